@@ -1,0 +1,1 @@
+//! Learns a web task from one watched browser session and serves it without a browser.
