@@ -1,0 +1,2 @@
+//! What stages leave on disk for one another.
+pub mod recording;

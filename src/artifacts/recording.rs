@@ -1,0 +1,368 @@
+//! `SessionRecording`: what one watched session looked like, redacted, bounded, with the measurements that ranking needs.
+//!
+//! Everything that can only be computed from whole or secret values (full shape, overlap with the page, where a token came
+//! from) is computed while redacting and stored here; no later stage sees a raw byte.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Written by record, twice when a second example was driven (`01_…`, `01b_…`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionRecording {
+    /// The task sentence with this example's values filled in.
+    pub task: String,
+    /// Where the session started, redacted.
+    pub url: String,
+    pub driver: Driver,
+    /// The example's values by parameter name: what a person typed.
+    pub typed: BTreeMap<String, String>,
+    pub actions: Vec<Action>,
+    /// The answer an agent gave, if an agent drove.
+    pub final_answer: Option<String>,
+    pub page: FinalPage,
+    /// In the order the requests were sent.
+    pub exchanges: Vec<Exchange>,
+    /// Requests the egress policy stopped.
+    pub blocked: Vec<BlockedRequest>,
+    /// From the first navigation to the end of the last step, milliseconds. 0 for an import.
+    pub duration_ms: u64,
+    /// The browser's product string or the HAR's creator.
+    pub producer: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// Scripted steps in live Chromium.
+    Steps,
+    /// A HAR file.
+    Har,
+}
+
+/// Something done to the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Action {
+    pub kind: ActionKind,
+    /// Accessible role and name of the element, where there is one.
+    pub role: Option<String>,
+    pub name: Option<String>,
+    /// Text typed, key pressed or URL opened, redacted.
+    pub value: Option<String>,
+    /// Milliseconds since the recording began.
+    pub at_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionKind {
+    Navigate,
+    Fill,
+    Press,
+    Click,
+    WaitFor,
+}
+
+/// The last page, as a person saw it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FinalPage {
+    pub url: String,
+    pub title: String,
+    /// `innerText` of the page and its frames, redacted, at most 32 KiB.
+    pub visible_text: String,
+    /// A password field was on the page: it asks for a login.
+    pub has_password_field: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BlockedRequest {
+    pub url: String,
+    /// A `Code` of the egress policy, such as `URL_BLOCKED`.
+    pub code: String,
+    pub reason: String,
+}
+
+/// One request and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Exchange {
+    /// Position in the recording, from 0; the id that later artifacts use.
+    pub id: u32,
+    pub method: String,
+    /// Absolute, canonical, without fragment, secrets replaced by placeholders.
+    pub url: String,
+    pub request_headers: Vec<Header>,
+    pub request_body: Option<RequestBody>,
+    pub status: Option<u16>,
+    pub response_headers: Vec<Header>,
+    /// Essence of the response's MIME type, lower case, such as `application/json`.
+    pub mime: String,
+    pub resource_type: ResourceType,
+    pub initiator: Initiator,
+    pub timing: Timing,
+    /// Index into `actions` of the last action before this request.
+    pub after_action: Option<u32>,
+    /// Id of the exchange whose redirect led here.
+    pub redirected_from: Option<u32>,
+    pub encoded_bytes: Option<u64>,
+    pub decoded_bytes: Option<u64>,
+    pub body_status: BodyStatus,
+    /// What is kept of the answer; always valid in its kind, within 32 KiB.
+    pub excerpt: Option<Excerpt>,
+    pub measures: Measures,
+    /// Where the secret values of this request came from.
+    pub origins: Vec<ValueOrigin>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// Lower case.
+    pub name: String,
+    pub value: String,
+}
+
+/// A request body by kind, redacted and bounded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestBody {
+    Json(serde_json::Value),
+    /// `application/x-www-form-urlencoded`, decoded, in order.
+    Form(Vec<Field>),
+    /// `multipart/form-data`: text fields by value, files by name only.
+    Multipart(Vec<Field>),
+    Text(String),
+    /// Not text; only its size is kept.
+    Binary {
+        bytes: u64,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    pub name: String,
+    pub value: String,
+}
+
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ResourceType {
+    Document,
+    Iframe,
+    Xhr,
+    Fetch,
+    Script,
+    Stylesheet,
+    Image,
+    Font,
+    Media,
+    Websocket,
+    EventSource,
+    Ping,
+    Preflight,
+    Prefetch,
+    Manifest,
+    Other,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Initiator {
+    pub kind: InitiatorKind,
+    /// Script frames were on the stack.
+    pub has_stack: bool,
+    /// URL of the document that asked, redacted.
+    pub page_url: String,
+    /// Which kind of target sent it.
+    pub target: TargetKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InitiatorKind {
+    Parser,
+    Script,
+    Preload,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    Page,
+    Iframe,
+    Worker,
+    SharedWorker,
+    ServiceWorker,
+}
+
+/// Milliseconds since the recording began; 0 where unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    pub start_ms: u64,
+    /// From sent to the first byte of the answer.
+    pub ttfb_ms: u64,
+    /// From sent to the last byte of the answer.
+    pub total_ms: u64,
+}
+
+/// Whether the body of the answer was seen, and if not, why not.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum BodyStatus {
+    /// Seen whole and kept whole.
+    Captured,
+    /// Seen whole, measured whole, kept in part.
+    Truncated,
+    /// Over the recorder's cap; not read.
+    TooLarge,
+    /// Seen and not kept, since it is not text.
+    Binary,
+    /// The browser had dropped it before it could be read.
+    Evicted,
+    /// The request had not finished when the recording ended.
+    Inflight,
+    /// Withheld whole by redaction.
+    Redacted,
+    /// There is none: 204, 304, a redirect, HEAD, or a zero-length answer.
+    Empty,
+    /// The request failed or was blocked.
+    Failed,
+    /// The source (a HAR) does not hold it.
+    Absent,
+}
+
+/// What is kept of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Excerpt {
+    /// Structurally truncated: valid JSON; arrays and strings are cut, nothing is cut in the middle.
+    /// Integers beyond 2^53 are kept as strings (RFC 8785 cannot hold them).
+    Json(serde_json::Value),
+    /// The redacted markup that holds what the page showed.
+    Html(String),
+    Text(String),
+}
+
+/// Measured over the whole answer and the raw request, before anything was cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measures {
+    /// Typed JSON paths to depth 6, sorted; see `shape`. Empty when the body is not JSON.
+    pub shape: Vec<String>,
+    /// Every array of objects or scalars in a JSON body, outermost first, at most 32.
+    pub lists: Vec<ListMeasure>,
+    /// Text leaves (JSON) or text nodes (HTML), of 3 characters or more, distinct.
+    pub leaves: u32,
+    /// How many of those occur verbatim in the visible text of the final page (or the final answer).
+    pub leaves_visible: u32,
+    /// The same, each leaf weighted by its rarity: 1000 ÷ (number of exchanges whose body holds it).
+    pub visible_weight: u32,
+    /// Share of the visible text's distinct words (of 3 characters or more, rarest first) found in the body, basis points.
+    pub page_coverage_bp: u32,
+    /// Names of typed values found in URL, query or request body.
+    pub typed_in_request: Vec<TypedHit>,
+    /// Names of typed values found in the answer.
+    pub typed_in_response: Vec<String>,
+    /// Objects and arrays and scalars in a JSON body.
+    pub json_nodes: u32,
+    pub json_depth: u32,
+    /// Top-level keys of a JSON object, at most 32.
+    pub top_keys: Vec<String>,
+    /// For HTML: data held in `<script>` elements as JSON.
+    pub embedded_json: Vec<EmbeddedJson>,
+}
+
+/// A list in a JSON answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListMeasure {
+    /// JMESPath from the root, such as `data.search.nodes`; `@` for a root array.
+    pub path: String,
+    pub len: u32,
+    /// Elements are objects.
+    pub of_objects: bool,
+    /// Keys of the first elements, united, sorted, at most 24.
+    pub keys: Vec<String>,
+    /// Text leaves below it that are visible on the final page.
+    pub leaves_visible: u32,
+    /// Elements with at least one such leaf.
+    pub items_visible: u32,
+}
+
+/// A typed value and where in the request it was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TypedHit {
+    /// Parameter name, from the example.
+    pub name: String,
+    pub place: Place,
+    /// Query name, JSON pointer, form field name, or the 0-based path segment.
+    pub key: String,
+    /// The whole value equals what was typed; otherwise it contains it.
+    pub exact: bool,
+}
+
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    Path,
+    Query,
+    Json,
+    Form,
+    Text,
+    Header,
+}
+
+/// JSON inside an HTML page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmbeddedJson {
+    /// CSS selector of the `<script>` element.
+    pub selector: String,
+    pub shape: Vec<String>,
+    pub lists: Vec<ListMeasure>,
+    pub leaves_visible: u32,
+}
+
+/// Where a secret value of a request came from. The value is never recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ValueOrigin {
+    /// The placeholder that stands for the value, such as `[REDACTED:x-csrf-token]`.
+    pub placeholder: String,
+    /// `header:NAME`, `query:NAME`, `json:/pointer`, `form:NAME`.
+    pub at: String,
+    /// Absent when no source was found.
+    pub origin: Option<Origin>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// `document.cookie` of the page or a `Set-Cookie`.
+    Cookie { name: String },
+    /// `<meta name=… content=…>` of the page.
+    Meta { name: String },
+    /// A leaf of an earlier JSON answer to a plain GET.
+    Response { url: String, path: String },
+    /// A literal in an earlier HTML or script answer to a plain GET: the value stands between `after` and `until`.
+    Document {
+        url: String,
+        after: String,
+        until: String,
+    },
+}

@@ -1,0 +1,226 @@
+//! One error type for the whole crate.
+//!
+//! Callers branch on [`Code`]; people read the message and the hint. A message is a lower-case fragment that names the
+//! thing and fits after "error: ". There is deliberately no `From<io::Error>`: the call site adds the path.
+
+use std::{error, fmt};
+
+/// Who can fix it. Decides the exit code and whether a batch goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The command line, a manifest, a recipe or settings are wrong: exit code 2, a batch stops.
+    Usage,
+    /// This task or request failed; others may work: exit code 1, a batch goes on.
+    Task,
+    /// The machine, disk, network or browser failed: exit code 3, a batch stops.
+    Environment,
+    /// We are wrong: exit code 70.
+    Bug,
+    /// The user pressed Ctrl-C: exit code 130.
+    Interrupted,
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $wire:literal, $class:ident, $retryable:literal;)*) => {
+        /// A stable identifier for a kind of failure. Never renumber, never reuse; `tests/golden/codes.txt` lists all.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code { $($(#[$doc])* $name,)* }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The wire name: in `--json` output, reports and artifacts.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $wire,)* }
+            }
+
+            pub const fn class(self) -> Class {
+                match self { $(Self::$name => Class::$class,)* }
+            }
+
+            /// Whether the same call may succeed later without anything being changed.
+            pub const fn retryable(self) -> bool {
+                match self { $(Self::$name => $retryable,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Bad flags, settings or arguments.
+    Usage = "USAGE", Usage, false;
+    SettingsInvalid = "SETTINGS_INVALID", Usage, false;
+    ManifestInvalid = "MANIFEST_INVALID", Usage, false;
+    RecipeInvalid = "RECIPE_INVALID", Usage, false;
+    RecipeNotFound = "RECIPE_NOT_FOUND", Usage, false;
+    /// A draft was run without `--draft`, or the recipe is deprecated.
+    RecipeNotVerified = "RECIPE_NOT_VERIFIED", Usage, false;
+    ParamInvalid = "PARAM_INVALID", Usage, false;
+    SecretInTask = "SECRET_IN_TASK", Usage, false;
+    HarInvalid = "HAR_INVALID", Task, false;
+    TaskNotFound = "TASK_NOT_FOUND", Usage, false;
+    /// The file on disk was written by another version of the type.
+    ArtifactSchemaMismatch = "ARTIFACT_SCHEMA_MISMATCH", Task, false;
+    /// The file does not parse, or a hash in it does not hold.
+    ArtifactCorrupt = "ARTIFACT_CORRUPT", Task, false;
+    ArtifactMissing = "ARTIFACT_MISSING", Task, false;
+    /// The store cannot read or write: permissions, disk full, a link in the way.
+    ArtifactIo = "ARTIFACT_IO", Environment, true;
+    /// Another process works on this task.
+    TaskBusy = "TASK_BUSY", Task, true;
+    /// Replaying needs secrets that lived in the memory of a process that has ended.
+    LiveValuesLost = "LIVE_VALUES_LOST", Task, false;
+    UrlInvalid = "URL_INVALID", Task, false;
+    /// The egress policy forbids this URL.
+    UrlBlocked = "URL_BLOCKED", Task, false;
+    /// The name resolves to an address that is forbidden.
+    DnsBlocked = "DNS_BLOCKED", Task, false;
+    DnsFailed = "DNS_FAILED", Task, true;
+    RedirectBlocked = "REDIRECT_BLOCKED", Task, false;
+    TooManyRedirects = "TOO_MANY_REDIRECTS", Task, false;
+    DomainNotAllowed = "DOMAIN_NOT_ALLOWED", Task, false;
+    MethodNotAllowed = "METHOD_NOT_ALLOWED", Usage, false;
+    NetworkDisabled = "NETWORK_DISABLED", Task, false;
+    ConnectFailed = "CONNECT_FAILED", Task, true;
+    Timeout = "TIMEOUT", Task, true;
+    ResponseTooLarge = "RESPONSE_TOO_LARGE", Task, false;
+    HeadersTooLarge = "HEADERS_TOO_LARGE", Task, false;
+    HttpStatus = "HTTP_STATUS", Task, false;
+    RateLimited = "RATE_LIMITED", Task, true;
+    ServerError = "SERVER_ERROR", Task, true;
+    /// 401 or 403.
+    AuthRequired = "AUTH_REQUIRED", Task, false;
+    ParseError = "PARSE_ERROR", Task, false;
+    /// The extraction path or selectors matched nothing.
+    ExtractEmpty = "EXTRACT_EMPTY", Task, false;
+    /// The answer no longer has the shape that was verified.
+    ShapeDrift = "SHAPE_DRIFT", Task, false;
+    NeedsSecondExampleForVerify = "NEEDS_SECOND_EXAMPLE_FOR_VERIFY", Task, false;
+    BrowserMissing = "BROWSER_MISSING", Environment, false;
+    BrowserFailed = "BROWSER_FAILED", Environment, true;
+    /// The page did not do what a scripted step expects.
+    StepFailed = "STEP_FAILED", Task, true;
+    DownloadBlocked = "DOWNLOAD_BLOCKED", Task, false;
+    /// The recipe needs a browser session and none can be opened.
+    SessionRequired = "SESSION_REQUIRED", Task, false;
+    Interrupted = "INTERRUPTED", Interrupted, true;
+    Internal = "INTERNAL", Bug, false;
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Class {
+    /// The process exit code (1 is also "done, and the answer is no").
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::Task => 1,
+            Self::Usage => 2,
+            Self::Environment => 3,
+            Self::Bug => 70,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+/// What went wrong, for a program ([`Error::code`]) and for a person (message, hint).
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    code: Code,
+    message: String,
+    hint: Option<String>,
+    source: Option<Box<dyn error::Error + Send + Sync>>,
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            code,
+            message: message.into(),
+            hint: None,
+            source: None,
+        }))
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn source(mut self, err: impl Into<Box<dyn error::Error + Send + Sync>>) -> Self {
+        self.0.source = Some(err.into());
+        self
+    }
+
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    pub fn hint_text(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+}
+
+/// The message, then the chain of causes, each after ": ".
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        let mut cause = error::Error::source(self);
+        while let Some(it) = cause {
+            write!(f, ": {it}")?;
+            cause = it.source();
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {self}", self.0.code)
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        self.0.source.as_deref().map(|it| it as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wire_names_are_unique_and_upper_case() {
+        let mut names: Vec<&str> = Code::ALL.iter().map(|it| it.as_str()).collect();
+        assert!(
+            names
+                .iter()
+                .all(|it| it.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
+        );
+        names.sort_unstable();
+        let n = names.len();
+        names.dedup();
+        assert_eq!(n, names.len());
+    }
+
+    #[test]
+    fn display_shows_causes() {
+        let err =
+            Error::new(Code::ArtifactIo, "read x").source(std::io::Error::other("disk on fire"));
+        assert_eq!(err.to_string(), "read x: disk on fire");
+    }
+}

@@ -1,0 +1,2 @@
+//! The recipe language.
+pub mod model;

@@ -1,0 +1,256 @@
+//! The recipe language: what a `recipe.yaml` holds.
+//!
+//! A recipe holds definitions and portable proof, never counters and never a secret value: what a call needs and must not
+//! be written down is a [`Slot`], which says where the value comes from.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::RecipeName;
+
+/// The language's version; bumped when a field changes its meaning.
+pub const LANGUAGE: u32 = 1;
+
+/// A learned or hand-written shortcut.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    pub version: u32,
+    pub name: RecipeName,
+    /// The task sentence, with `{parameter}` where values go.
+    pub task: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    pub status: Status,
+    /// The page the request was learned on; opened first when the recipe needs a session.
+    pub source_url: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<Parameter>,
+    pub request: RequestTemplate,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<Slot>,
+    pub response: ResponseSpec,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Draft,
+    Verified,
+    Deprecated,
+}
+
+/// One input of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// `[a-z_][a-z0-9_]*`, at most 40 characters.
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: ParamType,
+    pub required: bool,
+    pub source: ParamSource,
+    /// Used when the caller gives none; as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    #[serde(default, skip_serializing_if = "Constraints::is_empty")]
+    pub constraints: Constraints,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ParamType {
+    Str,
+    Int,
+    Float,
+    Bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ParamSource {
+    TaskInput,
+    Session,
+    Dom,
+    Constant,
+}
+
+/// Checked before substitution. CR, LF, NUL and lengths over 2,000 bytes are refused always.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Constraints {
+    /// Characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_len: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<i64>,
+    #[serde(default, rename = "enum", skip_serializing_if = "Vec::is_empty")]
+    pub one_of: Vec<String>,
+}
+
+impl Constraints {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The request, with templates. In every template `{name}` is a parameter or slot; `{{` and `}}` are literal braces.
+/// A template never reaches scheme, host or port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestTemplate {
+    pub method: String,
+    /// Scheme, host and path; path segments are templates (values are percent-encoded whole).
+    pub url: String,
+    /// Query pairs in order, decoded; values are templates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub query: Vec<Pair>,
+    /// Lower-case names from the allowlist; values are templates.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<BodyTemplate>,
+    /// Canonical hosts this request and its redirects may reach.
+    pub allowed_domains: Vec<String>,
+    /// eTLD+1 of those hosts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_sites: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pair {
+    pub name: String,
+    pub value: String,
+}
+
+/// A request body with templates in its string leaves or values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BodyTemplate {
+    /// A string leaf that is exactly `{name}` of an int, float or bool parameter becomes that JSON type.
+    Json(serde_json::Value),
+    Form(Vec<Pair>),
+    Text(String),
+}
+
+/// A value the call needs that is not written down: where to get it, each run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slot {
+    /// Template name; never the name of a parameter.
+    pub name: String,
+    pub from: SlotSource,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SlotSource {
+    /// A cookie of the session (needs a browser).
+    Cookie { name: String },
+    /// `<meta name=…>` of the source page (needs a browser).
+    Meta { name: String },
+    /// A leaf of a JSON answer to a plain GET made first.
+    Response { url: String, path: String },
+    /// The text between two literals in the answer to a plain GET made first.
+    Document {
+        url: String,
+        after: String,
+        until: String,
+    },
+    /// Known only to the session that was recorded; such a request can be replayed while learning, never saved.
+    Live { placeholder: String },
+}
+
+/// How to read the answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResponseSpec {
+    #[serde(rename = "type")]
+    pub kind: ResponseType,
+    /// JMESPath over the JSON (or the embedded JSON), at most 1 KiB. Without it the JSON is returned whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extract: Option<String>,
+    /// For HTML whose data is JSON in a `<script>`: its CSS selector. Then `extract` applies to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded: Option<String>,
+    /// For HTML: which elements are the items, and each field's selector within an item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<HtmlSpec>,
+    /// Fewer items than this is a failed extraction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_items: Option<u32>,
+    /// Paths (`hits[].title`) that the answer's shape must have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required_paths: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseType {
+    Json,
+    Html,
+    Text,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HtmlSpec {
+    /// CSS selector of one item.
+    pub items: String,
+    /// Field name to CSS selector within the item, `@attr` at the end for an attribute, empty selector for the item itself.
+    pub fields: BTreeMap<String, String>,
+}
+
+/// Portable proof that the recipe worked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Verification {
+    pub fingerprint_version: u32,
+    pub fingerprint_sha256: String,
+    /// The typed paths behind the fingerprint, at most 512: what later runs are compared with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shape: Vec<String>,
+    /// RFC 3339.
+    pub verified_at: Option<String>,
+    pub transport: TransportKind,
+    pub requires_session: bool,
+    /// How long the browser took when the task was recorded, milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser_ms: Option<u64>,
+}
+
+/// Ways to send a request, in ascending risk.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum TransportKind {
+    /// Our client, no session.
+    PublicHttp,
+    /// Our client with the browser context's cookies (not built yet).
+    ContextRequest,
+    /// `fetch` in the page.
+    InPageFetch,
+    /// Answers from a recording; offline learning.
+    Stub,
+}
+
+impl TransportKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PublicHttp => "public_http",
+            Self::ContextRequest => "context_request",
+            Self::InPageFetch => "in_page_fetch",
+            Self::Stub => "stub",
+        }
+    }
+}

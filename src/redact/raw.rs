@@ -1,0 +1,75 @@
+//! What a recorder or an importer hands over: raw, in memory only.
+//!
+//! Deliberately not `Serialize`, and `Debug` shows no value: [`super::redact`] is the only road to disk.
+
+use std::{collections::BTreeMap, fmt};
+
+use url::Url;
+
+use crate::artifacts::recording::{
+    Action, BlockedRequest, BodyStatus, Driver, Initiator, ResourceType, Timing,
+};
+
+/// A whole session before redaction.
+pub struct RawRecording {
+    /// Task sentence with the example's values filled in.
+    pub task: String,
+    pub url: String,
+    pub driver: Driver,
+    pub typed: BTreeMap<String, String>,
+    pub actions: Vec<Action>,
+    pub final_answer: Option<String>,
+    pub page: RawPage,
+    pub exchanges: Vec<RawExchange>,
+    pub blocked: Vec<BlockedRequest>,
+    pub duration_ms: u64,
+    pub producer: String,
+}
+
+/// The last page of a session.
+#[derive(Default)]
+pub struct RawPage {
+    pub url: String,
+    pub title: String,
+    pub visible_text: String,
+    pub has_password_field: bool,
+    /// `<meta name content>` pairs of the final page.
+    pub metas: Vec<(String, String)>,
+    /// Cookies of the context at the end: name and value.
+    pub cookies: Vec<(String, String)>,
+}
+
+/// One request and its answer, as seen.
+pub struct RawExchange {
+    pub method: String,
+    pub url: Url,
+    /// Names as sent; `redact` lowers them. With ExtraInfo headers (cookies) where the browser gave them.
+    pub request_headers: Vec<(String, String)>,
+    pub request_body: Option<Vec<u8>>,
+    pub status: Option<u16>,
+    pub response_headers: Vec<(String, String)>,
+    /// MIME type as the browser or the header says, parameters allowed.
+    pub mime: String,
+    pub resource_type: ResourceType,
+    pub initiator: Initiator,
+    pub timing: Timing,
+    pub after_action: Option<u32>,
+    /// Index into `exchanges`.
+    pub redirected_from: Option<u32>,
+    pub encoded_bytes: Option<u64>,
+    pub body: RawBody,
+}
+
+/// The answer's body, decoded from any content encoding.
+pub enum RawBody {
+    Captured(Vec<u8>),
+    /// Never `Captured`, `Truncated` or `Redacted`.
+    Missing(BodyStatus),
+}
+
+impl fmt::Debug for RawExchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self.url.host_str().unwrap_or("");
+        write!(f, "RawExchange({} {host} {:?})", self.method, self.status)
+    }
+}

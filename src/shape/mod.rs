@@ -1,0 +1,263 @@
+//! Typed JSON paths: what an answer looks like, whatever it says.
+//!
+//! Fingerprint version 1 (seed 1.3.1): paths to depth 6, the first three elements of an array united. `null` is compatible
+//! with any type at its path, and below an empty array everything is unknown rather than missing; the original read both
+//! as drift.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::ids::hex;
+
+/// Bumped when the algorithm changes; old fingerprints are then worthless.
+pub const FINGERPRINT_VERSION: u32 = 1;
+const DEPTH: usize = 6;
+const SAMPLE: usize = 3;
+/// A wide object (a map keyed by ids) must not flood the fingerprint.
+const MAX_PATHS: usize = 512;
+
+/// Typed paths such as `$.hits:list`, `$.hits[]:object`, `$.hits[].title:str`, sorted; at most 512.
+pub fn paths(value: &Value) -> Vec<String> {
+    let mut out = BTreeSet::new();
+    walk(value, "$", 0, &mut out);
+    out.into_iter().collect()
+}
+
+fn walk(value: &Value, path: &str, depth: usize, out: &mut BTreeSet<String>) {
+    if out.len() >= MAX_PATHS {
+        return;
+    }
+    match value {
+        Value::Array(items) => {
+            out.insert(format!(
+                "{path}:{}",
+                if items.is_empty() { "empty" } else { "list" }
+            ));
+            if depth < DEPTH {
+                let below = format!("{path}[]");
+                for item in items.iter().take(SAMPLE) {
+                    walk(item, &below, depth + 1, out);
+                }
+            }
+        }
+        Value::Object(fields) => {
+            out.insert(format!("{path}:object"));
+            if depth < DEPTH {
+                for (key, item) in fields {
+                    walk(item, &format!("{path}.{}", escape(key)), depth + 1, out);
+                }
+            }
+        }
+        Value::Null => _ = out.insert(format!("{path}:null")),
+        Value::Bool(_) => _ = out.insert(format!("{path}:bool")),
+        // Integers and floats are one type: 3.0 is often written 3.
+        Value::Number(_) => _ = out.insert(format!("{path}:num")),
+        Value::String(_) => _ = out.insert(format!("{path}:str")),
+    }
+}
+
+/// Keys may hold the characters that the path notation uses.
+fn escape(key: &str) -> String {
+    if key.contains(['.', '[', ':']) {
+        format!("{key:?}")
+    } else {
+        key.to_owned()
+    }
+}
+
+/// SHA-256 over the sorted paths, one a line.
+pub fn fingerprint(paths: &[String]) -> String {
+    let mut hash = Sha256::new();
+    for path in paths {
+        hash.update(path.as_bytes());
+        hash.update(b"\n");
+    }
+    hex(&hash.finalize())
+}
+
+/// Jaccard similarity of two sorted path sets in basis points, with the null and empty rules.
+///
+/// A path that is null on one side matches whatever the other side has there; paths below an array that is empty on one
+/// side, and below an object that is null there, are left out of the comparison.
+pub fn similarity_bp(a: &[String], b: &[String]) -> u32 {
+    let (a, b) = (split(a), split(b));
+    let holes = |set: &BTreeSet<(&str, &str)>| -> Vec<String> {
+        set.iter()
+            .filter(|(_, kind)| matches!(*kind, "empty" | "null"))
+            .map(|(path, _)| (*path).to_owned())
+            .collect()
+    };
+    let (holes_a, holes_b) = (holes(&a), holes(&b));
+    let below = |path: &str, holes: &[String]| {
+        holes.iter().any(|it| {
+            path.len() > it.len()
+                && path.starts_with(it.as_str())
+                && matches!(path.as_bytes()[it.len()], b'.' | b'[')
+        })
+    };
+    let known = |set: &BTreeSet<(&str, &str)>, holes: &[String]| -> BTreeSet<(String, String)> {
+        set.iter()
+            .filter(|(path, _)| !below(path, holes))
+            .map(|(path, kind)| {
+                // An empty list is still a list; a null (or a missing type) takes the other side's type.
+                let kind = if *kind == "empty" { "list" } else { kind };
+                ((*path).to_owned(), kind.to_owned())
+            })
+            .collect()
+    };
+    let (ka, kb) = (known(&a, &holes_b), known(&b, &holes_a));
+    let matches = |it: &(String, String), other: &BTreeSet<(String, String)>| {
+        let mut there = other
+            .range((it.0.clone(), String::new())..)
+            .take_while(|o| o.0 == it.0)
+            .peekable();
+        if it.1 == "null" {
+            there.peek().is_some()
+        } else {
+            there.any(|o| o.1 == it.1 || o.1 == "null")
+        }
+    };
+    let same = ka.iter().filter(|it| matches(it, &kb)).count();
+    let only_a = ka.len() - same;
+    let only_b = kb.iter().filter(|it| !matches(it, &ka)).count();
+    let union = same + only_a + only_b;
+    if union == 0 {
+        10_000
+    } else {
+        (same * 10_000 / union) as u32
+    }
+}
+
+fn split(paths: &[String]) -> BTreeSet<(&str, &str)> {
+    paths.iter().filter_map(|it| it.rsplit_once(':')).collect()
+}
+
+/// Cuts JSON to `budget` bytes by structure: arrays lose elements, strings their ends, then depth; the result is always
+/// valid JSON. Integers beyond 2^53 become strings, which RFC 8785 needs. Returns whether anything was cut.
+pub fn truncate(value: &Value, budget: usize) -> (Value, bool) {
+    let mut items = usize::MAX;
+    let mut text = usize::MAX;
+    let mut depth = usize::MAX;
+    let mut cut = clip(value, items, text, depth);
+    if cut.to_string().len() <= budget {
+        return (cut, false);
+    }
+    for step in [
+        (20, 2000, 64),
+        (10, 1000, 64),
+        (5, 500, 32),
+        (3, 300, 16),
+        (3, 120, 12),
+        (2, 80, 8),
+        (1, 60, 6),
+        (1, 40, 4),
+        (1, 20, 3),
+    ] {
+        (items, text, depth) = step;
+        cut = clip(value, items, text, depth);
+        if cut.to_string().len() <= budget {
+            return (cut, true);
+        }
+    }
+    // A wide object: keep what fits, in key order.
+    if let Value::Object(fields) = &cut {
+        let mut kept = serde_json::Map::new();
+        let mut used = 2;
+        for (key, item) in fields {
+            let len = key.len() + item.to_string().len() + 8;
+            if used + len <= budget {
+                used += len;
+                kept.insert(key.clone(), item.clone());
+            }
+        }
+        return (Value::Object(kept), true);
+    }
+    (Value::Null, true)
+}
+
+fn clip(value: &Value, items: usize, text: usize, depth: usize) -> Value {
+    match value {
+        Value::Array(_) | Value::Object(_) if depth == 0 => Value::Null,
+        Value::Array(all) => all
+            .iter()
+            .take(items)
+            .map(|it| clip(it, items, text, depth - 1))
+            .collect(),
+        Value::Object(all) => all
+            .iter()
+            .map(|(key, it)| (key.clone(), clip(it, items, text, depth - 1)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        Value::String(it) if it.len() > text => it.chars().take(text).collect::<String>().into(),
+        Value::Number(it) => {
+            let big = it.as_u64().is_some_and(|it| it > 1 << 53)
+                || it.as_i64().is_some_and(|it| it.unsigned_abs() > 1 << 53);
+            if big {
+                Value::String(it.to_string())
+            } else {
+                value.clone()
+            }
+        }
+        _ => value.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn bp(a: &Value, b: &Value) -> u32 {
+        similarity_bp(&paths(a), &paths(b))
+    }
+
+    #[test]
+    fn null_and_empty_are_not_drift() {
+        let full = json!({"n": 2, "hits": [{"t": "a", "by": {"n": "x"}}]});
+        for same in [
+            json!({"n": null, "hits": [{"t": "b", "by": {"n": "y"}}]}),
+            json!({"n": 0, "hits": []}),
+            json!({"n": 0, "hits": null}),
+            json!({"n": 1, "hits": [{"t": "b", "by": null}]}),
+        ] {
+            assert_eq!(bp(&full, &same), 10_000, "{same}");
+            assert_eq!(bp(&same, &full), 10_000, "{same}");
+        }
+    }
+
+    #[test]
+    fn other_shapes_are_drift() {
+        let full = json!({"n": 2, "hits": [{"t": "a", "u": "b"}]});
+        for other in [
+            json!({"error": "x"}),
+            json!({"n": "2", "hits": [{"title": "a"}]}),
+            json!([1]),
+        ] {
+            assert!(bp(&full, &other) < 8500, "{other} {}", bp(&full, &other));
+        }
+        assert!(bp(&full, &json!({"n": 2, "hits": [{"t": 1, "u": "b"}]})) < 8500);
+    }
+
+    #[test]
+    fn truncation_is_valid_and_bounded() {
+        let big = json!({"items": (0..5000).map(|i| json!({"id": i, "text": "x".repeat(400)})).collect::<Vec<_>>()});
+        let (cut, was) = truncate(&big, 32 * 1024);
+        assert!(was && cut.to_string().len() <= 32 * 1024);
+        assert!(cut["items"].as_array().unwrap().len() >= 3);
+        assert_eq!(
+            truncate(&json!({"id": 9_007_199_254_740_993_u64}), 100),
+            (json!({"id": "9007199254740993"}), false)
+        );
+        assert_eq!(truncate(&json!([1, null]), 100), (json!([1, null]), false));
+    }
+
+    #[test]
+    fn fingerprints_ignore_values() {
+        assert_eq!(
+            fingerprint(&paths(&json!({"a": [{"b": 1}]}))),
+            fingerprint(&paths(&json!({"a": [{"b": 2.5}, {"b": 3}]})))
+        );
+    }
+}
