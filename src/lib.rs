@@ -1,1 +1,2 @@
 //! Learns a web task from one watched browser session and serves it without a browser.
+pub mod testbed;
