@@ -153,7 +153,7 @@ impl RequestHandler for Zone {
             };
             let none = || std::iter::empty::<&Record>();
             let response = MessageResponseBuilder::from_message_request(request).build(
-                metadata.clone(),
+                metadata,
                 answers.iter(),
                 none(),
                 soa.iter(),
@@ -182,4 +182,67 @@ fn authority() -> Record {
         30,
     );
     Record::from_rdata(name("example."), 30, RData::SOA(soa))
+}
+
+#[cfg(test)]
+mod tests {
+    use hickory_server::proto::op::{Message, Query};
+
+    use super::*;
+
+    /// Response code and addresses.
+    async fn look_up(
+        server: SocketAddr,
+        name: &str,
+        kind: RecordType,
+    ) -> (ResponseCode, Vec<String>) {
+        let mut question = Message::query();
+        question.add_query(Query::query(Name::from_ascii(name).unwrap(), kind));
+        let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        socket
+            .send_to(&question.to_vec().unwrap(), server)
+            .await
+            .unwrap();
+        let mut bytes = [0; 512];
+        let size = socket.recv(&mut bytes).await.unwrap();
+        let answer = Message::from_vec(&bytes[..size]).unwrap();
+        assert_eq!(
+            answer.authorities.is_empty(),
+            !answer.answers.is_empty(),
+            "{name} {kind}: SOA"
+        );
+        (
+            answer.metadata.response_code,
+            answer.answers.iter().map(|r| r.data.to_string()).collect(),
+        )
+    }
+
+    #[tokio::test]
+    async fn dns_answers_with_forbidden_addresses() {
+        use RecordType::{A, AAAA};
+        use ResponseCode::{NXDomain, NoError};
+        let dns = Dns::start(0).await.unwrap();
+        let cases: &[(&str, RecordType, ResponseCode, &[&str])] = &[
+            ("intranet.example.", A, NoError, &["10.0.0.7"]),
+            ("INTRANET.example.", A, NoError, &["10.0.0.7"]),
+            ("mixed.example.", A, NoError, &["203.0.113.5", "10.0.0.7"]),
+            ("metadata.example.", A, NoError, &["169.254.169.254"]),
+            ("loop.example.", A, NoError, &["127.0.0.1"]),
+            ("rebind.example.", A, NoError, &["203.0.113.9"]),
+            ("rebind.example.", AAAA, NoError, &[]),
+            ("rebind.example.", A, NoError, &["127.0.0.1"]),
+            ("rebind.example.", A, NoError, &["203.0.113.9"]),
+            ("intranet.example.", AAAA, NoError, &[]),
+            ("shop.test.", A, NXDomain, &[]),
+        ];
+        for (name, kind, code, addresses) in cases {
+            let expected = (*code, addresses.iter().map(|&ip| ip.to_owned()).collect());
+            assert_eq!(
+                look_up(dns.addr(), name, *kind).await,
+                expected,
+                "{name} {kind}"
+            );
+        }
+        assert_eq!(dns.queries(), cases.len() as u64);
+    }
 }

@@ -26,15 +26,15 @@ pub fn png(rgb: [u8; 3]) -> Vec<u8> {
     // Width, height, 8 bits a channel, RGB, no interlacing.
     chunk(
         &mut file,
-        b"IHDR",
+        *b"IHDR",
         &[0, 0, 0, SIDE as u8, 0, 0, 0, SIDE as u8, 8, 2, 0, 0, 0],
     );
-    chunk(&mut file, b"IDAT", &packed);
-    chunk(&mut file, b"IEND", &[]);
+    chunk(&mut file, *b"IDAT", &packed);
+    chunk(&mut file, *b"IEND", &[]);
     file
 }
 
-fn chunk(file: &mut Vec<u8>, kind: &[u8; 4], payload: &[u8]) {
+fn chunk(file: &mut Vec<u8>, kind: [u8; 4], payload: &[u8]) {
     file.extend((payload.len() as u32).to_be_bytes());
     let start = file.len();
     file.extend(kind);

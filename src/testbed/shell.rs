@@ -66,6 +66,7 @@ pub enum Extra {
 const CLASSIC: &str = include_str!("pages/classic.html");
 const APP: &str = include_str!("pages/app.html");
 const PLAIN: &str = include_str!("pages/plain.html");
+const PREFETCH: &str = r#"<link rel="prefetch" href="/help"><link rel="prefetch" href="/about">"#;
 const STYLE: &str = include_str!("pages/style.css");
 
 /// The start page.
@@ -81,9 +82,10 @@ pub fn page(site: &Site, ask: &Ask, head: &str, main: &str) -> Response {
         Layout::Plain => PLAIN,
     };
     let nav: String = site.nav.iter().map(|entry| link(entry)).collect();
-    let prefetch = match site.extras.contains(&Extra::Prefetch) {
-        true => r#"<link rel="prefetch" href="/help"><link rel="prefetch" href="/about">"#,
-        false => "",
+    let prefetch = if site.extras.contains(&Extra::Prefetch) {
+        PREFETCH
+    } else {
+        ""
     };
     // `main` and `head` go last: what they hold must not be taken for a placeholder.
     let html = layout
@@ -103,31 +105,31 @@ fn link(entry: &str) -> String {
 }
 
 fn scripts(site: &Site, host: &str) -> String {
-    let host = escape(host);
-    let mut tags = String::new();
-    for extra in site.extras {
-        tags += &match extra {
-            Extra::Tracker => format!(
-                r#"<script async src="http://metrics.tracker.test/tag.js?property={host}"></script>"#
-            ),
-            Extra::Pixel => format!(
-                r#"<img src="http://metrics.tracker.test/pixel.gif?page={host}&amp;v=3" width="1" height="1" alt="">"#
-            ),
-            Extra::Ads => {
-                r#"<script async src="http://ads.adnet.test/loader.js"></script>"#.to_owned()
-            }
-            Extra::RemoteFlags => format!(
-                r#"<script async src="http://config.flagsrv.test/sdk.js" data-project="{host}"></script>"#
-            ),
-            _ => String::new(),
-        };
-    }
-    tags += r#"<script src="/js/start.4b1d.js"></script>"#;
+    let mut tags: Vec<&str> = site.extras.iter().map(|extra| tag(*extra)).collect();
+    tags.push(r#"<script src="/js/start.4b1d.js"></script>"#);
     let (path, text) = site.script;
+    let own = format!(r#"<script src="{path}"></script>"#);
     if !text.is_empty() {
-        tags += &format!(r#"<script src="{path}"></script>"#);
+        tags.push(&own);
     }
-    tags
+    tags.concat().replace("{{host}}", &escape(host))
+}
+
+/// What an extra adds to the page itself.
+fn tag(extra: Extra) -> &'static str {
+    match extra {
+        Extra::Tracker => {
+            r#"<script async src="http://metrics.tracker.test/tag.js?property={{host}}"></script>"#
+        }
+        Extra::Pixel => {
+            r#"<img src="http://metrics.tracker.test/pixel.gif?page={{host}}&amp;v=3" width="1" height="1" alt="">"#
+        }
+        Extra::Ads => r#"<script async src="http://ads.adnet.test/loader.js"></script>"#,
+        Extra::RemoteFlags => {
+            r#"<script async src="http://config.flagsrv.test/sdk.js" data-project="{{host}}"></script>"#
+        }
+        _ => "",
+    }
 }
 
 /// The script that causes the same-host extras.
@@ -174,14 +176,12 @@ pub fn answer(site: &Site, ask: &Ask) -> Response {
         ("GET", path) if is_plain_page(site, path) => {
             let topic = path.trim_start_matches('/');
             let mut dice = Dice::new(&[&ask.host, path]);
-            let text: String = (0..6)
-                .map(|_| format!("<p>{}</p>", dice.sentence(topic)))
-                .collect();
+            let text = [(); 6].map(|()| dice.sentence(topic)).join("</p><p>");
             page(
                 site,
                 ask,
                 "",
-                &format!("<h1>{}</h1>{text}", words::capitalised(topic)),
+                &format!("<h1>{}</h1><p>{text}</p>", words::capitalised(topic)),
             )
         }
         _ => wire::not_found(),
