@@ -66,33 +66,22 @@ impl Dice {
 
     /// A sentence about a topic.
     pub fn sentence(&mut self, topic: &str) -> String {
-        format!(
-            "{} {} {} for {topic} with {} {}, {} by our {} team in {}.",
-            self.pick(&["A", "One", "Another", "This"]),
+        let (one, two) = (
             self.pick(ADJECTIVES).to_lowercase(),
-            self.pick(&[
-                "answer",
-                "companion",
-                "choice",
-                "classic",
-                "find",
-                "favourite"
-            ]),
             self.pick(ADJECTIVES).to_lowercase(),
-            self.pick(NOUNS).to_lowercase(),
-            self.pick(&[
-                "tested", "chosen", "checked", "reviewed", "packed", "written"
-            ]),
-            self.pick(&[
-                "small",
-                "patient",
-                "travelling",
-                "editorial",
-                "night",
-                "weekend"
-            ]),
-            self.pick(CITIES),
-        )
+        );
+        let thing = self.pick(NOUNS).to_lowercase();
+        let (city, name) = (self.pick(CITIES), self.name());
+        let verb = self.pick(&[
+            "tested", "chosen", "checked", "reviewed", "packed", "written",
+        ]);
+        match self.between(0, 4) {
+            0 => format!("The {one} choice for {topic}, {verb} in {city} beside a {two} {thing}."),
+            1 => format!("{name} of {city} on {topic}: {one}, {two}, and never without a {thing}."),
+            2 => format!("Comes with a {one} {thing}; all about {topic}, {verb} by {name}."),
+            3 => format!("From {city}, where {topic} meets the {two} {thing}. A {one} favourite."),
+            _ => format!("Half {thing}, half {topic}: {one}, yet {two}, as they say in {city}."),
+        }
     }
 
     /// A headline that names the topic.

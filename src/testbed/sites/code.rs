@@ -43,7 +43,7 @@ fn graphql(body: &Value) -> Response {
             "totalCount": 2, "nodes": [notice(1), notice(2)],
         } } })),
         Some("Trending") => wire::json(&json!({ "data": { "trending": {
-            "nodes": (1..=12).map(|at| repository("popular", Dice::new(&["trend", &at.to_string()]))).collect::<Vec<_>>(),
+            "nodes": (1..=12).map(|at| repository("weekend", Dice::new(&["trend", &at.to_string()]))).collect::<Vec<_>>(),
         } } })),
         Some("RepoSearch") => {
             let variables = &body["variables"];
