@@ -10,3 +10,5 @@ mod redact;
 mod settings;
 mod shape;
 mod transport;
+
+pub mod testbed;

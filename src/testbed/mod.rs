@@ -1,0 +1,140 @@
+//! A small web on loopback, for the demo and the tests: many hosts under `.test`, one process.
+//!
+//! One server answers every host by the `Host` header (or by the authority of an absolute request
+//! line, which is what a proxy client sends). Nothing here reads a clock or a random source: the
+//! same sequence of requests gets the same answers. Names are not resolved here; the caller points
+//! `*.test` at [`Testbed::addr`].
+//!
+//! Queries that start with `zzz` find nothing, everywhere; all others find something.
+
+mod dns;
+mod pictures;
+mod shell;
+mod sites;
+mod third;
+mod wire;
+mod words;
+mod world;
+
+#[cfg(test)]
+mod tests;
+
+pub use dns::Dns;
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use wire::Ask;
+use world::World;
+
+type Answer = fn(&Ask, &World) -> Response;
+
+/// Host and what answers for it, sorted by host.
+const TABLE: &[(&str, Answer)] = &[
+    ("abc123-dsn.searchkit.test", sites::docs::searchkit),
+    ("ads.adnet.test", third::ads),
+    ("archive.test", sites::archive::answer),
+    ("city.test", sites::city::answer),
+    ("code.test", sites::code::answer),
+    ("config.flagsrv.test", third::flags),
+    ("control.test", third::control),
+    ("docs.test", sites::docs::answer),
+    ("endless.test", sites::endless::answer),
+    ("flights.test", sites::flights::answer),
+    ("forum.test", sites::forum::answer),
+    ("frames.test", sites::frames::answer),
+    ("hostile.test", sites::hostile::answer),
+    ("jobs.test", sites::jobs::answer),
+    ("library.test", sites::library::answer),
+    ("members.test", sites::members::answer),
+    ("metrics.tracker.test", third::tracker),
+    ("news.test", sites::news::answer),
+    ("nothing.test", sites::nothing::answer),
+    ("recipes.test", sites::recipes::answer),
+    ("redirect.test", sites::redirect::answer),
+    ("shop.test", sites::shop::answer),
+    ("stats.test", sites::stats::answer),
+    ("store.test", sites::store::answer),
+    ("tickets.test", sites::tickets::answer),
+    ("widget.framehost.test", sites::frames::widget),
+    ("worker.test", sites::worker::answer),
+];
+
+/// Every host name served, sorted.
+pub const HOSTS: &[&str] = &{
+    let mut names = [""; TABLE.len()];
+    let mut i = 0;
+    while i < TABLE.len() {
+        names[i] = TABLE[i].0;
+        i += 1;
+    }
+    names
+};
+
+/// A running testbed. It stops when dropped.
+pub struct Testbed {
+    addr: SocketAddr,
+    world: Arc<World>,
+    /// Closed on drop, which is what the server waits for.
+    _stop: oneshot::Sender<()>,
+}
+
+impl Testbed {
+    /// Binds 127.0.0.1:`port` (0 = any free port) and serves until dropped.
+    pub async fn start(port: u16) -> std::io::Result<Testbed> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let addr = listener.local_addr()?;
+        let world = Arc::new(World::new(addr.port()));
+        let app = Router::new().fallback(serve).with_state(Arc::clone(&world));
+        let (stop, stopped) = oneshot::channel::<()>();
+        tokio::spawn(async move {
+            let server = axum::serve(listener, app).with_graceful_shutdown(async move {
+                // An error means that the sender is gone, which is the signal.
+                let _ = stopped.await;
+            });
+            // axum's accept loop retries by itself; there is nobody to tell.
+            let _ = server.await;
+        });
+        Ok(Testbed {
+            addr,
+            world,
+            _stop: stop,
+        })
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Requests seen so far: `"host METHOD /path"` to how often. Any host counts, also one that is
+    /// not served (an address, `localhost`); only `control.test` leaves no trace.
+    pub fn hits(&self) -> BTreeMap<String, u64> {
+        self.world.hits()
+    }
+}
+
+async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
+    let ask = match Ask::read(request).await {
+        Ok(ask) => ask,
+        Err(refusal) => return refusal,
+    };
+    if ask.host != "control.test" {
+        world.count_hit(&ask);
+    }
+    if ask.host == "endless.test" {
+        tokio::time::sleep(sites::endless::delay(&ask)).await;
+    }
+    match TABLE.binary_search_by(|(host, _)| (*host).cmp(ask.host.as_str())) {
+        Ok(i) => TABLE[i].1(&ask, &world),
+        Err(_) => wire::text(StatusCode::NOT_FOUND, "no such host in this web\n"),
+    }
+}

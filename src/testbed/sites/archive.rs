@@ -1,0 +1,86 @@
+//! `archive.test`: answers of about half a megabyte, compressed as the client accepts it.
+
+use std::io::Write;
+
+use axum::response::Response;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use crate::testbed::shell::{self, Extra, Layout, Site};
+use crate::testbed::wire::{self, Ask};
+use crate::testbed::words::Dice;
+use crate::testbed::world::World;
+
+const SITE: Site = Site {
+    name: "State Archive",
+    description: "Eleven kilometres of shelves, described.",
+    layout: Layout::Classic,
+    nav: &["Holdings", "Reading room", "Maps", "Fees"],
+    main: include_str!("../pages/archive.html"),
+    script: ("/lib/finding-aid.js", include_str!("../pages/archive.js")),
+    extras: &[Extra::Locale, Extra::Flags, Extra::Recommended],
+};
+
+/// Almost 700 bytes each.
+const RECORDS: u32 = 720;
+
+pub fn answer(ask: &Ask, _: &World) -> Response {
+    match ask.route() {
+        ("GET", "/api/records") => {
+            let Some(term) = ask.param("term") else {
+                return wire::missing("term");
+            };
+            compressed(ask, records(term).to_string())
+        }
+        _ => shell::answer(&SITE, ask),
+    }
+}
+
+fn compressed(ask: &Ask, body: String) -> Response {
+    let accepted = ask.header("accept-encoding").unwrap_or_default();
+    let accepts = |coding: &str| {
+        accepted
+            .split(',')
+            .any(|c| c.split(';').next().map(str::trim) == Some(coding))
+    };
+    // Writing to a Vec cannot fail.
+    let (coding, bytes) = if accepts("br") {
+        let mut packer = brotli::CompressorWriter::new(Vec::new(), 4096, 4, 20);
+        let _ = packer.write_all(body.as_bytes());
+        ("br", packer.into_inner())
+    } else if accepts("gzip") {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        let _ = packer.write_all(body.as_bytes());
+        ("gzip", packer.finish().unwrap_or_default())
+    } else {
+        return wire::answer(axum::http::StatusCode::OK, "application/json", body);
+    };
+    let response = wire::answer(axum::http::StatusCode::OK, "application/json", bytes);
+    wire::with(
+        wire::with(response, "content-encoding", coding),
+        "vary",
+        "accept-encoding",
+    )
+}
+
+fn records(term: &str) -> Value {
+    let term_key = term.to_lowercase();
+    let record = |at: u32| {
+        let mut dice = Dice::new(&["records", &term_key, &at.to_string()]);
+        let from = dice.between(1650, 1950);
+        let level = |dice: &mut Dice| json!({ "code": format!("{:03}", dice.between(1, 999)), "label": dice.title("papers") });
+        json!({
+            "signature": format!("SA-{:02}-{:05}", dice.between(1, 40), dice.between(1, 99_999)),
+            "title": dice.title(term),
+            "scope": [dice.sentence(term), dice.sentence("researchers"), dice.sentence(term)],
+            "dates": { "from": from, "to": from + dice.between(0, 60), "certain": dice.chance(70) },
+            "creator": dice.person(),
+            "context": { "fonds": level(&mut dice), "series": level(&mut dice), "file": level(&mut dice) },
+            "extent": { "boxes": dice.between(1, 12), "metres": dice.cents(5, 400) },
+            "access": { "open": dice.chance(85), "digitised": dice.chance(30), "note": null },
+        })
+    };
+    let records: Vec<Value> = (1..=RECORDS).map(record).collect();
+    json!({ "term": term, "total": RECORDS, "result": { "took": 12, "records": records } })
+}

@@ -1,0 +1,54 @@
+//! `flights.test`: one endpoint called twice, at page load with defaults and then as typed.
+
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use crate::testbed::shell::{self, Extra, Layout, Site};
+use crate::testbed::wire::{self, Ask};
+use crate::testbed::words::{self, Dice};
+use crate::testbed::world::World;
+
+const SITE: Site = Site {
+    name: "Windrose",
+    description: "Seats on small aircraft.",
+    layout: Layout::App,
+    nav: &["Flights", "Airfields", "Baggage"],
+    main: include_str!("../pages/flights.html"),
+    script: ("/static/offers.js", include_str!("../pages/flights.js")),
+    extras: &[Extra::Tracker, Extra::Ads, Extra::RemoteFlags],
+};
+
+pub fn answer(ask: &Ask, _: &World) -> Response {
+    match ask.route() {
+        ("GET", "/api/offers") => match (ask.param("from"), ask.param("to")) {
+            (None, _) => wire::missing("from"),
+            (_, None) => wire::missing("to"),
+            (Some(from), Some(to)) => wire::json(&offers(from, to, ask.number("limit", 10, 50))),
+        },
+        _ => shell::answer(&SITE, ask),
+    }
+}
+
+fn offers(from: &str, to: &str, limit: u64) -> Value {
+    let place = |asked: &str, dice: &mut Dice| match asked {
+        "any" => dice.pick(words::CITIES).to_owned(),
+        asked => words::capitalised(asked),
+    };
+    let route = format!("{} to {}", from.to_lowercase(), to.to_lowercase());
+    let found = words::search("offers", &route, 1, limit);
+    let offer = |(_, mut dice): (u64, Dice)| {
+        let hour = dice.between(5, 20);
+        json!({
+            "id": format!("W{:05}", dice.between(1, 99_999)),
+            "from": place(from, &mut dice),
+            "to": place(to, &mut dice),
+            "departs": format!("{}T{hour:02}:{:02}", dice.date(), dice.between(0, 11) * 5),
+            "minutes": dice.between(45, 320),
+            "aircraft": format!("{} {}", dice.pick(words::NOUNS), dice.between(100, 900)),
+            "fare": { "amount": dice.cents(3900, 48_000), "currency": "EUR", "class": dice.pick(&["light", "standard", "flex"]) },
+            "operator": { "name": format!("{} Air", dice.pick(words::LAST)), "captain": dice.name() },
+        })
+    };
+    let offers: Vec<Value> = found.hits.into_iter().map(offer).collect();
+    json!({ "from": from, "to": to, "found": found.total, "offers": offers })
+}

@@ -1,0 +1,30 @@
+//! `hostile.test`: a page that tries to reach what a page must not reach, in four ways each.
+//!
+//! What arrives here nevertheless is counted under the host that was asked for (an address or
+//! `localhost`), so a test can prove that nothing did.
+
+use axum::response::Response;
+
+use crate::testbed::shell::{self, Layout, Site};
+use crate::testbed::wire::{self, Ask};
+use crate::testbed::world::World;
+
+const SITE: Site = Site {
+    name: "Free Screensavers",
+    description: "Hundreds of screensavers, entirely free.",
+    layout: Layout::Plain,
+    nav: &["Fish", "Toasters"],
+    main: include_str!("../pages/hostile.html"),
+    script: ("", ""),
+    extras: &[],
+};
+
+pub fn answer(ask: &Ask, world: &World) -> Response {
+    match ask.route() {
+        ("GET", "/probe.js") => {
+            let script = include_str!("../pages/hostile.js");
+            wire::script(script.replace("{{port}}", &world.port.to_string()))
+        }
+        _ => shell::answer(&SITE, ask),
+    }
+}

@@ -1,0 +1,81 @@
+//! `shop.test`: a search by GET, with an autosuggest call on every keystroke as decoy.
+
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use crate::testbed::shell::{self, Extra, Layout, Site};
+use crate::testbed::wire::{self, Ask};
+use crate::testbed::words::{self, Dice};
+use crate::testbed::world::World;
+
+const SITE: Site = Site {
+    name: "Tidewater Supply",
+    description: "Useful things for house, garden and boat, sent the same week.",
+    layout: Layout::Classic,
+    nav: &["New in", "Kitchen", "Garden", "Workshop", "Gifts", "Sale"],
+    main: include_str!("../pages/shop.html"),
+    script: (
+        "/static/js/storefront.8f3a1c.js",
+        include_str!("../pages/shop.js"),
+    ),
+    extras: &[
+        Extra::Tracker,
+        Extra::Pixel,
+        Extra::Ads,
+        Extra::Flags,
+        Extra::Anonymous,
+        Extra::Recommended,
+        Extra::Prefetch,
+    ],
+};
+
+pub fn answer(ask: &Ask, _: &World) -> Response {
+    match ask.route() {
+        ("GET", "/api/search") => {
+            let Some(query) = ask.param("q") else {
+                return wire::missing("q");
+            };
+            wire::json(&search(query, ask.number("page", 1, 100)))
+        }
+        ("GET", "/api/suggest") => {
+            let Some(typed) = ask.param("q") else {
+                return wire::missing("q");
+            };
+            wire::json(&suggest(typed))
+        }
+        _ => shell::answer(&SITE, ask),
+    }
+}
+
+fn search(query: &str, page: u64) -> Value {
+    let found = words::search("products", query, page, 12);
+    let item = |(_, mut dice): (u64, Dice)| {
+        let title = dice.title(query);
+        json!({
+            "id": format!("SKU-{}", dice.between(10_000, 99_999)),
+            "title": title,
+            "description": dice.sentence(query),
+            "price": dice.cents(350, 19_900),
+            "currency": "EUR",
+            "rating": dice.between(20, 50) as f64 / 10.0,
+            "in_stock": dice.chance(80),
+            "url": format!("/p/{}", words::slug(&title)),
+            "image": format!("/img/{}.png", words::slug(&title)),
+            "seller": dice.person(),
+            "tags": [dice.pick(words::TAGS), dice.pick(words::TAGS)],
+        })
+    };
+    let items: Vec<Value> = found.hits.into_iter().map(item).collect();
+    json!({ "query": query, "total": found.total, "page": page, "items": items })
+}
+
+fn suggest(typed: &str) -> Value {
+    let mut dice = Dice::new(&["suggest", typed]);
+    let suggestions: Vec<Value> = (0..6)
+        .map(|_| {
+            let text = format!("{typed} {}", dice.pick(words::NOUNS).to_lowercase());
+            json!({ "text": text, "weight": dice.between(1, 900) })
+        })
+        .collect();
+    json!({ "suggestions": suggestions })
+}

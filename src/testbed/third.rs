@@ -1,0 +1,93 @@
+//! Hosts of other parties that the sites' pages call: tracker, advertising, feature flags. And the
+//! control host, through which tests in other processes read the counters.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::pictures::PIXEL;
+use super::wire::{self, Ask};
+use super::words::{self, Dice};
+use super::world::World;
+
+/// `metrics.tracker.test`
+pub fn tracker(ask: &Ask, _: &World) -> Response {
+    match ask.route() {
+        ("OPTIONS", _) => wire::preflight(ask),
+        ("GET", "/tag.js") => wire::script(include_str!("pages/tag.js")),
+        ("GET", "/pixel.gif") => wire::answer(StatusCode::OK, "image/gif", PIXEL),
+        ("POST", "/collect") => wire::shared(ask, wire::text(StatusCode::NO_CONTENT, "")),
+        _ => wire::not_found(),
+    }
+}
+
+/// `ads.adnet.test`
+pub fn ads(ask: &Ask, _: &World) -> Response {
+    match ask.route() {
+        ("OPTIONS", _) => wire::preflight(ask),
+        ("GET", "/loader.js") => wire::script(include_str!("pages/ads.js")),
+        ("POST", "/bid") => {
+            let page = ask.json()["page"].as_str().unwrap_or_default().to_owned();
+            wire::shared(ask, wire::json(&bids(&page)))
+        }
+        ("GET", path) if path.starts_with("/creative/") => {
+            wire::answer(StatusCode::OK, "image/gif", PIXEL)
+        }
+        _ => wire::not_found(),
+    }
+}
+
+fn bids(page: &str) -> Value {
+    let bid = |at: u32| {
+        let mut dice = Dice::new(&["bid", page, &at.to_string()]);
+        let title = dice.title("sponsored");
+        json!({
+            "id": format!("bid-{:08x}", dice.roll() as u32),
+            "slot": at,
+            "price": { "cpm": dice.cents(10, 900), "currency": "USD" },
+            "advertiser": { "id": dice.between(100, 999), "name": dice.name(), "city": dice.pick(words::CITIES) },
+            "creative": {
+                "title": title,
+                "description": dice.sentence("you"),
+                "url": format!("http://ads.adnet.test/click/{}", words::slug(&title)),
+                "image": format!("http://ads.adnet.test/creative/{at}.gif"),
+                "width": 300, "height": 250,
+            },
+            "targeting": [dice.pick(words::TAGS), dice.pick(words::TAGS)],
+        })
+    };
+    json!({ "auction": format!("auc-{page}"), "bids": (1..=8).map(bid).collect::<Vec<_>>() })
+}
+
+/// `config.flagsrv.test`
+pub fn flags(ask: &Ask, _: &World) -> Response {
+    match ask.route() {
+        ("OPTIONS", _) => wire::preflight(ask),
+        ("GET", "/sdk.js") => wire::script(include_str!("pages/sdk.js")),
+        ("GET", "/v1/flags") => {
+            let project = ask.param("project").unwrap_or("default");
+            let mut dice = Dice::new(&["remote flags", project]);
+            let rules = [
+                "layout", "search", "signup", "pricing", "images", "comments", "sharing",
+            ];
+            let rule = |key: &str| {
+                json!({
+                    "key": key, "on": dice.chance(60), "rollout": dice.between(0, 100),
+                    "variants": ["control", "treatment"], "owner": dice.person(),
+                })
+            };
+            let body = json!({ "project": project, "environment": "production", "flags": rules.map(rule) });
+            wire::shared(ask, wire::json(&body))
+        }
+        _ => wire::not_found(),
+    }
+}
+
+/// `control.test`
+pub fn control(ask: &Ask, world: &World) -> Response {
+    match ask.route() {
+        ("GET", "/hits") => wire::json(&json!(world.hits())),
+        ("GET", "/orders") => wire::json(&json!({ "orders": world.orders() })),
+        _ => wire::not_found(),
+    }
+}

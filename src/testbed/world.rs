@@ -1,0 +1,82 @@
+//! What the testbed remembers between requests: hits, orders, sessions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sha2::{Digest, Sha256};
+
+use super::wire::Ask;
+
+/// The state of one testbed.
+pub struct World {
+    /// The port it listens on; the hostile page aims at it.
+    pub port: u16,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Default)]
+struct Memory {
+    hits: BTreeMap<String, u64>,
+    orders: u64,
+    sessions: BTreeSet<String>,
+    issued: u64,
+}
+
+impl World {
+    pub fn new(port: u16) -> World {
+        World {
+            port,
+            memory: Mutex::default(),
+        }
+    }
+
+    pub fn hits(&self) -> BTreeMap<String, u64> {
+        self.memory().hits.clone()
+    }
+
+    pub fn count_hit(&self, ask: &Ask) {
+        let key = format!("{} {} {}", ask.host, ask.method, ask.path);
+        *self.memory().hits.entry(key).or_default() += 1;
+    }
+
+    pub fn orders(&self) -> u64 {
+        self.memory().orders
+    }
+
+    /// Counts one more order and returns its number.
+    pub fn place_order(&self) -> u64 {
+        let mut memory = self.memory();
+        memory.orders += 1;
+        memory.orders
+    }
+
+    /// A new session id that `site` accepts from now on.
+    pub fn open_session(&self, site: &str) -> String {
+        let mut memory = self.memory();
+        memory.issued += 1;
+        let id = secret(&format!("{site} session {}", memory.issued));
+        memory.sessions.insert(format!("{site} {id}"));
+        id
+    }
+
+    pub fn knows_session(&self, site: &str, id: &str) -> bool {
+        self.memory().sessions.contains(&format!("{site} {id}"))
+    }
+
+    /// A panic elsewhere cannot leave counters half written, so a poisoned lock is still good.
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// 64 hex digits that look like a secret and depend only on the label.
+pub fn secret(label: &str) -> String {
+    Sha256::digest(label.as_bytes())
+        .iter()
+        .fold(String::new(), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}
