@@ -115,7 +115,7 @@ impl EgressPolicy {
                 None => Ok(url),
             };
         }
-        if url.host().ends_with(".test") {
+        if under_test(url.host()) {
             return match pin {
                 Some(_) => Ok(url),
                 None => Err(blocked(&url, "this .test name is not pinned")
@@ -258,7 +258,7 @@ impl EgressPolicy {
 
     /// An exact name wins over `*.test`, which matches at any depth.
     fn pin_of(&self, host: &str) -> Option<SocketAddr> {
-        if !host.ends_with(".test") {
+        if !under_test(host) {
             return None;
         }
         let pins = &self.0.pins;
@@ -278,6 +278,11 @@ impl EgressPolicy {
         Err(blocked(url, &format!("port {port} is not allowed"))
             .hint("allow it with egress.allowed_ports if the site is yours"))
     }
+}
+
+fn under_test(host: &str) -> bool {
+    host.rsplit_once('.')
+        .is_some_and(|(_, last)| last == "test")
 }
 
 fn blocked(url: &SafeUrl, why: &str) -> Error {

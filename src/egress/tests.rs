@@ -310,10 +310,8 @@ async fn shared_vectors() {
         let result = walk(&policy, it).await;
         match (it["expect"].as_str().unwrap(), &result) {
             ("blocked", Ok(())) => bypassed.push(id),
-            ("allowed", Err(err)) => {
-                if !STRICTER.contains(&id) {
-                    overblocked.push(format!("{id} {err}"));
-                }
+            ("allowed", Err(err)) if !STRICTER.contains(&id) => {
+                overblocked.push(format!("{id} {err}"));
             }
             _ => {}
         }
