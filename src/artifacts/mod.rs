@@ -1,2 +1,9 @@
-//! What stages leave on disk for one another.
+//! What stages leave on disk for one another: payload types, envelope, store.
+pub mod files;
+pub mod kinds;
+pub mod payloads;
 pub mod recording;
+pub mod store;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,337 @@
+//! What each stage after record writes. Pure payloads hold no clock, duration or float: scores are basis points.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    kinds::{Artifact, Kind},
+    recording::SessionRecording,
+};
+use crate::recipe::model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind};
+
+/// A stage's answer: its product, or why the task cannot be learned. Both are results and both are stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Judged<T> {
+    Done(T),
+    Rejected(Reject),
+}
+
+/// Why a task ends here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reject {
+    pub reason: Reason,
+    /// One sentence for a person, free of secrets.
+    pub detail: String,
+}
+
+impl Reject {
+    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Self {
+            reason,
+            detail: detail.into(),
+        }
+    }
+}
+
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    NoDataRequest,
+    SeveralCalls,
+    NeedsLogin,
+    AntiBot,
+    Mutation,
+    /// Several candidates are about equally good, or none is good enough: a person or a model must choose.
+    Ambiguous,
+    /// No candidate could be replayed.
+    ReplayFailed,
+}
+
+impl Reason {
+    /// How a task ends that is rejected for this reason.
+    pub const fn outcome(self) -> Outcome {
+        match self {
+            Self::Ambiguous | Self::ReplayFailed => Outcome::NeedsSelection,
+            _ => Outcome::NonRecipeable,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoDataRequest => "no_data_request",
+            Self::SeveralCalls => "several_calls",
+            Self::NeedsLogin => "needs_login",
+            Self::AntiBot => "anti_bot",
+            Self::Mutation => "mutation",
+            Self::Ambiguous => "ambiguous",
+            Self::ReplayFailed => "replay_failed",
+        }
+    }
+}
+
+/// The four ends of a task.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Verified,
+    SavedDraft,
+    NeedsSelection,
+    NonRecipeable,
+}
+
+impl Outcome {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::SavedDraft => "saved_draft",
+            Self::NeedsSelection => "needs_selection",
+            Self::NonRecipeable => "non_recipeable",
+        }
+    }
+}
+
+/// `01b`: the second example driven in the browser; empty when there is none or the driver cannot drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SecondRecording {
+    pub recording: Option<SessionRecording>,
+    /// The second example's values, whether driven or not.
+    pub values: BTreeMap<String, String>,
+}
+
+/// `02`: at most eight, best first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CandidateSet {
+    pub candidates: Vec<Candidate>,
+    /// Exchanges that were scored.
+    pub scored: u32,
+    /// Exchanges left out before scoring, by why.
+    pub set_aside: BTreeMap<String, u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// Id of the exchange in `01_session_recording`.
+    pub exchange: u32,
+    pub rank: u32,
+    /// Sum of `features`, within 0 and 10,000.
+    pub score_bp: i32,
+    /// What each signal added or took, basis points; zero shares are left out.
+    pub features: BTreeMap<String, i32>,
+    pub method: String,
+    /// URL with values shortened, redacted.
+    pub url_summary: String,
+    pub content_type: String,
+    /// Method, host, path, sorted query names and operation: equal keys are one endpoint.
+    pub endpoint_key: String,
+    /// GraphQL operation or JSON-RPC method.
+    pub operation: Option<String>,
+    pub source: DataSource,
+    /// The exchange of the same endpoint in the second recording, if there was one.
+    pub second_exchange: Option<u32>,
+}
+
+/// Where in the answer the data is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DataSource {
+    Json,
+    /// JSON inside a script element of an HTML page.
+    EmbeddedJson,
+    Html,
+    Text,
+}
+
+/// `02a`: what a model or a person may see of each candidate, at most 4 KB each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CandidateSummary {
+    pub summaries: Vec<Summary>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    pub exchange: u32,
+    /// `GET /path?…`, the line a model chooses by.
+    pub request_line: String,
+    pub status: Option<u16>,
+    pub content_type: String,
+    pub bytes: Option<u64>,
+    /// Up to 24 typed paths.
+    pub shape: Vec<String>,
+    /// Paths to lists, most visible first, at most 6.
+    pub paths: Vec<String>,
+    /// Names of typed values the request carries.
+    pub carries: Vec<String>,
+}
+
+/// `03`: the choice and the path, without scores, so that an equal choice stops a cascade.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecipeAnalysis {
+    pub chosen: Choice,
+    pub by: Analyst,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    pub exchange: u32,
+    pub second_exchange: Option<u32>,
+    pub source: DataSource,
+    pub response: ResponseSpec,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Analyst {
+    Heuristic,
+}
+
+/// `04`: a canonical request that was replayed once and answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecipeDraft {
+    pub exchange: u32,
+    pub second_exchange: Option<u32>,
+    pub request: RequestTemplate,
+    pub slots: Vec<Slot>,
+    pub response: ResponseSpec,
+    /// The least risky transport that answered like the recording.
+    pub transport: TransportKind,
+    /// Two equal replays gave equal data: later stages may compare data, not only shape.
+    pub deterministic: bool,
+    /// Nothing was sent: the captured answer itself stood in.
+    pub captured_only: bool,
+    pub replays: Vec<Replay>,
+}
+
+/// One real exchange made while learning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Replay {
+    /// Counts from 1 within the stage.
+    pub n: u32,
+    /// What was tried: `as recorded`, `without header x`, `A`, `B`, …
+    pub what: String,
+    pub transport: TransportKind,
+    pub status: Option<u16>,
+    /// Items extracted, where the answer is a list.
+    pub items: Option<u64>,
+    /// Similarity of the answer's shape to what it is compared with, basis points.
+    pub similarity_bp: Option<u32>,
+    /// SHA-256 of the extracted data.
+    pub data_sha256: Option<String>,
+    /// A `Code` when it failed.
+    pub code: Option<String>,
+    /// Why, for a person.
+    pub detail: Option<String>,
+}
+
+impl Replay {
+    /// Answered, parsed, extracted.
+    pub fn ok(&self) -> bool {
+        self.code.is_none()
+    }
+}
+
+/// `05`: what later answers are compared with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BaselineFingerprint {
+    pub fingerprint_version: u32,
+    pub fingerprint_sha256: String,
+    /// Typed paths (JSON) or selector lines (HTML), sorted.
+    pub shape: Vec<String>,
+    pub items: Option<u64>,
+}
+
+/// `06`: which parts of the request the answer needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MinimizationReport {
+    pub trials: Vec<Trial>,
+    pub request: RequestTemplate,
+    pub slots: Vec<Slot>,
+    /// The budget ended before every part was tried; what was not tried is kept.
+    pub budget_exhausted: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    /// The parts left out: `header:x-request-id`, `query:_t`, `json:/a/b`, `form:source`.
+    pub without: Vec<String>,
+    pub dropped: bool,
+    pub why: String,
+    /// Absent when it was answered from the journal of an interrupted run.
+    pub replay: Option<Replay>,
+}
+
+/// `07`: the request with typed parameters, and the values to verify it with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecipeDraftMinimized {
+    pub request: RequestTemplate,
+    pub parameters: Vec<Parameter>,
+    pub slots: Vec<Slot>,
+    pub response: ResponseSpec,
+    pub transport: TransportKind,
+    pub captured_only: bool,
+    /// Why each parameter is one.
+    pub evidence: BTreeMap<String, String>,
+    /// Values of the recorded example.
+    pub first: BTreeMap<String, String>,
+    /// Values of the second example, for the same parameters.
+    pub second: Option<BTreeMap<String, String>>,
+    /// Text leaves that the second page showed and the first did not: B's data must hold one. Empty: not checked.
+    pub second_seen: Vec<String>,
+}
+
+/// `08`: whether it answers on inputs it was not learned from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VerificationReport {
+    pub verified: bool,
+    /// A `Code` or a reason when it was not verified.
+    pub reason: Option<String>,
+    pub transport: TransportKind,
+    pub requires_session: bool,
+    /// Parameters shown to change the data.
+    pub effective: Vec<String>,
+    /// Optional parameters without a visible effect: published as constants.
+    pub frozen: Vec<String>,
+    pub replays: Vec<Replay>,
+    /// The same transport, one level riskier, was needed.
+    pub fell_back: bool,
+}
+
+macro_rules! artifact {
+    ($($payload:ty => $kind:ident),* $(,)?) => {
+        $(impl Artifact for $payload { const KIND: Kind = Kind::$kind; })*
+    };
+}
+
+artifact! {
+    SessionRecording => SessionRecording,
+    SecondRecording => SecondRecording,
+    Judged<CandidateSet> => CandidateSet,
+    CandidateSummary => CandidateSummary,
+    Judged<RecipeAnalysis> => RecipeAnalysis,
+    Judged<RecipeDraft> => RecipeDraft,
+    BaselineFingerprint => BaselineFingerprint,
+    MinimizationReport => MinimizationReport,
+    Judged<RecipeDraftMinimized> => RecipeDraftMinimized,
+    VerificationReport => VerificationReport,
+}

@@ -1,0 +1,305 @@
+//! The store: the only writer of artifacts.
+//!
+//! [`Store::task`] opens one task's folder and holds its lock. Reading says exactly what is wrong with a file; what to do
+//! about it is `pipeline`'s business.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    files::{Dir, Lock},
+    kinds::{Artifact, Kind},
+};
+use crate::{
+    error::{Code, Error, Result},
+    ids::{TaskId, hex},
+};
+
+/// No artifact is larger; a recording is bounded well below.
+const MAX_FILE: usize = 64 * 1024 * 1024;
+
+/// SHA-256, lower-case hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 over RFC 8785 canonical JSON.
+pub fn json_sha256<T: Serialize>(value: &T) -> String {
+    // Canonicalising fails only on non-string keys and NaN; neither can be in our types.
+    serde_json_canonicalizer::to_vec(value).map_or_else(|_| String::new(), |it| sha256(&it))
+}
+
+/// The one shape of a file on disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Envelope {
+    pub artifact: Kind,
+    pub artifact_version: u32,
+    /// SHA-256 of the payload's checked-in JSON Schema.
+    pub schema_hash: String,
+    pub task_id: TaskId,
+    /// Redacted.
+    pub source_url: String,
+    /// RFC 3339, UTC. The only field that differs between two equal runs.
+    pub created_at: String,
+    pub producer: Producer,
+    /// Kind read → payload hash it had.
+    pub inputs: BTreeMap<String, String>,
+    /// Of the settings and manifest fields that the stage depends on.
+    pub settings_sha256: String,
+    /// Over RFC 8785 canonical JSON.
+    pub payload_sha256: String,
+    pub payload: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Producer {
+    pub stage: String,
+    pub stage_version: u32,
+    pub commis: String,
+}
+
+/// What a stage's output is stamped with.
+pub struct Stamp {
+    pub source_url: String,
+    pub stage: &'static str,
+    pub stage_version: u32,
+    pub inputs: BTreeMap<String, String>,
+    pub settings_sha256: String,
+}
+
+/// A file as found.
+pub enum Found {
+    Absent,
+    /// Does not parse, another task's, or a hash does not hold.
+    Corrupt(String),
+    /// Intact, but of another schema or version.
+    OtherSchema(String),
+    Intact(Box<Envelope>),
+}
+
+/// All tasks' folders.
+#[derive(Clone)]
+pub struct Store {
+    root: PathBuf,
+}
+
+impl Store {
+    pub fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Opens (or makes) a task's folder for work. Fails with [`Code::TaskBusy`] when another process holds it.
+    pub fn task(&self, id: &TaskId) -> Result<TaskFolder> {
+        let root = Dir::open(&self.root, true)?;
+        drop(root);
+        let path = self.root.join(id.as_str());
+        let dir = Dir::open(&path, true)?
+            .ok_or_else(|| Error::new(Code::ArtifactIo, format!("{} vanished", path.display())))?;
+        let lock = dir.try_lock()?.ok_or_else(|| {
+            Error::new(
+                Code::TaskBusy,
+                format!("task {id} is being worked on by another process"),
+            )
+            .hint("wait for it, or end it")
+        })?;
+        dir.sweep()?;
+        Ok(TaskFolder {
+            id: id.clone(),
+            path,
+            dir,
+            _lock: Some(lock),
+        })
+    }
+
+    /// Opens a task's folder to look at; `None` when there is none.
+    pub fn peek(&self, id: &TaskId) -> Result<Option<TaskFolder>> {
+        let path = self.root.join(id.as_str());
+        let dir = Dir::open(&path, false)?;
+        Ok(dir.map(|dir| TaskFolder {
+            id: id.clone(),
+            path,
+            dir,
+            _lock: None,
+        }))
+    }
+
+    /// Every task with a folder, sorted.
+    pub fn tasks(&self) -> Result<Vec<TaskId>> {
+        let Some(dir) = Dir::open(&self.root, false)? else {
+            return Ok(Vec::new());
+        };
+        let names = dir.names()?;
+        Ok(names
+            .into_iter()
+            .filter(|it| self.root.join(it).is_dir())
+            .filter_map(|it| TaskId::parse(&it).ok())
+            .collect())
+    }
+}
+
+/// One task's artifacts.
+pub struct TaskFolder {
+    id: TaskId,
+    path: PathBuf,
+    dir: Dir,
+    _lock: Option<Lock>,
+}
+
+impl TaskFolder {
+    pub fn id(&self) -> &TaskId {
+        &self.id
+    }
+
+    pub fn path(&self, kind: Kind) -> PathBuf {
+        self.path.join(kind.file())
+    }
+
+    /// Reads and checks one file. Fails with [`Code::ArtifactIo`] only; everything about its content is in [`Found`].
+    pub fn find(&self, kind: Kind) -> Result<Found> {
+        let Some(bytes) = self.dir.read(kind.file(), MAX_FILE)? else {
+            return Ok(Found::Absent);
+        };
+        Ok(inspect(&bytes, kind, &self.id))
+    }
+
+    /// The payload. Fails with [`Code::ArtifactMissing`], [`Code::ArtifactCorrupt`] or [`Code::ArtifactSchemaMismatch`].
+    pub fn get<A: Artifact>(&self) -> Result<A> {
+        match self.find(A::KIND)? {
+            Found::Intact(it) => serde_json::from_value(it.payload)
+                .map_err(|err| self.corrupt(A::KIND, &err.to_string())),
+            Found::Absent => Err(Error::new(
+                Code::ArtifactMissing,
+                format!("task {} has no {}", self.id, A::KIND.as_str()),
+            )
+            .hint("learn the task first")),
+            Found::Corrupt(why) => Err(self.corrupt(A::KIND, &why)),
+            Found::OtherSchema(why) => Err(self.other_schema(A::KIND, &why)),
+        }
+    }
+
+    pub fn corrupt(&self, kind: Kind, why: &str) -> Error {
+        Error::new(
+            Code::ArtifactCorrupt,
+            format!("{} is damaged ({why})", self.path(kind).display()),
+        )
+        .hint("learn the task again with --force; the damaged file is replaced")
+    }
+
+    pub fn other_schema(&self, kind: Kind, why: &str) -> Error {
+        Error::new(
+            Code::ArtifactSchemaMismatch,
+            format!(
+                "{} was written by another version of commis ({why})",
+                self.path(kind).display()
+            ),
+        )
+        .hint("learn the task again with --force")
+    }
+
+    /// Writes one artifact and returns its payload hash. Fails with [`Code::ArtifactIo`].
+    pub fn put<A: Artifact>(&self, payload: &A, stamp: Stamp) -> Result<String> {
+        let payload = serde_json::to_value(payload).map_err(|err| {
+            Error::new(
+                Code::Internal,
+                format!("{} cannot be written as JSON", A::KIND.as_str()),
+            )
+            .source(err)
+        })?;
+        let payload_sha256 = json_sha256(&payload);
+        let envelope = Envelope {
+            artifact: A::KIND,
+            artifact_version: A::KIND.version(),
+            schema_hash: sha256(A::KIND.schema().as_bytes()),
+            task_id: self.id.clone(),
+            source_url: stamp.source_url,
+            created_at: now(),
+            producer: Producer {
+                stage: stamp.stage.to_owned(),
+                stage_version: stamp.stage_version,
+                commis: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+            inputs: stamp.inputs,
+            settings_sha256: stamp.settings_sha256,
+            payload_sha256: payload_sha256.clone(),
+            payload,
+        };
+        let mut bytes = serde_json::to_vec_pretty(&envelope)
+            .map_err(|err| Error::new(Code::Internal, "envelope").source(err))?;
+        bytes.push(b'\n');
+        self.dir.write(A::KIND.file(), &bytes)?;
+        Ok(payload_sha256)
+    }
+
+    /// Lines of the replay journal; a last line that a crash cut short is left out.
+    pub fn journal(&self) -> Result<Vec<Value>> {
+        let bytes = self.dir.read(JOURNAL, MAX_FILE)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(text
+            .lines()
+            .filter_map(|it| serde_json::from_str(it).ok())
+            .collect())
+    }
+
+    /// Appends a line to the replay journal and fsyncs it.
+    pub fn note(&self, line: &Value) -> Result<()> {
+        self.dir.append(JOURNAL, &line.to_string())
+    }
+
+    /// Drops the journal, when the stage it belongs to has written its artifact.
+    pub fn forget_journal(&self) -> Result<()> {
+        self.dir.remove(JOURNAL).map(drop)
+    }
+}
+
+/// Replays as they happen, so that a crash repeats at most the one in flight.
+const JOURNAL: &str = "replays.jsonl";
+
+fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
+    let envelope: Envelope = match serde_json::from_slice(bytes) {
+        Ok(it) => it,
+        Err(err) => return Found::Corrupt(format!("not an artifact: {err}")),
+    };
+    if envelope.artifact != kind {
+        return Found::Corrupt(format!("it is a {}", envelope.artifact.as_str()));
+    }
+    if envelope.task_id != *task {
+        return Found::Corrupt(format!("it belongs to task {}", envelope.task_id));
+    }
+    if envelope.payload_sha256 != json_sha256(&envelope.payload) {
+        return Found::Corrupt("payload hash does not hold".to_owned());
+    }
+    if envelope.artifact_version != kind.version() {
+        return Found::OtherSchema(format!(
+            "version {} instead of {}",
+            envelope.artifact_version,
+            kind.version()
+        ));
+    }
+    if envelope.schema_hash != sha256(kind.schema().as_bytes()) {
+        return Found::OtherSchema("schema hash differs".to_owned());
+    }
+    Found::Intact(Box::new(envelope))
+}
+
+/// RFC 3339, seconds.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "envelopes are stamped here and nowhere else"
+)]
+pub fn now() -> String {
+    jiff::Timestamp::try_from(std::time::SystemTime::now())
+        .map(|it| it.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        .unwrap_or_default()
+}
