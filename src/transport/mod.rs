@@ -3,6 +3,8 @@
 //! Transports that need a page live in `browser/` and implement [`Transport`] too. Every one of them asks the same
 //! `EgressPolicy` for every hop and applies the same [`Caps`].
 
+pub mod public_http;
+
 use std::time::Duration;
 
 use futures::future::BoxFuture;
