@@ -1,0 +1,329 @@
+//! What a recipe must be beyond parsing: the rules that a hand-written file, a model's draft and a saved recipe all pass.
+
+use std::collections::BTreeSet;
+
+use url::Url;
+
+use super::{
+    expression::Query,
+    model::{
+        LANGUAGE, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType, SlotSource,
+        Status,
+    },
+    request::CompiledRequest,
+    selector,
+    template::{Template, is_name},
+    values,
+};
+use crate::error::{Code, Error, Result};
+
+const MAX_PARAMETERS: usize = 32;
+const MAX_SLOTS: usize = 16;
+const MAX_PAIRS: usize = 200;
+const MAX_FIELDS: usize = 100;
+const MAX_TASK: usize = 2_000;
+const MAX_URL: usize = 8 * 1024;
+
+/// Belong to the connection, the session or the browser. `accept-encoding` is the client's own business, because it also
+/// decodes.
+const FORBIDDEN: &[&str] = &[
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "cookie",
+    "cookie2",
+    "expect",
+    "host",
+    "keep-alive",
+    "set-cookie",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+];
+/// A header so named holds a secret, so its value comes from a slot or parameter.
+const SECRET_WORDS: &[&str] = &[
+    "api-key",
+    "apikey",
+    "auth",
+    "credential",
+    "csrf",
+    "password",
+    "secret",
+    "session",
+    "signature",
+    "token",
+    "xsrf",
+];
+
+/// Fails with `RECIPE_INVALID` or, for the method, `METHOD_NOT_ALLOWED`.
+pub fn check(recipe: &Recipe) -> Result<()> {
+    if recipe.version != LANGUAGE {
+        return Err(
+            invalid(format!("version {} is not {LANGUAGE}", recipe.version))
+                .hint("this commis reads another version of the recipe language"),
+        );
+    }
+    if recipe.task.trim().is_empty() || recipe.task.len() > MAX_TASK {
+        return Err(invalid(format!("task must have 1 to {MAX_TASK} bytes")));
+    }
+    web_url("source_url", &recipe.source_url)?;
+    let names = names(recipe)?;
+    check_request(&recipe.request, &names)?;
+    for slot in &recipe.slots {
+        check_slot(&slot.name, &slot.from, &recipe.request)?;
+    }
+    check_response(&recipe.response)?;
+    if recipe.status == Status::Verified && recipe.verification.is_none() {
+        return Err(invalid(
+            "status is verified and `verification` is missing".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// The names that templates may use.
+fn names(recipe: &Recipe) -> Result<BTreeSet<&str>> {
+    if recipe.parameters.len() > MAX_PARAMETERS || recipe.slots.len() > MAX_SLOTS {
+        return Err(invalid(format!(
+            "more than {MAX_PARAMETERS} parameters or {MAX_SLOTS} slots"
+        )));
+    }
+    let mut names = BTreeSet::new();
+    let all = recipe.parameters.iter().map(|it| it.name.as_str());
+    for name in all.chain(recipe.slots.iter().map(|it| it.name.as_str())) {
+        if !is_name(name) {
+            let shown: String = name.escape_debug().take(60).collect();
+            return Err(invalid(format!("`{shown}` is not a name"))
+                .hint("use a-z, 0-9 and _, at most 40, not starting with a digit"));
+        }
+        if !names.insert(name) {
+            return Err(invalid(format!("the name `{name}` is used twice")));
+        }
+    }
+    for parameter in &recipe.parameters {
+        check_parameter(parameter)?;
+    }
+    Ok(names)
+}
+
+/// A default and the examples must be acceptable values.
+fn check_parameter(parameter: &Parameter) -> Result<()> {
+    for text in parameter.default.iter().chain(&parameter.examples) {
+        values::coerce(parameter, text)
+            .map_err(|err| invalid(format!("default or example: {}", err.message())))?;
+    }
+    let constraints = &parameter.constraints;
+    if let (Some(min), Some(max)) = (constraints.min, constraints.max)
+        && min > max
+    {
+        return Err(invalid(format!(
+            "parameter `{}`: min is above max",
+            parameter.name
+        )));
+    }
+    Ok(())
+}
+
+fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()> {
+    if request.url.len() > MAX_URL
+        || request.query.len() > MAX_PAIRS
+        || request.headers.len() > MAX_PAIRS
+    {
+        return Err(invalid(
+            "the request's URL, query or headers are too large".to_owned(),
+        ));
+    }
+    let compiled = CompiledRequest::new(request)?;
+    if let Some(name) = compiled.names().into_iter().find(|it| !names.contains(it)) {
+        return Err(
+            invalid(format!("`{{{name}}}` is neither a parameter nor a slot"))
+                .hint("declare it, or write {{ and }} for braces"),
+        );
+    }
+    for (name, value) in &request.headers {
+        check_header(name, value)?;
+    }
+    if request.body.is_some() && request.method == "GET" {
+        return Err(invalid("a GET request has no body".to_owned()));
+    }
+    check_domains(request)
+}
+
+/// The header allowlist, for drafts as well. Fails with `RECIPE_INVALID`.
+pub fn check_header(name: &str, value: &str) -> Result<()> {
+    let shown = || name.escape_debug().take(60).collect::<String>();
+    if !is_token(name) {
+        return Err(invalid(format!(
+            "`{}` is not a lower-case header name",
+            shown()
+        )));
+    }
+    if FORBIDDEN.contains(&name) || name.starts_with("proxy-") || name.starts_with("sec-") {
+        return Err(
+            invalid(format!("header `{name}` is not allowed in a recipe"))
+                .hint("sessions and connections are not part of a recipe"),
+        );
+    }
+    let template = Template::parse(value)?;
+    if smells_secret(name) && template.is_literal() && !value.is_empty() {
+        return Err(invalid(format!("header `{name}` holds a literal secret"))
+            .hint("let a slot or parameter provide the value"));
+    }
+    if value.chars().any(char::is_control) {
+        return Err(invalid(format!(
+            "header `{name}` contains a control character"
+        )));
+    }
+    Ok(())
+}
+
+/// Whether a header of that lower-case name carries a credential.
+pub fn smells_secret(name: &str) -> bool {
+    // `x-token-type` and the like would need a list of their own; asking for a slot there is harmless.
+    SECRET_WORDS.iter().any(|it| name.contains(it)) || name.ends_with("-key") || name == "key"
+}
+
+fn is_token(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'))
+}
+
+fn check_domains(request: &RequestTemplate) -> Result<()> {
+    let host = web_url("request.url", &origin_of(&request.url))?;
+    let domains = &request.allowed_domains;
+    for domain in domains {
+        let canonical = Url::parse(&format!("https://{domain}/"))
+            .ok()
+            .and_then(|it| it.host_str().map(str::to_owned));
+        if canonical.as_deref() != Some(domain) || domain.ends_with('.') {
+            let shown: String = domain.escape_debug().take(80).collect();
+            return Err(invalid(format!(
+                "allowed_domains: `{shown}` is not a canonical host"
+            )));
+        }
+        let sites = &request.allowed_sites;
+        let in_site = |site: &String| {
+            domain == site
+                || domain
+                    .strip_suffix(site.as_str())
+                    .is_some_and(|it| it.ends_with('.'))
+        };
+        if !sites.is_empty() && !sites.iter().any(in_site) {
+            return Err(invalid(format!(
+                "allowed_domains: `{domain}` is outside allowed_sites"
+            )));
+        }
+    }
+    if domains.contains(&host) {
+        Ok(())
+    } else {
+        Err(invalid(format!(
+            "allowed_domains does not hold the request's host `{host}`"
+        )))
+    }
+}
+
+fn origin_of(url: &str) -> String {
+    let start = url.find("://").map_or(0, |it| it + 3);
+    let end = url[start..].find('/').map_or(url.len(), |it| it + start);
+    url[..end].to_owned()
+}
+
+/// The canonical host of an http(s) URL.
+fn web_url(field: &str, text: &str) -> Result<String> {
+    let url = Url::parse(text)
+        .ok()
+        .filter(|it| matches!(it.scheme(), "http" | "https") && text.len() <= MAX_URL);
+    url.and_then(|it| it.host_str().map(|it| it.trim_end_matches('.').to_owned()))
+        .ok_or_else(|| {
+            let shown: String = text.escape_debug().take(80).collect();
+            invalid(format!("{field} `{shown}` is not an http or https URL"))
+        })
+}
+
+fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Result<()> {
+    let first = match from {
+        SlotSource::Cookie { name: it } | SlotSource::Meta { name: it } => {
+            if it.is_empty() || it.len() > 256 || it.chars().any(char::is_control) {
+                return Err(invalid(format!("slot `{name}`: not a cookie or meta name")));
+            }
+            return Ok(());
+        }
+        SlotSource::Live { .. } => {
+            return Err(invalid(format!(
+                "slot `{name}` was known to the recorded session only"
+            ))
+            .hint("such a request can be replayed while learning but not kept"));
+        }
+        SlotSource::Response { url, path } => {
+            Query::compile(path)?;
+            url
+        }
+        SlotSource::Document { url, after, until } => {
+            if after.is_empty() || until.is_empty() || after.len() + until.len() > 2_000 {
+                return Err(invalid(format!(
+                    "slot `{name}`: `after` and `until` must have 1 to 2000 bytes"
+                )));
+            }
+            url
+        }
+    };
+    let host = web_url("slot url", first)?;
+    if request.allowed_domains.contains(&host) {
+        Ok(())
+    } else {
+        Err(invalid(format!(
+            "slot `{name}`: `{host}` is not in allowed_domains"
+        )))
+    }
+}
+
+fn check_response(response: &ResponseSpec) -> Result<()> {
+    if let Some(text) = &response.extract {
+        Query::compile(text)?;
+    }
+    if let Some(text) = &response.embedded {
+        selector::compile(text)?;
+    }
+    if let Some(html) = &response.html {
+        if html.fields.is_empty() || html.fields.len() > MAX_FIELDS {
+            return Err(invalid(format!(
+                "response.html: 1 to {MAX_FIELDS} fields are expected"
+            )));
+        }
+        selector::compile(&html.items)?;
+        for text in html.fields.values() {
+            selector::compile_field(text)?;
+        }
+    }
+    let html = response.kind == ResponseType::Html;
+    if (response.embedded.is_some() || response.html.is_some()) && !html {
+        return Err(invalid(
+            "`embedded` and `html` need `type: html`".to_owned(),
+        ));
+    }
+    if html && response.embedded.is_some() == response.html.is_some() {
+        return Err(invalid(
+            "`type: html` needs `embedded` or `html`, not both".to_owned(),
+        ));
+    }
+    if response.extract.is_some() && response.kind == ResponseType::Text
+        || response.extract.is_some() && response.html.is_some()
+    {
+        return Err(invalid("`extract` applies to JSON only".to_owned()));
+    }
+    Ok(())
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(Code::RecipeInvalid, message)
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

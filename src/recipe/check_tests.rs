@@ -1,0 +1,303 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::recipe::yaml;
+
+const EXAMPLE: &str = "\
+version: 1
+name: search-mods
+task: search mods for {q}
+status: draft
+source_url: https://www.example.com/mods
+parameters:
+  - name: q
+    type: str
+    required: true
+    source: task_input
+    constraints: { max_len: 100 }
+    examples: [volume]
+  - name: page
+    type: int
+    required: false
+    source: constant
+    default: \"1\"
+request:
+  method: POST
+  url: https://api.example.com/v1/search/{page}
+  query:
+    - { name: q, value: '{q}' }
+  headers:
+    accept: application/json
+    x-csrf-token: '{token}'
+  body:
+    json:
+      query: '{q}'
+      yes: no
+      zip: 012
+      n: 1_000
+      page: '{page}'
+  allowed_domains: [api.example.com, www.example.com]
+  allowed_sites: [example.com]
+slots:
+  - name: token
+    from:
+      document: { url: 'https://www.example.com/', after: 'csrf=\"', until: '\"' }
+response:
+  type: json
+  extract: 'hits[].{title: title}'
+";
+
+fn refused(edit: &str, by: &str) -> String {
+    assert!(EXAMPLE.contains(edit), "{edit}");
+    yaml::parse(&EXAMPLE.replace(edit, by)).map_or_else(
+        |err| format!("{} {}", err.code(), err.message()),
+        |_| "ok".to_owned(),
+    )
+}
+
+#[test]
+fn yaml_reads_as_written() {
+    let recipe = yaml::parse(EXAMPLE).unwrap();
+    let Some(crate::recipe::model::BodyTemplate::Json(body)) = &recipe.request.body else {
+        panic!()
+    };
+    let want = json!({"query": "{q}", "yes": "no", "zip": "012", "n": "1_000", "page": "{page}"});
+    assert_eq!(*body, want);
+}
+
+#[test]
+fn yaml_round_trips() {
+    let mut recipe = yaml::parse(EXAMPLE).unwrap();
+    let tricky: Vec<Value> = [
+        "no",
+        "~",
+        "null",
+        "012",
+        "1_000",
+        "0x1f",
+        "1e3",
+        ".5",
+        "- a",
+        "a: b",
+        "#c",
+        "",
+        " ",
+        "\ttab ",
+        "ü\u{2028}",
+        "\"'",
+        "two\nlines\n",
+        "%",
+        "&a",
+        "*a",
+        "!t",
+        "{{x}}",
+        "2024-01-01",
+        "true",
+        "y",
+        "=",
+        "<<",
+        "\u{1f600}",
+        "trailing\n\n",
+        "\u{85}",
+        "|",
+        ">",
+        "---",
+    ]
+    .iter()
+    .map(|it| json!(it))
+    .chain([
+        json!(1),
+        json!(-1.5),
+        json!(true),
+        json!(null),
+        json!([]),
+        json!({}),
+        json!(9_007_199_254_740_993_u64),
+    ])
+    .collect();
+    recipe.request.body = Some(crate::recipe::model::BodyTemplate::Json(json!({
+        "list": tricky, "no": 1, "012": 2, "a b": {"~": [[{"x": 1.0}]]}
+    })));
+    recipe.task = "- {q}: # no\nmore".into();
+    let text = yaml::to_yaml(&recipe).unwrap();
+    assert_eq!(yaml::parse(&text).unwrap(), recipe, "{text}");
+}
+
+#[test]
+fn rules() {
+    for (edit, by, want) in [
+        ("version: 1", "version: 2", "RECIPE_INVALID version 2"),
+        (
+            "task: search mods for {q}",
+            "task: ' '",
+            "RECIPE_INVALID task",
+        ),
+        ("method: POST", "method: DELETE", "METHOD_NOT_ALLOWED"),
+        ("method: POST", "method: GET", "RECIPE_INVALID a GET"),
+        ("method: POST", "method: post", "METHOD_NOT_ALLOWED"),
+        (
+            "https://www.example.com/mods",
+            "file:///etc",
+            "RECIPE_INVALID source_url",
+        ),
+        (
+            "value: '{q}'",
+            "value: '{r}'",
+            "RECIPE_INVALID `{r}` is neither",
+        ),
+        ("value: '{q}'", "value: '{q'", "RECIPE_INVALID template"),
+        (
+            "  - name: page",
+            "  - name: q",
+            "RECIPE_INVALID the name `q` is used twice",
+        ),
+        (
+            "  - name: page",
+            "  - name: token",
+            "RECIPE_INVALID the name `token`",
+        ),
+        (
+            "  - name: page",
+            "  - name: Page",
+            "RECIPE_INVALID `Page` is not a name",
+        ),
+        (
+            "default: \"1\"",
+            "default: one",
+            "RECIPE_INVALID default or example",
+        ),
+        (
+            "accept: application/json",
+            "cookie: '{token}'",
+            "RECIPE_INVALID header `cookie`",
+        ),
+        (
+            "accept: application/json",
+            "sec-fetch-mode: cors",
+            "RECIPE_INVALID header `sec-fetch-mode`",
+        ),
+        (
+            "accept: application/json",
+            "proxy-x: y",
+            "RECIPE_INVALID header `proxy-x`",
+        ),
+        (
+            "accept: application/json",
+            "Accept: x",
+            "RECIPE_INVALID `Accept` is not a lower-case",
+        ),
+        (
+            "accept: application/json",
+            "x-api-key: abc",
+            "RECIPE_INVALID header `x-api-key` holds",
+        ),
+        ("accept: application/json", "x-api-key: '{token}'", "ok"),
+        ("accept: application/json", "x-client: web", "ok"),
+        (
+            "accept: application/json",
+            "x-client: \"a\\nb\"",
+            "RECIPE_INVALID header `x-client` contains",
+        ),
+        (
+            "https://api.example.com/v1",
+            "https://{q}.example.com/v1",
+            "RECIPE_INVALID request URL",
+        ),
+        (
+            "https://api.example.com/v1",
+            "https://evil.com/v1",
+            "RECIPE_INVALID allowed_domains does not",
+        ),
+        (
+            "[api.example.com, www",
+            "[API.example.com, www",
+            "RECIPE_INVALID allowed_domains: `API",
+        ),
+        (
+            "[api.example.com, www",
+            "[api.example.com/x, www",
+            "RECIPE_INVALID allowed_domains: `api",
+        ),
+        (
+            "allowed_sites: [example.com]",
+            "allowed_sites: [ample.com]",
+            "RECIPE_INVALID allowed_domains",
+        ),
+        (
+            "'https://www.example.com/', after",
+            "'https://evil.com/', after",
+            "RECIPE_INVALID slot `token`",
+        ),
+        (
+            "document: { url: 'https://www.example.com/', after: 'csrf=\"', until: '\"' }",
+            "live: { placeholder: x }",
+            "RECIPE_INVALID slot `token` was",
+        ),
+        ("hits[].{title: title}", "hits[", "RECIPE_INVALID JMESPath"),
+        (
+            "type: json\n  extract: 'hits[].{title: title}'",
+            "type: html",
+            "RECIPE_INVALID `type: html` needs",
+        ),
+        (
+            "type: json\n  extract: 'hits[].{title: title}'",
+            "type: html\n  html: { items: 'li[', fields: { a: b } }",
+            "RECIPE_INVALID selector",
+        ),
+        (
+            "type: json\n  extract: 'hits[].{title: title}'",
+            "type: html\n  html: { items: li, fields: { a: 'b@href' } }",
+            "ok",
+        ),
+        (
+            "type: json\n  extract",
+            "type: text\n  extract",
+            "RECIPE_INVALID `extract`",
+        ),
+        (
+            "status: draft",
+            "status: verified",
+            "RECIPE_INVALID status is verified",
+        ),
+        (
+            "status: draft",
+            "status: draft\nextra: 1",
+            "RECIPE_INVALID the recipe does not parse",
+        ),
+        (
+            "status: draft",
+            "status: draft\nstatus: draft",
+            "RECIPE_INVALID the recipe does not parse",
+        ),
+        (
+            "name: search-mods",
+            "name: ../x",
+            "RECIPE_INVALID the recipe does not parse",
+        ),
+        (
+            "[volume]",
+            "[&a volume]",
+            "RECIPE_INVALID the recipe does not parse",
+        ),
+        (
+            "required: true",
+            "required: yes",
+            "RECIPE_INVALID the recipe does not parse",
+        ),
+    ] {
+        let got = refused(edit, by);
+        assert!(got.starts_with(want), "{by}: {got}");
+    }
+}
+
+#[test]
+fn bombs() {
+    let deep = format!("{EXAMPLE}category: {}x{}", "[".repeat(200), "]".repeat(200));
+    let wide = format!("{EXAMPLE}category: [{}]", "x, ".repeat(20_000));
+    let long = format!("{EXAMPLE}# {}", "x".repeat(300_000));
+    let laughs = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n";
+    for text in [deep.as_str(), &wide, &long, laughs, "", "\0", "- 1", "{"] {
+        let code = yaml::parse(text).err().map(|it| it.code());
+        assert_eq!(code, Some(Code::RecipeInvalid));
+    }
+}

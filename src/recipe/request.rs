@@ -1,0 +1,401 @@
+//! From a request template and values to a request, without the network.
+//!
+//! Values land encoded for where they land: whole in a path segment, as a pair in a query or form, as a leaf in JSON. Scheme,
+//! host and port are text that no template reaches; that is checked on the parsed result, too.
+
+use std::collections::BTreeMap;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+use url::{Url, form_urlencoded};
+
+use super::{
+    model::{BodyTemplate, Pair, Parameter, Recipe, RequestTemplate},
+    template::Template,
+    values::Values,
+};
+use crate::{
+    error::{Code, Error, Result},
+    transport::Outgoing,
+};
+
+/// RFC 3986 "unreserved"; everything else in a path segment is percent-encoded.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// A request whose templates are parsed.
+#[derive(Clone, Debug)]
+pub struct CompiledRequest {
+    method: String,
+    /// Scheme and authority, literally.
+    origin: String,
+    segments: Vec<Template>,
+    query: Vec<(String, Template)>,
+    headers: Vec<(String, Template)>,
+    body: Option<Body>,
+    allowed_domains: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
+    Json(Json),
+    Form(Vec<(String, Template)>),
+    Text(Template),
+}
+
+#[derive(Clone, Debug)]
+enum Json {
+    Fixed(Value),
+    Text(Template),
+    List(Vec<Json>),
+    Object(Vec<(String, Json)>),
+}
+
+/// Why a template has no text now.
+enum Gap {
+    /// An optional parameter was not given: what mentions it is left out.
+    Absent(String),
+    Failed(Error),
+}
+
+impl CompiledRequest {
+    /// Fails with `RECIPE_INVALID` or `METHOD_NOT_ALLOWED`.
+    pub fn new(request: &RequestTemplate) -> Result<Self> {
+        if !matches!(request.method.as_str(), "GET" | "POST") {
+            let shown: String = request.method.escape_default().take(20).collect();
+            return Err(Error::new(
+                Code::MethodNotAllowed,
+                format!("method `{shown}` is not allowed in a recipe"),
+            )
+            .hint("GET and POST are"));
+        }
+        let (origin, path) = split_url(&request.url)?;
+        Ok(Self {
+            method: request.method.clone(),
+            origin: origin.to_owned(),
+            segments: path
+                .split('/')
+                .map(Template::parse)
+                .collect::<Result<_>>()?,
+            query: pairs(&request.query)?,
+            headers: request
+                .headers
+                .iter()
+                .map(|(name, value)| Ok((name.clone(), Template::parse(value)?)))
+                .collect::<Result<_>>()?,
+            body: match &request.body {
+                None => None,
+                Some(BodyTemplate::Json(value)) => Some(Body::Json(Json::new(value)?)),
+                Some(BodyTemplate::Form(all)) => Some(Body::Form(pairs(all)?)),
+                Some(BodyTemplate::Text(text)) => Some(Body::Text(Template::parse(text)?)),
+            },
+            allowed_domains: request.allowed_domains.clone(),
+        })
+    }
+
+    /// Every name that some template mentions, with repetitions.
+    pub fn names(&self) -> Vec<&str> {
+        let mut out: Vec<&str> = Vec::new();
+        for template in self
+            .segments
+            .iter()
+            .chain(self.query.iter().map(|it| &it.1))
+            .chain(self.headers.iter().map(|it| &it.1))
+        {
+            out.extend(template.names());
+        }
+        match &self.body {
+            None => {}
+            Some(Body::Json(it)) => it.names(&mut out),
+            Some(Body::Form(all)) => out.extend(all.iter().flat_map(|it| it.1.names())),
+            Some(Body::Text(it)) => out.extend(it.names()),
+        }
+        out
+    }
+
+    /// Fails with `PARAM_INVALID` when a value can not stand where it lands, `SESSION_REQUIRED` when a name has no value.
+    pub fn fill(&self, values: &Values) -> Result<Outgoing> {
+        let url = self.fill_url(values)?;
+        let mut headers = Vec::with_capacity(self.headers.len() + 1);
+        for (name, template) in &self.headers {
+            if let Some(value) = optional(text_of(template, values))? {
+                if value.chars().any(|it| it.is_control() && it != '\t') {
+                    return Err(Error::new(
+                        Code::ParamInvalid,
+                        format!("header `{name}` would contain a control character"),
+                    ));
+                }
+                headers.push((name.clone(), value));
+            }
+        }
+        let body = match &self.body {
+            None => None,
+            Some(Body::Json(it)) => Some((
+                "application/json",
+                it.fill(values)?.unwrap_or(Value::Null).to_string(),
+            )),
+            Some(Body::Form(all)) => {
+                let mut form = form_urlencoded::Serializer::new(String::new());
+                for (name, value) in filled(all, values)? {
+                    form.append_pair(name, &value);
+                }
+                Some(("application/x-www-form-urlencoded", form.finish()))
+            }
+            Some(Body::Text(it)) => Some((
+                "text/plain;charset=UTF-8",
+                optional(text_of(it, values))?.unwrap_or_default(),
+            )),
+        };
+        if let Some((mime, _)) = &body
+            && !headers.iter().any(|it| it.0 == "content-type")
+        {
+            headers.push(("content-type".to_owned(), (*mime).to_owned()));
+        }
+        Ok(Outgoing {
+            method: self.method.clone(),
+            url,
+            headers,
+            body: body.map(|it| it.1.into_bytes()),
+            allowed_domains: self.allowed_domains.clone(),
+        })
+    }
+
+    fn fill_url(&self, values: &Values) -> Result<String> {
+        let mut text = self.origin.clone();
+        for (n, template) in self.segments.iter().enumerate() {
+            if n > 0 {
+                text.push('/');
+            }
+            text.push_str(&segment_of(template, values)?);
+        }
+        let unusable = |why: &str| Error::new(Code::RecipeInvalid, format!("request URL: {why}"));
+        let mut url = Url::parse(&text).map_err(|err| unusable(&err.to_string()))?;
+        let base = Url::parse(&self.origin).map_err(|err| unusable(&err.to_string()))?;
+        if url.origin() != base.origin() || url.query().is_some() || url.fragment().is_some() {
+            return Err(unusable("a value reached beyond its path segment"));
+        }
+        let query = filled(&self.query, values)?;
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        Ok(url.into())
+    }
+}
+
+impl Json {
+    fn new(value: &Value) -> Result<Self> {
+        Ok(match value {
+            Value::String(text) => Self::Text(Template::parse(text)?),
+            Value::Array(all) => Self::List(all.iter().map(Self::new).collect::<Result<_>>()?),
+            Value::Object(all) => Self::Object(
+                all.iter()
+                    .map(|(key, value)| Ok((key.clone(), Self::new(value)?)))
+                    .collect::<Result<_>>()?,
+            ),
+            _ => Self::Fixed(value.clone()),
+        })
+    }
+
+    fn names<'a>(&'a self, out: &mut Vec<&'a str>) {
+        match self {
+            Self::Fixed(_) => {}
+            Self::Text(it) => out.extend(it.names()),
+            Self::List(all) => all.iter().for_each(|it| it.names(out)),
+            Self::Object(all) => all.iter().for_each(|it| it.1.names(out)),
+        }
+    }
+
+    /// `None` when an optional value is absent: the field or element is left out.
+    fn fill(&self, values: &Values) -> Result<Option<Value>> {
+        Ok(Some(match self {
+            Self::Fixed(it) => it.clone(),
+            Self::Text(template) => {
+                let typed = template
+                    .exact()
+                    .and_then(|name| values.get(name).flatten())
+                    .and_then(|it| it.typed.clone());
+                match typed {
+                    Some(it) => it,
+                    None => return Ok(optional(text_of(template, values))?.map(Value::String)),
+                }
+            }
+            Self::List(all) => {
+                let mut out = Vec::new();
+                for it in all {
+                    out.extend(it.fill(values)?);
+                }
+                Value::Array(out)
+            }
+            Self::Object(all) => {
+                let mut out = serde_json::Map::new();
+                for (key, it) in all {
+                    if let Some(it) = it.fill(values)? {
+                        out.insert(key.clone(), it);
+                    }
+                }
+                Value::Object(out)
+            }
+        }))
+    }
+}
+
+/// Origin and path of a request template's URL. Fails with `RECIPE_INVALID`.
+fn split_url(url: &str) -> Result<(&str, &str)> {
+    let invalid = |why: &str| {
+        let shown: String = url.chars().take(120).collect();
+        Error::new(
+            Code::RecipeInvalid,
+            format!("request URL `{}`: {why}", shown.escape_debug()),
+        )
+    };
+    let start = url
+        .find("://")
+        .filter(|it| matches!(&url[..*it], "http" | "https"))
+        .ok_or_else(|| invalid("expected http:// or https://"))?
+        + 3;
+    let path = url[start..].find(['/', '?', '#']).map(|it| it + start);
+    let (origin, path) = path.map_or((url, "/"), |it| url.split_at(it));
+    if origin.contains(['{', '}', '\\', '@']) {
+        return Err(invalid(
+            "scheme, host and port take no template, user name or backslash",
+        ));
+    }
+    if path.contains(['?', '#', '\\']) {
+        return Err(invalid("the query belongs into `query`"));
+    }
+    if Url::parse(origin).is_err() {
+        return Err(invalid("not a host"));
+    }
+    Ok((origin, path))
+}
+
+fn pairs(all: &[Pair]) -> Result<Vec<(String, Template)>> {
+    all.iter()
+        .map(|it| Ok((it.name.clone(), Template::parse(&it.value)?)))
+        .collect()
+}
+
+/// The pairs whose values are there.
+fn filled<'a>(
+    pairs: &'a [(String, Template)],
+    values: &Values,
+) -> Result<Vec<(&'a String, String)>> {
+    let mut out = Vec::with_capacity(pairs.len());
+    for (name, template) in pairs {
+        if let Some(value) = optional(text_of(template, values))? {
+            out.push((name, value));
+        }
+    }
+    Ok(out)
+}
+
+fn lookup<'a>(name: &str, values: &'a Values) -> Result<&'a str, Gap> {
+    match values.get(name) {
+        Some(Some(bound)) => Ok(&bound.text),
+        Some(None) => Err(Gap::Absent(name.to_owned())),
+        None => Err(Gap::Failed(
+            Error::new(
+                Code::SessionRequired,
+                format!("`{name}` has no value: it comes from a session"),
+            )
+            .hint("the recipe needs a browser session"),
+        )),
+    }
+}
+
+fn text_of(template: &Template, values: &Values) -> Result<String, Gap> {
+    template.render(|name| lookup(name, values).map(str::to_owned))
+}
+
+fn optional(result: Result<String, Gap>) -> Result<Option<String>> {
+    match result {
+        Ok(it) => Ok(Some(it)),
+        Err(Gap::Absent(_)) => Ok(None),
+        Err(Gap::Failed(err)) => Err(err),
+    }
+}
+
+/// One path segment. A value can not end it, leave it empty or turn it into `.` or `..`.
+fn segment_of(template: &Template, values: &Values) -> Result<String> {
+    let encoded = template
+        .render(|name| lookup(name, values).map(|it| utf8_percent_encode(it, SEGMENT).to_string()));
+    let text = encoded.map_err(|gap| match gap {
+        Gap::Failed(err) => err,
+        Gap::Absent(name) => Error::new(
+            Code::ParamInvalid,
+            format!("parameter `{name}` is missing and the path needs it"),
+        ),
+    })?;
+    if let Some(name) = template.names().next() {
+        let dots = text.to_ascii_lowercase().replace("%2e", ".");
+        if dots.is_empty() || dots == "." || dots == ".." {
+            return Err(Error::new(
+                Code::ParamInvalid,
+                format!("value of `{name}` would make a path segment `{dots}`"),
+            ));
+        }
+    }
+    Ok(text)
+}
+
+/// The request of a recipe for these parameters and slot values.
+///
+/// Fails with `PARAM_INVALID` (unknown, missing or out of bounds), `SESSION_REQUIRED` (a slot without a value),
+/// `RECIPE_INVALID` or `METHOD_NOT_ALLOWED`.
+pub fn prepare(
+    recipe: &Recipe,
+    params: &BTreeMap<String, String>,
+    slots: &BTreeMap<String, String>,
+) -> Result<Outgoing> {
+    let values = bind(recipe, params, slots)?;
+    CompiledRequest::new(&recipe.request)?.fill(&values)
+}
+
+/// Parameters and declared slots of a recipe as values. Fails with `PARAM_INVALID`.
+pub fn bind(
+    recipe: &Recipe,
+    params: &BTreeMap<String, String>,
+    slots: &BTreeMap<String, String>,
+) -> Result<Values> {
+    let known = || recipe.parameters.iter().map(|it| it.name.as_str());
+    if let Some(name) = params.keys().find(|it| !known().any(|known| known == *it)) {
+        let shown: String = name.escape_debug().take(60).collect();
+        let hint = if recipe.parameters.is_empty() {
+            "it takes none".to_owned()
+        } else {
+            format!("it takes {}", known().collect::<Vec<_>>().join(", "))
+        };
+        return Err(Error::new(
+            Code::ParamInvalid,
+            format!("recipe `{}` has no parameter `{shown}`", recipe.name),
+        )
+        .hint(hint));
+    }
+    let mut values = Values::bind(&recipe.parameters, params)?;
+    for slot in &recipe.slots {
+        if let Some(text) = slots.get(&slot.name) {
+            values.add_slot(&slot.name, text)?;
+        }
+    }
+    Ok(values)
+}
+
+/// [`prepare`] for a draft: `given` holds parameters and live values side by side; what is no parameter counts as a slot.
+pub fn prepare_request(
+    request: &RequestTemplate,
+    parameters: &[Parameter],
+    given: &BTreeMap<String, String>,
+) -> Result<Outgoing> {
+    let mut values = Values::bind(parameters, given)?;
+    for (name, text) in given {
+        values.add_slot(name, text)?;
+    }
+    CompiledRequest::new(request)?.fill(&values)
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

@@ -1,0 +1,253 @@
+//! Values of parameters and slots: bounded, checked and typed before anything is substituted.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Number, Value};
+
+use super::model::{ParamType, Parameter};
+use crate::error::{Code, Error, Result};
+
+/// `security.md`, "Hostile input": a length cap before substitution.
+const MAX_PARAM: usize = 2_000;
+/// Slots hold tokens and cookies, which sites make longer than anyone types.
+const MAX_SLOT: usize = 8_192;
+
+/// What the names of a template stand for. A parameter that is optional and was not given stands for nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    by_name: BTreeMap<String, Option<Bound>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    pub text: String,
+    /// The same as a JSON number or boolean, when its type is one.
+    pub typed: Option<Value>,
+}
+
+impl Values {
+    /// Checks `given` against the declarations and fills in defaults. Names that no parameter declares are ignored.
+    /// Fails with `PARAM_INVALID`, naming the parameter.
+    pub fn bind(parameters: &[Parameter], given: &BTreeMap<String, String>) -> Result<Self> {
+        let mut by_name = BTreeMap::new();
+        for parameter in parameters {
+            let bound = match given.get(&parameter.name).or(parameter.default.as_ref()) {
+                Some(text) => Some(coerce(parameter, text)?),
+                None if parameter.required => return Err(missing(parameter)),
+                None => None,
+            };
+            by_name.insert(parameter.name.clone(), bound);
+        }
+        Ok(Self { by_name })
+    }
+
+    /// Adds a slot's value; a parameter of that name wins. Fails with `PARAM_INVALID` when it can not be substituted.
+    pub fn add_slot(&mut self, name: &str, text: &str) -> Result<()> {
+        if !self.by_name.contains_key(name) {
+            harmless(name, text, MAX_SLOT)?;
+            let bound = Bound {
+                text: text.to_owned(),
+                typed: None,
+            };
+            self.by_name.insert(name.to_owned(), Some(bound));
+        }
+        Ok(())
+    }
+
+    /// `None`: nobody declared or gave it. `Some(None)`: optional and not given.
+    pub fn get(&self, name: &str) -> Option<Option<&Bound>> {
+        self.by_name.get(name).map(Option::as_ref)
+    }
+}
+
+/// One value of one parameter, checked. Fails with `PARAM_INVALID`.
+pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
+    let name = &parameter.name;
+    harmless(name, text, MAX_PARAM)?;
+    let wrong = |what: &str| {
+        Error::new(Code::ParamInvalid, format!("parameter `{name}`: {what}"))
+            .hint(examples(parameter))
+    };
+    let constraints = &parameter.constraints;
+    let (bound, number) = match parameter.kind {
+        ParamType::Str => (
+            Bound {
+                text: text.to_owned(),
+                typed: None,
+            },
+            None,
+        ),
+        ParamType::Int => {
+            let it: i64 = text
+                .trim()
+                .parse()
+                .map_err(|_| wrong("not a whole number"))?;
+            let bound = Bound {
+                text: it.to_string(),
+                typed: Some(it.into()),
+            };
+            (bound, Some(it as f64))
+        }
+        ParamType::Float => {
+            let text = text.trim();
+            let it: f64 = text.parse().map_err(|_| wrong("not a number"))?;
+            // `3` stays `3`; `.5` is not JSON and becomes 0.5.
+            let number = serde_json::from_str::<Number>(text)
+                .ok()
+                .or_else(|| Number::from_f64(it))
+                .filter(|_| it.is_finite())
+                .ok_or_else(|| wrong("not a finite number"))?;
+            let bound = Bound {
+                text: number.to_string(),
+                typed: Some(number.into()),
+            };
+            (bound, Some(it))
+        }
+        ParamType::Bool => {
+            let it = match text.trim().to_ascii_lowercase().as_str() {
+                "true" => true,
+                "false" => false,
+                _ => return Err(wrong("neither true nor false")),
+            };
+            let bound = Bound {
+                text: it.to_string(),
+                typed: Some(it.into()),
+            };
+            (bound, None)
+        }
+    };
+    if let Some(max) = constraints.max_len
+        && bound.text.chars().count() > max as usize
+    {
+        return Err(wrong(&format!("longer than {max} characters")));
+    }
+    if let (Some(min), Some(it)) = (constraints.min, number)
+        && it < min as f64
+    {
+        return Err(wrong(&format!("less than {min}")));
+    }
+    if let (Some(max), Some(it)) = (constraints.max, number)
+        && it > max as f64
+    {
+        return Err(wrong(&format!("more than {max}")));
+    }
+    if !constraints.one_of.is_empty()
+        && !constraints.one_of.contains(&bound.text)
+        && !constraints.one_of.iter().any(|it| it == text)
+    {
+        return Err(wrong(&format!(
+            "not one of {}",
+            constraints.one_of.join(", ")
+        )));
+    }
+    Ok(bound)
+}
+
+fn harmless(name: &str, text: &str, max: usize) -> Result<()> {
+    if text.len() > max {
+        return Err(Error::new(
+            Code::ParamInvalid,
+            format!("value of `{name}` is longer than {max} bytes"),
+        ));
+    }
+    if text.contains(['\r', '\n', '\0']) {
+        return Err(Error::new(
+            Code::ParamInvalid,
+            format!("value of `{name}` contains a line break or NUL"),
+        ));
+    }
+    Ok(())
+}
+
+fn missing(parameter: &Parameter) -> Error {
+    Error::new(
+        Code::ParamInvalid,
+        format!("parameter `{}` is missing", parameter.name),
+    )
+    .hint(examples(parameter))
+}
+
+fn examples(parameter: &Parameter) -> String {
+    let kind = match parameter.kind {
+        ParamType::Str => "text",
+        ParamType::Int => "a whole number",
+        ParamType::Float => "a number",
+        ParamType::Bool => "true or false",
+    };
+    if parameter.examples.is_empty() {
+        format!("it is {kind}")
+    } else {
+        format!(
+            "it is {kind}, for example {}",
+            parameter.examples.join(", ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::model::{Constraints, ParamSource};
+
+    fn check(kind: ParamType, constraints: Constraints, text: &str, want: Option<&str>) {
+        let parameter = Parameter {
+            name: "n".into(),
+            kind,
+            required: true,
+            source: ParamSource::TaskInput,
+            default: None,
+            constraints,
+            examples: vec!["7".into()],
+        };
+        let got = coerce(&parameter, text).ok().map(|it| {
+            it.typed
+                .map_or(format!("{:?}", it.text), |it| it.to_string())
+        });
+        assert_eq!(got.as_deref(), want, "{kind:?} {text:?}");
+    }
+
+    #[test]
+    fn coercion() {
+        let free = Constraints::default;
+        let range = || Constraints {
+            min: Some(-1),
+            max: Some(10),
+            ..free()
+        };
+        let short = || Constraints {
+            max_len: Some(3),
+            ..free()
+        };
+        let one_of = || Constraints {
+            one_of: vec!["new".into(), "7".into()],
+            ..free()
+        };
+        check(ParamType::Str, free(), "a b", Some("\"a b\""));
+        check(ParamType::Str, free(), "", Some("\"\""));
+        check(ParamType::Str, free(), "a\nb", None);
+        check(ParamType::Str, free(), "a\rb", None);
+        check(ParamType::Str, free(), "a\0b", None);
+        check(ParamType::Str, free(), &"x".repeat(2001), None);
+        check(ParamType::Str, short(), "äöü", Some("\"äöü\""));
+        check(ParamType::Str, short(), "äöüß", None);
+        check(ParamType::Str, one_of(), "new", Some("\"new\""));
+        check(ParamType::Str, one_of(), "NEW", None);
+        check(ParamType::Int, free(), "12", Some("12"));
+        check(ParamType::Int, free(), " -3 ", Some("-3"));
+        check(ParamType::Int, free(), "1.5", None);
+        check(ParamType::Int, free(), "0x10", None);
+        check(ParamType::Int, free(), "99999999999999999999", None);
+        check(ParamType::Int, range(), "10", Some("10"));
+        check(ParamType::Int, range(), "11", None);
+        check(ParamType::Int, range(), "-2", None);
+        check(ParamType::Int, one_of(), "07", Some("7"));
+        check(ParamType::Float, free(), "3", Some("3"));
+        check(ParamType::Float, free(), ".5", Some("0.5"));
+        check(ParamType::Float, range(), "10.5", None);
+        check(ParamType::Float, free(), "inf", None);
+        check(ParamType::Float, free(), "NaN", None);
+        check(ParamType::Float, free(), "1e999", None);
+        check(ParamType::Bool, free(), "True", Some("true"));
+        check(ParamType::Bool, free(), "1", None);
+    }
+}

@@ -1,0 +1,56 @@
+//! Recipes as YAML, bounded before they are parsed and checked after.
+
+use super::{check::check, model::Recipe};
+use crate::error::{Code, Error, Result};
+
+/// Bytes of a recipe file.
+pub const MAX_LEN: usize = 256 * 1024;
+
+/// Reads and checks a recipe. Fails with `RECIPE_INVALID` (with line and column where the parser knows them) or
+/// `METHOD_NOT_ALLOWED`.
+pub fn parse(text: &str) -> Result<Recipe> {
+    if text.len() > MAX_LEN {
+        return Err(Error::new(
+            Code::RecipeInvalid,
+            format!("the recipe is larger than {MAX_LEN} bytes"),
+        ));
+    }
+    // Without these three, untyped values read `no` as false, `012` as 12 and `1_000` as 1000.
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_nodes: 10_000,
+            max_depth: 64,
+            max_aliases: 0,
+            max_anchors: 0,
+            max_documents: 1,
+            max_merge_keys: 0,
+        },
+        strict_booleans: true,
+        leading_zero_numbers_as_strings: true,
+        underscored_numbers_as_strings: true,
+        with_snippet: false,
+    };
+    let recipe: Recipe = serde_saphyr::from_str_with_options(text, options).map_err(|err| {
+        let why = err.to_string();
+        let why: String = why
+            .lines()
+            .next()
+            .unwrap_or("")
+            .chars()
+            .filter(|it| !it.is_control())
+            .take(300)
+            .collect();
+        Error::new(
+            Code::RecipeInvalid,
+            format!("the recipe does not parse: {why}"),
+        )
+    })?;
+    check(&recipe)?;
+    Ok(recipe)
+}
+
+/// Fails with `INTERNAL`, which the model's types should make impossible.
+pub fn to_yaml(recipe: &Recipe) -> Result<String> {
+    serde_saphyr::to_string(recipe)
+        .map_err(|err| Error::new(Code::Internal, format!("write the recipe as YAML: {err}")))
+}
