@@ -3,6 +3,7 @@
 //! ARCHITECTURE.md is the map; a floor imports only floors below it.
 
 mod artifacts;
+mod browser;
 mod egress;
 mod error;
 mod ids;

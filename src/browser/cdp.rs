@@ -1,0 +1,348 @@
+//! The DevTools protocol over Chromium's debugging pipe: NUL-framed JSON, flat sessions, ordered events.
+//!
+//! Messages stay raw JSON until someone reads the few fields they need, so a browser newer than this code costs no data.
+//! Events are routed by session (or browser context) to unbounded queues: nothing is dropped under load. There is no
+//! typed copy of the protocol on purpose.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, value::RawValue};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::unix::pipe,
+    sync::{mpsc, oneshot},
+};
+
+use crate::error::{Code, Error, Result};
+
+/// A message longer than this ends the connection: nothing we ask for answers with more.
+const MAX_MESSAGE: usize = 64 << 20;
+const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Something the browser reported.
+pub struct Event {
+    /// Position in the one stream of all events.
+    pub seq: u64,
+    /// When it was read off the pipe.
+    pub at: Instant,
+    /// `None` for the browser's own session.
+    pub session: Option<Arc<str>>,
+    pub method: Box<str>,
+    params: Box<RawValue>,
+}
+
+impl Event {
+    /// The fields a caller wants, or `None` when the event does not have them.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
+        serde_json::from_str(self.params.get()).ok()
+    }
+}
+
+/// The last lines Chromium wrote to stderr.
+pub type Tail = Arc<Mutex<VecDeque<String>>>;
+
+/// A connection; clones share it.
+#[derive(Clone)]
+pub struct Cdp(Arc<Shared>);
+
+struct Shared {
+    next: AtomicU64,
+    state: Mutex<State>,
+    out: mpsc::UnboundedSender<Vec<u8>>,
+    tail: Tail,
+}
+
+#[derive(Default)]
+struct State {
+    closed: bool,
+    pending: BTreeMap<u64, oneshot::Sender<Answer>>,
+    /// By session id, and by browser context id for events of the browser's own session.
+    routes: BTreeMap<Arc<str>, mpsc::UnboundedSender<Event>>,
+}
+
+type Answer = std::result::Result<Box<RawValue>, String>;
+
+/// An answer on its way; sending happened already, in order.
+pub struct Reply {
+    rx: oneshot::Receiver<Answer>,
+    method: &'static str,
+    cdp: Cdp,
+    id: u64,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    id: Option<u64>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<Refusal>,
+    method: Option<&'a str>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(rename = "sessionId")]
+    session: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    #[serde(default)]
+    message: String,
+}
+
+/// What routing needs of an event: the session it announces and the context it belongs to.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Routing {
+    session_id: Option<String>,
+    target_info: Option<RoutingTarget>,
+    browser_context_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RoutingTarget {
+    browser_context_id: Option<String>,
+}
+
+impl Cdp {
+    /// Starts reading and writing. Ends when the browser closes its side.
+    pub fn start(writer: pipe::Sender, reader: pipe::Receiver, tail: Tail) -> Self {
+        let (out, queue) = mpsc::unbounded_channel();
+        let cdp = Self(Arc::new(Shared {
+            next: AtomicU64::new(1),
+            state: Mutex::default(),
+            out,
+            tail,
+        }));
+        tokio::spawn(write_all(writer, queue));
+        tokio::spawn(read_all(reader, Arc::downgrade(&cdp.0)));
+        cdp
+    }
+
+    /// Sends a command now; the reply is awaited when the caller wishes, or never.
+    pub fn send(&self, session: Option<&str>, method: &'static str, params: Value) -> Reply {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let (tx, rx) = oneshot::channel();
+        let mut message = serde_json::json!({ "id": id, "method": method, "params": params });
+        if let Some(session) = session {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        let mut state = self.lock();
+        if !state.closed {
+            state.pending.insert(id, tx);
+            // Inside the lock, so that ids and bytes go out in one order.
+            let _ = self.0.out.send(bytes);
+        }
+        drop(state);
+        Reply {
+            rx,
+            method,
+            cdp: self.clone(),
+            id,
+        }
+    }
+
+    /// Sends a command and reads what is wanted of its result.
+    ///
+    /// Fails with [`Code::BrowserFailed`] when the browser refuses, does not answer in time or is gone.
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        session: Option<&str>,
+        method: &'static str,
+        params: Value,
+    ) -> Result<T> {
+        self.send(session, method, params).read(CALL_TIMEOUT).await
+    }
+
+    /// [`Self::call`] for commands whose result does not matter.
+    pub async fn run(
+        &self,
+        session: Option<&str>,
+        method: &'static str,
+        params: Value,
+    ) -> Result<()> {
+        self.send(session, method, params)
+            .raw(CALL_TIMEOUT)
+            .await
+            .map(drop)
+    }
+
+    /// Sends events of this session or browser context to `queue`. Sessions that it announces follow by themselves.
+    pub fn route(&self, key: &str, queue: &mpsc::UnboundedSender<Event>) {
+        self.lock().routes.insert(key.into(), queue.clone());
+    }
+
+    /// Forgets every route into that queue.
+    pub fn unroute(&self, queue: &mpsc::UnboundedSender<Event>) {
+        self.lock().routes.retain(|_, it| !it.same_channel(queue));
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// Fails everything that waits for an answer and lets go of the pipe's queue.
+    fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.pending.clear();
+        state.routes.clear();
+    }
+
+    fn gone(&self) -> Error {
+        let tail = self.0.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut message = "chromium closed its debugging pipe".to_owned();
+        for line in tail.iter().rev().take(3).rev() {
+            message.push_str("; ");
+            message.push_str(line);
+        }
+        Error::new(Code::BrowserFailed, message)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_message(&self, bytes: &[u8], seq: &mut u64) {
+        let Ok(message) = serde_json::from_slice::<Message>(bytes) else {
+            return;
+        };
+        if let Some(id) = message.id {
+            let Some(tx) = self.lock().pending.remove(&id) else {
+                return;
+            };
+            let answer = match (message.error, message.result) {
+                (Some(refusal), _) => Err(refusal.message),
+                (None, Some(result)) => Ok(result.to_owned()),
+                (None, None) => Err("neither a result nor an error".to_owned()),
+            };
+            let _ = tx.send(answer);
+            return;
+        }
+        let (Some(method), Some(params)) = (message.method, message.params) else {
+            return;
+        };
+        *seq += 1;
+        let event = Event {
+            seq: *seq,
+            at: Instant::now(),
+            session: message.session.map(Into::into),
+            method: method.into(),
+            params: params.to_owned(),
+        };
+        self.deliver(event);
+    }
+
+    fn deliver(&self, event: Event) {
+        let announces = &*event.method == "Target.attachedToTarget";
+        let routing: Routing = if announces || event.session.is_none() {
+            event.read().unwrap_or_default()
+        } else {
+            Routing::default()
+        };
+        let context = routing
+            .target_info
+            .and_then(|it| it.browser_context_id)
+            .or(routing.browser_context_id);
+        let mut state = self.lock();
+        let key = event.session.as_deref().or(context.as_deref());
+        let Some(queue) = key.and_then(|it| state.routes.get(it)).cloned() else {
+            return;
+        };
+        if announces && let Some(child) = routing.session_id {
+            state.routes.insert(child.into(), queue.clone());
+        }
+        if &*event.method == "Target.detachedFromTarget"
+            && let Some(Routing {
+                session_id: Some(child),
+                ..
+            }) = event.read()
+        {
+            state.routes.remove(&*child);
+        }
+        let _ = queue.send(event);
+    }
+}
+
+impl Reply {
+    /// The result as it came.
+    pub async fn raw(self, timeout: Duration) -> Result<Box<RawValue>> {
+        let Self {
+            rx,
+            method,
+            cdp,
+            id,
+        } = self;
+        match tokio::time::timeout(timeout, rx).await {
+            Ok(Ok(Ok(result))) => Ok(result),
+            Ok(Ok(Err(refusal))) => Err(Error::new(
+                Code::BrowserFailed,
+                format!("{method}: {refusal}"),
+            )),
+            Ok(Err(_)) => Err(cdp.gone()),
+            Err(_) => {
+                cdp.lock().pending.remove(&id);
+                Err(Error::new(
+                    Code::BrowserFailed,
+                    format!("{method}: no answer in {} s", timeout.as_secs()),
+                ))
+            }
+        }
+    }
+
+    pub async fn read<T: DeserializeOwned>(self, timeout: Duration) -> Result<T> {
+        let method = self.method;
+        let raw = self.raw(timeout).await?;
+        serde_json::from_str(raw.get()).map_err(|err| {
+            Error::new(Code::BrowserFailed, format!("{method}: unexpected answer")).source(err)
+        })
+    }
+}
+
+async fn write_all(mut writer: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
+    while let Some(bytes) = queue.recv().await {
+        if writer.write_all(&bytes).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Holds the connection weakly: when the last handle goes, the writer's end closes, and Chromium with it.
+async fn read_all(mut reader: pipe::Receiver, shared: std::sync::Weak<Shared>) {
+    let mut buf: Vec<u8> = Vec::with_capacity(1 << 16);
+    let mut chunk = vec![0; 1 << 16];
+    let mut seq = 0;
+    loop {
+        let n = match reader.read(&mut chunk).await {
+            Ok(0) | Err(_) => break,
+            Ok(n) => n,
+        };
+        let Some(cdp) = shared.upgrade().map(Cdp) else {
+            return;
+        };
+        let mut rest = &chunk[..n];
+        while let Some(end) = rest.iter().position(|it| *it == 0) {
+            buf.extend_from_slice(&rest[..end]);
+            cdp.take_message(&buf, &mut seq);
+            buf.clear();
+            rest = &rest[end + 1..];
+        }
+        buf.extend_from_slice(rest);
+        if buf.len() > MAX_MESSAGE {
+            break;
+        }
+    }
+    if let Some(cdp) = shared.upgrade().map(Cdp) {
+        cdp.close();
+    }
+}

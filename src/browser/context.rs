@@ -1,0 +1,392 @@
+//! An isolated browser context: its own cookies, cache and proxy, one page, and a guard over every target in it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{sync::mpsc, task::JoinHandle};
+use url::Url;
+
+use super::{
+    Browser,
+    cdp::{Cdp, Event, Reply},
+    fetch::InPageFetch,
+    guard, page,
+    plan::{Plan, Step},
+    proxy::Proxy,
+    recorder::Recorder,
+    steps,
+};
+use crate::{
+    artifacts::recording::{ActionKind, BlockedRequest, Driver, TargetKind},
+    egress::EgressPolicy,
+    error::{Code, Error, Result},
+    redact::raw::RawRecording,
+};
+
+/// How long after the last step requests may still be in flight.
+const SETTLE: Duration = Duration::from_secs(3);
+/// No news for so long counts as settled.
+const QUIET: Duration = Duration::from_millis(150);
+const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Disposes itself when dropped, without waiting; [`Context::dispose`] waits.
+pub struct Context {
+    shared: Arc<Shared>,
+    pump: JoinHandle<()>,
+    /// Keeps the process.
+    browser: Browser,
+}
+
+/// What the guard, the steps and the transport look at together.
+pub struct Shared {
+    pub cdp: Cdp,
+    pub id: String,
+    pub policy: Arc<EgressPolicy>,
+    proxy: Proxy,
+    queue: mpsc::UnboundedSender<Event>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub struct State {
+    pub page: Option<Page>,
+    /// Every attached target of this context, by session.
+    pub targets: BTreeMap<Arc<str>, TargetKind>,
+    pub recorder: Option<Recorder>,
+    /// What interception refused; the proxy has its own list.
+    pub blocked: Vec<BlockedRequest>,
+    /// Times the page fired `load`.
+    pub loads: u64,
+    pub downloads: u64,
+    pub crashed: bool,
+}
+
+/// The one page of the context.
+#[derive(Clone)]
+pub struct Page {
+    pub session: Arc<str>,
+    /// Also the id of its main frame.
+    pub target: String,
+}
+
+impl Shared {
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn page(&self) -> Result<Page> {
+        let state = self.lock();
+        if state.crashed {
+            return Err(Error::new(Code::BrowserFailed, "the page crashed"));
+        }
+        state
+            .page
+            .clone()
+            .ok_or_else(|| Error::new(Code::BrowserFailed, "the page is gone"))
+    }
+
+    /// The page's session first, then those of frames in other processes.
+    pub fn frame_sessions(&self) -> Result<Vec<Arc<str>>> {
+        let page = self.page()?.session;
+        let state = self.lock();
+        let frames = state.targets.iter().filter_map(|(session, kind)| {
+            (*kind == TargetKind::Iframe).then(|| Arc::clone(session))
+        });
+        Ok(std::iter::once(Arc::clone(&page)).chain(frames).collect())
+    }
+
+    pub async fn frames(&self) -> Result<Vec<page::Frame>> {
+        Ok(page::frames(&self.cdp, &self.frame_sessions()?).await)
+    }
+
+    /// The page's own document.
+    pub async fn main_frame(&self) -> Result<page::Frame> {
+        let page = self.page()?;
+        let frames = page::frames(&self.cdp, &[page.session]).await;
+        frames
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::new(Code::BrowserFailed, "the page has no document"))
+    }
+
+    /// Opens a URL that the policy allows and waits for `load`, at most `timeout`; a page that loads longer is still opened.
+    ///
+    /// Fails with the policy's codes, `CONNECT_FAILED`, `DOWNLOAD_BLOCKED`.
+    pub async fn navigate(&self, url: &str, timeout: Duration) -> Result<()> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Navigated {
+            loader_id: Option<String>,
+            error_text: Option<String>,
+        }
+        let safe = self.policy.check(url)?;
+        self.policy.pin(&safe).await?;
+        let deadline = Instant::now() + timeout;
+        let page = self.page()?;
+        let (loads, downloads) = {
+            let state = self.lock();
+            (state.loads, state.downloads)
+        };
+        // The policy's reading of the URL, with its fragment, which is the page's business.
+        let mut target = safe.url().clone();
+        if let Ok(given) = Url::parse(url) {
+            target.set_fragment(given.fragment());
+        }
+        let params = json!({ "url": target.as_str() });
+        let reply = self.cdp.send(Some(&page.session), "Page.navigate", params);
+        let navigated: Navigated = reply.read(timeout).await?;
+        if let Some(text) = navigated.error_text.filter(|it| !it.is_empty()) {
+            return Err(self.navigation_failed(safe.as_str(), &text, downloads));
+        }
+        if navigated.loader_id.is_none() {
+            return Ok(());
+        }
+        while self.lock().loads == loads && Instant::now() < deadline {
+            self.page()?;
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Ok(())
+    }
+
+    fn navigation_failed(&self, url: &str, text: &str, downloads: u64) -> Error {
+        if self.lock().downloads > downloads {
+            let message = format!("{url} is a download");
+            return Error::new(Code::DownloadBlocked, message);
+        }
+        // A redirect to a forbidden place: say which.
+        if let Some(it) = self.blocked().last() {
+            let code = Code::ALL.iter().find(|code| code.as_str() == it.code);
+            let message = format!("{}: {}", it.url, it.reason);
+            return Error::new(code.copied().unwrap_or(Code::UrlBlocked), message);
+        }
+        let code = if text.contains("TIMED_OUT") {
+            Code::Timeout
+        } else {
+            Code::ConnectFailed
+        };
+        Error::new(code, format!("cannot open {url}: {text}"))
+    }
+
+    /// What interception and proxy refused, each URL once.
+    pub fn blocked(&self) -> Vec<BlockedRequest> {
+        let mut all = self.lock().blocked.clone();
+        for entry in self.proxy.blocked() {
+            // A tunnel shows only its origin; interception may have named the whole URL.
+            let known = all.iter().any(|it| {
+                it.url == entry.url
+                    || (entry.url.ends_with('/') && same_origin(&it.url, &entry.url))
+            });
+            if !known {
+                all.push(entry);
+            }
+        }
+        all
+    }
+
+    pub fn act(&self, kind: ActionKind, element: Option<(&str, &str)>, value: Option<&str>) {
+        if let Some(recorder) = &mut self.lock().recorder {
+            recorder.act(kind, element, value, Instant::now());
+        }
+    }
+}
+
+fn same_origin(a: &str, b: &str) -> bool {
+    match (Url::parse(a), Url::parse(b)) {
+        (Ok(a), Ok(b)) => a.origin() == b.origin(),
+        _ => false,
+    }
+}
+
+impl Context {
+    pub(super) async fn create(browser: Browser) -> Result<Self> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Created {
+            browser_context_id: String,
+        }
+        let cdp = browser.cdp().clone();
+        let policy = Arc::clone(browser.policy());
+        let proxy = Proxy::start(Arc::clone(&policy)).await?;
+        let params = json!({
+            "disposeOnDetach": true,
+            "proxyServer": proxy.url(),
+            "proxyBypassList": "<-loopback>",
+        });
+        let Created {
+            browser_context_id: id,
+        } = cdp
+            .call(None, "Target.createBrowserContext", params)
+            .await?;
+        let (queue, events) = mpsc::unbounded_channel();
+        cdp.route(&id, &queue);
+        let shared = Arc::new(Shared {
+            cdp,
+            id,
+            policy,
+            proxy,
+            queue,
+            state: Mutex::default(),
+        });
+        // From here on, dropping disposes of it.
+        let (ready, setup) = tokio::sync::oneshot::channel();
+        let pump = tokio::spawn(guard::run(Arc::clone(&shared), events, ready));
+        let context = Self {
+            shared,
+            pump,
+            browser,
+        };
+        let timeout = tokio::time::timeout(SETUP_TIMEOUT, context.open_page(setup)).await;
+        timeout.unwrap_or_else(|_| {
+            Err(Error::new(
+                Code::BrowserFailed,
+                "a new page did not come up",
+            ))
+        })?;
+        Ok(context)
+    }
+
+    /// Creates the page; the guard sees it come up paused, sets it up and lets it go.
+    async fn open_page(&self, setup: tokio::sync::oneshot::Receiver<Vec<Reply>>) -> Result<()> {
+        let Shared { cdp, id, .. } = &*self.shared;
+        let context = |mut params: Value| {
+            params["browserContextId"] = id.as_str().into();
+            params
+        };
+        let deny = context(json!({ "behavior": "deny", "eventsEnabled": true }));
+        let denied = cdp.send(None, "Browser.setDownloadBehavior", deny);
+        for name in guard::PERMISSIONS {
+            let params = context(json!({ "permission": { "name": name }, "setting": "denied" }));
+            drop(cdp.send(None, "Browser.setPermission", params));
+        }
+        let params = context(json!({ "url": "about:blank" }));
+        let created = cdp.send(None, "Target.createTarget", params);
+        denied.raw(SETUP_TIMEOUT).await?;
+        created.raw(SETUP_TIMEOUT).await?;
+        let replies = setup
+            .await
+            .map_err(|_| Error::new(Code::BrowserFailed, "a new page closed at once"))?;
+        for reply in replies {
+            reply.raw(SETUP_TIMEOUT).await?;
+        }
+        Ok(())
+    }
+
+    /// Opens the plan's URL, runs the steps, waits for requests in flight, and reads the final page.
+    ///
+    /// Fails with `STEP_FAILED`, with the codes of [`Context::open`], or with `BROWSER_FAILED`.
+    pub async fn record(&mut self, plan: &Plan) -> Result<RawRecording> {
+        let begun = Instant::now();
+        let shared = &self.shared;
+        let main_frame = shared.page()?.target;
+        {
+            let mut state = shared.lock();
+            state.blocked.clear();
+            state.recorder = Some(Recorder::new(begun, &main_frame));
+        }
+        let first = Step::Navigate(plan.url.clone());
+        for step in std::iter::once(&first).chain(&plan.steps) {
+            if let Err(err) = steps::perform(shared, step, plan.timeout).await {
+                shared.lock().recorder = None;
+                return Err(err);
+            }
+        }
+        let duration_ms = begun.elapsed().as_millis() as u64;
+        self.settle().await;
+        let frames = shared.frames().await?;
+        let mut page = page::summary(&shared.cdp, &frames).await;
+        let cookies = page::cookies(&shared.cdp, &shared.id).await?;
+        page.cookies = cookies.into_iter().map(|it| (it.name, it.value)).collect();
+        let recorder = shared.lock().recorder.take();
+        let (actions, exchanges) = recorder.map(Recorder::finish).unwrap_or_default();
+        Ok(RawRecording {
+            task: plan.task.clone(),
+            url: plan.url.clone(),
+            driver: Driver::Steps,
+            typed: plan.typed.clone(),
+            actions,
+            final_answer: None,
+            page,
+            exchanges,
+            blocked: shared.blocked(),
+            duration_ms,
+            producer: self.browser.version().await,
+        })
+    }
+
+    async fn settle(&self) {
+        let deadline = Instant::now() + SETTLE;
+        while Instant::now() < deadline {
+            let now = Instant::now();
+            let idle = |it: &Recorder| it.is_idle(QUIET, now);
+            if self.shared.lock().recorder.as_ref().is_none_or(idle) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Opens a page without recording it.
+    ///
+    /// Fails with the policy's codes, `CONNECT_FAILED`, `TIMEOUT`, `DOWNLOAD_BLOCKED` or `BROWSER_FAILED`.
+    pub async fn open(&mut self, url: &str, timeout: Duration) -> Result<()> {
+        self.shared.navigate(url, timeout).await
+    }
+
+    /// Content of the page's `<meta name=…>`.
+    pub async fn meta(&self, name: &str) -> Result<Option<String>> {
+        let frame = self.shared.main_frame().await?;
+        page::meta(&self.shared.cdp, &frame, name).await
+    }
+
+    /// A cookie's value, `HttpOnly` or not; one of the page's own host wins over others of the same name.
+    pub async fn cookie(&self, name: &str) -> Result<Option<String>> {
+        let frame = self.shared.main_frame().await?;
+        let url = page::url(&self.shared.cdp, &frame).await?;
+        let host = Url::parse(&url)
+            .ok()
+            .and_then(|it| it.host_str().map(str::to_owned))
+            .unwrap_or_default();
+        let mut found = page::cookies(&self.shared.cdp, &self.shared.id).await?;
+        found.retain(|it| it.name == name);
+        found.sort_by_key(|it| {
+            let domain = it.domain.trim_start_matches('.');
+            let own = host == domain || host.ends_with(&format!(".{domain}"));
+            (!own, usize::MAX - domain.len())
+        });
+        Ok(found.into_iter().next().map(|it| it.value))
+    }
+
+    /// Sends requests from within the page. It works as long as this context lives.
+    pub fn in_page_fetch(&self) -> InPageFetch {
+        InPageFetch::new(Arc::clone(&self.shared))
+    }
+
+    /// What the policy refused since the context was made or the last recording began.
+    pub fn blocked(&self) -> Vec<BlockedRequest> {
+        self.shared.blocked()
+    }
+
+    /// Closes the page and forgets cookies and cache.
+    pub async fn dispose(self) -> Result<()> {
+        let params = json!({ "browserContextId": self.shared.id });
+        let Shared { cdp, .. } = &*self.shared;
+        let disposed = cdp.run(None, "Target.disposeBrowserContext", params).await;
+        disposed
+        // Drop asks once more, which the browser refuses and nobody reads.
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        let params = json!({ "browserContextId": self.shared.id });
+        let Shared { cdp, queue, .. } = &*self.shared;
+        drop(cdp.send(None, "Target.disposeBrowserContext", params));
+        cdp.unroute(queue);
+        self.pump.abort();
+    }
+}

@@ -1,0 +1,255 @@
+//! The transport that asks the page to fetch: its cookies, its origin, its storage partition; our policy and caps.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{context::Shared, page};
+use crate::{
+    error::{Code, Error, Result},
+    recipe::model::TransportKind,
+    transport::{Caps, Outgoing, Reply, Timings, Transport},
+};
+
+/// Redirects are not followed: `manual` gives an opaque answer where `error` would look like a network failure.
+const FETCH: &str = "async function (request) {
+  const started = performance.now();
+  const same = new URL(request.url).origin === location.origin;
+  let body;
+  if (request.body !== null) body = Uint8Array.from(atob(request.body), it => it.charCodeAt(0));
+  let response;
+  try {
+    response = await fetch(request.url, {
+      method: request.method, headers: request.headers, body, redirect: 'manual', cache: 'no-store',
+      credentials: same || request.credentials ? 'include' : 'same-origin', signal: AbortSignal.timeout(request.timeout),
+    });
+    if (response.type === 'opaqueredirect') return { failure: 'redirect' };
+    const answered = performance.now();
+    const headers = Array.from(response.headers);
+    if (headers.reduce((n, it) => n + it[0].length + it[1].length, 0) > request.maxHeaders) return { failure: 'headers' };
+    const chunks = [];
+    let size = 0;
+    const reader = response.body ? response.body.getReader() : null;
+    while (reader) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.length;
+      if (size > request.maxBody) {
+        reader.cancel().catch(() => {});
+        return { failure: 'body' };
+      }
+      chunks.push(value);
+    }
+    let text = '';
+    for (const chunk of chunks)
+      for (let i = 0; i < chunk.length; i += 32768) text += String.fromCharCode.apply(null, chunk.subarray(i, i + 32768));
+    return {
+      status: response.status, headers, body: btoa(text), url: response.url,
+      ttfb: answered - started, download: performance.now() - answered,
+    };
+  } catch (error) {
+    return { failure: error && error.name === 'TimeoutError' ? 'timeout' : 'network', message: String(error).slice(0, 200) };
+  }
+}";
+
+/// Implements [`Transport`] in a context's page, which must be open on the site.
+#[derive(Clone)]
+pub struct InPageFetch {
+    shared: Arc<Shared>,
+    caps: Caps,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Outcome {
+    Failed {
+        failure: String,
+        #[serde(default)]
+        message: String,
+    },
+    Answered {
+        status: u16,
+        headers: Vec<(String, String)>,
+        body: String,
+        url: String,
+        ttfb: f64,
+        download: f64,
+    },
+}
+
+impl InPageFetch {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            caps: Caps::DEFAULT,
+        }
+    }
+
+    #[must_use]
+    pub fn with_caps(mut self, caps: Caps) -> Self {
+        self.caps = caps;
+        self
+    }
+
+    async fn fetch(&self, request: &Outgoing) -> Result<Reply> {
+        let Self { shared, caps } = self;
+        let begun = Instant::now();
+        let safe = shared.policy.check(&request.url)?;
+        let host = safe.host();
+        if !request.allowed_domains.is_empty()
+            && request.allowed_domains.iter().all(|it| it != host)
+        {
+            let message = format!("{host} is not among the recipe's domains");
+            return Err(
+                Error::new(Code::DomainNotAllowed, message).hint("list it in allowed_domains")
+            );
+        }
+        let validated = Instant::now();
+        // The proxy looks up again, through the same cache; here it gives the failure its name.
+        shared.policy.pin(&safe).await?;
+        let pinned = Instant::now();
+
+        let left = caps.total.saturating_sub(begun.elapsed());
+        let headers: Vec<_> = request.headers.iter().filter(|it| allowed(&it.0)).collect();
+        let body = match &*request.method {
+            "GET" | "HEAD" => None,
+            _ => request.body.as_ref(),
+        };
+        let argument: Value = json!({
+            "url": safe.as_str(),
+            "method": request.method,
+            "headers": headers,
+            "body": body.map(|it| STANDARD.encode(it)),
+            // A request that was seen with cookies is sent with them, across origins too.
+            "credentials": request.headers.iter().any(|it| it.0.eq_ignore_ascii_case("cookie")),
+            "timeout": left.as_millis() as u64,
+            "maxBody": caps.body,
+            "maxHeaders": caps.headers,
+        });
+        let frame = shared.main_frame().await?;
+        // The page's own clock ends it; ours is for a page that hangs.
+        let patience = left + Duration::from_secs(2);
+        let called = page::call(&shared.cdp, &frame, FETCH, &[argument], patience).await;
+        let outcome = called.map_err(|err| match begun.elapsed() >= caps.total {
+            true => Error::new(Code::Timeout, format!("no answer from {host} in time")).source(err),
+            false => err,
+        })?;
+        let (failure, message) = match outcome {
+            Outcome::Failed { failure, message } => (failure, message),
+            Outcome::Answered {
+                status,
+                headers,
+                body,
+                url,
+                ttfb,
+                download,
+            } => {
+                return reply(Reply {
+                    status,
+                    headers,
+                    body: STANDARD.decode(body).unwrap_or_default(),
+                    url: if url.is_empty() {
+                        safe.as_str().to_owned()
+                    } else {
+                        url
+                    },
+                    hops: 0,
+                    timings: Timings {
+                        validate: micros(validated - begun),
+                        dns: micros(pinned - validated),
+                        connect: 0,
+                        ttfb: (ttfb * 1000.0) as u64,
+                        download: (download * 1000.0) as u64,
+                    },
+                });
+            }
+        };
+        let (code, what) = match &*failure {
+            "redirect" => (
+                Code::RedirectBlocked,
+                "redirects, which a page's fetch may not follow",
+            ),
+            "headers" => (Code::HeadersTooLarge, "sends headers over the cap"),
+            "body" => (Code::ResponseTooLarge, "sends a body over the cap"),
+            "timeout" => (Code::Timeout, "did not answer in time"),
+            _ => (Code::ConnectFailed, "cannot be fetched from the page"),
+        };
+        let mut text = format!("{host} {what}");
+        if !message.is_empty() {
+            text = format!("{text}: {message}");
+        }
+        let err = Error::new(code, text);
+        Err(if code == Code::ConnectFailed {
+            err.hint("another origin may not allow this page to read its answers (CORS)")
+        } else {
+            err
+        })
+    }
+}
+
+/// Our proxy's refusals are not answers of the server.
+fn reply(mut reply: Reply) -> Result<Reply> {
+    for (name, _) in &mut reply.headers {
+        name.make_ascii_lowercase();
+    }
+    let refused = reply
+        .header(super::proxy::BLOCKED_HEADER)
+        .or(reply.header(super::proxy::ERROR_HEADER));
+    if let Some(wire) = refused {
+        let code = Code::ALL.iter().copied().find(|it| it.as_str() == wire);
+        let message = format!("{} did not pass the egress proxy", reply.url);
+        return Err(Error::new(code.unwrap_or(Code::ConnectFailed), message));
+    }
+    Ok(reply)
+}
+
+/// Names that a page may set (Fetch standard, "forbidden request-header"); others would be dropped or refused.
+fn allowed(name: &str) -> bool {
+    const FORBIDDEN: &[&str] = &[
+        "accept-charset",
+        "accept-encoding",
+        "access-control-request-headers",
+        "access-control-request-method",
+        "access-control-request-private-network",
+        "connection",
+        "content-length",
+        "cookie",
+        "cookie2",
+        "date",
+        "dnt",
+        "expect",
+        "host",
+        "keep-alive",
+        "origin",
+        "referer",
+        "set-cookie",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+        "via",
+    ];
+    let name = name.to_ascii_lowercase();
+    !FORBIDDEN.contains(&&*name) && !name.starts_with("proxy-") && !name.starts_with("sec-")
+}
+
+fn micros(it: Duration) -> u64 {
+    it.as_micros() as u64
+}
+
+impl Transport for InPageFetch {
+    fn kind(&self) -> TransportKind {
+        TransportKind::InPageFetch
+    }
+
+    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+        Box::pin(self.fetch(request))
+    }
+}

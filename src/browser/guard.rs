@@ -1,0 +1,337 @@
+//! Watches every target of a context: sets it up before it runs, judges its requests, refuses what pages may not do.
+//!
+//! Setting up sends everything in one burst and then lets the target go; waiting for replies first would deadlock
+//! service workers. The boundary is the proxy; interception here names what was blocked, by its full URL.
+
+use std::{sync::Arc, time::Duration, time::Instant};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    cdp::{Event, Reply},
+    context::{Page, Shared},
+    recorder::{MAX_BODY, Read, Recorder},
+};
+use crate::artifacts::recording::{BlockedRequest, TargetKind};
+
+/// Denied in every context.
+pub const PERMISSIONS: &[&str] = &[
+    "geolocation",
+    "notifications",
+    "camera",
+    "microphone",
+    "clipboard-read",
+    "clipboard-write",
+    "midi",
+    "persistent-storage",
+    "background-sync",
+    "screen-wake-lock",
+    "local-fonts",
+    "window-management",
+];
+
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attached {
+    session_id: String,
+    target_info: TargetInfo,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TargetInfo {
+    target_id: String,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
+    request: PausedRequest,
+}
+
+#[derive(Deserialize)]
+struct PausedRequest {
+    url: String,
+}
+
+/// Handles events until the queue ends. `ready` gets the replies of the first page's set-up.
+pub async fn run(
+    shared: Arc<Shared>,
+    mut events: mpsc::UnboundedReceiver<Event>,
+    ready: oneshot::Sender<Vec<Reply>>,
+) {
+    let mut ready = Some(ready);
+    while let Some(event) = events.recv().await {
+        handle(&shared, &event, &mut ready);
+    }
+}
+
+fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sender<Vec<Reply>>>) {
+    let session = event.session.as_deref();
+    match &*event.method {
+        "Target.attachedToTarget" => {
+            if let Some(attached) = event.read() {
+                attach(shared, attached, ready);
+            }
+        }
+        "Target.detachedFromTarget" => {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct Detached {
+                session_id: String,
+            }
+            if let Some(Detached { session_id }) = event.read() {
+                let mut state = shared.lock();
+                state.targets.remove(&*session_id);
+                if state
+                    .page
+                    .as_ref()
+                    .is_some_and(|it| *it.session == *session_id)
+                {
+                    state.page = None;
+                }
+            }
+        }
+        "Inspector.targetCrashed" => {
+            let mut state = shared.lock();
+            if state.page.as_ref().map(|it| &*it.session) == session {
+                state.crashed = true;
+            }
+        }
+        "Fetch.requestPaused" => {
+            if let Some(paused) = event.read() {
+                judge(shared, session, paused);
+            }
+        }
+        "Page.javascriptDialogOpening" => {
+            #[derive(Deserialize)]
+            struct Dialog {
+                #[serde(rename = "type")]
+                kind: String,
+            }
+            // Refusing `beforeunload` would keep the page from navigating.
+            let accept = event
+                .read()
+                .is_some_and(|it: Dialog| it.kind == "beforeunload");
+            let params = json!({ "accept": accept });
+            drop(
+                shared
+                    .cdp
+                    .send(session, "Page.handleJavaScriptDialog", params),
+            );
+        }
+        "Page.loadEventFired" => {
+            let mut state = shared.lock();
+            if state.page.as_ref().map(|it| &*it.session) == session {
+                state.loads += 1;
+            }
+        }
+        "Page.downloadWillBegin" => shared.lock().downloads += 1,
+        method if method.starts_with("Network.") => record(shared, event),
+        _ => {}
+    }
+}
+
+/// One page is ours; every other one is a popup and goes away before it has sent anything.
+fn attach(
+    shared: &Arc<Shared>,
+    attached: Attached,
+    ready: &mut Option<oneshot::Sender<Vec<Reply>>>,
+) {
+    let Attached {
+        session_id,
+        target_info,
+    } = attached;
+    let session: Arc<str> = session_id.into();
+    let kind = match &*target_info.kind {
+        "page" => TargetKind::Page,
+        "iframe" => TargetKind::Iframe,
+        "shared_worker" => TargetKind::SharedWorker,
+        "service_worker" => TargetKind::ServiceWorker,
+        _ => TargetKind::Worker,
+    };
+    if kind == TargetKind::Page {
+        let Some(ready) = ready.take() else {
+            let params = json!({ "targetId": target_info.target_id });
+            drop(shared.cdp.send(None, "Target.closeTarget", params));
+            return;
+        };
+        shared.lock().page = Some(Page {
+            session: Arc::clone(&session),
+            target: target_info.target_id,
+        });
+        shared.lock().targets.insert(Arc::clone(&session), kind);
+        let _ = ready.send(set_up(shared, &session, kind));
+        return;
+    }
+    shared.lock().targets.insert(Arc::clone(&session), kind);
+    // A dedicated worker refuses `Fetch.enable`: its page's interception covers it.
+    drop(set_up(shared, &session, kind));
+}
+
+/// Returns the replies that must not be refusals.
+fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
+    let send = |method, params: Value| shared.cdp.send(Some(session), method, params);
+    let document = matches!(kind, TargetKind::Page | TargetKind::Iframe);
+    let network = json!({
+        "maxTotalBufferSize": 100 << 20,
+        "maxResourceBufferSize": MAX_BODY + (1 << 20),
+        "maxPostDataSize": 1 << 20,
+        "enableDurableMessages": true,
+    });
+    let attach = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
+    let intercept = json!({ "patterns": [{ "urlPattern": "*", "requestStage": "Request" }] });
+    let mut replies = vec![
+        send("Network.enable", network),
+        send("Target.setAutoAttach", attach),
+        send("Fetch.enable", intercept),
+    ];
+    drop(send(
+        "Network.setCacheDisabled",
+        json!({ "cacheDisabled": true }),
+    ));
+    if document {
+        replies.push(send("Page.enable", json!({})));
+        let cancel = json!({ "enabled": true, "cancel": true });
+        replies.push(send("Page.setInterceptFileChooserDialog", cancel));
+        replies.push(send(
+            "Network.setBypassServiceWorker",
+            json!({ "bypass": true }),
+        ));
+    }
+    if kind == TargetKind::Page {
+        // Keeps bodies over a navigation to another process. Young and experimental: what it misses ends as evicted.
+        let durable = json!({ "maxTotalBufferSize": 100 << 20, "maxResourceBufferSize": MAX_BODY + (1 << 20) });
+        drop(send("Network.configureDurableMessages", durable));
+        drop(send(
+            "Emulation.setFocusEmulationEnabled",
+            json!({ "enabled": true }),
+        ));
+        drop(send("Inspector.enable", json!({})));
+    }
+    replies.push(send("Runtime.runIfWaitingForDebugger", json!({})));
+    replies
+}
+
+fn judge(shared: &Shared, session: Option<&str>, paused: Paused) {
+    let url = &paused.request.url;
+    // Chromium answers these itself.
+    let inner = ["data:", "blob:", "about:", "chrome-error:"];
+    let verdict = if inner.iter().any(|it| url.starts_with(it)) {
+        Ok(())
+    } else {
+        shared.policy.check(url).map(drop)
+    };
+    let id = &paused.request_id;
+    if let Err(err) = verdict {
+        let params = json!({ "requestId": id, "errorReason": "BlockedByClient" });
+        drop(shared.cdp.send(session, "Fetch.failRequest", params));
+        let mut state = shared.lock();
+        if state.blocked.iter().all(|it| it.url != *url) {
+            state.blocked.push(BlockedRequest {
+                url: url.clone(),
+                code: err.code().as_str().to_owned(),
+                reason: err.message().to_owned(),
+            });
+        }
+    } else {
+        let params = json!({ "requestId": id });
+        drop(shared.cdp.send(session, "Fetch.continueRequest", params));
+    }
+}
+
+fn record(shared: &Arc<Shared>, event: &Event) {
+    let Some(session) = &event.session else {
+        return;
+    };
+    let (read, begun) = {
+        let mut state = shared.lock();
+        let kind = state.targets.get(session).copied();
+        let kind = kind.unwrap_or(TargetKind::Page);
+        let Some(recorder) = &mut state.recorder else {
+            return;
+        };
+        (recorder.take(event, kind), recorder.begun())
+    };
+    // A late answer must not reach the context's next recording.
+    let same = move |it: &&mut Recorder| it.begun() == begun;
+    match read {
+        Some(Read::Body { index, id }) => {
+            let params = json!({ "requestId": id });
+            // Asked for now, before the page can navigate away; awaited elsewhere.
+            let reply = shared
+                .cdp
+                .send(Some(session), "Network.getResponseBody", params);
+            let (shared, asked) = (Arc::clone(shared), Arc::clone(session));
+            tokio::spawn(async move {
+                let mut body = read_body(reply).await;
+                let owner = shared
+                    .lock()
+                    .recorder
+                    .as_ref()
+                    .and_then(|it| it.session(index));
+                if body.is_none()
+                    && let Some(owner) = owner.filter(|it| *it != asked)
+                {
+                    let params = json!({ "requestId": id });
+                    let reply = shared
+                        .cdp
+                        .send(Some(&owner), "Network.getResponseBody", params);
+                    body = read_body(reply).await;
+                }
+                if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
+                    recorder.read_body(index, body, Instant::now());
+                }
+            });
+        }
+        Some(Read::PostData { index, id }) => {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct PostData {
+                post_data: String,
+                #[serde(default)]
+                base64_encoded: bool,
+            }
+            let params = json!({ "requestId": id });
+            let reply = shared
+                .cdp
+                .send(Some(session), "Network.getRequestPostData", params);
+            let shared = Arc::clone(shared);
+            tokio::spawn(async move {
+                let read = reply.read::<PostData>(READ_TIMEOUT).await.ok();
+                let data = read.and_then(|it| decode(it.post_data, it.base64_encoded));
+                if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
+                    recorder.read_post(index, data);
+                }
+            });
+        }
+        None => {}
+    }
+}
+
+async fn read_body(reply: Reply) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ResponseBody {
+        body: String,
+        base64_encoded: bool,
+    }
+    let read: ResponseBody = reply.read(READ_TIMEOUT).await.ok()?;
+    decode(read.body, read.base64_encoded)
+}
+
+fn decode(text: String, base64: bool) -> Option<Vec<u8>> {
+    if base64 {
+        STANDARD.decode(text).ok()
+    } else {
+        Some(text.into_bytes())
+    }
+}

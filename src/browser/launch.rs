@@ -1,0 +1,342 @@
+//! Finds Chromium, starts it sandboxed and unprivileged, and cleans up after it. The only place that starts a process.
+
+use std::{
+    collections::VecDeque,
+    fs,
+    os::unix::fs::{DirBuilderExt, chown},
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use command_fds::{CommandFdExt, FdMapping};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    net::unix::pipe,
+    process::{Child, ChildStderr, Command},
+};
+
+use super::{cdp::Tail, flags};
+use crate::error::{Code, Error, Result};
+
+/// In order of preference. The real binaries: `/usr/bin/chromium` is a shell wrapper that adds flags.
+const KNOWN: &[&str] = &[
+    "/usr/lib/chromium/chromium-headless-shell",
+    "/usr/lib/chromium/chromium",
+    "/usr/lib64/chromium-browser/chromium-browser",
+    "/usr/lib/chromium-browser/chromium-browser",
+    "/opt/google/chrome/chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+const HOW_TO_INSTALL: &str = "install it with `apt-get install --no-install-recommends chromium-headless-shell \
+     chromium-sandbox`, or set browser.path; `commis doctor` shows what is found";
+
+/// Where Chromium is: the settings' path, which must exist when given, or the first known place.
+///
+/// Fails with [`Code::BrowserMissing`].
+pub fn find_chromium(settings_path: Option<&Path>) -> Result<PathBuf> {
+    if let Some(path) = settings_path {
+        if path.is_file() {
+            return Ok(path.to_owned());
+        }
+        let message = format!("no browser at {}", path.display());
+        return Err(Error::new(Code::BrowserMissing, message).hint(HOW_TO_INSTALL));
+    }
+    KNOWN
+        .iter()
+        .map(PathBuf::from)
+        .find(|it| it.is_file())
+        .ok_or_else(|| Error::new(Code::BrowserMissing, "no Chromium found").hint(HOW_TO_INSTALL))
+}
+
+/// A running Chromium and its profile folder. Dropping it kills the one and removes the other.
+pub struct Process {
+    child: Child,
+    profile: Profile,
+}
+
+/// Our ends of the debugging pipe.
+pub type Ends = (pipe::Sender, pipe::Receiver);
+
+impl Process {
+    pub fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Waits for Chromium to end by itself, kills it when it does not, then removes the profile.
+    pub async fn finish(mut self) {
+        let patience = Duration::from_secs(3);
+        if tokio::time::timeout(patience, self.child.wait())
+            .await
+            .is_err()
+        {
+            let _ = self.child.kill().await;
+        }
+        // Helper processes may still be writing for a moment.
+        for _ in 0..20 {
+            if self.profile.remove() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// Starts Chromium, as an unprivileged user when we are root (it refuses to be sandboxed as root).
+///
+/// Fails with [`Code::BrowserFailed`].
+pub fn spawn(exe: &Path) -> Result<(Process, Ends, Tail)> {
+    let failed = |what: &str, err: std::io::Error| {
+        Error::new(Code::BrowserFailed, format!("{what} {}", exe.display())).source(err)
+    };
+    let user = unprivileged_user();
+    let profile = Profile::create(user)?;
+    let (command_read, command_write) = std::io::pipe().map_err(|it| failed("pipe for", it))?;
+    let (event_read, event_write) = std::io::pipe().map_err(|it| failed("pipe for", it))?;
+
+    let mut command = chromium(exe);
+    command
+        .args(flags::arguments(&profile.0))
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("LANG", "C.UTF-8")
+        .current_dir(&profile.0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true);
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"] {
+        command.env(name, &profile.0);
+    }
+    if let Some((uid, gid)) = user {
+        command.uid(uid).gid(gid);
+    }
+    let mappings = vec![
+        FdMapping {
+            parent_fd: command_read.into(),
+            child_fd: 3,
+        },
+        FdMapping {
+            parent_fd: event_write.into(),
+            child_fd: 4,
+        },
+    ];
+    command
+        .fd_mappings(mappings)
+        .map_err(|it| failed("pipe for", std::io::Error::other(it.to_string())))?;
+    let mut child = command.spawn().map_err(|it| failed("start", it))?;
+    // Its ends of the pipe live in the command; a browser that dies must be seen as end of file.
+    drop(command);
+
+    let tail = Tail::default();
+    if let Some(stderr) = child.stderr.take() {
+        tokio::spawn(keep_tail(stderr, Arc::clone(&tail)));
+    }
+    let writer =
+        pipe::Sender::from_owned_fd(command_write.into()).map_err(|it| failed("pipe for", it))?;
+    let reader =
+        pipe::Receiver::from_owned_fd(event_read.into()).map_err(|it| failed("pipe for", it))?;
+    Ok((Process { child, profile }, (writer, reader), tail))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one process that commis starts"
+)]
+fn chromium(exe: &Path) -> Command {
+    Command::new(exe)
+}
+
+/// When we are root: the ids of the system user `commis`, else of `nobody`.
+fn unprivileged_user() -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let nobody = (65534, 65534);
+    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    Some(ids_of(&passwd, "commis").unwrap_or(nobody))
+}
+
+fn ids_of(passwd: &str, user: &str) -> Option<(u32, u32)> {
+    passwd.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        if fields.next() != Some(user) {
+            return None;
+        }
+        let uid: u32 = fields.nth(1)?.parse().ok()?;
+        let gid = fields.next()?.parse().ok()?;
+        (uid != 0).then_some((uid, gid))
+    })
+}
+
+/// A fresh folder of mode 0700 that belongs to the browser's user; removed on drop.
+struct Profile(PathBuf);
+
+impl Profile {
+    fn create(user: Option<(u32, u32)>) -> Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let base = std::env::temp_dir();
+        for _ in 0..1000 {
+            let n = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = base.join(format!("commis-browser-{}-{n}", std::process::id()));
+            // Fails on anything that exists, a link included.
+            match fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => {
+                    let profile = Self(path);
+                    if let Some((uid, gid)) = user {
+                        chown(&profile.0, Some(uid), Some(gid)).map_err(|it| profile.failed(it))?;
+                    }
+                    return Ok(profile);
+                }
+                Err(err) if err.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(err) => return Err(Self(path).failed(err)),
+            }
+        }
+        Err(Error::new(
+            Code::BrowserFailed,
+            format!("no free profile name in {}", base.display()),
+        ))
+    }
+
+    fn failed(&self, err: std::io::Error) -> Error {
+        let message = format!("profile folder {}", self.0.display());
+        Error::new(Code::BrowserFailed, message).source(err)
+    }
+
+    /// Whether it is gone.
+    fn remove(&self) -> bool {
+        match fs::remove_dir_all(&self.0) {
+            Ok(()) => true,
+            Err(err) => err.kind() == std::io::ErrorKind::NotFound,
+        }
+    }
+}
+
+impl Drop for Profile {
+    fn drop(&mut self) {
+        // A killed browser's helpers may write for a moment longer.
+        for _ in 0..10 {
+            if self.remove() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The whole group, so that no helper recreates files in the profile.
+        if let Some(pid) = self
+            .child
+            .id()
+            .and_then(|it| rustix::process::Pid::from_raw(i32::try_from(it).ok()?))
+        {
+            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+async fn keep_tail(stderr: ChildStderr, tail: Tail) {
+    let mut lines = BufReader::new(stderr).lines();
+    while let Ok(Some(mut line)) = lines.next_line().await {
+        // No D-Bus in containers: noise on every start.
+        if line.contains("/dbus/") {
+            continue;
+        }
+        line.retain(|it| !it.is_control());
+        let mut tail = lock(&tail);
+        if tail.len() == 20 {
+            tail.pop_front();
+        }
+        tail.push_back(line.chars().take(400).collect());
+    }
+}
+
+fn lock(tail: &Mutex<VecDeque<String>>) -> std::sync::MutexGuard<'_, VecDeque<String>> {
+    tail.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a renderer below `browser` runs under seccomp. `None` where `/proc` does not tell or no renderer exists yet.
+pub fn renderer_sandboxed(browser: u32) -> Option<bool> {
+    let mut parents = std::collections::BTreeMap::new();
+    for entry in fs::read_dir("/proc").ok()?.flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|it| it.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+        if let Some(parent) = field(&status, "PPid:") {
+            let seccomp = field(&status, "Seccomp:").unwrap_or(0);
+            parents.insert(pid, (parent, seccomp));
+        }
+    }
+    let below = |mut pid: u32| {
+        for _ in 0..16 {
+            match parents.get(&pid) {
+                Some((parent, _)) if *parent == browser => return true,
+                Some((parent, _)) => pid = *parent,
+                None => return false,
+            }
+        }
+        false
+    };
+    let mut found = None;
+    for (pid, (_, seccomp)) in &parents {
+        let cmdline = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let cmdline = String::from_utf8_lossy(&cmdline);
+        if cmdline.contains("--type=renderer") && below(*pid) {
+            found = Some(found.unwrap_or(true) && *seccomp == 2);
+        }
+    }
+    found
+}
+
+fn field(status: &str, name: &str) -> Option<u32> {
+    let line = status.lines().find_map(|it| it.strip_prefix(name))?;
+    line.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_path_names_itself_and_how_to_install() {
+        let err = find_chromium(Some(Path::new("/nope/chrome"))).unwrap_err();
+        assert_eq!(err.code(), Code::BrowserMissing);
+        assert!(err.message().contains("/nope/chrome"));
+        assert!(err.hint_text().unwrap().contains("apt-get install"));
+    }
+
+    #[test]
+    fn passwd_lines() {
+        let passwd = "root:x:0:0::/:/bin/sh\ncommis:x:990:991::/:/bin/false\nzero:x:0:5::/:/\n";
+        assert_eq!(ids_of(passwd, "commis"), Some((990, 991)));
+        assert_eq!(ids_of(passwd, "zero"), None);
+        assert_eq!(ids_of(passwd, "x"), None);
+    }
+
+    #[test]
+    fn profiles_are_private_and_vanish() {
+        use std::os::unix::fs::PermissionsExt;
+        let profile = Profile::create(None).unwrap();
+        let path = profile.0.clone();
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        drop(profile);
+        assert!(!path.exists());
+    }
+}

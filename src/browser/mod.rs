@@ -1,0 +1,138 @@
+//! Chromium over its debugging pipe: contexts behind our own proxy, a recorder, scripted steps, and `fetch` in the page.
+//!
+//! Nothing of it listens on a port but the egress proxies, on loopback. Raw recordings leave this module in memory only.
+
+mod cdp;
+mod context;
+mod fetch;
+mod flags;
+mod guard;
+mod keys;
+mod launch;
+mod page;
+mod plan;
+mod proxy;
+mod recorder;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use self::{cdp::Cdp, launch::Process};
+pub use self::{
+    context::Context,
+    fetch::InPageFetch,
+    launch::find_chromium,
+    plan::{Element, Fill, Plan, Step, Wait},
+};
+use crate::{
+    egress::EgressPolicy,
+    error::{Code, Error, Result},
+};
+
+const LAUNCH_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// One Chromium process; clones share it, and it ends with the last of them (or with us: its pipe closes).
+#[derive(Clone)]
+pub struct Browser(Arc<Inner>);
+
+struct Inner {
+    cdp: Cdp,
+    policy: Arc<EgressPolicy>,
+    process: Mutex<Option<Process>>,
+    pid: u32,
+    product: String,
+}
+
+impl Browser {
+    /// Starts Chromium, sandboxed and without privileges; all that its contexts send is judged by `policy`.
+    ///
+    /// Fails with [`Code::BrowserFailed`], with the last words of Chromium in the message.
+    pub async fn launch(exe: &Path, policy: Arc<EgressPolicy>) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Version {
+            product: String,
+        }
+        let (process, (writer, reader), tail) = launch::spawn(exe)?;
+        let pid = process.pid().unwrap_or(0);
+        let cdp = Cdp::start(writer, reader, tail);
+        let version = cdp.send(None, "Browser.getVersion", json!({}));
+        // Pages and shared workers come up paused, so that a context sees them before they run.
+        let attach = json!({
+            "autoAttach": true,
+            "waitForDebuggerOnStart": true,
+            "flatten": true,
+            "filter": [{ "type": "page" }, { "type": "shared_worker" }, { "exclude": true }],
+        });
+        let attached = cdp.send(None, "Target.setAutoAttach", attach);
+        let version: Version = version.read(LAUNCH_TIMEOUT).await?;
+        attached.raw(LAUNCH_TIMEOUT).await?;
+        Ok(Self(Arc::new(Inner {
+            cdp,
+            policy,
+            process: Mutex::new(Some(process)),
+            pid,
+            product: version.product,
+        })))
+    }
+
+    /// The product string, such as `HeadlessChrome/156.0.7700.1`.
+    pub async fn version(&self) -> String {
+        self.0.product.clone()
+    }
+
+    /// An isolated context with its own proxy and one blank page, guarded from its first request on.
+    ///
+    /// Fails with [`Code::BrowserFailed`].
+    pub async fn context(&self) -> Result<Context> {
+        Context::create(self.clone()).await
+    }
+
+    /// Ends Chromium in good order and removes its profile. Contexts still in use fail from then on.
+    pub async fn close(self) -> Result<()> {
+        let process = self
+            .0
+            .process
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some(process) = process else {
+            return Err(Error::new(Code::BrowserFailed, "the browser is closed"));
+        };
+        // It may hang up before it answers.
+        let _ = self.0.cdp.run(None, "Browser.close", json!({})).await;
+        process.finish().await;
+        Ok(())
+    }
+
+    /// Whether every renderer runs under seccomp right now. `None` where the system does not tell.
+    pub async fn sandboxed(&self) -> Option<bool> {
+        let pid = self.0.pid;
+        for _ in 0..50 {
+            let read = tokio::task::spawn_blocking(move || launch::renderer_sandboxed(pid));
+            match read.await.ok().flatten() {
+                Some(true) => return Some(true),
+                // A renderer enters the sandbox shortly after it starts.
+                Some(false) | None => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+        launch::renderer_sandboxed(pid)
+    }
+
+    fn cdp(&self) -> &Cdp {
+        &self.0.cdp
+    }
+
+    fn policy(&self) -> &Arc<EgressPolicy> {
+        &self.0.policy
+    }
+}

@@ -1,0 +1,274 @@
+//! Reading the page: frames, and a fixed set of snippets that get their data as arguments.
+//!
+//! Snippets run in an isolated world, where the page's own scripts cannot have replaced anything. No script ever comes
+//! from a recipe or is put together from text.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use super::cdp::Cdp;
+use crate::{
+    error::{Code, Error, Result},
+    redact::raw::RawPage,
+};
+
+/// A frame that hangs must not hold up the others for long.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Bytes of visible text kept of the page and its frames together.
+const MAX_TEXT: usize = 64 * 1024;
+
+const HAS_TEXT: &str =
+    "function (text) { return !!document.body && document.body.innerText.includes(text); }";
+const HAS_SELECTOR: &str = "function (selector) { return !!document.querySelector(selector); }";
+const META: &str = "function (name) {
+  const it = document.querySelector('meta[name=\"' + CSS.escape(name) + '\"]');
+  return it ? it.content : null;
+}";
+const SUMMARY: &str = "function (max) {
+  const body = document.body;
+  return {
+    url: location.href,
+    title: document.title,
+    text: (body ? body.innerText : '').slice(0, max),
+    password: !!document.querySelector('input[type=password]'),
+    metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [it.name, it.content]).slice(0, 200),
+  };
+}";
+const URL: &str = "function () { return location.href; }";
+
+/// One document: the page, or a frame of this or another process.
+pub struct Frame {
+    pub session: Arc<str>,
+    /// Execution context of our isolated world in it.
+    pub world: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tree {
+    frame_tree: Node,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    frame: NodeFrame,
+    #[serde(default)]
+    child_frames: Vec<Node>,
+}
+
+#[derive(Deserialize)]
+struct NodeFrame {
+    id: String,
+}
+
+/// The documents of these sessions, each session's main document first. Frames that are going away are left out.
+pub async fn frames(cdp: &Cdp, sessions: &[Arc<str>]) -> Vec<Frame> {
+    let trees: Vec<_> = sessions
+        .iter()
+        .map(|it| (it, cdp.send(Some(it), "Page.getFrameTree", json!({}))))
+        .collect();
+    let mut worlds = Vec::new();
+    for (session, reply) in trees {
+        let Ok(Tree { frame_tree }) = reply.read(PATIENCE).await else {
+            continue;
+        };
+        let mut ids = Vec::new();
+        collect(&frame_tree, &mut ids);
+        for id in ids {
+            let params = json!({ "frameId": id, "worldName": "commis" });
+            let reply = cdp.send(Some(session), "Page.createIsolatedWorld", params);
+            worlds.push((session, reply));
+        }
+    }
+    let mut frames = Vec::new();
+    for (session, reply) in worlds {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct World {
+            execution_context_id: i64,
+        }
+        if let Ok(world) = reply.read::<World>(PATIENCE).await {
+            frames.push(Frame {
+                session: Arc::clone(session),
+                world: world.execution_context_id,
+            });
+        }
+    }
+    frames
+}
+
+/// Depth first; a page with thousands of frames is not read whole.
+fn collect<'a>(node: &'a Node, ids: &mut Vec<&'a str>) {
+    if ids.len() < 64 {
+        ids.push(&node.frame.id);
+        for child in &node.child_frames {
+            collect(child, ids);
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Called {
+    #[serde(default)]
+    result: Remote,
+    exception_details: Option<Exception>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Remote {
+    pub value: Value,
+    pub object_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Exception {
+    #[serde(default)]
+    text: String,
+}
+
+/// Calls a snippet in a frame and reads what it returns (by value, promises awaited).
+pub async fn call<T: DeserializeOwned>(
+    cdp: &Cdp,
+    frame: &Frame,
+    snippet: &'static str,
+    arguments: &[Value],
+    timeout: Duration,
+) -> Result<T> {
+    let target = json!({ "executionContextId": frame.world });
+    call_on(cdp, &frame.session, target, snippet, arguments, timeout).await
+}
+
+/// Calls a snippet with an element as `this`.
+pub async fn call_on_object<T: DeserializeOwned>(
+    cdp: &Cdp,
+    session: &str,
+    object_id: &str,
+    snippet: &'static str,
+    arguments: &[Value],
+) -> Result<T> {
+    let target = json!({ "objectId": object_id });
+    call_on(cdp, session, target, snippet, arguments, PATIENCE).await
+}
+
+async fn call_on<T: DeserializeOwned>(
+    cdp: &Cdp,
+    session: &str,
+    mut params: Value,
+    snippet: &'static str,
+    arguments: &[Value],
+    timeout: Duration,
+) -> Result<T> {
+    params["functionDeclaration"] = snippet.into();
+    params["arguments"] = arguments.iter().map(|it| json!({ "value": it })).collect();
+    params["returnByValue"] = true.into();
+    params["awaitPromise"] = true.into();
+    params["userGesture"] = true.into();
+    let reply = cdp.send(Some(session), "Runtime.callFunctionOn", params);
+    let called: Called = reply.read(timeout).await?;
+    if let Some(exception) = called.exception_details {
+        let message = format!("snippet failed in the page: {}", exception.text);
+        return Err(Error::new(Code::BrowserFailed, message));
+    }
+    serde_json::from_value(called.result.value).map_err(|err| {
+        Error::new(Code::BrowserFailed, "snippet returned something else").source(err)
+    })
+}
+
+/// Object id of the frame's `document`.
+pub async fn document(cdp: &Cdp, frame: &Frame) -> Option<String> {
+    let params = json!({ "expression": "document", "contextId": frame.world });
+    let reply = cdp.send(Some(&frame.session), "Runtime.evaluate", params);
+    reply.read::<Called>(PATIENCE).await.ok()?.result.object_id
+}
+
+/// A frame that is navigating counts as not having it.
+pub async fn any_has_text(cdp: &Cdp, frames: &[Frame], text: &str) -> bool {
+    any(cdp, frames, HAS_TEXT, text).await
+}
+
+pub async fn any_has_selector(cdp: &Cdp, frames: &[Frame], selector: &str) -> bool {
+    any(cdp, frames, HAS_SELECTOR, selector).await
+}
+
+async fn any(cdp: &Cdp, frames: &[Frame], snippet: &'static str, text: &str) -> bool {
+    for frame in frames {
+        let found = call(cdp, frame, snippet, &[text.into()], PATIENCE).await;
+        if found.unwrap_or(false) {
+            return true;
+        }
+    }
+    false
+}
+
+pub async fn meta(cdp: &Cdp, frame: &Frame, name: &str) -> Result<Option<String>> {
+    call(cdp, frame, META, &[name.into()], PATIENCE).await
+}
+
+pub async fn url(cdp: &Cdp, frame: &Frame) -> Result<String> {
+    call(cdp, frame, URL, &[], PATIENCE).await
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    url: String,
+    title: String,
+    text: String,
+    password: bool,
+    metas: Vec<(String, String)>,
+}
+
+/// What a person sees in the end. The first frame is the page itself; `cookies` is left empty.
+pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
+    let mut page = RawPage::default();
+    for (i, frame) in frames.iter().enumerate() {
+        let read = call(cdp, frame, SUMMARY, &[MAX_TEXT.into()], PATIENCE).await;
+        let Ok(Summary {
+            url,
+            title,
+            text,
+            password,
+            metas,
+        }) = read
+        else {
+            continue;
+        };
+        if i == 0 {
+            page.url = url;
+            page.title = title;
+            page.metas = metas;
+        }
+        page.has_password_field |= password;
+        if !text.trim().is_empty() {
+            if !page.visible_text.is_empty() {
+                page.visible_text.push('\n');
+            }
+            page.visible_text.push_str(&text);
+        }
+    }
+    let end = page.visible_text.floor_char_boundary(MAX_TEXT);
+    page.visible_text.truncate(end);
+    page
+}
+
+/// A cookie of a context, `HttpOnly` ones included.
+#[derive(Deserialize)]
+pub struct Cookie {
+    pub name: String,
+    pub value: String,
+    pub domain: String,
+}
+
+pub async fn cookies(cdp: &Cdp, context: &str) -> Result<Vec<Cookie>> {
+    #[derive(Deserialize)]
+    struct Cookies {
+        cookies: Vec<Cookie>,
+    }
+    let params = json!({ "browserContextId": context });
+    let all: Cookies = cdp.call(None, "Storage.getCookies", params).await?;
+    Ok(all.cookies)
+}

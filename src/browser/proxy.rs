@@ -1,0 +1,326 @@
+//! The only way out of a browser context: a proxy on loopback that asks the egress policy about every hop.
+//!
+//! Plain http arrives in absolute form and is forwarded; https and WebSockets arrive as CONNECT, of which only host and
+//! port can be judged here. What is blocked is answered with 403 and written down.
+
+use std::{
+    convert::Infallible,
+    net::{Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty, combinators::BoxBody};
+use hyper::{
+    Method, Request, Response, StatusCode, Uri,
+    body::Incoming,
+    header::{HeaderMap, HeaderName, HeaderValue},
+    service::service_fn,
+};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::{JoinHandle, JoinSet},
+};
+
+use crate::{
+    artifacts::recording::BlockedRequest,
+    egress::{EgressPolicy, Pinned},
+    error::{Code, Error, Result},
+};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Marks an answer as ours. Taken away from answers of servers, so that none can forge it over http.
+pub const BLOCKED_HEADER: &str = "x-commis-blocked";
+pub const ERROR_HEADER: &str = "x-commis-error";
+
+type Body = BoxBody<Bytes, hyper::Error>;
+
+/// A listening proxy; dropping it closes the listener and every connection.
+pub struct Proxy {
+    addr: SocketAddr,
+    blocked: Arc<Mutex<Vec<BlockedRequest>>>,
+    accepting: JoinHandle<()>,
+}
+
+impl Proxy {
+    /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`].
+    pub async fn start(policy: Arc<EgressPolicy>) -> Result<Self> {
+        let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .map_err(failed)?;
+        let addr = listener.local_addr().map_err(failed)?;
+        let blocked = Arc::default();
+        let accepting = tokio::spawn(accept(listener, policy, Arc::clone(&blocked)));
+        Ok(Self {
+            addr,
+            blocked,
+            accepting,
+        })
+    }
+
+    /// As `createBrowserContext` wants it.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// What was refused so far. A CONNECT shows as `https://host:port/`.
+    pub fn blocked(&self) -> Vec<BlockedRequest> {
+        lock(&self.blocked).clone()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+type Log = Arc<Mutex<Vec<BlockedRequest>>>;
+
+fn lock(log: &Log) -> std::sync::MutexGuard<'_, Vec<BlockedRequest>> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
+    // Connections live in this task's set, so that aborting it ends them all.
+    let mut connections = JoinSet::new();
+    loop {
+        let stream = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(_) => {
+                    // Out of descriptors, most likely.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+            Some(_) = connections.join_next() => continue,
+        };
+        let _ = stream.set_nodelay(true);
+        let (policy, log) = (Arc::clone(&policy), Arc::clone(&log));
+        connections.spawn(async move {
+            let tunnels = Arc::new(Mutex::new(JoinSet::new()));
+            let service = service_fn(|request| {
+                let (policy, log, tunnels) = (&policy, &log, &tunnels);
+                async move { Ok::<_, Infallible>(answer(request, policy, log, tunnels).await) }
+            });
+            let _ = hyper::server::conn::http1::Builder::new()
+                .preserve_header_case(true)
+                .serve_connection(TokioIo::new(stream), service)
+                .with_upgrades()
+                .await;
+            let mut tunnels =
+                std::mem::take(&mut *tunnels.lock().unwrap_or_else(PoisonError::into_inner));
+            while tunnels.join_next().await.is_some() {}
+        });
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    policy: &EgressPolicy,
+    log: &Log,
+    tunnels: &Mutex<JoinSet<()>>,
+) -> Response<Body> {
+    let connect = request.method() == Method::CONNECT;
+    let url = if connect {
+        tunnel_url(request.uri())
+    } else {
+        request.uri().to_string()
+    };
+    let outcome = if connect {
+        tunnel(request, &url, policy, tunnels).await
+    } else {
+        forward(request, &url, policy).await
+    };
+    outcome.unwrap_or_else(|err| {
+        let network = matches!(
+            err.code(),
+            Code::DnsFailed | Code::ConnectFailed | Code::Timeout
+        );
+        if network {
+            return refusal(StatusCode::BAD_GATEWAY, ERROR_HEADER, err.code());
+        }
+        let entry = BlockedRequest {
+            url,
+            code: err.code().as_str().to_owned(),
+            reason: err.message().to_owned(),
+        };
+        let mut log = lock(log);
+        if !log.contains(&entry) {
+            log.push(entry);
+        }
+        refusal(StatusCode::FORBIDDEN, BLOCKED_HEADER, err.code())
+    })
+}
+
+/// `host:port` as a URL that the policy can judge; a tunnel to port 80 carries a WebSocket in the clear.
+fn tunnel_url(target: &Uri) -> String {
+    let authority = target.authority().map_or("", |it| it.as_str());
+    let scheme = if target.port_u16() == Some(80) {
+        "http"
+    } else {
+        "https"
+    };
+    format!("{scheme}://{authority}/")
+}
+
+async fn tunnel(
+    request: Request<Incoming>,
+    url: &str,
+    policy: &EgressPolicy,
+    tunnels: &Mutex<JoinSet<()>>,
+) -> Result<Response<Body>> {
+    let pinned = policy.pin(&policy.check(url)?).await?;
+    let mut upstream = connect(&pinned).await?;
+    tunnels
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .spawn(async move {
+            if let Ok(upgraded) = hyper::upgrade::on(request).await {
+                let mut client = TokioIo::new(upgraded);
+                let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
+            }
+        });
+    Ok(Response::new(empty()))
+}
+
+async fn forward(
+    mut request: Request<Incoming>,
+    url: &str,
+    policy: &EgressPolicy,
+) -> Result<Response<Body>> {
+    let safe = policy.check(url)?;
+    let pinned = policy.pin(&safe).await?;
+    let stream = connect(&pinned).await?;
+    let failed = |err: hyper::Error| {
+        Error::new(
+            Code::ConnectFailed,
+            format!("no answer from {}", safe.host()),
+        )
+        .source(err)
+    };
+    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
+        .preserve_header_case(true)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(failed)?;
+    // Ends with the body: neither side keeps the connection after `sender` is gone.
+    tokio::spawn(connection);
+
+    let path = request.uri().path_and_query().map_or("/", |it| it.as_str());
+    let path = path
+        .parse()
+        .map_err(|err| Error::new(Code::UrlInvalid, "request target").source(err))?;
+    // The authority was judged; a Host header that says something else must not travel.
+    let host = request.uri().authority().and_then(|it| {
+        HeaderValue::from_str(it.as_str().rsplit('@').next().unwrap_or_default()).ok()
+    });
+    *request.uri_mut() = path;
+    drop_hop_by_hop(request.headers_mut());
+    if let Some(host) = host {
+        request.headers_mut().insert(hyper::header::HOST, host);
+    }
+    let mut response = sender.send_request(request).await.map_err(failed)?;
+    drop_hop_by_hop(response.headers_mut());
+    response.headers_mut().remove(BLOCKED_HEADER);
+    response.headers_mut().remove(ERROR_HEADER);
+    Ok(response.map(BodyExt::boxed))
+}
+
+/// Only addresses that the policy pinned, in its order.
+async fn connect(pinned: &Pinned) -> Result<TcpStream> {
+    let attempt = async {
+        let mut last = None;
+        for addr in pinned.addrs() {
+            match TcpStream::connect(addr).await {
+                Ok(stream) => return Ok(stream),
+                Err(err) => last = Some(err),
+            }
+        }
+        let host = pinned.url().host();
+        let err = Error::new(Code::ConnectFailed, format!("cannot connect to {host}"));
+        Err(match last {
+            Some(cause) => err.source(cause),
+            None => err,
+        })
+    };
+    let stream = tokio::time::timeout(CONNECT_TIMEOUT, attempt)
+        .await
+        .map_err(|_| Error::new(Code::Timeout, "connecting took too long"))??;
+    let _ = stream.set_nodelay(true);
+    Ok(stream)
+}
+
+/// RFC 9110, 7.6.1, and what is meant for proxies.
+fn drop_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(hyper::header::CONNECTION)
+        .iter()
+        .filter_map(|it| it.to_str().ok())
+        .flat_map(|it| it.split(','))
+        .filter_map(|it| it.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in [
+        "connection",
+        "proxy-connection",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "proxy-authenticate",
+        "proxy-authorization",
+    ] {
+        headers.remove(name);
+    }
+}
+
+fn refusal(status: StatusCode, header: &'static str, code: Code) -> Response<Body> {
+    let mut response = Response::new(empty());
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header, HeaderValue::from_static(code.as_str()));
+    response
+}
+
+fn empty() -> Body {
+    Empty::new().map_err(|it| match it {}).boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tunnels_are_judged_as_urls() {
+        let check = |target: &str, expected: &str| {
+            assert_eq!(tunnel_url(&target.parse().unwrap()), expected);
+        };
+        check("shop.test:443", "https://shop.test:443/");
+        check("shop.test:80", "http://shop.test:80/");
+        check("[::1]:8443", "https://[::1]:8443/");
+    }
+
+    #[test]
+    fn hop_by_hop_headers_go() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("connection", "close, x-secret-hop"),
+            ("x-secret-hop", "1"),
+            ("proxy-connection", "keep-alive"),
+            ("accept", "*/*"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        drop_hop_by_hop(&mut headers);
+        assert_eq!(headers.len(), 1);
+    }
+}
