@@ -1,2 +1,5 @@
-//! The `commis` command.
-fn main() {}
+//! The `commis` command: everything is in the library.
+
+fn main() -> std::process::ExitCode {
+    commis::main()
+}

@@ -95,6 +95,32 @@ pub struct RedactSettings {
     pub allow: Vec<String>,
 }
 
+impl Settings {
+    /// The settings file (absent: defaults), then the environment over it: `COMMIS_TEST_HOSTS` (comma-separated) and
+    /// `COMMIS_CHROMIUM`. Fails with [`Code::SettingsInvalid`].
+    pub fn load(home: &Home) -> Result<Self> {
+        let shown = home.config.display();
+        let mut out: Self = match std::fs::read_to_string(&home.config) {
+            Ok(text) => toml::from_str(&text).map_err(|err| {
+                Error::new(Code::SettingsInvalid, format!("{shown}: {}", err.message()))
+                    .hint("see \"Settings\" in README.md; an absent file means the defaults")
+            })?,
+            Err(err) if err.kind() == std::io::ErrorKind::NotFound => Self::default(),
+            Err(err) => {
+                return Err(Error::new(Code::SettingsInvalid, format!("cannot read {shown}")).source(err));
+            }
+        };
+        if let Some(hosts) = env_path("COMMIS_TEST_HOSTS") {
+            let hosts = hosts.to_string_lossy().into_owned();
+            out.egress.test_hosts.extend(hosts.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned));
+        }
+        if let Some(path) = env_path("COMMIS_CHROMIUM") {
+            out.browser.path = Some(path);
+        }
+        Ok(out)
+    }
+}
+
 /// Where things are kept.
 #[derive(Clone, Debug)]
 pub struct Home {

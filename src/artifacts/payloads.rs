@@ -214,6 +214,11 @@ pub struct RecipeDraft {
     pub deterministic: bool,
     /// Nothing was sent: the captured answer itself stood in.
     pub captured_only: bool,
+    /// Parts that carry what was typed (`query:q`, `json:/a`, `form:q`, `path:2`): never left out.
+    pub carries: Vec<String>,
+    /// Shape and items of the first good answer.
+    pub shape: Vec<String>,
+    pub items: Option<u64>,
     pub replays: Vec<Replay>,
 }
 
@@ -275,8 +280,7 @@ pub struct Trial {
     pub without: Vec<String>,
     pub dropped: bool,
     pub why: String,
-    /// Absent when it was answered from the journal of an interrupted run.
-    pub replay: Option<Replay>,
+    pub replay: Replay,
 }
 
 /// `07`: the request with typed parameters, and the values to verify it with.

@@ -1,0 +1,280 @@
+//! The manifest: what to learn. Bounded before parsing, checked after; an error names the entry.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
+
+use serde::Deserialize;
+use url::Url;
+
+use crate::{
+    browser::Step,
+    error::{Code, Error, Result},
+    ids::{RecipeName, TaskId},
+    pipeline::{Source, Task},
+    redact,
+    stages::verify::Expectation,
+};
+
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// As the HAR importer's own bound.
+const MAX_HAR: u64 = 256 * 1024 * 1024;
+const MAX_TASK: usize = 500;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    #[serde(default)]
+    defaults: Defaults,
+    recipes: Vec<Entry>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct Defaults {
+    delay_s: Option<f64>,
+    timeout_s: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: String,
+    task: String,
+    url: Option<String>,
+    har: Option<String>,
+    #[serde(default)]
+    examples: Vec<BTreeMap<String, String>>,
+    #[serde(default)]
+    record: Vec<Step>,
+    #[serde(default)]
+    expect: Expect,
+    category: Option<String>,
+    #[serde(default)]
+    requires_auth: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct Expect {
+    min_items: Option<u32>,
+    required_paths: Vec<String>,
+}
+
+/// A checked manifest.
+pub struct Manifest {
+    /// File name without extension; part of each task's id.
+    pub name: String,
+    /// Between two recordings on one host.
+    pub delay: Duration,
+    pub tasks: Vec<Task>,
+}
+
+/// Reads and checks a manifest. Fails with [`Code::ManifestInvalid`] or [`Code::SecretInTask`].
+pub fn load(path: &Path) -> Result<Manifest> {
+    let shown = path.display();
+    let bytes = read_bounded(path, MAX_BYTES)?;
+    let text = String::from_utf8(bytes).map_err(|_| invalid(format!("{shown} is not UTF-8")))?;
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        leading_zero_numbers_as_strings: true,
+        budget: serde_saphyr::budget! { max_nodes: 2_000_000, max_depth: 64, max_aliases: 0, max_anchors: 0 }
+    };
+    let file: File = serde_saphyr::from_str_with_options(&text, options)
+        .map_err(|err| invalid(format!("{shown}: {err}")))?;
+    if file.version != 1 {
+        return Err(invalid(format!("{shown}: version {} is unknown", file.version)).hint("this commis reads version 1"));
+    }
+    let name = path.file_stem().and_then(|it| it.to_str()).unwrap_or("manifest").to_owned();
+    let timeout = Duration::from_secs(file.defaults.timeout_s.unwrap_or(60).clamp(1, 600));
+    let mut seen = BTreeSet::new();
+    let mut tasks = Vec::with_capacity(file.recipes.len());
+    for (i, entry) in file.recipes.into_iter().enumerate() {
+        let place = format!("{shown}: entry {} (`{}`)", i + 1, printable(&entry.name));
+        let task = check(entry, &name, timeout, path.parent().unwrap_or(Path::new(".")))
+            .map_err(|err| relabel(&place, &err))?;
+        if !seen.insert(task.name.clone()) {
+            return Err(invalid(format!("{place}: the name is used twice")));
+        }
+        tasks.push(task);
+    }
+    if tasks.is_empty() {
+        return Err(invalid(format!("{shown} has no recipes")));
+    }
+    let delay = file.defaults.delay_s.unwrap_or(5.0).clamp(0.0, 3600.0);
+    Ok(Manifest { name, delay: Duration::from_secs_f64(delay), tasks })
+}
+
+fn check(entry: Entry, manifest: &str, timeout: Duration, folder: &Path) -> Result<Task> {
+    let name = RecipeName::new(entry.name)?;
+    let source = match (entry.url, entry.har) {
+        (Some(url), None) => Source::Live { url, steps: entry.record },
+        (None, Some(har)) => Source::har(read_bounded(&folder.join(har), MAX_HAR)?),
+        _ => return Err(invalid("give either url or har")),
+    };
+    let task = Task {
+        id: TaskId::of(manifest, &name),
+        name,
+        task: entry.task,
+        source,
+        examples: entry.examples,
+        expect: Expectation { min_items: entry.expect.min_items, required_paths: entry.expect.required_paths },
+        category: entry.category,
+        requires_auth: entry.requires_auth,
+        timeout,
+    };
+    check_task(&task, false)?;
+    Ok(task)
+}
+
+/// What holds for every task, from a manifest or from flags. Fails with [`Code::ManifestInvalid`] or [`Code::SecretInTask`].
+pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
+    if task.task.trim().is_empty() || task.task.len() > MAX_TASK {
+        return Err(invalid(format!("task must be a sentence of 1 to {MAX_TASK} bytes")));
+    }
+    let mut names: Option<BTreeSet<&String>> = None;
+    for example in &task.examples {
+        let these: BTreeSet<&String> = example.keys().collect();
+        if names.as_ref().is_some_and(|it| *it != these) {
+            return Err(invalid("all examples must give the same parameters"));
+        }
+        for (name, value) in example {
+            let ok = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+            if name.is_empty() || name.len() > 40 || !ok || name.starts_with("slot_") {
+                return Err(invalid(format!("`{}` is not a parameter name", printable(name)))
+                    .hint("use a-z, 0-9 and _, at most 40 characters, not starting with slot_"));
+            }
+            if value.is_empty() || value.len() > 200 || value.chars().any(char::is_control) {
+                return Err(invalid(format!("example `{name}` must have 1 to 200 bytes without control characters")));
+            }
+        }
+        names = Some(these);
+    }
+    let names = names.unwrap_or_default();
+    let mut texts = vec![&task.task];
+    if let Source::Live { url, steps } = &task.source {
+        let parsed = Url::parse(url).map_err(|err| invalid(format!("url: {err}")))?;
+        if !matches!(parsed.scheme(), "http" | "https") || parsed.password().is_some() {
+            return Err(invalid("url must be http or https, without credentials"));
+        }
+        texts.push(url);
+        for step in steps {
+            match step {
+                Step::Fill(it) => texts.push(&it.value),
+                Step::Navigate(it) => texts.push(it),
+                _ => {}
+            }
+        }
+    }
+    for text in &texts {
+        for hole in holes(text) {
+            if !names.contains(&hole) {
+                return Err(invalid(format!("`{{{}}}` is used, but no example gives it", printable(&hole))));
+            }
+        }
+    }
+    if !allow_secrets {
+        let values = task.examples.iter().flat_map(BTreeMap::values);
+        if let Some(why) = texts.into_iter().chain(values).find_map(|it| redact::probable_secret(it)) {
+            return Err(Error::new(Code::SecretInTask, format!("the task seems to hold a secret ({why})"))
+                .hint("take it out, or give --allow-task-secrets: it is then used, and stored redacted"));
+        }
+    }
+    Ok(())
+}
+
+/// Names between single braces.
+fn holes(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once('{') {
+        let Some((name, tail)) = after.split_once('}') else { break };
+        out.push(name.to_owned());
+        rest = tail;
+    }
+    out
+}
+
+/// A user's own file: read whole within a bound.
+pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>> {
+    use std::io::Read as _;
+    let shown = path.display();
+    let file = std::fs::File::open(path).map_err(|err| {
+        Error::new(Code::Usage, format!("cannot open {shown}")).source(err)
+    })?;
+    let mut out = Vec::new();
+    file.take(max + 1).read_to_end(&mut out).map_err(|err| {
+        Error::new(Code::Usage, format!("cannot read {shown}")).source(err)
+    })?;
+    if out.len() as u64 > max {
+        return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes")));
+    }
+    Ok(out)
+}
+
+fn printable(text: &str) -> String {
+    text.chars().filter(|it| !it.is_control()).take(60).collect()
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(Code::ManifestInvalid, message)
+}
+
+fn relabel(place: &str, err: &Error) -> Error {
+    let code = if err.code() == Code::SecretInTask { err.code() } else { Code::ManifestInvalid };
+    let out = Error::new(code, format!("{place}: {err}"));
+    match err.hint_text() {
+        Some(hint) => out.hint(hint),
+        None => out,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Manifest> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("m.yaml");
+        #[expect(clippy::disallowed_methods, reason = "a user's own file")]
+        std::fs::write(&path, text).unwrap();
+        load(&path)
+    }
+
+    #[test]
+    fn a_manifest_is_read() {
+        let it = parse(
+            "version: 1\nrecipes:\n  - name: a\n    task: Find {q}\n    url: http://a.test/\n    examples: [{q: no}, {q: 012}]\n    record:\n      - fill: {role: searchbox, name: S, value: '{q}'}\n      - press: Enter\n      - wait_for: {text: ok}\n",
+        )
+        .unwrap();
+        assert_eq!(it.tasks[0].examples[0]["q"], "no");
+        assert_eq!(it.tasks[0].examples[1]["q"], "012");
+        assert_eq!(it.delay, Duration::from_secs(5));
+    }
+
+    #[test]
+    fn bad_manifests_are_named() {
+        let head = "version: 1\nrecipes:\n";
+        let cases = [
+            ("version: 2\nrecipes: [{name: a, task: t, url: 'http://a.test/'}]", "version 2"),
+            ("version: 1\nrecipes: []", "no recipes"),
+            ("nonsense", "m.yaml"),
+            (&format!("{head}  - {{name: ../x, task: t, url: 'http://a.test/'}}"), "not a recipe name"),
+            (&format!("{head}  - {{name: a, task: t}}"), "either url or har"),
+            (&format!("{head}  - {{name: a, task: t, url: 'file:///etc/passwd'}}"), "http or https"),
+            (&format!("{head}  - {{name: a, task: 'find {{x}}', url: 'http://a.test/'}}"), "no example gives it"),
+            (&format!("{head}  - {{name: a, task: t, url: 'http://a.test/', nope: 1}}"), "nope"),
+            (&format!("{head}  - {{name: a, task: t, url: 'http://a.test/'}}\n  - {{name: a, task: t, url: 'http://a.test/'}}"), "used twice"),
+            (&format!("{head}  - {{name: a, task: t, url: 'http://a.test/', examples: [{{q: a}}, {{r: b}}]}}"), "same parameters"),
+            (&format!("{head}  - &a {{name: a, task: t, url: 'http://a.test/'}}\n  - *a"), "m.yaml"),
+        ];
+        for (text, part) in cases {
+            let err = parse(text).err().expect(text);
+            assert_eq!(err.code(), Code::ManifestInvalid, "{text}: {err}");
+            assert!(err.to_string().contains(part), "{text}: {err}");
+        }
+    }
+}

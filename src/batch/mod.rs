@@ -1,0 +1,119 @@
+//! Many tasks: manifest, scheduling, pacing, interruption, report.
+
+pub mod manifest;
+mod report;
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{sync::Mutex, task::JoinSet};
+use url::Url;
+
+pub use manifest::{Manifest, check_task, load, read_bounded};
+pub use report::{Entry, Report};
+
+use crate::{
+    error::{Class, Code, Error, Result},
+    pipeline::{self, Cx, Learned, Source, Task},
+};
+
+/// How a batch is run.
+pub struct Options {
+    pub jobs: usize,
+    /// Between the starts of two recordings on one host.
+    pub delay: Duration,
+    /// Told as each task ends.
+    pub on_end: Box<dyn Fn(&Task, &Result<Learned>) + Send + Sync>,
+}
+
+/// Refuses to start over finished work by accident. Fails with [`Code::Usage`].
+pub fn refuse_if_begun(tasks: &[Task], cx: &Cx) -> Result<()> {
+    for task in tasks {
+        let folder = cx.store.peek(&task.id)?;
+        let begun = folder.is_some_and(|it| it.path(pipeline::STAGES[0].writes).exists());
+        if begun {
+            return Err(Error::new(Code::Usage, format!("task {} has been begun already", task.id))
+                .hint("--resume goes on where it stopped, --force starts again"));
+        }
+    }
+    Ok(())
+}
+
+/// Learns all tasks, `jobs` at a time. A task's failure touches no other; a failure of the machine stops the batch, and so
+/// does Ctrl-C. Whatever was finished stays finished.
+pub async fn run(manifest: &str, tasks: Vec<Task>, cx: Arc<Cx>, options: Options) -> Report {
+    let mut report = Report::new(manifest);
+    let total = tasks.len();
+    let options = Arc::new(options);
+    let pacer = Arc::new(Pacer::default());
+    let mut waiting = tasks.into_iter().enumerate();
+    let mut running = JoinSet::new();
+    let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut stop = false;
+    loop {
+        while !stop && running.len() < options.jobs {
+            let Some((i, task)) = waiting.next() else { break };
+            let (cx, options, pacer) = (Arc::clone(&cx), Arc::clone(&options), Arc::clone(&pacer));
+            running.spawn(async move {
+                pacer.wait(&task, options.delay).await;
+                let end = pipeline::learn(&task, &cx).await;
+                (options.on_end)(&task, &end);
+                (i, task, end)
+            });
+        }
+        tokio::select! {
+            biased;
+            _ = &mut interrupt, if !report.interrupted => {
+                // What is in flight is dropped: its stages either wrote their artifact or did not.
+                report.interrupted = true;
+                stop = true;
+                running.shutdown().await;
+                break;
+            }
+            ended = running.join_next() => match ended {
+                None => break,
+                Some(Ok((i, task, end))) => {
+                    if let Err(err) = &end
+                        && matches!(err.code().class(), Class::Environment | Class::Bug)
+                    {
+                        stop = true;
+                        report.stopped_by = Some(err.code());
+                    }
+                    report.entries.insert(i, Entry::new(&task, end));
+                }
+                Some(Err(panic)) => {
+                    stop = true;
+                    report.stopped_by = Some(Code::Internal);
+                    report.trouble = Some(panic.to_string());
+                }
+            },
+        }
+    }
+    report.not_started = total - report.entries.len();
+    report
+}
+
+/// Spaces out recordings on one host.
+#[derive(Default)]
+struct Pacer(Mutex<BTreeMap<String, Instant>>);
+
+impl Pacer {
+    async fn wait(&self, task: &Task, delay: Duration) {
+        let Source::Live { url, .. } = &task.source else { return };
+        if delay.is_zero() {
+            return;
+        }
+        let host = Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default();
+        let now = Instant::now();
+        let start = {
+            let mut next = self.0.lock().await;
+            let start = next.get(&host).copied().unwrap_or(now).max(now);
+            next.insert(host, start + delay);
+            start
+        };
+        tokio::time::sleep(start - now).await;
+    }
+}

@@ -1,0 +1,106 @@
+//! What a batch came to, for a script and for a person.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::{
+    artifacts::payloads::Outcome,
+    error::{Class, Code, Result},
+    pipeline::{Learned, Task},
+};
+
+/// The JSON report.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub version: u32,
+    pub manifest: String,
+    pub interrupted: bool,
+    /// The failure of the machine that stopped the batch.
+    pub stopped_by: Option<Code>,
+    pub trouble: Option<String>,
+    pub not_started: usize,
+    /// By position in the manifest.
+    #[serde(serialize_with = "values")]
+    pub entries: BTreeMap<usize, Entry>,
+}
+
+/// One task's line.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Entry {
+    Learned(Box<Learned>),
+    Failed {
+        task_id: String,
+        name: String,
+        outcome: &'static str,
+        error_code: Code,
+        error: String,
+        hint: Option<String>,
+        retryable: bool,
+    },
+}
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+fn values<S: serde::Serializer>(
+    entries: &BTreeMap<usize, Entry>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(entries.values())
+}
+
+impl Entry {
+    pub fn new(task: &Task, end: Result<Learned>) -> Self {
+        match end {
+            Ok(it) => Self::Learned(Box::new(it)),
+            Err(err) => Self::Failed {
+                task_id: task.id.to_string(),
+                name: task.name.to_string(),
+                outcome: "failed",
+                error_code: err.code(),
+                error: crate::redact::text(&err.to_string()),
+                hint: err.hint_text().map(str::to_owned),
+                retryable: err.code().retryable(),
+            },
+        }
+    }
+}
+
+impl Report {
+    pub fn new(manifest: &str) -> Self {
+        Self {
+            version: 1,
+            manifest: manifest.to_owned(),
+            interrupted: false,
+            stopped_by: None,
+            trouble: None,
+            not_started: 0,
+            entries: BTreeMap::new(),
+        }
+    }
+
+    /// How many ended so; `None` counts failures.
+    pub fn count(&self, outcome: Option<Outcome>) -> usize {
+        let same = |it: &&Entry| match it {
+            Entry::Learned(it) => outcome == Some(it.outcome),
+            Entry::Failed { .. } => outcome.is_none(),
+        };
+        self.entries.values().filter(same).count()
+    }
+
+    /// 0 all tasks came to an end, 1 some failed, 3 the machine failed, 70 we did, 130 interrupted.
+    pub fn exit_code(&self) -> u8 {
+        if self.interrupted {
+            Class::Interrupted.exit_code()
+        } else if let Some(code) = self.stopped_by {
+            code.class().exit_code()
+        } else {
+            u8::from(self.count(None) > 0)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `commis doctor`
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{Global, wire};
+use crate::{
+    artifacts::files,
+    browser::{Browser, find_chromium},
+    egress::EgressPolicy,
+    error::Result,
+};
+
+/// Check this machine: what is missing, and how to get it
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Serialize)]
+struct Check {
+    what: &'static str,
+    ok: bool,
+    found: String,
+    hint: Option<String>,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let place = wire::open(global).await?;
+    let mut checks = Vec::new();
+    for (what, dir) in [("recipes folder", &place.home.recipes), ("artifacts folder", &place.home.artifacts)] {
+        let made = files::ensure_private_dir(dir);
+        checks.push(Check {
+            what,
+            ok: made.is_ok(),
+            found: made.as_ref().map_or_else(ToString::to_string, |()| dir.display().to_string()),
+            hint: made.err().and_then(|it| it.hint_text().map(str::to_owned)),
+        });
+    }
+    checks.push(Check { what: "settings", ok: true, found: place.home.config.display().to_string(), hint: None });
+    match find_chromium(place.settings.browser.path.as_deref()) {
+        Err(err) => checks.push(Check {
+            what: "Chromium",
+            ok: false,
+            found: err.to_string(),
+            hint: err.hint_text().map(str::to_owned),
+        }),
+        Ok(exe) => {
+            checks.push(Check { what: "Chromium", ok: true, found: exe.display().to_string(), hint: None });
+            let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+            checks.extend(launch(&exe, policy).await);
+        }
+    }
+    let ok = checks.iter().all(|it| it.ok);
+    if args.json {
+        wire::out(&checks);
+    } else {
+        for it in &checks {
+            wire::line(&format!("{} {}: {}", if it.ok { "ok     " } else { "missing" }, it.what, it.found));
+            if let Some(hint) = &it.hint {
+                wire::line(&format!("        {hint}"));
+            }
+        }
+    }
+    Ok(u8::from(!ok))
+}
+
+/// Starts it, asks its version, and looks whether a renderer is really sandboxed.
+async fn launch(exe: &std::path::Path, policy: Arc<EgressPolicy>) -> Vec<Check> {
+    let browser = match Browser::launch(exe, policy).await {
+        Ok(it) => it,
+        Err(err) => {
+            return vec![Check {
+                what: "browser start",
+                ok: false,
+                found: err.to_string(),
+                hint: err.hint_text().map(str::to_owned),
+            }];
+        }
+    };
+    let mut out = vec![Check { what: "browser start", ok: true, found: browser.version().await, hint: None }];
+    let context = browser.context().await;
+    let sandboxed = browser.sandboxed().await;
+    out.push(Check {
+        what: "sandbox",
+        ok: context.is_ok() && sandboxed == Some(true),
+        found: match sandboxed {
+            Some(true) => "renderers run under seccomp".to_owned(),
+            Some(false) => "renderers are not sandboxed".to_owned(),
+            None => "cannot tell on this system".to_owned(),
+        },
+        hint: (sandboxed != Some(true))
+            .then(|| "allow unprivileged user namespaces, or install the package chromium-sandbox".to_owned()),
+    });
+    drop(context);
+    // It was only looked at.
+    let _ = browser.close().await;
+    out
+}

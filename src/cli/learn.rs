@@ -1,0 +1,157 @@
+//! `commis recipe learn`
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use super::{Global, progress::Progress, wire};
+use crate::{
+    artifacts::payloads::{CandidateSet, Judged, Outcome},
+    batch,
+    browser::Step,
+    error::{Code, Error, Result},
+    ids::{RecipeName, TaskId},
+    pipeline::{self, Cx, Learned, Source, Task},
+    stages::verify::Expectation,
+};
+
+/// Learn one task from a HAR file, or from a page driven by scripted steps
+///
+/// Give what was typed with -p, and a second example with --second: without one, a recipe stays a draft.
+///
+/// Examples:
+///   commis recipe learn --har session.har --task "Search the shop for {query}" -p query=lantern
+///   commis recipe learn --url http://shop.test/ --steps steps.yaml --task "Search for {query}" -p query=lantern --second query=hose
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Learn from this recording
+    #[arg(long, value_name = "FILE", required_unless_present = "url", conflicts_with = "url")]
+    har: Option<PathBuf>,
+    /// Learn live, starting on this page
+    #[arg(long, requires = "steps")]
+    url: Option<String>,
+    /// Scripted steps for --url (YAML list, as in a manifest's `record`)
+    #[arg(long, value_name = "FILE", conflicts_with = "har")]
+    steps: Option<PathBuf>,
+    /// What the session was for, with {name} where typed values go
+    #[arg(long)]
+    task: String,
+    /// A value that was typed
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    param: Vec<String>,
+    /// A value of the second example
+    #[arg(long, value_name = "NAME=VALUE")]
+    second: Vec<String>,
+    /// Name of the recipe (default: from the task)
+    #[arg(long)]
+    name: Option<String>,
+    /// Send nothing: the captured answer stands in, the recipe stays a draft
+    #[arg(long)]
+    no_network: bool,
+    /// Reuse finished stages of an earlier run
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+    /// Learn again from the start
+    #[arg(long)]
+    force: bool,
+    /// Accept a task that seems to hold a secret
+    #[arg(long)]
+    allow_task_secrets: bool,
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let first = pairs(&args.param)?;
+    let second = pairs(&args.second)?;
+    let source = match (&args.har, args.url) {
+        (Some(path), _) => Source::har(batch::read_bounded(path, 256 * 1024 * 1024)?),
+        (None, Some(url)) => Source::Live { url, steps: steps(args.steps.as_deref())? },
+        (None, None) => return Err(Error::new(Code::Usage, "give --har or --url")),
+    };
+    let name = match args.name {
+        Some(it) => RecipeName::new(it)?,
+        None => match &args.har {
+            Some(path) => RecipeName::slug(&path.file_stem().unwrap_or_default().to_string_lossy()),
+            None => RecipeName::slug(&args.task),
+        },
+    };
+    let examples = if second.is_empty() { vec![first] } else { vec![first, second] };
+    let task = Task {
+        id: TaskId::of("", &name),
+        name,
+        task: args.task,
+        source,
+        examples,
+        expect: Expectation::default(),
+        category: None,
+        requires_auth: false,
+        timeout: Duration::from_secs(30),
+    };
+    batch::check_task(&task, args.allow_task_secrets)?;
+    let mut place = wire::open(global).await?;
+    place.settings.egress.no_network = args.no_network;
+    let progress = Progress::new(1);
+    let stages = progress.clone();
+    let cx = wire::learning(&place, args.force, Box::new(move |task, stage| stages.stage(task, stage)))?;
+    let tasks = [task];
+    if !args.resume && !args.force {
+        batch::refuse_if_begun(&tasks, &cx)?;
+    }
+    let end = tokio::select! {
+        it = pipeline::learn(&tasks[0], &cx) => it,
+        _ = tokio::signal::ctrl_c() => Err(Error::new(Code::Interrupted, "interrupted").hint("the same command with --resume goes on")),
+    };
+    progress.end(&tasks[0], &end);
+    progress.finish();
+    cx.browser.close().await;
+    let learned = end?;
+    if args.json {
+        wire::out(&learned);
+    } else {
+        describe(&learned, &cx, &tasks[0])?;
+    }
+    Ok(u8::from(matches!(learned.outcome, Outcome::NeedsSelection | Outcome::NonRecipeable)))
+}
+
+fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
+    wire::line(&format!("{}: {}", learned.name, learned.outcome.as_str()));
+    if let Some(reason) = &learned.reason {
+        let detail = learned.detail.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
+        wire::line(&format!("  why: {reason}{detail}"));
+    }
+    if let Some(path) = &learned.recipe {
+        wire::line(&format!("  recipe: {}", path.display()));
+    }
+    wire::line(&format!("  artifacts: {}", learned.artifacts.display()));
+    let folder = cx.store.peek(&task.id)?;
+    if let Some(Ok(Judged::Done(set))) = folder.map(|it| it.get::<Judged<CandidateSet>>()) {
+        for it in set.candidates.iter().take(3) {
+            wire::line(&format!("  {}. {:>5} {} {}", it.rank, it.score_bp, it.method, it.url_summary));
+        }
+    }
+    wire::say(&format!("commis recipe debug --task-id {} shows every decision", learned.task_id));
+    Ok(())
+}
+
+/// `name=value` arguments. Fails with [`Code::Usage`].
+pub fn pairs(args: &[String]) -> Result<BTreeMap<String, String>> {
+    args.iter()
+        .map(|it| match it.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+            _ => Err(Error::new(Code::Usage, "a parameter is given as NAME=VALUE").hint("for example -p query=rust")),
+        })
+        .collect()
+}
+
+fn steps(path: Option<&std::path::Path>) -> Result<Vec<Step>> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let text = String::from_utf8_lossy(&batch::read_bounded(path, 1024 * 1024)?).into_owned();
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        budget: serde_saphyr::budget! { max_nodes: 10_000, max_depth: 16, max_aliases: 0, max_anchors: 0 }
+    };
+    serde_saphyr::from_str_with_options(&text, options).map_err(|err| {
+        Error::new(Code::ManifestInvalid, format!("{}: {err}", path.display()))
+    })
+}

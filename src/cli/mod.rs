@@ -1,0 +1,153 @@
+//! The command line: one file per command, and the only place that wires real effects together.
+
+mod debug;
+mod delete;
+mod doctor;
+mod get;
+mod learn;
+mod learn_batch;
+mod list;
+mod progress;
+mod run;
+mod testbed_serve;
+mod wire;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+use crate::error::{Class, Error, Result};
+
+/// Learn a web task from one watched browser session; serve it without a browser.
+#[derive(Parser)]
+#[command(name = "commis", version, propagate_version = true, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(clap::Args)]
+pub struct Global {
+    /// Keep everything (settings, recipes, artifacts) under this folder [env: COMMIS_HOME]
+    #[arg(long, global = true, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Pin a host under .test to a loopback address; the port stands in for 80 and 443. Repeatable; `*.test=…` pins all
+    #[arg(long, global = true, value_name = "NAME=IP:PORT")]
+    test_host: Vec<String>,
+    /// Start the built-in test web in this process and pin every .test host to it
+    #[arg(long, global = true, conflicts_with = "test_host")]
+    testbed: bool,
+    /// Ask this DNS server instead of the system's
+    #[arg(long, global = true, value_name = "IP:PORT")]
+    nameserver: Option<std::net::SocketAddr>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Learn, run and look after recipes
+    #[command(subcommand)]
+    Recipe(Recipe),
+    /// The local web that demos and tests run against
+    #[command(subcommand)]
+    Testbed(Testbed),
+    /// Check this machine: browser, sandbox, folders
+    Doctor(doctor::Args),
+}
+
+#[derive(Subcommand)]
+enum Recipe {
+    Learn(learn::Args),
+    LearnBatch(learn_batch::Args),
+    Run(run::Args),
+    List(list::Args),
+    Get(get::Args),
+    Delete(delete::Args),
+    Debug(debug::Args),
+}
+
+#[derive(Subcommand)]
+enum Testbed {
+    Serve(testbed_serve::Args),
+}
+
+/// Runs the command and returns the exit code: 0 done, 1 done and the answer is no, 2 usage, 3 environment, 70 bug, 130
+/// interrupted.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let json = cli.command.wants_json();
+    match start(cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(err) => {
+            report(&err, json);
+            ExitCode::from(err.code().class().exit_code())
+        }
+    }
+}
+
+impl Command {
+    fn wants_json(&self) -> bool {
+        match self {
+            Self::Recipe(Recipe::Run(it)) => it.json,
+            Self::Recipe(Recipe::Learn(it)) => it.json,
+            Self::Recipe(Recipe::LearnBatch(it)) => it.json,
+            Self::Recipe(Recipe::List(it)) => it.json,
+            Self::Recipe(Recipe::Debug(it)) => it.json,
+            Self::Doctor(it) => it.json,
+            Self::Recipe(_) | Self::Testbed(_) => false,
+        }
+    }
+}
+
+fn start(cli: Cli) -> Result<u8> {
+    let workers = match &cli.command {
+        // A run is one request: starting threads would cost more than it takes.
+        Command::Recipe(Recipe::Run(_)) if !cli.global.testbed => None,
+        _ => Some(2),
+    };
+    let runtime = match workers {
+        None => tokio::runtime::Builder::new_current_thread().enable_all().build(),
+        Some(n) => tokio::runtime::Builder::new_multi_thread().worker_threads(n).enable_all().build(),
+    };
+    let runtime = runtime.map_err(|err| {
+        Error::new(crate::error::Code::Internal, "cannot start the runtime").source(err)
+    })?;
+    let global = &cli.global;
+    runtime.block_on(async {
+        match cli.command {
+            Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
+            Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,
+            Command::Recipe(Recipe::Run(args)) => run::run(args, global).await,
+            Command::Recipe(Recipe::List(args)) => list::run(args, global),
+            Command::Recipe(Recipe::Get(args)) => get::run(args, global),
+            Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
+            Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
+            Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
+            Command::Doctor(args) => doctor::run(args, global).await,
+        }
+    })
+}
+
+/// `error: message`, then the hint; as JSON on stdout where the command was asked for JSON.
+fn report(err: &Error, json: bool) {
+    let message = crate::redact::text(&err.to_string());
+    if json {
+        wire::out(&serde_json::json!({
+            "success": false,
+            "error_code": err.code().as_str(),
+            "error": message,
+            "hint": err.hint_text(),
+            "retryable": err.code().retryable(),
+        }));
+    }
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    wire::say(&format!("{red}error{red:#}: {message} [{}]", err.code()));
+    if let Some(hint) = err.hint_text() {
+        wire::say(&format!("  hint: {hint}"));
+    }
+    if err.code().class() == Class::Bug {
+        wire::say("  this is a bug in commis; please report it with the command you ran");
+    }
+}

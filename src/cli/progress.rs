@@ -1,0 +1,84 @@
+//! Progress of a batch: bars on a terminal, plain lines otherwise.
+
+use std::{
+    collections::BTreeMap,
+    io::IsTerminal as _,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use super::wire;
+use crate::{
+    error::Result,
+    pipeline::{Learned, Stage, Task},
+};
+
+/// Shared by the stage and end callbacks of a batch.
+#[derive(Clone)]
+pub struct Progress(Arc<Inner>);
+
+struct Inner {
+    bars: Option<(MultiProgress, ProgressBar)>,
+    running: Mutex<BTreeMap<String, ProgressBar>>,
+}
+
+impl Progress {
+    pub fn new(total: usize) -> Self {
+        let bars = std::io::stderr().is_terminal().then(|| {
+            let all = MultiProgress::new();
+            let style = ProgressStyle::with_template("{bar:30.cyan/dim} {pos}/{len} {elapsed} {msg}");
+            let main = all.add(ProgressBar::new(total as u64));
+            if let Ok(style) = style {
+                main.set_style(style);
+            }
+            (all, main)
+        });
+        Self(Arc::new(Inner { bars, running: Mutex::default() }))
+    }
+
+    /// A task enters a stage.
+    pub fn stage(&self, task: &Task, stage: Stage) {
+        let name = task.name.as_str();
+        let Some((all, main)) = &self.0.bars else {
+            return wire::say(&format!("{name}: {}", stage.as_str()));
+        };
+        let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let bar = running.entry(name.to_owned()).or_insert_with(|| {
+            let it = all.insert_after(main, ProgressBar::new_spinner());
+            it.enable_steady_tick(Duration::from_millis(100));
+            it
+        });
+        bar.set_message(format!("{name}: {}", stage.as_str()));
+    }
+
+    /// A task has ended.
+    pub fn end(&self, task: &Task, end: &Result<Learned>) {
+        let text = match end {
+            Ok(it) => match &it.reason {
+                Some(reason) => format!("{}: {} ({reason})", it.name, it.outcome.as_str()),
+                None => format!("{}: {}", it.name, it.outcome.as_str()),
+            },
+            Err(err) => format!("{}: failed, {err} [{}]", task.name, err.code()),
+        };
+        let text = crate::redact::text(&text);
+        match &self.0.bars {
+            None => wire::say(&text),
+            Some((all, main)) => {
+                let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(bar) = running.remove(task.name.as_str()) {
+                    bar.finish_and_clear();
+                }
+                main.inc(1);
+                let _ = all.println(text);
+            }
+        }
+    }
+
+    pub fn finish(&self) {
+        if let Some((_, main)) = &self.0.bars {
+            main.finish_and_clear();
+        }
+    }
+}

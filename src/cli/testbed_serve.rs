@@ -1,0 +1,44 @@
+//! `commis testbed serve`
+
+use super::wire;
+use crate::{
+    error::{Code, Error, Result},
+    testbed::{Dns, HOSTS, Testbed},
+};
+
+/// Serve the local test web until Ctrl-C
+///
+/// Every host under .test is answered by one port on loopback. With --dns, a small name server beside it gives out forbidden
+/// addresses (intranet.example, mixed.example, …), to see the egress policy at work.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 8480)]
+    port: u16,
+    /// Serve DNS on this UDP and TCP port too; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    dns: Option<u16>,
+}
+
+pub async fn run(args: Args) -> Result<u8> {
+    let busy = |port: u16| {
+        move |err| {
+            Error::new(Code::ConnectFailed, format!("cannot listen on 127.0.0.1:{port}"))
+                .hint("give another --port")
+                .source(err as std::io::Error)
+        }
+    };
+    let web = Testbed::start(args.port).await.map_err(busy(args.port))?;
+    let dns = match args.dns {
+        Some(port) => Some(Dns::start(port).await.map_err(busy(port))?),
+        None => None,
+    };
+    wire::say(&format!("{} hosts: {}", HOSTS.len(), HOSTS.join(" ")));
+    wire::line(&format!("--test-host *.test={}", web.addr()));
+    if let Some(dns) = &dns {
+        wire::line(&format!("--nameserver {}", dns.addr()));
+    }
+    // Ctrl-C is how it ends; an error to listen for it ends it too.
+    let _ = tokio::signal::ctrl_c().await;
+    Ok(0)
+}

@@ -1,0 +1,89 @@
+//! What several commands share: opening folders and settings, and printing without a panic on a closed pipe.
+
+use std::{io::Write as _, sync::Arc};
+
+use serde::Serialize;
+
+use super::Global;
+use crate::{
+    artifacts::store::Store,
+    egress::EgressPolicy,
+    error::{Code, Error, Result},
+    pipeline::{BrowserPool, Cx, Stage, Task},
+    recipe::registry::Registry,
+    settings::{Home, Settings},
+    stages::rank,
+    testbed::Testbed,
+    transport::PublicHttp,
+};
+
+/// Folders, settings and the test web if it was asked for; it serves until this is dropped.
+pub struct Place {
+    pub home: Home,
+    pub settings: Settings,
+    _testbed: Option<Testbed>,
+}
+
+/// Reads settings and applies the flags over them. Fails with `SETTINGS_INVALID`.
+pub async fn open(global: &Global) -> Result<Place> {
+    let (home, mut settings) = read(global)?;
+    let mut testbed = None;
+    if global.testbed {
+        let it = Testbed::start(0).await.map_err(|err| {
+            Error::new(Code::ConnectFailed, "cannot start the test web on loopback").source(err)
+        })?;
+        settings.egress.test_hosts = vec![format!("*.test={}", it.addr())];
+        testbed = Some(it);
+    }
+    Ok(Place { home, settings, _testbed: testbed })
+}
+
+/// Folders and settings, without anything that needs a runtime.
+pub fn read(global: &Global) -> Result<(Home, Settings)> {
+    let home = Home::find(global.home.as_deref())?;
+    let mut settings = Settings::load(&home)?;
+    if let Some(name) = settings.ranking.weights.keys().find(|it| !rank::signal_names().any(|known| known == it.as_str())) {
+        let known: Vec<&str> = rank::signal_names().collect();
+        return Err(Error::new(Code::SettingsInvalid, format!("ranking.weights: there is no signal `{name}`"))
+            .hint(format!("signals are {}", known.join(", "))));
+    }
+    settings.egress.test_hosts.extend(global.test_host.iter().cloned());
+    settings.egress.nameserver = global.nameserver.or(settings.egress.nameserver);
+    Ok((home, settings))
+}
+
+/// Everything learning needs.
+pub fn learning(
+    place: &Place,
+    force: bool,
+    on_stage: Box<dyn Fn(&Task, Stage) + Send + Sync>,
+) -> Result<Arc<Cx>> {
+    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    Ok(Arc::new(Cx {
+        store: Store::new(place.home.artifacts.clone()),
+        recipes: Registry::open(&place.home.recipes),
+        http: PublicHttp::new(Arc::clone(&policy))?,
+        browser: BrowserPool::new(Arc::clone(&policy), place.settings.browser.clone()),
+        settings: place.settings.clone(),
+        policy,
+        force,
+        on_stage,
+    }))
+}
+
+/// One JSON document on stdout.
+pub fn out<T: Serialize>(value: &T) {
+    if let Ok(text) = serde_json::to_string_pretty(value) {
+        line(&text);
+    }
+}
+
+/// A line of data on stdout. A reader that has gone away is not an error.
+pub fn line(text: &str) {
+    let _ = writeln!(anstream::stdout(), "{text}");
+}
+
+/// A line for a person on stderr.
+pub fn say(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}

@@ -1,0 +1,349 @@
+//! Learn one task: run what is missing or stale, skip what is fresh, stop where the task is decided.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::Arc,
+};
+
+use serde::Serialize;
+
+use super::{
+    fresh::{Freshness, look},
+    publish::publish,
+    table::{STAGES, Spec, Stage},
+    task::{Source, Task, fill},
+    world::{BrowserPool, LiveSession, World},
+};
+use crate::{
+    artifacts::{
+        kinds::{Artifact, Kind},
+        payloads::{
+            BaselineFingerprint, CandidateSet, Judged, MinimizationReport, Outcome, RecipeAnalysis,
+            RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording, VerificationReport,
+        },
+        recording::SessionRecording,
+        store::{Found, Stamp, Store, TaskFolder, json_sha256},
+    },
+    browser::Plan,
+    egress::EgressPolicy,
+    error::{Code, Error, Result},
+    har,
+    recipe::registry::Registry,
+    redact::{RawRecording, redact},
+    settings::Settings,
+    stages::{analyze, baseline, minimize, parameterize, rank, summarize, validate, verify},
+    transport::PublicHttp,
+};
+
+/// Everything learning needs besides the task.
+pub struct Cx {
+    pub settings: Settings,
+    pub store: Store,
+    pub recipes: Registry,
+    pub policy: Arc<EgressPolicy>,
+    pub http: PublicHttp,
+    pub browser: BrowserPool,
+    /// Redo every stage.
+    pub force: bool,
+    /// Told of each stage as it begins.
+    pub on_stage: Box<dyn Fn(&Task, Stage) + Send + Sync>,
+}
+
+/// How a task ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct Learned {
+    pub task_id: String,
+    pub name: String,
+    pub outcome: Outcome,
+    /// Why, when not verified.
+    pub reason: Option<String>,
+    pub detail: Option<String>,
+    pub recipe: Option<PathBuf>,
+    pub artifacts: PathBuf,
+    pub ran: Vec<Stage>,
+    pub reused: Vec<Stage>,
+    /// Recorded again because values needed for replay had died with their process.
+    pub live_values_lost: bool,
+    /// The first recording, milliseconds.
+    pub browser_ms: u64,
+    /// The transport a verified recipe uses.
+    pub transport: Option<&'static str>,
+}
+
+/// Runs the pipeline for one task.
+///
+/// Fails with what stages that observe fail with: `BROWSER_*`, `STEP_FAILED`, `HAR_INVALID`, `ARTIFACT_*`, `TASK_BUSY`,
+/// `NETWORK_DISABLED`. That a task cannot be learned is not a failure; see [`Learned::outcome`].
+pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
+    let folder = cx.store.task(&task.id)?;
+    let mut run = Run { task, cx, folder: &folder, hashes: BTreeMap::new(), ran: Vec::new(), reused: Vec::new(), session: None };
+    let mut lost = false;
+    let reject = match run.stages(cx.force, None).await {
+        Err(err) if err.code() == Code::LiveValuesLost => {
+            // The one case in which a finished recording is made again.
+            lost = true;
+            run.stages(cx.force, Some(Stage::Record)).await?
+        }
+        other => other?,
+    };
+    run.finish(reject, lost)
+}
+
+struct Run<'a> {
+    task: &'a Task,
+    cx: &'a Cx,
+    folder: &'a TaskFolder,
+    /// Payload hashes of what is known to be current.
+    hashes: BTreeMap<Kind, String>,
+    ran: Vec<Stage>,
+    reused: Vec<Stage>,
+    session: Option<LiveSession>,
+}
+
+impl Run<'_> {
+    /// Goes through the table. `redo` forces that one stage although it is fresh.
+    async fn stages(&mut self, force: bool, redo: Option<Stage>) -> Result<Option<Reject>> {
+        self.hashes.clear();
+        self.reused.clear();
+        for spec in STAGES {
+            let settings = self.task.settings_sha256(spec.stage, &self.cx.settings)?;
+            let fresh = if force || redo == Some(spec.stage) {
+                Freshness::Missing
+            } else {
+                look(self.folder, spec, &self.hashes, &settings)?
+            };
+            match fresh {
+                Freshness::Fresh(hash) => {
+                    self.hashes.insert(spec.writes, hash);
+                    self.reused.push(spec.stage);
+                }
+                Freshness::Broken(err) => return Err(err),
+                Freshness::Missing | Freshness::Stale(_) => {
+                    (self.cx.on_stage)(self.task, spec.stage);
+                    self.run(spec, settings).await?;
+                    self.ran.push(spec.stage);
+                }
+            }
+            if let Some(reject) = self.rejected(spec.writes)? {
+                return Ok(Some(reject));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn run(&mut self, spec: &Spec, settings: String) -> Result<()> {
+        match spec.stage {
+            Stage::Record => {
+                let recording = self.record(0).await?;
+                self.put(spec, settings, &recording)
+            }
+            Stage::RecordSecond => {
+                let values = self.task.example(1);
+                let drivable = self.task.examples.len() > 1 && matches!(self.task.source, Source::Live { .. });
+                let recording = if drivable { Some(self.record(1).await?) } else { None };
+                self.put(spec, settings, &SecondRecording { recording, values })
+            }
+            Stage::Rank => {
+                let out = rank::rank(&self.get()?, &self.get()?, &self.cx.settings.ranking);
+                self.put(spec, settings, &out)
+            }
+            Stage::Summarize => {
+                let out = summarize::summarize(&self.get()?, &self.done::<CandidateSet>()?);
+                self.put(spec, settings, &out)
+            }
+            Stage::Analyze => {
+                let candidates = self.done::<CandidateSet>()?;
+                let out = analyze::analyze(&self.get()?, &candidates, &self.cx.settings.decision);
+                self.put(spec, settings, &out)
+            }
+            Stage::Validate => {
+                let recording: SessionRecording = self.get()?;
+                let analysis = self.done::<RecipeAnalysis>()?;
+                let mut world = self.world(&recording, spec, &settings)?;
+                let out = validate::validate(&mut world, &recording, &analysis).await;
+                self.session = world.session.take();
+                self.put(spec, settings, &out?)
+            }
+            Stage::Baseline => {
+                let out = baseline::baseline(&self.get()?, &self.done::<RecipeDraft>()?);
+                self.put(spec, settings, &out)
+            }
+            Stage::Minimize => {
+                let recording: SessionRecording = self.get()?;
+                let draft = self.done::<RecipeDraft>()?;
+                let baseline: BaselineFingerprint = self.get()?;
+                let mut world = self.world(&recording, spec, &settings)?;
+                let out = minimize::minimize(&mut world, &draft, &baseline).await;
+                self.session = world.session.take();
+                self.put(spec, settings, &out?)?;
+                self.folder.forget_journal()
+            }
+            Stage::Parameterize => {
+                let draft = self.done::<RecipeDraft>()?;
+                let report: MinimizationReport = self.get()?;
+                let out = parameterize::parameterize(&self.get()?, &self.get()?, &draft, &report);
+                self.put(spec, settings, &out)
+            }
+            Stage::Verify => {
+                let recording: SessionRecording = self.get()?;
+                let draft = self.done::<RecipeDraftMinimized>()?;
+                let baseline: BaselineFingerprint = self.get()?;
+                let mut world = self.world(&recording, spec, &settings)?;
+                let out = verify::verify(&mut world, &draft, &baseline, &self.task.expect).await;
+                self.session = world.session.take();
+                self.put(spec, settings, &out?)
+            }
+        }
+    }
+
+    /// Records one example: drives the browser or reads the file; what comes back is redacted before it goes anywhere.
+    async fn record(&mut self, example: usize) -> Result<SessionRecording> {
+        let values = self.task.example(example);
+        let sentence = self.task.sentence(&values);
+        let (raw, context): (RawRecording, _) = match &self.task.source {
+            Source::Har { bytes, .. } => (har::import(bytes, &sentence, values)?.recording, None),
+            Source::Live { url, steps } => {
+                if self.cx.settings.egress.no_network {
+                    return Err(Error::new(Code::NetworkDisabled, "a live recording needs the network")
+                        .hint("leave out --no-network, or learn from a HAR"));
+                }
+                let url = fill(url, &values);
+                let mut steps: Vec<_> = steps.iter().map(|it| it.substitute(&values)).collect();
+                // The page is opened anyway.
+                if matches!(steps.first(), Some(crate::browser::Step::Navigate(it)) if *it == url) {
+                    steps.remove(0);
+                }
+                let plan = Plan { task: sentence, url, typed: values, steps, timeout: self.task.timeout };
+                let mut context = self.cx.browser.context().await?;
+                (context.record(&plan).await?, Some(context))
+            }
+        };
+        let redacted = redact(raw, &self.cx.settings.redact);
+        if example == 0 {
+            self.session = Some(LiveSession { context, values: redacted.live });
+        }
+        Ok(redacted.recording)
+    }
+
+    fn world<'b>(
+        &mut self,
+        recording: &'b SessionRecording,
+        spec: &Spec,
+        settings: &str,
+    ) -> Result<World<'b>>
+    where
+        Self: 'b,
+    {
+        let cx: &'b Cx = self.cx;
+        let mut world = World::new(
+            &cx.http,
+            &cx.policy,
+            &cx.browser,
+            &cx.settings.learning,
+            self.folder,
+            recording.url.clone(),
+            self.task.timeout,
+        );
+        world.session = self.session.take();
+        if cx.settings.egress.no_network {
+            world.stub = Some(recording);
+        }
+        world.begin(json_sha256(&(spec.stage, spec.version, settings, self.inputs(spec))))?;
+        Ok(world)
+    }
+
+    fn inputs(&self, spec: &Spec) -> BTreeMap<String, String> {
+        let known = |kind: &Kind| Some((kind.as_str().to_owned(), self.hashes.get(kind)?.clone()));
+        spec.reads.iter().filter_map(known).collect()
+    }
+
+    fn put<A: Artifact>(&mut self, spec: &Spec, settings_sha256: String, payload: &A) -> Result<()> {
+        debug_assert_eq!(A::KIND, spec.writes, "undeclared write");
+        let source_url = match &self.task.source {
+            Source::Live { url, .. } => crate::redact::text(url),
+            Source::Har { .. } => String::new(),
+        };
+        let stamp = Stamp {
+            source_url,
+            stage: spec.stage.as_str(),
+            stage_version: spec.version,
+            inputs: self.inputs(spec),
+            settings_sha256,
+        };
+        let hash = self.folder.put(payload, stamp)?;
+        self.hashes.insert(spec.writes, hash);
+        Ok(())
+    }
+
+    fn get<A: Artifact>(&self) -> Result<A> {
+        self.folder.get()
+    }
+
+    /// The product of a stage that may reject; a rejection has stopped the run before anybody asks.
+    fn done<T>(&self) -> Result<T>
+    where
+        Judged<T>: Artifact,
+    {
+        match self.folder.get::<Judged<T>>()? {
+            Judged::Done(it) => Ok(it),
+            Judged::Rejected(it) => Err(Error::new(Code::Internal, format!("a rejected artifact was read: {}", it.detail))),
+        }
+    }
+
+    fn rejected(&self, kind: Kind) -> Result<Option<Reject>> {
+        Ok(match kind {
+            Kind::CandidateSet => reject(self.get::<Judged<CandidateSet>>()?),
+            Kind::RecipeAnalysis => reject(self.get::<Judged<RecipeAnalysis>>()?),
+            Kind::RecipeDraft => reject(self.get::<Judged<RecipeDraft>>()?),
+            Kind::RecipeDraftMinimized => reject(self.get::<Judged<RecipeDraftMinimized>>()?),
+            _ => None,
+        })
+    }
+
+    fn finish(self, reject: Option<Reject>, live_values_lost: bool) -> Result<Learned> {
+        let recording: SessionRecording = self.get()?;
+        let mut out = Learned {
+            task_id: self.task.id.to_string(),
+            name: self.task.name.to_string(),
+            outcome: Outcome::NonRecipeable,
+            reason: None,
+            detail: None,
+            recipe: None,
+            artifacts: self.cx.store.root().join(self.task.id.as_str()),
+            ran: self.ran,
+            reused: self.reused,
+            live_values_lost,
+            browser_ms: recording.duration_ms,
+            transport: None,
+        };
+        if let Some(reject) = reject {
+            out.outcome = reject.reason.outcome();
+            out.reason = Some(reject.reason.as_str().to_owned());
+            out.detail = Some(reject.detail);
+            return Ok(out);
+        }
+        let report: VerificationReport = self.folder.get()?;
+        let verified_at = match self.folder.find(Kind::VerificationReport)? {
+            Found::Intact(it) => it.created_at,
+            _ => String::new(),
+        };
+        let draft = match self.folder.get::<Judged<RecipeDraftMinimized>>()? {
+            Judged::Done(it) => it,
+            Judged::Rejected(it) => return Err(Error::new(Code::Internal, it.detail)),
+        };
+        let recipe = publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
+        out.recipe = Some(self.cx.recipes.save(&recipe)?);
+        out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
+        out.reason = report.reason;
+        out.transport = report.verified.then(|| report.transport.as_str());
+        Ok(out)
+    }
+}
+
+fn reject<T>(it: Judged<T>) -> Option<Reject> {
+    match it {
+        Judged::Done(_) => None,
+        Judged::Rejected(it) => Some(it),
+    }
+}

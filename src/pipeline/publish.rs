@@ -1,0 +1,78 @@
+//! From a verified (or at least validated) draft to a recipe.
+
+use serde_json::Value;
+
+use super::task::Task;
+use crate::{
+    artifacts::{
+        payloads::{BaselineFingerprint, RecipeDraftMinimized, VerificationReport},
+        recording::SessionRecording,
+    },
+    recipe::model::{BodyTemplate, LANGUAGE, Recipe, RequestTemplate, Status, Verification},
+};
+
+/// The recipe that the artifacts prove. `verified_at` is when the verification was written.
+pub fn publish(
+    task: &Task,
+    recording: &SessionRecording,
+    draft: &RecipeDraftMinimized,
+    baseline: &BaselineFingerprint,
+    report: &VerificationReport,
+    verified_at: &str,
+) -> Recipe {
+    let mut request = draft.request.clone();
+    let (frozen, parameters): (Vec<_>, Vec<_>) =
+        draft.parameters.iter().cloned().partition(|it| report.frozen.contains(&it.name));
+    for it in &frozen {
+        freeze(&mut request, &it.name, it.default.as_deref().unwrap_or(""));
+    }
+    let mut response = draft.response.clone();
+    response.min_items = response.min_items.max(task.expect.min_items);
+    response.required_paths.clone_from(&task.expect.required_paths);
+    Recipe {
+        version: LANGUAGE,
+        name: task.name.clone(),
+        task: task.task.clone(),
+        category: task.category.clone(),
+        status: if report.verified { Status::Verified } else { Status::Draft },
+        source_url: recording.url.clone(),
+        parameters,
+        request,
+        slots: draft.slots.clone(),
+        response,
+        verification: Some(Verification {
+            fingerprint_version: baseline.fingerprint_version,
+            fingerprint_sha256: baseline.fingerprint_sha256.clone(),
+            shape: baseline.shape.clone(),
+            verified_at: report.verified.then(|| verified_at.to_owned()),
+            transport: report.transport,
+            requires_session: report.requires_session,
+            browser_ms: (recording.duration_ms > 0).then_some(recording.duration_ms),
+        }),
+    }
+}
+
+/// Puts the recorded value back where a parameter without effect stood; a JSON number becomes a number again.
+fn freeze(request: &mut RequestTemplate, name: &str, value: &str) {
+    let hole = format!("{{{name}}}");
+    let put = |text: &mut String| *text = text.replace(&hole, value);
+    put(&mut request.url);
+    request.query.iter_mut().for_each(|it| put(&mut it.value));
+    match &mut request.body {
+        Some(BodyTemplate::Form(fields)) => fields.iter_mut().for_each(|it| put(&mut it.value)),
+        Some(BodyTemplate::Json(body)) => freeze_json(body, &hole, value),
+        Some(BodyTemplate::Text(it)) => put(it),
+        None => {}
+    }
+}
+
+fn freeze_json(body: &mut Value, hole: &str, value: &str) {
+    match body {
+        Value::String(it) if it == hole => {
+            *body = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|it| freeze_json(it, hole, value)),
+        Value::Object(fields) => fields.values_mut().for_each(|it| freeze_json(it, hole, value)),
+        _ => {}
+    }
+}

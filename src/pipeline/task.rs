@@ -1,0 +1,92 @@
+//! One thing to learn, checked and complete: what a manifest entry or the flags of `recipe learn` come to.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::table::Stage;
+use crate::{
+    artifacts::store::{json_sha256, sha256},
+    browser::Step,
+    error::Result,
+    ids::{RecipeName, TaskId},
+    settings::Settings,
+    stages::verify::Expectation,
+};
+
+pub struct Task {
+    pub id: TaskId,
+    pub name: RecipeName,
+    /// With `{parameter}` where example values go.
+    pub task: String,
+    pub source: Source,
+    /// The first is recorded, the second verifies.
+    pub examples: Vec<BTreeMap<String, String>>,
+    pub expect: Expectation,
+    pub category: Option<String>,
+    pub requires_auth: bool,
+    pub timeout: Duration,
+}
+
+/// Where the recording comes from.
+pub enum Source {
+    Live { url: String, steps: Vec<Step> },
+    Har { bytes: Vec<u8>, sha256: String },
+}
+
+impl Source {
+    pub fn har(bytes: Vec<u8>) -> Self {
+        let sha256 = sha256(&bytes);
+        Self::Har { bytes, sha256 }
+    }
+}
+
+impl Task {
+    pub fn example(&self, i: usize) -> BTreeMap<String, String> {
+        self.examples.get(i).cloned().unwrap_or_default()
+    }
+
+    /// The task sentence for a person: this example's values filled in.
+    pub fn sentence(&self, values: &BTreeMap<String, String>) -> String {
+        fill(&self.task, values)
+    }
+
+    /// Digest of everything besides upstream artifacts that a stage's output depends on (`pipeline.md`, "What depends on
+    /// what").
+    pub fn settings_sha256(&self, stage: Stage, settings: &Settings) -> Result<String> {
+        let recorded = |example: usize| {
+            let source = match &self.source {
+                Source::Live { url, steps } => json!({"url": url, "steps": steps}),
+                Source::Har { sha256, .. } => json!({"har": sha256}),
+            };
+            json!({
+                "task": self.task, "source": source, "example": self.example(example),
+                "allow": settings.redact.allow,
+            })
+        };
+        let value: Value = match stage {
+            Stage::Record => recorded(0),
+            Stage::RecordSecond => json!({"second": self.examples.len() > 1, "of": recorded(1)}),
+            Stage::Verify => json!({"min_items": self.expect.min_items, "paths": self.expect.required_paths}),
+            _ => return Ok(settings_only(stage, settings).unwrap_or_default()),
+        };
+        Ok(json_sha256(&value))
+    }
+}
+
+/// The same digest for the stages that depend on settings alone; `None` where the manifest entry counts too.
+pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
+    let value: Value = match stage {
+        Stage::Record | Stage::RecordSecond | Stage::Verify => return None,
+        Stage::Rank => json!(settings.ranking.weights),
+        Stage::Analyze => json!(settings.decision),
+        Stage::Minimize => json!(settings.learning.max_replays),
+        Stage::Summarize | Stage::Validate | Stage::Baseline | Stage::Parameterize => Value::Null,
+    };
+    Some(json_sha256(&value))
+}
+
+/// Replaces `{name}` by its value; an unknown name stays as it is.
+pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
+    values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+}

@@ -1,0 +1,323 @@
+//! The world as the replaying stages see it: transports, live values, pacing, budget, journal.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use crate::{
+    artifacts::{
+        payloads::Replay,
+        recording::{Excerpt, SessionRecording},
+        store::TaskFolder,
+    },
+    browser::{Browser, Context, find_chromium},
+    egress::EgressPolicy,
+    error::{Code, Error, Result},
+    recipe::{
+        model::{Slot, SlotSource, TransportKind},
+        template::prepare_request,
+    },
+    redact::LiveValues,
+    runner,
+    settings::{BrowserSettings, LearningSettings},
+    stages::{Call, Replayer, replay_template},
+    transport::{Outgoing, PublicHttp, Reply, Timings, Transport},
+};
+
+/// One Chromium for a whole batch, started when the first task needs it.
+pub struct BrowserPool {
+    policy: Arc<EgressPolicy>,
+    settings: BrowserSettings,
+    browser: Mutex<Option<Browser>>,
+}
+
+impl BrowserPool {
+    pub fn new(policy: Arc<EgressPolicy>, settings: BrowserSettings) -> Self {
+        Self { policy, settings, browser: Mutex::new(None) }
+    }
+
+    /// An isolated context. A browser that died is started again once. Fails with `BROWSER_MISSING` or `BROWSER_FAILED`.
+    pub async fn context(&self) -> Result<Context> {
+        let mut held = self.browser.lock().await;
+        if let Some(browser) = &*held {
+            match browser.context().await {
+                Ok(it) => return Ok(it),
+                Err(_) => *held = None,
+            }
+        }
+        let exe = find_chromium(self.settings.path.as_deref())?;
+        let browser = Browser::launch(&exe, Arc::clone(&self.policy)).await?;
+        let context = browser.context().await?;
+        *held = Some(browser);
+        Ok(context)
+    }
+
+    /// Ends the browser, if there is one.
+    pub async fn close(&self) {
+        if let Some(browser) = self.browser.lock().await.take() {
+            // It is going away either way.
+            let _ = browser.close().await;
+        }
+    }
+}
+
+/// The session that was recorded, kept for replays in the same context.
+pub struct LiveSession {
+    pub context: Option<Context>,
+    pub values: LiveValues,
+}
+
+/// What the replaying stages of one task may touch.
+pub struct World<'a> {
+    pub http: &'a PublicHttp,
+    pub policy: &'a EgressPolicy,
+    pub browser: &'a BrowserPool,
+    pub learning: &'a LearningSettings,
+    pub folder: &'a TaskFolder,
+    /// The page that establishes a session.
+    pub source_url: String,
+    pub timeout: Duration,
+    pub session: Option<LiveSession>,
+    /// Answers of an offline recording instead of any network.
+    pub stub: Option<&'a SessionRecording>,
+    /// Names the stage run: its inputs and settings. Journal entries of other runs are not ours.
+    run_key: String,
+    journal: BTreeMap<String, Replay>,
+    replays: u32,
+    started: Instant,
+    last_call: BTreeMap<String, Instant>,
+    /// Slot values fetched since the last `fresh`.
+    fetched: BTreeMap<String, String>,
+}
+
+impl<'a> World<'a> {
+    #[expect(clippy::too_many_arguments, reason = "the one place that gathers a task's effects")]
+    pub fn new(
+        http: &'a PublicHttp,
+        policy: &'a EgressPolicy,
+        browser: &'a BrowserPool,
+        learning: &'a LearningSettings,
+        folder: &'a TaskFolder,
+        source_url: String,
+        timeout: Duration,
+    ) -> Self {
+        Self {
+            http,
+            policy,
+            browser,
+            learning,
+            folder,
+            source_url,
+            timeout,
+            session: None,
+            stub: None,
+            run_key: String::new(),
+            journal: BTreeMap::new(),
+            replays: 0,
+            started: Instant::now(),
+            last_call: BTreeMap::new(),
+            fetched: BTreeMap::new(),
+        }
+    }
+
+    /// Starts a stage's budget and reads what an interrupted run of the same stage on the same inputs has journalled.
+    pub fn begin(&mut self, run_key: String) -> Result<()> {
+        self.journal = self
+            .folder
+            .journal()?
+            .into_iter()
+            .filter(|it| it.get("run").and_then(Value::as_str) == Some(&run_key))
+            .filter_map(|it| {
+                let key = it.get("key")?.as_str()?.to_owned();
+                let replay = serde_json::from_value(it.get("replay")?.clone()).ok()?;
+                Some((key, replay))
+            })
+            .collect();
+        self.run_key = run_key;
+        self.replays = 0;
+        self.started = Instant::now();
+        Ok(())
+    }
+
+    async fn send_now(&mut self, call: Call<'_>) -> Result<Reply> {
+        if call.transport == TransportKind::Stub {
+            return self.stubbed(call);
+        }
+        if call.transport == TransportKind::InPageFetch {
+            self.open_page().await?;
+        }
+        let mut values = call.values.clone();
+        values.extend(self.fill(call.slots, call.transport).await?);
+        let outgoing = prepare_request(call.request, call.parameters, &values)?;
+        self.pace(&outgoing.url).await;
+        self.replays += 1;
+        match call.transport {
+            TransportKind::InPageFetch => self.in_page()?.send(&outgoing).await,
+            _ => self.http.send(&outgoing).await,
+        }
+    }
+
+    /// A page of the recorded session, or a new context on the source page.
+    async fn open_page(&mut self) -> Result<()> {
+        if self.session.as_ref().is_some_and(|it| it.context.is_some()) {
+            return Ok(());
+        }
+        let mut context = self.browser.context().await?;
+        context.open(&self.source_url, self.timeout).await?;
+        let values = self.session.take().map(|it| it.values).unwrap_or_default();
+        self.session = Some(LiveSession { context: Some(context), values });
+        Ok(())
+    }
+
+    fn in_page(&self) -> Result<impl Transport + use<>> {
+        let context = self.session.as_ref().and_then(|it| it.context.as_ref());
+        context.map(Context::in_page_fetch).ok_or_else(|| Error::new(Code::Internal, "no page is open"))
+    }
+
+    /// Values of the slots, each from where it comes from.
+    async fn fill(&mut self, slots: &[Slot], transport: TransportKind) -> Result<BTreeMap<String, String>> {
+        let mut out = BTreeMap::new();
+        let mut chained = Vec::new();
+        for slot in slots {
+            let context = self.session.as_ref().and_then(|it| it.context.as_ref());
+            let in_page = transport == TransportKind::InPageFetch;
+            match &slot.from {
+                SlotSource::Live { placeholder } => {
+                    let live = self.session.as_ref().and_then(|it| it.values.get(placeholder));
+                    let live = live.ok_or_else(|| {
+                        Error::new(Code::LiveValuesLost, "a value that only the recorded session knew is gone")
+                            .hint("the task is recorded again")
+                    })?;
+                    out.insert(slot.name.clone(), live.to_owned());
+                }
+                SlotSource::Cookie { .. } | SlotSource::Meta { .. } if !in_page => {
+                    return Err(Error::new(Code::SessionRequired, format!("`{}` comes from a page", slot.name)));
+                }
+                SlotSource::Cookie { name } => {
+                    let value = match context {
+                        Some(it) => it.cookie(name).await?,
+                        None => None,
+                    };
+                    out.insert(slot.name.clone(), found(value, &format!("cookie `{name}`"))?);
+                }
+                SlotSource::Meta { name } => {
+                    let value = match context {
+                        Some(it) => it.meta(name).await?,
+                        None => None,
+                    };
+                    out.insert(slot.name.clone(), found(value, &format!("meta `{name}`"))?);
+                }
+                SlotSource::Response { .. } | SlotSource::Document { .. } => match self.fetched.get(&slot.name) {
+                    Some(value) => _ = out.insert(slot.name.clone(), value.clone()),
+                    None => chained.push(slot.clone()),
+                },
+            }
+        }
+        if !chained.is_empty() {
+            let got = match transport {
+                TransportKind::InPageFetch => runner::fill_slots(&chained, &self.in_page()?).await?,
+                _ => runner::fill_slots(&chained, self.http).await?,
+            };
+            self.fetched.extend(got.clone());
+            out.extend(got);
+        }
+        Ok(out)
+    }
+
+    /// At least `pace_ms` between two calls to one host; test hosts are exempt.
+    async fn pace(&mut self, url: &str) {
+        let Some(host) = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)) else { return };
+        if self.policy.is_test_host(&host) {
+            return;
+        }
+        let gap = Duration::from_millis(self.learning.pace_ms);
+        if let Some(last) = self.last_call.get(&host) {
+            tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
+        }
+        self.last_call.insert(host, Instant::now());
+    }
+
+    /// The recorded answer to exactly this request.
+    fn stubbed(&mut self, call: Call<'_>) -> Result<Reply> {
+        let offline = || Error::new(Code::NetworkDisabled, "the recording holds no answer to this request");
+        let recording = self.stub.ok_or_else(offline)?;
+        let blank = |slots: &[Slot]| slots.iter().map(|it| (it.name.clone(), "0".to_owned())).collect::<BTreeMap<_, _>>();
+        let mut values = call.values.clone();
+        values.extend(blank(call.slots));
+        let wanted: Outgoing = prepare_request(call.request, call.parameters, &values)?;
+        for exchange in &recording.exchanges {
+            let Some((template, slots)) = replay_template(exchange) else { continue };
+            if template.method != wanted.method {
+                continue;
+            }
+            let same = prepare_request(&template, &[], &blank(&slots))
+                .is_ok_and(|it| it.url == wanted.url && it.body == wanted.body);
+            if !same {
+                continue;
+            }
+            let (mime, body) = match &exchange.excerpt {
+                Some(Excerpt::Json(it)) => ("application/json", it.to_string()),
+                Some(Excerpt::Html(it)) => ("text/html", it.clone()),
+                Some(Excerpt::Text(it)) => ("text/plain", it.clone()),
+                None => continue,
+            };
+            return Ok(Reply {
+                status: exchange.status.unwrap_or(200),
+                headers: vec![("content-type".to_owned(), mime.to_owned())],
+                body: body.into_bytes(),
+                url: exchange.url.clone(),
+                hops: 0,
+                timings: Timings::default(),
+            });
+        }
+        Err(offline())
+    }
+}
+
+fn found(value: Option<String>, what: &str) -> Result<String> {
+    value.ok_or_else(|| {
+        Error::new(Code::SessionRequired, format!("the page has no {what}"))
+            .hint("the site may ask for a login, or it changed; learn the task again")
+    })
+}
+
+impl Replayer for World<'_> {
+    fn transports(&self) -> Vec<TransportKind> {
+        if self.stub.is_some() {
+            vec![TransportKind::Stub]
+        } else {
+            vec![TransportKind::PublicHttp, TransportKind::InPageFetch]
+        }
+    }
+
+    fn send<'b>(&'b mut self, call: Call<'b>) -> BoxFuture<'b, Result<Reply>> {
+        Box::pin(self.send_now(call))
+    }
+
+    fn fresh(&mut self) {
+        if let Some(session) = &mut self.session {
+            // Dropping a context disposes it.
+            session.context = None;
+        }
+        self.fetched.clear();
+    }
+
+    fn spent(&self) -> bool {
+        self.replays >= self.learning.max_replays
+            || self.started.elapsed() >= Duration::from_secs(self.learning.max_seconds.into())
+    }
+
+    fn recall(&mut self, key: &str) -> Option<Replay> {
+        self.journal.get(key).cloned()
+    }
+
+    fn note(&mut self, key: &str, replay: &Replay) -> Result<()> {
+        self.folder.note(&json!({"run": self.run_key, "key": key, "replay": replay}))
+    }
+}

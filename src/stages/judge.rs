@@ -1,0 +1,183 @@
+//! One replay, judged: sent, read, extracted, compared. And how much two answers differ.
+
+use std::collections::BTreeMap;
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use crate::{
+    artifacts::{payloads::Replay, store::json_sha256},
+    error::{Code, Error, Result},
+    recipe::model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
+    runner,
+    shape,
+    transport::Reply,
+};
+
+/// Jaccard similarity of shapes from which on two answers are of one kind (seed 1.3.1).
+pub const SIMILAR_BP: u32 = 8500;
+
+/// What a replay sends. Cheap to build; templates are rendered by the replayer, since slots live there.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub transport: TransportKind,
+    pub request: &'a RequestTemplate,
+    pub parameters: &'a [Parameter],
+    pub values: &'a BTreeMap<String, String>,
+    pub slots: &'a [Slot],
+}
+
+/// The part of the world that the replaying stages touch.
+///
+/// It owns live values, pacing and the browser. Fails with the codes of `Transport::send`, `LIVE_VALUES_LOST` and
+/// `SESSION_REQUIRED`.
+pub trait Replayer: Send {
+    /// Transports that may be tried, in ascending risk.
+    fn transports(&self) -> Vec<TransportKind>;
+    fn send<'a>(&'a mut self, call: Call<'a>) -> BoxFuture<'a, Result<Reply>>;
+    /// Forgets cookies and pages: what follows starts like a stranger's run.
+    fn fresh(&mut self);
+    /// The stage's budget of replays or time is used up.
+    fn spent(&self) -> bool;
+    /// The judged replay under this key, from the journal of an interrupted run of the same stage on the same inputs.
+    fn recall(&mut self, key: &str) -> Option<Replay>;
+    /// Journals a judged replay. Fails with `ARTIFACT_IO`.
+    fn note(&mut self, key: &str, replay: &Replay) -> Result<()>;
+}
+
+/// A replay and what it showed.
+pub struct Observed {
+    pub replay: Replay,
+    pub data: Option<Value>,
+    pub shape: Vec<String>,
+}
+
+impl Observed {
+    /// Answered, extracted, and of the expected shape.
+    pub fn good(&self) -> bool {
+        self.replay.ok()
+    }
+}
+
+/// Sends once and judges. Failures of the world that say nothing about the request (browser gone, live values lost, network
+/// disabled) are errors; everything the request itself caused is in the [`Replay`].
+pub async fn observe(
+    replayer: &mut dyn Replayer,
+    call: Call<'_>,
+    response: &ResponseSpec,
+    like: Option<&[String]>,
+    n: u32,
+    what: &str,
+) -> Result<Observed> {
+    let mut replay = Replay {
+        n,
+        what: what.to_owned(),
+        transport: call.transport,
+        status: None,
+        items: None,
+        similarity_bp: None,
+        data_sha256: None,
+        code: None,
+        detail: None,
+    };
+    let reply = match replayer.send(call).await {
+        Ok(it) => it,
+        Err(err) if is_of_the_world(err.code()) => return Err(err),
+        Err(err) => {
+            replay.fail(&err);
+            return Ok(Observed { replay, data: None, shape: Vec::new() });
+        }
+    };
+    replay.status = Some(reply.status);
+    let (data, shape) = match read(&reply, response) {
+        Ok((extracted, shape)) => {
+            replay.items = extracted.items;
+            (extracted.data, shape)
+        }
+        Err(err) => {
+            replay.fail(&err);
+            return Ok(Observed { replay, data: None, shape: Vec::new() });
+        }
+    };
+    replay.data_sha256 = Some(json_sha256(&data));
+    if let Some(like) = like {
+        let similarity = shape::similarity_bp(like, &shape);
+        replay.similarity_bp = Some(similarity);
+        if similarity < SIMILAR_BP {
+            replay.code = Some(Code::ShapeDrift.as_str().to_owned());
+            replay.detail = Some("the answer has another shape".to_owned());
+        }
+    }
+    Ok(Observed { replay, data: Some(data), shape })
+}
+
+fn read(reply: &Reply, response: &ResponseSpec) -> Result<(runner::Extracted, Vec<String>)> {
+    if !(200..300).contains(&reply.status) {
+        let code = match reply.status {
+            401 | 403 => Code::AuthRequired,
+            429 => Code::RateLimited,
+            500.. => Code::ServerError,
+            _ => Code::HttpStatus,
+        };
+        return Err(Error::new(code, format!("the server answered {}", reply.status)));
+    }
+    let extracted = runner::extract(response, &reply.mime(), &reply.body)?;
+    let shape = runner::fingerprint(response, &extracted);
+    Ok((extracted, shape))
+}
+
+/// Codes after which trying another request is pointless.
+fn is_of_the_world(code: Code) -> bool {
+    matches!(
+        code,
+        Code::BrowserMissing | Code::BrowserFailed | Code::LiveValuesLost | Code::Interrupted | Code::Internal
+    )
+}
+
+impl Replay {
+    fn fail(&mut self, err: &Error) {
+        self.code = Some(err.code().as_str().to_owned());
+        self.detail = Some(err.message().to_owned());
+    }
+}
+
+/// How much two answers differ, basis points: 10,000 less the Jaccard similarity of their multisets of scalar leaves (with
+/// the key they stand under). Order does not count, repetition does.
+pub fn data_difference_bp(a: &Value, b: &Value) -> u32 {
+    let (mut left, mut right) = (BTreeMap::new(), BTreeMap::new());
+    leaves(a, "", &mut left);
+    leaves(b, "", &mut right);
+    let mut same = 0_u64;
+    let mut union = 0_u64;
+    for (leaf, n) in &left {
+        let m = right.get(leaf).copied().unwrap_or(0);
+        same += (*n).min(m);
+        union += (*n).max(m);
+    }
+    union += right.iter().filter(|(leaf, _)| !left.contains_key(*leaf)).map(|it| it.1).sum::<u64>();
+    if union == 0 { 0 } else { (10_000 - same * 10_000 / union) as u32 }
+}
+
+fn leaves(value: &Value, key: &str, out: &mut BTreeMap<String, u64>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|it| leaves(it, key, out)),
+        Value::Object(fields) => fields.iter().for_each(|(key, it)| leaves(it, key, out)),
+        _ => *out.entry(format!("{key}={value}")).or_insert(0) += 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn differences() {
+        let a = json!([{"t": "x", "n": 1}, {"t": "y", "n": 2}]);
+        assert_eq!(data_difference_bp(&a, &a), 0);
+        assert_eq!(data_difference_bp(&a, &json!([{"t": "y", "n": 2}, {"t": "x", "n": 1}])), 0);
+        assert_eq!(data_difference_bp(&a, &json!([])), 10_000);
+        assert_eq!(data_difference_bp(&json!([]), &json!([])), 0);
+        assert!(data_difference_bp(&a, &json!([{"t": "x", "n": 1}, {"t": "z", "n": 2}])) > 3000);
+    }
+}
