@@ -3,14 +3,21 @@
 //! ARCHITECTURE.md is the map; a floor imports only floors below it.
 
 mod artifacts;
+mod batch;
 mod browser;
+mod cli;
 mod egress;
 mod error;
+mod har;
 mod ids;
+mod pipeline;
 mod recipe;
 mod redact;
+mod runner;
 mod settings;
 mod shape;
+mod stages;
+mod testbed;
 mod transport;
 
-pub mod testbed;
+pub use cli::main;

@@ -36,8 +36,8 @@ pub struct EgressSettings {
     pub no_network: bool,
 }
 
-/// Weight of each signal, in hundredths of a point: the composite is their weighted sum, capped at 100.00 (10,000).
-/// Names and meanings are in `stages/rank.rs`; the map is merged over the built-in table.
+/// Weight of each signal: the composite is their weighted sum, scaled so that all positive ones in full make 10,000.
+/// Names and meanings are in `stages/signals.rs`; the map is merged over the table there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RankingSettings {

@@ -12,7 +12,7 @@ use std::{
 use tokio::{sync::Mutex, task::JoinSet};
 use url::Url;
 
-pub use manifest::{Manifest, check_task, load, read_bounded};
+pub use manifest::{check_task, load, read_bounded};
 pub use report::{Entry, Report};
 
 use crate::{
@@ -69,7 +69,6 @@ pub async fn run(manifest: &str, tasks: Vec<Task>, cx: Arc<Cx>, options: Options
             _ = &mut interrupt, if !report.interrupted => {
                 // What is in flight is dropped: its stages either wrote their artifact or did not.
                 report.interrupted = true;
-                stop = true;
                 running.shutdown().await;
                 break;
             }

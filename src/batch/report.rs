@@ -63,7 +63,7 @@ impl Entry {
                 name: task.name.to_string(),
                 outcome: "failed",
                 error_code: err.code(),
-                error: crate::redact::text(&err.to_string()),
+                error: crate::redact::message(&err.to_string()),
                 hint: err.hint_text().map(str::to_owned),
                 retryable: err.code().retryable(),
             },

@@ -9,6 +9,7 @@ mod flags;
 mod guard;
 mod keys;
 mod launch;
+mod navigation;
 mod page;
 mod plan;
 mod proxy;

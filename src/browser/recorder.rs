@@ -22,6 +22,8 @@ use crate::{
 
 /// Longer bodies are not read.
 pub const MAX_BODY: usize = 8 << 20;
+/// All bodies of a recording together; later ones count as too large.
+const MAX_BODIES: usize = 192 << 20;
 /// More requests than this are not recorded: no learnable page sends them.
 const MAX_REQUESTS: usize = 5000;
 
@@ -35,6 +37,8 @@ pub struct Recorder {
     by_id: BTreeMap<String, usize>,
     extras: BTreeMap<String, Vec<Extras>>,
     changed: Instant,
+    /// Bytes of captured bodies.
+    kept: usize,
 }
 
 /// One hop of one request.
@@ -88,6 +92,7 @@ impl Recorder {
             by_id: BTreeMap::new(),
             extras: BTreeMap::new(),
             changed: begun,
+            kept: 0,
         }
     }
 
@@ -281,8 +286,13 @@ impl Recorder {
             return;
         }
         let body = match body {
-            Some(it) if it.len() > MAX_BODY => RawBody::Missing(BodyStatus::TooLarge),
-            Some(it) if !it.is_empty() => RawBody::Captured(it),
+            Some(it) if it.len() > MAX_BODY.min(MAX_BODIES - self.kept) => {
+                RawBody::Missing(BodyStatus::TooLarge)
+            }
+            Some(it) if !it.is_empty() => {
+                self.kept += it.len();
+                RawBody::Captured(it)
+            }
             _ if hop.decoded == 0 => RawBody::Missing(BodyStatus::Empty),
             _ => RawBody::Missing(BodyStatus::Evicted),
         };
@@ -365,13 +375,20 @@ impl Recorder {
 }
 
 impl Seen {
+    /// Chromium 156 says so in the initiator, others in the type.
+    fn is_preflight(&self) -> bool {
+        self.sent.kind == "Preflight" || self.sent.initiator.kind == "preflight"
+    }
+
     /// Why the body is not worth reading, if so.
     fn unread(&self) -> Option<BodyStatus> {
         let response = self.response.as_ref()?;
         let mime = response.mime_type.to_ascii_lowercase();
         let family = mime.split('/').next().unwrap_or("");
+        if self.is_preflight() {
+            return Some(BodyStatus::Empty);
+        }
         match &*self.sent.kind {
-            "Preflight" => return Some(BodyStatus::Empty),
             "Image" | "Font" | "Media" => return Some(BodyStatus::Binary),
             "Stylesheet" | "WebSocket" => return Some(BodyStatus::Absent),
             _ => {}
@@ -387,6 +404,9 @@ impl Seen {
     }
 
     fn resource_type(&self, main_frame: &str) -> ResourceType {
+        if self.is_preflight() {
+            return ResourceType::Preflight;
+        }
         match &*self.sent.kind {
             "Document" if self.sent.frame_id.as_deref() == Some(main_frame) => {
                 ResourceType::Document
@@ -402,7 +422,6 @@ impl Seen {
             "WebSocket" => ResourceType::Websocket,
             "EventSource" => ResourceType::EventSource,
             "Ping" | "CSPViolationReport" => ResourceType::Ping,
-            "Preflight" => ResourceType::Preflight,
             "Prefetch" => ResourceType::Prefetch,
             "Manifest" => ResourceType::Manifest,
             _ => ResourceType::Other,

@@ -220,11 +220,9 @@ async fn query(shared: &Shared, frame: &Frame, role: Option<&str>) -> Vec<AxNode
         .send(Some(&frame.session), "Accessibility.queryAXTree", params);
     let nodes = reply.read(PATIENCE).await.map(|it: AxNodes| it.nodes);
     let params = json!({ "objectId": document });
-    drop(
-        shared
-            .cdp
-            .send(Some(&frame.session), "Runtime.releaseObject", params),
-    );
+    shared
+        .cdp
+        .post(Some(&frame.session), "Runtime.releaseObject", params);
     nodes.unwrap_or_default()
 }
 
@@ -255,11 +253,9 @@ async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Resul
         .await?
         .ok_or_else(|| failed(step, "the element went away"))?;
     let scroll = json!({ "backendNodeId": backend });
-    drop(
-        shared
-            .cdp
-            .send(Some(session), "DOM.scrollIntoViewIfNeeded", scroll),
-    );
+    shared
+        .cdp
+        .post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
     let arguments = [value.into()];
     let prepared: String =
         page::call_on_object(&shared.cdp, session, &object, PREPARE, &arguments).await?;
@@ -323,11 +319,9 @@ async fn click(
     let mut poll = Poll::until(deadline);
     let (x, y) = loop {
         let target = json!({ "backendNodeId": backend });
-        drop(
-            shared
-                .cdp
-                .send(Some(session), "DOM.scrollIntoViewIfNeeded", target.clone()),
-        );
+        shared
+            .cdp
+            .post(Some(session), "DOM.scrollIntoViewIfNeeded", target.clone());
         let reply = shared
             .cdp
             .send(Some(session), "DOM.getContentQuads", target);
@@ -394,7 +388,13 @@ async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Instant) 
             return Ok(());
         }
         if !poll.again().await {
-            return Err(failed(step, "it did not happen in time"));
+            let err = failed(step, "it did not happen in time");
+            return Err(match shared.lock().popup.take() {
+                Some(url) => err.hint(format!(
+                    "a popup to {url} was closed; navigate there instead"
+                )),
+                None => err,
+            });
         }
     }
 }

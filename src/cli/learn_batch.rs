@@ -96,7 +96,7 @@ fn save(report: &Report, file: &std::path::Path) -> Result<()> {
 
 fn table(report: &Report) {
     let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY);
+    table.load_style(UTF8_HORIZONTAL_ONLY);
     table.set_header(["task", "outcome", "why", "transport", "browser", "ran"]);
     for entry in report.entries.values() {
         match entry {

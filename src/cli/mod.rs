@@ -132,7 +132,7 @@ fn start(cli: Cli) -> Result<u8> {
 
 /// `error: message`, then the hint; as JSON on stdout where the command was asked for JSON.
 fn report(err: &Error, json: bool) {
-    let message = crate::redact::text(&err.to_string());
+    let message = crate::redact::message(&err.to_string());
     if json {
         wire::out(&serde_json::json!({
             "success": false,

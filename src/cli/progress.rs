@@ -62,7 +62,7 @@ impl Progress {
             },
             Err(err) => format!("{}: failed, {err} [{}]", task.name, err.code()),
         };
-        let text = crate::redact::text(&text);
+        let text = crate::redact::message(&text);
         match &self.0.bars {
             None => wire::say(&text),
             Some((all, main)) => {

@@ -14,7 +14,7 @@ use crate::{
     settings::{Home, Settings},
     stages::rank,
     testbed::Testbed,
-    transport::PublicHttp,
+    transport::public_http::PublicHttp,
 };
 
 /// Folders, settings and the test web if it was asked for; it serves until this is dropped.

@@ -30,10 +30,10 @@ use crate::{
     error::{Code, Error, Result},
     har,
     recipe::registry::Registry,
-    redact::{RawRecording, redact},
+    redact::{raw::RawRecording, redact},
     settings::Settings,
     stages::{analyze, baseline, minimize, parameterize, rank, summarize, validate, verify},
-    transport::PublicHttp,
+    transport::public_http::PublicHttp,
 };
 
 /// Everything learning needs besides the task.
@@ -261,7 +261,7 @@ impl Run<'_> {
     fn put<A: Artifact>(&mut self, spec: &Spec, settings_sha256: String, payload: &A) -> Result<()> {
         debug_assert_eq!(A::KIND, spec.writes, "undeclared write");
         let source_url = match &self.task.source {
-            Source::Live { url, .. } => crate::redact::text(url),
+            Source::Live { url, .. } => crate::redact::message(url),
             Source::Har { .. } => String::new(),
         };
         let stamp = Stamp {

@@ -1,6 +1,7 @@
 //! From a verified (or at least validated) draft to a recipe.
 
 use serde_json::Value;
+use url::Url;
 
 use super::task::Task;
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
         payloads::{BaselineFingerprint, RecipeDraftMinimized, VerificationReport},
         recording::SessionRecording,
     },
-    recipe::model::{BodyTemplate, LANGUAGE, Recipe, RequestTemplate, Status, Verification},
+    recipe::model::{BodyTemplate, LANGUAGE, Recipe, RequestTemplate, SlotSource, Status, Verification},
 };
 
 /// The recipe that the artifacts prove. `verified_at` is when the verification was written.
@@ -25,6 +26,15 @@ pub fn publish(
         draft.parameters.iter().cloned().partition(|it| report.frozen.contains(&it.name));
     for it in &frozen {
         freeze(&mut request, &it.name, it.default.as_deref().unwrap_or(""));
+    }
+    // The hosts that slots are fetched from are reached too.
+    for slot in &draft.slots {
+        if let SlotSource::Document { url, .. } | SlotSource::Response { url, .. } = &slot.from
+            && let Some(host) = Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned))
+            && !request.allowed_domains.contains(&host)
+        {
+            request.allowed_domains.push(host);
+        }
     }
     let mut response = draft.response.clone();
     response.min_items = response.min_items.max(task.expect.min_items);

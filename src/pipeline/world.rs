@@ -16,18 +16,18 @@ use crate::{
         recording::{Excerpt, SessionRecording},
         store::TaskFolder,
     },
-    browser::{Browser, Context, find_chromium},
+    browser::{Browser, Context, InPageFetch, find_chromium},
     egress::EgressPolicy,
     error::{Code, Error, Result},
     recipe::{
         model::{Slot, SlotSource, TransportKind},
-        template::prepare_request,
+        request::prepare_request,
     },
     redact::LiveValues,
-    runner,
+    runner::slots,
     settings::{BrowserSettings, LearningSettings},
     stages::{Call, Replayer, replay_template},
-    transport::{Outgoing, PublicHttp, Reply, Timings, Transport},
+    transport::{Outgoing, Reply, Timings, Transport, public_http::PublicHttp},
 };
 
 /// One Chromium for a whole batch, started when the first task needs it.
@@ -175,7 +175,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn in_page(&self) -> Result<impl Transport + use<>> {
+    fn in_page(&self) -> Result<InPageFetch> {
         let context = self.session.as_ref().and_then(|it| it.context.as_ref());
         context.map(Context::in_page_fetch).ok_or_else(|| Error::new(Code::Internal, "no page is open"))
     }
@@ -221,8 +221,8 @@ impl<'a> World<'a> {
         }
         if !chained.is_empty() {
             let got = match transport {
-                TransportKind::InPageFetch => runner::fill_slots(&chained, &self.in_page()?).await?,
-                _ => runner::fill_slots(&chained, self.http).await?,
+                TransportKind::InPageFetch => slots::fetch(&chained, &self.in_page()?, |_| ()).await?,
+                _ => slots::fetch(&chained, self.http, |_| ()).await?,
             };
             self.fetched.extend(got.clone());
             out.extend(got);

@@ -22,18 +22,21 @@ pub fn analyze(
     candidates: &CandidateSet,
     settings: &DecisionSettings,
 ) -> Judged<RecipeAnalysis> {
-    if let Some(reject) = mutation(recording) {
-        return Judged::Rejected(reject);
-    }
     let Some(top) = candidates.candidates.first() else {
         return Judged::Rejected(Reject::new(Reason::NoDataRequest, "no candidate"));
     };
+    if let Some(reject) = mutation(recording, candidates, settings.min_lead_bp) {
+        return Judged::Rejected(reject);
+    }
+    if !recording.typed.is_empty() && !candidates.candidates.iter().any(carries) {
+        return Judged::Rejected(Reject::new(Reason::NoDataRequest, "no request carried what was typed"));
+    }
     let exchange = &recording.exchanges[top.exchange as usize];
     let next = candidates.candidates.get(1).map_or(0, |it| it.score_bp);
     let lead = top.score_bp - next;
-    let bound = bound_to_task(top);
+    let bound = bound_to_task(top, recording);
     if top.score_bp < settings.min_score_bp || !bound {
-        let any_bound = candidates.candidates.iter().any(bound_to_task);
+        let any_bound = candidates.candidates.iter().any(|it| bound_to_task(it, recording));
         let (reason, detail) = if any_bound {
             (Reason::Ambiguous, format!(
                 "the best candidate scores {} of 10000, below {}",
@@ -50,9 +53,6 @@ pub fn analyze(
             format!("the best candidate leads by {lead}, below {}", settings.min_lead_bp),
         ));
     }
-    if let Err(why) = reads(exchange, recording) {
-        return Judged::Rejected(Reject::new(Reason::Mutation, why));
-    }
     let Some(response) = response(exchange, top.source, recording) else {
         return Judged::Rejected(Reject::new(
             Reason::Ambiguous,
@@ -65,23 +65,30 @@ pub fn analyze(
     })
 }
 
-/// Something ties the candidate to this task: a typed value it carried, or data that the page showed.
-fn bound_to_task(it: &Candidate) -> bool {
-    let share = |name: &str| it.features.get(name).copied().unwrap_or(0);
-    share("typed_in_request") > 0 || share("visible_on_page") >= 300 || share("url_task_overlap") > 0
+fn share(it: &Candidate, signal: &str) -> i32 {
+    it.features.get(signal).copied().unwrap_or(0)
 }
 
-/// The session's last deed changed something: its own request is the money request, and it must not be sent again.
-fn mutation(recording: &SessionRecording) -> Option<Reject> {
-    let last = recording.actions.iter().rposition(|it| it.kind != crate::artifacts::recording::ActionKind::WaitFor)? as u32;
-    let caused = recording.exchanges.iter().filter(|it| {
-        it.after_action == Some(last) && !matches!(it.method.as_str(), "GET" | "HEAD" | "OPTIONS")
-    });
-    for exchange in caused {
-        if exchange.measures.typed_in_request.is_empty() {
-            continue;
-        }
-        if let Err(why) = reads(exchange, recording) {
+fn carries(it: &Candidate) -> bool {
+    share(it, "typed_in_request") > 0
+}
+
+/// Something ties the candidate to this task: a typed value it carries; where nothing was typed, data that the page showed or
+/// words of the task in request or answer.
+fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> bool {
+    if !recording.typed.is_empty() {
+        return carries(it);
+    }
+    share(it, "visible_on_page") >= 300 || share(it, "url_task_overlap") > 0 || share(it, "body_task_overlap") > 0
+}
+
+/// The session's deed changed something: the request that did it is the money request, and it must not be sent again. Looked
+/// for among the best candidates only; beacons carry what was typed too and change nothing that matters.
+fn mutation(recording: &SessionRecording, candidates: &CandidateSet, lead: i32) -> Option<Reject> {
+    let top = candidates.candidates.first()?.score_bp;
+    let close = candidates.candidates.iter().take_while(|it| top - it.score_bp <= lead);
+    for it in close.filter(|it| it.rank == 1 || carries(it)) {
+        if let Err(why) = reads(&recording.exchanges[it.exchange as usize], recording) {
             return Some(Reject::new(Reason::Mutation, why));
         }
     }

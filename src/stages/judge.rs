@@ -9,8 +9,7 @@ use crate::{
     artifacts::{payloads::Replay, store::json_sha256},
     error::{Code, Error, Result},
     recipe::model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
-    runner,
-    shape,
+    runner::extract::{Extracted, extract, fingerprint, similarity_bp},
     transport::Reply,
 };
 
@@ -101,7 +100,7 @@ pub async fn observe(
     };
     replay.data_sha256 = Some(json_sha256(&data));
     if let Some(like) = like {
-        let similarity = shape::similarity_bp(like, &shape);
+        let similarity = similarity_bp(response, like, &shape);
         replay.similarity_bp = Some(similarity);
         if similarity < SIMILAR_BP {
             replay.code = Some(Code::ShapeDrift.as_str().to_owned());
@@ -111,7 +110,7 @@ pub async fn observe(
     Ok(Observed { replay, data: Some(data), shape })
 }
 
-fn read(reply: &Reply, response: &ResponseSpec) -> Result<(runner::Extracted, Vec<String>)> {
+fn read(reply: &Reply, response: &ResponseSpec) -> Result<(Extracted, Vec<String>)> {
     if !(200..300).contains(&reply.status) {
         let code = match reply.status {
             401 | 403 => Code::AuthRequired,
@@ -121,8 +120,8 @@ fn read(reply: &Reply, response: &ResponseSpec) -> Result<(runner::Extracted, Ve
         };
         return Err(Error::new(code, format!("the server answered {}", reply.status)));
     }
-    let extracted = runner::extract(response, &reply.mime(), &reply.body)?;
-    let shape = runner::fingerprint(response, &extracted);
+    let extracted = extract(response, &reply.mime(), &reply.body)?;
+    let shape = fingerprint(response, &extracted);
     Ok((extracted, shape))
 }
 

@@ -18,7 +18,7 @@ use crate::{
 
 /// How many candidates are kept (seed 1.3).
 const TOP: usize = 8;
-/// Below this an exchange has nothing to do with the task: neither typed values nor visible data move it past this.
+/// Basis points. Below this an exchange has nothing to do with the task: neither typed values nor visible data move it past this.
 const FLOOR_BP: i32 = 1500;
 
 /// Pure. Rejects with `no_data_request`, `needs_login` or `anti_bot` when the recording itself shows that.
@@ -130,9 +130,14 @@ fn score(
     if follows > 0 {
         shares.insert("follows_input", follows);
     }
+    // Scaled so that every positive signal in full makes 10,000.
+    let whole: i64 = weights.values().filter(|it| **it > 0).map(|it| i64::from(*it)).sum::<i64>().max(1);
     let features: BTreeMap<String, i32> = shares
         .into_iter()
-        .map(|(name, share)| (name.to_owned(), weights.get(name).copied().unwrap_or(0) * share / 1000))
+        .map(|(name, share)| {
+            let weight = i64::from(weights.get(name).copied().unwrap_or(0));
+            (name.to_owned(), (weight * i64::from(share) * 10 / whole) as i32)
+        })
         .filter(|it| it.1 != 0)
         .collect();
     let score_bp = features.values().sum::<i32>().clamp(0, 10_000);

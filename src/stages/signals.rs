@@ -12,7 +12,7 @@ use crate::artifacts::recording::{
     BodyStatus, Exchange, Excerpt, InitiatorKind, RequestBody, ResourceType, SessionRecording,
 };
 
-/// Name, weight in basis points of the composite. Positive weights sum to a little over 10,000; the composite is capped.
+/// Name and weight. The composite is their weighted sum, scaled so that all positive ones in full make 10,000 basis points.
 /// Overridden by `ranking.weights` in settings.
 pub const WEIGHTS: &[(&str, i32)] = &[
     // What the person did and saw.

@@ -15,7 +15,7 @@ use crate::{
     },
     error::{Code, Result},
     recipe::model::{ResponseSpec, TransportKind},
-    runner,
+    runner::extract::{extract, fingerprint},
 };
 
 /// Observes: sends the request up to twice by each transport, least risky first, until one answers like the recording.
@@ -91,8 +91,8 @@ pub fn captured_shape(exchange: &Exchange, response: &ResponseSpec) -> Option<Ve
         Excerpt::Html(it) => ("text/html", it.clone().into_bytes()),
         Excerpt::Text(it) => ("text/plain", it.clone().into_bytes()),
     };
-    let extracted = runner::extract(response, mime, &body).ok()?;
-    Some(runner::fingerprint(response, &extracted))
+    let extracted = extract(response, mime, &body).ok()?;
+    Some(fingerprint(response, &extracted))
 }
 
 fn carries(exchange: &Exchange) -> Vec<String> {

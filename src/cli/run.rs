@@ -1,0 +1,134 @@
+//! `commis recipe run`
+
+use std::{collections::BTreeMap, sync::Arc, time::{Duration, Instant}};
+
+use super::{Global, learn::pairs, wire};
+use crate::{
+    browser::Context,
+    egress::EgressPolicy,
+    error::{Code, Error, Result},
+    ids::RecipeName,
+    pipeline::BrowserPool,
+    recipe::{
+        model::{Recipe, SlotSource, Status},
+        registry::Registry,
+    },
+    runner::{self, RecipeRunResult},
+    settings::BrowserSettings,
+    transport::public_http::PublicHttp,
+};
+
+/// Run a recipe and print its data as JSON
+///
+/// Data goes to stdout, how long it took to stderr. With --json the whole result is printed: data, error code, transport,
+/// redirects, and where the time went.
+///
+/// Example: commis recipe run shop-search -p query=lantern
+#[derive(clap::Args)]
+pub struct Args {
+    name: String,
+    /// A parameter of the recipe
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    param: Vec<String>,
+    /// Run a recipe that was never verified
+    #[arg(long)]
+    draft: bool,
+    /// Print the whole result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let params = pairs(&args.param)?;
+    let name = RecipeName::new(args.name)?;
+    let place = wire::open(global).await?;
+    let recipe = Registry::open(&place.home.recipes).get(&name)?;
+    match recipe.status {
+        Status::Verified => {}
+        Status::Draft if args.draft => {}
+        status => {
+            return Err(Error::new(Code::RecipeNotVerified, format!("{name} is {}", format!("{status:?}").to_lowercase()))
+                .hint("--draft runs it all the same; a second example lets learning verify it"));
+        }
+    }
+    let compiled = runner::compile(&recipe)?;
+    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    let needs_session = recipe.verification.as_ref().is_some_and(|it| it.requires_session);
+    let result = if needs_session {
+        in_session(&recipe, &compiled, &params, policy, place.settings.browser.clone()).await?
+    } else {
+        runner::run(&compiled, &params, &BTreeMap::new(), &PublicHttp::new(policy)?).await
+    };
+    print(&result, &recipe, args.json);
+    Ok(match result.error_code {
+        None => 0,
+        Some(code) => Code::ALL.iter().find(|it| it.as_str() == code).map_or(1, |it| it.class().exit_code()),
+    })
+}
+
+/// Opens the source page in a headless browser, takes from it what the call needs, and fetches in the page.
+async fn in_session(
+    recipe: &Recipe,
+    compiled: &runner::Compiled,
+    params: &BTreeMap<String, String>,
+    policy: Arc<EgressPolicy>,
+    settings: BrowserSettings,
+) -> Result<RecipeRunResult> {
+    let start = Instant::now();
+    let pool = BrowserPool::new(policy, settings);
+    let mut context = pool.context().await?;
+    let end = async {
+        context.open(&recipe.source_url, Duration::from_secs(30)).await?;
+        let slots = slots(recipe, &context).await?;
+        Ok(runner::run(compiled, params, &slots, &context.in_page_fetch()).await)
+    }
+    .await;
+    drop(context);
+    pool.close().await;
+    wire::say(&format!("session: {} ms in a browser", start.elapsed().as_millis()));
+    end
+}
+
+async fn slots(recipe: &Recipe, context: &Context) -> Result<BTreeMap<String, String>> {
+    let mut out = BTreeMap::new();
+    for slot in &recipe.slots {
+        let (value, what) = match &slot.from {
+            SlotSource::Cookie { name } => (context.cookie(name).await?, format!("cookie `{name}`")),
+            SlotSource::Meta { name } => (context.meta(name).await?, format!("meta `{name}`")),
+            _ => continue,
+        };
+        let value = value.ok_or_else(|| {
+            Error::new(Code::SessionRequired, format!("{} has no {what}", recipe.source_url))
+                .hint("the site may ask for a login, or it changed; learn the recipe again")
+        })?;
+        out.insert(slot.name.clone(), value);
+    }
+    Ok(out)
+}
+
+fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {
+    if json {
+        wire::out(result);
+        return;
+    }
+    if !result.data.is_null() {
+        wire::out(&result.data);
+    }
+    let items = result.items.map_or(String::new(), |it| format!("{it} items in "));
+    let browser = recipe.verification.as_ref().and_then(|it| it.browser_ms);
+    let browser = browser.map_or(String::new(), |it| format!("; the browser took {it} ms when it was learned"));
+    match (&result.error, result.error_code) {
+        (Some(error), Some(code)) => {
+            wire::say(&format!("error: {error} [{code}]"));
+            if let Some(hint) = &result.hint {
+                wire::say(&format!("  hint: {hint}"));
+            }
+        }
+        _ => wire::say(&format!(
+            "{}: {items}{:.1} ms by {}{browser}",
+            recipe.name,
+            result.timings_ms.total,
+            result.transport_used.as_str()
+        )),
+    }
+}

@@ -1,0 +1,79 @@
+//! Slots that a plain GET fills: public keys in a page or script, tokens in an earlier JSON answer.
+
+use std::collections::BTreeMap;
+
+use super::{check_status, extract};
+use crate::{
+    error::{Code, Error, Result},
+    recipe::{
+        expression::{Document, Query},
+        model::{Slot, SlotSource},
+    },
+    transport::{Outgoing, Reply, Transport},
+};
+
+/// Values of the slots of kinds `document` and `response`; each URL is fetched once, `seen` is told of each answer. Each GET
+/// may reach its own host only.
+///
+/// Fails with `SESSION_REQUIRED` for a slot of another kind, `EXTRACT_EMPTY` when the answer no longer holds the value, and
+/// what `Transport::send` and `check_status` fail with.
+pub async fn fetch(
+    slots: impl IntoIterator<Item = &Slot>,
+    transport: &dyn Transport,
+    mut seen: impl FnMut(&Reply),
+) -> Result<BTreeMap<String, String>> {
+    let mut fetched: BTreeMap<&str, Reply> = BTreeMap::new();
+    let mut out = BTreeMap::new();
+    for slot in slots {
+        let name = &slot.name;
+        let (SlotSource::Document { url, .. } | SlotSource::Response { url, .. }) = &slot.from else {
+            return Err(Error::new(
+                Code::SessionRequired,
+                format!("slot `{name}` comes from a browser session"),
+            )
+            .hint("run the recipe with a session"));
+        };
+        if !fetched.contains_key(url.as_str()) {
+            let request = Outgoing {
+                method: "GET".to_owned(),
+                url: url.clone(),
+                headers: Vec::new(),
+                body: None,
+                allowed_domains: Vec::new(),
+            };
+            let reply = transport.send(&request).await?;
+            seen(&reply);
+            check_status(&reply).map_err(|err| {
+                Error::new(err.code(), format!("fetch slot `{name}`: {}", err.message()))
+            })?;
+            fetched.insert(url, reply);
+        }
+        let value = value(slot, &fetched[url.as_str()])?.ok_or_else(|| {
+            Error::new(Code::ExtractEmpty, format!("slot `{name}` is not in the answer it comes from"))
+                .hint("the site may have changed; learn the recipe again")
+        })?;
+        out.insert(name.clone(), value);
+    }
+    Ok(out)
+}
+
+fn value(slot: &Slot, reply: &Reply) -> Result<Option<String>> {
+    match &slot.from {
+        SlotSource::Document { after, until, .. } => {
+            let text = String::from_utf8_lossy(&reply.body);
+            let found = text
+                .split_once(after.as_str())
+                .and_then(|(_, rest)| rest.split_once(until.as_str()));
+            Ok(found.map(|(value, _)| value.to_owned()))
+        }
+        SlotSource::Response { path, .. } => {
+            let json = extract::parse_json(&reply.mime(), &reply.body)?;
+            Ok(match Query::compile(path)?.search(&Document::new(&json)?)? {
+                serde_json::Value::String(it) => Some(it),
+                it @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => Some(it.to_string()),
+                _ => None,
+            })
+        }
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,162 @@
+//! The main job in real Chromium: learn the quickstart batch, survive `kill -9`, resume, serve without a browser.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+};
+
+use serde_json::Value;
+
+use crate::support::{Home, Web, has_chromium, write};
+
+const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/quickstart.yaml");
+
+/// Task, outcome, reason, and the right endpoint: what the testbed is known to do.
+const EXPECTED: &[(&str, &str, &str, &str)] = &[
+    ("shop-search", "verified", "", "GET http://shop.test/api/search"),
+    ("city-forecast", "verified", "", "GET http://city.test/api/weather/v2/{city}/forecast"),
+    ("library-books", "verified", "", "GET http://library.test/v1/books"),
+    ("docs-search", "verified", "", "POST http://abc123-dsn.searchkit.test/1/indexes/docs/query"),
+    ("code-repositories", "verified", "", "POST http://code.test/graphql"),
+    ("jobs-search", "verified", "", "POST http://jobs.test/search"),
+    ("news-search", "verified", "", "GET http://news.test/search"),
+    ("recipes-find", "verified", "", "GET http://recipes.test/find"),
+    ("forum-threads", "verified", "", "GET http://forum.test/api/threads"),
+    ("tickets-search", "verified", "", "POST http://tickets.test/api/tickets/search"),
+    ("stats-population", "verified", "", "GET http://stats.test/data/series"),
+    ("flights-offers", "verified", "", "GET http://flights.test/api/offers"),
+    ("archive-records", "verified", "", "GET http://archive.test/api/records"),
+    ("store-order", "non_recipeable", "mutation", ""),
+    ("members-search", "non_recipeable", "needs_login", ""),
+    ("frames-quotes", "verified", "", "GET http://widget.framehost.test/api/quotes"),
+    ("worker-stars", "verified", "", "GET http://worker.test/api/stars"),
+    ("nothing-filter", "non_recipeable", "no_data_request", ""),
+];
+
+#[test]
+fn learns_survives_a_kill_and_serves() {
+    if !has_chromium() {
+        return;
+    }
+    let home = Home::new();
+    let web = Web::start(&home);
+    let batch = ["recipe", "learn-batch", "--manifest", MANIFEST, "--test-host", &web.test_host, "--json"];
+
+    let finished = kill_after(&home, &batch, 3);
+    let before: BTreeMap<String, _> = finished.iter().map(|it| (it.clone(), home.artifacts(it))).collect();
+    assert!(before.len() >= 3);
+
+    // Begun work is not started over by accident.
+    assert_eq!(home.run(&batch).status.code(), Some(2));
+
+    let (code, report) = home.json(&[&batch[..], &["--resume"]].concat());
+    assert_eq!(code, 0, "{report}");
+    let entries = report["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), EXPECTED.len());
+    for (entry, (name, outcome, reason, endpoint)) in entries.iter().zip(EXPECTED) {
+        assert_eq!((entry["name"].as_str(), entry["outcome"].as_str()), (Some(*name), Some(*outcome)), "{entry}");
+        assert_eq!(entry["reason"].as_str().unwrap_or(""), *reason, "{entry}");
+        assert_eq!(entry["live_values_lost"], false, "{entry}");
+        let recipe = home.path().join(format!("recipes/{name}.yaml"));
+        assert_eq!(recipe.exists(), !endpoint.is_empty(), "{name}: a recipe is saved only for what can be learned");
+        if !endpoint.is_empty() {
+            let yaml = std::fs::read_to_string(recipe).unwrap();
+            let (method, url) = endpoint.split_once(' ').unwrap();
+            assert!(yaml.contains(&format!("method: {method}\n")) && yaml.contains(url), "{name}:\n{yaml}");
+        }
+    }
+    for (task, files) in &before {
+        assert_eq!(home.artifacts(task), *files, "{task}: finished work is kept, byte for byte");
+    }
+    // Two recordings ordered something; nothing else did.
+    assert_eq!(web.control(&home, "orders")["orders"], recordings_of_the_order(&home));
+
+    one_weight_reruns_rank_only(&home, &batch);
+    serves_without_a_browser(&home, &web);
+}
+
+/// Kills the batch with SIGKILL once `n` tasks have ended; returns the ids of those that had.
+fn kill_after(home: &Home, batch: &[&str], n: usize) -> Vec<String> {
+    let mut child = home.command(batch).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut ended = Vec::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        let line = line.unwrap();
+        if let Some((name, _)) = line.split_once(": ")
+            && ["verified", "non_recipeable", "needs_selection", "saved_draft"].iter().any(|it| line.contains(it))
+        {
+            ended.push(name.to_owned());
+        }
+        if ended.len() == n {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ids: Vec<String> = std::fs::read_dir(home.path().join("artifacts"))
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let of = |name: &String| ids.iter().find(|it| it.rsplit_once('-').is_some_and(|it| it.0 == name)).unwrap().clone();
+    ended.iter().map(of).collect()
+}
+
+/// A recording that was cut short by the kill may have pressed the button once more: count what was really recorded.
+fn recordings_of_the_order(home: &Home) -> Value {
+    let task = std::fs::read_dir(home.path().join("artifacts"))
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .find(|it| it.starts_with("store-order-"))
+        .unwrap();
+    let count = ["01_session_recording.json", "01b_session_recording.json"]
+        .iter()
+        .filter(|it| home.artifacts(&task).contains_key(**it))
+        .count();
+    Value::from(count)
+}
+
+fn one_weight_reruns_rank_only(home: &Home, batch: &[&str]) {
+    write(&home.path().join("config.toml"), "[ranking.weights]\nvisible_on_page = 2299\n");
+    let (_, state) = home.json(&["recipe", "debug", "--task-id", "shop-search", "--json"]);
+    let stage = |name: &str| {
+        let all = state["stages"].as_array().unwrap();
+        all.iter().find(|it| it["stage"] == name).unwrap()["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(stage("record"), "fresh");
+    assert!(stage("rank").contains("settings changed"), "{}", stage("rank"));
+
+    let (code, report) = home.json(&[batch, &["--resume"]].concat());
+    assert_eq!(code, 0, "{report}");
+    for entry in report["entries"].as_array().unwrap() {
+        for stage in entry["ran"].as_array().unwrap() {
+            assert!(["rank", "summarize", "analyze"].contains(&stage.as_str().unwrap()), "{entry}");
+        }
+        assert_eq!(entry["ran"][0], "rank", "{entry}");
+    }
+    // And then nothing at all.
+    let (_, report) = home.json(&[batch, &["--resume"]].concat());
+    let idle = report["entries"].as_array().unwrap().iter().all(|it| it["ran"].as_array().unwrap().is_empty());
+    assert!(idle, "{report}");
+}
+
+fn serves_without_a_browser(home: &Home, web: &Web) {
+    let ran = |args: &[&str]| {
+        let (code, out) = home.json(&[&["recipe", "run"], args, &["--json", "--test-host", &web.test_host]].concat());
+        assert_eq!((code, &out["success"]), (0, &Value::Bool(true)), "{args:?}: {out}");
+        assert!(out["items"].as_u64().unwrap() > 0, "{out}");
+        out
+    };
+    let out = ran(&["shop-search", "-p", "query=umbrella"]);
+    assert_eq!(out["transport_used"], "public_http");
+    for phase in ["validate", "dns", "connect", "ttfb", "download", "extract", "total"] {
+        assert!(out["timings_ms"][phase].is_number(), "{out}");
+    }
+    assert_ne!(out["data"], ran(&["shop-search", "-p", "query=teapot"])["data"]);
+    // The key is fetched from the page it was found on; no recipe holds it.
+    ran(&["docs-search", "-p", "query=plugins"]);
+    ran(&["news-search", "-p", "query=harbour"]);
+    ran(&["recipes-find", "-p", "ingredient=leek"]);
+    // A session: the token is read from the page, the request is sent in it.
+    let out = ran(&["tickets-search", "-p", "text=heating"]);
+    assert_eq!(out["transport_used"], "in_page_fetch");
+}

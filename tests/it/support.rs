@@ -1,0 +1,135 @@
+//! Running the program, and finding what a test needs.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+/// A folder of its own for settings, recipes and artifacts.
+pub struct Home(tempfile::TempDir);
+
+impl Home {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        #[expect(clippy::disallowed_methods, reason = "the tests run the program")]
+        let mut out = Command::new(env!("CARGO_BIN_EXE_commis"));
+        out.args(args).env("COMMIS_HOME", self.path()).env_remove("COMMIS_TEST_HOSTS");
+        out
+    }
+
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Runs and parses stdout as JSON; the exit code is for the caller to judge.
+    pub fn json(&self, args: &[&str]) -> (i32, Value) {
+        let out = self.run(args);
+        let text = String::from_utf8_lossy(&out.stdout);
+        let value = serde_json::from_str(&text)
+            .unwrap_or_else(|err| panic!("{args:?}: {err}\n{text}\n{}", String::from_utf8_lossy(&out.stderr)));
+        (out.status.code().unwrap_or(-1), value)
+    }
+
+    /// A recipe written by hand.
+    pub fn recipe(&self, name: &str, yaml: &str) {
+        let folder = self.path().join("recipes");
+        std::fs::create_dir_all(&folder).unwrap();
+        write(&folder.join(format!("{name}.yaml")), yaml);
+    }
+
+    /// Every file below the artifacts folder of a task, by name.
+    pub fn artifacts(&self, task: &str) -> std::collections::BTreeMap<String, Vec<u8>> {
+        let folder = self.path().join("artifacts").join(task);
+        std::fs::read_dir(folder)
+            .unwrap()
+            .map(|it| it.unwrap())
+            .map(|it| (it.file_name().into_string().unwrap(), std::fs::read(it.path()).unwrap()))
+            .collect()
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a user's own file")]
+pub fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+}
+
+/// `commis testbed serve` in a process of its own, so that what it counts survives the program under test.
+pub struct Web {
+    child: Child,
+    pub test_host: String,
+    pub nameserver: String,
+}
+
+impl Web {
+    pub fn start(home: &Home) -> Self {
+        let mut child = home
+            .command(&["testbed", "serve", "--port", "0", "--dns", "0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut value = |flag: &str| {
+            let line = lines.next().unwrap().unwrap();
+            line.strip_prefix(flag).unwrap_or_else(|| panic!("{line}")).trim().to_owned()
+        };
+        let test_host = value("--test-host ");
+        let nameserver = value("--nameserver ");
+        Self { child, test_host, nameserver }
+    }
+
+    /// What the web counted, read through the program itself.
+    pub fn control(&self, home: &Home, what: &str) -> Value {
+        home.recipe(
+            "control",
+            &format!(
+                "version: 1\nname: control\ntask: Read a counter\nstatus: draft\nsource_url: http://control.test/\nrequest:\n  method: GET\n  url: http://control.test/{what}\n  allowed_domains: [control.test]\nresponse: {{ type: json }}\n"
+            ),
+        );
+        let (_, out) = home.json(&["recipe", "run", "control", "--draft", "--json", "--test-host", &self.test_host]);
+        assert_eq!(out["success"], true, "{out}");
+        out["data"].clone()
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// False, with a line saying so, on a machine without Chromium.
+pub fn has_chromium() -> bool {
+    let found = ["/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"]
+        .iter()
+        .any(|it| Path::new(it).exists());
+    if !found {
+        eprintln!("skipped: no Chromium on this machine");
+    }
+    found
+}
+
+/// The folder of shared data, or `None` with a line saying so.
+pub fn shared(what: &str) -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "where test data is, is told by the environment")]
+    let root = std::env::var_os("COMMIS_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let path = root.join(what);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: {} is not here", path.display());
+    None
+}
