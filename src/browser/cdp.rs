@@ -27,10 +27,8 @@ use crate::error::{Code, Error, Result};
 const MAX_MESSAGE: usize = 64 << 20;
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Something the browser reported.
+/// Something the browser reported. Each queue holds its events in the order of the pipe.
 pub struct Event {
-    /// Position in the one stream of all events.
-    pub seq: u64,
     /// When it was read off the pipe.
     pub at: Instant,
     /// `None` for the browser's own session.
@@ -43,6 +41,18 @@ impl Event {
     /// The fields a caller wants, or `None` when the event does not have them.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         serde_json::from_str(self.params.get()).ok()
+    }
+}
+
+#[cfg(test)]
+impl Event {
+    pub fn literal(session: &str, method: &str, params: &Value) -> Self {
+        Self {
+            at: Instant::now(),
+            session: Some(session.into()),
+            method: method.into(),
+            params: serde_json::value::to_raw_value(params).unwrap(),
+        }
     }
 }
 
@@ -63,9 +73,14 @@ struct Shared {
 #[derive(Default)]
 struct State {
     closed: bool,
-    pending: BTreeMap<u64, oneshot::Sender<Answer>>,
-    /// By session id, and by browser context id for events of the browser's own session.
+    pending: BTreeMap<u64, Pending>,
+    /// By session id; for events of the browser's own session, by browser context id or main frame id.
     routes: BTreeMap<Arc<str>, mpsc::UnboundedSender<Event>>,
+}
+
+struct Pending {
+    session: Option<Box<str>>,
+    tx: oneshot::Sender<Answer>,
 }
 
 type Answer = std::result::Result<Box<RawValue>, String>;
@@ -104,6 +119,7 @@ struct Routing {
     session_id: Option<String>,
     target_info: Option<RoutingTarget>,
     browser_context_id: Option<String>,
+    frame_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -127,10 +143,31 @@ impl Cdp {
         cdp
     }
 
-    /// Sends a command now; the reply is awaited when the caller wishes, or never.
+    /// Sends a command now, in order; the reply is awaited when the caller wishes.
     pub fn send(&self, session: Option<&str>, method: &'static str, params: Value) -> Reply {
-        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let (tx, rx) = oneshot::channel();
+        let id = self.write(session, method, params, Some(tx));
+        Reply {
+            rx,
+            method,
+            cdp: self.clone(),
+            id,
+        }
+    }
+
+    /// Sends a command whose reply nobody awaits.
+    pub fn post(&self, session: Option<&str>, method: &'static str, params: Value) {
+        self.write(session, method, params, None);
+    }
+
+    fn write(
+        &self,
+        session: Option<&str>,
+        method: &str,
+        params: Value,
+        tx: Option<oneshot::Sender<Answer>>,
+    ) -> u64 {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let mut message = serde_json::json!({ "id": id, "method": method, "params": params });
         if let Some(session) = session {
             message["sessionId"] = session.into();
@@ -139,17 +176,14 @@ impl Cdp {
         bytes.push(0);
         let mut state = self.lock();
         if !state.closed {
-            state.pending.insert(id, tx);
-            // Inside the lock, so that ids and bytes go out in one order.
+            if let Some(tx) = tx {
+                let session = session.map(Into::into);
+                state.pending.insert(id, Pending { session, tx });
+            }
+            // Inside the lock, so that what one task sends before another goes out before it.
             let _ = self.0.out.send(bytes);
         }
-        drop(state);
-        Reply {
-            rx,
-            method,
-            cdp: self.clone(),
-            id,
-        }
+        id
     }
 
     /// Sends a command and reads what is wanted of its result.
@@ -177,7 +211,7 @@ impl Cdp {
             .map(drop)
     }
 
-    /// Sends events of this session or browser context to `queue`. Sessions that it announces follow by themselves.
+    /// Sends events of this session, browser context or main frame to `queue`. Sessions that it announces follow by themselves.
     pub fn route(&self, key: &str, queue: &mpsc::UnboundedSender<Event>) {
         self.lock().routes.insert(key.into(), queue.clone());
     }
@@ -213,12 +247,12 @@ impl Cdp {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take_message(&self, bytes: &[u8], seq: &mut u64) {
+    fn take_message(&self, bytes: &[u8]) {
         let Ok(message) = serde_json::from_slice::<Message>(bytes) else {
             return;
         };
         if let Some(id) = message.id {
-            let Some(tx) = self.lock().pending.remove(&id) else {
+            let Some(Pending { tx, .. }) = self.lock().pending.remove(&id) else {
                 return;
             };
             let answer = match (message.error, message.result) {
@@ -232,9 +266,7 @@ impl Cdp {
         let (Some(method), Some(params)) = (message.method, message.params) else {
             return;
         };
-        *seq += 1;
         let event = Event {
-            seq: *seq,
             at: Instant::now(),
             session: message.session.map(Into::into),
             method: method.into(),
@@ -253,7 +285,9 @@ impl Cdp {
         let context = routing
             .target_info
             .and_then(|it| it.browser_context_id)
-            .or(routing.browser_context_id);
+            .or(routing.browser_context_id)
+            // A download names only the frame that began it.
+            .or(routing.frame_id);
         let mut state = self.lock();
         let key = event.session.as_deref().or(context.as_deref());
         let Some(queue) = key.and_then(|it| state.routes.get(it)).cloned() else {
@@ -269,6 +303,10 @@ impl Cdp {
             }) = event.read()
         {
             state.routes.remove(&*child);
+            // Chromium does not answer what a target took with it.
+            state
+                .pending
+                .retain(|_, it| it.session.as_deref() != Some(&*child));
         }
         let _ = queue.send(event);
     }
@@ -289,7 +327,11 @@ impl Reply {
                 Code::BrowserFailed,
                 format!("{method}: {refusal}"),
             )),
-            Ok(Err(_)) => Err(cdp.gone()),
+            Ok(Err(_)) if cdp.is_closed() => Err(cdp.gone()),
+            Ok(Err(_)) => Err(Error::new(
+                Code::BrowserFailed,
+                format!("{method}: the page or frame went away"),
+            )),
             Err(_) => {
                 cdp.lock().pending.remove(&id);
                 Err(Error::new(
@@ -321,7 +363,6 @@ async fn write_all(mut writer: pipe::Sender, mut queue: mpsc::UnboundedReceiver<
 async fn read_all(mut reader: pipe::Receiver, shared: std::sync::Weak<Shared>) {
     let mut buf: Vec<u8> = Vec::with_capacity(1 << 16);
     let mut chunk = vec![0; 1 << 16];
-    let mut seq = 0;
     loop {
         let n = match reader.read(&mut chunk).await {
             Ok(0) | Err(_) => break,
@@ -333,7 +374,7 @@ async fn read_all(mut reader: pipe::Receiver, shared: std::sync::Weak<Shared>) {
         let mut rest = &chunk[..n];
         while let Some(end) = rest.iter().position(|it| *it == 0) {
             buf.extend_from_slice(&rest[..end]);
-            cdp.take_message(&buf, &mut seq);
+            cdp.take_message(&buf);
             buf.clear();
             rest = &rest[end + 1..];
         }

@@ -48,7 +48,7 @@ pub struct Shared {
     pub id: String,
     pub policy: Arc<EgressPolicy>,
     proxy: Proxy,
-    queue: mpsc::UnboundedSender<Event>,
+    pub queue: mpsc::UnboundedSender<Event>,
     state: Mutex<State>,
 }
 
@@ -60,9 +60,12 @@ pub struct State {
     pub recorder: Option<Recorder>,
     /// What interception refused; the proxy has its own list.
     pub blocked: Vec<BlockedRequest>,
-    /// Times the page fired `load`.
+    /// Times the page's document was parsed, and loaded with all it embeds.
+    pub parsed: u64,
     pub loads: u64,
     pub downloads: u64,
+    /// Where the last popup wanted to go.
+    pub popup: Option<String>,
     pub crashed: bool,
 }
 
@@ -94,9 +97,11 @@ impl Shared {
     pub fn frame_sessions(&self) -> Result<Vec<Arc<str>>> {
         let page = self.page()?.session;
         let state = self.lock();
-        let frames = state.targets.iter().filter_map(|(session, kind)| {
-            (*kind == TargetKind::Iframe).then(|| Arc::clone(session))
-        });
+        let frames = state
+            .targets
+            .iter()
+            .filter(|it| *it.1 == TargetKind::Iframe)
+            .map(|it| Arc::clone(it.0));
         Ok(std::iter::once(Arc::clone(&page)).chain(frames).collect())
     }
 
@@ -107,69 +112,7 @@ impl Shared {
     /// The page's own document.
     pub async fn main_frame(&self) -> Result<page::Frame> {
         let page = self.page()?;
-        let frames = page::frames(&self.cdp, &[page.session]).await;
-        frames
-            .into_iter()
-            .next()
-            .ok_or_else(|| Error::new(Code::BrowserFailed, "the page has no document"))
-    }
-
-    /// Opens a URL that the policy allows and waits for `load`, at most `timeout`; a page that loads longer is still opened.
-    ///
-    /// Fails with the policy's codes, `CONNECT_FAILED`, `DOWNLOAD_BLOCKED`.
-    pub async fn navigate(&self, url: &str, timeout: Duration) -> Result<()> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Navigated {
-            loader_id: Option<String>,
-            error_text: Option<String>,
-        }
-        let safe = self.policy.check(url)?;
-        self.policy.pin(&safe).await?;
-        let deadline = Instant::now() + timeout;
-        let page = self.page()?;
-        let (loads, downloads) = {
-            let state = self.lock();
-            (state.loads, state.downloads)
-        };
-        // The policy's reading of the URL, with its fragment, which is the page's business.
-        let mut target = safe.url().clone();
-        if let Ok(given) = Url::parse(url) {
-            target.set_fragment(given.fragment());
-        }
-        let params = json!({ "url": target.as_str() });
-        let reply = self.cdp.send(Some(&page.session), "Page.navigate", params);
-        let navigated: Navigated = reply.read(timeout).await?;
-        if let Some(text) = navigated.error_text.filter(|it| !it.is_empty()) {
-            return Err(self.navigation_failed(safe.as_str(), &text, downloads));
-        }
-        if navigated.loader_id.is_none() {
-            return Ok(());
-        }
-        while self.lock().loads == loads && Instant::now() < deadline {
-            self.page()?;
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        Ok(())
-    }
-
-    fn navigation_failed(&self, url: &str, text: &str, downloads: u64) -> Error {
-        if self.lock().downloads > downloads {
-            let message = format!("{url} is a download");
-            return Error::new(Code::DownloadBlocked, message);
-        }
-        // A redirect to a forbidden place: say which.
-        if let Some(it) = self.blocked().last() {
-            let code = Code::ALL.iter().find(|code| code.as_str() == it.code);
-            let message = format!("{}: {}", it.url, it.reason);
-            return Error::new(code.copied().unwrap_or(Code::UrlBlocked), message);
-        }
-        let code = if text.contains("TIMED_OUT") {
-            Code::Timeout
-        } else {
-            Code::ConnectFailed
-        };
-        Error::new(code, format!("cannot open {url}: {text}"))
+        page::main_frame(&self.cdp, &page.session, &page.target).await
     }
 
     /// What interception and proxy refused, each URL once.
@@ -261,7 +204,7 @@ impl Context {
         let denied = cdp.send(None, "Browser.setDownloadBehavior", deny);
         for name in guard::PERMISSIONS {
             let params = context(json!({ "permission": { "name": name }, "setting": "denied" }));
-            drop(cdp.send(None, "Browser.setPermission", params));
+            cdp.post(None, "Browser.setPermission", params);
         }
         let params = context(json!({ "url": "about:blank" }));
         let created = cdp.send(None, "Target.createTarget", params);
@@ -292,7 +235,7 @@ impl Context {
         for step in std::iter::once(&first).chain(&plan.steps) {
             if let Err(err) = steps::perform(shared, step, plan.timeout).await {
                 shared.lock().recorder = None;
-                return Err(err);
+                return Err(self.blame(step, err));
             }
         }
         let duration_ms = begun.elapsed().as_millis() as u64;
@@ -314,8 +257,16 @@ impl Context {
             exchanges,
             blocked: shared.blocked(),
             duration_ms,
-            producer: self.browser.version().await,
+            producer: self.browser.version().to_owned(),
         })
+    }
+
+    /// While the browser lives, what goes wrong in a step is the page's fault: it must not stop a batch.
+    fn blame(&self, step: &Step, err: Error) -> Error {
+        if err.code() != Code::BrowserFailed || self.shared.cdp.is_closed() {
+            return err;
+        }
+        Error::new(Code::StepFailed, step.describe()).source(err)
     }
 
     async fn settle(&self) {
@@ -375,9 +326,8 @@ impl Context {
     pub async fn dispose(self) -> Result<()> {
         let params = json!({ "browserContextId": self.shared.id });
         let Shared { cdp, .. } = &*self.shared;
-        let disposed = cdp.run(None, "Target.disposeBrowserContext", params).await;
-        disposed
-        // Drop asks once more, which the browser refuses and nobody reads.
+        // Dropping asks once more, which the browser refuses and nobody reads.
+        cdp.run(None, "Target.disposeBrowserContext", params).await
     }
 }
 
@@ -385,7 +335,7 @@ impl Drop for Context {
     fn drop(&mut self) {
         let params = json!({ "browserContextId": self.shared.id });
         let Shared { cdp, queue, .. } = &*self.shared;
-        drop(cdp.send(None, "Target.disposeBrowserContext", params));
+        cdp.post(None, "Target.disposeBrowserContext", params);
         cdp.unroute(queue);
         self.pump.abort();
     }

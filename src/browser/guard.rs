@@ -122,11 +122,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 .read()
                 .is_some_and(|it: Dialog| it.kind == "beforeunload");
             let params = json!({ "accept": accept });
-            drop(
-                shared
-                    .cdp
-                    .send(session, "Page.handleJavaScriptDialog", params),
-            );
+            shared
+                .cdp
+                .post(session, "Page.handleJavaScriptDialog", params);
         }
         "Page.loadEventFired" => {
             let mut state = shared.lock();
@@ -134,13 +132,19 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 state.loads += 1;
             }
         }
-        "Page.downloadWillBegin" => shared.lock().downloads += 1,
+        "Page.domContentEventFired" => {
+            let mut state = shared.lock();
+            if state.page.as_ref().map(|it| &*it.session) == session {
+                state.parsed += 1;
+            }
+        }
+        "Browser.downloadWillBegin" => shared.lock().downloads += 1,
         method if method.starts_with("Network.") => record(shared, event),
         _ => {}
     }
 }
 
-/// One page is ours; every other one is a popup and goes away before it has sent anything.
+/// One page is ours; every other one is a popup and goes away without having sent anything.
 fn attach(
     shared: &Arc<Shared>,
     attached: Attached,
@@ -160,10 +164,14 @@ fn attach(
     };
     if kind == TargetKind::Page {
         let Some(ready) = ready.take() else {
-            let params = json!({ "targetId": target_info.target_id });
-            drop(shared.cdp.send(None, "Target.closeTarget", params));
+            tokio::spawn(close_popup(
+                Arc::clone(shared),
+                session,
+                target_info.target_id,
+            ));
             return;
         };
+        shared.cdp.route(&target_info.target_id, &shared.queue);
         shared.lock().page = Some(Page {
             session: Arc::clone(&session),
             target: target_info.target_id,
@@ -177,9 +185,26 @@ fn attach(
     drop(set_up(shared, &session, kind));
 }
 
+/// A paused popup keeps its opener waiting, so it is let go in the end, when every request of it is stopped: its session is
+/// not among our targets. A burst would not do: interception sets in a moment after it was asked for.
+async fn close_popup(shared: Arc<Shared>, session: Arc<str>, target: String) {
+    let session = Some(&*session);
+    let intercept = shared.cdp.send(session, "Fetch.enable", intercept_all());
+    let _ = intercept.raw(Duration::from_secs(1)).await;
+    let params = json!({ "targetId": target });
+    shared.cdp.post(None, "Target.closeTarget", params);
+    let method = "Runtime.runIfWaitingForDebugger";
+    shared.cdp.post(session, method, json!({}));
+}
+
+fn intercept_all() -> Value {
+    json!({ "patterns": [{ "urlPattern": "*", "requestStage": "Request" }] })
+}
+
 /// Returns the replies that must not be refusals.
 fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
     let send = |method, params: Value| shared.cdp.send(Some(session), method, params);
+    let post = |method, params: Value| shared.cdp.post(Some(session), method, params);
     let document = matches!(kind, TargetKind::Page | TargetKind::Iframe);
     let network = json!({
         "maxTotalBufferSize": 100 << 20,
@@ -188,16 +213,12 @@ fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
         "enableDurableMessages": true,
     });
     let attach = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
-    let intercept = json!({ "patterns": [{ "urlPattern": "*", "requestStage": "Request" }] });
     let mut replies = vec![
         send("Network.enable", network),
         send("Target.setAutoAttach", attach),
-        send("Fetch.enable", intercept),
+        send("Fetch.enable", intercept_all()),
     ];
-    drop(send(
-        "Network.setCacheDisabled",
-        json!({ "cacheDisabled": true }),
-    ));
+    post("Network.setCacheDisabled", json!({ "cacheDisabled": true }));
     if document {
         replies.push(send("Page.enable", json!({})));
         let cancel = json!({ "enabled": true, "cancel": true });
@@ -210,12 +231,12 @@ fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
     if kind == TargetKind::Page {
         // Keeps bodies over a navigation to another process. Young and experimental: what it misses ends as evicted.
         let durable = json!({ "maxTotalBufferSize": 100 << 20, "maxResourceBufferSize": MAX_BODY + (1 << 20) });
-        drop(send("Network.configureDurableMessages", durable));
-        drop(send(
+        post("Network.configureDurableMessages", durable);
+        post(
             "Emulation.setFocusEmulationEnabled",
             json!({ "enabled": true }),
-        ));
-        drop(send("Inspector.enable", json!({})));
+        );
+        post("Inspector.enable", json!({}));
     }
     replies.push(send("Runtime.runIfWaitingForDebugger", json!({})));
     replies
@@ -225,6 +246,13 @@ fn judge(shared: &Shared, session: Option<&str>, paused: Paused) {
     let url = &paused.request.url;
     // Chromium answers these itself.
     let inner = ["data:", "blob:", "about:", "chrome-error:"];
+    let known = session.is_some_and(|it| shared.lock().targets.contains_key(it));
+    if !known {
+        shared.lock().popup = Some(paused.request.url);
+        let params = json!({ "requestId": paused.request_id, "errorReason": "BlockedByClient" });
+        shared.cdp.post(session, "Fetch.failRequest", params);
+        return;
+    }
     let verdict = if inner.iter().any(|it| url.starts_with(it)) {
         Ok(())
     } else {
@@ -233,7 +261,7 @@ fn judge(shared: &Shared, session: Option<&str>, paused: Paused) {
     let id = &paused.request_id;
     if let Err(err) = verdict {
         let params = json!({ "requestId": id, "errorReason": "BlockedByClient" });
-        drop(shared.cdp.send(session, "Fetch.failRequest", params));
+        shared.cdp.post(session, "Fetch.failRequest", params);
         let mut state = shared.lock();
         if state.blocked.iter().all(|it| it.url != *url) {
             state.blocked.push(BlockedRequest {
@@ -244,7 +272,7 @@ fn judge(shared: &Shared, session: Option<&str>, paused: Paused) {
         }
     } else {
         let params = json!({ "requestId": id });
-        drop(shared.cdp.send(session, "Fetch.continueRequest", params));
+        shared.cdp.post(session, "Fetch.continueRequest", params);
     }
 }
 
@@ -254,8 +282,10 @@ fn record(shared: &Arc<Shared>, event: &Event) {
     };
     let (read, begun) = {
         let mut state = shared.lock();
-        let kind = state.targets.get(session).copied();
-        let kind = kind.unwrap_or(TargetKind::Page);
+        // Popups are not recorded.
+        let Some(kind) = state.targets.get(session).copied() else {
+            return;
+        };
         let Some(recorder) = &mut state.recorder else {
             return;
         };

@@ -19,21 +19,24 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of visible text kept of the page and its frames together.
 const MAX_TEXT: usize = 64 * 1024;
 
-const HAS_TEXT: &str =
-    "function (text) { return !!document.body && document.body.innerText.includes(text); }";
+/// Case and white space are the style sheet's business.
+const HAS_TEXT: &str = "function (text) {
+  const plain = it => it.replace(/\\s+/g, ' ').trim().toLowerCase();
+  return !!document.body && plain(document.body.innerText).includes(plain(text));
+}";
 const HAS_SELECTOR: &str = "function (selector) { return !!document.querySelector(selector); }";
 const META: &str = "function (name) {
   const it = document.querySelector('meta[name=\"' + CSS.escape(name) + '\"]');
-  return it ? it.content : null;
+  return it ? it.content.toWellFormed() : null;
 }";
 const SUMMARY: &str = "function (max) {
   const body = document.body;
   return {
     url: location.href,
-    title: document.title,
-    text: (body ? body.innerText : '').slice(0, max),
+    title: document.title.toWellFormed(),
+    text: (body ? body.innerText : '').slice(0, max).toWellFormed(),
     password: !!document.querySelector('input[type=password]'),
-    metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [it.name, it.content]).slice(0, 200),
+    metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [it.name.toWellFormed(), it.content.toWellFormed()]).slice(0, 200),
   };
 }";
 const URL: &str = "function () { return location.href; }";
@@ -64,6 +67,27 @@ struct NodeFrame {
     id: String,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct World {
+    execution_context_id: i64,
+}
+
+/// A page's own document.
+pub async fn main_frame(cdp: &Cdp, session: &Arc<str>, frame: &str) -> Result<Frame> {
+    let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(frame));
+    let world: World = reply.read(PATIENCE).await?;
+    Ok(Frame {
+        session: Arc::clone(session),
+        world: world.execution_context_id,
+    })
+}
+
+/// The same world each time, until the frame navigates.
+fn isolated(frame: &str) -> Value {
+    json!({ "frameId": frame, "worldName": "commis" })
+}
+
 /// The documents of these sessions, each session's main document first. Frames that are going away are left out.
 pub async fn frames(cdp: &Cdp, sessions: &[Arc<str>]) -> Vec<Frame> {
     let trees: Vec<_> = sessions
@@ -78,18 +102,12 @@ pub async fn frames(cdp: &Cdp, sessions: &[Arc<str>]) -> Vec<Frame> {
         let mut ids = Vec::new();
         collect(&frame_tree, &mut ids);
         for id in ids {
-            let params = json!({ "frameId": id, "worldName": "commis" });
-            let reply = cdp.send(Some(session), "Page.createIsolatedWorld", params);
+            let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(id));
             worlds.push((session, reply));
         }
     }
     let mut frames = Vec::new();
     for (session, reply) in worlds {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct World {
-            execution_context_id: i64,
-        }
         if let Ok(world) = reply.read::<World>(PATIENCE).await {
             frames.push(Frame {
                 session: Arc::clone(session),
@@ -250,7 +268,10 @@ pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
             page.visible_text.push_str(&text);
         }
     }
-    let end = page.visible_text.floor_char_boundary(MAX_TEXT);
+    let mut end = page.visible_text.len().min(MAX_TEXT);
+    while !page.visible_text.is_char_boundary(end) {
+        end -= 1;
+    }
     page.visible_text.truncate(end);
     page
 }

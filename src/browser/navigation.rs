@@ -1,0 +1,107 @@
+//! Opening a page: the policy first, then the browser, then until there is something to work with.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::json;
+use url::Url;
+
+use super::context::Shared;
+use crate::error::{Code, Error, Result};
+
+/// How long a parsed page may go on loading before the next step.
+const LOAD: Duration = Duration::from_secs(3);
+
+impl Shared {
+    /// Opens a URL that the policy allows, and waits until the document is parsed and, for a moment, for what it embeds.
+    ///
+    /// Fails with the policy's codes, `CONNECT_FAILED`, `TIMEOUT`, `DOWNLOAD_BLOCKED`.
+    pub async fn navigate(&self, url: &str, timeout: Duration) -> Result<()> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Navigated {
+            loader_id: Option<String>,
+            error_text: Option<String>,
+        }
+        let safe = self.policy.check(url)?;
+        self.policy.pin(&safe).await?;
+        let deadline = Instant::now() + timeout;
+        let page = self.page()?;
+        let (parsed, loads, downloads) = {
+            let state = self.lock();
+            (state.parsed, state.loads, state.downloads)
+        };
+        let refused = self.blocked().len();
+        // The policy's reading of the URL, with its fragment, which is the page's business.
+        let mut target = safe.url().clone();
+        if let Ok(given) = Url::parse(url) {
+            target.set_fragment(given.fragment());
+        }
+        let params = json!({ "url": target.as_str() });
+        let reply = self.cdp.send(Some(&page.session), "Page.navigate", params);
+        let navigated: Navigated = reply.read(timeout).await.map_err(|err| {
+            if Instant::now() < deadline || self.cdp.is_closed() {
+                return err;
+            }
+            self.cdp
+                .post(Some(&page.session), "Page.stopLoading", json!({}));
+            Error::new(
+                Code::Timeout,
+                format!("{} did not answer in time", safe.as_str()),
+            )
+        })?;
+        if let Some(text) = navigated.error_text.filter(|it| !it.is_empty()) {
+            return Err(self
+                .navigation_failed(safe.as_str(), &text, downloads, refused)
+                .await);
+        }
+        if navigated.loader_id.is_none() {
+            return Ok(());
+        }
+        let pause = Duration::from_millis(5);
+        while self.lock().parsed == parsed && Instant::now() < deadline {
+            self.page()?;
+            tokio::time::sleep(pause).await;
+        }
+        // Scripts attach their listeners by then, on most pages; one slow picture must not hold up the steps.
+        let deadline = deadline.min(Instant::now() + LOAD);
+        while self.lock().loads == loads && Instant::now() < deadline {
+            self.page()?;
+            tokio::time::sleep(pause).await;
+        }
+        Ok(())
+    }
+
+    /// `downloads` and `refused` count what had happened before.
+    async fn navigation_failed(
+        &self,
+        url: &str,
+        text: &str,
+        downloads: u64,
+        refused: usize,
+    ) -> Error {
+        if text.contains("ERR_ABORTED") {
+            // What aborted it is told a moment later.
+            let deadline = Instant::now() + Duration::from_millis(200);
+            while self.lock().downloads == downloads && Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+        if self.lock().downloads > downloads {
+            let message = format!("{url} is a download");
+            return Error::new(Code::DownloadBlocked, message);
+        }
+        // A redirect to a forbidden place: say which.
+        if let Some(it) = self.blocked().get(refused) {
+            let code = Code::ALL.iter().find(|code| code.as_str() == it.code);
+            let message = format!("{}: {}", it.url, it.reason);
+            return Error::new(code.copied().unwrap_or(Code::UrlBlocked), message);
+        }
+        let code = if text.contains("TIMED_OUT") {
+            Code::Timeout
+        } else {
+            Code::ConnectFailed
+        };
+        Error::new(code, format!("cannot open {url}: {text}"))
+    }
+}
