@@ -56,7 +56,7 @@ fetch('/hop').then(r => r.text());
 new EventSource('/never');
 </script>"#;
 
-const FORBIDDEN: &str = r#"<!doctype html><title>Bad</title><p id="out">
+const FORBIDDEN: &str = r#"<!doctype html><title>Bad</title><p id="out"></p>
 <script>
 const all = [PORT, 'http://169.254.169.254/latest', 'http://[::1]/x', 'http://user.internal/', 'https://10.0.0.1/y'];
 Promise.allSettled(all.map(u => fetch(u, { mode: 'no-cors' }))).then(r => {
