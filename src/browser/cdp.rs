@@ -27,10 +27,8 @@ use crate::error::{Code, Error, Result};
 const MAX_MESSAGE: usize = 64 << 20;
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Something the browser reported.
+/// Something the browser reported. Each queue holds its events in the order of the pipe.
 pub struct Event {
-    /// Position in the one stream of all events.
-    pub seq: u64,
     /// When it was read off the pipe.
     pub at: Instant,
     /// `None` for the browser's own session.
@@ -40,10 +38,21 @@ pub struct Event {
 }
 
 impl Event {
-    pub fn dbg(&self)->String{ self.params.get().chars().take(260).collect() }
     /// The fields a caller wants, or `None` when the event does not have them.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         serde_json::from_str(self.params.get()).ok()
+    }
+}
+
+#[cfg(test)]
+impl Event {
+    pub fn literal(session: &str, method: &str, params: &Value) -> Self {
+        Self {
+            at: Instant::now(),
+            session: Some(session.into()),
+            method: method.into(),
+            params: serde_json::value::to_raw_value(params).unwrap(),
+        }
     }
 }
 
@@ -238,7 +247,7 @@ impl Cdp {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take_message(&self, bytes: &[u8], seq: &mut u64) {
+    fn take_message(&self, bytes: &[u8]) {
         let Ok(message) = serde_json::from_slice::<Message>(bytes) else {
             return;
         };
@@ -257,9 +266,7 @@ impl Cdp {
         let (Some(method), Some(params)) = (message.method, message.params) else {
             return;
         };
-        *seq += 1;
         let event = Event {
-            seq: *seq,
             at: Instant::now(),
             session: message.session.map(Into::into),
             method: method.into(),
@@ -356,7 +363,6 @@ async fn write_all(mut writer: pipe::Sender, mut queue: mpsc::UnboundedReceiver<
 async fn read_all(mut reader: pipe::Receiver, shared: std::sync::Weak<Shared>) {
     let mut buf: Vec<u8> = Vec::with_capacity(1 << 16);
     let mut chunk = vec![0; 1 << 16];
-    let mut seq = 0;
     loop {
         let n = match reader.read(&mut chunk).await {
             Ok(0) | Err(_) => break,
@@ -368,7 +374,7 @@ async fn read_all(mut reader: pipe::Receiver, shared: std::sync::Weak<Shared>) {
         let mut rest = &chunk[..n];
         while let Some(end) = rest.iter().position(|it| *it == 0) {
             buf.extend_from_slice(&rest[..end]);
-            cdp.take_message(&buf, &mut seq);
+            cdp.take_message(&buf);
             buf.clear();
             rest = &rest[end + 1..];
         }

@@ -97,9 +97,11 @@ impl Shared {
     pub fn frame_sessions(&self) -> Result<Vec<Arc<str>>> {
         let page = self.page()?.session;
         let state = self.lock();
-        let frames = state.targets.iter().filter_map(|(session, kind)| {
-            (*kind == TargetKind::Iframe).then(|| Arc::clone(session))
-        });
+        let frames = state
+            .targets
+            .iter()
+            .filter(|it| *it.1 == TargetKind::Iframe)
+            .map(|it| Arc::clone(it.0));
         Ok(std::iter::once(Arc::clone(&page)).chain(frames).collect())
     }
 
@@ -255,7 +257,7 @@ impl Context {
             exchanges,
             blocked: shared.blocked(),
             duration_ms,
-            producer: self.browser.version().await,
+            producer: self.browser.version().to_owned(),
         })
     }
 
@@ -324,9 +326,8 @@ impl Context {
     pub async fn dispose(self) -> Result<()> {
         let params = json!({ "browserContextId": self.shared.id });
         let Shared { cdp, .. } = &*self.shared;
-        let disposed = cdp.run(None, "Target.disposeBrowserContext", params).await;
-        disposed
-        // Drop asks once more, which the browser refuses and nobody reads.
+        // Dropping asks once more, which the browser refuses and nobody reads.
+        cdp.run(None, "Target.disposeBrowserContext", params).await
     }
 }
 

@@ -132,18 +132,22 @@ impl InPageFetch {
             "maxBody": caps.body,
             "maxHeaders": caps.headers,
         });
-        let page_failed = |err: Error| match shared.cdp.is_closed() {
-            true => err,
+        let page_failed = |err: Error| {
+            if shared.cdp.is_closed() {
+                return err;
+            }
             // The browser lives: this page's failure is this task's.
-            false => Error::new(Code::ConnectFailed, "the page cannot fetch").source(err),
+            Error::new(Code::ConnectFailed, "the page cannot fetch").source(err)
         };
         let frame = shared.main_frame().await.map_err(page_failed)?;
         // The page's own clock ends it; ours is for a page that hangs.
         let patience = left + Duration::from_secs(2);
         let called = page::call(&shared.cdp, &frame, FETCH, &[argument], patience).await;
-        let outcome = called.map_err(|err| match begun.elapsed() >= caps.total {
-            true => Error::new(Code::Timeout, format!("no answer from {host} in time")).source(err),
-            false => page_failed(err),
+        let outcome = called.map_err(|err| {
+            if begun.elapsed() < caps.total {
+                return page_failed(err);
+            }
+            Error::new(Code::Timeout, format!("no answer from {host} in time")).source(err)
         })?;
         let (failure, message) = match outcome {
             Outcome::Failed { failure, message } => (failure, message),

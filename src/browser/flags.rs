@@ -49,10 +49,6 @@ const FIXED: &[&str] = &[
 pub fn arguments(profile: &Path) -> Vec<String> {
     let mut all: Vec<String> = FIXED.iter().map(|it| (*it).to_owned()).collect();
     all.push(format!("--user-data-dir={}", profile.display()));
-    if cfg!(test) {
-        // Service workers need a secure origin, and the test site has no certificate.
-        all.push("--unsafely-treat-insecure-origin-as-secure=http://shop.test".to_owned());
-    }
     all.push("about:blank".to_owned());
     all
 }

@@ -76,7 +76,6 @@ pub async fn run(
 
 fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sender<Vec<Reply>>>) {
     let session = event.session.as_deref();
-    eprintln!("EV {:?} {} {}", session, event.method, event.dbg());
     match &*event.method {
         "Target.attachedToTarget" => {
             if let Some(attached) = event.read() {

@@ -7,8 +7,10 @@ mod context;
 mod fetch;
 mod flags;
 mod guard;
+mod hop;
 mod keys;
 mod launch;
+mod lookup;
 mod navigation;
 mod page;
 mod plan;
@@ -87,8 +89,8 @@ impl Browser {
     }
 
     /// The product string, such as `HeadlessChrome/156.0.7700.1`.
-    pub async fn version(&self) -> String {
-        self.0.product.clone()
+    pub fn version(&self) -> &str {
+        &self.0.product
     }
 
     /// An isolated context with its own proxy and one blank page, guarded from its first request on.

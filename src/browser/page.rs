@@ -268,7 +268,10 @@ pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
             page.visible_text.push_str(&text);
         }
     }
-    let end = page.visible_text.floor_char_boundary(MAX_TEXT);
+    let mut end = page.visible_text.len().min(MAX_TEXT);
+    while !page.visible_text.is_char_boundary(end) {
+        end -= 1;
+    }
     page.visible_text.truncate(end);
     page
 }

@@ -89,14 +89,14 @@ async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
     let mut connections = JoinSet::new();
     loop {
         let stream = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
-                Err(_) => {
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else {
                     // Out of descriptors, most likely.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
-                }
-            },
+                };
+                stream
+            }
             Some(_) = connections.join_next() => continue,
         };
         let _ = stream.set_nodelay(true);

@@ -12,11 +12,13 @@ use std::{
 
 use url::Url;
 
-use super::{cdp::Event, proxy, wire};
+use super::{
+    cdp::Event,
+    hop::{Body, Hop, millis},
+    wire,
+};
 use crate::{
-    artifacts::recording::{
-        Action, ActionKind, BodyStatus, Initiator, InitiatorKind, ResourceType, TargetKind, Timing,
-    },
+    artifacts::recording::{Action, ActionKind, BodyStatus, ResourceType, TargetKind},
     redact::raw::{RawBody, RawExchange},
 };
 
@@ -32,40 +34,13 @@ pub struct Recorder {
     begun: Instant,
     main_frame: String,
     actions: Vec<(Instant, Action)>,
-    seen: Vec<Seen>,
+    seen: Vec<Hop>,
     /// Index into `seen` of the last hop of a request id.
     by_id: BTreeMap<String, usize>,
     extras: BTreeMap<String, Vec<Extras>>,
     changed: Instant,
     /// Bytes of captured bodies.
     kept: usize,
-}
-
-/// One hop of one request.
-struct Seen {
-    id: String,
-    session: Arc<str>,
-    target: TargetKind,
-    url: Url,
-    sent: wire::RequestWillBeSent,
-    arrived: Instant,
-    post_data: Option<Vec<u8>>,
-    redirected_from: Option<usize>,
-    response: Option<wire::Response>,
-    has_extra: bool,
-    decoded: u64,
-    encoded: Option<u64>,
-    /// Seconds on the browser's clock.
-    headers_at: Option<f64>,
-    ended_at: Option<f64>,
-    body: Body,
-    reads: u32,
-}
-
-enum Body {
-    /// No answer yet, or not whole yet.
-    Coming,
-    Known(RawBody),
 }
 
 /// Extra headers of one request id as one session saw them, in hop order.
@@ -170,7 +145,7 @@ impl Recorder {
         read
     }
 
-    fn hop(&mut self, id: &str) -> Option<&mut Seen> {
+    fn hop(&mut self, id: &str) -> Option<&mut Hop> {
         let index = *self.by_id.get(id)?;
         self.seen.get_mut(index)
     }
@@ -220,7 +195,7 @@ impl Recorder {
         let wanted = it.request.has_post_data && post_data.is_none();
         let id = it.request_id.clone();
         self.by_id.insert(id.clone(), index);
-        self.seen.push(Seen {
+        self.seen.push(Hop {
             id: id.clone(),
             session: Arc::clone(session),
             target,
@@ -374,158 +349,6 @@ impl Recorder {
     }
 }
 
-impl Seen {
-    /// Chromium 156 says so in the initiator, others in the type.
-    fn is_preflight(&self) -> bool {
-        self.sent.kind == "Preflight" || self.sent.initiator.kind == "preflight"
-    }
-
-    /// Why the body is not worth reading, if so.
-    fn unread(&self) -> Option<BodyStatus> {
-        let response = self.response.as_ref()?;
-        let mime = response.mime_type.to_ascii_lowercase();
-        let family = mime.split('/').next().unwrap_or("");
-        if self.is_preflight() {
-            return Some(BodyStatus::Empty);
-        }
-        match &*self.sent.kind {
-            "Image" | "Font" | "Media" => return Some(BodyStatus::Binary),
-            "Stylesheet" | "WebSocket" => return Some(BodyStatus::Absent),
-            _ => {}
-        }
-        if self.sent.request.method == "HEAD" || matches!(response.status, 204 | 205 | 304) {
-            return Some(BodyStatus::Empty);
-        }
-        if mime != "image/svg+xml" && matches!(family, "image" | "font" | "audio" | "video") {
-            return Some(BodyStatus::Binary);
-        }
-        let size = self.decoded.max(self.encoded.unwrap_or(0));
-        (size > MAX_BODY as u64).then_some(BodyStatus::TooLarge)
-    }
-
-    fn resource_type(&self, main_frame: &str) -> ResourceType {
-        if self.is_preflight() {
-            return ResourceType::Preflight;
-        }
-        match &*self.sent.kind {
-            "Document" if self.sent.frame_id.as_deref() == Some(main_frame) => {
-                ResourceType::Document
-            }
-            "Document" => ResourceType::Iframe,
-            "XHR" => ResourceType::Xhr,
-            "Fetch" => ResourceType::Fetch,
-            "Script" => ResourceType::Script,
-            "Stylesheet" => ResourceType::Stylesheet,
-            "Image" => ResourceType::Image,
-            "Font" => ResourceType::Font,
-            "Media" | "TextTrack" => ResourceType::Media,
-            "WebSocket" => ResourceType::Websocket,
-            "EventSource" => ResourceType::EventSource,
-            "Ping" | "CSPViolationReport" => ResourceType::Ping,
-            "Prefetch" => ResourceType::Prefetch,
-            "Manifest" => ResourceType::Manifest,
-            _ => ResourceType::Other,
-        }
-    }
-
-    fn timing(&self, begun: Instant) -> Timing {
-        let sent = self.sent.timestamp;
-        // A WebSocket's creation carries no time.
-        let since = |at: Option<f64>| match at {
-            Some(at) if sent > 0.0 => ((at - sent) * 1000.0).round().max(0.0) as u64,
-            _ => 0,
-        };
-        // When the socket saw the headers, which is earlier than when the page's process heard of them.
-        let precise = self.response.as_ref().and_then(|it| it.timing.as_ref());
-        let headers_at = precise
-            .filter(|it| it.request_time > 0.0 && it.receive_headers_end > 0.0)
-            .map(|it| it.request_time + it.receive_headers_end / 1000.0)
-            .or(self.headers_at);
-        Timing {
-            start_ms: millis(self.arrived.saturating_duration_since(begun)),
-            ttfb_ms: since(headers_at),
-            total_ms: since(self.ended_at),
-        }
-    }
-
-    fn into_exchange(
-        self,
-        begun: Instant,
-        main_frame: &str,
-        request_extra: Option<wire::RequestExtra>,
-        response_extra: Option<wire::ResponseExtra>,
-    ) -> RawExchange {
-        let resource_type = self.resource_type(main_frame);
-        let timing = self.timing(begun);
-        let mut status = None;
-        let mut response_headers = Vec::new();
-        let mut mime = String::new();
-        if let Some(response) = &self.response {
-            status = Some(response.status).filter(|it| *it > 0);
-            response_headers = wire::pairs(&response.headers);
-            mime.clone_from(&response.mime_type);
-        }
-        if let Some(extra) = response_extra {
-            status = Some(extra.status_code).filter(|it| *it > 0).or(status);
-            response_headers = wire::pairs(&extra.headers);
-        }
-        let declared = response_headers
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        if let Some((_, value)) = declared {
-            mime.clone_from(value);
-        }
-        let mut body = match self.body {
-            Body::Known(body) => body,
-            Body::Coming if resource_type == ResourceType::Websocket => {
-                RawBody::Missing(BodyStatus::Absent)
-            }
-            Body::Coming => RawBody::Missing(BodyStatus::Inflight),
-        };
-        // Our proxy's refusal is not an answer of the server.
-        if response_headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(proxy::BLOCKED_HEADER))
-        {
-            status = None;
-            response_headers.clear();
-            mime.clear();
-            body = RawBody::Missing(BodyStatus::Failed);
-        }
-        let sent = self.sent;
-        let request_headers = match &request_extra {
-            Some(extra) if !extra.headers.is_empty() => wire::pairs(&extra.headers),
-            _ => wire::pairs(&sent.request.headers),
-        };
-        RawExchange {
-            method: sent.request.method,
-            url: self.url,
-            request_headers,
-            request_body: self.post_data,
-            status,
-            response_headers,
-            mime,
-            resource_type,
-            initiator: Initiator {
-                kind: match &*sent.initiator.kind {
-                    "parser" => InitiatorKind::Parser,
-                    "script" => InitiatorKind::Script,
-                    "preload" => InitiatorKind::Preload,
-                    _ => InitiatorKind::Other,
-                },
-                has_stack: sent.initiator.stack.is_some(),
-                page_url: sent.document_url,
-                target: self.target,
-            },
-            timing,
-            after_action: None,
-            redirected_from: self.redirected_from.map(|it| it as u32),
-            encoded_bytes: self.encoded,
-            body,
-        }
-    }
-}
-
 /// What goes over the network; `data:`, `blob:` and the like do not.
 fn web_url(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
@@ -541,6 +364,177 @@ fn take_first<T>(all: &mut Vec<T>) -> Option<T> {
     (!all.is_empty()).then(|| all.remove(0))
 }
 
-fn millis(it: Duration) -> u64 {
-    it.as_millis() as u64
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn recorder() -> Recorder {
+        Recorder::new(Instant::now(), "main")
+    }
+
+    fn tell(recorder: &mut Recorder, session: &str, what: &str, params: &Value) -> Option<Read> {
+        let event = Event::literal(session, &format!("Network.{what}"), params);
+        recorder.take(&event, TargetKind::Page)
+    }
+
+    fn sent(id: &str, url: &str) -> Value {
+        json!({
+            "requestId": id, "documentURL": "http://a.test/", "timestamp": 1.0, "type": "Fetch", "newInThisBrowser": [1],
+            "request": { "url": url, "method": "GET", "headers": { "Accept": "*/*" } }, "initiator": { "type": "script" },
+        })
+    }
+
+    fn received(id: &str) -> Value {
+        json!({
+            "requestId": id, "timestamp": 1.5, "hasExtraInfo": true,
+            "response": { "status": 200, "mimeType": "application/json", "headers": {} },
+        })
+    }
+
+    fn finished(id: &str) -> Value {
+        json!({ "requestId": id, "timestamp": 2.0, "encodedDataLength": 100 })
+    }
+
+    #[test]
+    fn a_redirect_is_two_exchanges_with_their_own_extra_headers() {
+        let mut it = recorder();
+        // Extra headers may come before the request that they belong to.
+        let first = json!({ "requestId": "1", "headers": { "Cookie": "hop=1" } });
+        tell(&mut it, "p", "requestWillBeSentExtraInfo", &first);
+        tell(
+            &mut it,
+            "p",
+            "requestWillBeSent",
+            &sent("1", "http://a.test/1"),
+        );
+        let answer =
+            json!({ "requestId": "1", "statusCode": 302, "headers": { "Set-Cookie": "a=1\nb=2" } });
+        tell(&mut it, "p", "responseReceivedExtraInfo", &answer);
+        let mut hop = sent("1", "http://a.test/2");
+        hop["redirectResponse"] = json!({ "status": 302, "headers": {} });
+        hop["redirectHasExtraInfo"] = true.into();
+        tell(&mut it, "p", "requestWillBeSent", &hop);
+        tell(&mut it, "p", "responseReceived", &received("1"));
+        let second = json!({ "requestId": "1", "headers": { "Cookie": "hop=2", "Proxy-Connection": "x", "Pragma": "y" } });
+        tell(&mut it, "p", "requestWillBeSentExtraInfo", &second);
+        let answer = json!({ "requestId": "1", "statusCode": 304, "headers": {} });
+        tell(&mut it, "p", "responseReceivedExtraInfo", &answer);
+        assert!(!it.is_idle(Duration::ZERO, Instant::now()));
+        let read = tell(&mut it, "p", "loadingFinished", &finished("1"));
+        assert_eq!(
+            read,
+            Some(Read::Body {
+                index: 1,
+                id: "1".to_owned()
+            })
+        );
+        assert!(!it.has_finished("/2"));
+        it.read_body(1, Some(b"{}".to_vec()), Instant::now());
+        assert!(it.has_finished("/2"));
+        assert!(it.is_idle(Duration::ZERO, Instant::now()));
+
+        let (_, all) = it.finish();
+        let owned = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(all[0].request_headers, [owned("Cookie", "hop=1")]);
+        assert_eq!(all[0].status, Some(302));
+        let cookies = [owned("Set-Cookie", "a=1"), owned("Set-Cookie", "b=2")];
+        assert_eq!(all[0].response_headers, cookies);
+        assert_eq!(all[1].request_headers, [owned("Cookie", "hop=2")]);
+        assert_eq!(
+            (all[1].status, all[1].redirected_from),
+            (Some(304), Some(0))
+        );
+        assert_eq!((all[1].timing.ttfb_ms, all[1].timing.total_ms), (500, 1000));
+    }
+
+    #[test]
+    fn what_two_sessions_report_is_one_exchange() {
+        let mut it = recorder();
+        for session in ["page", "worker"] {
+            tell(
+                &mut it,
+                session,
+                "requestWillBeSent",
+                &sent("1", "http://a.test/w.js"),
+            );
+        }
+        tell(&mut it, "worker", "responseReceived", &received("1"));
+        let read = tell(&mut it, "worker", "loadingFinished", &finished("1"));
+        assert!(read.is_some());
+        it.read_body(0, Some(b"x".to_vec()), Instant::now());
+        assert_eq!(
+            tell(&mut it, "page", "loadingFinished", &finished("1")),
+            None
+        );
+        assert_eq!(it.finish().1.len(), 1);
+    }
+
+    #[test]
+    fn why_a_body_is_missing() {
+        let check = |patch: Value, decoded: u64, body: Option<&[u8]>, expected: BodyStatus| {
+            let mut it = recorder();
+            tell(
+                &mut it,
+                "p",
+                "requestWillBeSent",
+                &sent("1", "http://a.test/"),
+            );
+            let mut answer = received("1");
+            for (key, value) in patch.as_object().unwrap() {
+                answer["response"][key] = value.clone();
+            }
+            tell(&mut it, "p", "responseReceived", &answer);
+            let data = json!({ "requestId": "1", "dataLength": decoded });
+            tell(&mut it, "p", "dataReceived", &data);
+            if tell(&mut it, "p", "loadingFinished", &finished("1")).is_some() {
+                it.read_body(0, body.map(<[u8]>::to_vec), Instant::now());
+            }
+            let (_, all) = it.finish();
+            match &all[0].body {
+                RawBody::Missing(status) => assert_eq!(*status, expected),
+                RawBody::Captured(_) => assert_eq!(BodyStatus::Captured, expected),
+            }
+        };
+        check(json!({}), 5, Some(b"12345"), BodyStatus::Captured);
+        check(json!({}), 5, None, BodyStatus::Evicted);
+        check(json!({}), 5, Some(b""), BodyStatus::Evicted);
+        check(json!({}), 0, None, BodyStatus::Empty);
+        check(json!({ "status": 204 }), 0, None, BodyStatus::Empty);
+        check(
+            json!({ "mimeType": "image/png" }),
+            5,
+            None,
+            BodyStatus::Binary,
+        );
+        check(json!({}), 9 << 20, None, BodyStatus::TooLarge);
+        let refused = json!({ "headers": { "X-Commis-Blocked": "DNS_BLOCKED" } });
+        check(refused, 0, None, BodyStatus::Failed);
+    }
+
+    #[test]
+    fn unknown_and_inner_requests_are_ignored() {
+        let mut it = recorder();
+        tell(
+            &mut it,
+            "p",
+            "requestWillBeSent",
+            &sent("1", "data:text/plain,x"),
+        );
+        tell(&mut it, "p", "responseReceived", &received("2"));
+        tell(
+            &mut it,
+            "p",
+            "loadingFailed",
+            &json!({ "requestId": "3", "timestamp": 1.0 }),
+        );
+        tell(
+            &mut it,
+            "p",
+            "requestWillBeSent",
+            &json!({ "requestId": 4 }),
+        );
+        assert!(it.finish().1.is_empty());
+    }
 }

@@ -1,10 +1,6 @@
 //! Carrying out scripted steps as a person would: by role and name, key by key, with the mouse.
 
-use std::{
-    collections::BTreeSet,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,7 +8,8 @@ use serde_json::{Value, json};
 use super::{
     context::Shared,
     keys,
-    page::{self, Frame, Remote},
+    lookup::{self, Found},
+    page::{self, Remote},
     plan::{Step, Wait},
 };
 use crate::{
@@ -21,24 +18,6 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Roles that the hint of a missing element lists.
-const INTERACTIVE: &[&str] = &[
-    "button",
-    "checkbox",
-    "combobox",
-    "link",
-    "listbox",
-    "menuitem",
-    "option",
-    "radio",
-    "searchbox",
-    "slider",
-    "spinbutton",
-    "switch",
-    "tab",
-    "textbox",
-];
-
 /// Makes an element ready to be typed into, its content selected. For a `<select>` it chooses the value at once.
 const PREPARE: &str = "function (value) {
   if (this instanceof HTMLSelectElement) {
@@ -58,41 +37,6 @@ const PREPARE: &str = "function (value) {
   return content ? 'filled' : 'empty';
 }";
 
-/// An element found by role and name.
-struct Found {
-    session: Arc<str>,
-    backend: i64,
-}
-
-#[derive(Deserialize)]
-struct AxNodes {
-    nodes: Vec<AxNode>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AxNode {
-    #[serde(default)]
-    ignored: bool,
-    role: Option<AxValue>,
-    name: Option<AxValue>,
-    #[serde(rename = "backendDOMNodeId")]
-    backend: Option<i64>,
-}
-
-#[derive(Deserialize)]
-struct AxValue {
-    #[serde(default)]
-    value: Value,
-}
-
-impl AxNode {
-    fn text(value: Option<&AxValue>) -> String {
-        let text = value.and_then(|it| it.value.as_str()).unwrap_or("");
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-}
-
 /// Carries out one step and notes it in the recording. Fails with `STEP_FAILED` or, for `navigate`, with the policy's codes.
 pub async fn perform(shared: &Shared, step: &Step, timeout: Duration) -> Result<()> {
     let deadline = Instant::now() + timeout;
@@ -103,7 +47,7 @@ pub async fn perform(shared: &Shared, step: &Step, timeout: Duration) -> Result<
         }
         Step::Fill(it) => {
             let element = Some((&*it.role, &*it.name));
-            let found = find(shared, step, &it.role, &it.name, deadline).await?;
+            let found = seek(shared, step, &it.role, &it.name, deadline).await?;
             shared.act(ActionKind::Fill, element, Some(&it.value));
             fill(shared, step, &found, &it.value).await
         }
@@ -118,7 +62,7 @@ pub async fn perform(shared: &Shared, step: &Step, timeout: Duration) -> Result<
         }
         Step::Click(it) => {
             let element = Some((&*it.role, &*it.name));
-            let found = find(shared, step, &it.role, &it.name, deadline).await?;
+            let found = seek(shared, step, &it.role, &it.name, deadline).await?;
             click(shared, step, &found, element, deadline).await
         }
         Step::WaitFor(wait) => {
@@ -160,91 +104,27 @@ impl Poll {
     }
 }
 
-async fn find(
+async fn seek(
     shared: &Shared,
     step: &Step,
     role: &str,
     name: &str,
     deadline: Instant,
 ) -> Result<Found> {
-    let wanted = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut poll = Poll::until(deadline);
     loop {
         let frames = shared.frames().await?;
-        for frame in &frames {
-            let nodes = query(shared, frame, Some(role)).await;
-            if let Some(backend) = best(&nodes, &wanted) {
-                return Ok(Found {
-                    session: Arc::clone(&frame.session),
-                    backend,
-                });
-            }
+        if let Some(found) = lookup::find(shared, &frames, role, name).await {
+            return Ok(found);
         }
         if !poll.again().await {
-            let hint = match visible(shared, &frames).await {
+            let hint = match lookup::visible(shared, &frames).await {
                 it if it.is_empty() => "the page shows no interactive elements".to_owned(),
                 it => format!("the page shows {it}"),
             };
             return Err(failed(step, "no such element").hint(hint));
         }
     }
-}
-
-/// The name exactly; else in any case; else as a part. The first in document order.
-fn best(nodes: &[AxNode], wanted: &str) -> Option<i64> {
-    let lower = wanted.to_lowercase();
-    let fits: [&dyn Fn(&str) -> bool; 3] = [
-        &|it| it == wanted,
-        &|it| it.to_lowercase() == lower,
-        &|it| !lower.is_empty() && it.to_lowercase().contains(&lower),
-    ];
-    fits.iter().find_map(|fit| {
-        let node = nodes
-            .iter()
-            .find(|it| !it.ignored && it.backend.is_some() && fit(&AxNode::text(it.name.as_ref())));
-        node?.backend
-    })
-}
-
-/// The frame's accessibility nodes of a role, or all. A frame that is going away has none.
-async fn query(shared: &Shared, frame: &Frame, role: Option<&str>) -> Vec<AxNode> {
-    let Some(document) = page::document(&shared.cdp, frame).await else {
-        return Vec::new();
-    };
-    let mut params = json!({ "objectId": document });
-    if let Some(role) = role {
-        params["role"] = role.into();
-    }
-    let reply = shared
-        .cdp
-        .send(Some(&frame.session), "Accessibility.queryAXTree", params);
-    let nodes = reply.read(PATIENCE).await.map(|it: AxNodes| it.nodes);
-    let params = json!({ "objectId": document });
-    shared
-        .cdp
-        .post(Some(&frame.session), "Runtime.releaseObject", params);
-    nodes.unwrap_or_default()
-}
-
-/// Up to eight interactive elements, for a hint.
-async fn visible(shared: &Shared, frames: &[Frame]) -> String {
-    let mut seen = BTreeSet::new();
-    let mut pairs = Vec::new();
-    for frame in frames {
-        for node in query(shared, frame, None).await {
-            let role = AxNode::text(node.role.as_ref());
-            if node.ignored || !INTERACTIVE.contains(&&*role) {
-                continue;
-            }
-            let name: String = AxNode::text(node.name.as_ref()).chars().take(60).collect();
-            let pair = format!("{role} {name:?}");
-            if seen.insert(pair.clone()) {
-                pairs.push(pair);
-            }
-        }
-    }
-    pairs.truncate(8);
-    pairs.join(", ")
 }
 
 async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<()> {
@@ -326,7 +206,7 @@ async fn click(
             .cdp
             .send(Some(session), "DOM.getContentQuads", target);
         let quads = reply.read::<Quads>(PATIENCE).await.unwrap_or_default();
-        if let Some(centre) = quads.quads.iter().find_map(centre) {
+        if let Some(centre) = quads.quads.iter().find_map(|it| centre(it)) {
             break centre;
         }
         if !poll.again().await {
@@ -357,8 +237,8 @@ struct Quads {
 }
 
 /// Of a quad with an area, given as four points.
-fn centre(quad: &Vec<f64>) -> Option<(f64, f64)> {
-    let [ax, ay, bx, by, cx, cy, dx, dy] = quad[..] else {
+fn centre(quad: &[f64]) -> Option<(f64, f64)> {
+    let [ax, ay, bx, by, cx, cy, dx, dy] = *quad else {
         return None;
     };
     let area =
@@ -402,30 +282,6 @@ async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Instant) 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn node(name: &str, ignored: bool, backend: i64) -> AxNode {
-        AxNode {
-            ignored,
-            role: None,
-            name: Some(AxValue { value: name.into() }),
-            backend: Some(backend),
-        }
-    }
-
-    #[test]
-    fn the_exact_name_wins_over_the_first_that_contains_it() {
-        let nodes = [
-            node("Search", true, 1),
-            node("Search all", false, 2),
-            node("search", false, 3),
-            node(" Search ", false, 4),
-        ];
-        assert_eq!(best(&nodes, "Search"), Some(4));
-        assert_eq!(best(&nodes[..3], "Search"), Some(3));
-        assert_eq!(best(&nodes[..2], "Search"), Some(2));
-        assert_eq!(best(&nodes[..1], "Search"), None);
-        assert_eq!(best(&nodes, ""), None);
-    }
 
     #[test]
     fn quads_without_area_are_not_clicked() {

@@ -92,6 +92,18 @@ struct Entry {
 }
 
 impl Request {
+    /// The extra headers without what only our set-up added: the proxy's, and those of a disabled cache.
+    pub fn as_on_the_wire(&self, extra: &RequestExtra) -> Vec<(String, String)> {
+        let asked = |name: &str| self.headers.keys().any(|it| it.eq_ignore_ascii_case(name));
+        let mut pairs = pairs(&extra.headers);
+        pairs.retain(|(name, _)| match &*name.to_ascii_lowercase() {
+            "proxy-connection" => false,
+            "cache-control" | "pragma" => asked(name),
+            _ => true,
+        });
+        pairs
+    }
+
     /// The body as bytes, if the event holds all of it. Entries are exact; the text form is lossy for binary data.
     pub fn post_data(&self) -> Option<Vec<u8>> {
         let decode = |it: &Entry| STANDARD.decode(it.bytes.as_ref()?).ok();

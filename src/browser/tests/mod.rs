@@ -84,7 +84,7 @@ async fn a_search_is_recorded() {
     let Some(browser) = start(&site).await else {
         return;
     };
-    println!("launch {:?} {}", begun.elapsed(), browser.version().await);
+    println!("launch {:?} {}", begun.elapsed(), browser.version());
     assert_eq!(browser.sandboxed().await, Some(true));
     let begun = Instant::now();
     let mut context = browser.context().await.unwrap();
@@ -182,9 +182,12 @@ async fn a_search_is_recorded() {
     context.dispose().await.unwrap();
     println!("dispose {:?}", begun.elapsed());
     let begun = Instant::now();
-    let profile = format!("commis-browser-{}", std::process::id());
+    let second = browser.context().await.unwrap();
+    println!("second context {:?}", begun.elapsed());
+    drop(second);
+    let begun = Instant::now();
     browser.close().await.unwrap();
-    println!("close {:?} {profile}", begun.elapsed());
+    println!("close {:?}", begun.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -266,7 +269,7 @@ async fn a_body_survives_navigation() {
     let Some(browser) = start(&site).await else {
         return;
     };
-    for _ in 0..5 {
+    for _ in 0..3 {
         let mut context = browser.context().await.unwrap();
         let steps = "- wait_for: {text: second page}";
         let recording = context

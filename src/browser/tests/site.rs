@@ -56,7 +56,7 @@ fetch('/hop').then(r => r.text());
 new EventSource('/never');
 </script>"#;
 
-const FORBIDDEN: &str = r#"<!doctype html><title>Bad</title><p id="out">
+const FORBIDDEN: &str = r#"<!doctype html><title>Bad</title><p id="out"></p>
 <script>
 const all = [PORT, 'http://169.254.169.254/latest', 'http://[::1]/x', 'http://user.internal/', 'https://10.0.0.1/y'];
 Promise.allSettled(all.map(u => fetch(u, { mode: 'no-cors' }))).then(r => {
@@ -76,15 +76,6 @@ pc.onicegatheringstatechange = () => { if (pc.iceGatheringState === 'complete') 
 pc.createDataChannel('x');
 pc.createOffer().then(it => pc.setLocalDescription(it));
 setTimeout(() => out.textContent ||= 'gathered ' + n, 2000);
-</script>"#;
-
-const SERVICE_WORKER: &str = r#"<p id="out"></p><script>
-fetch('/echo-get?ctx=' + isSecureContext + '-' + !!navigator.serviceWorker);
-navigator.serviceWorker.register('/sw.js').then(() => navigator.serviceWorker.ready).then(async () => {
-  out.textContent = 'registered';
-  const r = await fetch('/sorted');
-  out.textContent += ' answer ' + await r.text();
-});
 </script>"#;
 
 const MANY: &str = r#"<p id="out"></p><script>
@@ -161,13 +152,10 @@ pub async fn serve() -> Site {
             }),
         )
         .route("/rtc", get(|| async { Html(RTC) }))
-        .route("/sw", get(|| async { Html(SERVICE_WORKER) }))
-        .route("/sw.js", get(move || async move { js("fetch('/from-sw'); fetch('http://10.9.8.7/').catch(() => {}); self.addEventListener('activate', e => e.waitUntil(clients.claim())); self.addEventListener('fetch', e => e.respondWith(new Response('faked')))") }))
-        .route("/from-sw", get(move || async move { json("{}") }))
         .route("/file", get(|| async { ([("content-disposition", "attachment; filename=a.bin")], "bytes") }))
         .route("/to-local", get(|| async { Redirect::temporary("http://127.0.0.1/") }))
         .route("/hang", get(|| async { futures::future::pending::<()>().await; }))
-        .route("/many", get(|uri: Uri| async move { let _ = uri; ([("set-cookie", "one=1")], Html(MANY)) }))
+        .route("/many", get(|| async { ([("set-cookie", "one=1")], Html(MANY)) }))
         .route("/echo-get", get(|uri: Uri| async move { uri.query().unwrap_or("").to_owned() }))
         .route("/open", get(move || async move { (cors, "open").into_response() }))
         .layer(axum::middleware::from_fn_with_state(

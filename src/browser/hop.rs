@@ -1,0 +1,201 @@
+//! One hop of one request, and what it becomes in a recording.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use url::Url;
+
+use super::{proxy, recorder::MAX_BODY, wire};
+use crate::{
+    artifacts::recording::{
+        BodyStatus, Initiator, InitiatorKind, ResourceType, TargetKind, Timing,
+    },
+    redact::raw::{RawBody, RawExchange},
+};
+
+/// One hop of one request.
+pub struct Hop {
+    pub id: String,
+    pub session: Arc<str>,
+    pub target: TargetKind,
+    pub url: Url,
+    pub sent: wire::RequestWillBeSent,
+    pub arrived: Instant,
+    pub post_data: Option<Vec<u8>>,
+    pub redirected_from: Option<usize>,
+    pub response: Option<wire::Response>,
+    pub has_extra: bool,
+    pub decoded: u64,
+    pub encoded: Option<u64>,
+    /// Seconds on the browser's clock.
+    pub headers_at: Option<f64>,
+    pub ended_at: Option<f64>,
+    pub body: Body,
+    pub reads: u32,
+}
+
+/// How far its answer has come.
+pub enum Body {
+    /// No answer yet, or not whole yet.
+    Coming,
+    Known(RawBody),
+}
+
+impl Hop {
+    /// Chromium 156 says so in the initiator, others in the type.
+    fn is_preflight(&self) -> bool {
+        self.sent.kind == "Preflight" || self.sent.initiator.kind == "preflight"
+    }
+
+    /// Why the body is not worth reading, if so.
+    pub fn unread(&self) -> Option<BodyStatus> {
+        let response = self.response.as_ref()?;
+        let mime = response.mime_type.to_ascii_lowercase();
+        let family = mime.split('/').next().unwrap_or("");
+        if self.is_preflight() {
+            return Some(BodyStatus::Empty);
+        }
+        match &*self.sent.kind {
+            "Image" | "Font" | "Media" => return Some(BodyStatus::Binary),
+            "Stylesheet" | "WebSocket" => return Some(BodyStatus::Absent),
+            _ => {}
+        }
+        if self.sent.request.method == "HEAD" || matches!(response.status, 204 | 205 | 304) {
+            return Some(BodyStatus::Empty);
+        }
+        if mime != "image/svg+xml" && matches!(family, "image" | "font" | "audio" | "video") {
+            return Some(BodyStatus::Binary);
+        }
+        let size = self.decoded.max(self.encoded.unwrap_or(0));
+        (size > MAX_BODY as u64).then_some(BodyStatus::TooLarge)
+    }
+
+    pub fn resource_type(&self, main_frame: &str) -> ResourceType {
+        if self.is_preflight() {
+            return ResourceType::Preflight;
+        }
+        match &*self.sent.kind {
+            "Document" if self.sent.frame_id.as_deref() == Some(main_frame) => {
+                ResourceType::Document
+            }
+            "Document" => ResourceType::Iframe,
+            "XHR" => ResourceType::Xhr,
+            "Fetch" => ResourceType::Fetch,
+            "Script" => ResourceType::Script,
+            "Stylesheet" => ResourceType::Stylesheet,
+            "Image" => ResourceType::Image,
+            "Font" => ResourceType::Font,
+            "Media" | "TextTrack" => ResourceType::Media,
+            "WebSocket" => ResourceType::Websocket,
+            "EventSource" => ResourceType::EventSource,
+            "Ping" | "CSPViolationReport" => ResourceType::Ping,
+            "Prefetch" => ResourceType::Prefetch,
+            "Manifest" => ResourceType::Manifest,
+            _ => ResourceType::Other,
+        }
+    }
+
+    fn timing(&self, begun: Instant) -> Timing {
+        let sent = self.sent.timestamp;
+        // A WebSocket's creation carries no time.
+        let since = |at: Option<f64>| match at {
+            Some(at) if sent > 0.0 => ((at - sent) * 1000.0).round().max(0.0) as u64,
+            _ => 0,
+        };
+        // When the socket saw the headers, which is earlier than when the page's process heard of them.
+        let precise = self.response.as_ref().and_then(|it| it.timing.as_ref());
+        let headers_at = precise
+            .filter(|it| it.request_time > 0.0 && it.receive_headers_end > 0.0)
+            .map(|it| it.request_time + it.receive_headers_end / 1000.0)
+            .or(self.headers_at);
+        Timing {
+            start_ms: millis(self.arrived.saturating_duration_since(begun)),
+            ttfb_ms: since(headers_at),
+            total_ms: since(self.ended_at),
+        }
+    }
+
+    pub fn into_exchange(
+        self,
+        begun: Instant,
+        main_frame: &str,
+        request_extra: Option<wire::RequestExtra>,
+        response_extra: Option<wire::ResponseExtra>,
+    ) -> RawExchange {
+        let resource_type = self.resource_type(main_frame);
+        let timing = self.timing(begun);
+        let mut status = None;
+        let mut response_headers = Vec::new();
+        let mut mime = String::new();
+        if let Some(response) = &self.response {
+            status = Some(response.status).filter(|it| *it > 0);
+            response_headers = wire::pairs(&response.headers);
+            mime.clone_from(&response.mime_type);
+        }
+        if let Some(extra) = response_extra {
+            status = Some(extra.status_code).filter(|it| *it > 0).or(status);
+            response_headers = wire::pairs(&extra.headers);
+        }
+        let declared = response_headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        if let Some((_, value)) = declared {
+            mime.clone_from(value);
+        }
+        let mut body = match self.body {
+            Body::Known(body) => body,
+            Body::Coming if resource_type == ResourceType::Websocket => {
+                RawBody::Missing(BodyStatus::Absent)
+            }
+            Body::Coming => RawBody::Missing(BodyStatus::Inflight),
+        };
+        // Our proxy's refusal is not an answer of the server.
+        if response_headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case(proxy::BLOCKED_HEADER))
+        {
+            status = None;
+            response_headers.clear();
+            mime.clear();
+            body = RawBody::Missing(BodyStatus::Failed);
+        }
+        let sent = self.sent;
+        let request_headers = match &request_extra {
+            Some(extra) if !extra.headers.is_empty() => sent.request.as_on_the_wire(extra),
+            _ => wire::pairs(&sent.request.headers),
+        };
+        RawExchange {
+            method: sent.request.method,
+            url: self.url,
+            request_headers,
+            request_body: self.post_data,
+            status,
+            response_headers,
+            mime,
+            resource_type,
+            initiator: Initiator {
+                kind: match &*sent.initiator.kind {
+                    "parser" => InitiatorKind::Parser,
+                    "script" => InitiatorKind::Script,
+                    "preload" => InitiatorKind::Preload,
+                    _ => InitiatorKind::Other,
+                },
+                has_stack: sent.initiator.stack.is_some(),
+                page_url: sent.document_url,
+                target: self.target,
+            },
+            timing,
+            after_action: None,
+            redirected_from: self.redirected_from.map(|it| it as u32),
+            encoded_bytes: self.encoded,
+            body,
+        }
+    }
+}
+
+/// Whole milliseconds.
+pub fn millis(it: Duration) -> u64 {
+    it.as_millis() as u64
+}
