@@ -8,6 +8,7 @@ mod error;
 mod ids;
 mod recipe;
 mod redact;
+mod runner;
 mod settings;
 mod shape;
 mod transport;

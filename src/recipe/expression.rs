@@ -219,6 +219,6 @@ mod tests {
             "[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"]"
         );
         let big: Value = (0..9000).collect();
-        assert_eq!(search(&vec!["[@,@]"; 8].join("|"), &big), "PARSE_ERROR");
+        assert_eq!(search(&["[@,@]"; 8].join("|"), &big), "PARSE_ERROR");
     }
 }

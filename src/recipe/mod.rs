@@ -11,5 +11,3 @@ pub mod selector;
 pub mod template;
 pub mod values;
 pub mod yaml;
-
-pub use self::request::{prepare, prepare_request};

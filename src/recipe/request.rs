@@ -12,7 +12,7 @@ use url::{Url, form_urlencoded};
 use super::{
     model::{BodyTemplate, Pair, Parameter, Recipe, RequestTemplate},
     template::Template,
-    values::Values,
+    values::{Found, Values},
 };
 use crate::{
     error::{Code, Error, Result},
@@ -213,10 +213,10 @@ impl Json {
         Ok(Some(match self {
             Self::Fixed(it) => it.clone(),
             Self::Text(template) => {
-                let typed = template
-                    .exact()
-                    .and_then(|name| values.get(name).flatten())
-                    .and_then(|it| it.typed.clone());
+                let typed = match template.exact().map(|name| values.get(name)) {
+                    Some(Found::Given(bound)) => bound.typed.clone(),
+                    _ => None,
+                };
                 match typed {
                     Some(it) => it,
                     None => return Ok(optional(text_of(template, values))?.map(Value::String)),
@@ -294,9 +294,9 @@ fn filled<'a>(
 
 fn lookup<'a>(name: &str, values: &'a Values) -> Result<&'a str, Gap> {
     match values.get(name) {
-        Some(Some(bound)) => Ok(&bound.text),
-        Some(None) => Err(Gap::Absent(name.to_owned())),
-        None => Err(Gap::Failed(
+        Found::Given(bound) => Ok(&bound.text),
+        Found::Absent => Err(Gap::Absent(name.to_owned())),
+        Found::Unknown => Err(Gap::Failed(
             Error::new(
                 Code::SessionRequired,
                 format!("`{name}` has no value: it comes from a session"),

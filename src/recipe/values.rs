@@ -18,6 +18,16 @@ pub struct Values {
     by_name: BTreeMap<String, Option<Bound>>,
 }
 
+/// What a name stands for now.
+#[derive(Clone, Copy, Debug)]
+pub enum Found<'a> {
+    Given(&'a Bound),
+    /// Optional and not given.
+    Absent,
+    /// Nobody declared or gave it.
+    Unknown,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     pub text: String,
@@ -54,9 +64,12 @@ impl Values {
         Ok(())
     }
 
-    /// `None`: nobody declared or gave it. `Some(None)`: optional and not given.
-    pub fn get(&self, name: &str) -> Option<Option<&Bound>> {
-        self.by_name.get(name).map(Option::as_ref)
+    pub fn get(&self, name: &str) -> Found<'_> {
+        match self.by_name.get(name) {
+            Some(Some(bound)) => Found::Given(bound),
+            Some(None) => Found::Absent,
+            None => Found::Unknown,
+        }
     }
 }
 

@@ -1,0 +1,344 @@
+//! From an answer's bytes to data, and to the fingerprint of its shape. Pure: stages call it on recorded bodies, too.
+
+use scraper::{ElementRef, Html, Selector};
+use serde_json::{Map, Value};
+
+use super::nesting;
+use crate::{
+    error::{Code, Error, Result},
+    recipe::{
+        expression::{Document, Query},
+        model::{ResponseSpec, ResponseType},
+        selector::{self, Field},
+    },
+    shape,
+};
+
+/// Anti-hijacking prefixes in front of JSON.
+const XSSI: &[&str] = &[")]}',", ")]}'", "while(1);", "for(;;);"];
+
+/// What an answer held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extracted {
+    pub data: Value,
+    /// Length of `data` when it is a list.
+    pub items: Option<u64>,
+    /// The parsed JSON root (of the answer or of the embedded script).
+    pub whole: Option<Value>,
+}
+
+/// A `ResponseSpec` with its expression and selectors compiled.
+#[derive(Clone, Debug)]
+pub struct Extractor {
+    kind: ResponseType,
+    query: Option<Query>,
+    embedded: Option<Selector>,
+    html: Option<(Selector, Vec<(String, Field)>)>,
+    min_items: Option<u32>,
+    required_paths: Vec<String>,
+}
+
+/// [`Extractor::apply`] for one use.
+pub fn extract(spec: &ResponseSpec, mime: &str, body: &[u8]) -> Result<Extracted> {
+    Extractor::new(spec)?.apply(mime, body)
+}
+
+impl Extractor {
+    /// Fails with `RECIPE_INVALID`.
+    pub fn new(spec: &ResponseSpec) -> Result<Self> {
+        let html = match &spec.html {
+            None => None,
+            Some(html) => Some((
+                selector::compile(&html.items)?,
+                html.fields
+                    .iter()
+                    .map(|(name, text)| Ok((name.clone(), selector::compile_field(text)?)))
+                    .collect::<Result<_>>()?,
+            )),
+        };
+        Ok(Self {
+            kind: spec.kind,
+            query: spec.extract.as_deref().map(Query::compile).transpose()?,
+            embedded: spec
+                .embedded
+                .as_deref()
+                .map(selector::compile)
+                .transpose()?,
+            html,
+            min_items: spec.min_items,
+            required_paths: spec.required_paths.clone(),
+        })
+    }
+
+    /// Reads the body by the recipe's type; `mime` (an essence) only makes messages better. Text is read as UTF-8.
+    ///
+    /// Fails with `PARSE_ERROR` when the body is not what the recipe says, and `EXTRACT_EMPTY` when nothing matches: a `null`
+    /// result, nothing but nulls, a required path that is missing, fewer than `min_items`. An empty list is an answer; only
+    /// for HTML, where "no results" and "another layout" look the same, it must be allowed by `min_items: 0`.
+    pub fn apply(&self, mime: &str, body: &[u8]) -> Result<Extracted> {
+        let (data, whole) = match (self.kind, &self.html) {
+            (ResponseType::Text, _) => (self.text(body)?, None),
+            (ResponseType::Json, _) => self.query(parse_json(mime, body)?)?,
+            (ResponseType::Html, Some((items, fields))) => {
+                let document = parse_html(body)?;
+                (self.items(&document, items, fields)?, None)
+            }
+            (ResponseType::Html, None) => self.query(self.embedded_json(body)?)?,
+        };
+        let items = data.as_array().map(|it| it.len() as u64);
+        if let Some(min) = self.min_items
+            && items.unwrap_or(1) < u64::from(min)
+        {
+            return Err(empty(format!(
+                "found {} items, expected at least {min}",
+                items.unwrap_or(0)
+            )));
+        }
+        let root = whole.as_ref().unwrap_or(&data);
+        if let Some(path) = self.required_paths.iter().find(|it| !has_path(root, it)) {
+            return Err(empty(format!("the answer has no `{path}`")));
+        }
+        Ok(Extracted { data, items, whole })
+    }
+
+    fn text(&self, body: &[u8]) -> Result<Value> {
+        let text = String::from_utf8_lossy(body).trim().to_owned();
+        if text.is_empty() && self.min_items != Some(0) {
+            return Err(empty("the answer is empty".to_owned()));
+        }
+        Ok(Value::String(text))
+    }
+
+    fn query(&self, whole: Value) -> Result<(Value, Option<Value>)> {
+        let Some(query) = &self.query else {
+            return Ok((whole.clone(), Some(whole)));
+        };
+        let data = query.search(&Document::new(&whole)?)?;
+        if is_void(&data) {
+            return Err(empty("`extract` matches nothing in the answer".to_owned()));
+        }
+        Ok((data, Some(whole)))
+    }
+
+    fn items(
+        &self,
+        document: &Html,
+        items: &Selector,
+        fields: &[(String, Field)],
+    ) -> Result<Value> {
+        let mut out: Vec<Value> = document
+            .select(items)
+            .map(|item| {
+                fields
+                    .iter()
+                    .map(|(name, field)| (name.clone(), field_of(item, field)))
+                    .collect::<Map<_, _>>()
+                    .into()
+            })
+            .collect();
+        // A table's head has rows without cells.
+        out.retain(|it| !is_void(it));
+        if out.is_empty() && self.min_items != Some(0) {
+            return Err(empty("the selectors match nothing in the page".to_owned()));
+        }
+        Ok(out.into())
+    }
+
+    fn embedded_json(&self, body: &[u8]) -> Result<Value> {
+        let document = parse_html(body)?;
+        let Some(selector) = &self.embedded else {
+            return Err(Error::new(
+                Code::RecipeInvalid,
+                "`type: html` needs `embedded` or `html`",
+            ));
+        };
+        let mut seen = false;
+        for script in document.select(selector) {
+            seen = true;
+            let text: String = script.text().collect();
+            if let Some(value) = first_json(&text) {
+                return Ok(value);
+            }
+        }
+        if seen {
+            Err(Error::new(
+                Code::ParseError,
+                "the embedded script is not JSON",
+            ))
+        } else {
+            Err(empty("`embedded` matches nothing in the page".to_owned()))
+        }
+    }
+}
+
+/// The JSON, or what a script assigns (`window.__STATE__ = {…};`).
+fn first_json(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if let Ok(value) = serde_json::from_str(text) {
+        return Some(value);
+    }
+    let (_, assigned) = text.split_once('=')?;
+    serde_json::Deserializer::from_str(assigned)
+        .into_iter()
+        .next()?
+        .ok()
+}
+
+fn field_of(item: ElementRef<'_>, field: &Field) -> Value {
+    let element = match &field.selector {
+        None => Some(item),
+        Some(selector) => item.select(selector).next(),
+    };
+    let text = element.and_then(|it| match &field.attribute {
+        Some(name) => it.attr(name).map(|it| it.trim().to_owned()),
+        None => Some(collapsed(it)),
+    });
+    text.map_or(Value::Null, Value::String)
+}
+
+/// The element's text with runs of white space as one space, as a reader sees it.
+fn collapsed(element: ElementRef<'_>) -> String {
+    let text: String = element.text().collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn parse_html(body: &[u8]) -> Result<Html> {
+    let text = String::from_utf8_lossy(body);
+    nesting::check(&text)
+        .map_err(|why| Error::new(Code::ParseError, format!("the page is not parsed: {why}")))?;
+    Ok(Html::parse_document(&text))
+}
+
+/// JSON behind a byte order mark and anti-hijacking prefixes. Fails with `PARSE_ERROR`.
+pub(super) fn parse_json(mime: &str, body: &[u8]) -> Result<Value> {
+    let mut rest = body.trim_ascii_start();
+    rest = rest.strip_prefix("\u{feff}".as_bytes()).unwrap_or(rest);
+    for prefix in XSSI {
+        if let Some(after) = rest.strip_prefix(prefix.as_bytes()) {
+            rest = after;
+            break;
+        }
+    }
+    serde_json::from_slice(rest).map_err(|err| {
+        let kind = if mime.is_empty() { "the answer" } else { mime };
+        let shown: String = kind
+            .chars()
+            .filter(|it| !it.is_control())
+            .take(60)
+            .collect();
+        let out = Error::new(Code::ParseError, format!("{shown} does not parse as JSON"));
+        if mime.contains("html") {
+            out.hint("the site sent a page: it may want a session, or the endpoint moved")
+        } else {
+            out
+        }
+        .source(err)
+    })
+}
+
+/// Nothing was found: null, or a non-empty structure whose leaves are all null.
+fn is_void(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(all) => !all.is_empty() && all.iter().all(is_void),
+        Value::Object(all) => !all.is_empty() && all.values().all(is_void),
+        _ => false,
+    }
+}
+
+/// Whether `hits[].title` (or `$.hits[].title`) is there. What is below a null or in an empty list is unknown, not missing.
+fn has_path(value: &Value, path: &str) -> bool {
+    let path = path.strip_prefix('$').unwrap_or(path);
+    let path = path.strip_prefix('.').unwrap_or(path);
+    if path.is_empty() || value.is_null() {
+        return true;
+    }
+    if let Some(rest) = path.strip_prefix("[]") {
+        return value
+            .as_array()
+            .is_some_and(|all| all.is_empty() || all.iter().any(|it| has_path(it, rest)));
+    }
+    let (key, rest) = if path.starts_with('"') {
+        // As `shape::paths` writes keys with dots and the like.
+        let mut keys = serde_json::Deserializer::from_str(path).into_iter::<String>();
+        let Some(Ok(key)) = keys.next() else {
+            return false;
+        };
+        let used = keys.byte_offset();
+        (key, &path[used..])
+    } else {
+        let end = path.find(['.', '[']).unwrap_or(path.len());
+        (path[..end].to_owned(), &path[end..])
+    };
+    value.get(&key).is_some_and(|it| has_path(it, rest))
+}
+
+fn empty(message: String) -> Error {
+    Error::new(Code::ExtractEmpty, message)
+        .hint("the site may have changed; learn the recipe again")
+}
+
+/// What the shape of an answer is compared by, sorted: typed paths of the data, or for HTML items one
+/// `field:how many:text or none` for `items` and each field (buckets 0, 1, 2-9, 10-99, 100+).
+pub fn fingerprint(spec: &ResponseSpec, extracted: &Extracted) -> Vec<String> {
+    let Some(html) = &spec.html else {
+        return shape::paths(&extracted.data);
+    };
+    let items = extracted
+        .data
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let mut out: Vec<String> = html
+        .fields
+        .keys()
+        .map(|name| {
+            let texts: Vec<&str> = items
+                .iter()
+                .filter_map(|it| it.get(name).and_then(Value::as_str))
+                .collect();
+            let has_text = texts.iter().any(|it| !it.is_empty());
+            line(&format!(".{name}"), texts.len(), has_text)
+        })
+        .collect();
+    out.push(line("items", items.len(), !items.is_empty()));
+    out.sort();
+    out
+}
+
+fn line(name: &str, count: usize, has_text: bool) -> String {
+    let bucket = match count {
+        0 => "0",
+        1 => "1",
+        2..=9 => "2-9",
+        10..=99 => "10-99",
+        _ => "100+",
+    };
+    format!("{name}:{bucket}:{}", if has_text { "text" } else { "none" })
+}
+
+/// How alike two fingerprints of one recipe are, in basis points. How many items there are is not shape, so the buckets of
+/// HTML fingerprints are left out; a page without items is like any.
+pub fn similarity_bp(spec: &ResponseSpec, a: &[String], b: &[String]) -> u32 {
+    if spec.html.is_none() {
+        return shape::similarity_bp(a, b);
+    }
+    let is_empty = |it: &[String]| it.iter().any(|it| it == "items:0:none");
+    if is_empty(a) || is_empty(b) {
+        return 10_000;
+    }
+    let without_counts = |all: &[String]| -> Vec<String> {
+        all.iter()
+            .map(|it| {
+                let mut parts = it.rsplitn(3, ':');
+                let (text, _, name) = (parts.next(), parts.next(), parts.next());
+                format!("{}:{}", name.unwrap_or(it), text.unwrap_or(""))
+            })
+            .collect()
+    };
+    shape::similarity_bp(&without_counts(a), &without_counts(b))
+}
+
+#[cfg(test)]
+#[path = "extract_tests.rs"]
+mod tests;

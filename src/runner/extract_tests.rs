@@ -1,0 +1,157 @@
+use serde_json::json;
+
+use super::*;
+
+fn spec(value: Value) -> ResponseSpec {
+    serde_json::from_value(value).unwrap()
+}
+
+fn check(spec_json: Value, body: &str, want: &str) {
+    let got = extract(&spec(spec_json.clone()), "", body.as_bytes()).map_or_else(
+        |err| err.code().to_string(),
+        |it| {
+            assert_eq!(it.items, it.data.as_array().map(|it| it.len() as u64));
+            it.data.to_string()
+        },
+    );
+    assert_eq!(got, want, "{spec_json} {body}");
+}
+
+#[test]
+fn json_answers() {
+    let hits = r#"{"hits": [{"t": "a"}, {"t": "b", "u": 1}], "none": [], "nil": null}"#;
+    for (spec, want) in [
+        (json!({"extract": "hits[].t"}), r#"["a","b"]"#),
+        (json!({"extract": "none"}), "[]"),
+        (json!({"extract": "hits[?t=='z']"}), "[]"),
+        (json!({"extract": "none", "min_items": 1}), "EXTRACT_EMPTY"),
+        (json!({"extract": "hits", "min_items": 3}), "EXTRACT_EMPTY"),
+        (
+            json!({"extract": "hits[0]", "min_items": 1}),
+            r#"{"t":"a"}"#,
+        ),
+        (json!({"extract": "gone[].t"}), "EXTRACT_EMPTY"),
+        (json!({"extract": "nil"}), "EXTRACT_EMPTY"),
+        (json!({"extract": "hits[].{x: gone}"}), "EXTRACT_EMPTY"),
+        (
+            json!({"extract": "length(hits)", "required_paths": ["hits[].t", "$.hits[].u", "none[].x", "nil.x"]}),
+            "2",
+        ),
+        (
+            json!({"extract": "hits", "required_paths": ["hits[].v"]}),
+            "EXTRACT_EMPTY",
+        ),
+        (
+            json!({"extract": "hits", "required_paths": ["hits.t"]}),
+            "EXTRACT_EMPTY",
+        ),
+    ] {
+        let mut spec = spec;
+        spec["type"] = json!("json");
+        check(spec, hits, want);
+    }
+    let plain = json!({"type": "json"});
+    for (body, want) in [
+        ("{\"a\":1}", "{\"a\":1}"),
+        ("\u{feff} {\"a\":1}", "{\"a\":1}"),
+        (")]}'\n[1]", "[1]"),
+        (")]}',\n[1]", "[1]"),
+        ("null", "null"),
+        ("", "PARSE_ERROR"),
+        ("<html>", "PARSE_ERROR"),
+        ("{\"a\":1} x", "PARSE_ERROR"),
+        ("[1e999]", "PARSE_ERROR"),
+    ] {
+        check(plain.clone(), body, want);
+    }
+    check(plain, &"[".repeat(10_000), "PARSE_ERROR");
+}
+
+#[test]
+fn required_paths_with_odd_keys() {
+    let value = json!({"a.b": [{"c:d": 1}]});
+    assert!(has_path(&value, "$.\"a.b\"[].\"c:d\""));
+    assert!(!has_path(&value, "a.b"));
+    for typed in shape::paths(&value) {
+        let path = typed.rsplit_once(':').unwrap().0;
+        assert!(has_path(&value, path), "{path}");
+    }
+}
+
+#[test]
+fn html_answers() {
+    let page = "<table><tr><th>x</th></tr>
+        <tr><td class=t><a href='/1'>One  <b>bold</b>er\n two</a></td><td class=p>3&nbsp;&euro;</td></tr>
+        <tr><td class=t><a href=/2>Two</a></td></tr></table>";
+    let of = |fields: Value| json!({"type": "html", "html": {"items": "tr", "fields": fields}});
+    check(
+        of(json!({"name": "td.t", "link": "a@href", "price": ".p"})),
+        page,
+        "[{\"link\":\"/1\",\"name\":\"One bolder two\",\"price\":\"3 €\"},\
+          {\"link\":\"/2\",\"name\":\"Two\",\"price\":null}]",
+    );
+    check(of(json!({"gone": ".gone"})), page, "EXTRACT_EMPTY");
+    check(
+        json!({"type": "html", "html": {"items": ".gone", "fields": {"a": ""}}}),
+        page,
+        "EXTRACT_EMPTY",
+    );
+    check(
+        json!({"type": "html", "html": {"items": ".gone", "fields": {"a": ""}}, "min_items": 0}),
+        page,
+        "[]",
+    );
+    check(
+        json!({"type": "html", "html": {"items": "a", "fields": {"text": "", "to": "@href"}}, "min_items": 2}),
+        page,
+        "[{\"text\":\"One bolder two\",\"to\":\"/1\"},{\"text\":\"Two\",\"to\":\"/2\"}]",
+    );
+    check(
+        of(json!({"a": "td"})),
+        &"<div>".repeat(100_000),
+        "PARSE_ERROR",
+    );
+}
+
+#[test]
+fn embedded_answers() {
+    let page = |text: &str| format!("<p><script id=d type=application/json>{text}</script>");
+    let of = |extract: &str| json!({"type": "html", "embedded": "script#d", "extract": extract});
+    check(of("a.b"), &page("{\"a\":{\"b\":\"</p>\"}}"), "\"</p>\"");
+    check(of("a"), &page("window.__S__ = {\"a\":[1]};"), "[1]");
+    check(of("a"), &page("var x = y"), "PARSE_ERROR");
+    check(of("a"), "<p>", "EXTRACT_EMPTY");
+    check(of("gone"), &page("{}"), "EXTRACT_EMPTY");
+}
+
+#[test]
+fn text_answers() {
+    check(json!({"type": "text"}), " hello\n", "\"hello\"");
+    check(json!({"type": "text"}), " ", "EXTRACT_EMPTY");
+}
+
+#[test]
+fn fingerprints() {
+    let html = spec(
+        json!({"type": "html", "html": {"items": "li", "fields": {"name": "b", "to": "a@href"}}}),
+    );
+    let of = |page: &str| fingerprint(&html, &extract(&html, "", page.as_bytes()).unwrap());
+    let one = of("<li><b>x</b><a href=/1>");
+    assert_eq!(one, [".name:1:text", ".to:1:text", "items:1:text"]);
+    let many = of(&"<li><b>x</b><a href=/1></a></li>".repeat(20));
+    assert_eq!(
+        many,
+        [".name:10-99:text", ".to:10-99:text", "items:10-99:text"]
+    );
+    assert_eq!(similarity_bp(&html, &one, &many), 10_000);
+    let other = of("<li><b>x</b>");
+    assert!(similarity_bp(&html, &one, &other) < 8_500);
+
+    let json = spec(json!({"type": "json", "extract": "hits"}));
+    let got = extract(&json, "", br#"{"hits":[{"t":1}],"n":2}"#).unwrap();
+    assert_eq!(
+        fingerprint(&json, &got),
+        ["$:list", "$[].t:num", "$[]:object"]
+    );
+    assert_eq!(got.whole.unwrap()["n"], 2);
+}

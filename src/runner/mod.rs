@@ -1,0 +1,369 @@
+//! Runs a recipe: fills it, sends it, reads the answer, judges its shape.
+//!
+//! The result is data, not an `Err`: callers print it, store it and count it. Nothing is retried here; the result says
+//! whether that would make sense.
+
+pub mod extract;
+mod nesting;
+
+use std::{collections::BTreeMap, time::Instant};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use self::extract::{Extracted, Extractor, fingerprint, similarity_bp};
+use crate::{
+    error::{Code, Error, Result},
+    recipe::{
+        check::check,
+        expression::{Document, Query},
+        model::{Recipe, Slot, SlotSource, TransportKind},
+        request::{CompiledRequest, bind},
+        values::Values,
+    },
+    transport::{Outgoing, Reply, Timings, Transport},
+};
+
+/// An answer less alike than this to the verified one has drifted (seed 1.3.1).
+pub const MIN_SIMILARITY_BP: u32 = 8_500;
+const MAX_RAW: usize = 64 * 1024;
+const MAX_RETRY_AFTER: u64 = 60;
+
+/// A checked recipe with everything parsed that can be parsed before values are known. Runs share it.
+pub struct Compiled {
+    recipe: Recipe,
+    request: CompiledRequest,
+    extractor: Extractor,
+    /// Slots that the request mentions.
+    slots: Vec<CompiledSlot>,
+}
+
+struct CompiledSlot {
+    slot: Slot,
+    /// For `SlotSource::Response`.
+    query: Option<Query>,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct RecipeRunResult {
+    pub success: bool,
+    /// Also there when only the shape has drifted.
+    pub data: Value,
+    /// The body as text, at most 64 KiB, when an answer came and no data could be taken from it.
+    pub raw_response: Option<String>,
+    pub status_code: Option<u16>,
+    pub error: Option<String>,
+    pub error_code: Option<&'static str>,
+    pub hint: Option<String>,
+    /// The same call may succeed later.
+    pub retryable: bool,
+    /// At most 60.
+    pub retry_after_sec: Option<u64>,
+    pub auth_recovery_triggered: bool,
+    pub transport_used: TransportKind,
+    /// Of the recipe's own request, not of those made for slots.
+    pub redirect_hops: u32,
+    pub timings_ms: RunTimings,
+    /// Length of `data` when it is a list.
+    pub items: Option<u64>,
+}
+
+/// Milliseconds at microsecond resolution; requests made for slots are included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct RunTimings {
+    pub validate: f64,
+    pub dns: f64,
+    pub connect: f64,
+    pub ttfb: f64,
+    pub download: f64,
+    pub extract: f64,
+    pub total: f64,
+}
+
+impl RunTimings {
+    fn add(&mut self, it: Timings) {
+        self.validate += millis(it.validate);
+        self.dns += millis(it.dns);
+        self.connect += millis(it.connect);
+        self.ttfb += millis(it.ttfb);
+        self.download += millis(it.download);
+    }
+
+    fn round(&mut self) {
+        for it in [
+            &mut self.validate,
+            &mut self.dns,
+            &mut self.connect,
+            &mut self.ttfb,
+            &mut self.download,
+            &mut self.extract,
+            &mut self.total,
+        ] {
+            *it = (*it * 1000.0).round() / 1000.0;
+        }
+    }
+}
+
+/// Checks and parses a recipe. Fails with `RECIPE_INVALID` or `METHOD_NOT_ALLOWED`.
+pub fn compile(recipe: &Recipe) -> Result<Compiled> {
+    check(recipe)?;
+    let request = CompiledRequest::new(&recipe.request)?;
+    let used = request.names();
+    let slots = recipe
+        .slots
+        .iter()
+        .filter(|it| used.contains(&it.name.as_str()))
+        .map(|slot| {
+            let query = match &slot.from {
+                SlotSource::Response { path, .. } => Some(Query::compile(path)?),
+                _ => None,
+            };
+            Ok(CompiledSlot {
+                slot: slot.clone(),
+                query,
+            })
+        })
+        .collect::<Result<_>>()?;
+    Ok(Compiled {
+        extractor: Extractor::new(&recipe.response)?,
+        recipe: recipe.clone(),
+        request,
+        slots,
+    })
+}
+
+impl Compiled {
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+}
+
+/// Runs the recipe once. `slots` holds values that the caller has (from a session); those of kinds `document` and `response`
+/// that it does not have are fetched first, through the same transport, each URL once.
+pub async fn run(
+    compiled: &Compiled,
+    params: &BTreeMap<String, String>,
+    slots: &BTreeMap<String, String>,
+    transport: &dyn Transport,
+) -> RecipeRunResult {
+    let start = Instant::now();
+    let mut out = RecipeRunResult {
+        success: false,
+        data: Value::Null,
+        raw_response: None,
+        status_code: None,
+        error: None,
+        error_code: None,
+        hint: None,
+        retryable: false,
+        retry_after_sec: None,
+        auth_recovery_triggered: false,
+        transport_used: transport.kind(),
+        redirect_hops: 0,
+        timings_ms: RunTimings::default(),
+        items: None,
+    };
+    match attempt(compiled, params, slots, transport, &mut out).await {
+        Ok(()) => out.success = true,
+        Err(err) => out.fail(&err),
+    }
+    out.timings_ms.total = millis(start.elapsed().as_micros() as u64);
+    out.timings_ms.round();
+    out
+}
+
+async fn attempt(
+    compiled: &Compiled,
+    params: &BTreeMap<String, String>,
+    slots: &BTreeMap<String, String>,
+    transport: &dyn Transport,
+    out: &mut RecipeRunResult,
+) -> Result<()> {
+    let start = Instant::now();
+    let mut values = bind(&compiled.recipe, params, slots)?;
+    out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
+    fill_slots(compiled, slots, transport, &mut values, out).await?;
+
+    let start = Instant::now();
+    let request = compiled.request.fill(&values)?;
+    out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
+    let reply = transport.send(&request).await?;
+    out.timings_ms.add(reply.timings);
+    out.status_code = Some(reply.status);
+    out.redirect_hops = reply.hops;
+    if let Err(err) = check_status(&reply) {
+        out.retry_after_sec = retry_after(&reply);
+        out.raw_response = Some(raw(&reply.body));
+        return Err(err);
+    }
+
+    let start = Instant::now();
+    let extracted = compiled.extractor.apply(&reply.mime(), &reply.body);
+    out.timings_ms.extract = millis(start.elapsed().as_micros() as u64);
+    match extracted {
+        Ok(extracted) => {
+            let judged = check_shape(&compiled.recipe, &extracted);
+            out.items = extracted.items;
+            out.data = extracted.data;
+            judged
+        }
+        Err(err) => {
+            out.raw_response = Some(raw(&reply.body));
+            Err(err)
+        }
+    }
+}
+
+async fn fill_slots(
+    compiled: &Compiled,
+    given: &BTreeMap<String, String>,
+    transport: &dyn Transport,
+    values: &mut Values,
+    out: &mut RecipeRunResult,
+) -> Result<()> {
+    let mut fetched: BTreeMap<&str, Reply> = BTreeMap::new();
+    for it in &compiled.slots {
+        let name = &it.slot.name;
+        if given.contains_key(name) {
+            continue;
+        }
+        let (SlotSource::Document { url, .. } | SlotSource::Response { url, .. }) = &it.slot.from
+        else {
+            return Err(Error::new(
+                Code::SessionRequired,
+                format!("slot `{name}` comes from a browser session"),
+            )
+            .hint("run the recipe with a session"));
+        };
+        if !fetched.contains_key(url.as_str()) {
+            let request = Outgoing {
+                method: "GET".to_owned(),
+                url: url.clone(),
+                headers: vec![],
+                body: None,
+                allowed_domains: compiled.recipe.request.allowed_domains.clone(),
+            };
+            let reply = transport.send(&request).await?;
+            out.timings_ms.add(reply.timings);
+            if let Err(err) = check_status(&reply) {
+                out.status_code = Some(reply.status);
+                out.retry_after_sec = retry_after(&reply);
+                return Err(Error::new(
+                    err.code(),
+                    format!("fetch slot `{name}`: {}", err.message()),
+                ));
+            }
+            fetched.insert(url, reply);
+        }
+        let reply = &fetched[url.as_str()];
+        let text = slot_value(it, reply)?.ok_or_else(|| {
+            Error::new(
+                Code::ExtractEmpty,
+                format!("slot `{name}` is not in the answer it comes from"),
+            )
+            .hint("the site may have changed; learn the recipe again")
+        })?;
+        values.add_slot(name, &text)?;
+    }
+    Ok(())
+}
+
+fn slot_value(it: &CompiledSlot, reply: &Reply) -> Result<Option<String>> {
+    match (&it.slot.from, &it.query) {
+        (SlotSource::Document { after, until, .. }, _) => {
+            let text = String::from_utf8_lossy(&reply.body);
+            let found = text
+                .split_once(after.as_str())
+                .and_then(|(_, rest)| rest.split_once(until.as_str()));
+            Ok(found.map(|(value, _)| value.to_owned()))
+        }
+        (SlotSource::Response { .. }, Some(query)) => {
+            let json = extract::parse_json(&reply.mime(), &reply.body)?;
+            Ok(match query.search(&Document::new(&json)?)? {
+                Value::String(it) => Some(it),
+                it @ (Value::Number(_) | Value::Bool(_)) => Some(it.to_string()),
+                _ => None,
+            })
+        }
+        _ => Ok(None),
+    }
+}
+
+/// 401 and 403 are `AUTH_REQUIRED`, 429 `RATE_LIMITED`, 5xx `SERVER_ERROR`, all else outside 2xx `HTTP_STATUS`.
+pub fn check_status(reply: &Reply) -> Result<()> {
+    let status = reply.status;
+    let (code, hint) = match status {
+        200..=299 => return Ok(()),
+        401 | 403 => (Code::AuthRequired, "the site wants a session or refuses us"),
+        429 => (Code::RateLimited, "wait, then call again"),
+        500..=599 => (Code::ServerError, "the site has trouble; call again later"),
+        _ => (
+            Code::HttpStatus,
+            "the site may have changed; learn the recipe again",
+        ),
+    };
+    Err(Error::new(code, format!("the site answered {status}")).hint(hint))
+}
+
+/// Seconds from `Retry-After`, at most 60. Its date form needs a clock and is left out.
+fn retry_after(reply: &Reply) -> Option<u64> {
+    let seconds: u64 = reply.header("retry-after")?.trim().parse().ok()?;
+    Some(seconds.min(MAX_RETRY_AFTER))
+}
+
+/// Fails with `SHAPE_DRIFT` when the recipe was verified with another shape.
+fn check_shape(recipe: &Recipe, extracted: &Extracted) -> Result<()> {
+    let Some(verified) = recipe
+        .verification
+        .as_ref()
+        .filter(|it| !it.shape.is_empty())
+    else {
+        return Ok(());
+    };
+    let now = fingerprint(&recipe.response, extracted);
+    let alike = similarity_bp(&recipe.response, &verified.shape, &now);
+    if alike >= MIN_SIMILARITY_BP {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::ShapeDrift,
+        format!(
+            "the answer is {}.{:02} % like the one that was verified",
+            alike / 100,
+            alike % 100
+        ),
+    )
+    .hint("check the data; if the site changed, learn the recipe again"))
+}
+
+impl RecipeRunResult {
+    fn fail(&mut self, err: &Error) {
+        self.error = Some(
+            err.to_string()
+                .chars()
+                .filter(|it| !it.is_control())
+                .collect(),
+        );
+        self.error_code = Some(err.code().as_str());
+        self.hint = err.hint_text().map(str::to_owned);
+        self.retryable = err.code().retryable();
+    }
+}
+
+fn raw(body: &[u8]) -> String {
+    let mut text = String::from_utf8_lossy(&body[..body.len().min(MAX_RAW)]).into_owned();
+    let mut end = text.len().min(MAX_RAW);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
+}
+
+fn millis(micros: u64) -> f64 {
+    micros as f64 / 1000.0
+}
+
+#[cfg(test)]
+mod tests;
