@@ -141,12 +141,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner {
-            code,
-            message: message.into(),
-            hint: None,
-            source: None,
-        }))
+        Self(Box::new(Inner { code, message: message.into(), hint: None, source: None }))
     }
 
     #[must_use]
@@ -206,11 +201,7 @@ mod tests {
     #[test]
     fn wire_names_are_unique_and_upper_case() {
         let mut names: Vec<&str> = Code::ALL.iter().map(|it| it.as_str()).collect();
-        assert!(
-            names
-                .iter()
-                .all(|it| it.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
-        );
+        assert!(names.iter().all(|it| it.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')));
         names.sort_unstable();
         let n = names.len();
         names.dedup();

@@ -19,24 +19,15 @@ impl RecipeName {
     pub fn new(name: impl Into<String>) -> Result<Self> {
         let name = name.into();
         let ok = (1..=64).contains(&name.len())
-            && name
-                .bytes()
-                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
             && !name.starts_with('-')
             && !name.ends_with('-');
         if ok {
             Ok(Self(name))
         } else {
-            let shown: String = name
-                .chars()
-                .filter(|it| !it.is_control())
-                .take(80)
-                .collect();
-            Err(Error::new(
-                Code::RecipeInvalid,
-                format!("`{shown}` is not a recipe name"),
-            )
-            .hint("use 1 to 64 of a-z, 0-9 and -, not starting or ending with -"))
+            let shown: String = name.chars().filter(|it| !it.is_control()).take(80).collect();
+            Err(Error::new(Code::RecipeInvalid, format!("`{shown}` is not a recipe name"))
+                .hint("use 1 to 64 of a-z, 0-9 and -, not starting or ending with -"))
         }
     }
 
@@ -54,11 +45,7 @@ impl RecipeName {
             }
         }
         let out = out.trim_matches('-');
-        Self(if out.is_empty() {
-            "recipe".to_owned()
-        } else {
-            out.to_owned()
-        })
+        Self(if out.is_empty() { "recipe".to_owned() } else { out.to_owned() })
     }
 
     pub fn as_str(&self) -> &str {
@@ -105,21 +92,13 @@ impl TaskId {
     pub fn parse(text: &str) -> Result<Self> {
         let ok = text.len() <= 80
             && !text.is_empty()
-            && text
-                .bytes()
-                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+            && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
         if ok {
             Ok(Self(text.to_owned()))
         } else {
-            let shown: String = text
-                .chars()
-                .filter(|it| !it.is_control())
-                .take(80)
-                .collect();
-            Err(
-                Error::new(Code::TaskNotFound, format!("`{shown}` is not a task id"))
-                    .hint("`commis recipe debug` without --task-id lists the tasks"),
-            )
+            let shown: String = text.chars().filter(|it| !it.is_control()).take(80).collect();
+            Err(Error::new(Code::TaskNotFound, format!("`{shown}` is not a task id"))
+                .hint("`commis recipe debug` without --task-id lists the tasks"))
         }
     }
 
@@ -150,12 +129,10 @@ impl fmt::Display for TaskId {
 /// Lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     use fmt::Write as _;
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut out, b| {
-            let _ = write!(out, "{b:02x}");
-            out
-        })
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, b| {
+        let _ = write!(out, "{b:02x}");
+        out
+    })
 }
 
 #[cfg(test)]
@@ -167,23 +144,10 @@ mod tests {
         for good in ["a", "hn-search", "x1"] {
             assert!(RecipeName::new(good).is_ok(), "{good}");
         }
-        for bad in [
-            "",
-            "-a",
-            "a-",
-            "A",
-            "a b",
-            "../x",
-            "a/b",
-            "é",
-            &"a".repeat(65),
-        ] {
+        for bad in ["", "-a", "a-", "A", "a b", "../x", "a/b", "é", &"a".repeat(65)] {
             assert!(RecipeName::new(bad).is_err(), "{bad}");
         }
-        assert_eq!(
-            RecipeName::slug("Search  Hacker News!").as_str(),
-            "search-hacker-news"
-        );
+        assert_eq!(RecipeName::slug("Search  Hacker News!").as_str(), "search-hacker-news");
         assert_eq!(RecipeName::slug("…").as_str(), "recipe");
     }
 

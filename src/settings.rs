@@ -54,10 +54,7 @@ pub struct DecisionSettings {
 
 impl Default for DecisionSettings {
     fn default() -> Self {
-        Self {
-            min_score_bp: 5500,
-            min_lead_bp: 800,
-        }
+        Self { min_score_bp: 5500, min_lead_bp: 800 }
     }
 }
 
@@ -73,11 +70,7 @@ pub struct LearningSettings {
 
 impl Default for LearningSettings {
     fn default() -> Self {
-        Self {
-            max_replays: 24,
-            max_seconds: 30,
-            pace_ms: 250,
-        }
+        Self { max_replays: 24, max_seconds: 30, pace_ms: 250 }
     }
 }
 
@@ -107,12 +100,16 @@ impl Settings {
             })?,
             Err(err) if err.kind() == std::io::ErrorKind::NotFound => Self::default(),
             Err(err) => {
-                return Err(Error::new(Code::SettingsInvalid, format!("cannot read {shown}")).source(err));
+                return Err(
+                    Error::new(Code::SettingsInvalid, format!("cannot read {shown}")).source(err)
+                );
             }
         };
         if let Some(hosts) = env_path("COMMIS_TEST_HOSTS") {
             let hosts = hosts.to_string_lossy().into_owned();
-            out.egress.test_hosts.extend(hosts.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned));
+            out.egress.test_hosts.extend(
+                hosts.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned),
+            );
         }
         if let Some(path) = env_path("COMMIS_CHROMIUM") {
             out.browser.path = Some(path);
@@ -154,12 +151,7 @@ impl Home {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the only reader of the environment"
-)]
+#[expect(clippy::disallowed_methods, reason = "the only reader of the environment")]
 fn env_path(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name)
-        .filter(|it| !it.is_empty())
-        .map(PathBuf::from)
+    std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from)
 }

@@ -1,5 +1,4 @@
 //! What stages leave on disk for one another: payload types, envelope, store.
-pub mod files;
 pub mod kinds;
 pub mod payloads;
 pub mod recording;

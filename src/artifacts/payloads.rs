@@ -30,10 +30,7 @@ pub struct Reject {
 
 impl Reject {
     pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
-        Self {
-            reason,
-            detail: detail.into(),
-        }
+        Self { reason, detail: detail.into() }
     }
 }
 

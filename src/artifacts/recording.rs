@@ -360,9 +360,5 @@ pub enum Origin {
     /// A leaf of an earlier JSON answer to a plain GET.
     Response { url: String, path: String },
     /// A literal in an earlier HTML or script answer to a plain GET: the value stands between `after` and `until`.
-    Document {
-        url: String,
-        after: String,
-        until: String,
-    },
+    Document { url: String, after: String, until: String },
 }

@@ -12,12 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{
-    files::{Dir, Lock},
-    kinds::{Artifact, Kind},
-};
+use super::kinds::{Artifact, Kind};
 use crate::{
     error::{Code, Error, Result},
+    files::{Dir, Lock},
     ids::{TaskId, hex},
 };
 
@@ -108,31 +106,18 @@ impl Store {
         let dir = Dir::open(&path, true)?
             .ok_or_else(|| Error::new(Code::ArtifactIo, format!("{} vanished", path.display())))?;
         let lock = dir.try_lock()?.ok_or_else(|| {
-            Error::new(
-                Code::TaskBusy,
-                format!("task {id} is being worked on by another process"),
-            )
-            .hint("wait for it, or end it")
+            Error::new(Code::TaskBusy, format!("task {id} is being worked on by another process"))
+                .hint("wait for it, or end it")
         })?;
         dir.sweep()?;
-        Ok(TaskFolder {
-            id: id.clone(),
-            path,
-            dir,
-            _lock: Some(lock),
-        })
+        Ok(TaskFolder { id: id.clone(), path, dir, _lock: Some(lock) })
     }
 
     /// Opens a task's folder to look at; `None` when there is none.
     pub fn peek(&self, id: &TaskId) -> Result<Option<TaskFolder>> {
         let path = self.root.join(id.as_str());
         let dir = Dir::open(&path, false)?;
-        Ok(dir.map(|dir| TaskFolder {
-            id: id.clone(),
-            path,
-            dir,
-            _lock: None,
-        }))
+        Ok(dir.map(|dir| TaskFolder { id: id.clone(), path, dir, _lock: None }))
     }
 
     /// Every task with a folder, sorted.
@@ -211,11 +196,8 @@ impl TaskFolder {
     /// Writes one artifact and returns its payload hash. Fails with [`Code::ArtifactIo`].
     pub fn put<A: Artifact>(&self, payload: &A, stamp: Stamp) -> Result<String> {
         let payload = serde_json::to_value(payload).map_err(|err| {
-            Error::new(
-                Code::Internal,
-                format!("{} cannot be written as JSON", A::KIND.as_str()),
-            )
-            .source(err)
+            Error::new(Code::Internal, format!("{} cannot be written as JSON", A::KIND.as_str()))
+                .source(err)
         })?;
         let payload_sha256 = json_sha256(&payload);
         let envelope = Envelope {
@@ -246,10 +228,7 @@ impl TaskFolder {
     pub fn journal(&self) -> Result<Vec<Value>> {
         let bytes = self.dir.read(JOURNAL, MAX_FILE)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        Ok(text
-            .lines()
-            .filter_map(|it| serde_json::from_str(it).ok())
-            .collect())
+        Ok(text.lines().filter_map(|it| serde_json::from_str(it).ok()).collect())
     }
 
     /// Appends a line to the replay journal and fsyncs it.
@@ -294,10 +273,7 @@ fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
 }
 
 /// RFC 3339, seconds.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "envelopes are stamped here and nowhere else"
-)]
+#[expect(clippy::disallowed_methods, reason = "envelopes are stamped here and nowhere else")]
 pub fn now() -> String {
     jiff::Timestamp::try_from(std::time::SystemTime::now())
         .map(|it| it.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())

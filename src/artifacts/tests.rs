@@ -70,22 +70,10 @@ fn damage_is_named() {
             "\"artifact\": \"recipe_draft\"",
             Code::ArtifactCorrupt,
         ),
-        (
-            "\"task_id\": \"shop",
-            "\"task_id\": \"shopp",
-            Code::ArtifactCorrupt,
-        ),
+        ("\"task_id\": \"shop", "\"task_id\": \"shopp", Code::ArtifactCorrupt),
         ("{", "", Code::ArtifactCorrupt),
-        (
-            "\"artifact_version\": 1",
-            "\"artifact_version\": 2",
-            Code::ArtifactSchemaMismatch,
-        ),
-        (
-            "\"schema_hash\": \"",
-            "\"schema_hash\": \"0",
-            Code::ArtifactSchemaMismatch,
-        ),
+        ("\"artifact_version\": 1", "\"artifact_version\": 2", Code::ArtifactSchemaMismatch),
+        ("\"schema_hash\": \"", "\"schema_hash\": \"0", Code::ArtifactSchemaMismatch),
     ];
     for (from, to, code) in cases {
         with_store(|store, id| {
@@ -96,10 +84,7 @@ fn damage_is_named() {
             assert_eq!(err.code(), code, "{from} -> {to}: {err}");
             assert!(err.hint_text().is_some());
             task.put(&baseline(3), stamp()).unwrap();
-            assert!(
-                task.get::<BaselineFingerprint>().is_ok(),
-                "a write replaces it"
-            );
+            assert!(task.get::<BaselineFingerprint>().is_ok(), "a write replaces it");
         });
     }
 }
@@ -108,27 +93,13 @@ fn damage_is_named() {
 fn a_cut_file_is_corrupt_and_an_absent_one_is_absent() {
     with_store(|store, id| {
         let task = store.task(id).unwrap();
-        assert!(matches!(
-            task.find(Kind::RecipeDraft).unwrap(),
-            Found::Absent
-        ));
-        assert_eq!(
-            task.get::<BaselineFingerprint>().unwrap_err().code(),
-            Code::ArtifactMissing
-        );
+        assert!(matches!(task.find(Kind::RecipeDraft).unwrap(), Found::Absent));
+        assert_eq!(task.get::<BaselineFingerprint>().unwrap_err().code(), Code::ArtifactMissing);
         task.put(&baseline(3), stamp()).unwrap();
         let path = task.path(Kind::BaselineFingerprint);
         let len = std::fs::metadata(&path).unwrap().len();
-        std::fs::File::options()
-            .write(true)
-            .open(&path)
-            .unwrap()
-            .set_len(len / 2)
-            .unwrap();
-        assert_eq!(
-            task.get::<BaselineFingerprint>().unwrap_err().code(),
-            Code::ArtifactCorrupt
-        );
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(len / 2).unwrap();
+        assert_eq!(task.get::<BaselineFingerprint>().unwrap_err().code(), Code::ArtifactCorrupt);
     });
 }
 
@@ -138,14 +109,8 @@ fn planted_links_are_refused() {
         let task = store.task(id).unwrap();
         let path = task.path(Kind::BaselineFingerprint);
         std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
-        assert_eq!(
-            task.put(&baseline(3), stamp()).unwrap_err().code(),
-            Code::ArtifactIo
-        );
-        assert_eq!(
-            task.get::<BaselineFingerprint>().unwrap_err().code(),
-            Code::ArtifactIo
-        );
+        assert_eq!(task.put(&baseline(3), stamp()).unwrap_err().code(), Code::ArtifactIo);
+        assert_eq!(task.get::<BaselineFingerprint>().unwrap_err().code(), Code::ArtifactIo);
         let other = TaskId::parse("linked-00000000").unwrap();
         std::os::unix::fs::symlink("/tmp", store.root().join("linked-00000000")).unwrap();
         assert_eq!(store.task(&other).err().unwrap().code(), Code::ArtifactIo);
@@ -181,12 +146,7 @@ fn the_journal_forgives_a_cut_line() {
         task.note(&json!({"n": 2})).unwrap();
         let path = task.path(Kind::RecipeDraft).with_file_name("replays.jsonl");
         let len = std::fs::metadata(&path).unwrap().len();
-        std::fs::File::options()
-            .write(true)
-            .open(&path)
-            .unwrap()
-            .set_len(len - 3)
-            .unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(len - 3).unwrap();
         assert_eq!(task.journal().unwrap(), [json!({"n": 1})]);
         task.forget_journal().unwrap();
         assert!(task.journal().unwrap().is_empty());
@@ -203,10 +163,7 @@ fn checked_in_schemas_match_the_types() {
         strip_descriptions(&mut value);
         let canonical = serde_json_canonicalizer::to_string(&value).unwrap();
         let value: Value = serde_json::from_str(&canonical).unwrap();
-        (
-            A::KIND,
-            serde_json::to_string_pretty(&value).unwrap() + "\n",
-        )
+        (A::KIND, serde_json::to_string_pretty(&value).unwrap() + "\n")
     }
     let all = [
         schema::<SessionRecording>(),
@@ -222,15 +179,12 @@ fn checked_in_schemas_match_the_types() {
     ];
     assert_eq!(all.iter().map(|it| it.0).collect::<Vec<_>>(), Kind::ALL);
     for (kind, text) in all {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("src/artifacts/schemas")
-            .join(kind.file());
-        snapbox::Assert::new()
-            .action_env(snapbox::assert::DEFAULT_ACTION_ENV)
-            .eq(
-                text.clone(),
-                snapbox::Data::read_from(&file, Some(snapbox::data::DataFormat::Text)),
-            );
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("src/artifacts/schemas").join(kind.file());
+        snapbox::Assert::new().action_env(snapbox::assert::DEFAULT_ACTION_ENV).eq(
+            text.clone(),
+            snapbox::Data::read_from(&file, Some(snapbox::data::DataFormat::Text)),
+        );
         assert_eq!(sha256(kind.schema().as_bytes()).len(), 64);
     }
 }

@@ -86,7 +86,8 @@ pub fn load(path: &Path) -> Result<Manifest> {
     let file: File = serde_saphyr::from_str_with_options(&text, options)
         .map_err(|err| invalid(format!("{shown}: {err}")))?;
     if file.version != 1 {
-        return Err(invalid(format!("{shown}: version {} is unknown", file.version)).hint("this commis reads version 1"));
+        return Err(invalid(format!("{shown}: version {} is unknown", file.version))
+            .hint("this commis reads version 1"));
     }
     let name = path.file_stem().and_then(|it| it.to_str()).unwrap_or("manifest").to_owned();
     let timeout = Duration::from_secs(file.defaults.timeout_s.unwrap_or(60).clamp(1, 600));
@@ -121,7 +122,10 @@ fn check(entry: Entry, manifest: &str, timeout: Duration, folder: &Path) -> Resu
         task: entry.task,
         source,
         examples: entry.examples,
-        expect: Expectation { min_items: entry.expect.min_items, required_paths: entry.expect.required_paths },
+        expect: Expectation {
+            min_items: entry.expect.min_items,
+            required_paths: entry.expect.required_paths,
+        },
         category: entry.category,
         requires_auth: entry.requires_auth,
         timeout,
@@ -142,13 +146,16 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
             return Err(invalid("all examples must give the same parameters"));
         }
         for (name, value) in example {
-            let ok = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+            let ok =
+                name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
             if name.is_empty() || name.len() > 40 || !ok || name.starts_with("slot_") {
                 return Err(invalid(format!("`{}` is not a parameter name", printable(name)))
                     .hint("use a-z, 0-9 and _, at most 40 characters, not starting with slot_"));
             }
             if value.is_empty() || value.len() > 200 || value.chars().any(char::is_control) {
-                return Err(invalid(format!("example `{name}` must have 1 to 200 bytes without control characters")));
+                return Err(invalid(format!(
+                    "example `{name}` must have 1 to 200 bytes without control characters"
+                )));
             }
         }
         names = Some(these);
@@ -172,15 +179,25 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
     for text in &texts {
         for hole in holes(text) {
             if !names.contains(&hole) {
-                return Err(invalid(format!("`{{{}}}` is used, but no example gives it", printable(&hole))));
+                return Err(invalid(format!(
+                    "`{{{}}}` is used, but no example gives it",
+                    printable(&hole)
+                )));
             }
         }
     }
     if !allow_secrets {
         let values = task.examples.iter().flat_map(BTreeMap::values);
-        if let Some(why) = texts.into_iter().chain(values).find_map(|it| redact::probable_secret(it)) {
-            return Err(Error::new(Code::SecretInTask, format!("the task seems to hold a secret ({why})"))
-                .hint("take it out, or give --allow-task-secrets: it is then used, and stored redacted"));
+        if let Some(why) =
+            texts.into_iter().chain(values).find_map(|it| redact::probable_secret(it))
+        {
+            return Err(Error::new(
+                Code::SecretInTask,
+                format!("the task seems to hold a secret ({why})"),
+            )
+            .hint(
+                "take it out, or give --allow-task-secrets: it is then used, and stored redacted",
+            ));
         }
     }
     Ok(())
@@ -191,7 +208,9 @@ fn holes(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some((_, after)) = rest.split_once('{') {
-        let Some((name, tail)) = after.split_once('}') else { break };
+        let Some((name, tail)) = after.split_once('}') else {
+            break;
+        };
         out.push(name.to_owned());
         rest = tail;
     }
@@ -202,13 +221,12 @@ fn holes(text: &str) -> Vec<String> {
 pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>> {
     use std::io::Read as _;
     let shown = path.display();
-    let file = std::fs::File::open(path).map_err(|err| {
-        Error::new(Code::Usage, format!("cannot open {shown}")).source(err)
-    })?;
+    let file = std::fs::File::open(path)
+        .map_err(|err| Error::new(Code::Usage, format!("cannot open {shown}")).source(err))?;
     let mut out = Vec::new();
-    file.take(max + 1).read_to_end(&mut out).map_err(|err| {
-        Error::new(Code::Usage, format!("cannot read {shown}")).source(err)
-    })?;
+    file.take(max + 1)
+        .read_to_end(&mut out)
+        .map_err(|err| Error::new(Code::Usage, format!("cannot read {shown}")).source(err))?;
     if out.len() as u64 > max {
         return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes")));
     }
@@ -262,14 +280,36 @@ mod tests {
             ("version: 2\nrecipes: [{name: a, task: t, url: 'http://a.test/'}]", "version 2"),
             ("version: 1\nrecipes: []", "no recipes"),
             ("nonsense", "m.yaml"),
-            (&format!("{head}  - {{name: ../x, task: t, url: 'http://a.test/'}}"), "not a recipe name"),
+            (
+                &format!("{head}  - {{name: ../x, task: t, url: 'http://a.test/'}}"),
+                "not a recipe name",
+            ),
             (&format!("{head}  - {{name: a, task: t}}"), "either url or har"),
-            (&format!("{head}  - {{name: a, task: t, url: 'file:///etc/passwd'}}"), "http or https"),
-            (&format!("{head}  - {{name: a, task: 'find {{x}}', url: 'http://a.test/'}}"), "no example gives it"),
+            (
+                &format!("{head}  - {{name: a, task: t, url: 'file:///etc/passwd'}}"),
+                "http or https",
+            ),
+            (
+                &format!("{head}  - {{name: a, task: 'find {{x}}', url: 'http://a.test/'}}"),
+                "no example gives it",
+            ),
             (&format!("{head}  - {{name: a, task: t, url: 'http://a.test/', nope: 1}}"), "nope"),
-            (&format!("{head}  - {{name: a, task: t, url: 'http://a.test/'}}\n  - {{name: a, task: t, url: 'http://a.test/'}}"), "used twice"),
-            (&format!("{head}  - {{name: a, task: t, url: 'http://a.test/', examples: [{{q: a}}, {{r: b}}]}}"), "same parameters"),
-            (&format!("{head}  - &a {{name: a, task: t, url: 'http://a.test/'}}\n  - *a"), "m.yaml"),
+            (
+                &format!(
+                    "{head}  - {{name: a, task: t, url: 'http://a.test/'}}\n  - {{name: a, task: t, url: 'http://a.test/'}}"
+                ),
+                "used twice",
+            ),
+            (
+                &format!(
+                    "{head}  - {{name: a, task: t, url: 'http://a.test/', examples: [{{q: a}}, {{r: b}}]}}"
+                ),
+                "same parameters",
+            ),
+            (
+                &format!("{head}  - &a {{name: a, task: t, url: 'http://a.test/'}}\n  - *a"),
+                "m.yaml",
+            ),
         ];
         for (text, part) in cases {
             let err = parse(text).err().expect(text);

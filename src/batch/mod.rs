@@ -35,8 +35,11 @@ pub fn refuse_if_begun(tasks: &[Task], cx: &Cx) -> Result<()> {
         let folder = cx.store.peek(&task.id)?;
         let begun = folder.is_some_and(|it| it.path(pipeline::STAGES[0].writes).exists());
         if begun {
-            return Err(Error::new(Code::Usage, format!("task {} has been begun already", task.id))
-                .hint("--resume goes on where it stopped, --force starts again"));
+            return Err(Error::new(
+                Code::Usage,
+                format!("task {} has been begun already", task.id),
+            )
+            .hint("--resume goes on where it stopped, --force starts again"));
         }
     }
     Ok(())
@@ -55,7 +58,9 @@ pub async fn run(manifest: &str, tasks: Vec<Task>, cx: Arc<Cx>, options: Options
     let mut stop = false;
     loop {
         while !stop && running.len() < options.jobs {
-            let Some((i, task)) = waiting.next() else { break };
+            let Some((i, task)) = waiting.next() else {
+                break;
+            };
             let (cx, options, pacer) = (Arc::clone(&cx), Arc::clone(&options), Arc::clone(&pacer));
             running.spawn(async move {
                 pacer.wait(&task, options.delay).await;
@@ -101,11 +106,16 @@ struct Pacer(Mutex<BTreeMap<String, Instant>>);
 
 impl Pacer {
     async fn wait(&self, task: &Task, delay: Duration) {
-        let Source::Live { url, .. } = &task.source else { return };
+        let Source::Live { url, .. } = &task.source else {
+            return;
+        };
         if delay.is_zero() {
             return;
         }
-        let host = Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default();
+        let host = Url::parse(url)
+            .ok()
+            .and_then(|it| it.host_str().map(str::to_owned))
+            .unwrap_or_default();
         let now = Instant::now();
         let start = {
             let mut next = self.0.lock().await;

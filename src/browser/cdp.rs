@@ -132,12 +132,8 @@ impl Cdp {
     /// Starts reading and writing. Ends when the browser closes its side.
     pub fn start(writer: pipe::Sender, reader: pipe::Receiver, tail: Tail) -> Self {
         let (out, queue) = mpsc::unbounded_channel();
-        let cdp = Self(Arc::new(Shared {
-            next: AtomicU64::new(1),
-            state: Mutex::default(),
-            out,
-            tail,
-        }));
+        let cdp =
+            Self(Arc::new(Shared { next: AtomicU64::new(1), state: Mutex::default(), out, tail }));
         tokio::spawn(write_all(writer, queue));
         tokio::spawn(read_all(reader, Arc::downgrade(&cdp.0)));
         cdp
@@ -147,12 +143,7 @@ impl Cdp {
     pub fn send(&self, session: Option<&str>, method: &'static str, params: Value) -> Reply {
         let (tx, rx) = oneshot::channel();
         let id = self.write(session, method, params, Some(tx));
-        Reply {
-            rx,
-            method,
-            cdp: self.clone(),
-            id,
-        }
+        Reply { rx, method, cdp: self.clone(), id }
     }
 
     /// Sends a command whose reply nobody awaits.
@@ -205,10 +196,7 @@ impl Cdp {
         method: &'static str,
         params: Value,
     ) -> Result<()> {
-        self.send(session, method, params)
-            .raw(CALL_TIMEOUT)
-            .await
-            .map(drop)
+        self.send(session, method, params).raw(CALL_TIMEOUT).await.map(drop)
     }
 
     /// Sends events of this session, browser context or main frame to `queue`. Sessions that it announces follow by themselves.
@@ -297,16 +285,11 @@ impl Cdp {
             state.routes.insert(child.into(), queue.clone());
         }
         if &*event.method == "Target.detachedFromTarget"
-            && let Some(Routing {
-                session_id: Some(child),
-                ..
-            }) = event.read()
+            && let Some(Routing { session_id: Some(child), .. }) = event.read()
         {
             state.routes.remove(&*child);
             // Chromium does not answer what a target took with it.
-            state
-                .pending
-                .retain(|_, it| it.session.as_deref() != Some(&*child));
+            state.pending.retain(|_, it| it.session.as_deref() != Some(&*child));
         }
         let _ = queue.send(event);
     }
@@ -315,18 +298,12 @@ impl Cdp {
 impl Reply {
     /// The result as it came.
     pub async fn raw(self, timeout: Duration) -> Result<Box<RawValue>> {
-        let Self {
-            rx,
-            method,
-            cdp,
-            id,
-        } = self;
+        let Self { rx, method, cdp, id } = self;
         match tokio::time::timeout(timeout, rx).await {
             Ok(Ok(Ok(result))) => Ok(result),
-            Ok(Ok(Err(refusal))) => Err(Error::new(
-                Code::BrowserFailed,
-                format!("{method}: {refusal}"),
-            )),
+            Ok(Ok(Err(refusal))) => {
+                Err(Error::new(Code::BrowserFailed, format!("{method}: {refusal}")))
+            }
             Ok(Err(_)) if cdp.is_closed() => Err(cdp.gone()),
             Ok(Err(_)) => Err(Error::new(
                 Code::BrowserFailed,

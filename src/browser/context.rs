@@ -87,10 +87,7 @@ impl Shared {
         if state.crashed {
             return Err(Error::new(Code::BrowserFailed, "the page crashed"));
         }
-        state
-            .page
-            .clone()
-            .ok_or_else(|| Error::new(Code::BrowserFailed, "the page is gone"))
+        state.page.clone().ok_or_else(|| Error::new(Code::BrowserFailed, "the page is gone"))
     }
 
     /// The page's session first, then those of frames in other processes.
@@ -160,35 +157,18 @@ impl Context {
             "proxyServer": proxy.url(),
             "proxyBypassList": "<-loopback>",
         });
-        let Created {
-            browser_context_id: id,
-        } = cdp
-            .call(None, "Target.createBrowserContext", params)
-            .await?;
+        let Created { browser_context_id: id } =
+            cdp.call(None, "Target.createBrowserContext", params).await?;
         let (queue, events) = mpsc::unbounded_channel();
         cdp.route(&id, &queue);
-        let shared = Arc::new(Shared {
-            cdp,
-            id,
-            policy,
-            proxy,
-            queue,
-            state: Mutex::default(),
-        });
+        let shared = Arc::new(Shared { cdp, id, policy, proxy, queue, state: Mutex::default() });
         // From here on, dropping disposes of it.
         let (ready, setup) = tokio::sync::oneshot::channel();
         let pump = tokio::spawn(guard::run(Arc::clone(&shared), events, ready));
-        let context = Self {
-            shared,
-            pump,
-            browser,
-        };
+        let context = Self { shared, pump, browser };
         let timeout = tokio::time::timeout(SETUP_TIMEOUT, context.open_page(setup)).await;
         timeout.unwrap_or_else(|_| {
-            Err(Error::new(
-                Code::BrowserFailed,
-                "a new page did not come up",
-            ))
+            Err(Error::new(Code::BrowserFailed, "a new page did not come up"))
         })?;
         Ok(context)
     }

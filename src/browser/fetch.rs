@@ -85,10 +85,7 @@ enum Outcome {
 
 impl InPageFetch {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self {
-            shared,
-            caps: Caps::DEFAULT,
-        }
+        Self { shared, caps: Caps::DEFAULT }
     }
 
     #[must_use]
@@ -151,23 +148,12 @@ impl InPageFetch {
         })?;
         let (failure, message) = match outcome {
             Outcome::Failed { failure, message } => (failure, message),
-            Outcome::Answered {
-                status,
-                headers,
-                body,
-                url,
-                ttfb,
-                download,
-            } => {
+            Outcome::Answered { status, headers, body, url, ttfb, download } => {
                 return reply(Reply {
                     status,
                     headers,
                     body: STANDARD.decode(body).unwrap_or_default(),
-                    url: if url.is_empty() {
-                        safe.as_str().to_owned()
-                    } else {
-                        url
-                    },
+                    url: if url.is_empty() { safe.as_str().to_owned() } else { url },
                     hops: 0,
                     timings: Timings {
                         validate: micros(validated - begun),
@@ -180,10 +166,7 @@ impl InPageFetch {
             }
         };
         let (code, what) = match &*failure {
-            "redirect" => (
-                Code::RedirectBlocked,
-                "redirects, which a page's fetch may not follow",
-            ),
+            "redirect" => (Code::RedirectBlocked, "redirects, which a page's fetch may not follow"),
             "headers" => (Code::HeadersTooLarge, "sends headers over the cap"),
             "body" => (Code::ResponseTooLarge, "sends a body over the cap"),
             "timeout" => (Code::Timeout, "did not answer in time"),
@@ -207,9 +190,8 @@ fn reply(mut reply: Reply) -> Result<Reply> {
     for (name, _) in &mut reply.headers {
         name.make_ascii_lowercase();
     }
-    let refused = reply
-        .header(super::proxy::BLOCKED_HEADER)
-        .or(reply.header(super::proxy::ERROR_HEADER));
+    let refused =
+        reply.header(super::proxy::BLOCKED_HEADER).or(reply.header(super::proxy::ERROR_HEADER));
     if let Some(wire) = refused {
         let code = Code::ALL.iter().copied().find(|it| it.as_str() == wire);
         let message = format!("{} did not pass the egress proxy", reply.url);

@@ -91,11 +91,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             if let Some(Detached { session_id }) = event.read() {
                 let mut state = shared.lock();
                 state.targets.remove(&*session_id);
-                if state
-                    .page
-                    .as_ref()
-                    .is_some_and(|it| *it.session == *session_id)
-                {
+                if state.page.as_ref().is_some_and(|it| *it.session == *session_id) {
                     state.page = None;
                 }
             }
@@ -118,13 +114,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 kind: String,
             }
             // Refusing `beforeunload` would keep the page from navigating.
-            let accept = event
-                .read()
-                .is_some_and(|it: Dialog| it.kind == "beforeunload");
+            let accept = event.read().is_some_and(|it: Dialog| it.kind == "beforeunload");
             let params = json!({ "accept": accept });
-            shared
-                .cdp
-                .post(session, "Page.handleJavaScriptDialog", params);
+            shared.cdp.post(session, "Page.handleJavaScriptDialog", params);
         }
         "Page.loadEventFired" => {
             let mut state = shared.lock();
@@ -150,10 +142,7 @@ fn attach(
     attached: Attached,
     ready: &mut Option<oneshot::Sender<Vec<Reply>>>,
 ) {
-    let Attached {
-        session_id,
-        target_info,
-    } = attached;
+    let Attached { session_id, target_info } = attached;
     let session: Arc<str> = session_id.into();
     let kind = match &*target_info.kind {
         "page" => TargetKind::Page,
@@ -164,18 +153,12 @@ fn attach(
     };
     if kind == TargetKind::Page {
         let Some(ready) = ready.take() else {
-            tokio::spawn(close_popup(
-                Arc::clone(shared),
-                session,
-                target_info.target_id,
-            ));
+            tokio::spawn(close_popup(Arc::clone(shared), session, target_info.target_id));
             return;
         };
         shared.cdp.route(&target_info.target_id, &shared.queue);
-        shared.lock().page = Some(Page {
-            session: Arc::clone(&session),
-            target: target_info.target_id,
-        });
+        shared.lock().page =
+            Some(Page { session: Arc::clone(&session), target: target_info.target_id });
         shared.lock().targets.insert(Arc::clone(&session), kind);
         let _ = ready.send(set_up(shared, &session, kind));
         return;
@@ -223,19 +206,13 @@ fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
         replies.push(send("Page.enable", json!({})));
         let cancel = json!({ "enabled": true, "cancel": true });
         replies.push(send("Page.setInterceptFileChooserDialog", cancel));
-        replies.push(send(
-            "Network.setBypassServiceWorker",
-            json!({ "bypass": true }),
-        ));
+        replies.push(send("Network.setBypassServiceWorker", json!({ "bypass": true })));
     }
     if kind == TargetKind::Page {
         // Keeps bodies over a navigation to another process. Young and experimental: what it misses ends as evicted.
         let durable = json!({ "maxTotalBufferSize": 100 << 20, "maxResourceBufferSize": MAX_BODY + (1 << 20) });
         post("Network.configureDurableMessages", durable);
-        post(
-            "Emulation.setFocusEmulationEnabled",
-            json!({ "enabled": true }),
-        );
+        post("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
         post("Inspector.enable", json!({}));
     }
     replies.push(send("Runtime.runIfWaitingForDebugger", json!({})));
@@ -297,24 +274,16 @@ fn record(shared: &Arc<Shared>, event: &Event) {
         Some(Read::Body { index, id }) => {
             let params = json!({ "requestId": id });
             // Asked for now, before the page can navigate away; awaited elsewhere.
-            let reply = shared
-                .cdp
-                .send(Some(session), "Network.getResponseBody", params);
+            let reply = shared.cdp.send(Some(session), "Network.getResponseBody", params);
             let (shared, asked) = (Arc::clone(shared), Arc::clone(session));
             tokio::spawn(async move {
                 let mut body = read_body(reply).await;
-                let owner = shared
-                    .lock()
-                    .recorder
-                    .as_ref()
-                    .and_then(|it| it.session(index));
+                let owner = shared.lock().recorder.as_ref().and_then(|it| it.session(index));
                 if body.is_none()
                     && let Some(owner) = owner.filter(|it| *it != asked)
                 {
                     let params = json!({ "requestId": id });
-                    let reply = shared
-                        .cdp
-                        .send(Some(&owner), "Network.getResponseBody", params);
+                    let reply = shared.cdp.send(Some(&owner), "Network.getResponseBody", params);
                     body = read_body(reply).await;
                 }
                 if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
@@ -331,9 +300,7 @@ fn record(shared: &Arc<Shared>, event: &Event) {
                 base64_encoded: bool,
             }
             let params = json!({ "requestId": id });
-            let reply = shared
-                .cdp
-                .send(Some(session), "Network.getRequestPostData", params);
+            let reply = shared.cdp.send(Some(session), "Network.getRequestPostData", params);
             let shared = Arc::clone(shared);
             tokio::spawn(async move {
                 let read = reply.read::<PostData>(READ_TIMEOUT).await.ok();
@@ -359,9 +326,5 @@ async fn read_body(reply: Reply) -> Option<Vec<u8>> {
 }
 
 fn decode(text: String, base64: bool) -> Option<Vec<u8>> {
-    if base64 {
-        STANDARD.decode(text).ok()
-    } else {
-        Some(text.into_bytes())
-    }
+    if base64 { STANDARD.decode(text).ok() } else { Some(text.into_bytes()) }
 }

@@ -138,9 +138,8 @@ impl Hop {
             status = Some(extra.status_code).filter(|it| *it > 0).or(status);
             response_headers = wire::pairs(&extra.headers);
         }
-        let declared = response_headers
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        let declared =
+            response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         if let Some((_, value)) = declared {
             mime.clone_from(value);
         }
@@ -152,9 +151,7 @@ impl Hop {
             Body::Coming => RawBody::Missing(BodyStatus::Inflight),
         };
         // Our proxy's refusal is not an answer of the server.
-        if response_headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(proxy::BLOCKED_HEADER))
+        if response_headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(proxy::BLOCKED_HEADER))
         {
             status = None;
             response_headers.clear();

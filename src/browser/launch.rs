@@ -72,10 +72,7 @@ impl Process {
     /// Waits for Chromium to end by itself, kills it when it does not, then removes the profile.
     pub async fn finish(mut self) {
         let patience = Duration::from_secs(3);
-        if tokio::time::timeout(patience, self.child.wait())
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(patience, self.child.wait()).await.is_err() {
             let _ = self.child.kill().await;
         }
         // Helper processes may still be writing for a moment.
@@ -119,14 +116,8 @@ pub fn spawn(exe: &Path) -> Result<(Process, Ends, Tail)> {
         command.uid(uid).gid(gid);
     }
     let mappings = vec![
-        FdMapping {
-            parent_fd: command_read.into(),
-            child_fd: 3,
-        },
-        FdMapping {
-            parent_fd: event_write.into(),
-            child_fd: 4,
-        },
+        FdMapping { parent_fd: command_read.into(), child_fd: 3 },
+        FdMapping { parent_fd: event_write.into(), child_fd: 4 },
     ];
     command
         .fd_mappings(mappings)
@@ -146,10 +137,7 @@ pub fn spawn(exe: &Path) -> Result<(Process, Ends, Tail)> {
     Ok((Process { child, profile }, (writer, reader), tail))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one process that commis starts"
-)]
+#[expect(clippy::disallowed_methods, reason = "the one process that commis starts")]
 fn chromium(exe: &Path) -> Command {
     Command::new(exe)
 }
@@ -199,10 +187,7 @@ impl Profile {
                 Err(err) => return Err(Self(path).failed(err)),
             }
         }
-        Err(Error::new(
-            Code::BrowserFailed,
-            format!("no free profile name in {}", base.display()),
-        ))
+        Err(Error::new(Code::BrowserFailed, format!("no free profile name in {}", base.display())))
     }
 
     fn failed(&self, err: std::io::Error) -> Error {
@@ -234,10 +219,8 @@ impl Drop for Profile {
 impl Drop for Process {
     fn drop(&mut self) {
         // The whole group, so that no helper recreates files in the profile.
-        if let Some(pid) = self
-            .child
-            .id()
-            .and_then(|it| rustix::process::Pid::from_raw(i32::try_from(it).ok()?))
+        if let Some(pid) =
+            self.child.id().and_then(|it| rustix::process::Pid::from_raw(i32::try_from(it).ok()?))
         {
             let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
         }
@@ -268,11 +251,7 @@ fn lock(tail: &Mutex<VecDeque<String>>) -> std::sync::MutexGuard<'_, VecDeque<St
 pub fn renderer_sandboxed(browser: u32) -> Option<bool> {
     let mut parents = std::collections::BTreeMap::new();
     for entry in fs::read_dir("/proc").ok()?.flatten() {
-        let Some(pid) = entry
-            .file_name()
-            .to_str()
-            .and_then(|it| it.parse::<u32>().ok())
-        else {
+        let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse::<u32>().ok()) else {
             continue;
         };
         let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
@@ -332,10 +311,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let profile = Profile::create(None).unwrap();
         let path = profile.0.clone();
-        assert_eq!(
-            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o700
-        );
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         drop(profile);
         assert!(!path.exists());
     }

@@ -70,10 +70,7 @@ pub async fn find(shared: &Shared, frames: &[Frame], role: &str, name: &str) -> 
     for frame in frames {
         let nodes = query(shared, frame, Some(role)).await;
         if let Some(backend) = best(&nodes, &wanted) {
-            return Some(Found {
-                session: Arc::clone(&frame.session),
-                backend,
-            });
+            return Some(Found { session: Arc::clone(&frame.session), backend });
         }
     }
     None
@@ -82,11 +79,10 @@ pub async fn find(shared: &Shared, frames: &[Frame], role: &str, name: &str) -> 
 /// The name exactly; else in any case; else as a part. The first in document order.
 fn best(nodes: &[AxNode], wanted: &str) -> Option<i64> {
     let lower = wanted.to_lowercase();
-    let fits: [&dyn Fn(&str) -> bool; 3] = [
-        &|it| it == wanted,
-        &|it| it.to_lowercase() == lower,
-        &|it| !lower.is_empty() && it.to_lowercase().contains(&lower),
-    ];
+    let fits: [&dyn Fn(&str) -> bool; 3] =
+        [&|it| it == wanted, &|it| it.to_lowercase() == lower, &|it| {
+            !lower.is_empty() && it.to_lowercase().contains(&lower)
+        }];
     fits.iter().find_map(|fit| {
         let node = nodes
             .iter()
@@ -104,14 +100,10 @@ async fn query(shared: &Shared, frame: &Frame, role: Option<&str>) -> Vec<AxNode
     if let Some(role) = role {
         params["role"] = role.into();
     }
-    let reply = shared
-        .cdp
-        .send(Some(&frame.session), "Accessibility.queryAXTree", params);
+    let reply = shared.cdp.send(Some(&frame.session), "Accessibility.queryAXTree", params);
     let nodes = reply.read(PATIENCE).await.map(|it: AxNodes| it.nodes);
     let params = json!({ "objectId": document });
-    shared
-        .cdp
-        .post(Some(&frame.session), "Runtime.releaseObject", params);
+    shared.cdp.post(Some(&frame.session), "Runtime.releaseObject", params);
     nodes.unwrap_or_default()
 }
 

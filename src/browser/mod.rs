@@ -35,7 +35,7 @@ pub use self::{
     context::Context,
     fetch::InPageFetch,
     launch::find_chromium,
-    plan::{Element, Fill, Plan, Step, Wait},
+    plan::{Plan, Step},
 };
 use crate::{
     egress::EgressPolicy,
@@ -102,12 +102,7 @@ impl Browser {
 
     /// Ends Chromium in good order and removes its profile. Contexts still in use fail from then on.
     pub async fn close(self) -> Result<()> {
-        let process = self
-            .0
-            .process
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let process = self.0.process.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(process) = process else {
             return Err(Error::new(Code::BrowserFailed, "the browser is closed"));
         };

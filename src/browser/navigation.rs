@@ -43,17 +43,11 @@ impl Shared {
             if Instant::now() < deadline || self.cdp.is_closed() {
                 return err;
             }
-            self.cdp
-                .post(Some(&page.session), "Page.stopLoading", json!({}));
-            Error::new(
-                Code::Timeout,
-                format!("{} did not answer in time", safe.as_str()),
-            )
+            self.cdp.post(Some(&page.session), "Page.stopLoading", json!({}));
+            Error::new(Code::Timeout, format!("{} did not answer in time", safe.as_str()))
         })?;
         if let Some(text) = navigated.error_text.filter(|it| !it.is_empty()) {
-            return Err(self
-                .navigation_failed(safe.as_str(), &text, downloads, refused)
-                .await);
+            return Err(self.navigation_failed(safe.as_str(), &text, downloads, refused).await);
         }
         if navigated.loader_id.is_none() {
             return Ok(());
@@ -97,11 +91,7 @@ impl Shared {
             let message = format!("{}: {}", it.url, it.reason);
             return Error::new(code.copied().unwrap_or(Code::UrlBlocked), message);
         }
-        let code = if text.contains("TIMED_OUT") {
-            Code::Timeout
-        } else {
-            Code::ConnectFailed
-        };
+        let code = if text.contains("TIMED_OUT") { Code::Timeout } else { Code::ConnectFailed };
         Error::new(code, format!("cannot open {url}: {text}"))
     }
 }

@@ -77,10 +77,7 @@ struct World {
 pub async fn main_frame(cdp: &Cdp, session: &Arc<str>, frame: &str) -> Result<Frame> {
     let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(frame));
     let world: World = reply.read(PATIENCE).await?;
-    Ok(Frame {
-        session: Arc::clone(session),
-        world: world.execution_context_id,
-    })
+    Ok(Frame { session: Arc::clone(session), world: world.execution_context_id })
 }
 
 /// The same world each time, until the frame navigates.
@@ -109,10 +106,7 @@ pub async fn frames(cdp: &Cdp, sessions: &[Arc<str>]) -> Vec<Frame> {
     let mut frames = Vec::new();
     for (session, reply) in worlds {
         if let Ok(world) = reply.read::<World>(PATIENCE).await {
-            frames.push(Frame {
-                session: Arc::clone(session),
-                world: world.execution_context_id,
-            });
+            frames.push(Frame { session: Arc::clone(session), world: world.execution_context_id });
         }
     }
     frames
@@ -245,14 +239,7 @@ pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
     let mut page = RawPage::default();
     for (i, frame) in frames.iter().enumerate() {
         let read = call(cdp, frame, SUMMARY, &[MAX_TEXT.into()], PATIENCE).await;
-        let Ok(Summary {
-            url,
-            title,
-            text,
-            password,
-            metas,
-        }) = read
-        else {
+        let Ok(Summary { url, title, text, password, metas }) = read else {
             continue;
         };
         if i == 0 {

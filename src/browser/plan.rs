@@ -73,10 +73,7 @@ impl Step {
                 value: with(&it.value),
             }),
             Self::Press(key) => Self::Press(key.clone()),
-            Self::Click(it) => Self::Click(Element {
-                role: it.role.clone(),
-                name: with(&it.name),
-            }),
+            Self::Click(it) => Self::Click(Element { role: it.role.clone(), name: with(&it.name) }),
             Self::WaitFor(Wait::Text(it)) => Self::WaitFor(Wait::Text(with(it))),
             Self::WaitFor(Wait::Selector(it)) => Self::WaitFor(Wait::Selector(with(it))),
             Self::WaitFor(Wait::Request(it)) => Self::WaitFor(Wait::Request(with(it))),
@@ -142,19 +139,10 @@ mod tests {
 
     #[test]
     fn yaml_forms() {
-        let element = |role: &str, name: &str| Element {
-            role: role.into(),
-            name: name.into(),
-        };
-        check(
-            "- navigate: http://a.test/",
-            Some(Step::Navigate("http://a.test/".into())),
-        );
+        let element = |role: &str, name: &str| Element { role: role.into(), name: name.into() };
+        check("- navigate: http://a.test/", Some(Step::Navigate("http://a.test/".into())));
         check("- press: Enter", Some(Step::Press("Enter".into())));
-        check(
-            "- click: {role: link, name: Next}",
-            Some(Step::Click(element("link", "Next"))),
-        );
+        check("- click: {role: link, name: Next}", Some(Step::Click(element("link", "Next"))));
         check(
             "- fill: {role: searchbox, name: Search, value: \"{q}\"}",
             Some(Step::Fill(Fill {
@@ -163,18 +151,9 @@ mod tests {
                 value: "{q}".into(),
             })),
         );
-        check(
-            "- wait_for: {text: results}",
-            Some(Step::WaitFor(Wait::Text("results".into()))),
-        );
-        check(
-            "- wait_for: {selector: .hit}",
-            Some(Step::WaitFor(Wait::Selector(".hit".into()))),
-        );
-        check(
-            "- wait_for: {request: /api/}",
-            Some(Step::WaitFor(Wait::Request("/api/".into()))),
-        );
+        check("- wait_for: {text: results}", Some(Step::WaitFor(Wait::Text("results".into()))));
+        check("- wait_for: {selector: .hit}", Some(Step::WaitFor(Wait::Selector(".hit".into()))));
+        check("- wait_for: {request: /api/}", Some(Step::WaitFor(Wait::Request("/api/".into()))));
         check("- click: {role: link, name: Next, nth: 2}", None);
         check("- hover: {role: link, name: Next}", None);
         check("- wait_for: {text: a, selector: b}", None);

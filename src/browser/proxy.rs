@@ -48,17 +48,11 @@ impl Proxy {
     /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`].
     pub async fn start(policy: Arc<EgressPolicy>) -> Result<Self> {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .await
-            .map_err(failed)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
         let blocked = Arc::default();
         let accepting = tokio::spawn(accept(listener, policy, Arc::clone(&blocked)));
-        Ok(Self {
-            addr,
-            blocked,
-            accepting,
-        })
+        Ok(Self { addr, blocked, accepting })
     }
 
     /// As `createBrowserContext` wants it.
@@ -126,21 +120,14 @@ async fn answer(
     tunnels: &Mutex<JoinSet<()>>,
 ) -> Response<Body> {
     let connect = request.method() == Method::CONNECT;
-    let url = if connect {
-        tunnel_url(request.uri())
-    } else {
-        request.uri().to_string()
-    };
+    let url = if connect { tunnel_url(request.uri()) } else { request.uri().to_string() };
     let outcome = if connect {
         tunnel(request, &url, policy, tunnels).await
     } else {
         forward(request, &url, policy).await
     };
     outcome.unwrap_or_else(|err| {
-        let network = matches!(
-            err.code(),
-            Code::DnsFailed | Code::ConnectFailed | Code::Timeout
-        );
+        let network = matches!(err.code(), Code::DnsFailed | Code::ConnectFailed | Code::Timeout);
         if network {
             return refusal(StatusCode::BAD_GATEWAY, ERROR_HEADER, err.code());
         }
@@ -160,11 +147,7 @@ async fn answer(
 /// `host:port` as a URL that the policy can judge; a tunnel to port 80 carries a WebSocket in the clear.
 fn tunnel_url(target: &Uri) -> String {
     let authority = target.authority().map_or("", |it| it.as_str());
-    let scheme = if target.port_u16() == Some(80) {
-        "http"
-    } else {
-        "https"
-    };
+    let scheme = if target.port_u16() == Some(80) { "http" } else { "https" };
     format!("{scheme}://{authority}/")
 }
 
@@ -176,15 +159,12 @@ async fn tunnel(
 ) -> Result<Response<Body>> {
     let pinned = policy.pin(&policy.check(url)?).await?;
     let mut upstream = connect(&pinned).await?;
-    tunnels
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .spawn(async move {
-            if let Ok(upgraded) = hyper::upgrade::on(request).await {
-                let mut client = TokioIo::new(upgraded);
-                let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
-            }
-        });
+    tunnels.lock().unwrap_or_else(PoisonError::into_inner).spawn(async move {
+        if let Ok(upgraded) = hyper::upgrade::on(request).await {
+            let mut client = TokioIo::new(upgraded);
+            let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
+        }
+    });
     Ok(Response::new(empty()))
 }
 
@@ -197,11 +177,7 @@ async fn forward(
     let pinned = policy.pin(&safe).await?;
     let stream = connect(&pinned).await?;
     let failed = |err: hyper::Error| {
-        Error::new(
-            Code::ConnectFailed,
-            format!("no answer from {}", safe.host()),
-        )
-        .source(err)
+        Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())).source(err)
     };
     let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
         .preserve_header_case(true)
@@ -212,9 +188,8 @@ async fn forward(
     tokio::spawn(connection);
 
     let path = request.uri().path_and_query().map_or("/", |it| it.as_str());
-    let path = path
-        .parse()
-        .map_err(|err| Error::new(Code::UrlInvalid, "request target").source(err))?;
+    let path =
+        path.parse().map_err(|err| Error::new(Code::UrlInvalid, "request target").source(err))?;
     // The authority was judged; a Host header that says something else must not travel.
     let host = request.uri().authority().and_then(|it| {
         HeaderValue::from_str(it.as_str().rsplit('@').next().unwrap_or_default()).ok()
@@ -285,9 +260,7 @@ fn drop_hop_by_hop(headers: &mut HeaderMap) {
 fn refusal(status: StatusCode, header: &'static str, code: Code) -> Response<Body> {
     let mut response = Response::new(empty());
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header, HeaderValue::from_static(code.as_str()));
+    response.headers_mut().insert(header, HeaderValue::from_static(code.as_str()));
     response
 }
 

@@ -309,14 +309,7 @@ impl Recorder {
 
     /// Actions and exchanges, in the order they happened.
     pub fn finish(self) -> (Vec<Action>, Vec<RawExchange>) {
-        let Self {
-            begun,
-            main_frame,
-            actions,
-            seen,
-            mut extras,
-            ..
-        } = self;
+        let Self { begun, main_frame, actions, seen, mut extras, .. } = self;
         let mut exchanges = Vec::with_capacity(seen.len());
         for hop in seen {
             let extra = extras.get_mut(&hop.id).and_then(|all| {
@@ -328,18 +321,12 @@ impl Recorder {
                 // A request that failed has no answer to tell whether extra headers belong to it: it takes what is left.
                 Some(it) if hop.has_extra || !answered => (
                     take_first(&mut it.requests),
-                    if answered {
-                        take_first(&mut it.responses)
-                    } else {
-                        None
-                    },
+                    if answered { take_first(&mut it.responses) } else { None },
                 ),
                 _ => (None, None),
             };
-            let after_action = actions
-                .iter()
-                .rposition(|(at, _)| *at <= hop.arrived)
-                .map(|it| it as u32);
+            let after_action =
+                actions.iter().rposition(|(at, _)| *at <= hop.arrived).map(|it| it as u32);
             let mut exchange = hop.into_exchange(begun, &main_frame, request_extra, response_extra);
             exchange.after_action = after_action;
             exchanges.push(exchange);
@@ -403,12 +390,7 @@ mod tests {
         // Extra headers may come before the request that they belong to.
         let first = json!({ "requestId": "1", "headers": { "Cookie": "hop=1" } });
         tell(&mut it, "p", "requestWillBeSentExtraInfo", &first);
-        tell(
-            &mut it,
-            "p",
-            "requestWillBeSent",
-            &sent("1", "http://a.test/1"),
-        );
+        tell(&mut it, "p", "requestWillBeSent", &sent("1", "http://a.test/1"));
         let answer =
             json!({ "requestId": "1", "statusCode": 302, "headers": { "Set-Cookie": "a=1\nb=2" } });
         tell(&mut it, "p", "responseReceivedExtraInfo", &answer);
@@ -423,13 +405,7 @@ mod tests {
         tell(&mut it, "p", "responseReceivedExtraInfo", &answer);
         assert!(!it.is_idle(Duration::ZERO, Instant::now()));
         let read = tell(&mut it, "p", "loadingFinished", &finished("1"));
-        assert_eq!(
-            read,
-            Some(Read::Body {
-                index: 1,
-                id: "1".to_owned()
-            })
-        );
+        assert_eq!(read, Some(Read::Body { index: 1, id: "1".to_owned() }));
         assert!(!it.has_finished("/2"));
         it.read_body(1, Some(b"{}".to_vec()), Instant::now());
         assert!(it.has_finished("/2"));
@@ -442,10 +418,7 @@ mod tests {
         let cookies = [owned("Set-Cookie", "a=1"), owned("Set-Cookie", "b=2")];
         assert_eq!(all[0].response_headers, cookies);
         assert_eq!(all[1].request_headers, [owned("Cookie", "hop=2")]);
-        assert_eq!(
-            (all[1].status, all[1].redirected_from),
-            (Some(304), Some(0))
-        );
+        assert_eq!((all[1].status, all[1].redirected_from), (Some(304), Some(0)));
         assert_eq!((all[1].timing.ttfb_ms, all[1].timing.total_ms), (500, 1000));
     }
 
@@ -453,21 +426,13 @@ mod tests {
     fn what_two_sessions_report_is_one_exchange() {
         let mut it = recorder();
         for session in ["page", "worker"] {
-            tell(
-                &mut it,
-                session,
-                "requestWillBeSent",
-                &sent("1", "http://a.test/w.js"),
-            );
+            tell(&mut it, session, "requestWillBeSent", &sent("1", "http://a.test/w.js"));
         }
         tell(&mut it, "worker", "responseReceived", &received("1"));
         let read = tell(&mut it, "worker", "loadingFinished", &finished("1"));
         assert!(read.is_some());
         it.read_body(0, Some(b"x".to_vec()), Instant::now());
-        assert_eq!(
-            tell(&mut it, "page", "loadingFinished", &finished("1")),
-            None
-        );
+        assert_eq!(tell(&mut it, "page", "loadingFinished", &finished("1")), None);
         assert_eq!(it.finish().1.len(), 1);
     }
 
@@ -475,12 +440,7 @@ mod tests {
     fn why_a_body_is_missing() {
         let check = |patch: Value, decoded: u64, body: Option<&[u8]>, expected: BodyStatus| {
             let mut it = recorder();
-            tell(
-                &mut it,
-                "p",
-                "requestWillBeSent",
-                &sent("1", "http://a.test/"),
-            );
+            tell(&mut it, "p", "requestWillBeSent", &sent("1", "http://a.test/"));
             let mut answer = received("1");
             for (key, value) in patch.as_object().unwrap() {
                 answer["response"][key] = value.clone();
@@ -502,12 +462,7 @@ mod tests {
         check(json!({}), 5, Some(b""), BodyStatus::Evicted);
         check(json!({}), 0, None, BodyStatus::Empty);
         check(json!({ "status": 204 }), 0, None, BodyStatus::Empty);
-        check(
-            json!({ "mimeType": "image/png" }),
-            5,
-            None,
-            BodyStatus::Binary,
-        );
+        check(json!({ "mimeType": "image/png" }), 5, None, BodyStatus::Binary);
         check(json!({}), 9 << 20, None, BodyStatus::TooLarge);
         let refused = json!({ "headers": { "X-Commis-Blocked": "DNS_BLOCKED" } });
         check(refused, 0, None, BodyStatus::Failed);
@@ -516,25 +471,10 @@ mod tests {
     #[test]
     fn unknown_and_inner_requests_are_ignored() {
         let mut it = recorder();
-        tell(
-            &mut it,
-            "p",
-            "requestWillBeSent",
-            &sent("1", "data:text/plain,x"),
-        );
+        tell(&mut it, "p", "requestWillBeSent", &sent("1", "data:text/plain,x"));
         tell(&mut it, "p", "responseReceived", &received("2"));
-        tell(
-            &mut it,
-            "p",
-            "loadingFailed",
-            &json!({ "requestId": "3", "timestamp": 1.0 }),
-        );
-        tell(
-            &mut it,
-            "p",
-            "requestWillBeSent",
-            &json!({ "requestId": 4 }),
-        );
+        tell(&mut it, "p", "loadingFailed", &json!({ "requestId": "3", "timestamp": 1.0 }));
+        tell(&mut it, "p", "requestWillBeSent", &json!({ "requestId": 4 }));
         assert!(it.finish().1.is_empty());
     }
 }

@@ -87,10 +87,7 @@ struct Poll {
 
 impl Poll {
     fn until(deadline: Instant) -> Self {
-        Self {
-            pause: Duration::from_millis(15),
-            deadline,
-        }
+        Self { pause: Duration::from_millis(15), deadline }
     }
 
     /// False when time is up.
@@ -129,13 +126,10 @@ async fn seek(
 
 async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<()> {
     let Found { session, backend } = found;
-    let object = resolve(shared, found)
-        .await?
-        .ok_or_else(|| failed(step, "the element went away"))?;
+    let object =
+        resolve(shared, found).await?.ok_or_else(|| failed(step, "the element went away"))?;
     let scroll = json!({ "backendNodeId": backend });
-    shared
-        .cdp
-        .post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
+    shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
     let arguments = [value.into()];
     let prepared: String =
         page::call_on_object(&shared.cdp, session, &object, PREPARE, &arguments).await?;
@@ -157,10 +151,7 @@ async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Resul
             type_events(shared, session, events).await?;
         } else {
             let params = json!({ "text": it.to_string() });
-            shared
-                .cdp
-                .run(Some(session), "Input.insertText", params)
-                .await?;
+            shared.cdp.run(Some(session), "Input.insertText", params).await?;
         }
     }
     Ok(())
@@ -181,9 +172,7 @@ async fn resolve(shared: &Shared, found: &Found) -> Result<Option<String>> {
         object: Remote,
     }
     let params = json!({ "backendNodeId": found.backend });
-    let reply = shared
-        .cdp
-        .send(Some(&found.session), "DOM.resolveNode", params);
+    let reply = shared.cdp.send(Some(&found.session), "DOM.resolveNode", params);
     let resolved: Resolved = reply.read(PATIENCE).await?;
     Ok(resolved.object.object_id)
 }
@@ -199,12 +188,8 @@ async fn click(
     let mut poll = Poll::until(deadline);
     let (x, y) = loop {
         let target = json!({ "backendNodeId": backend });
-        shared
-            .cdp
-            .post(Some(session), "DOM.scrollIntoViewIfNeeded", target.clone());
-        let reply = shared
-            .cdp
-            .send(Some(session), "DOM.getContentQuads", target);
+        shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", target.clone());
+        let reply = shared.cdp.send(Some(session), "DOM.getContentQuads", target);
         let quads = reply.read::<Quads>(PATIENCE).await.unwrap_or_default();
         if let Some(centre) = quads.quads.iter().find_map(|it| centre(it)) {
             break centre;
@@ -220,9 +205,7 @@ async fn click(
             "button": if kind == "mouseMoved" { "none" } else { "left" },
             "clickCount": u8::from(kind != "mouseMoved"),
         });
-        shared
-            .cdp
-            .send(Some(session), "Input.dispatchMouseEvent", params)
+        shared.cdp.send(Some(session), "Input.dispatchMouseEvent", params)
     };
     mouse("mouseMoved", 0).raw(PATIENCE).await?;
     mouse("mousePressed", 1).raw(PATIENCE).await?;
@@ -258,10 +241,7 @@ async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Instant) 
             Wait::Request(it) => {
                 let _ = shared.page()?;
                 let state = shared.lock();
-                state
-                    .recorder
-                    .as_ref()
-                    .is_some_and(|recorder| recorder.has_finished(it))
+                state.recorder.as_ref().is_some_and(|recorder| recorder.has_finished(it))
             }
         };
         if there {
@@ -270,9 +250,9 @@ async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Instant) 
         if !poll.again().await {
             let err = failed(step, "it did not happen in time");
             return Err(match shared.lock().popup.take() {
-                Some(url) => err.hint(format!(
-                    "a popup to {url} was closed; navigate there instead"
-                )),
+                Some(url) => {
+                    err.hint(format!("a popup to {url} was closed; navigate there instead"))
+                }
                 None => err,
             });
         }

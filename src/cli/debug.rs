@@ -67,7 +67,10 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     wire::line(&format!("{BOLD}{id}{BOLD:#}"));
     for row in &rows {
         let style = if row.state == "fresh" { GREEN } else { YELLOW };
-        wire::line(&format!("\n{BOLD}{}{BOLD:#}  {style}{}{style:#}  {DIM}{}{DIM:#}", row.stage, row.state, row.created_at));
+        wire::line(&format!(
+            "\n{BOLD}{}{BOLD:#}  {style}{}{style:#}  {DIM}{}{DIM:#}",
+            row.stage, row.state, row.created_at
+        ));
         if let Some(payload) = &row.payload {
             describe(row.kind, payload);
         }
@@ -82,11 +85,14 @@ fn find(store: &Store, wanted: &str) -> Result<TaskId> {
     if all.contains(&parsed) {
         return Ok(parsed);
     }
-    let mut same = all.iter().filter(|it| it.as_str().rsplit_once('-').is_some_and(|it| it.0 == wanted));
+    let mut same =
+        all.iter().filter(|it| it.as_str().rsplit_once('-').is_some_and(|it| it.0 == wanted));
     match (same.next(), same.next()) {
         (Some(it), None) => Ok(it.clone()),
-        (Some(_), Some(_)) => Err(Error::new(Code::TaskNotFound, format!("several tasks are named `{wanted}`"))
-            .hint("give the whole id; `commis recipe debug` lists them")),
+        (Some(_), Some(_)) => {
+            Err(Error::new(Code::TaskNotFound, format!("several tasks are named `{wanted}`"))
+                .hint("give the whole id; `commis recipe debug` lists them"))
+        }
         _ => Err(Error::new(Code::TaskNotFound, format!("there is no task `{wanted}`"))
             .hint("`commis recipe debug` lists the tasks")),
     }
@@ -102,7 +108,11 @@ struct Row {
     payload: Option<Value>,
 }
 
-fn look(folder: &TaskFolder, settings: &Settings, task: Option<&crate::pipeline::Task>) -> Result<Vec<Row>> {
+fn look(
+    folder: &TaskFolder,
+    settings: &Settings,
+    task: Option<&crate::pipeline::Task>,
+) -> Result<Vec<Row>> {
     let mut hashes = BTreeMap::new();
     let mut rows = Vec::new();
     let mut ended = false;
@@ -115,7 +125,8 @@ fn look(folder: &TaskFolder, settings: &Settings, task: Option<&crate::pipeline:
         // Without the manifest entry, what depends on it is taken as unchanged.
         let expected = match task {
             Some(it) => it.settings_sha256(spec.stage, settings)?,
-            None => crate::pipeline::task::settings_only(spec.stage, settings).unwrap_or(settings_sha256),
+            None => crate::pipeline::task::settings_only(spec.stage, settings)
+                .unwrap_or(settings_sha256),
         };
         let state = fresh::look(folder, spec, &hashes, &expected)?;
         if let fresh::Freshness::Fresh(hash) = &state {
@@ -124,7 +135,8 @@ fn look(folder: &TaskFolder, settings: &Settings, task: Option<&crate::pipeline:
             hashes.insert(spec.writes, it.payload_sha256.clone());
         }
         let rejected = envelope.is_some_and(|it| it.payload.get("rejected").is_some());
-        let text = if ended && envelope.is_none() { "not reached".to_owned() } else { state.describe() };
+        let text =
+            if ended && envelope.is_none() { "not reached".to_owned() } else { state.describe() };
         rows.push(Row {
             kind: spec.writes,
             stage: spec.stage.as_str(),
@@ -163,7 +175,10 @@ fn slim(payload: &Value) -> Value {
 
 fn exchange_line(it: &Value) -> Value {
     let text = |key: &str| it.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let status = it.get("status").and_then(Value::as_u64).map_or_else(|| "-".to_owned(), |it| it.to_string());
+    let status = it
+        .get("status")
+        .and_then(Value::as_u64)
+        .map_or_else(|| "-".to_owned(), |it| it.to_string());
     format!(
         "{:>3} {} {} {} {} {}",
         it.get("id").and_then(Value::as_u64).unwrap_or(0),
@@ -178,7 +193,11 @@ fn exchange_line(it: &Value) -> Value {
 
 fn describe(kind: Kind, payload: &Value) {
     if let Some(reject) = payload.get("rejected") {
-        wire::line(&format!("  ended here: {} — {}", str_of(reject, "reason"), str_of(reject, "detail")));
+        wire::line(&format!(
+            "  ended here: {} — {}",
+            str_of(reject, "reason"),
+            str_of(reject, "detail")
+        ));
         return;
     }
     let done = payload.get("done").unwrap_or(payload);
@@ -191,37 +210,74 @@ fn describe(kind: Kind, payload: &Value) {
         Kind::CandidateSet => candidates(done),
         Kind::CandidateSummary => {
             for it in array(done, "summaries") {
-                wire::line(&format!("  {} → {}", str_of(it, "request_line"), join(it.get("paths"))));
+                wire::line(&format!(
+                    "  {} → {}",
+                    str_of(it, "request_line"),
+                    join(it.get("paths"))
+                ));
             }
         }
         Kind::RecipeAnalysis => {
             let chosen = &done["chosen"];
-            wire::line(&format!("  chose exchange {} by {}; {}", chosen["exchange"], str_of(done, "by"), chosen["response"]));
+            wire::line(&format!(
+                "  chose exchange {} by {}; {}",
+                chosen["exchange"],
+                str_of(done, "by"),
+                chosen["response"]
+            ));
         }
         Kind::RecipeDraft => {
-            wire::line(&format!("  replayed by {}, deterministic: {}", str_of(done, "transport"), done["deterministic"]));
+            wire::line(&format!(
+                "  replayed by {}, deterministic: {}",
+                str_of(done, "transport"),
+                done["deterministic"]
+            ));
             request(&done["request"]);
             replays(done);
         }
         Kind::BaselineFingerprint => {
-            wire::line(&format!("  {} typed paths, {} items, {}", array(done, "shape").len(), done["items"], str_of(done, "fingerprint_sha256")));
+            wire::line(&format!(
+                "  {} typed paths, {} items, {}",
+                array(done, "shape").len(),
+                done["items"],
+                str_of(done, "fingerprint_sha256")
+            ));
         }
         Kind::MinimizationReport => {
             for it in array(done, "trials") {
                 let verdict = if it["dropped"] == true { "dropped" } else { "kept   " };
-                wire::line(&format!("  {verdict} {}: {}", join(it.get("without")), str_of(it, "why")));
+                wire::line(&format!(
+                    "  {verdict} {}: {}",
+                    join(it.get("without")),
+                    str_of(it, "why")
+                ));
             }
         }
         Kind::RecipeDraftMinimized => {
             request(&done["request"]);
             for it in array(done, "parameters") {
-                let why = done["evidence"].get(str_of(it, "name")).and_then(Value::as_str).unwrap_or("");
-                wire::line(&format!("  {{{}}} {} required: {} — {why}", str_of(it, "name"), str_of(it, "type"), it["required"]));
+                let why =
+                    done["evidence"].get(str_of(it, "name")).and_then(Value::as_str).unwrap_or("");
+                wire::line(&format!(
+                    "  {{{}}} {} required: {} — {why}",
+                    str_of(it, "name"),
+                    str_of(it, "type"),
+                    it["required"]
+                ));
             }
         }
         Kind::VerificationReport => {
-            let why = done.get("reason").and_then(Value::as_str).map(|it| format!(" — {it}")).unwrap_or_default();
-            wire::line(&format!("  verified: {}{why}; effective: {}; frozen: {}", done["verified"], join(done.get("effective")), join(done.get("frozen"))));
+            let why = done
+                .get("reason")
+                .and_then(Value::as_str)
+                .map(|it| format!(" — {it}"))
+                .unwrap_or_default();
+            wire::line(&format!(
+                "  verified: {}{why}; effective: {}; frozen: {}",
+                done["verified"],
+                join(done.get("effective")),
+                join(done.get("frozen"))
+            ));
             replays(done);
         }
     }
@@ -230,34 +286,60 @@ fn describe(kind: Kind, payload: &Value) {
 fn recording(it: &Value) {
     wire::line(&format!(
         "  {} — {} exchanges, {} blocked, {} ms, {}",
-        str_of(it, "task"), array(it, "exchanges").len(), array(it, "blocked").len(), it["duration_ms"], str_of(it, "producer")
+        str_of(it, "task"),
+        array(it, "exchanges").len(),
+        array(it, "blocked").len(),
+        it["duration_ms"],
+        str_of(it, "producer")
     ));
     for line in array(it, "exchanges").iter().filter_map(Value::as_str) {
         wire::line(&format!("    {DIM}{}{DIM:#}", line.chars().take(150).collect::<String>()));
     }
     for blocked in array(it, "blocked") {
-        wire::line(&format!("    {YELLOW}blocked{YELLOW:#} {} {} ({})", str_of(blocked, "url"), str_of(blocked, "code"), str_of(blocked, "reason")));
+        wire::line(&format!(
+            "    {YELLOW}blocked{YELLOW:#} {} {} ({})",
+            str_of(blocked, "url"),
+            str_of(blocked, "code"),
+            str_of(blocked, "reason")
+        ));
     }
 }
 
 fn candidates(done: &Value) {
     for it in array(done, "candidates") {
-        wire::line(&format!("  {}. {BOLD}{:>5}{BOLD:#} {} {}", it["rank"], it["score_bp"], str_of(it, "method"), str_of(it, "url_summary")));
+        wire::line(&format!(
+            "  {}. {BOLD}{:>5}{BOLD:#} {} {}",
+            it["rank"],
+            it["score_bp"],
+            str_of(it, "method"),
+            str_of(it, "url_summary")
+        ));
         let mut features: Vec<(String, i64)> = it["features"]
             .as_object()
-            .map(|it| it.iter().map(|(name, share)| (name.clone(), share.as_i64().unwrap_or(0))).collect())
+            .map(|it| {
+                it.iter().map(|(name, share)| (name.clone(), share.as_i64().unwrap_or(0))).collect()
+            })
             .unwrap_or_default();
         features.sort_by_key(|it| std::cmp::Reverse(it.1.abs()));
-        let text: Vec<String> = features.iter().map(|(name, share)| format!("{name} {share:+}")).collect();
+        let text: Vec<String> =
+            features.iter().map(|(name, share)| format!("{name} {share:+}")).collect();
         wire::line(&format!("     {DIM}{}{DIM:#}", text.join(", ")));
     }
     wire::line(&format!("  scored {}, set aside {}", done["scored"], done["set_aside"]));
 }
 
 fn request(it: &Value) {
-    let query: Vec<String> = array(it, "query").iter().map(|it| format!("{}={}", str_of(it, "name"), str_of(it, "value"))).collect();
+    let query: Vec<String> = array(it, "query")
+        .iter()
+        .map(|it| format!("{}={}", str_of(it, "name"), str_of(it, "value")))
+        .collect();
     let mark = if query.is_empty() { "" } else { "?" };
-    wire::line(&format!("  {} {}{mark}{}", str_of(it, "method"), str_of(it, "url"), query.join("&")));
+    wire::line(&format!(
+        "  {} {}{mark}{}",
+        str_of(it, "method"),
+        str_of(it, "url"),
+        query.join("&")
+    ));
     if let Some(headers) = it.get("headers").and_then(Value::as_object) {
         for (name, value) in headers {
             wire::line(&format!("    {name}: {}", value.as_str().unwrap_or("")));
@@ -273,7 +355,13 @@ fn replays(it: &Value) {
         let code = it.get("code").and_then(Value::as_str).unwrap_or("ok");
         wire::line(&format!(
             "  replay {} {} by {}: {} status {} items {} similarity {}",
-            it["n"], str_of(it, "what"), str_of(it, "transport"), code, it["status"], it["items"], it["similarity_bp"]
+            it["n"],
+            str_of(it, "what"),
+            str_of(it, "transport"),
+            code,
+            it["status"],
+            it["items"],
+            it["similarity_bp"]
         ));
     }
 }

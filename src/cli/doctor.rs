@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::{Global, wire};
 use crate::{
-    artifacts::files,
     browser::{Browser, find_chromium},
     egress::EgressPolicy,
     error::Result,
+    files,
 };
 
 /// Check this machine: what is missing, and how to get it
@@ -31,7 +31,9 @@ struct Check {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let place = wire::open(global).await?;
     let mut checks = Vec::new();
-    for (what, dir) in [("recipes folder", &place.home.recipes), ("artifacts folder", &place.home.artifacts)] {
+    for (what, dir) in
+        [("recipes folder", &place.home.recipes), ("artifacts folder", &place.home.artifacts)]
+    {
         let made = files::ensure_private_dir(dir);
         checks.push(Check {
             what,
@@ -40,7 +42,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             hint: made.err().and_then(|it| it.hint_text().map(str::to_owned)),
         });
     }
-    checks.push(Check { what: "settings", ok: true, found: place.home.config.display().to_string(), hint: None });
+    checks.push(Check {
+        what: "settings",
+        ok: true,
+        found: place.home.config.display().to_string(),
+        hint: None,
+    });
     match find_chromium(place.settings.browser.path.as_deref()) {
         Err(err) => checks.push(Check {
             what: "Chromium",
@@ -49,7 +56,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             hint: err.hint_text().map(str::to_owned),
         }),
         Ok(exe) => {
-            checks.push(Check { what: "Chromium", ok: true, found: exe.display().to_string(), hint: None });
+            checks.push(Check {
+                what: "Chromium",
+                ok: true,
+                found: exe.display().to_string(),
+                hint: None,
+            });
             let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
             checks.extend(launch(&exe, policy).await);
         }
@@ -59,7 +71,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         wire::out(&checks);
     } else {
         for it in &checks {
-            wire::line(&format!("{} {}: {}", if it.ok { "ok     " } else { "missing" }, it.what, it.found));
+            wire::line(&format!(
+                "{} {}: {}",
+                if it.ok { "ok     " } else { "missing" },
+                it.what,
+                it.found
+            ));
             if let Some(hint) = &it.hint {
                 wire::line(&format!("        {hint}"));
             }
@@ -81,7 +98,12 @@ async fn launch(exe: &std::path::Path, policy: Arc<EgressPolicy>) -> Vec<Check> 
             }];
         }
     };
-    let mut out = vec![Check { what: "browser start", ok: true, found: browser.version().await, hint: None }];
+    let mut out = vec![Check {
+        what: "browser start",
+        ok: true,
+        found: browser.version().to_owned(),
+        hint: None,
+    }];
     let context = browser.context().await;
     let sandboxed = browser.sandboxed().await;
     out.push(Check {
@@ -92,8 +114,9 @@ async fn launch(exe: &std::path::Path, policy: Arc<EgressPolicy>) -> Vec<Check> 
             Some(false) => "renderers are not sandboxed".to_owned(),
             None => "cannot tell on this system".to_owned(),
         },
-        hint: (sandboxed != Some(true))
-            .then(|| "allow unprivileged user namespaces, or install the package chromium-sandbox".to_owned()),
+        hint: (sandboxed != Some(true)).then(|| {
+            "allow unprivileged user namespaces, or install the package chromium-sandbox".to_owned()
+        }),
     });
     drop(context);
     // It was only looked at.

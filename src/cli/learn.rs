@@ -93,7 +93,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     place.settings.egress.no_network = args.no_network;
     let progress = Progress::new(1);
     let stages = progress.clone();
-    let cx = wire::learning(&place, args.force, Box::new(move |task, stage| stages.stage(task, stage)))?;
+    let cx =
+        wire::learning(&place, args.force, Box::new(move |task, stage| stages.stage(task, stage)))?;
     let tasks = [task];
     if !args.resume && !args.force {
         batch::refuse_if_begun(&tasks, &cx)?;
@@ -127,7 +128,10 @@ fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
     let folder = cx.store.peek(&task.id)?;
     if let Some(Ok(Judged::Done(set))) = folder.map(|it| it.get::<Judged<CandidateSet>>()) {
         for it in set.candidates.iter().take(3) {
-            wire::line(&format!("  {}. {:>5} {} {}", it.rank, it.score_bp, it.method, it.url_summary));
+            wire::line(&format!(
+                "  {}. {:>5} {} {}",
+                it.rank, it.score_bp, it.method, it.url_summary
+            ));
         }
     }
     wire::say(&format!("commis recipe debug --task-id {} shows every decision", learned.task_id));
@@ -139,19 +143,21 @@ pub fn pairs(args: &[String]) -> Result<BTreeMap<String, String>> {
     args.iter()
         .map(|it| match it.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-            _ => Err(Error::new(Code::Usage, "a parameter is given as NAME=VALUE").hint("for example -p query=rust")),
+            _ => Err(Error::new(Code::Usage, "a parameter is given as NAME=VALUE")
+                .hint("for example -p query=rust")),
         })
         .collect()
 }
 
 fn steps(path: Option<&std::path::Path>) -> Result<Vec<Step>> {
-    let Some(path) = path else { return Ok(Vec::new()) };
+    let Some(path) = path else {
+        return Ok(Vec::new());
+    };
     let text = String::from_utf8_lossy(&batch::read_bounded(path, 1024 * 1024)?).into_owned();
     let options = serde_saphyr::options! {
         strict_booleans: true,
         budget: serde_saphyr::budget! { max_nodes: 10_000, max_depth: 16, max_aliases: 0, max_anchors: 0 }
     };
-    serde_saphyr::from_str_with_options(&text, options).map_err(|err| {
-        Error::new(Code::ManifestInvalid, format!("{}: {err}", path.display()))
-    })
+    serde_saphyr::from_str_with_options(&text, options)
+        .map_err(|err| Error::new(Code::ManifestInvalid, format!("{}: {err}", path.display())))
 }

@@ -58,7 +58,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     place.settings.egress.no_network = args.no_network;
     let progress = Progress::new(manifest.tasks.len());
     let stages = progress.clone();
-    let cx = wire::learning(&place, args.force, Box::new(move |task, stage| stages.stage(task, stage)))?;
+    let cx =
+        wire::learning(&place, args.force, Box::new(move |task, stage| stages.stage(task, stage)))?;
     if !args.resume && !args.force {
         batch::refuse_if_begun(&manifest.tasks, &cx)?;
     }
@@ -68,11 +69,15 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         delay: args.delay.map_or(manifest.delay, Duration::from_secs_f64),
         on_end: Box::new(move |task, end| ends.end(task, end)),
     };
-    let report = batch::run(&manifest.name, manifest.tasks, std::sync::Arc::clone(&cx), options).await;
+    let report =
+        batch::run(&manifest.name, manifest.tasks, std::sync::Arc::clone(&cx), options).await;
     progress.finish();
     cx.browser.close().await;
     let file = args.report.unwrap_or_else(|| {
-        place.home.artifacts.join(format!("batch_{}.json", crate::ids::RecipeName::slug(&manifest.name)))
+        place
+            .home
+            .artifacts
+            .join(format!("batch_{}.json", crate::ids::RecipeName::slug(&manifest.name)))
     });
     save(&report, &file)?;
     if args.json {
@@ -89,9 +94,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 
 fn save(report: &Report, file: &std::path::Path) -> Result<()> {
     let bytes = serde_json::to_vec_pretty(report).unwrap_or_default();
-    let folder = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    let folder =
+        file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
     let name = file.file_name().and_then(|it| it.to_str()).unwrap_or("report.json");
-    crate::artifacts::files::write_atomic(folder, name, &bytes)
+    crate::files::write_atomic(folder, name, &bytes)
 }
 
 fn table(report: &Report) {

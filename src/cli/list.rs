@@ -50,7 +50,9 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         };
     }
     if entries.is_empty() {
-        wire::say("no recipes yet; `commis recipe learn-batch` or `commis recipe learn` makes some");
+        wire::say(
+            "no recipes yet; `commis recipe learn-batch` or `commis recipe learn` makes some",
+        );
     } else {
         wire::line(&table.to_string());
     }

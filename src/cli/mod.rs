@@ -109,7 +109,9 @@ fn start(cli: Cli) -> Result<u8> {
     };
     let runtime = match workers {
         None => tokio::runtime::Builder::new_current_thread().enable_all().build(),
-        Some(n) => tokio::runtime::Builder::new_multi_thread().worker_threads(n).enable_all().build(),
+        Some(n) => {
+            tokio::runtime::Builder::new_multi_thread().worker_threads(n).enable_all().build()
+        }
     };
     let runtime = runtime.map_err(|err| {
         Error::new(crate::error::Code::Internal, "cannot start the runtime").source(err)

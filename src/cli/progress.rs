@@ -28,7 +28,8 @@ impl Progress {
     pub fn new(total: usize) -> Self {
         let bars = std::io::stderr().is_terminal().then(|| {
             let all = MultiProgress::new();
-            let style = ProgressStyle::with_template("{bar:30.cyan/dim} {pos}/{len} {elapsed} {msg}");
+            let style =
+                ProgressStyle::with_template("{bar:30.cyan/dim} {pos}/{len} {elapsed} {msg}");
             let main = all.add(ProgressBar::new(total as u64));
             if let Ok(style) = style {
                 main.set_style(style);

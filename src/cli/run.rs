@@ -1,6 +1,10 @@
 //! `commis recipe run`
 
-use std::{collections::BTreeMap, sync::Arc, time::{Duration, Instant}};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use super::{Global, learn::pairs, wire};
 use crate::{
@@ -47,8 +51,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Status::Verified => {}
         Status::Draft if args.draft => {}
         status => {
-            return Err(Error::new(Code::RecipeNotVerified, format!("{name} is {}", format!("{status:?}").to_lowercase()))
-                .hint("--draft runs it all the same; a second example lets learning verify it"));
+            return Err(Error::new(
+                Code::RecipeNotVerified,
+                format!("{name} is {}", format!("{status:?}").to_lowercase()),
+            )
+            .hint("--draft runs it all the same; a second example lets learning verify it"));
         }
     }
     let compiled = runner::compile(&recipe)?;
@@ -62,7 +69,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     print(&result, &recipe, args.json);
     Ok(match result.error_code {
         None => 0,
-        Some(code) => Code::ALL.iter().find(|it| it.as_str() == code).map_or(1, |it| it.class().exit_code()),
+        Some(code) => {
+            Code::ALL.iter().find(|it| it.as_str() == code).map_or(1, |it| it.class().exit_code())
+        }
     })
 }
 
@@ -93,7 +102,9 @@ async fn slots(recipe: &Recipe, context: &Context) -> Result<BTreeMap<String, St
     let mut out = BTreeMap::new();
     for slot in &recipe.slots {
         let (value, what) = match &slot.from {
-            SlotSource::Cookie { name } => (context.cookie(name).await?, format!("cookie `{name}`")),
+            SlotSource::Cookie { name } => {
+                (context.cookie(name).await?, format!("cookie `{name}`"))
+            }
             SlotSource::Meta { name } => (context.meta(name).await?, format!("meta `{name}`")),
             _ => continue,
         };
@@ -116,7 +127,8 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {
     }
     let items = result.items.map_or(String::new(), |it| format!("{it} items in "));
     let browser = recipe.verification.as_ref().and_then(|it| it.browser_ms);
-    let browser = browser.map_or(String::new(), |it| format!("; the browser took {it} ms when it was learned"));
+    let browser = browser
+        .map_or(String::new(), |it| format!("; the browser took {it} ms when it was learned"));
     match (&result.error, result.error_code) {
         (Some(error), Some(code)) => {
             wire::say(&format!("error: {error} [{code}]"));

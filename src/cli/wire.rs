@@ -42,10 +42,18 @@ pub async fn open(global: &Global) -> Result<Place> {
 pub fn read(global: &Global) -> Result<(Home, Settings)> {
     let home = Home::find(global.home.as_deref())?;
     let mut settings = Settings::load(&home)?;
-    if let Some(name) = settings.ranking.weights.keys().find(|it| !rank::signal_names().any(|known| known == it.as_str())) {
+    if let Some(name) = settings
+        .ranking
+        .weights
+        .keys()
+        .find(|it| !rank::signal_names().any(|known| known == it.as_str()))
+    {
         let known: Vec<&str> = rank::signal_names().collect();
-        return Err(Error::new(Code::SettingsInvalid, format!("ranking.weights: there is no signal `{name}`"))
-            .hint(format!("signals are {}", known.join(", "))));
+        return Err(Error::new(
+            Code::SettingsInvalid,
+            format!("ranking.weights: there is no signal `{name}`"),
+        )
+        .hint(format!("signals are {}", known.join(", "))));
     }
     settings.egress.test_hosts.extend(global.test_host.iter().cloned());
     settings.egress.nameserver = global.nameserver.or(settings.egress.nameserver);

@@ -71,11 +71,7 @@ impl EgressPolicy {
                 ));
             }
         }
-        if let Some(port) = settings
-            .allowed_ports
-            .iter()
-            .find(|it| names::is_bad_port(**it))
-        {
+        if let Some(port) = settings.allowed_ports.iter().find(|it| names::is_bad_port(**it)) {
             return Err(Error::new(
                 Code::SettingsInvalid,
                 format!("port {port} can not be allowed"),
@@ -143,10 +139,7 @@ impl EgressPolicy {
 
     async fn pin_with(&self, url: &SafeUrl, cached: Option<Answer>) -> Result<Pinned> {
         self.online()?;
-        let pinned = |addrs| Pinned {
-            url: url.clone(),
-            addrs,
-        };
+        let pinned = |addrs| Pinned { url: url.clone(), addrs };
         if let Some(address) = url.literal() {
             return Ok(pinned(vec![SocketAddr::new(address, url.port())]));
         }
@@ -161,10 +154,7 @@ impl EgressPolicy {
             answer
         };
         let failed = |why: &str| {
-            Error::new(
-                Code::DnsFailed,
-                format!("resolve `{}`: {why}", url::shown(url.host())),
-            )
+            Error::new(Code::DnsFailed, format!("resolve `{}`: {why}", url::shown(url.host())))
         };
         let mut answer = answer.map_err(|why| failed(&why))?;
         if answer.is_empty() {
@@ -180,12 +170,7 @@ impl EgressPolicy {
         }
         answer.sort_unstable();
         answer.dedup();
-        Ok(pinned(
-            answer
-                .into_iter()
-                .map(|it| SocketAddr::new(it, url.port()))
-                .collect(),
-        ))
+        Ok(pinned(answer.into_iter().map(|it| SocketAddr::new(it, url.port())).collect()))
     }
 
     /// Where a redirect may lead: resolved against `from`, checked like any URL, same scheme, and the same host unless
@@ -206,38 +191,25 @@ impl EgressPolicy {
             )
         };
         if location.chars().any(|it| it.is_control() || it == ' ')
-            || location
-                .split(['?', '#'])
-                .next()
-                .is_some_and(|it| it.contains('\\'))
+            || location.split(['?', '#']).next().is_some_and(|it| it.contains('\\'))
         {
-            return Err(refused(
-                "has a control character, space or backslash".to_owned(),
-            ));
+            return Err(refused("has a control character, space or backslash".to_owned()));
         }
-        let joined = from
-            .url()
-            .join(location)
-            .map_err(|err| refused(format!("does not parse: {err}")))?;
+        let joined =
+            from.url().join(location).map_err(|err| refused(format!("does not parse: {err}")))?;
         let to = self.check(joined.as_str()).map_err(|err| {
             refused("leads where the policy does not allow".to_owned()).source(err)
         })?;
         if to.scheme() != from.scheme() {
-            return Err(refused(format!(
-                "changes the scheme to {}",
-                url::shown(to.scheme())
-            )));
+            return Err(refused(format!("changes the scheme to {}", url::shown(to.scheme()))));
         }
         if to.host() != from.host()
             && !allowed_domains
                 .iter()
                 .any(|it| it.trim_end_matches('.').eq_ignore_ascii_case(to.host()))
         {
-            return Err(refused(format!(
-                "leads to another host, `{}`",
-                url::shown(to.host())
-            ))
-            .hint("list the host in the recipe's allowed_domains if that is intended"));
+            return Err(refused(format!("leads to another host, `{}`", url::shown(to.host())))
+                .hint("list the host in the recipe's allowed_domains if that is intended"));
         }
         Ok(to)
     }
@@ -281,34 +253,23 @@ impl EgressPolicy {
 }
 
 fn under_test(host: &str) -> bool {
-    host.rsplit_once('.')
-        .is_some_and(|(_, last)| last == "test")
+    host.rsplit_once('.').is_some_and(|(_, last)| last == "test")
 }
 
 fn blocked(url: &SafeUrl, why: &str) -> Error {
-    Error::new(
-        Code::UrlBlocked,
-        format!("`{}` is blocked: {why}", url::shown(url.host())),
-    )
+    Error::new(Code::UrlBlocked, format!("`{}` is blocked: {why}", url::shown(url.host())))
 }
 
 /// `NAME.test=IP:PORT` with a loopback IP. Returns the canonical name, `*` for the wildcard.
 fn test_host(entry: &str) -> Result<(String, SocketAddr)> {
     let invalid = |why: &str| {
-        Error::new(
-            Code::SettingsInvalid,
-            format!("test host `{}`: {why}", url::shown(entry)),
-        )
-        .hint("expected NAME.test=127.0.0.1:PORT or *.test=127.0.0.1:PORT")
+        Error::new(Code::SettingsInvalid, format!("test host `{}`: {why}", url::shown(entry)))
+            .hint("expected NAME.test=127.0.0.1:PORT or *.test=127.0.0.1:PORT")
     };
-    let (name, addr) = entry
-        .split_once('=')
-        .ok_or_else(|| invalid("`=` is missing"))?;
+    let (name, addr) = entry.split_once('=').ok_or_else(|| invalid("`=` is missing"))?;
     let name = name.trim().to_ascii_lowercase();
-    let addr: SocketAddr = addr
-        .trim()
-        .parse()
-        .map_err(|_| invalid("the address is not IP:PORT"))?;
+    let addr: SocketAddr =
+        addr.trim().parse().map_err(|_| invalid("the address is not IP:PORT"))?;
     if !addr.ip().is_loopback() {
         return Err(invalid("the address is not loopback"));
     }
@@ -317,9 +278,7 @@ fn test_host(entry: &str) -> Result<(String, SocketAddr)> {
     }
     let label = |it: &str| {
         (1..=63).contains(&it.len())
-            && it
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+            && it.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
     };
     match name.strip_suffix(".test") {
         Some("*") => Ok(("*".to_owned(), addr)),

@@ -40,10 +40,7 @@ pub(super) struct Dns {
 
 impl Dns {
     pub(super) fn new(nameserver: Option<SocketAddr>) -> Self {
-        Self {
-            nameserver,
-            built: OnceLock::new(),
-        }
+        Self { nameserver, built: OnceLock::new() }
     }
 
     fn build(&self) -> Result<TokioResolver, String> {
@@ -73,11 +70,8 @@ impl Dns {
 impl Lookup for Dns {
     fn lookup<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
-            let resolver = self
-                .built
-                .get_or_init(|| self.build())
-                .as_ref()
-                .map_err(Clone::clone)?;
+            let resolver =
+                self.built.get_or_init(|| self.build()).as_ref().map_err(Clone::clone)?;
             // The final dot keeps search domains out.
             let found = tokio::time::timeout(TOTAL, resolver.lookup_ip(format!("{name}.")))
                 .await
@@ -112,10 +106,8 @@ impl Cache {
             entries.retain(|_, (until, _)| *until > now);
         }
         if entries.len() >= ENTRIES && !entries.contains_key(name) {
-            let soonest = entries
-                .iter()
-                .min_by_key(|(_, (until, _))| *until)
-                .map(|(name, _)| name.clone());
+            let soonest =
+                entries.iter().min_by_key(|(_, (until, _))| *until).map(|(name, _)| name.clone());
             if let Some(soonest) = soonest {
                 entries.remove(&soonest);
             }

@@ -22,10 +22,7 @@ impl Lookup for Stub {
                 return Ok(vec!["93.184.216.34".parse().unwrap()]);
             };
             let row = &rows[(*n - 1).min(rows.len() - 1)];
-            Ok(row
-                .iter()
-                .filter_map(|it| it.parse::<IpAddr>().ok())
-                .collect())
+            Ok(row.iter().filter_map(|it| it.parse::<IpAddr>().ok()).collect())
         })
     }
 }
@@ -36,10 +33,7 @@ fn policy(settings: &EgressSettings) -> EgressPolicy {
 
 fn pinned_policy() -> EgressPolicy {
     policy(&EgressSettings {
-        test_hosts: vec![
-            "shop.test=127.0.0.1:8123".into(),
-            "*.test=127.0.0.2:9000".into(),
-        ],
+        test_hosts: vec!["shop.test=127.0.0.1:8123".into(), "*.test=127.0.0.2:9000".into()],
         allowed_ports: vec![8443],
         ..EgressSettings::default()
     })
@@ -51,10 +45,7 @@ fn code<T>(result: Result<T>) -> &'static str {
 
 #[test]
 fn urls() {
-    let policy = policy(&EgressSettings {
-        allowed_ports: vec![8443],
-        ..EgressSettings::default()
-    });
+    let policy = policy(&EgressSettings { allowed_ports: vec![8443], ..EgressSettings::default() });
     for (url, want) in [
         ("https://example.com/a?b=c#d", "ok"),
         ("https://EXAMPLE.com./", "ok"),
@@ -100,34 +91,15 @@ fn urls() {
 fn parts_are_canonical() {
     let policy = pinned_policy();
     for (url, host, port, site) in [
-        (
-            "https://A.Shop.Example.co.uk./x",
-            "a.shop.example.co.uk",
-            443,
-            "example.co.uk",
-        ),
-        (
-            "http://bücher.de/",
-            "xn--bcher-kva.de",
-            80,
-            "xn--bcher-kva.de",
-        ),
+        ("https://A.Shop.Example.co.uk./x", "a.shop.example.co.uk", 443, "example.co.uk"),
+        ("http://bücher.de/", "xn--bcher-kva.de", 80, "xn--bcher-kva.de"),
         ("http://a.b.shop.test/", "a.b.shop.test", 80, "shop.test"),
         ("http://shop.test:8123/", "shop.test", 8123, "shop.test"),
-        (
-            "http://[2606:4700::1]/",
-            "[2606:4700::1]",
-            80,
-            "[2606:4700::1]",
-        ),
+        ("http://[2606:4700::1]/", "[2606:4700::1]", 80, "[2606:4700::1]"),
         ("http://134744072/", "8.8.8.8", 80, "8.8.8.8"),
     ] {
         let got = policy.check(url).unwrap();
-        assert_eq!(
-            (got.host(), got.port(), got.site().as_str()),
-            (host, port, site),
-            "{url}"
-        );
+        assert_eq!((got.host(), got.port(), got.site().as_str()), (host, port, site), "{url}");
     }
 }
 
@@ -143,10 +115,7 @@ async fn test_hosts_reach_their_pin_only() {
         ("http://a.b.test/", "127.0.0.2:9000"),
     ] {
         let url = policy.check(url).unwrap();
-        assert_eq!(
-            policy.pin(&url).await.unwrap().addrs(),
-            [want.parse().unwrap()]
-        );
+        assert_eq!(policy.pin(&url).await.unwrap().addrs(), [want.parse().unwrap()]);
     }
     assert_eq!(code(policy.check("http://shop.test:8124/")), "URL_BLOCKED");
     assert_eq!(code(policy.check("http://shop.test:9000/")), "URL_BLOCKED");
@@ -172,25 +141,18 @@ fn test_hosts_are_test_names_at_loopback() {
         ("shop.test=127.0.0.1:0", "SETTINGS_INVALID"),
         ("shop.test", "SETTINGS_INVALID"),
     ] {
-        let settings = EgressSettings {
-            test_hosts: vec![entry.into()],
-            ..EgressSettings::default()
-        };
+        let settings =
+            EgressSettings { test_hosts: vec![entry.into()], ..EgressSettings::default() };
         assert_eq!(code(EgressPolicy::new(&settings)), want, "{entry}");
     }
-    let bad_port = EgressSettings {
-        allowed_ports: vec![22],
-        ..EgressSettings::default()
-    };
+    let bad_port = EgressSettings { allowed_ports: vec![22], ..EgressSettings::default() };
     assert_eq!(code(EgressPolicy::new(&bad_port)), "SETTINGS_INVALID");
 }
 
 #[tokio::test]
 async fn look_ups_are_cached_and_one_bad_answer_blocks() {
     let rows = |it: &[&[&str]]| -> Vec<Vec<String>> {
-        it.iter()
-            .map(|row| row.iter().map(|it| (*it).to_owned()).collect())
-            .collect()
+        it.iter().map(|row| row.iter().map(|it| (*it).to_owned()).collect()).collect()
     };
     let asked = Arc::default();
     let stub = Stub {
@@ -212,14 +174,8 @@ async fn look_ups_are_cached_and_one_bad_answer_blocks() {
     }
     assert_eq!(asked.lock().unwrap()["flip.com"], 1);
     assert_eq!(code(policy.pin_fresh(&flip).await), "DNS_BLOCKED");
-    assert_eq!(
-        code(policy.pin(&url("http://mixed.com/")).await),
-        "DNS_BLOCKED"
-    );
-    assert_eq!(
-        code(policy.pin(&url("http://none.com/")).await),
-        "DNS_FAILED"
-    );
+    assert_eq!(code(policy.pin(&url("http://mixed.com/")).await), "DNS_BLOCKED");
+    assert_eq!(code(policy.pin(&url("http://none.com/")).await), "DNS_FAILED");
 }
 
 #[test]
@@ -243,25 +199,15 @@ fn redirects() {
         ("", "ok"),
     ] {
         let allowed = ["b.example.com".to_owned()];
-        assert_eq!(
-            code(policy.redirect(&from, location, &allowed)),
-            want,
-            "{location}"
-        );
+        assert_eq!(code(policy.redirect(&from, location, &allowed)), want, "{location}");
     }
 }
 
 #[tokio::test]
 async fn without_network_everything_ends_there() {
-    let policy = policy(&EgressSettings {
-        no_network: true,
-        ..EgressSettings::default()
-    });
+    let policy = policy(&EgressSettings { no_network: true, ..EgressSettings::default() });
     let url = policy.judge("https://example.com/").unwrap();
-    assert_eq!(
-        code(policy.check("https://example.com/")),
-        "NETWORK_DISABLED"
-    );
+    assert_eq!(code(policy.check("https://example.com/")), "NETWORK_DISABLED");
     assert_eq!(code(policy.check("ftp://x")), "NETWORK_DISABLED");
     assert_eq!(code(policy.pin(&url).await), "NETWORK_DISABLED");
     assert_eq!(code(policy.redirect(&url, "/", &[])), "NETWORK_DISABLED");
@@ -290,21 +236,13 @@ async fn shared_vectors() {
     let Some(vectors) = vectors("ssrf.json") else {
         return;
     };
-    let settings = EgressSettings {
-        allowed_ports: vec![8443],
-        ..EgressSettings::default()
-    };
+    let settings = EgressSettings { allowed_ports: vec![8443], ..EgressSettings::default() };
     let (mut bypassed, mut overblocked) = (vec![], vec![]);
     let all = vectors.as_array().unwrap();
     for it in all {
         let asked: Arc<Mutex<BTreeMap<String, usize>>> = Arc::default();
-        let rows = it
-            .get("dns")
-            .map(|it| serde_json::from_value(it.clone()).unwrap());
-        let stub = Stub {
-            rows: rows.unwrap_or_default(),
-            asked: Arc::clone(&asked),
-        };
+        let rows = it.get("dns").map(|it| serde_json::from_value(it.clone()).unwrap());
+        let stub = Stub { rows: rows.unwrap_or_default(), asked: Arc::clone(&asked) };
         let policy = EgressPolicy::with_lookup(&settings, Box::new(stub)).unwrap();
         let id = it["id"].as_str().unwrap();
         let result = walk(&policy, it).await;
@@ -356,10 +294,7 @@ fn the_bad_ports_are_the_standards() {
         return;
     };
     let mut n = 0;
-    for port in ["ports", "extra_policy"]
-        .iter()
-        .flat_map(|it| list[it].as_array().unwrap())
-    {
+    for port in ["ports", "extra_policy"].iter().flat_map(|it| list[it].as_array().unwrap()) {
         assert!(names::is_bad_port(port.as_u64().unwrap() as u16), "{port}");
         n += 1;
     }

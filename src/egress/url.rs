@@ -78,10 +78,7 @@ fn site_of(name: &str) -> &str {
 /// Fails with `URL_INVALID` and, for userinfo and schemes other than http(s), `URL_BLOCKED`.
 pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     let invalid = |why: &str| {
-        Error::new(
-            Code::UrlInvalid,
-            format!("`{}` is not a usable URL: {why}", shown(text)),
-        )
+        Error::new(Code::UrlInvalid, format!("`{}` is not a usable URL: {why}", shown(text)))
     };
     if text.len() > MAX_LEN {
         return Err(invalid("longer than 32 KiB"));
@@ -90,11 +87,7 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
         return Err(invalid("control character or space"));
     }
     // Browsers read a backslash as a slash and other parsers do not. In query and fragment all agree.
-    if text
-        .split(['?', '#'])
-        .next()
-        .is_some_and(|it| it.contains('\\'))
-    {
+    if text.split(['?', '#']).next().is_some_and(|it| it.contains('\\')) {
         return Err(invalid("backslash"));
     }
     let mut url = Url::parse(text).map_err(|err| invalid(&err.to_string()))?;
@@ -122,8 +115,7 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     if let Some(Host::Domain(name)) = url.host()
         && let Some(name) = name.strip_suffix('.').map(str::to_owned)
     {
-        url.set_host(Some(&name))
-            .map_err(|err| invalid(&err.to_string()))?;
+        url.set_host(Some(&name)).map_err(|err| invalid(&err.to_string()))?;
     }
     match url.host() {
         None => return Err(invalid("no host")),
@@ -135,27 +127,19 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
                 return Err(invalid("label of the host is empty or longer than 63"));
             }
             // WHATWG lets `a;b` and `a,b` through; no public name has more than these.
-            if !name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
-            {
+            if !name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
                 return Err(invalid("the host has characters that names do not have"));
             }
         }
         Some(_) => {}
     }
-    let port = url
-        .port_or_known_default()
-        .ok_or_else(|| invalid("no port"))?;
+    let port = url.port_or_known_default().ok_or_else(|| invalid("no port"))?;
     Ok(SafeUrl { url, port })
 }
 
 /// `http://@host/` parses to an empty user name, so the text is asked.
 fn has_userinfo(after_scheme: &str) -> bool {
-    after_scheme[3..]
-        .split(['/', '?', '#'])
-        .next()
-        .is_some_and(|it| it.contains('@'))
+    after_scheme[3..].split(['/', '?', '#']).next().is_some_and(|it| it.contains('@'))
 }
 
 /// For messages: no query (it may hold secrets), no control characters, at most 80 characters.
@@ -167,8 +151,5 @@ pub(super) fn shown(text: &str) -> String {
         }
         _ => text.to_owned(),
     };
-    text.chars()
-        .map(|it| if it.is_control() { '?' } else { it })
-        .take(80)
-        .collect()
+    text.chars().map(|it| if it.is_control() { '?' } else { it }).take(80).collect()
 }

@@ -35,7 +35,9 @@ pub fn inflate(bytes: Vec<u8>, encoding: &str) -> Option<Vec<u8>> {
             return Some(bytes);
         }
         let decoded = match coding.as_str() {
-            "gzip" | "x-gzip" if bytes.starts_with(&[0x1f, 0x8b]) => read(flate2::read::MultiGzDecoder::new(&bytes[..])),
+            "gzip" | "x-gzip" if bytes.starts_with(&[0x1f, 0x8b]) => {
+                read(flate2::read::MultiGzDecoder::new(&bytes[..]))
+            }
             "deflate" => match read(flate2::read::ZlibDecoder::new(&bytes[..])) {
                 Decoded::Broken => read(flate2::read::DeflateDecoder::new(&bytes[..])),
                 it => it,
@@ -82,7 +84,12 @@ mod tests {
         let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
         raw.write_all(&plain).unwrap();
         let mut br = Vec::new();
-        brotli::BrotliCompress(&mut &plain[..], &mut br, &brotli::enc::BrotliEncoderParams::default()).unwrap();
+        brotli::BrotliCompress(
+            &mut &plain[..],
+            &mut br,
+            &brotli::enc::BrotliEncoderParams::default(),
+        )
+        .unwrap();
         for (bytes, encoding) in [
             (plain.clone(), "gzip"),
             (gzip.finish().unwrap(), "gzip"),

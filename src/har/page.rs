@@ -27,7 +27,9 @@ impl Pages {
                 .take(10_000)
                 .filter_map(|it| {
                     let url = text(it, "_URL").or_else(|| text(it, "title"))?;
-                    let url = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"))?;
+                    let url = Url::parse(url)
+                        .ok()
+                        .filter(|it| matches!(it.scheme(), "http" | "https"))?;
                     Some((text(it, "id")?.to_owned(), url.to_string()))
                 })
                 .collect(),
@@ -63,7 +65,10 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
             metas.push((name.to_owned(), value.to_owned()));
         }
     });
-    if html.contains("type=\"password\"") || html.contains("type='password'") || html.contains("type=password") {
+    if html.contains("type=\"password\"")
+        || html.contains("type='password'")
+        || html.contains("type=password")
+    {
         has_password_field = true;
     }
     RawPage {

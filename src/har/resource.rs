@@ -72,7 +72,9 @@ fn guess(clues: &Clues<'_>) -> ResourceType {
         _ if mime.starts_with("image/") => Some(ResourceType::Image),
         _ if mime.starts_with("font/") || mime.contains("font") => Some(ResourceType::Font),
         _ if mime.starts_with("video/") || mime.starts_with("audio/") => Some(ResourceType::Media),
-        _ if mime.contains("javascript") || mime.contains("ecmascript") => Some(ResourceType::Script),
+        _ if mime.contains("javascript") || mime.contains("ecmascript") => {
+            Some(ResourceType::Script)
+        }
         _ => None,
     };
     if let Some(it) = by_mime {
@@ -86,7 +88,8 @@ fn guess(clues: &Clues<'_>) -> ResourceType {
     if mime.contains("html") {
         let fetched = clues.script
             || accept.starts_with("application/json")
-            || (accept == "*/*" && !find(clues.request, "upgrade-insecure-requests").is_some_and(|it| it == "1"));
+            || (accept == "*/*"
+                && !find(clues.request, "upgrade-insecure-requests").is_some_and(|it| it == "1"));
         return if fetched { ResourceType::Xhr } else { ResourceType::Document };
     }
     let redirect = find(clues.response, "location").is_some() && accept.starts_with("text/html");

@@ -1,1 +1,2 @@
-#[test] fn y() {}
+#[test]
+fn y() {}

@@ -55,10 +55,16 @@ pub fn look(
     };
     let mut why = Vec::new();
     if envelope.producer.stage_version != spec.version {
-        why.push(format!("stage version was {}, is {}", envelope.producer.stage_version, spec.version));
+        why.push(format!(
+            "stage version was {}, is {}",
+            envelope.producer.stage_version, spec.version
+        ));
     }
     if envelope.settings_sha256 != settings_sha256 {
-        why.push(if spec.stage.is_record() { "the manifest entry changed" } else { "settings changed" }.to_owned());
+        why.push(
+            if spec.stage.is_record() { "the manifest entry changed" } else { "settings changed" }
+                .to_owned(),
+        );
     }
     for kind in spec.reads {
         let was = envelope.inputs.get(kind.as_str());
@@ -66,5 +72,9 @@ pub fn look(
             why.push(format!("{} changed", kind.as_str()));
         }
     }
-    Ok(if why.is_empty() { Freshness::Fresh(envelope.payload_sha256) } else { Freshness::Stale(why) })
+    Ok(if why.is_empty() {
+        Freshness::Fresh(envelope.payload_sha256)
+    } else {
+        Freshness::Stale(why)
+    })
 }

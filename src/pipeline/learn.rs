@@ -1,10 +1,6 @@
 //! Learn one task: run what is missing or stale, skip what is fresh, stop where the task is decided.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use serde::Serialize;
 
@@ -77,7 +73,15 @@ pub struct Learned {
 /// `NETWORK_DISABLED`. That a task cannot be learned is not a failure; see [`Learned::outcome`].
 pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
     let folder = cx.store.task(&task.id)?;
-    let mut run = Run { task, cx, folder: &folder, hashes: BTreeMap::new(), ran: Vec::new(), reused: Vec::new(), session: None };
+    let mut run = Run {
+        task,
+        cx,
+        folder: &folder,
+        hashes: BTreeMap::new(),
+        ran: Vec::new(),
+        reused: Vec::new(),
+        session: None,
+    };
     let mut lost = false;
     let reject = match run.stages(cx.force, None).await {
         Err(err) if err.code() == Code::LiveValuesLost => {
@@ -140,7 +144,8 @@ impl Run<'_> {
             }
             Stage::RecordSecond => {
                 let values = self.task.example(1);
-                let drivable = self.task.examples.len() > 1 && matches!(self.task.source, Source::Live { .. });
+                let drivable =
+                    self.task.examples.len() > 1 && matches!(self.task.source, Source::Live { .. });
                 let recording = if drivable { Some(self.record(1).await?) } else { None };
                 self.put(spec, settings, &SecondRecording { recording, values })
             }
@@ -205,8 +210,11 @@ impl Run<'_> {
             Source::Har { bytes, .. } => (har::import(bytes, &sentence, values)?.recording, None),
             Source::Live { url, steps } => {
                 if self.cx.settings.egress.no_network {
-                    return Err(Error::new(Code::NetworkDisabled, "a live recording needs the network")
-                        .hint("leave out --no-network, or learn from a HAR"));
+                    return Err(Error::new(
+                        Code::NetworkDisabled,
+                        "a live recording needs the network",
+                    )
+                    .hint("leave out --no-network, or learn from a HAR"));
                 }
                 let url = fill(url, &values);
                 let mut steps: Vec<_> = steps.iter().map(|it| it.substitute(&values)).collect();
@@ -214,7 +222,8 @@ impl Run<'_> {
                 if matches!(steps.first(), Some(crate::browser::Step::Navigate(it)) if *it == url) {
                     steps.remove(0);
                 }
-                let plan = Plan { task: sentence, url, typed: values, steps, timeout: self.task.timeout };
+                let plan =
+                    Plan { task: sentence, url, typed: values, steps, timeout: self.task.timeout };
                 let mut context = self.cx.browser.context().await?;
                 (context.record(&plan).await?, Some(context))
             }
@@ -258,7 +267,12 @@ impl Run<'_> {
         spec.reads.iter().filter_map(known).collect()
     }
 
-    fn put<A: Artifact>(&mut self, spec: &Spec, settings_sha256: String, payload: &A) -> Result<()> {
+    fn put<A: Artifact>(
+        &mut self,
+        spec: &Spec,
+        settings_sha256: String,
+        payload: &A,
+    ) -> Result<()> {
         debug_assert_eq!(A::KIND, spec.writes, "undeclared write");
         let source_url = match &self.task.source {
             Source::Live { url, .. } => crate::redact::message(url),
@@ -287,7 +301,10 @@ impl Run<'_> {
     {
         match self.folder.get::<Judged<T>>()? {
             Judged::Done(it) => Ok(it),
-            Judged::Rejected(it) => Err(Error::new(Code::Internal, format!("a rejected artifact was read: {}", it.detail))),
+            Judged::Rejected(it) => Err(Error::new(
+                Code::Internal,
+                format!("a rejected artifact was read: {}", it.detail),
+            )),
         }
     }
 
@@ -332,7 +349,8 @@ impl Run<'_> {
             Judged::Done(it) => it,
             Judged::Rejected(it) => return Err(Error::new(Code::Internal, it.detail)),
         };
-        let recipe = publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
+        let recipe =
+            publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
         out.recipe = Some(self.cx.recipes.save(&recipe)?);
         out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
         out.reason = report.reason;

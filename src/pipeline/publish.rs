@@ -9,7 +9,9 @@ use crate::{
         payloads::{BaselineFingerprint, RecipeDraftMinimized, VerificationReport},
         recording::SessionRecording,
     },
-    recipe::model::{BodyTemplate, LANGUAGE, Recipe, RequestTemplate, SlotSource, Status, Verification},
+    recipe::model::{
+        BodyTemplate, LANGUAGE, Recipe, RequestTemplate, SlotSource, Status, Verification,
+    },
 };
 
 /// The recipe that the artifacts prove. `verified_at` is when the verification was written.

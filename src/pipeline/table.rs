@@ -38,14 +38,20 @@ pub struct Spec {
     pub writes: Kind,
 }
 
-const fn spec(stage: Stage, version: u32, effect: Effect, reads: &'static [Kind], writes: Kind) -> Spec {
+const fn spec(
+    stage: Stage,
+    version: u32,
+    effect: Effect,
+    reads: &'static [Kind],
+    writes: Kind,
+) -> Spec {
     Spec { stage, version, effect, reads, writes }
 }
 
 use Effect::{Observes, Pure};
 use Kind::{
-    BaselineFingerprint, CandidateSet, CandidateSummary, MinimizationReport, RecipeAnalysis, RecipeDraft,
-    RecipeDraftMinimized, SecondRecording, SessionRecording, VerificationReport,
+    BaselineFingerprint, CandidateSet, CandidateSummary, MinimizationReport, RecipeAnalysis,
+    RecipeDraft, RecipeDraftMinimized, SecondRecording, SessionRecording, VerificationReport,
 };
 
 #[rustfmt::skip]
@@ -98,7 +104,11 @@ mod tests {
         for (i, spec) in STAGES.iter().enumerate() {
             assert_eq!(spec.stage as usize, i);
             for kind in spec.reads {
-                assert!(written.contains(kind), "{:?} reads {kind:?} before it is written", spec.stage);
+                assert!(
+                    written.contains(kind),
+                    "{:?} reads {kind:?} before it is written",
+                    spec.stage
+                );
             }
             written.push(spec.writes);
         }

@@ -67,7 +67,9 @@ impl Task {
         let value: Value = match stage {
             Stage::Record => recorded(0),
             Stage::RecordSecond => json!({"second": self.examples.len() > 1, "of": recorded(1)}),
-            Stage::Verify => json!({"min_items": self.expect.min_items, "paths": self.expect.required_paths}),
+            Stage::Verify => {
+                json!({"min_items": self.expect.min_items, "paths": self.expect.required_paths})
+            }
             _ => return Ok(settings_only(stage, settings).unwrap_or_default()),
         };
         Ok(json_sha256(&value))
@@ -88,5 +90,7 @@ pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
 
 /// Replaces `{name}` by its value; an unknown name stays as it is.
 pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
-    values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+    values
+        .iter()
+        .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }

@@ -177,11 +177,17 @@ impl<'a> World<'a> {
 
     fn in_page(&self) -> Result<InPageFetch> {
         let context = self.session.as_ref().and_then(|it| it.context.as_ref());
-        context.map(Context::in_page_fetch).ok_or_else(|| Error::new(Code::Internal, "no page is open"))
+        context
+            .map(Context::in_page_fetch)
+            .ok_or_else(|| Error::new(Code::Internal, "no page is open"))
     }
 
     /// Values of the slots, each from where it comes from.
-    async fn fill(&mut self, slots: &[Slot], transport: TransportKind) -> Result<BTreeMap<String, String>> {
+    async fn fill(
+        &mut self,
+        slots: &[Slot],
+        transport: TransportKind,
+    ) -> Result<BTreeMap<String, String>> {
         let mut out = BTreeMap::new();
         let mut chained = Vec::new();
         for slot in slots {
@@ -191,13 +197,19 @@ impl<'a> World<'a> {
                 SlotSource::Live { placeholder } => {
                     let live = self.session.as_ref().and_then(|it| it.values.get(placeholder));
                     let live = live.ok_or_else(|| {
-                        Error::new(Code::LiveValuesLost, "a value that only the recorded session knew is gone")
-                            .hint("the task is recorded again")
+                        Error::new(
+                            Code::LiveValuesLost,
+                            "a value that only the recorded session knew is gone",
+                        )
+                        .hint("the task is recorded again")
                     })?;
                     out.insert(slot.name.clone(), live.to_owned());
                 }
                 SlotSource::Cookie { .. } | SlotSource::Meta { .. } if !in_page => {
-                    return Err(Error::new(Code::SessionRequired, format!("`{}` comes from a page", slot.name)));
+                    return Err(Error::new(
+                        Code::SessionRequired,
+                        format!("`{}` comes from a page", slot.name),
+                    ));
                 }
                 SlotSource::Cookie { name } => {
                     let value = match context {
@@ -213,15 +225,19 @@ impl<'a> World<'a> {
                     };
                     out.insert(slot.name.clone(), found(value, &format!("meta `{name}`"))?);
                 }
-                SlotSource::Response { .. } | SlotSource::Document { .. } => match self.fetched.get(&slot.name) {
-                    Some(value) => _ = out.insert(slot.name.clone(), value.clone()),
-                    None => chained.push(slot.clone()),
-                },
+                SlotSource::Response { .. } | SlotSource::Document { .. } => {
+                    match self.fetched.get(&slot.name) {
+                        Some(value) => _ = out.insert(slot.name.clone(), value.clone()),
+                        None => chained.push(slot.clone()),
+                    }
+                }
             }
         }
         if !chained.is_empty() {
             let got = match transport {
-                TransportKind::InPageFetch => slots::fetch(&chained, &self.in_page()?, |_| ()).await?,
+                TransportKind::InPageFetch => {
+                    slots::fetch(&chained, &self.in_page()?, |_| ()).await?
+                }
                 _ => slots::fetch(&chained, self.http, |_| ()).await?,
             };
             self.fetched.extend(got.clone());
@@ -232,7 +248,10 @@ impl<'a> World<'a> {
 
     /// At least `pace_ms` between two calls to one host; test hosts are exempt.
     async fn pace(&mut self, url: &str) {
-        let Some(host) = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)) else { return };
+        let Some(host) = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned))
+        else {
+            return;
+        };
         if self.policy.is_test_host(&host) {
             return;
         }
@@ -245,14 +264,19 @@ impl<'a> World<'a> {
 
     /// The recorded answer to exactly this request.
     fn stubbed(&mut self, call: Call<'_>) -> Result<Reply> {
-        let offline = || Error::new(Code::NetworkDisabled, "the recording holds no answer to this request");
+        let offline =
+            || Error::new(Code::NetworkDisabled, "the recording holds no answer to this request");
         let recording = self.stub.ok_or_else(offline)?;
-        let blank = |slots: &[Slot]| slots.iter().map(|it| (it.name.clone(), "0".to_owned())).collect::<BTreeMap<_, _>>();
+        let blank = |slots: &[Slot]| {
+            slots.iter().map(|it| (it.name.clone(), "0".to_owned())).collect::<BTreeMap<_, _>>()
+        };
         let mut values = call.values.clone();
         values.extend(blank(call.slots));
         let wanted: Outgoing = prepare_request(call.request, call.parameters, &values)?;
         for exchange in &recording.exchanges {
-            let Some((template, slots)) = replay_template(exchange) else { continue };
+            let Some((template, slots)) = replay_template(exchange) else {
+                continue;
+            };
             if template.method != wanted.method {
                 continue;
             }

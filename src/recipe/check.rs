@@ -61,10 +61,8 @@ const SECRET_WORDS: &[&str] = &[
 /// Fails with `RECIPE_INVALID` or, for the method, `METHOD_NOT_ALLOWED`.
 pub fn check(recipe: &Recipe) -> Result<()> {
     if recipe.version != LANGUAGE {
-        return Err(
-            invalid(format!("version {} is not {LANGUAGE}", recipe.version))
-                .hint("this commis reads another version of the recipe language"),
-        );
+        return Err(invalid(format!("version {} is not {LANGUAGE}", recipe.version))
+            .hint("this commis reads another version of the recipe language"));
     }
     if recipe.task.trim().is_empty() || recipe.task.len() > MAX_TASK {
         return Err(invalid(format!("task must have 1 to {MAX_TASK} bytes")));
@@ -77,9 +75,7 @@ pub fn check(recipe: &Recipe) -> Result<()> {
     }
     check_response(&recipe.response)?;
     if recipe.status == Status::Verified && recipe.verification.is_none() {
-        return Err(invalid(
-            "status is verified and `verification` is missing".to_owned(),
-        ));
+        return Err(invalid("status is verified and `verification` is missing".to_owned()));
     }
     Ok(())
 }
@@ -87,9 +83,7 @@ pub fn check(recipe: &Recipe) -> Result<()> {
 /// The names that templates may use.
 fn names(recipe: &Recipe) -> Result<BTreeSet<&str>> {
     if recipe.parameters.len() > MAX_PARAMETERS || recipe.slots.len() > MAX_SLOTS {
-        return Err(invalid(format!(
-            "more than {MAX_PARAMETERS} parameters or {MAX_SLOTS} slots"
-        )));
+        return Err(invalid(format!("more than {MAX_PARAMETERS} parameters or {MAX_SLOTS} slots")));
     }
     let mut names = BTreeSet::new();
     let all = recipe.parameters.iter().map(|it| it.name.as_str());
@@ -119,10 +113,7 @@ fn check_parameter(parameter: &Parameter) -> Result<()> {
     if let (Some(min), Some(max)) = (constraints.min, constraints.max)
         && min > max
     {
-        return Err(invalid(format!(
-            "parameter `{}`: min is above max",
-            parameter.name
-        )));
+        return Err(invalid(format!("parameter `{}`: min is above max", parameter.name)));
     }
     Ok(())
 }
@@ -132,16 +123,12 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
         || request.query.len() > MAX_PAIRS
         || request.headers.len() > MAX_PAIRS
     {
-        return Err(invalid(
-            "the request's URL, query or headers are too large".to_owned(),
-        ));
+        return Err(invalid("the request's URL, query or headers are too large".to_owned()));
     }
     let compiled = CompiledRequest::new(request)?;
     if let Some(name) = compiled.names().into_iter().find(|it| !names.contains(it)) {
-        return Err(
-            invalid(format!("`{{{name}}}` is neither a parameter nor a slot"))
-                .hint("declare it, or write {{ and }} for braces"),
-        );
+        return Err(invalid(format!("`{{{name}}}` is neither a parameter nor a slot"))
+            .hint("declare it, or write {{ and }} for braces"));
     }
     for (name, value) in &request.headers {
         check_header(name, value)?;
@@ -156,16 +143,11 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
 pub fn check_header(name: &str, value: &str) -> Result<()> {
     let shown = || name.escape_debug().take(60).collect::<String>();
     if !is_token(name) {
-        return Err(invalid(format!(
-            "`{}` is not a lower-case header name",
-            shown()
-        )));
+        return Err(invalid(format!("`{}` is not a lower-case header name", shown())));
     }
     if FORBIDDEN.contains(&name) || name.starts_with("proxy-") || name.starts_with("sec-") {
-        return Err(
-            invalid(format!("header `{name}` is not allowed in a recipe"))
-                .hint("sessions and connections are not part of a recipe"),
-        );
+        return Err(invalid(format!("header `{name}` is not allowed in a recipe"))
+            .hint("sessions and connections are not part of a recipe"));
     }
     let template = Template::parse(value)?;
     if smells_secret(name) && template.is_literal() && !value.is_empty() {
@@ -173,9 +155,7 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
             .hint("let a slot or parameter provide the value"));
     }
     if value.chars().any(char::is_control) {
-        return Err(invalid(format!(
-            "header `{name}` contains a control character"
-        )));
+        return Err(invalid(format!("header `{name}` contains a control character")));
     }
     Ok(())
 }
@@ -202,29 +182,20 @@ fn check_domains(request: &RequestTemplate) -> Result<()> {
             .and_then(|it| it.host_str().map(str::to_owned));
         if canonical.as_deref() != Some(domain) || domain.ends_with('.') {
             let shown: String = domain.escape_debug().take(80).collect();
-            return Err(invalid(format!(
-                "allowed_domains: `{shown}` is not a canonical host"
-            )));
+            return Err(invalid(format!("allowed_domains: `{shown}` is not a canonical host")));
         }
         let sites = &request.allowed_sites;
         let in_site = |site: &String| {
-            domain == site
-                || domain
-                    .strip_suffix(site.as_str())
-                    .is_some_and(|it| it.ends_with('.'))
+            domain == site || domain.strip_suffix(site.as_str()).is_some_and(|it| it.ends_with('.'))
         };
         if !sites.is_empty() && !sites.iter().any(in_site) {
-            return Err(invalid(format!(
-                "allowed_domains: `{domain}` is outside allowed_sites"
-            )));
+            return Err(invalid(format!("allowed_domains: `{domain}` is outside allowed_sites")));
         }
     }
     if domains.contains(&host) {
         Ok(())
     } else {
-        Err(invalid(format!(
-            "allowed_domains does not hold the request's host `{host}`"
-        )))
+        Err(invalid(format!("allowed_domains does not hold the request's host `{host}`")))
     }
 }
 
@@ -239,11 +210,12 @@ fn web_url(field: &str, text: &str) -> Result<String> {
     let url = Url::parse(text)
         .ok()
         .filter(|it| matches!(it.scheme(), "http" | "https") && text.len() <= MAX_URL);
-    url.and_then(|it| it.host_str().map(|it| it.trim_end_matches('.').to_owned()))
-        .ok_or_else(|| {
+    url.and_then(|it| it.host_str().map(|it| it.trim_end_matches('.').to_owned())).ok_or_else(
+        || {
             let shown: String = text.escape_debug().take(80).collect();
             invalid(format!("{field} `{shown}` is not an http or https URL"))
-        })
+        },
+    )
 }
 
 fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Result<()> {
@@ -255,10 +227,8 @@ fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Resul
             return Ok(());
         }
         SlotSource::Live { .. } => {
-            return Err(invalid(format!(
-                "slot `{name}` was known to the recorded session only"
-            ))
-            .hint("such a request can be replayed while learning but not kept"));
+            return Err(invalid(format!("slot `{name}` was known to the recorded session only"))
+                .hint("such a request can be replayed while learning but not kept"));
         }
         SlotSource::Response { url, path } => {
             Query::compile(path)?;
@@ -277,9 +247,7 @@ fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Resul
     if request.allowed_domains.contains(&host) {
         Ok(())
     } else {
-        Err(invalid(format!(
-            "slot `{name}`: `{host}` is not in allowed_domains"
-        )))
+        Err(invalid(format!("slot `{name}`: `{host}` is not in allowed_domains")))
     }
 }
 
@@ -292,9 +260,7 @@ fn check_response(response: &ResponseSpec) -> Result<()> {
     }
     if let Some(html) = &response.html {
         if html.fields.is_empty() || html.fields.len() > MAX_FIELDS {
-            return Err(invalid(format!(
-                "response.html: 1 to {MAX_FIELDS} fields are expected"
-            )));
+            return Err(invalid(format!("response.html: 1 to {MAX_FIELDS} fields are expected")));
         }
         selector::compile(&html.items)?;
         for text in html.fields.values() {
@@ -303,14 +269,10 @@ fn check_response(response: &ResponseSpec) -> Result<()> {
     }
     let html = response.kind == ResponseType::Html;
     if (response.embedded.is_some() || response.html.is_some()) && !html {
-        return Err(invalid(
-            "`embedded` and `html` need `type: html`".to_owned(),
-        ));
+        return Err(invalid("`embedded` and `html` need `type: html`".to_owned()));
     }
     if html && response.embedded.is_some() == response.html.is_some() {
-        return Err(invalid(
-            "`type: html` needs `embedded` or `html`, not both".to_owned(),
-        ));
+        return Err(invalid("`type: html` needs `embedded` or `html`, not both".to_owned()));
     }
     if response.extract.is_some() && response.kind == ResponseType::Text
         || response.extract.is_some() && response.html.is_some()

@@ -39,10 +39,7 @@ impl Query {
     pub fn compile(text: &str) -> Result<Self> {
         let invalid = |why: String| {
             let shown: String = text.chars().take(80).collect();
-            Error::new(
-                Code::RecipeInvalid,
-                format!("JMESPath `{}`: {why}", shown.escape_debug()),
-            )
+            Error::new(Code::RecipeInvalid, format!("JMESPath `{}`: {why}", shown.escape_debug()))
         };
         if text.len() > MAX_LEN {
             return Err(invalid(format!("longer than {MAX_LEN} bytes")));
@@ -68,10 +65,7 @@ impl Query {
             })?;
         let mut left = MAX_NODES;
         to_value(&found, &mut left).ok_or_else(|| {
-            Error::new(
-                Code::ParseError,
-                format!("the JMESPath makes more than {MAX_NODES} values"),
-            )
+            Error::new(Code::ParseError, format!("the JMESPath makes more than {MAX_NODES} values"))
         })
     }
 }
@@ -116,17 +110,14 @@ fn pre_check(text: &str) -> Result<(), &'static str> {
 fn growth(node: &Ast) -> u64 {
     let product = |a: &Ast, b: &Ast| growth(a).saturating_mul(growth(b));
     let sum = |all: &mut dyn Iterator<Item = &Ast>| {
-        all.fold(0, |n: u64, it| n.saturating_add(growth(it)))
-            .max(1)
+        all.fold(0, |n: u64, it| n.saturating_add(growth(it))).max(1)
     };
     match node {
         Ast::Subexpr { lhs, rhs, .. } | Ast::Projection { lhs, rhs, .. } => product(lhs, rhs),
         Ast::Or { lhs, rhs, .. } | Ast::And { lhs, rhs, .. } | Ast::Comparison { lhs, rhs, .. } => {
             growth(lhs).max(growth(rhs))
         }
-        Ast::Condition {
-            predicate, then, ..
-        } => growth(predicate).max(growth(then)),
+        Ast::Condition { predicate, then, .. } => growth(predicate).max(growth(then)),
         Ast::Expref { ast, .. } => growth(ast),
         Ast::Flatten { node, .. } | Ast::Not { node, .. } | Ast::ObjectValues { node, .. } => {
             growth(node)
@@ -153,11 +144,9 @@ fn to_value(it: &Variable, left: &mut usize) -> Option<Value> {
         Variable::Bool(it) => Value::Bool(*it),
         Variable::Number(it) => Value::Number(Number::clone(it)),
         Variable::String(it) => Value::String(it.clone()),
-        Variable::Array(all) => all
-            .iter()
-            .map(|it| to_value(it, left))
-            .collect::<Option<Vec<_>>>()?
-            .into(),
+        Variable::Array(all) => {
+            all.iter().map(|it| to_value(it, left)).collect::<Option<Vec<_>>>()?.into()
+        }
         Variable::Object(all) => all
             .iter()
             .map(|(key, it)| Some((key.clone(), to_value(it, left)?)))
@@ -183,10 +172,7 @@ mod tests {
         let doc = json!({"hits": [{"t": "a", "n": 1, "x": null}, {"t": "b", "n": 2.5}], "big": 9_007_199_254_740_993_u64});
         for (text, want) in [
             ("hits[].t", r#"["a","b"]"#),
-            (
-                "hits[].{title: t, n: n}",
-                r#"[{"n":1,"title":"a"},{"n":2.5,"title":"b"}]"#,
-            ),
+            ("hits[].{title: t, n: n}", r#"[{"n":1,"title":"a"},{"n":2.5,"title":"b"}]"#),
             ("hits[?n > `1`].t | [0]", r#""b""#),
             ("big", "9007199254740993"),
             ("nothing.here", "null"),

@@ -161,11 +161,7 @@ pub enum SlotSource {
     /// A leaf of a JSON answer to a plain GET made first.
     Response { url: String, path: String },
     /// The text between two literals in the answer to a plain GET made first.
-    Document {
-        url: String,
-        after: String,
-        until: String,
-    },
+    Document { url: String, after: String, until: String },
     /// Known only to the session that was recorded; such a request can be replayed while learning, never saved.
     Live { placeholder: String },
 }

@@ -8,8 +8,8 @@ use super::{
     yaml::{self, MAX_LEN},
 };
 use crate::{
-    artifacts::files::Dir,
     error::{Code, Error, Result},
+    files::Dir,
     ids::RecipeName,
 };
 
@@ -30,9 +30,7 @@ pub struct Entry {
 
 impl Registry {
     pub fn open(dir: &Path) -> Self {
-        Self {
-            dir: dir.to_owned(),
-        }
+        Self { dir: dir.to_owned() }
     }
 
     /// All recipes by name; none when the folder does not exist. Fails with `ARTIFACT_IO`.
@@ -46,11 +44,7 @@ impl Registry {
                 let recipe = RecipeName::new(name)
                     .and_then(|name| Ok((load(&dir, &name)?, name)))
                     .and_then(|(found, name)| found.ok_or_else(|| not_found(&name, &[])));
-                out.push(Entry {
-                    name: name.to_owned(),
-                    path: self.dir.join(&file),
-                    recipe,
-                });
+                out.push(Entry { name: name.to_owned(), path: self.dir.join(&file), recipe });
             }
         }
         Ok(out)
@@ -83,11 +77,7 @@ impl Registry {
         let Some(dir) = Dir::open(&self.dir, false)? else {
             return Err(not_found(name, &[]));
         };
-        if dir.remove(&file_of(name))? {
-            Ok(())
-        } else {
-            Err(not_found(name, &dir.names()?))
-        }
+        if dir.remove(&file_of(name))? { Ok(()) } else { Err(not_found(name, &dir.names()?)) }
     }
 }
 
@@ -169,30 +159,19 @@ mod tests {
         let dir = home.path().join("recipes");
         let registry = Registry::open(&dir);
         assert!(registry.list().unwrap().is_empty());
-        assert_eq!(
-            registry.get(&name("x")).unwrap_err().code(),
-            Code::RecipeNotFound
-        );
+        assert_eq!(registry.get(&name("x")).unwrap_err().code(), Code::RecipeNotFound);
         let path = registry.save(&recipe("search-mods")).unwrap();
         registry.save(&recipe("weather")).unwrap();
         registry.save(&recipe("search-mods")).unwrap();
         let mode = |it: &Path| std::fs::metadata(it).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(&dir)), (0o600, 0o700));
         assert_eq!(registry.get(&name("weather")).unwrap(), recipe("weather"));
-        let names: Vec<String> = registry
-            .list()
-            .unwrap()
-            .into_iter()
-            .map(|it| it.name)
-            .collect();
+        let names: Vec<String> = registry.list().unwrap().into_iter().map(|it| it.name).collect();
         assert_eq!(names, ["search-mods", "weather"]);
         let err = registry.get(&name("serch-mods")).unwrap_err();
         assert_eq!(err.hint_text(), Some("did you mean search-mods?"));
         registry.delete(&name("weather")).unwrap();
-        assert_eq!(
-            registry.delete(&name("weather")).unwrap_err().code(),
-            Code::RecipeNotFound
-        );
+        assert_eq!(registry.delete(&name("weather")).unwrap_err().code(), Code::RecipeNotFound);
     }
 
     #[test]
@@ -205,14 +184,8 @@ mod tests {
         std::fs::copy(dir.join("ok.yaml"), &outside).unwrap();
         let before = std::fs::read(&outside).unwrap();
         symlink(&outside, dir.join("planted.yaml")).unwrap();
-        assert_eq!(
-            registry.save(&recipe("planted")).unwrap_err().code(),
-            Code::ArtifactIo
-        );
-        assert_eq!(
-            registry.get(&name("planted")).unwrap_err().code(),
-            Code::ArtifactIo
-        );
+        assert_eq!(registry.save(&recipe("planted")).unwrap_err().code(), Code::ArtifactIo);
+        assert_eq!(registry.get(&name("planted")).unwrap_err().code(), Code::ArtifactIo);
         assert_eq!(std::fs::read(&outside).unwrap(), before);
 
         std::fs::copy(dir.join("ok.yaml"), dir.join("other.yaml")).unwrap();
@@ -229,9 +202,6 @@ mod tests {
         let linked = home.path().join("linked");
         symlink(&dir, &linked).unwrap();
         let registry = Registry::open(&linked);
-        assert_eq!(
-            registry.save(&recipe("ok")).unwrap_err().code(),
-            Code::ArtifactIo
-        );
+        assert_eq!(registry.save(&recipe("ok")).unwrap_err().code(), Code::ArtifactIo);
     }
 }

@@ -14,17 +14,22 @@ use super::{
     template::Template,
     values::{Found, Values},
 };
-use crate::{
-    error::{Code, Error, Result},
-    transport::Outgoing,
-};
+use crate::error::{Code, Error, Result};
 
 /// RFC 3986 "unreserved"; everything else in a path segment is percent-encoded.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A request ready to send, not yet checked by the egress policy.
+#[derive(Clone, PartialEq)]
+pub struct Outgoing {
+    pub method: String,
+    pub url: String,
+    /// Lower-case names.
+    pub headers: Vec<(String, String)>,
+    pub body: Option<Vec<u8>>,
+    /// Canonical hosts that this request and its redirects may reach; empty means the request's own host.
+    pub allowed_domains: Vec<String>,
+}
 
 /// A request whose templates are parsed.
 #[derive(Clone, Debug)]
@@ -76,10 +81,7 @@ impl CompiledRequest {
         Ok(Self {
             method: request.method.clone(),
             origin: origin.to_owned(),
-            segments: path
-                .split('/')
-                .map(Template::parse)
-                .collect::<Result<_>>()?,
+            segments: path.split('/').map(Template::parse).collect::<Result<_>>()?,
             query: pairs(&request.query)?,
             headers: request
                 .headers
@@ -133,10 +135,9 @@ impl CompiledRequest {
         }
         let body = match &self.body {
             None => None,
-            Some(Body::Json(it)) => Some((
-                "application/json",
-                it.fill(values)?.unwrap_or(Value::Null).to_string(),
-            )),
+            Some(Body::Json(it)) => {
+                Some(("application/json", it.fill(values)?.unwrap_or(Value::Null).to_string()))
+            }
             Some(Body::Form(all)) => {
                 let mut form = form_urlencoded::Serializer::new(String::new());
                 for (name, value) in filled(all, values)? {
@@ -246,10 +247,7 @@ impl Json {
 fn split_url(url: &str) -> Result<(&str, &str)> {
     let invalid = |why: &str| {
         let shown: String = url.chars().take(120).collect();
-        Error::new(
-            Code::RecipeInvalid,
-            format!("request URL `{}`: {why}", shown.escape_debug()),
-        )
+        Error::new(Code::RecipeInvalid, format!("request URL `{}`: {why}", shown.escape_debug()))
     };
     let start = url
         .find("://")
@@ -259,9 +257,7 @@ fn split_url(url: &str) -> Result<(&str, &str)> {
     let path = url[start..].find(['/', '?', '#']).map(|it| it + start);
     let (origin, path) = path.map_or((url, "/"), |it| url.split_at(it));
     if origin.contains(['{', '}', '\\', '@']) {
-        return Err(invalid(
-            "scheme, host and port take no template, user name or backslash",
-        ));
+        return Err(invalid("scheme, host and port take no template, user name or backslash"));
     }
     if path.contains(['?', '#', '\\']) {
         return Err(invalid("the query belongs into `query`"));
@@ -273,9 +269,7 @@ fn split_url(url: &str) -> Result<(&str, &str)> {
 }
 
 fn pairs(all: &[Pair]) -> Result<Vec<(String, Template)>> {
-    all.iter()
-        .map(|it| Ok((it.name.clone(), Template::parse(&it.value)?)))
-        .collect()
+    all.iter().map(|it| Ok((it.name.clone(), Template::parse(&it.value)?))).collect()
 }
 
 /// The pairs whose values are there.

@@ -17,10 +17,7 @@ fn parameter(name: &str, kind: ParamType, required: bool) -> Parameter {
 }
 
 fn pair(name: &str, value: &str) -> Pair {
-    Pair {
-        name: name.into(),
-        value: value.into(),
-    }
+    Pair { name: name.into(), value: value.into() }
 }
 
 fn request(url: &str) -> RequestTemplate {
@@ -36,16 +33,11 @@ fn request(url: &str) -> RequestTemplate {
 }
 
 fn given(all: &[(&str, &str)]) -> BTreeMap<String, String> {
-    all.iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect()
+    all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 fn url_of(request: &RequestTemplate, all: &[(&str, &str)]) -> String {
-    let parameters = [
-        parameter("q", ParamType::Str, true),
-        parameter("o", ParamType::Str, false),
-    ];
+    let parameters = [parameter("q", ParamType::Str, true), parameter("o", ParamType::Str, false)];
     match prepare_request(request, &parameters, &given(all)) {
         Ok(it) => it.url,
         Err(err) => err.code().to_string(),
@@ -56,11 +48,7 @@ fn url_of(request: &RequestTemplate, all: &[(&str, &str)]) -> String {
 fn paths() {
     for (url, value, want) in [
         ("https://a.com/x/{q}", "b c", "https://a.com/x/b%20c"),
-        (
-            "https://a.com/x/{q}",
-            "b/../c?d#e%2f",
-            "https://a.com/x/b%2F..%2Fc%3Fd%23e%252f",
-        ),
+        ("https://a.com/x/{q}", "b/../c?d#e%2f", "https://a.com/x/b%2F..%2Fc%3Fd%23e%252f"),
         ("https://a.com/x/{q}", "ä\\", "https://a.com/x/%C3%A4%5C"),
         ("https://a.com/{q}.json", "..", "https://a.com/...json"),
         ("https://a.com/{q}", "..", "PARAM_INVALID"),
@@ -70,11 +58,7 @@ fn paths() {
         ("https://a.com/.%2{q}", "e", "PARAM_INVALID"),
         ("https://a.com/{q}/x", "", "PARAM_INVALID"),
         ("https://a.com/{o}/x", "unused", "PARAM_INVALID"),
-        (
-            "https://a.com/{{x}}/%C3%A4",
-            "",
-            "https://a.com/%7Bx%7D/%C3%A4",
-        ),
+        ("https://a.com/{{x}}/%C3%A4", "", "https://a.com/%7Bx%7D/%C3%A4"),
         ("https://a.com", "", "https://a.com/"),
         ("https://a.com:8443/y", "", "https://a.com:8443/y"),
         ("https://{q}.com/", "b", "RECIPE_INVALID"),
@@ -86,11 +70,7 @@ fn paths() {
         ("ftp://a.com/", "b", "RECIPE_INVALID"),
         ("/x", "b", "RECIPE_INVALID"),
     ] {
-        assert_eq!(
-            url_of(&request(url), &[("q", value)]),
-            want,
-            "{url} {value}"
-        );
+        assert_eq!(url_of(&request(url), &[("q", value)]), want, "{url} {value}");
     }
 }
 
@@ -132,10 +112,7 @@ fn bodies() {
             ..request("https://a.com/")
         };
         let out = prepare_request(&request, &parameters, &values).unwrap();
-        (
-            out.headers[0].1.clone(),
-            String::from_utf8(out.body.unwrap()).unwrap(),
-        )
+        (out.headers[0].1.clone(), String::from_utf8(out.body.unwrap()).unwrap())
     };
     let (mime, body) = sent(BodyTemplate::Json(json!({
         "q": "{q}", "n": "{n}", "s": "n={n}", "f": "{f}", "b": ["{b}", "{o}"], "o": "{o}", "k": 7, "{q}": "{{x}}"
@@ -147,10 +124,7 @@ fn bodies() {
     );
     assert_eq!(
         sent(BodyTemplate::Form(vec![pair("a", "{q}"), pair("o", "{o}")])),
-        (
-            "application/x-www-form-urlencoded".to_owned(),
-            "a=a%22b%26".to_owned()
-        )
+        ("application/x-www-form-urlencoded".to_owned(), "a=a%22b%26".to_owned())
     );
     assert_eq!(sent(BodyTemplate::Text("<{n}>".into())).1, "<3>");
 }
@@ -161,10 +135,7 @@ fn headers_and_methods() {
     request.headers = [("x-q", "<{q}>"), ("x-o", "{o}")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-    let parameters = [
-        parameter("q", ParamType::Str, true),
-        parameter("o", ParamType::Str, false),
-    ];
+    let parameters = [parameter("q", ParamType::Str, true), parameter("o", ParamType::Str, false)];
     let out = prepare_request(&request, &parameters, &given(&[("q", "v")])).unwrap();
     assert_eq!(out.headers, [("x-q".to_owned(), "<v>".to_owned())]);
     let refused = prepare_request(&request, &parameters, &given(&[("q", "\u{1}")]));

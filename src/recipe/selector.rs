@@ -25,10 +25,7 @@ pub fn compile(text: &str) -> Result<Selector> {
         ));
     }
     Selector::parse(text).map_err(|err| {
-        Error::new(
-            Code::RecipeInvalid,
-            format!("selector `{}` does not parse: {err}", shown()),
-        )
+        Error::new(Code::RecipeInvalid, format!("selector `{}` does not parse: {err}", shown()))
     })
 }
 
@@ -39,22 +36,13 @@ pub fn compile_field(text: &str) -> Result<Field> {
         _ => (text, None),
     };
     let css = css.trim();
-    let selector = if css.is_empty() {
-        None
-    } else {
-        Some(compile(css)?)
-    };
-    Ok(Field {
-        selector,
-        attribute,
-    })
+    let selector = if css.is_empty() { None } else { Some(compile(css)?) };
+    Ok(Field { selector, attribute })
 }
 
 fn is_attribute(name: &str) -> bool {
     !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b':'))
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b':'))
 }
 
 #[cfg(test)]

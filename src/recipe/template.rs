@@ -24,11 +24,8 @@ impl Template {
     pub fn parse(text: &str) -> Result<Self> {
         let invalid = |why: &str| {
             let shown: String = text.chars().take(80).collect();
-            Error::new(
-                Code::RecipeInvalid,
-                format!("template `{}`: {why}", shown.escape_debug()),
-            )
-            .hint("write {name} for a value and {{ or }} for a brace")
+            Error::new(Code::RecipeInvalid, format!("template `{}`: {why}", shown.escape_debug()))
+                .hint("write {name} for a value and {{ or }} for a brace")
         };
         let mut parts = Vec::new();
         let mut literal = String::new();
@@ -45,9 +42,7 @@ impl Template {
             if brace == "}" {
                 return Err(invalid("`}` without `{`"));
             }
-            let end = rest
-                .find('}')
-                .ok_or_else(|| invalid("`{` is never closed"))?;
+            let end = rest.find('}').ok_or_else(|| invalid("`{` is never closed"))?;
             let name = &rest[..end];
             if !is_name(name) {
                 return Err(invalid("a name is a-z, 0-9 and _, at most 40 characters"));
@@ -102,13 +97,8 @@ impl Template {
 /// `[a-z_][a-z0-9_]*`, at most 40 characters.
 pub fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME
-        && text
-            .bytes()
-            .next()
-            .is_some_and(|b| b.is_ascii_lowercase() || b == b'_')
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && text.bytes().next().is_some_and(|b| b.is_ascii_lowercase() || b == b'_')
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 /// A literal as template text: braces doubled.
@@ -124,9 +114,7 @@ mod tests {
 
     fn render(text: &str) -> String {
         match Template::parse(text) {
-            Ok(it) => it
-                .render(|name| Ok::<_, Error>(format!("<{name}>")))
-                .unwrap(),
+            Ok(it) => it.render(|name| Ok::<_, Error>(format!("<{name}>"))).unwrap(),
             Err(err) => err.code().to_string(),
         }
     }
@@ -150,10 +138,7 @@ mod tests {
             ("{a b}", "RECIPE_INVALID"),
             ("{a.b}", "RECIPE_INVALID"),
             ("{a{b}}", "RECIPE_INVALID"),
-            (
-                "{aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}",
-                "RECIPE_INVALID",
-            ),
+            ("{aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}", "RECIPE_INVALID"),
         ] {
             assert_eq!(render(text), want, "{text}");
         }

@@ -55,10 +55,7 @@ impl Values {
     pub fn add_slot(&mut self, name: &str, text: &str) -> Result<()> {
         if !self.by_name.contains_key(name) {
             harmless(name, text, MAX_SLOT)?;
-            let bound = Bound {
-                text: text.to_owned(),
-                typed: None,
-            };
+            let bound = Bound { text: text.to_owned(), typed: None };
             self.by_name.insert(name.to_owned(), Some(bound));
         }
         Ok(())
@@ -83,22 +80,10 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
     };
     let constraints = &parameter.constraints;
     let (bound, number) = match parameter.kind {
-        ParamType::Str => (
-            Bound {
-                text: text.to_owned(),
-                typed: None,
-            },
-            None,
-        ),
+        ParamType::Str => (Bound { text: text.to_owned(), typed: None }, None),
         ParamType::Int => {
-            let it: i64 = text
-                .trim()
-                .parse()
-                .map_err(|_| wrong("not a whole number"))?;
-            let bound = Bound {
-                text: it.to_string(),
-                typed: Some(it.into()),
-            };
+            let it: i64 = text.trim().parse().map_err(|_| wrong("not a whole number"))?;
+            let bound = Bound { text: it.to_string(), typed: Some(it.into()) };
             (bound, Some(it as f64))
         }
         ParamType::Float => {
@@ -110,10 +95,7 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
                 .or_else(|| Number::from_f64(it))
                 .filter(|_| it.is_finite())
                 .ok_or_else(|| wrong("not a finite number"))?;
-            let bound = Bound {
-                text: number.to_string(),
-                typed: Some(number.into()),
-            };
+            let bound = Bound { text: number.to_string(), typed: Some(number.into()) };
             (bound, Some(it))
         }
         ParamType::Bool => {
@@ -122,10 +104,7 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
                 "false" => false,
                 _ => return Err(wrong("neither true nor false")),
             };
-            let bound = Bound {
-                text: it.to_string(),
-                typed: Some(it.into()),
-            };
+            let bound = Bound { text: it.to_string(), typed: Some(it.into()) };
             (bound, None)
         }
     };
@@ -148,10 +127,7 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
         && !constraints.one_of.contains(&bound.text)
         && !constraints.one_of.iter().any(|it| it == text)
     {
-        return Err(wrong(&format!(
-            "not one of {}",
-            constraints.one_of.join(", ")
-        )));
+        return Err(wrong(&format!("not one of {}", constraints.one_of.join(", "))));
     }
     Ok(bound)
 }
@@ -173,11 +149,8 @@ fn harmless(name: &str, text: &str, max: usize) -> Result<()> {
 }
 
 fn missing(parameter: &Parameter) -> Error {
-    Error::new(
-        Code::ParamInvalid,
-        format!("parameter `{}` is missing", parameter.name),
-    )
-    .hint(examples(parameter))
+    Error::new(Code::ParamInvalid, format!("parameter `{}` is missing", parameter.name))
+        .hint(examples(parameter))
 }
 
 fn examples(parameter: &Parameter) -> String {
@@ -190,10 +163,7 @@ fn examples(parameter: &Parameter) -> String {
     if parameter.examples.is_empty() {
         format!("it is {kind}")
     } else {
-        format!(
-            "it is {kind}, for example {}",
-            parameter.examples.join(", ")
-        )
+        format!("it is {kind}, for example {}", parameter.examples.join(", "))
     }
 }
 
@@ -212,29 +182,18 @@ mod tests {
             constraints,
             examples: vec!["7".into()],
         };
-        let got = coerce(&parameter, text).ok().map(|it| {
-            it.typed
-                .map_or(format!("{:?}", it.text), |it| it.to_string())
-        });
+        let got = coerce(&parameter, text)
+            .ok()
+            .map(|it| it.typed.map_or(format!("{:?}", it.text), |it| it.to_string()));
         assert_eq!(got.as_deref(), want, "{kind:?} {text:?}");
     }
 
     #[test]
     fn coercion() {
         let free = Constraints::default;
-        let range = || Constraints {
-            min: Some(-1),
-            max: Some(10),
-            ..free()
-        };
-        let short = || Constraints {
-            max_len: Some(3),
-            ..free()
-        };
-        let one_of = || Constraints {
-            one_of: vec!["new".into(), "7".into()],
-            ..free()
-        };
+        let range = || Constraints { min: Some(-1), max: Some(10), ..free() };
+        let short = || Constraints { max_len: Some(3), ..free() };
+        let one_of = || Constraints { one_of: vec!["new".into(), "7".into()], ..free() };
         check(ParamType::Str, free(), "a b", Some("\"a b\""));
         check(ParamType::Str, free(), "", Some("\"\""));
         check(ParamType::Str, free(), "a\nb", None);

@@ -40,10 +40,7 @@ pub fn parse(text: &str) -> Result<Recipe> {
             .filter(|it| !it.is_control())
             .take(300)
             .collect();
-        Error::new(
-            Code::RecipeInvalid,
-            format!("the recipe does not parse: {why}"),
-        )
+        Error::new(Code::RecipeInvalid, format!("the recipe does not parse: {why}"))
     })?;
     check(&recipe)?;
     Ok(recipe)

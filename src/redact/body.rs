@@ -42,12 +42,19 @@ pub fn parse(raw: &RawExchange) -> Parsed {
         return Parsed::None;
     }
     let mime = essence(&raw.mime);
-    let data = matches!(raw.resource_type, ResourceType::Xhr | ResourceType::Fetch | ResourceType::EventSource)
-        || matches!(raw.resource_type, ResourceType::Document | ResourceType::Iframe | ResourceType::Other);
+    let data = matches!(
+        raw.resource_type,
+        ResourceType::Xhr | ResourceType::Fetch | ResourceType::EventSource
+    ) || matches!(
+        raw.resource_type,
+        ResourceType::Document | ResourceType::Iframe | ResourceType::Other
+    );
     let is_json = mime.contains("json");
     let textual = is_json
         || mime.starts_with("text/")
-        || ["xml", "javascript", "ecmascript", "x-www-form-urlencoded", "graphql"].iter().any(|it| mime.contains(it));
+        || ["xml", "javascript", "ecmascript", "x-www-form-urlencoded", "graphql"]
+            .iter()
+            .any(|it| mime.contains(it));
     if !textual && !(data && looks_textual(bytes)) {
         return Parsed::Binary;
     }
@@ -79,7 +86,18 @@ pub fn essence(mime: &str) -> String {
 
 /// Guards against inclusion as a script, which some services put before their JSON.
 fn without_guard(text: &str) -> &str {
-    for guard in [")]}',", ")]}'", ")]}", "for(;;);", "for (;;);", "while(1);", "while (1);", "/**/", "&&&START&&&", "{}&&"] {
+    for guard in [
+        ")]}',",
+        ")]}'",
+        ")]}",
+        "for(;;);",
+        "for (;;);",
+        "while(1);",
+        "while (1);",
+        "/**/",
+        "&&&START&&&",
+        "{}&&",
+    ] {
         if let Some(rest) = text.strip_prefix(guard) {
             return rest.trim_start();
         }
@@ -91,7 +109,9 @@ fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match String::from_utf8_lossy(bytes) {
         Cow::Borrowed(text) => Cow::Borrowed(text),
         // Not UTF-8: nearly always Latin-1 or its relative.
-        Cow::Owned(lossy) if lossy.matches('\u{fffd}').count() * 20 > lossy.len() => Cow::Owned(lossy),
+        Cow::Owned(lossy) if lossy.matches('\u{fffd}').count() * 20 > lossy.len() => {
+            Cow::Owned(lossy)
+        }
         Cow::Owned(_) => Cow::Owned(bytes.iter().map(|b| char::from(*b)).collect()),
     }
 }
@@ -165,7 +185,8 @@ fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field
     let mut fields = Vec::new();
     let mut used = 0;
     for part in text.split(&format!("--{boundary}")).skip(1).take(MAX_FIELDS) {
-        let Some((head, value)) = part.split_once("\r\n\r\n").or_else(|| part.split_once("\n\n")) else {
+        let Some((head, value)) = part.split_once("\r\n\r\n").or_else(|| part.split_once("\n\n"))
+        else {
             continue;
         };
         let param = |key: &str| {

@@ -48,12 +48,16 @@ fn trivial(value: &str) -> bool {
     }
     count <= 1
         || (trimmed.len() >= 16 && count <= 2)
-        || matches!(trimmed, "true" | "false" | "null" | "none" | "None" | "undefined" | "NaN" | "REDACTED")
+        || matches!(
+            trimmed,
+            "true" | "false" | "null" | "none" | "None" | "undefined" | "NaN" | "REDACTED"
+        )
         || trimmed.starts_with("${")
         || trimmed.starts_with("{{")
         || trimmed.starts_with("#{")
         || trimmed.starts_with("[REDACTED:")
-        || (trimmed.starts_with('$') && trimmed[1..].starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
+        || (trimmed.starts_with('$')
+            && trimmed[1..].starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
         || (trimmed.starts_with('<') && trimmed.ends_with('>'))
         || trimmed.contains("***")
 }
@@ -70,7 +74,11 @@ fn could_be(value: &str) -> bool {
     if number {
         return value.len() >= 16;
     }
-    !(natural(value) || is_date(value) || is_host(value) || value.starts_with('/') || is_email(value))
+    !(natural(value)
+        || is_date(value)
+        || is_host(value)
+        || value.starts_with('/')
+        || is_email(value))
 }
 
 /// Does not read like words: letters and digits alternate, or consonants pile up.
@@ -82,7 +90,8 @@ pub fn erratic(value: &str) -> bool {
         return true;
     }
     let parts = Parts::of(value);
-    (parts.letters > 0 && parts.digits > 0 && parts.mean() < 4.0 && parts.longest_word < 9) || unpronounceable(value)
+    (parts.letters > 0 && parts.digits > 0 && parts.mean() < 4.0 && parts.longest_word < 9)
+        || unpronounceable(value)
 }
 
 /// The entropy rule: more than 3.5 bits a character over 16 or more, and no known harmless shape.
@@ -90,9 +99,9 @@ fn entropic(value: &str) -> bool {
     if value.len() < 16 || value.len() > 8192 || harmless_shape(value) {
         return false;
     }
-    value
-        .split(|c: char| !(c.is_ascii_alphanumeric() || "_-+/=~!*$".contains(c)))
-        .any(|it| it.len() >= 16 && !is_hex(it) && !contains_hash(it) && bits(it) > 3.5 && random(it))
+    value.split(|c: char| !(c.is_ascii_alphanumeric() || "_-+/=~!*$".contains(c))).any(|it| {
+        it.len() >= 16 && !is_hex(it) && !contains_hash(it) && bits(it) > 3.5 && random(it)
+    })
 }
 
 /// A run of letters and digits that no one wrote by hand.
@@ -118,10 +127,10 @@ pub fn natural(value: &str) -> bool {
     }
     // `spring-sale-2024`: words that are separated from their numbers.
     parts.symbols == 0
-        && value
-            .split(|c: char| "-_ .:/+#,".contains(c))
-            .filter(|it| !it.is_empty())
-            .all(|it| it.bytes().all(|b| b.is_ascii_digit()) && it.len() <= 8 || it.chars().all(char::is_alphabetic))
+        && value.split(|c: char| "-_ .:/+#,".contains(c)).filter(|it| !it.is_empty()).all(|it| {
+            it.bytes().all(|b| b.is_ascii_digit()) && it.len() <= 8
+                || it.chars().all(char::is_alphabetic)
+        })
         && parts.mean() >= 3.0
 }
 
@@ -143,9 +152,19 @@ fn harmless_shape(value: &str) -> bool {
         || value.starts_with('"')
         || value.starts_with("W/\"")
         || value.starts_with("blob:")
-        || ["sha256-", "sha384-", "sha512-", "md5=", "sha1-", "iVBORw0KGgo", "R0lGOD", "/9j/", "UklGR"]
-            .iter()
-            .any(|it| value.starts_with(it))
+        || [
+            "sha256-",
+            "sha384-",
+            "sha512-",
+            "md5=",
+            "sha1-",
+            "iVBORw0KGgo",
+            "R0lGOD",
+            "/9j/",
+            "UklGR",
+        ]
+        .iter()
+        .any(|it| value.starts_with(it))
         || is_uuid(value)
         || is_hex(value)
         || is_date(value)
@@ -169,7 +188,8 @@ fn contains_uuid(value: &str) -> bool {
     let bytes = value.as_bytes();
     value.len() > 36
         && bytes.len() <= 256
-        && (0..=bytes.len() - 36).any(|i| bytes[i + 8] == b'-' && value.get(i..i + 36).is_some_and(is_uuid))
+        && (0..=bytes.len() - 36)
+            .any(|i| bytes[i + 8] == b'-' && value.get(i..i + 36).is_some_and(is_uuid))
 }
 
 /// Part of it is a hash, as in `name-1.2.3.tgz-<sha1>`.
@@ -184,7 +204,9 @@ pub fn is_hex(value: &str) -> bool {
 fn is_ulid(value: &str) -> bool {
     value.len() == 26
         && matches!(value.as_bytes()[0], b'0'..=b'7')
-        && value.bytes().all(|b| b.is_ascii_digit() || (b.is_ascii_uppercase() && !b"ILOU".contains(&b)))
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b.is_ascii_uppercase() && !b"ILOU".contains(&b)))
 }
 
 fn is_date(value: &str) -> bool {
@@ -210,7 +232,9 @@ fn is_host(value: &str) -> bool {
 }
 
 fn is_email(value: &str) -> bool {
-    value.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !name.contains(':') && is_host(host))
+    value
+        .split_once('@')
+        .is_some_and(|(name, host)| !name.is_empty() && !name.contains(':') && is_host(host))
 }
 
 /// The alphabet or the digits in order: a table, not a value.
@@ -256,8 +280,16 @@ struct Parts {
 
 impl Parts {
     fn of(value: &str) -> Self {
-        let mut it =
-            Self { letters: 0, upper: 0, lower: 0, digits: 0, separators: 0, symbols: 0, count: 0, longest_word: 0 };
+        let mut it = Self {
+            letters: 0,
+            upper: 0,
+            lower: 0,
+            digits: 0,
+            separators: 0,
+            symbols: 0,
+            count: 0,
+            longest_word: 0,
+        };
         let (mut last, mut len) = (' ', 0);
         for c in value.chars() {
             let kind = match c {
@@ -308,7 +340,10 @@ mod tests {
             (false, "d7db0ec3334230608d45644926b269c100305171"),
             (false, "spring_sale_2024_retargeting_lookalike_v3"),
             (false, "ThisIsALongCamelCaseIdentifierFromAGeneratedSdkModule"),
-            (false, "sha512-KIjt+6IfysQ4GCv66xihEitBjvhU/bixbbbFxdJ1sqCp4uJ0wuZiYBPhksZoy4lfaF0k9cwNzY5upEW/VWdw3w=="),
+            (
+                false,
+                "sha512-KIjt+6IfysQ4GCv66xihEitBjvhU/bixbbbFxdJ1sqCp4uJ0wuZiYBPhksZoy4lfaF0k9cwNzY5upEW/VWdw3w==",
+            ),
             (false, "2024-03-01T12:34:56.789012Z"),
             (false, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
             (false, "exp-checkout-redesign-variant-b-2024q1"),

@@ -30,7 +30,11 @@ pub fn guises(secret: &str) -> Vec<String> {
     let form: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
     let json = serde_json::Value::from(secret).to_string();
     let json = json.trim_matches('"').to_owned();
-    let html = secret.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;");
+    let html = secret
+        .replace('&', "&amp;")
+        .replace('"', "&quot;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
     let mut all = vec![
         component.to_lowercase_escapes(),
         percent(&component),

@@ -14,7 +14,7 @@ use super::{
     walk::{Place, Prose, Rules, Sink as _, Walk, auth_scheme},
 };
 use crate::{
-    artifacts::recording::{BodyStatus, Exchange, Excerpt, Header, Initiator, Measures},
+    artifacts::recording::{BodyStatus, Excerpt, Exchange, Header, Initiator, Measures},
     shape,
 };
 
@@ -77,8 +77,11 @@ pub fn request(
     let mut walk = Walk { rules, sink: writer };
     let url = address(&raw.url, &mut walk);
     let body_type = content_type(raw);
-    let request_body =
-        raw.request_body.as_ref().filter(|it| !it.is_empty()).map(|it| body::request(it, body_type, &mut walk));
+    let request_body = raw
+        .request_body
+        .as_ref()
+        .filter(|it| !it.is_empty())
+        .map(|it| body::request(it, body_type, &mut walk));
     let page_url = walk.leaf("", &raw.initiator.page_url, Place::Query);
     writer.forget();
     let places = std::mem::take(&mut writer.places);
@@ -208,7 +211,9 @@ fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
         }
         "set-cookie" => {
             for line in value.lines() {
-                if let Some((name, value)) = line.split(';').next().and_then(|it| it.split_once('=')) {
+                if let Some((name, value)) =
+                    line.split(';').next().and_then(|it| it.split_once('='))
+                {
                     cookie(name.trim(), value.trim(), walk);
                 }
             }
@@ -252,5 +257,8 @@ fn address(url: &Url, walk: &mut Walk<'_>) -> String {
 }
 
 fn content_type(raw: &RawExchange) -> &str {
-    raw.request_headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type")).map_or("", |it| it.1.as_str())
+    raw.request_headers
+        .iter()
+        .find(|it| it.0.eq_ignore_ascii_case("content-type"))
+        .map_or("", |it| it.1.as_str())
 }

@@ -106,7 +106,9 @@ pub fn known(value: &str) -> Option<&'static str> {
     PREFIXES
         .iter()
         .find(|(prefix, least, _)| {
-            value.strip_prefix(prefix).is_some_and(|rest| value.len() >= *least && bits(rest) > 2.8 && erratic(rest))
+            value
+                .strip_prefix(prefix)
+                .is_some_and(|rest| value.len() >= *least && bits(rest) > 2.8 && erratic(rest))
         })
         .map(|it| it.2)
 }
@@ -117,9 +119,9 @@ fn is_jwt(value: &str) -> bool {
         return false;
     };
     rest.len() >= 8
-        && URL_SAFE_NO_PAD
-            .decode(head.trim_end_matches('='))
-            .is_ok_and(|it| it.starts_with(b"{") && it.windows(5).any(|w| w == b"\"alg\"" || w == b"\"enc\""))
+        && URL_SAFE_NO_PAD.decode(head.trim_end_matches('=')).is_ok_and(|it| {
+            it.starts_with(b"{") && it.windows(5).any(|w| w == b"\"alg\"" || w == b"\"enc\"")
+        })
 }
 
 /// Runs of credential characters in a text that have a known format.
@@ -138,7 +140,9 @@ pub fn in_text<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'static str)) 
         if i - start >= 15 {
             // ASCII bytes only, so these are character boundaries.
             let run = text[start..i].trim_matches(['.', '=', '/', '-']);
-            for part in [Some(run), run.rsplit_once(['=', '/']).map(|it| it.1)].into_iter().flatten() {
+            for part in
+                [Some(run), run.rsplit_once(['=', '/']).map(|it| it.1)].into_iter().flatten()
+            {
                 if let Some(what) = known(part) {
                     found(part, what);
                     break;
@@ -149,7 +153,8 @@ pub fn in_text<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'static str)) 
     let mut rest = text;
     while let Some(at) = rest.find("-----BEGIN ") {
         let from = &rest[at..];
-        let end = from.find("-----END ").and_then(|it| from[it + 9..].find("-----").map(|n| it + n + 14));
+        let end =
+            from.find("-----END ").and_then(|it| from[it + 9..].find("-----").map(|n| it + n + 14));
         let end = end.unwrap_or(from.len());
         if from[..end].contains("PRIVATE KEY") {
             found(&from[..end], "private key");

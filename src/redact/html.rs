@@ -12,7 +12,8 @@ use crate::{artifacts::recording::EmbeddedJson, shape};
 
 const MAX_EMBEDDED: usize = 16;
 /// Elements that hold no text a person reads.
-const DROPPED: &[&str] = &["script", "style", "noscript", "template", "svg", "iframe", "head", "object", "link", "meta"];
+const DROPPED: &[&str] =
+    &["script", "style", "noscript", "template", "svg", "iframe", "head", "object", "link", "meta"];
 const KEPT_ATTRIBUTES: &[&str] = &["class", "id", "href", "name", "type", "role"];
 const MAX_ATTRIBUTE: usize = 512;
 
@@ -64,7 +65,8 @@ impl Page {
                 // While too large, follow the child with most of it; afterwards only what loses nothing.
                 Some((child, i))
                     if self.elements[i].shown == whole.shown
-                        || (whole.size > MAX_STORED && self.elements[i].shown * 5 >= whole.shown * 3) =>
+                        || (whole.size > MAX_STORED
+                            && self.elements[i].shown * 5 >= whole.shown * 3) =>
                 {
                     // `<ul>` is of more use than its only `<li>`.
                     if self.elements[i].shown == whole.shown && whole.size < MAX_STORED / 8 {
@@ -200,11 +202,20 @@ fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
         if !text.starts_with(['{', '[']) || out.len() >= MAX_EMBEDDED {
             continue;
         }
-        let Some(selector) = selector(*script, &all) else { continue };
-        let Ok(value) = serde_json::from_str::<Value>(text) else { continue };
+        let Some(selector) = selector(*script, &all) else {
+            continue;
+        };
+        let Ok(value) = serde_json::from_str::<Value>(text) else {
+            continue;
+        };
         meter.take_lists();
         let leaves_visible = meter.json(&value);
-        out.push(EmbeddedJson { selector, shape: shape::paths(&value), lists: meter.take_lists(), leaves_visible });
+        out.push(EmbeddedJson {
+            selector,
+            shape: shape::paths(&value),
+            lists: meter.take_lists(),
+            leaves_visible,
+        });
     }
     out
 }
@@ -219,7 +230,8 @@ fn selector(script: ElementRef<'_>, all: &[ElementRef<'_>]) -> Option<String> {
     if let Some(id) = script.attr("id").filter(|it| plain(it)) {
         return Some(format!("script#{id}"));
     }
-    let only = |key: &str, value: &str| all.iter().filter(|it| it.attr(key) == Some(value)).count() == 1;
+    let only =
+        |key: &str, value: &str| all.iter().filter(|it| it.attr(key) == Some(value)).count() == 1;
     let mut attrs: Vec<(&str, &str)> = script.value().attrs().collect();
     // The type first, then data attributes by name.
     attrs.sort_by_key(|it| (it.0 != "type", it.0.to_owned()));

@@ -32,13 +32,18 @@ impl LiveValues {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         // Earliest first; the encoded forms do not contain each other.
-        while let Some((at, level, open, close)) =
-            MARKS.iter().filter_map(|(level, open, close)| rest.find(open).map(|at| (at, *level, *open, *close))).min()
+        while let Some((at, level, open, close)) = MARKS
+            .iter()
+            .filter_map(|(level, open, close)| {
+                rest.find(open).map(|at| (at, *level, *open, *close))
+            })
+            .min()
         {
             out.push_str(&rest[..at]);
             let name = &rest[at + open.len()..];
             let end = name.find(close)?;
-            let key = format!("[REDACTED:{}]", name[..end].replace("%2523", "#").replace("%23", "#"));
+            let key =
+                format!("[REDACTED:{}]", name[..end].replace("%2523", "#").replace("%23", "#"));
             let value = self.get(&key)?;
             match level {
                 0 => out.push_str(value),

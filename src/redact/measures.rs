@@ -70,7 +70,11 @@ impl<'a> Meter<'a> {
         self.words(text);
         let words = &self.scratch;
         let digits = text.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'-');
-        let least = if digits { text.bytes().filter(u8::is_ascii_digit).count() } else { text.chars().take(3).count() };
+        let least = if digits {
+            text.bytes().filter(u8::is_ascii_digit).count()
+        } else {
+            text.chars().take(3).count()
+        };
         if words.is_empty() || least < 3 {
             return false;
         }
@@ -176,7 +180,9 @@ impl<'a> Meter<'a> {
                 },
             );
         }
-        let Some(list) = self.lists.get_mut(path) else { return };
+        let Some(list) = self.lists.get_mut(path) else {
+            return;
+        };
         list.len = list.len.saturating_add(items.len() as u32);
         list.instances += 1;
         list.leaves_visible += seen;
@@ -220,14 +226,16 @@ impl<'a> Meter<'a> {
         self.shown.sort_unstable();
         self.shown.dedup();
         let covered = self.covered.iter().filter(|it| **it).count();
-        let typed = self.typed.iter().zip(&self.typed_hit).filter(|it| *it.1).map(|it| it.0.0.clone());
+        let typed =
+            self.typed.iter().zip(&self.typed_hit).filter(|it| *it.1).map(|it| it.0.0.clone());
         let measures = Measures {
             shape: root.map(shape::paths).unwrap_or_default(),
             lists,
             leaves: self.leaves.len() as u32,
             leaves_visible: self.shown.len() as u32,
             visible_weight: 0,
-            page_coverage_bp: (covered * 10_000).checked_div(self.covered.len()).unwrap_or(0) as u32,
+            page_coverage_bp: (covered * 10_000).checked_div(self.covered.len()).unwrap_or(0)
+                as u32,
             typed_in_request: Vec::new(),
             typed_in_response: typed.collect(),
             json_nodes: if root.is_some() { self.nodes } else { 0 },
@@ -291,7 +299,10 @@ mod tests {
             let found = jmespath::compile(path).unwrap().search(&body).unwrap();
             assert!(found.is_array(), "{path}");
         }
-        assert_eq!((it.lists[0].len, it.lists[0].items_visible, it.lists[0].leaves_visible), (2, 1, 1));
+        assert_eq!(
+            (it.lists[0].len, it.lists[0].items_visible, it.lists[0].leaves_visible),
+            (2, 1, 1)
+        );
         assert_eq!(it.lists[0].keys, ["t", "tags"]);
         assert_eq!(it.typed_in_response, ["q"]);
         assert_eq!((it.leaves, it.leaves_visible), (3, 1));

@@ -57,7 +57,12 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let mut parsed: Vec<Parsed> = raw.exchanges.iter().map(parse).collect();
     let mut vault = Vault::default();
     learn(&raw, &mut parsed, &rules, &mut vault);
-    let harmless = raw.typed.iter().filter(|(name, _)| !names_secret(name)).map(|it| it.1.to_lowercase()).collect();
+    let harmless = raw
+        .typed
+        .iter()
+        .filter(|(name, _)| !names_secret(name))
+        .map(|it| it.1.to_lowercase())
+        .collect();
     vault.seal(harmless);
 
     let answer = raw.final_answer.as_deref().unwrap_or("");
@@ -79,11 +84,8 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
         exchanges.push(stored);
         places.push(used);
     }
-    let mut values: Vec<String> = places
-        .iter()
-        .flatten()
-        .filter_map(|it| vault.value(&it.0).map(str::to_owned))
-        .collect();
+    let mut values: Vec<String> =
+        places.iter().flatten().filter_map(|it| vault.value(&it.0).map(str::to_owned)).collect();
     values.sort();
     values.dedup();
     let sources = Sources::new(&values, &raw.exchanges, &parsed, &raw.page, &vault);
@@ -103,7 +105,15 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let mut writer = Writer::new(&mut vault);
     let mut measured = Vec::with_capacity(exchanges.len());
     for ((stored, exchange), parsed) in exchanges.iter_mut().zip(&raw.exchanges).zip(parsed) {
-        measured.push(exchange::response(stored, exchange, parsed, &rules, &mut writer, &visible, &typed_words));
+        measured.push(exchange::response(
+            stored,
+            exchange,
+            parsed,
+            &rules,
+            &mut writer,
+            &visible,
+            &typed_words,
+        ));
     }
     weigh(&mut measured);
     for (stored, measured) in exchanges.iter_mut().zip(measured) {
@@ -122,7 +132,9 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
         typed: raw
             .typed
             .iter()
-            .map(|(name, value)| (name.clone(), walk.leaf(name, value, Place::Form).unwrap_or_else(|| value.clone())))
+            .map(|(name, value)| {
+                (name.clone(), walk.leaf(name, value, Place::Form).unwrap_or_else(|| value.clone()))
+            })
             .collect(),
         actions: raw.actions.into_iter().map(|it| action(&mut walk, it)).collect(),
         final_answer: raw.final_answer.as_deref().map(|it| spoken(&mut walk, it)),
@@ -174,7 +186,10 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
     let mut found = Found(None);
     let mut walk = Walk { rules: &rules, sink: &mut found };
     walk.text(text, Prose::Spoken);
-    for word in text.split(|c: char| c.is_whitespace() || "\"'`,;()<>".contains(c)).filter(|it| it.len() >= 4) {
+    for word in text
+        .split(|c: char| c.is_whitespace() || "\"'`,;()<>".contains(c))
+        .filter(|it| it.len() >= 4)
+    {
         let word = word.trim_end_matches(['.', '!', '?', ':']);
         walk.leaf("", word, Place::Json);
         // `password=letmein`: no one writes that of a harmless word.
@@ -225,7 +240,9 @@ fn learn(raw: &RawRecording, parsed: &mut [Parsed], rules: &Rules, vault: &mut V
     for it in [&raw.url, &raw.page.url].into_iter().chain(raw.blocked.iter().map(|it| &it.url)) {
         walk.leaf("", it, Place::Query);
     }
-    for it in [&raw.task, &raw.page.title, &raw.page.visible_text].into_iter().chain(&raw.final_answer) {
+    for it in
+        [&raw.task, &raw.page.title, &raw.page.visible_text].into_iter().chain(&raw.final_answer)
+    {
         walk.text(it, Prose::Spoken);
     }
 }

@@ -32,9 +32,17 @@ enum Found {
 }
 
 impl Sources {
-    pub fn new(values: &[String], exchanges: &[RawExchange], parsed: &[Parsed], page: &RawPage, vault: &Vault) -> Self {
-        let mut it = Self { answers: BTreeMap::new(), metas: BTreeMap::new(), cookies: BTreeMap::new() };
-        let wanted: BTreeMap<&str, ()> = values.iter().filter(|it| it.len() >= 6).map(|it| (it.as_str(), ())).collect();
+    pub fn new(
+        values: &[String],
+        exchanges: &[RawExchange],
+        parsed: &[Parsed],
+        page: &RawPage,
+        vault: &Vault,
+    ) -> Self {
+        let mut it =
+            Self { answers: BTreeMap::new(), metas: BTreeMap::new(), cookies: BTreeMap::new() };
+        let wanted: BTreeMap<&str, ()> =
+            values.iter().filter(|it| it.len() >= 6).map(|it| (it.as_str(), ())).collect();
         if wanted.is_empty() {
             return it;
         }
@@ -44,7 +52,9 @@ impl Sources {
             }
         }
         let mut cookie = |name: &str, value: &str, from: usize| {
-            for form in [value.to_owned(), decode_percent(value), decode_percent(value.trim_matches('"'))] {
+            for form in
+                [value.to_owned(), decode_percent(value), decode_percent(value.trim_matches('"'))]
+            {
                 if wanted.contains_key(form.as_str()) {
                     let known = it.cookies.entry(form).or_insert_with(|| (name.to_owned(), from));
                     known.1 = known.1.min(from);
@@ -57,13 +67,18 @@ impl Sources {
         for (i, raw) in exchanges.iter().enumerate() {
             for (name, value) in &raw.request_headers {
                 if name.eq_ignore_ascii_case("cookie") {
-                    value.split(';').filter_map(|it| it.trim().split_once('=')).for_each(|(k, v)| cookie(k, v, i));
+                    value
+                        .split(';')
+                        .filter_map(|it| it.trim().split_once('='))
+                        .for_each(|(k, v)| cookie(k, v, i));
                 }
             }
             for (name, value) in &raw.response_headers {
                 if name.eq_ignore_ascii_case("set-cookie") {
                     for line in value.lines() {
-                        if let Some((k, v)) = line.split(';').next().and_then(|it| it.split_once('=')) {
+                        if let Some((k, v)) =
+                            line.split(';').next().and_then(|it| it.split_once('='))
+                        {
                             cookie(k.trim(), v.trim(), i + 1);
                         }
                     }
@@ -99,7 +114,9 @@ impl Sources {
             self.answers.get(value).into_iter().flatten().filter(|it| it.0 < at).collect();
         // The latest answer before the request: an older one may have held an older value of the same name.
         let path = before.iter().rev().find_map(|(i, it)| match it {
-            Found::Path(path) => Some(Origin::Response { url: urls.get(*i)?.clone(), path: path.clone() }),
+            Found::Path(path) => {
+                Some(Origin::Response { url: urls.get(*i)?.clone(), path: path.clone() })
+            }
             Found::Anchor { .. } => None,
         });
         if path.is_some() {
@@ -109,9 +126,11 @@ impl Sources {
             return Some(Origin::Meta { name: name.clone() });
         }
         let anchor = before.iter().rev().find_map(|(i, it)| match it {
-            Found::Anchor { after, until } => {
-                Some(Origin::Document { url: urls.get(*i)?.clone(), after: after.clone(), until: until.clone() })
-            }
+            Found::Anchor { after, until } => Some(Origin::Document {
+                url: urls.get(*i)?.clone(),
+                after: after.clone(),
+                until: until.clone(),
+            }),
             Found::Path(_) => None,
         });
         anchor.or_else(|| {
@@ -146,7 +165,12 @@ fn anchor(text: &str, at: usize, len: usize, vault: &Vault) -> Option<Found> {
 
 /// Wanted string leaves with their JMESPath.
 fn leaves(value: &Value, wanted: &BTreeMap<&str, ()>, found: &mut impl FnMut(&str, String)) {
-    fn walk(value: &Value, path: &mut String, wanted: &BTreeMap<&str, ()>, found: &mut impl FnMut(&str, String)) {
+    fn walk(
+        value: &Value,
+        path: &mut String,
+        wanted: &BTreeMap<&str, ()>,
+        found: &mut impl FnMut(&str, String),
+    ) {
         match value {
             Value::String(text) if text.len() >= 6 && wanted.contains_key(text.as_str()) => {
                 found(text, if path.is_empty() { "@".to_owned() } else { path.clone() });

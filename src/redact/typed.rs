@@ -15,7 +15,13 @@ pub struct Typed(Vec<(String, String)>);
 
 impl Typed {
     pub fn new(typed: &BTreeMap<String, String>) -> Self {
-        Self(typed.iter().map(|(name, value)| (name.clone(), squash(value))).filter(|it| !it.1.is_empty()).collect())
+        Self(
+            typed
+                .iter()
+                .map(|(name, value)| (name.clone(), squash(value)))
+                .filter(|it| !it.1.is_empty())
+                .collect(),
+        )
     }
 
     /// Every place, in the order path, query, body; by name within a place.
@@ -34,7 +40,8 @@ impl Typed {
             }
         }
         self.check_fragmentless(&raw.url, &mut out);
-        if let Some(text) = raw.request_body.as_deref().and_then(|it| std::str::from_utf8(it).ok()) {
+        if let Some(text) = raw.request_body.as_deref().and_then(|it| std::str::from_utf8(it).ok())
+        {
             let mime = essence(content_type);
             if (mime.contains("json") || text.trim_start().starts_with(['{', '[']))
                 && let Ok(value) = serde_json::from_str::<Value>(text)
@@ -135,7 +142,9 @@ impl Typed {
         for (name, typed) in &self.0 {
             let unslugged = || squash(&typed.replace(['+', '-', '_'], " "));
             let exact = plain == *typed || slugged.as_ref().is_some_and(|it| *it == unslugged());
-            let inside = exact || holds(&plain, typed) || slugged.as_ref().is_some_and(|it| holds(it, &unslugged()));
+            let inside = exact
+                || holds(&plain, typed)
+                || slugged.as_ref().is_some_and(|it| holds(it, &unslugged()));
             if inside {
                 push(out, name, typed, place, key(), exact);
                 found = true;

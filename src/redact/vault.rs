@@ -87,8 +87,11 @@ impl Vault {
             let name = self.known[at].name.clone();
             let n = self.names.entry(name.clone()).or_default();
             *n += 1;
-            self.known[at].placeholder =
-                if *n == 1 { format!("[REDACTED:{name}]") } else { format!("[REDACTED:{name}#{n}]") };
+            self.known[at].placeholder = if *n == 1 {
+                format!("[REDACTED:{name}]")
+            } else {
+                format!("[REDACTED:{name}#{n}]")
+            };
         }
         let known = &self.known[at];
         if self.known.len() <= MAX_PROPAGATED
@@ -157,12 +160,19 @@ impl Vault {
     /// What stays in memory when the recording is stored.
     pub fn into_live(self) -> LiveValues {
         LiveValues::new(
-            self.known.into_iter().filter(|it| !it.placeholder.is_empty()).map(|it| (it.placeholder, it.value)),
+            self.known
+                .into_iter()
+                .filter(|it| !it.placeholder.is_empty())
+                .map(|it| (it.placeholder, it.value)),
         )
     }
 
     fn find(&self, value: &str) -> Option<usize> {
-        self.index.get(&hash(value.as_bytes()))?.iter().copied().find(|it| *self.known[*it].value == value)
+        self.index
+            .get(&hash(value.as_bytes()))?
+            .iter()
+            .copied()
+            .find(|it| *self.known[*it].value == value)
     }
 }
 
@@ -171,7 +181,13 @@ fn label(name: &str) -> String {
     let name = name.rsplit(['[', '/']).find(|it| it.trim_matches(']').len() > 1).unwrap_or(name);
     let out: String = name
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c.to_ascii_lowercase() } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .take(40)
         .collect();
     let out = out.trim_matches('-');
@@ -196,7 +212,10 @@ fn propagates(value: &str, why: Why) -> bool {
         return digits >= 8;
     }
     if why == Why::Cookie
-        && (value.contains("://") || value.starts_with('/') || value.starts_with("http") || value.len() < 8)
+        && (value.contains("://")
+            || value.starts_with('/')
+            || value.starts_with("http")
+            || value.len() < 8)
     {
         return false;
     }
@@ -204,7 +223,9 @@ fn propagates(value: &str, why: Why) -> bool {
 }
 
 fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |it, b| (it ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |it, b| (it ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The whole run of base64 around a part of it.
@@ -264,7 +285,9 @@ impl Matcher {
     }
 
     fn pattern(&mut self, known: usize, text: &str, bounded: bool, core: bool) {
-        let Some(head) = text.as_bytes().first_chunk::<4>() else { return };
+        let Some(head) = text.as_bytes().first_chunk::<4>() else {
+            return;
+        };
         let slot = slot(head);
         self.bitmap[slot >> 6] |= 1 << (slot & 63);
         let list = self.heads.entry(*head).or_default();
@@ -273,7 +296,10 @@ impl Matcher {
         }
         // The longest first.
         let at = list.partition_point(|it| it.bytes.len() > text.len());
-        list.insert(at, Pattern { bytes: Zeroizing::new(text.as_bytes().to_vec()), known, bounded, core });
+        list.insert(
+            at,
+            Pattern { bytes: Zeroizing::new(text.as_bytes().to_vec()), known, bounded, core },
+        );
     }
 
     /// From left to right, the longest at each place, not overlapping, not inside a placeholder.
@@ -339,7 +365,11 @@ mod tests {
 
     #[test]
     fn the_same_value_has_the_same_placeholder() {
-        let mut it = vault(&[("x-csrf", "abc123def456"), ("token", "abc123def456"), ("X-CSRF", "zzz999yyy888")]);
+        let mut it = vault(&[
+            ("x-csrf", "abc123def456"),
+            ("token", "abc123def456"),
+            ("X-CSRF", "zzz999yyy888"),
+        ]);
         assert_eq!(it.placeholder("any", "abc123def456", Why::Key).unwrap(), "[REDACTED:x-csrf]");
         assert_eq!(it.placeholder("any", "zzz999yyy888", Why::Key).unwrap(), "[REDACTED:x-csrf#2]");
         assert_eq!(
@@ -364,7 +394,12 @@ mod tests {
 
     #[test]
     fn words_and_short_values_stay() {
-        let mut it = vault(&[("password", "letmein"), ("otp", "492039"), ("pin", "12ab"), ("key", "abc12345")]);
+        let mut it = vault(&[
+            ("password", "letmein"),
+            ("otp", "492039"),
+            ("pin", "12ab"),
+            ("key", "abc12345"),
+        ]);
         assert_eq!(it.propagate("letmein 492039 12ab xabc12345", |_| ()), None);
         assert_eq!(it.propagate("abc12345!", |_| ()).unwrap(), "[REDACTED:key]!");
     }

@@ -37,7 +37,9 @@ impl Visible {
         }
         // `1,234` is also 1234.
         for text in texts {
-            for run in text.split(|c: char| !(c.is_ascii_digit() || c == ',' || c == '.' || c == '\u{202f}' || c == '\u{a0}')) {
+            for run in text.split(|c: char| {
+                !(c.is_ascii_digit() || c == ',' || c == '.' || c == '\u{202f}' || c == '\u{a0}')
+            }) {
                 let groups: Vec<&str> = run.split(|c: char| !c.is_ascii_digit()).collect();
                 if groups.len() > 1
                     && (1..=3).contains(&groups[0].len())
@@ -55,8 +57,10 @@ impl Visible {
             at.entry(*word).or_default().push(i as u32);
             filter[(*word >> 6) as usize & 1023] |= 1 << (*word & 63);
         }
-        let mut ranked: Vec<(u32, std::cmp::Reverse<usize>, u64)> =
-            long.into_iter().map(|(word, (n, chars))| (n, std::cmp::Reverse(chars), word)).collect();
+        let mut ranked: Vec<(u32, std::cmp::Reverse<usize>, u64)> = long
+            .into_iter()
+            .map(|(word, (n, chars))| (n, std::cmp::Reverse(chars), word))
+            .collect();
         ranked.sort_unstable();
         let mut wanted: Vec<u64> = ranked.into_iter().take(WANTED).map(|it| it.2).collect();
         wanted.sort_unstable();
@@ -79,14 +83,18 @@ impl Visible {
         // The rarest of the first words leads.
         let mut best: Option<(usize, &Vec<u32>)> = None;
         for (i, word) in leaf.iter().take(6).enumerate() {
-            let Some(list) = self.at.get(word) else { return false };
+            let Some(list) = self.at.get(word) else {
+                return false;
+            };
             if best.is_none_or(|it| list.len() < it.1.len()) {
                 best = Some((i, list));
             }
         }
         best.is_some_and(|(offset, list)| {
             list.iter().any(|at| {
-                (*at as usize).checked_sub(offset).is_some_and(|from| self.words[from..].starts_with(leaf))
+                (*at as usize)
+                    .checked_sub(offset)
+                    .is_some_and(|from| self.words[from..].starts_with(leaf))
             })
         })
     }
@@ -156,7 +164,10 @@ mod tests {
 
     #[test]
     fn leaves_on_the_page() {
-        let it = Visible::new(&["Rust  1.90 released\nby The Team — 1,234 points. 日本語の本", "answer: 42"]);
+        let it = Visible::new(&[
+            "Rust  1.90 released\nby The Team — 1,234 points. 日本語の本",
+            "answer: 42",
+        ]);
         for (seen, leaf) in [
             (true, "rust 1.90 RELEASED"),
             (true, "The Team"),

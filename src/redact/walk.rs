@@ -75,7 +75,9 @@ impl Rules {
 
     fn was_typed(&self, value: &str) -> bool {
         let lower = value.to_lowercase();
-        self.typed.iter().any(|it| it.contains(&lower) || (lower.contains(it) && it.len() * 2 >= lower.len()))
+        self.typed
+            .iter()
+            .any(|it| it.contains(&lower) || (lower.contains(it) && it.len() * 2 >= lower.len()))
     }
 }
 
@@ -132,7 +134,8 @@ impl Walk<'_> {
             return Some(if changed { Some(json.to_string()) } else { self.sink.plain(value) });
         }
         let spaced = value.contains(char::is_whitespace);
-        if !spaced && (value.contains("://") || (*first == b'/' && value.contains(['?', '#', ';']))) {
+        if !spaced && (value.contains("://") || (*first == b'/' && value.contains(['?', '#', ';'])))
+        {
             return Some(self.url(value, depth + 1));
         }
         if matches!(class, KeyClass::Always) && !spaced {
@@ -202,7 +205,8 @@ impl Walk<'_> {
                         _ => name.as_str(),
                     };
                     let len = pointer.as_mut().map(|it| push_pointer(it, name));
-                    changed |= self.json_at(under, item, Place::Json, depth, pointer.as_deref_mut());
+                    changed |=
+                        self.json_at(under, item, Place::Json, depth, pointer.as_deref_mut());
                     if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
                         pointer.truncate(len);
                     }
@@ -266,7 +270,11 @@ impl Walk<'_> {
                 let end = at + 3 + rest.find('/').unwrap_or(rest.len());
                 // A password may hold a slash; the last `@` before the host ends it.
                 let end = match rest.rfind('@') {
-                    Some(last) if at + 3 + last > end && rest[..last].contains(':') && !rest[..last].contains('/') => {
+                    Some(last)
+                        if at + 3 + last > end
+                            && rest[..last].contains(':')
+                            && !rest[..last].contains('/') =>
+                    {
                         at + 3 + last
                     }
                     _ => end,
@@ -343,7 +351,13 @@ impl Walk<'_> {
     }
 
     /// `a=b&c=d`. `None`: it is not that.
-    fn pairs(&mut self, text: &str, split: char, place: Place, depth: u32) -> Option<Option<String>> {
+    fn pairs(
+        &mut self,
+        text: &str,
+        split: char,
+        place: Place,
+        depth: u32,
+    ) -> Option<Option<String>> {
         let named = |it: &str| {
             it.split_once('=').is_some_and(|(name, value)| {
                 (1..=80).contains(&name.len())
@@ -352,7 +366,9 @@ impl Walk<'_> {
             })
         };
         let query = place == Place::Query;
-        if !text.split(split).any(named) || (!query && !text.split(split).all(|it| it.is_empty() || it.contains('='))) {
+        if !text.split(split).any(named)
+            || (!query && !text.split(split).all(|it| it.is_empty() || it.contains('=')))
+        {
             return None;
         }
         let mut changed = false;
@@ -385,7 +401,8 @@ impl Walk<'_> {
         let rules = self.rules;
         let wanted = |key: &str| {
             let class = rules.class(key, Place::Json);
-            matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps).then_some(class)
+            matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps)
+                .then_some(class)
         };
         assignments(text, wanted, |class, key, value, quoted| {
             if in_text(class, value, quoted, prose) && verdict(KeyClass::Always, value).is_some() {
@@ -424,7 +441,11 @@ fn in_text(class: KeyClass, value: &str, quoted: bool, prose: Prose) -> bool {
     match (class, prose) {
         (KeyClass::Perhaps, _) => quoted && value.len() >= 16 && !spaced && random(value),
         (_, Prose::Code) => {
-            quoted && value.len() >= 8 && !spaced && erratic(value) && (value.len() >= 20 || !value.contains(['.', '/']))
+            quoted
+                && value.len() >= 8
+                && !spaced
+                && erratic(value)
+                && (value.len() >= 20 || !value.contains(['.', '/']))
         }
         (_, Prose::Spoken) if quoted => verdict(class, value).is_some(),
         (_, Prose::Spoken) => {
@@ -444,8 +465,18 @@ pub enum Prose {
 }
 
 /// A path segment after one of these is a one-time grant.
-const GRANTS: &[&str] =
-    &["reset", "password-reset", "reset-password", "verify", "confirm", "activate", "invite", "magic", "unsubscribe", "token"];
+const GRANTS: &[&str] = &[
+    "reset",
+    "password-reset",
+    "reset-password",
+    "verify",
+    "confirm",
+    "activate",
+    "invite",
+    "magic",
+    "unsubscribe",
+    "token",
+];
 
 fn looks_issued(text: &str) -> bool {
     is_hex(text) || is_uuid(text) || erratic(text)
@@ -455,8 +486,10 @@ fn looks_issued(text: &str) -> bool {
 pub fn auth_scheme(value: &str) -> Option<&str> {
     let (scheme, rest) = value.split_once(' ')?;
     let scheme = scheme.trim_end_matches(',').to_ascii_lowercase();
-    (matches!(scheme.as_str(), "bearer" | "basic" | "token" | "jwt" | "apikey" | "splunk" | "negotiate")
-        && rest.len() >= 8
+    (matches!(
+        scheme.as_str(),
+        "bearer" | "basic" | "token" | "jwt" | "apikey" | "splunk" | "negotiate"
+    ) && rest.len() >= 8
         && !rest.contains(' ')
         && !natural(rest))
     .then_some(rest)
@@ -488,13 +521,17 @@ fn assignments<'a>(
         {
             start -= 1;
         }
-        let Some(key) = text.get(start..end).filter(|it| it.len() >= 2) else { continue };
+        let Some(key) = text.get(start..end).filter(|it| it.len() >= 2) else {
+            continue;
+        };
         let Some(class) = wanted(key) else { continue };
         let mut from = at + 1;
         while from < bytes.len() && from - at < 4 && matches!(bytes[from], b' ' | b'\\') {
             from += 1;
         }
-        let Some(&open) = bytes.get(from) else { continue };
+        let Some(&open) = bytes.get(from) else {
+            continue;
+        };
         let quoted = matches!(open, b'"' | b'\'' | b'`');
         let from = from + usize::from(quoted);
         let until = bytes[from..]
@@ -522,14 +559,17 @@ fn base64_text(value: &str) -> Option<String> {
     const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true);
-    if value.len() > 1 << 20 || !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/-_=".contains(&b)) {
+    if value.len() > 1 << 20
+        || !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/-_=".contains(&b))
+    {
         return None;
     }
     let alphabet = if value.contains(['-', '_']) { alphabet::URL_SAFE } else { alphabet::STANDARD };
     let bytes = GeneralPurpose::new(&alphabet, LENIENT).decode(value).ok()?;
     let text = String::from_utf8(bytes).ok()?;
     let odd = text.chars().filter(|c| c.is_control() && !c.is_whitespace()).count();
-    (odd == 0 && text.bytes().filter(u8::is_ascii_graphic).count() * 10 >= text.len() * 8).then_some(text)
+    (odd == 0 && text.bytes().filter(u8::is_ascii_graphic).count() * 10 >= text.len() * 8)
+        .then_some(text)
 }
 
 fn decode_form(text: &str) -> String {

@@ -59,11 +59,7 @@ impl Extractor {
         Ok(Self {
             kind: spec.kind,
             query: spec.extract.as_deref().map(Query::compile).transpose()?,
-            embedded: spec
-                .embedded
-                .as_deref()
-                .map(selector::compile)
-                .transpose()?,
+            embedded: spec.embedded.as_deref().map(selector::compile).transpose()?,
             html,
             min_items: spec.min_items,
             required_paths: spec.required_paths.clone(),
@@ -147,10 +143,7 @@ impl Extractor {
     fn embedded_json(&self, body: &[u8]) -> Result<Value> {
         let document = parse_html(body)?;
         let Some(selector) = &self.embedded else {
-            return Err(Error::new(
-                Code::RecipeInvalid,
-                "`type: html` needs `embedded` or `html`",
-            ));
+            return Err(Error::new(Code::RecipeInvalid, "`type: html` needs `embedded` or `html`"));
         };
         let mut seen = false;
         for script in document.select(selector) {
@@ -161,10 +154,7 @@ impl Extractor {
             }
         }
         if seen {
-            Err(Error::new(
-                Code::ParseError,
-                "the embedded script is not JSON",
-            ))
+            Err(Error::new(Code::ParseError, "the embedded script is not JSON"))
         } else {
             Err(empty("`embedded` matches nothing in the page".to_owned()))
         }
@@ -178,10 +168,7 @@ fn first_json(text: &str) -> Option<Value> {
         return Some(value);
     }
     let (_, assigned) = text.split_once('=')?;
-    serde_json::Deserializer::from_str(assigned)
-        .into_iter()
-        .next()?
-        .ok()
+    serde_json::Deserializer::from_str(assigned).into_iter().next()?.ok()
 }
 
 fn field_of(item: ElementRef<'_>, field: &Field) -> Value {
@@ -221,11 +208,7 @@ pub(super) fn parse_json(mime: &str, body: &[u8]) -> Result<Value> {
     }
     serde_json::from_slice(rest).map_err(|err| {
         let kind = if mime.is_empty() { "the answer" } else { mime };
-        let shown: String = kind
-            .chars()
-            .filter(|it| !it.is_control())
-            .take(60)
-            .collect();
+        let shown: String = kind.chars().filter(|it| !it.is_control()).take(60).collect();
         let out = Error::new(Code::ParseError, format!("{shown} does not parse as JSON"));
         if mime.contains("html") {
             out.hint("the site sent a page: it may want a session, or the endpoint moved")
@@ -284,19 +267,13 @@ pub fn fingerprint(spec: &ResponseSpec, extracted: &Extracted) -> Vec<String> {
     let Some(html) = &spec.html else {
         return shape::paths(&extracted.data);
     };
-    let items = extracted
-        .data
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let items = extracted.data.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut out: Vec<String> = html
         .fields
         .keys()
         .map(|name| {
-            let texts: Vec<&str> = items
-                .iter()
-                .filter_map(|it| it.get(name).and_then(Value::as_str))
-                .collect();
+            let texts: Vec<&str> =
+                items.iter().filter_map(|it| it.get(name).and_then(Value::as_str)).collect();
             let has_text = texts.iter().any(|it| !it.is_empty());
             line(&format!(".{name}"), texts.len(), has_text)
         })

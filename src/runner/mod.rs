@@ -17,12 +17,10 @@ use crate::{
     error::{Code, Error, Result},
     recipe::{
         check::check,
-        expression::{Document, Query},
-        model::{Recipe, Slot, SlotSource, TransportKind},
+        model::{Recipe, Slot, TransportKind},
         request::{CompiledRequest, bind},
-        values::Values,
     },
-    transport::{Outgoing, Reply, Timings, Transport},
+    transport::{Reply, Timings, Transport},
 };
 
 /// An answer less alike than this to the verified one has drifted (seed 1.3.1).
@@ -36,13 +34,7 @@ pub struct Compiled {
     request: CompiledRequest,
     extractor: Extractor,
     /// Slots that the request mentions.
-    slots: Vec<CompiledSlot>,
-}
-
-struct CompiledSlot {
-    slot: Slot,
-    /// For `SlotSource::Response`.
-    query: Option<Query>,
+    slots: Vec<Slot>,
 }
 
 /// What a run came to.
@@ -111,21 +103,8 @@ pub fn compile(recipe: &Recipe) -> Result<Compiled> {
     check(recipe)?;
     let request = CompiledRequest::new(&recipe.request)?;
     let used = request.names();
-    let slots = recipe
-        .slots
-        .iter()
-        .filter(|it| used.contains(&it.name.as_str()))
-        .map(|slot| {
-            let query = match &slot.from {
-                SlotSource::Response { path, .. } => Some(Query::compile(path)?),
-                _ => None,
-            };
-            Ok(CompiledSlot {
-                slot: slot.clone(),
-                query,
-            })
-        })
-        .collect::<Result<_>>()?;
+    let slots =
+        recipe.slots.iter().filter(|it| used.contains(&it.name.as_str())).cloned().collect();
     Ok(Compiled {
         extractor: Extractor::new(&recipe.response)?,
         recipe: recipe.clone(),
@@ -184,7 +163,18 @@ async fn attempt(
     let start = Instant::now();
     let mut values = bind(&compiled.recipe, params, slots)?;
     out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
-    fill_slots(compiled, slots, transport, &mut values, out).await?;
+    let missing = compiled.slots.iter().filter(|it| !slots.contains_key(&it.name));
+    let fetched = slots::fetch(missing, transport, |reply| {
+        out.timings_ms.add(reply.timings);
+        if check_status(reply).is_err() {
+            out.status_code = Some(reply.status);
+            out.retry_after_sec = retry_after(reply);
+        }
+    })
+    .await?;
+    for (name, value) in &fetched {
+        values.add_slot(name, value)?;
+    }
 
     let start = Instant::now();
     let request = compiled.request.fill(&values)?;
@@ -216,81 +206,6 @@ async fn attempt(
     }
 }
 
-async fn fill_slots(
-    compiled: &Compiled,
-    given: &BTreeMap<String, String>,
-    transport: &dyn Transport,
-    values: &mut Values,
-    out: &mut RecipeRunResult,
-) -> Result<()> {
-    let mut fetched: BTreeMap<&str, Reply> = BTreeMap::new();
-    for it in &compiled.slots {
-        let name = &it.slot.name;
-        if given.contains_key(name) {
-            continue;
-        }
-        let (SlotSource::Document { url, .. } | SlotSource::Response { url, .. }) = &it.slot.from
-        else {
-            return Err(Error::new(
-                Code::SessionRequired,
-                format!("slot `{name}` comes from a browser session"),
-            )
-            .hint("run the recipe with a session"));
-        };
-        if !fetched.contains_key(url.as_str()) {
-            let request = Outgoing {
-                method: "GET".to_owned(),
-                url: url.clone(),
-                headers: vec![],
-                body: None,
-                allowed_domains: compiled.recipe.request.allowed_domains.clone(),
-            };
-            let reply = transport.send(&request).await?;
-            out.timings_ms.add(reply.timings);
-            if let Err(err) = check_status(&reply) {
-                out.status_code = Some(reply.status);
-                out.retry_after_sec = retry_after(&reply);
-                return Err(Error::new(
-                    err.code(),
-                    format!("fetch slot `{name}`: {}", err.message()),
-                ));
-            }
-            fetched.insert(url, reply);
-        }
-        let reply = &fetched[url.as_str()];
-        let text = slot_value(it, reply)?.ok_or_else(|| {
-            Error::new(
-                Code::ExtractEmpty,
-                format!("slot `{name}` is not in the answer it comes from"),
-            )
-            .hint("the site may have changed; learn the recipe again")
-        })?;
-        values.add_slot(name, &text)?;
-    }
-    Ok(())
-}
-
-fn slot_value(it: &CompiledSlot, reply: &Reply) -> Result<Option<String>> {
-    match (&it.slot.from, &it.query) {
-        (SlotSource::Document { after, until, .. }, _) => {
-            let text = String::from_utf8_lossy(&reply.body);
-            let found = text
-                .split_once(after.as_str())
-                .and_then(|(_, rest)| rest.split_once(until.as_str()));
-            Ok(found.map(|(value, _)| value.to_owned()))
-        }
-        (SlotSource::Response { .. }, Some(query)) => {
-            let json = extract::parse_json(&reply.mime(), &reply.body)?;
-            Ok(match query.search(&Document::new(&json)?)? {
-                Value::String(it) => Some(it),
-                it @ (Value::Number(_) | Value::Bool(_)) => Some(it.to_string()),
-                _ => None,
-            })
-        }
-        _ => Ok(None),
-    }
-}
-
 /// 401 and 403 are `AUTH_REQUIRED`, 429 `RATE_LIMITED`, 5xx `SERVER_ERROR`, all else outside 2xx `HTTP_STATUS`.
 pub fn check_status(reply: &Reply) -> Result<()> {
     let status = reply.status;
@@ -299,10 +214,7 @@ pub fn check_status(reply: &Reply) -> Result<()> {
         401 | 403 => (Code::AuthRequired, "the site wants a session or refuses us"),
         429 => (Code::RateLimited, "wait, then call again"),
         500..=599 => (Code::ServerError, "the site has trouble; call again later"),
-        _ => (
-            Code::HttpStatus,
-            "the site may have changed; learn the recipe again",
-        ),
+        _ => (Code::HttpStatus, "the site may have changed; learn the recipe again"),
     };
     Err(Error::new(code, format!("the site answered {status}")).hint(hint))
 }
@@ -315,11 +227,7 @@ fn retry_after(reply: &Reply) -> Option<u64> {
 
 /// Fails with `SHAPE_DRIFT` when the recipe was verified with another shape.
 fn check_shape(recipe: &Recipe, extracted: &Extracted) -> Result<()> {
-    let Some(verified) = recipe
-        .verification
-        .as_ref()
-        .filter(|it| !it.shape.is_empty())
-    else {
+    let Some(verified) = recipe.verification.as_ref().filter(|it| !it.shape.is_empty()) else {
         return Ok(());
     };
     let now = fingerprint(&recipe.response, extracted);
@@ -340,12 +248,7 @@ fn check_shape(recipe: &Recipe, extracted: &Extracted) -> Result<()> {
 
 impl RecipeRunResult {
     fn fail(&mut self, err: &Error) {
-        self.error = Some(
-            err.to_string()
-                .chars()
-                .filter(|it| !it.is_control())
-                .collect(),
-        );
+        self.error = Some(err.to_string().chars().filter(|it| !it.is_control()).collect());
         self.error_code = Some(err.code().as_str());
         self.hint = err.hint_text().map(str::to_owned);
         self.retryable = err.code().retryable();

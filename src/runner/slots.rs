@@ -26,7 +26,8 @@ pub async fn fetch(
     let mut out = BTreeMap::new();
     for slot in slots {
         let name = &slot.name;
-        let (SlotSource::Document { url, .. } | SlotSource::Response { url, .. }) = &slot.from else {
+        let (SlotSource::Document { url, .. } | SlotSource::Response { url, .. }) = &slot.from
+        else {
             return Err(Error::new(
                 Code::SessionRequired,
                 format!("slot `{name}` comes from a browser session"),
@@ -49,8 +50,11 @@ pub async fn fetch(
             fetched.insert(url, reply);
         }
         let value = value(slot, &fetched[url.as_str()])?.ok_or_else(|| {
-            Error::new(Code::ExtractEmpty, format!("slot `{name}` is not in the answer it comes from"))
-                .hint("the site may have changed; learn the recipe again")
+            Error::new(
+                Code::ExtractEmpty,
+                format!("slot `{name}` is not in the answer it comes from"),
+            )
+            .hint("the site may have changed; learn the recipe again")
         })?;
         out.insert(name.clone(), value);
     }
@@ -70,7 +74,9 @@ fn value(slot: &Slot, reply: &Reply) -> Result<Option<String>> {
             let json = extract::parse_json(&reply.mime(), &reply.body)?;
             Ok(match Query::compile(path)?.search(&Document::new(&json)?)? {
                 serde_json::Value::String(it) => Some(it),
-                it @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => Some(it.to_string()),
+                it @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => {
+                    Some(it.to_string())
+                }
                 _ => None,
             })
         }

@@ -21,9 +21,7 @@ use crate::{
 type Strings = BTreeMap<String, String>;
 
 fn strings(all: &[(&str, &str)]) -> Strings {
-    all.iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect()
+    all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 /// A shop: its page holds a token, its API wants it.
@@ -40,11 +38,7 @@ async fn shop(pages: Arc<AtomicUsize>) -> PublicHttp {
     };
     let search = |Q(query): Q<Strings>| async move {
         let q = query.get("q").cloned().unwrap_or_default();
-        let hits = if q == "nothing" {
-            json!([])
-        } else {
-            json!([{"title": q, "price": 3}])
-        };
+        let hits = if q == "nothing" { json!([]) } else { json!([{"title": q, "price": 3}]) };
         Json(if q == "drift" {
             json!({"results": {"a": {"b": [1]}}})
         } else {
@@ -63,18 +57,11 @@ async fn shop(pages: Arc<AtomicUsize>) -> PublicHttp {
         .route("/", get(page))
         .route("/search", get(search))
         .route("/guarded", post(guarded))
-        .route(
-            "/config",
-            get(|| async { Json(json!({"keys": {"token": "T-1"}})) }),
-        )
+        .route("/config", get(|| async { Json(json!({"keys": {"token": "T-1"}})) }))
         .route(
             "/status/{n}",
             get(|Path(n): Path<u16>| async move {
-                (
-                    StatusCode::from_u16(n).unwrap(),
-                    [("retry-after", "600")],
-                    "sorry",
-                )
+                (StatusCode::from_u16(n).unwrap(), [("retry-after", "600")], "sorry")
             }),
         );
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -126,10 +113,7 @@ async fn a_search() {
     assert_eq!(out.error_code, Some("EXTRACT_EMPTY"));
     assert!(out.raw_response.unwrap().contains("results"));
     let out = run_with(&[]).await;
-    assert_eq!(
-        (out.error_code, out.status_code),
-        (Some("PARAM_INVALID"), None)
-    );
+    assert_eq!((out.error_code, out.status_code), (Some("PARAM_INVALID"), None));
     assert!(out.hint.unwrap().contains("pot"));
     let out = run_with(&[("q", "x"), ("z", "y")]).await;
     assert_eq!(out.error_code, Some("PARAM_INVALID"));
@@ -141,13 +125,7 @@ async fn drift_keeps_the_data() {
     let mut compiled = search();
     compiled.recipe.response.extract = None;
     compiled.extractor = Extractor::new(&compiled.recipe.response).unwrap();
-    let out = run(
-        &compiled,
-        &strings(&[("q", "drift")]),
-        &Strings::new(),
-        &http,
-    )
-    .await;
+    let out = run(&compiled, &strings(&[("q", "drift")]), &Strings::new(), &http).await;
     assert_eq!(out.error_code, Some("SHAPE_DRIFT"));
     assert!(!out.success && out.data["results"].is_object());
 }
@@ -173,28 +151,14 @@ async fn slots_come_first() {
     assert_eq!(pages.load(Ordering::Relaxed), 1);
 
     let with = |from: &str| {
-        chained.replace(
-            "document: {url: 'http://shop.test/', after: 'content=\"', until: '\"'}",
-            from,
-        )
+        chained
+            .replace("document: {url: 'http://shop.test/', after: 'content=\"', until: '\"'}", from)
     };
     for (from, want) in [
-        (
-            "response: {url: 'http://shop.test/config', path: keys.token}",
-            None,
-        ),
-        (
-            "response: {url: 'http://shop.test/config', path: keys}",
-            Some("EXTRACT_EMPTY"),
-        ),
-        (
-            "response: {url: 'http://shop.test/', path: keys}",
-            Some("PARSE_ERROR"),
-        ),
-        (
-            "document: {url: 'http://shop.test/', after: nowhere, until: x}",
-            Some("EXTRACT_EMPTY"),
-        ),
+        ("response: {url: 'http://shop.test/config', path: keys.token}", None),
+        ("response: {url: 'http://shop.test/config', path: keys}", Some("EXTRACT_EMPTY")),
+        ("response: {url: 'http://shop.test/', path: keys}", Some("PARSE_ERROR")),
+        ("document: {url: 'http://shop.test/', after: nowhere, until: x}", Some("EXTRACT_EMPTY")),
         (
             "document: {url: 'http://shop.test/status/503', after: a, until: x}",
             Some("SERVER_ERROR"),
@@ -221,24 +185,15 @@ async fn pages() {
     let q = strings(&[("q", "x")]);
     let page = "  method: GET\n  url: http://shop.test/";
     let out = run(
-        &recipe(
-            page,
-            "response: {type: html, html: {items: li, fields: {name: b, to: 'a@href'}}}",
-        ),
+        &recipe(page, "response: {type: html, html: {items: li, fields: {name: b, to: 'a@href'}}}"),
         &q,
         &Strings::new(),
         &http,
     )
     .await;
-    assert_eq!(
-        out.data,
-        json!([{"name": "Pot", "to": "/pot"}, {"name": "Pan", "to": "/pan"}])
-    );
+    assert_eq!(out.data, json!([{"name": "Pot", "to": "/pot"}, {"name": "Pan", "to": "/pan"}]));
     let out = run(
-        &recipe(
-            page,
-            "response: {type: html, embedded: 'script#s', extract: build}",
-        ),
+        &recipe(page, "response: {type: html, embedded: 'script#s', extract: build}"),
         &q,
         &Strings::new(),
         &http,

@@ -31,10 +31,7 @@ fn walk(value: &Value, path: &str, depth: usize, out: &mut BTreeSet<String>) {
     }
     match value {
         Value::Array(items) => {
-            out.insert(format!(
-                "{path}:{}",
-                if items.is_empty() { "empty" } else { "list" }
-            ));
+            out.insert(format!("{path}:{}", if items.is_empty() { "empty" } else { "list" }));
             if depth < DEPTH {
                 let below = format!("{path}[]");
                 for item in items.iter().take(SAMPLE) {
@@ -60,11 +57,7 @@ fn walk(value: &Value, path: &str, depth: usize, out: &mut BTreeSet<String>) {
 
 /// Keys may hold the characters that the path notation uses.
 fn escape(key: &str) -> String {
-    if key.contains(['.', '[', ':']) {
-        format!("{key:?}")
-    } else {
-        key.to_owned()
-    }
+    if key.contains(['.', '[', ':']) { format!("{key:?}") } else { key.to_owned() }
 }
 
 /// SHA-256 over the sorted paths, one a line.
@@ -109,10 +102,8 @@ pub fn similarity_bp(a: &[String], b: &[String]) -> u32 {
     };
     let (ka, kb) = (known(&a, &holes_b), known(&b, &holes_a));
     let matches = |it: &(String, String), other: &BTreeSet<(String, String)>| {
-        let mut there = other
-            .range((it.0.clone(), String::new())..)
-            .take_while(|o| o.0 == it.0)
-            .peekable();
+        let mut there =
+            other.range((it.0.clone(), String::new())..).take_while(|o| o.0 == it.0).peekable();
         if it.1 == "null" {
             there.peek().is_some()
         } else {
@@ -123,11 +114,7 @@ pub fn similarity_bp(a: &[String], b: &[String]) -> u32 {
     let only_a = ka.len() - same;
     let only_b = kb.iter().filter(|it| !matches(it, &ka)).count();
     let union = same + only_a + only_b;
-    if union == 0 {
-        10_000
-    } else {
-        (same * 10_000 / union) as u32
-    }
+    if union == 0 { 10_000 } else { (same * 10_000 / union) as u32 }
 }
 
 fn split(paths: &[String]) -> BTreeSet<(&str, &str)> {
@@ -180,11 +167,9 @@ pub fn truncate(value: &Value, budget: usize) -> (Value, bool) {
 fn clip(value: &Value, items: usize, text: usize, depth: usize) -> Value {
     match value {
         Value::Array(_) | Value::Object(_) if depth == 0 => Value::Null,
-        Value::Array(all) => all
-            .iter()
-            .take(items)
-            .map(|it| clip(it, items, text, depth - 1))
-            .collect(),
+        Value::Array(all) => {
+            all.iter().take(items).map(|it| clip(it, items, text, depth - 1)).collect()
+        }
         Value::Object(all) => all
             .iter()
             .map(|(key, it)| (key.clone(), clip(it, items, text, depth - 1)))
@@ -194,11 +179,7 @@ fn clip(value: &Value, items: usize, text: usize, depth: usize) -> Value {
         Value::Number(it) => {
             let big = it.as_u64().is_some_and(|it| it > 1 << 53)
                 || it.as_i64().is_some_and(|it| it.unsigned_abs() > 1 << 53);
-            if big {
-                Value::String(it.to_string())
-            } else {
-                value.clone()
-            }
+            if big { Value::String(it.to_string()) } else { value.clone() }
         }
         _ => value.clone(),
     }
@@ -230,11 +211,9 @@ mod tests {
     #[test]
     fn other_shapes_are_drift() {
         let full = json!({"n": 2, "hits": [{"t": "a", "u": "b"}]});
-        for other in [
-            json!({"error": "x"}),
-            json!({"n": "2", "hits": [{"title": "a"}]}),
-            json!([1]),
-        ] {
+        for other in
+            [json!({"error": "x"}), json!({"n": "2", "hits": [{"title": "a"}]}), json!([1])]
+        {
             assert!(bp(&full, &other) < 8500, "{other} {}", bp(&full, &other));
         }
         assert!(bp(&full, &json!({"n": 2, "hits": [{"t": 1, "u": "b"}]})) < 8500);

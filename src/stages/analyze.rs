@@ -10,7 +10,7 @@ use crate::{
             Analyst, Candidate, CandidateSet, Choice, DataSource, Judged, Reason, RecipeAnalysis,
             Reject,
         },
-        recording::{Exchange, Excerpt, ListMeasure, SessionRecording},
+        recording::{Excerpt, Exchange, ListMeasure, SessionRecording},
     },
     recipe::model::{ResponseSpec, ResponseType},
     settings::DecisionSettings,
@@ -29,7 +29,10 @@ pub fn analyze(
         return Judged::Rejected(reject);
     }
     if !recording.typed.is_empty() && !candidates.candidates.iter().any(carries) {
-        return Judged::Rejected(Reject::new(Reason::NoDataRequest, "no request carried what was typed"));
+        return Judged::Rejected(Reject::new(
+            Reason::NoDataRequest,
+            "no request carried what was typed",
+        ));
     }
     let exchange = &recording.exchanges[top.exchange as usize];
     let next = candidates.candidates.get(1).map_or(0, |it| it.score_bp);
@@ -38,12 +41,19 @@ pub fn analyze(
     if top.score_bp < settings.min_score_bp || !bound {
         let any_bound = candidates.candidates.iter().any(|it| bound_to_task(it, recording));
         let (reason, detail) = if any_bound {
-            (Reason::Ambiguous, format!(
-                "the best candidate scores {} of 10000, below {}",
-                top.score_bp, settings.min_score_bp
-            ))
+            (
+                Reason::Ambiguous,
+                format!(
+                    "the best candidate scores {} of 10000, below {}",
+                    top.score_bp, settings.min_score_bp
+                ),
+            )
         } else {
-            (Reason::NoDataRequest, "no request carried what was typed, and no answer holds what the page showed".to_owned())
+            (
+                Reason::NoDataRequest,
+                "no request carried what was typed, and no answer holds what the page showed"
+                    .to_owned(),
+            )
         };
         return Judged::Rejected(Reject::new(reason, detail));
     }
@@ -60,7 +70,12 @@ pub fn analyze(
         ));
     };
     Judged::Done(RecipeAnalysis {
-        chosen: Choice { exchange: top.exchange, second_exchange: top.second_exchange, source: top.source, response },
+        chosen: Choice {
+            exchange: top.exchange,
+            second_exchange: top.second_exchange,
+            source: top.source,
+            response,
+        },
         by: Analyst::Heuristic,
     })
 }
@@ -79,7 +94,9 @@ fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> bool {
     if !recording.typed.is_empty() {
         return carries(it);
     }
-    share(it, "visible_on_page") >= 300 || share(it, "url_task_overlap") > 0 || share(it, "body_task_overlap") > 0
+    share(it, "visible_on_page") >= 300
+        || share(it, "url_task_overlap") > 0
+        || share(it, "body_task_overlap") > 0
 }
 
 /// The session's deed changed something: the request that did it is the money request, and it must not be sent again. Looked
@@ -96,7 +113,11 @@ fn mutation(recording: &SessionRecording, candidates: &CandidateSet, lead: i32) 
 }
 
 /// How to read the answer. `None` when an HTML page has no list that can be told.
-fn response(exchange: &Exchange, source: DataSource, recording: &SessionRecording) -> Option<ResponseSpec> {
+fn response(
+    exchange: &Exchange,
+    source: DataSource,
+    recording: &SessionRecording,
+) -> Option<ResponseSpec> {
     let mut spec = ResponseSpec {
         kind: ResponseType::Json,
         extract: None,
@@ -115,7 +136,9 @@ fn response(exchange: &Exchange, source: DataSource, recording: &SessionRecordin
         }
         DataSource::Html => {
             spec.kind = ResponseType::Html;
-            let Some(Excerpt::Html(html)) = &exchange.excerpt else { return None };
+            let Some(Excerpt::Html(html)) = &exchange.excerpt else {
+                return None;
+            };
             spec.html = Some(html_items::find(html, &recording.page.visible_text)?);
         }
         DataSource::Text => spec.kind = ResponseType::Text,

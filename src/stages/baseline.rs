@@ -12,8 +12,7 @@ use crate::{
 /// Pure. Of the captured answer after extraction; of the first validated replay when the recording lost the answer.
 pub fn baseline(recording: &SessionRecording, draft: &RecipeDraft) -> BaselineFingerprint {
     let exchange = &recording.exchanges[draft.exchange as usize];
-    let shape =
-        captured_shape(exchange, &draft.response).unwrap_or_else(|| draft.shape.clone());
+    let shape = captured_shape(exchange, &draft.response).unwrap_or_else(|| draft.shape.clone());
     BaselineFingerprint {
         fingerprint_version: FINGERPRINT_VERSION,
         fingerprint_sha256: fingerprint(&shape),

@@ -51,8 +51,13 @@ pub fn find(html: &str, visible_text: &str) -> Option<HtmlSpec> {
 /// Navigation, headers and footers repeat too.
 fn in_furniture(element: ElementRef<'_>) -> bool {
     let furniture = |it: ElementRef<'_>| {
-        matches!(it.value().name(), "nav" | "header" | "footer" | "aside" | "head" | "select" | "form")
-            || it.value().attr("role").is_some_and(|it| matches!(it, "navigation" | "banner" | "contentinfo"))
+        matches!(
+            it.value().name(),
+            "nav" | "header" | "footer" | "aside" | "head" | "select" | "form"
+        ) || it
+            .value()
+            .attr("role")
+            .is_some_and(|it| matches!(it, "navigation" | "banner" | "contentinfo"))
     };
     furniture(element) || element.ancestors().filter_map(ElementRef::wrap).any(furniture)
 }
@@ -112,7 +117,9 @@ fn fields(items: &[ElementRef<'_>]) -> BTreeMap<String, String> {
             if element.id() == item.id() {
                 continue;
             }
-            let own_text = element.children().any(|it| it.value().as_text().is_some_and(|it| !it.trim().is_empty()));
+            let own_text = element
+                .children()
+                .any(|it| it.value().as_text().is_some_and(|it| !it.trim().is_empty()));
             if !own_text {
                 continue;
             }
@@ -125,7 +132,10 @@ fn fields(items: &[ElementRef<'_>]) -> BTreeMap<String, String> {
     }
     let mut out = BTreeMap::new();
     for (selector, (count, name)) in counts {
-        if count * 100 >= items.len() * FIELD_SHARE && Selector::parse(&selector).is_ok() && out.len() < 12 {
+        if count * 100 >= items.len() * FIELD_SHARE
+            && Selector::parse(&selector).is_ok()
+            && out.len() < 12
+        {
             let mut unique = name.clone();
             let mut n = 2;
             while out.contains_key(&unique) {
@@ -136,7 +146,9 @@ fn fields(items: &[ElementRef<'_>]) -> BTreeMap<String, String> {
         }
     }
     let link = |it: &&ElementRef<'_>| {
-        it.descendants().filter_map(ElementRef::wrap).any(|it| it.value().name() == "a" && it.value().attr("href").is_some())
+        it.descendants()
+            .filter_map(ElementRef::wrap)
+            .any(|it| it.value().name() == "a" && it.value().attr("href").is_some())
     };
     if items.iter().filter(link).count() * 100 >= items.len() * FIELD_SHARE {
         out.insert("url".to_owned(), "a@href".to_owned());
@@ -162,7 +174,9 @@ fn field_selector(element: ElementRef<'_>, item: ElementRef<'_>) -> String {
 fn field_name(element: ElementRef<'_>, item: ElementRef<'_>) -> String {
     let class = element.value().classes().find(|it| plain(it)).map(str::to_owned);
     let raw = class.unwrap_or_else(|| {
-        let heading = |it: ElementRef<'_>| matches!(it.value().name(), "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
+        let heading = |it: ElementRef<'_>| {
+            matches!(it.value().name(), "h1" | "h2" | "h3" | "h4" | "h5" | "h6")
+        };
         let in_heading = element
             .ancestors()
             .filter_map(ElementRef::wrap)
@@ -191,12 +205,16 @@ mod tests {
     #[test]
     fn results_not_navigation() {
         let item = |i: u32| {
-            format!(r#"<li class="result"><h3><a href="/a/{i}">Headline number {i} about rust</a></h3><p class="summary">A longer summary, number {i}, of the article.</p></li>"#)
+            format!(
+                r#"<li class="result"><h3><a href="/a/{i}">Headline number {i} about rust</a></h3><p class="summary">A longer summary, number {i}, of the article.</p></li>"#
+            )
         };
         let html = format!(
             r#"<body><ul class="menu"><li>Home page of the site</li><li>About this very site</li><li>Contact us by letter or phone</li></ul>
             <ol class="results">{}{}{}</ol></body>"#,
-            item(1), item(2), item(3)
+            item(1),
+            item(2),
+            item(3)
         );
         let visible = "Home page of the site Headline number 1 about rust A longer summary, number 1, of the article. Headline number 2 about rust A longer summary, number 2, of the article. Headline number 3 about rust A longer summary, number 3, of the article.";
         let spec = find(&html, visible).unwrap();
@@ -208,6 +226,8 @@ mod tests {
 
     #[test]
     fn a_page_without_a_list() {
-        assert!(find("<body><h1>Hello</h1><p>Nothing here</p></body>", "Hello Nothing here").is_none());
+        assert!(
+            find("<body><h1>Hello</h1><p>Nothing here</p></body>", "Hello Nothing here").is_none()
+        );
     }
 }

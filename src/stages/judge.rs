@@ -129,7 +129,11 @@ fn read(reply: &Reply, response: &ResponseSpec) -> Result<(Extracted, Vec<String
 fn is_of_the_world(code: Code) -> bool {
     matches!(
         code,
-        Code::BrowserMissing | Code::BrowserFailed | Code::LiveValuesLost | Code::Interrupted | Code::Internal
+        Code::BrowserMissing
+            | Code::BrowserFailed
+            | Code::LiveValuesLost
+            | Code::Interrupted
+            | Code::Internal
     )
 }
 

@@ -20,8 +20,26 @@ use crate::{
 
 /// Names that page through results. Leaving them out usually changes nothing, and callers want them as parameters.
 pub const PAGING: &[&str] = &[
-    "page", "p", "pagenumber", "page_number", "pageindex", "per_page", "perpage", "page_size", "pagesize",
-    "hitsperpage", "limit", "offset", "start", "from", "size", "count", "rows", "skip", "first", "take",
+    "page",
+    "p",
+    "pagenumber",
+    "page_number",
+    "pageindex",
+    "per_page",
+    "perpage",
+    "page_size",
+    "pagesize",
+    "hitsperpage",
+    "limit",
+    "offset",
+    "start",
+    "from",
+    "size",
+    "count",
+    "rows",
+    "skip",
+    "first",
+    "take",
 ];
 
 /// Observes: at most the replayer's budget of replays, each trial recorded with why it was kept or dropped.
@@ -171,7 +189,10 @@ fn volatile(request: &RequestTemplate) -> Vec<String> {
         .headers
         .keys()
         .filter(|it| {
-            it.contains("request-id") || it.contains("trace") || it.contains("correlation-id") || it.contains("timestamp")
+            it.contains("request-id")
+                || it.contains("trace")
+                || it.contains("correlation-id")
+                || it.contains("timestamp")
         })
         .map(|it| format!("header:{it}"));
     query.chain(headers).collect()
@@ -179,9 +200,12 @@ fn volatile(request: &RequestTemplate) -> Vec<String> {
 
 /// Query names, form fields, JSON members down to the third level.
 fn parts(request: &RequestTemplate) -> Vec<String> {
-    let mut out: Vec<String> = request.query.iter().map(|it| format!("query:{}", it.name)).collect();
+    let mut out: Vec<String> =
+        request.query.iter().map(|it| format!("query:{}", it.name)).collect();
     match &request.body {
-        Some(BodyTemplate::Form(fields)) => out.extend(fields.iter().map(|it| format!("form:{}", it.name))),
+        Some(BodyTemplate::Form(fields)) => {
+            out.extend(fields.iter().map(|it| format!("form:{}", it.name)))
+        }
         Some(BodyTemplate::Json(body)) => members(body, "", 0, &mut out),
         _ => {}
     }
@@ -208,7 +232,9 @@ fn is_paging(part: &str) -> bool {
 }
 
 fn leave_out(request: &mut RequestTemplate, part: &str) {
-    let Some((place, key)) = part.split_once(':') else { return };
+    let Some((place, key)) = part.split_once(':') else {
+        return;
+    };
     match (place, &mut request.body) {
         ("header", _) => _ = request.headers.remove(key),
         ("query", _) => request.query.retain(|it| it.name != key),
@@ -282,14 +308,20 @@ mod tests {
     fn drops_what_the_answer_does_not_need() {
         let report = run(&["header:x-needed", "query:v"]);
         assert_eq!(report.request.headers.keys().collect::<Vec<_>>(), ["content-type", "x-needed"]);
-        assert_eq!(report.request.query.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["page", "v"]);
+        assert_eq!(
+            report.request.query.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+            ["page", "v"]
+        );
         assert_eq!(report.request.body, Some(BodyTemplate::Json(json!({"q": "rust", "page": 0}))));
     }
 
     #[test]
     fn one_trial_for_all_headers_when_none_is_needed() {
         let report = run(&[]);
-        assert_eq!(report.trials.iter().filter(|it| it.without[0].starts_with("header:")).count(), 1);
+        assert_eq!(
+            report.trials.iter().filter(|it| it.without[0].starts_with("header:")).count(),
+            1
+        );
         assert!(report.request.headers.contains_key("content-type"));
     }
 }

@@ -15,12 +15,16 @@ use super::{
 };
 use crate::{
     artifacts::{
-        payloads::{Judged, MinimizationReport, Reason, RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording},
+        payloads::{
+            Judged, MinimizationReport, Reason, RecipeDraft, RecipeDraftMinimized, Reject,
+            SecondRecording,
+        },
         recording::{Place, SessionRecording, TypedHit},
     },
     recipe::{
         model::{
-            BodyTemplate, Constraints, ParamSource, ParamType, Parameter, RequestTemplate, SlotSource,
+            BodyTemplate, Constraints, ParamSource, ParamType, Parameter, RequestTemplate,
+            SlotSource,
         },
         template::escape,
     },
@@ -37,7 +41,10 @@ pub fn parameterize(
     if let Some(slot) = report.slots.iter().find(|it| matches!(it.from, SlotSource::Live { .. })) {
         return Judged::Rejected(Reject::new(
             Reason::NeedsLogin,
-            format!("the request needs `{}`, a value that only the recorded session knew", slot.name),
+            format!(
+                "the request needs `{}`, a value that only the recorded session knew",
+                slot.name
+            ),
         ));
     }
     let mut out = Weave {
@@ -68,11 +75,15 @@ pub fn parameterize(
             Err(part) => {
                 return Judged::Rejected(Reject::new(
                     Reason::SeveralCalls,
-                    format!("{part} differs between the two examples and was not typed: it comes from an earlier call"),
+                    format!(
+                        "{part} differs between the two examples and was not typed: it comes from an earlier call"
+                    ),
                 ));
             }
         }
-    } else if !second.values.is_empty() && out.parameters.iter().all(|it| second.values.contains_key(&it.name)) {
+    } else if !second.values.is_empty()
+        && out.parameters.iter().all(|it| second.values.contains_key(&it.name))
+    {
         second_values = Some(second.values.clone());
     }
     if let Some(values) = &mut second_values {
@@ -133,7 +144,8 @@ impl Weave {
             (Place::Json, Some(BodyTemplate::Json(body))) => match body.pointer_mut(&hit.key) {
                 Some(Value::String(it)) => weave(it, typed, &name),
                 Some(it @ Value::Number(_)) if it.to_string() == typed => {
-                    kind = if it.is_i64() || it.is_u64() { ParamType::Int } else { ParamType::Float };
+                    kind =
+                        if it.is_i64() || it.is_u64() { ParamType::Int } else { ParamType::Float };
                     *it = Value::String(format!("{{{name}}}"));
                     Some(typed.to_owned())
                 }
@@ -147,7 +159,10 @@ impl Weave {
         if known.is_some() {
             return;
         }
-        self.evidence.insert(name.clone(), format!("typed value found in {:?} {}", hit.place, hit.key).to_lowercase());
+        self.evidence.insert(
+            name.clone(),
+            format!("typed value found in {:?} {}", hit.place, hit.key).to_lowercase(),
+        );
         self.first.insert(name.clone(), found.clone());
         self.parameters.push(Parameter {
             name,
@@ -204,7 +219,11 @@ impl Weave {
                 required: false,
                 source: ParamSource::TaskInput,
                 default: Some(value.clone()),
-                constraints: Constraints { min: Some(0), max: Some(1000), ..Constraints::default() },
+                constraints: Constraints {
+                    min: Some(0),
+                    max: Some(1000),
+                    ..Constraints::default()
+                },
                 examples: vec![value],
             });
         }
@@ -255,9 +274,12 @@ fn find_ignoring_case(text: &str, wanted: &str) -> Option<Option<(usize, usize)>
     if lower.len() != text.len() {
         return None;
     }
-    Some(lower.find(&wanted).map(|start| (start, start + wanted.len())).filter(|it| {
-        text.is_char_boundary(it.0) && text.is_char_boundary(it.1)
-    }))
+    Some(
+        lower
+            .find(&wanted)
+            .map(|start| (start, start + wanted.len()))
+            .filter(|it| text.is_char_boundary(it.0) && text.is_char_boundary(it.1)),
+    )
 }
 
 fn weave_path(url: &mut String, index: &str, typed: &str, name: &str) -> Option<String> {
@@ -267,7 +289,8 @@ fn weave_path(url: &mut String, index: &str, typed: &str, name: &str) -> Option<
     let (base, path) = url.split_at(path_start);
     let mut segments: Vec<String> = path[1..].split('/').map(str::to_owned).collect();
     let segment = segments.get_mut(index)?;
-    let mut decoded = percent_encoding::percent_decode_str(segment).decode_utf8().ok()?.into_owned();
+    let mut decoded =
+        percent_encoding::percent_decode_str(segment).decode_utf8().ok()?.into_owned();
     let found = weave(&mut decoded, typed, name)?;
     // The rest of the segment goes back to its percent-encoded form.
     let (before, after) = decoded.split_once(&format!("{{{name}}}"))?;
@@ -279,17 +302,30 @@ fn weave_path(url: &mut String, index: &str, typed: &str, name: &str) -> Option<
 
 /// What a path segment may not hold raw (WHATWG URL, path percent-encode set, and `/`).
 const PATH_SEGMENT: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS
-    .add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'`').add(b'/').add(b'%');
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'`')
+    .add(b'/')
+    .add(b'%');
 
 /// The values that make the template into the second request. `Err` names a part that differs without holding a parameter.
-fn read_back(template: &RequestTemplate, twin: &RequestTemplate) -> Result<BTreeMap<String, String>, String> {
+fn read_back(
+    template: &RequestTemplate,
+    twin: &RequestTemplate,
+) -> Result<BTreeMap<String, String>, String> {
     let mut out = BTreeMap::new();
     let mut read = |part: String, template: &str, literal: &str| {
         if read_text(template, literal, &mut out) { Ok(()) } else { Err(part) }
     };
     let decode = |it: &str| {
         let path = Url::parse(it).map_or_else(|_| it.to_owned(), |it| it.path().to_owned());
-        path.split('/').map(|it| percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned()).collect::<Vec<_>>()
+        path.split('/')
+            .map(|it| percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned())
+            .collect::<Vec<_>>()
     };
     let path_of = |it: &str| {
         let rest = it.split_once("://").map_or(it, |it| it.1);
@@ -322,7 +358,9 @@ fn read_back(template: &RequestTemplate, twin: &RequestTemplate) -> Result<BTree
         (Some(BodyTemplate::Json(a)), Some(BodyTemplate::Json(b))) => {
             read_json(a, b, "", &mut read)?;
         }
-        (Some(BodyTemplate::Text(a)), Some(BodyTemplate::Text(b))) => read("the body".to_owned(), a, b)?,
+        (Some(BodyTemplate::Text(a)), Some(BodyTemplate::Text(b))) => {
+            read("the body".to_owned(), a, b)?
+        }
         _ => {}
     }
     Ok(out)
@@ -343,11 +381,15 @@ fn read_json(
             }
             Ok(())
         }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            a.iter().zip(b).enumerate().try_for_each(|(i, (x, y))| read_json(x, y, &format!("{pointer}/{i}"), read))
-        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a
+            .iter()
+            .zip(b)
+            .enumerate()
+            .try_for_each(|(i, (x, y))| read_json(x, y, &format!("{pointer}/{i}"), read)),
         (Value::String(a), Value::String(b)) => read(format!("body `{pointer}`"), a, b),
-        (Value::String(a), Value::Number(b)) => read(format!("body `{pointer}`"), a, &b.to_string()),
+        (Value::String(a), Value::Number(b)) => {
+            read(format!("body `{pointer}`"), a, &b.to_string())
+        }
         (a, b) if a == b => Ok(()),
         _ => Err(format!("body `{pointer}`")),
     }
@@ -362,10 +404,14 @@ fn read_text(template: &str, literal: &str, out: &mut BTreeMap<String, String>) 
     if name.starts_with("slot_") {
         return true;
     }
-    let (Some(rest), true) = (literal.strip_prefix(before), literal.len() >= before.len() + after.len()) else {
+    let (Some(rest), true) =
+        (literal.strip_prefix(before), literal.len() >= before.len() + after.len())
+    else {
         return false;
     };
-    let Some(value) = rest.strip_suffix(after) else { return false };
+    let Some(value) = rest.strip_suffix(after) else {
+        return false;
+    };
     out.entry(name.to_owned()).or_insert_with(|| plain(value)) == &plain(value)
 }
 
@@ -388,9 +434,14 @@ fn split_hole(template: &str) -> Option<(&str, &str, &str)> {
 
 /// Lines that only the second page showed; the second answer must hold one of them.
 fn second_seen(recording: &SessionRecording, second: &SecondRecording) -> Vec<String> {
-    let Some(second) = &second.recording else { return Vec::new() };
+    let Some(second) = &second.recording else {
+        return Vec::new();
+    };
     let lines = |text: &str| -> BTreeSet<String> {
-        text.lines().map(|it| it.trim().to_owned()).filter(|it| (4..=160).contains(&it.len())).collect()
+        text.lines()
+            .map(|it| it.trim().to_owned())
+            .filter(|it| (4..=160).contains(&it.len()))
+            .collect()
     };
     let first = lines(&recording.page.visible_text);
     let typed: Vec<String> = second.typed.values().map(|it| it.to_lowercase()).collect();

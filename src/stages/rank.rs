@@ -9,9 +9,7 @@ use super::signals::{Session, WEIGHTS, signals};
 use crate::{
     artifacts::{
         payloads::{Candidate, CandidateSet, DataSource, Judged, Reason, Reject, SecondRecording},
-        recording::{
-            BodyStatus, Exchange, Excerpt, RequestBody, ResourceType, SessionRecording,
-        },
+        recording::{BodyStatus, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording},
     },
     settings::RankingSettings,
 };
@@ -52,7 +50,8 @@ pub fn rank(
     if let Some(reject) = refused(recording, best.values()) {
         return Judged::Rejected(reject);
     }
-    let mut candidates: Vec<Candidate> = best.into_values().filter(|it| it.score_bp >= FLOOR_BP).collect();
+    let mut candidates: Vec<Candidate> =
+        best.into_values().filter(|it| it.score_bp >= FLOOR_BP).collect();
     candidates.sort_by(|a, b| b.score_bp.cmp(&a.score_bp).then(a.exchange.cmp(&b.exchange)));
     candidates.truncate(TOP);
     for (i, it) in candidates.iter_mut().enumerate() {
@@ -85,7 +84,9 @@ pub fn signal_names() -> impl Iterator<Item = &'static str> {
 /// Why an exchange cannot be the data request, whatever it says.
 fn unfit(exchange: &Exchange) -> Option<&'static str> {
     match exchange.resource_type {
-        ResourceType::Image | ResourceType::Font | ResourceType::Media => return Some("image, font or media"),
+        ResourceType::Image | ResourceType::Font | ResourceType::Media => {
+            return Some("image, font or media");
+        }
         ResourceType::Stylesheet => return Some("stylesheet"),
         ResourceType::Script => return Some("script"),
         ResourceType::Preflight => return Some("preflight"),
@@ -131,7 +132,8 @@ fn score(
         shares.insert("follows_input", follows);
     }
     // Scaled so that every positive signal in full makes 10,000.
-    let whole: i64 = weights.values().filter(|it| **it > 0).map(|it| i64::from(*it)).sum::<i64>().max(1);
+    let whole: i64 =
+        weights.values().filter(|it| **it > 0).map(|it| i64::from(*it)).sum::<i64>().max(1);
     let features: BTreeMap<String, i32> = shares
         .into_iter()
         .map(|(name, share)| {
@@ -162,7 +164,9 @@ fn follow(exchange: &Exchange, key: &str, second: &SessionRecording) -> (Option<
     let same: Vec<&Exchange> = second
         .exchanges
         .iter()
-        .filter(|it| unfit(it).is_none() && (endpoint_key(it) == key || same_but_path(exchange, it)))
+        .filter(|it| {
+            unfit(it).is_none() && (endpoint_key(it) == key || same_but_path(exchange, it))
+        })
         .collect();
     let places = |it: &Exchange| -> Vec<(String, String)> {
         it.measures.typed_in_request.iter().map(|hit| (hit.name.clone(), hit.key.clone())).collect()
@@ -209,7 +213,9 @@ fn same_but_path(a: &Exchange, b: &Exchange) -> bool {
 /// Equal keys are one endpoint: method, host, path, sorted query names, operation (seed 1.3). An operation that says which
 /// data is meant is part of the key, or all of GraphQL would be one endpoint.
 pub fn endpoint_key(exchange: &Exchange) -> String {
-    let Ok(url) = Url::parse(&exchange.url) else { return exchange.url.clone() };
+    let Ok(url) = Url::parse(&exchange.url) else {
+        return exchange.url.clone();
+    };
     let mut names: Vec<String> = url.query_pairs().map(|it| it.0.into_owned()).collect();
     names.sort_unstable();
     names.dedup();
@@ -229,7 +235,9 @@ pub fn operation(exchange: &Exchange) -> Option<String> {
         let url = Url::parse(&exchange.url).ok()?;
         url.query_pairs().find(|it| it.0 == "operationName").map(|it| it.1.into_owned())
     };
-    let Some(RequestBody::Json(body)) = &exchange.request_body else { return from_query() };
+    let Some(RequestBody::Json(body)) = &exchange.request_body else {
+        return from_query();
+    };
     let body = body.get(0).unwrap_or(body);
     let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
     text("operationName")
@@ -237,7 +245,11 @@ pub fn operation(exchange: &Exchange) -> Option<String> {
         .or_else(|| {
             let query = text("query").filter(|it| it.contains('{'))?;
             let inner = query.split_once('{')?.1;
-            let name: String = inner.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let name: String = inner
+                .trim_start()
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
             (!name.is_empty()).then_some(name)
         })
         .or_else(from_query)
@@ -249,7 +261,9 @@ fn source(exchange: &Exchange) -> DataSource {
             let best = exchange.measures.embedded_json.iter().map(|it| it.leaves_visible).max();
             // The script must hold most of what the page shows; a page often embeds settings too.
             match best {
-                Some(seen) if seen > 0 && seen * 2 >= exchange.measures.leaves_visible => DataSource::EmbeddedJson,
+                Some(seen) if seen > 0 && seen * 2 >= exchange.measures.leaves_visible => {
+                    DataSource::EmbeddedJson
+                }
                 _ => DataSource::Html,
             }
         }
@@ -265,7 +279,10 @@ fn refused<'a>(
 ) -> Option<Reject> {
     let walled = recording.exchanges.iter().rev().find(|it| {
         matches!(it.status, Some(401 | 403))
-            && matches!(it.resource_type, ResourceType::Xhr | ResourceType::Fetch | ResourceType::Document)
+            && matches!(
+                it.resource_type,
+                ResourceType::Xhr | ResourceType::Fetch | ResourceType::Document
+            )
             && !it.measures.typed_in_request.is_empty()
     });
     let challenged = recording.exchanges.iter().any(|it| {
@@ -274,7 +291,10 @@ fn refused<'a>(
             && it.response_headers.iter().any(|header| header.name == "cf-mitigated")
     });
     if challenged {
-        return Some(Reject::new(Reason::AntiBot, "the site answered with a challenge for browsers it distrusts"));
+        return Some(Reject::new(
+            Reason::AntiBot,
+            "the site answered with a challenge for browsers it distrusts",
+        ));
     }
     let it = walled?;
     let key = endpoint_key(it);

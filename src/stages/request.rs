@@ -7,7 +7,7 @@ use url::Url;
 
 use super::signals::{site_of, words};
 use crate::{
-    artifacts::recording::{Exchange, Excerpt, Origin, RequestBody, SessionRecording, ValueOrigin},
+    artifacts::recording::{Excerpt, Exchange, Origin, RequestBody, SessionRecording, ValueOrigin},
     recipe::{
         model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
         template::escape,
@@ -16,11 +16,43 @@ use crate::{
 
 /// Headers that a browser adds by itself, that identify it, or that a client must set itself.
 const NOISE: &[&str] = &[
-    "accept-encoding", "accept-language", "authorization", "cache-control", "connection", "content-length",
-    "cookie", "dnt", "expect", "host", "if-match", "if-modified-since", "if-none-match", "if-unmodified-since", "keep-alive",
-    "origin", "pragma", "priority", "proxy-authorization", "proxy-connection", "range", "referer", "save-data", "te",
-    "trailer", "transfer-encoding", "upgrade", "upgrade-insecure-requests", "user-agent", "via", "x-forwarded-for",
-    "x-client-data", "traceparent", "tracestate", "baggage", "sentry-trace", "newrelic",
+    "accept-encoding",
+    "accept-language",
+    "authorization",
+    "cache-control",
+    "connection",
+    "content-length",
+    "cookie",
+    "dnt",
+    "expect",
+    "host",
+    "if-match",
+    "if-modified-since",
+    "if-none-match",
+    "if-unmodified-since",
+    "keep-alive",
+    "origin",
+    "pragma",
+    "priority",
+    "proxy-authorization",
+    "proxy-connection",
+    "range",
+    "referer",
+    "save-data",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "upgrade-insecure-requests",
+    "user-agent",
+    "via",
+    "x-forwarded-for",
+    "x-client-data",
+    "traceparent",
+    "tracestate",
+    "baggage",
+    "sentry-trace",
+    "newrelic",
 ];
 
 /// The request as recorded, its secrets as slots.
@@ -84,7 +116,9 @@ impl Slots<'_> {
         let mut out = String::new();
         let mut rest = value;
         while let Some(start) = rest.find("[REDACTED:") {
-            let Some(len) = rest[start..].find(']') else { break };
+            let Some(len) = rest[start..].find(']') else {
+                break;
+            };
             let placeholder = &rest[start..=start + len];
             out.push_str(&escape(&rest[..start]));
             out.push('{');
@@ -126,7 +160,9 @@ impl Slots<'_> {
             Some(Origin::Cookie { name }) => SlotSource::Cookie { name },
             Some(Origin::Meta { name }) => SlotSource::Meta { name },
             Some(Origin::Response { url, path }) => SlotSource::Response { url, path },
-            Some(Origin::Document { url, after, until }) => SlotSource::Document { url, after, until },
+            Some(Origin::Document { url, after, until }) => {
+                SlotSource::Document { url, after, until }
+            }
             None => SlotSource::Live { placeholder: placeholder.to_owned() },
         };
         if let Some(it) = self.slots.iter().find(|it| it.from == from) {
@@ -167,16 +203,54 @@ pub fn identifier(text: &str) -> String {
 
 /// Words in a button, a path or a GraphQL operation that mean a change.
 const CHANGE_WORDS: &[&str] = &[
-    "order", "buy", "purchase", "pay", "payment", "checkout", "cart", "basket", "delete", "remove", "destroy", "create", "update",
-    "insert", "save", "submit", "publish", "send", "subscribe", "unsubscribe", "signup", "register", "login", "logout", "signin",
-    "signout", "place", "confirm", "cancel", "book", "reserve", "transfer", "vote", "upload", "upvote", "comment", "reply",
-    "follow", "mutation", "mutate", "donate", "apply",
+    "order",
+    "buy",
+    "purchase",
+    "pay",
+    "payment",
+    "checkout",
+    "cart",
+    "basket",
+    "delete",
+    "remove",
+    "destroy",
+    "create",
+    "update",
+    "insert",
+    "save",
+    "submit",
+    "publish",
+    "send",
+    "subscribe",
+    "unsubscribe",
+    "signup",
+    "register",
+    "login",
+    "logout",
+    "signin",
+    "signout",
+    "place",
+    "confirm",
+    "cancel",
+    "book",
+    "reserve",
+    "transfer",
+    "vote",
+    "upload",
+    "upvote",
+    "comment",
+    "reply",
+    "follow",
+    "mutation",
+    "mutate",
+    "donate",
+    "apply",
 ];
 
 /// Words that mean a question.
 const READ_WORDS: &[&str] = &[
-    "search", "query", "find", "list", "filter", "lookup", "get", "fetch", "read", "browse", "suggest", "queries", "select",
-    "graphql", "results", "match",
+    "search", "query", "find", "list", "filter", "lookup", "get", "fetch", "read", "browse",
+    "suggest", "queries", "select", "graphql", "results", "match",
 ];
 
 /// Whether replaying the exchange changes nothing, judged before any replay. GET and HEAD read by definition; anything else
@@ -188,7 +262,9 @@ pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), St
     let url = Url::parse(&exchange.url).ok();
     let path = url.as_ref().map(|it| words(it.path())).unwrap_or_default();
     let has = |set: &std::collections::BTreeSet<String>, list: &[&str]| {
-        list.iter().find(|it| set.contains(**it) || set.contains(it.trim_end_matches('s'))).map(|it| (*it).to_owned())
+        list.iter()
+            .find(|it| set.contains(**it) || set.contains(it.trim_end_matches('s')))
+            .map(|it| (*it).to_owned())
     };
     let line = format!("{} {}", exchange.method, url.as_ref().map_or("", |it| it.path()));
     if let Some(query) = graphql(exchange) {
@@ -210,12 +286,15 @@ pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), St
             return Err(format!("{line} was caused by pressing something about `{word}`"));
         }
     }
-    let query_shaped = exchange
-        .measures
-        .typed_in_request
-        .iter()
-        .any(|it| has(&words(&it.key), &["query", "search", "term", "text", "keyword", "keywords", "filter", "what"]).is_some()
-            || it.key == "q" || it.key.ends_with("/q"));
+    let query_shaped = exchange.measures.typed_in_request.iter().any(|it| {
+        has(
+            &words(&it.key),
+            &["query", "search", "term", "text", "keyword", "keywords", "filter", "what"],
+        )
+        .is_some()
+            || it.key == "q"
+            || it.key.ends_with("/q")
+    });
     let list_shaped = exchange.measures.lists.iter().any(|it| it.of_objects && it.len >= 2)
         || matches!(&exchange.excerpt, Some(Excerpt::Html(_)));
     if reading_path.is_some() && (query_shaped || list_shaped) || query_shaped && list_shaped {
@@ -226,7 +305,9 @@ pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), St
 
 /// The query text of a GraphQL call.
 fn graphql(exchange: &Exchange) -> Option<&str> {
-    let Some(RequestBody::Json(body)) = &exchange.request_body else { return None };
+    let Some(RequestBody::Json(body)) = &exchange.request_body else {
+        return None;
+    };
     let body = body.get(0).unwrap_or(body);
     body.get("query").and_then(Value::as_str).filter(|it| it.contains('{'))
 }

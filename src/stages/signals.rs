@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
 use crate::artifacts::recording::{
-    BodyStatus, Exchange, Excerpt, InitiatorKind, RequestBody, ResourceType, SessionRecording,
+    BodyStatus, Excerpt, Exchange, InitiatorKind, RequestBody, ResourceType, SessionRecording,
 };
 
 /// Name and weight. The composite is their weighted sum, scaled so that all positive ones in full make 10,000 basis points.
@@ -48,35 +48,133 @@ pub const WEIGHTS: &[(&str, i32)] = &[
 /// Hosts whose business is measuring or advertising: a data request is never there (categories ads, analytics, tag manager,
 /// consent of the third-party-web list, the largest by traffic). Whole-category lists lose data hosts, so it stays short.
 const TELEMETRY_HOSTS: &[&str] = &[
-    "google-analytics.com", "googletagmanager.com", "doubleclick.net", "googlesyndication.com",
-    "googleadservices.com", "adservice.google.com", "segment.io", "segment.com", "mixpanel.com",
-    "amplitude.com", "hotjar.com", "hotjar.io", "fullstory.com", "newrelic.com", "nr-data.net",
-    "sentry.io", "bugsnag.com", "datadoghq.com", "browser-intake-datadoghq.com", "clarity.ms",
-    "scorecardresearch.com", "quantserve.com", "criteo.com", "criteo.net", "adnxs.com",
-    "rubiconproject.com", "pubmatic.com", "openx.net", "taboola.com", "outbrain.com",
-    "facebook.net", "bat.bing.com", "snowplowanalytics.com", "heapanalytics.com", "optimizely.com",
-    "cookielaw.org", "onetrust.com", "cookiebot.com", "trustarc.com", "chartbeat.net",
-    "parsely.com", "statcounter.com", "matomo.cloud", "plausible.io", "amazon-adsystem.com",
-    "demdex.net", "omtrdc.net", "moatads.com", "casalemedia.com", "smartadserver.com",
+    "google-analytics.com",
+    "googletagmanager.com",
+    "doubleclick.net",
+    "googlesyndication.com",
+    "googleadservices.com",
+    "adservice.google.com",
+    "segment.io",
+    "segment.com",
+    "mixpanel.com",
+    "amplitude.com",
+    "hotjar.com",
+    "hotjar.io",
+    "fullstory.com",
+    "newrelic.com",
+    "nr-data.net",
+    "sentry.io",
+    "bugsnag.com",
+    "datadoghq.com",
+    "browser-intake-datadoghq.com",
+    "clarity.ms",
+    "scorecardresearch.com",
+    "quantserve.com",
+    "criteo.com",
+    "criteo.net",
+    "adnxs.com",
+    "rubiconproject.com",
+    "pubmatic.com",
+    "openx.net",
+    "taboola.com",
+    "outbrain.com",
+    "facebook.net",
+    "bat.bing.com",
+    "snowplowanalytics.com",
+    "heapanalytics.com",
+    "optimizely.com",
+    "cookielaw.org",
+    "onetrust.com",
+    "cookiebot.com",
+    "trustarc.com",
+    "chartbeat.net",
+    "parsely.com",
+    "statcounter.com",
+    "matomo.cloud",
+    "plausible.io",
+    "amazon-adsystem.com",
+    "demdex.net",
+    "omtrdc.net",
+    "moatads.com",
+    "casalemedia.com",
+    "smartadserver.com",
 ];
 
 const TRACKER_WORDS: &[&str] = &[
-    "collect", "pixel", "beacon", "telemetry", "analytics", "track", "tracking", "rum", "metrics",
-    "adsct", "impression", "impressions", "bid", "bids", "prebid", "gtm", "heartbeat", "stats_log",
-    "csp_report", "logging", "logs", "errorlog",
+    "collect",
+    "pixel",
+    "beacon",
+    "telemetry",
+    "analytics",
+    "track",
+    "tracking",
+    "rum",
+    "metrics",
+    "adsct",
+    "impression",
+    "impressions",
+    "bid",
+    "bids",
+    "prebid",
+    "gtm",
+    "heartbeat",
+    "stats_log",
+    "csp_report",
+    "logging",
+    "logs",
+    "errorlog",
 ];
 
 /// Calls every page makes for itself, whatever the task is.
 const HOUSEKEEPING_WORDS: &[&str] = &[
-    "feature", "features", "flags", "flag", "experiments", "experiment", "locale", "locales", "i18n",
-    "translations", "translation", "messages", "config", "configuration", "settings", "manifest", "session",
-    "consent", "me", "viewer", "notifications", "whoami", "csrf", "token", "ping", "health",
-    "geoip", "bootstrap", "preferences", "abtest", "version",
+    "feature",
+    "features",
+    "flags",
+    "flag",
+    "experiments",
+    "experiment",
+    "locale",
+    "locales",
+    "i18n",
+    "translations",
+    "translation",
+    "messages",
+    "config",
+    "configuration",
+    "settings",
+    "manifest",
+    "session",
+    "consent",
+    "me",
+    "viewer",
+    "notifications",
+    "whoami",
+    "csrf",
+    "token",
+    "ping",
+    "health",
+    "geoip",
+    "bootstrap",
+    "preferences",
+    "abtest",
+    "version",
 ];
 
 const SUGGESTION_WORDS: &[&str] = &[
-    "suggest", "suggestion", "suggestions", "autocomplete", "autosuggest", "typeahead", "complete",
-    "completion", "trending", "recommended", "recommendations", "recommend", "popular", "related",
+    "suggest",
+    "suggestion",
+    "suggestions",
+    "autocomplete",
+    "autosuggest",
+    "typeahead",
+    "complete",
+    "completion",
+    "trending",
+    "recommended",
+    "recommendations",
+    "recommend",
+    "popular",
+    "related",
 ];
 
 const API_WORDS: &[&str] =
@@ -84,8 +182,9 @@ const API_WORDS: &[&str] =
 
 /// Words of a task that say nothing about which request it is.
 const STOP_WORDS: &[&str] = &[
-    "the", "and", "for", "with", "from", "show", "find", "search", "get", "list", "look", "see", "all", "any",
-    "that", "this", "what", "which", "who", "are", "was", "its", "into", "about", "page", "site", "www", "com", "http", "https", "results",
+    "the", "and", "for", "with", "from", "show", "find", "search", "get", "list", "look", "see",
+    "all", "any", "that", "this", "what", "which", "who", "are", "was", "its", "into", "about",
+    "page", "site", "www", "com", "http", "https", "results",
 ];
 
 /// What every exchange of a session is measured against.
@@ -125,7 +224,10 @@ pub fn signals(exchange: &Exchange, session: &Session<'_>) -> BTreeMap<&'static 
     put("typed_in_request", typed_share(exchange, session.recording));
     put("visible_on_page", visible_share(exchange));
     if !session.recording.typed.is_empty() && !measures.typed_in_response.is_empty() {
-        put("echoes_input", (1000 * measures.typed_in_response.len() / session.recording.typed.len()) as i32);
+        put(
+            "echoes_input",
+            (1000 * measures.typed_in_response.len() / session.recording.typed.len()) as i32,
+        );
     }
     if exchange.after_action.is_some() && exchange.after_action == session.last_action {
         put("after_action", 1000);
@@ -135,24 +237,30 @@ pub fn signals(exchange: &Exchange, session: &Session<'_>) -> BTreeMap<&'static 
     put("content_type", content_type_share(exchange));
     put("has_list", list_share(exchange));
     put("json_richness", richness_share(measures.json_nodes, measures.json_depth));
-    put("body_size", match exchange.decoded_bytes.unwrap_or(0) {
-        0..200 => 0,
-        200..1000 => 600,
-        _ => 1000,
-    });
+    put(
+        "body_size",
+        match exchange.decoded_bytes.unwrap_or(0) {
+            0..200 => 0,
+            200..1000 => 600,
+            _ => 1000,
+        },
+    );
     let request_text = format!("{} {}", exchange.url, body_text(exchange));
     put("url_task_overlap", overlap(&session.task_words, &words(&request_text)));
     put("body_task_overlap", overlap(&session.task_words, &excerpt_words(exchange)));
     if let Some(answer) = &session.recording.final_answer {
         put("url_result_overlap", overlap(&words(&request_text), &words(answer)));
     }
-    put("resource_type", match exchange.resource_type {
-        ResourceType::Xhr | ResourceType::Fetch => 1000,
-        ResourceType::Document => 700,
-        ResourceType::Iframe => 500,
-        ResourceType::Other => 500,
-        _ => 0,
-    });
+    put(
+        "resource_type",
+        match exchange.resource_type {
+            ResourceType::Xhr | ResourceType::Fetch => 1000,
+            ResourceType::Document => 700,
+            ResourceType::Iframe => 500,
+            ResourceType::Other => 500,
+            _ => 0,
+        },
+    );
     put("initiator_stack", if exchange.initiator.has_stack { 1000 } else { 0 });
     put("initiator_type", if exchange.initiator.kind == InitiatorKind::Script { 1000 } else { 0 });
     put("same_site", if site_of(&exchange.url) == session.page_site { 1000 } else { 0 });
@@ -168,7 +276,9 @@ pub fn signals(exchange: &Exchange, session: &Session<'_>) -> BTreeMap<&'static 
     {
         put("cache_buster", 1000);
     }
-    if exchange.excerpt.is_none() && !matches!(exchange.body_status, BodyStatus::Captured | BodyStatus::Truncated) {
+    if exchange.excerpt.is_none()
+        && !matches!(exchange.body_status, BodyStatus::Captured | BodyStatus::Truncated)
+    {
         put("lost_body", 1000);
     }
     out
@@ -257,7 +367,8 @@ fn excerpt_words(exchange: &Exchange) -> BTreeSet<String> {
         Some(Excerpt::Html(it) | Excerpt::Text(it)) => it.clone(),
         None => String::new(),
     };
-    let end = text.char_indices().map(|(i, _)| i).take_while(|i| *i < 16 * 1024).last().unwrap_or(0);
+    let end =
+        text.char_indices().map(|(i, _)| i).take_while(|i| *i < 16 * 1024).last().unwrap_or(0);
     words(&text[..end])
 }
 
@@ -318,7 +429,9 @@ fn has_word(words: &[String], list: &[&str]) -> bool {
 fn is_api_word(word: &str) -> bool {
     API_WORDS.contains(&word)
         || (word.len() <= 3
-            && word.strip_prefix('v').is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit())))
+            && word
+                .strip_prefix('v')
+                .is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit())))
 }
 
 fn is_telemetry(host: &str) -> bool {
@@ -327,17 +440,43 @@ fn is_telemetry(host: &str) -> bool {
         .any(|it| host == *it || host.strip_suffix(it).is_some_and(|rest| rest.ends_with('.')));
     let first = host.split('.').next().unwrap_or("");
     listed
-        || matches!(first, "metrics" | "telemetry" | "analytics" | "stats-collector" | "beacon" | "pixel" | "ads" | "tracking" | "tracker")
+        || matches!(
+            first,
+            "metrics"
+                | "telemetry"
+                | "analytics"
+                | "stats-collector"
+                | "beacon"
+                | "pixel"
+                | "ads"
+                | "tracking"
+                | "tracker"
+        )
 }
 
 /// Query names and values that only defeat caches (seed 1.3, phase A).
 pub fn is_cache_buster(name: &str, value: &str) -> bool {
     const NAMES: &[&str] = &[
-        "_", "_t", "t", "ts", "cb", "cachebust", "cachebuster", "nocache", "nonce", "rand", "random", "rnd", "timestamp", "cache",
+        "_",
+        "_t",
+        "t",
+        "ts",
+        "cb",
+        "cachebust",
+        "cachebuster",
+        "nocache",
+        "nonce",
+        "rand",
+        "random",
+        "rnd",
+        "timestamp",
+        "cache",
     ];
     let name = name.to_ascii_lowercase();
     let digits = value.chars().filter(char::is_ascii_digit).count();
-    NAMES.contains(&name.as_str()) && digits >= 6 && value.chars().all(|c| c.is_ascii_digit() || c == '.')
+    NAMES.contains(&name.as_str())
+        && digits >= 6
+        && value.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
 /// eTLD+1, or the host itself where there is none.
@@ -362,7 +501,9 @@ mod tests {
     fn cache_busters() {
         assert!(is_cache_buster("_t", "1763762345123"));
         assert!(is_cache_buster("cb", "0.8273645123"));
-        for (name, value) in [("t", "thread"), ("q", "1763762345123"), ("ts", "12"), ("page", "100000")] {
+        for (name, value) in
+            [("t", "thread"), ("q", "1763762345123"), ("ts", "12"), ("page", "100000")]
+        {
             assert!(!is_cache_buster(name, value), "{name}={value}");
         }
     }

@@ -19,9 +19,14 @@ pub fn summarize(recording: &SessionRecording, candidates: &CandidateSet) -> Can
 
 fn summary(exchange: &Exchange) -> Summary {
     let measures = &exchange.measures;
-    let mut lists: Vec<_> = measures.lists.iter().chain(measures.embedded_json.iter().flat_map(|it| &it.lists)).collect();
+    let mut lists: Vec<_> = measures
+        .lists
+        .iter()
+        .chain(measures.embedded_json.iter().flat_map(|it| &it.lists))
+        .collect();
     lists.sort_by_key(|it| std::cmp::Reverse((it.items_visible, it.leaves_visible)));
-    let mut carries: Vec<String> = measures.typed_in_request.iter().map(|it| it.name.clone()).collect();
+    let mut carries: Vec<String> =
+        measures.typed_in_request.iter().map(|it| it.name.clone()).collect();
     carries.dedup();
     Summary {
         exchange: exchange.id,

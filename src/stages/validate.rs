@@ -11,7 +11,7 @@ use super::{
 use crate::{
     artifacts::{
         payloads::{Judged, Reason, RecipeAnalysis, RecipeDraft, Reject, Replay},
-        recording::{Exchange, Excerpt, Place, SessionRecording},
+        recording::{Excerpt, Exchange, Place, SessionRecording},
     },
     error::{Code, Result},
     recipe::model::{ResponseSpec, TransportKind},
@@ -38,10 +38,12 @@ pub async fn validate(
     let values = BTreeMap::new();
     let mut replays: Vec<Replay> = Vec::new();
     for transport in replayer.transports() {
-        let call = Call { transport, request: &request, parameters: &[], values: &values, slots: &slots };
+        let call =
+            Call { transport, request: &request, parameters: &[], values: &values, slots: &slots };
         let n = replays.len() as u32 + 1;
         let first =
-            observe(replayer, call, &chosen.response, captured.as_deref(), n, "as recorded").await?;
+            observe(replayer, call, &chosen.response, captured.as_deref(), n, "as recorded")
+                .await?;
         replays.push(first.replay.clone());
         if !first.good() {
             continue;

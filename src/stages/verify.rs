@@ -53,8 +53,18 @@ pub async fn verify(
     }
     let mut response = draft.response.clone();
     response.min_items = response.min_items.max(expect.min_items);
-    for (i, transport) in replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub).enumerate() {
-        let mut run = Run { replayer, draft, baseline, expect, response: &response, transport, report: &mut report };
+    for (i, transport) in
+        replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub).enumerate()
+    {
+        let mut run = Run {
+            replayer,
+            draft,
+            baseline,
+            expect,
+            response: &response,
+            transport,
+            report: &mut report,
+        };
         match run.all().await? {
             Ok(()) => {
                 report.verified = true;
@@ -133,10 +143,14 @@ impl Run<'_, '_> {
         let noise = data_difference_bp(&a, &again);
         let effect = data_difference_bp(&a, &b);
         if effect <= noise {
-            return Ok(Err(final_("the second example gives the same data: the parameters have no effect")));
+            return Ok(Err(final_(
+                "the second example gives the same data: the parameters have no effect",
+            )));
         }
         if !self.draft.second_seen.is_empty() && !holds_any(&b, &self.draft.second_seen) {
-            return Ok(Err(final_("nothing of the second answer was on the second page: it is not the data asked for")));
+            return Ok(Err(final_(
+                "nothing of the second answer was on the second page: it is not the data asked for",
+            )));
         }
         if let Err(why) = self.each(&first, &second, &a, noise).await? {
             return Ok(Err(why));
@@ -153,10 +167,14 @@ impl Run<'_, '_> {
         a: &Value,
         noise: u32,
     ) -> Result<Result<(), Failure>> {
-        let differing: Vec<&String> =
-            first.keys().filter(|it| second.get(*it).is_some_and(|value| *value != first[*it])).collect();
+        let differing: Vec<&String> = first
+            .keys()
+            .filter(|it| second.get(*it).is_some_and(|value| *value != first[*it]))
+            .collect();
         if let Some(same) = first.keys().find(|it| !differing.contains(it)) {
-            return Ok(Err(final_(&format!("both examples give `{same}` the same value, so its effect is unknown"))));
+            return Ok(Err(final_(&format!(
+                "both examples give `{same}` the same value, so its effect is unknown"
+            ))));
         }
         if differing.len() == 1 {
             self.report.effective.push(differing[0].clone());
@@ -180,7 +198,12 @@ impl Run<'_, '_> {
     }
 
     /// Paging parameters stay only if the next value gives other data of the same shape.
-    async fn optional(&mut self, first: &BTreeMap<String, String>, a: &Value, noise: u32) -> Result<()> {
+    async fn optional(
+        &mut self,
+        first: &BTreeMap<String, String>,
+        a: &Value,
+        noise: u32,
+    ) -> Result<()> {
         let optional = self.draft.parameters.iter().filter(|it| !it.required);
         for it in optional {
             let value: i64 = it.default.as_deref().and_then(|it| it.parse().ok()).unwrap_or(0);
@@ -188,7 +211,8 @@ impl Run<'_, '_> {
             let mut values = first.clone();
             values.insert(it.name.clone(), if is_size { value / 2 } else { value + 1 }.to_string());
             let seen = self.look(&format!("A with {} changed", it.name), &values).await?;
-            let effect = seen.good() && seen.data.as_ref().is_some_and(|it| data_difference_bp(a, it) > noise);
+            let effect = seen.good()
+                && seen.data.as_ref().is_some_and(|it| data_difference_bp(a, it) > noise);
             if effect {
                 self.report.effective.push(it.name.clone());
             } else {
@@ -198,15 +222,25 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    async fn one(&mut self, what: &str, values: &BTreeMap<String, String>) -> Result<Result<Value, Failure>> {
+    async fn one(
+        &mut self,
+        what: &str,
+        values: &BTreeMap<String, String>,
+    ) -> Result<Result<Value, Failure>> {
         let seen = self.look(what, values).await?;
         if let Some(code) = &seen.replay.code {
             let detail = seen.replay.detail.clone().unwrap_or_default();
-            return Ok(Err(Failure { text: format!("{what}: {code} ({detail})"), is_final: false }));
+            return Ok(Err(Failure {
+                text: format!("{what}: {code} ({detail})"),
+                is_final: false,
+            }));
         }
         for path in &self.expect.required_paths {
             if !has_path(&seen.shape, path) {
-                return Ok(Err(Failure { text: format!("{what}: the answer has no `{path}`"), is_final: false }));
+                return Ok(Err(Failure {
+                    text: format!("{what}: the answer has no `{path}`"),
+                    is_final: false,
+                }));
             }
         }
         Ok(Ok(seen.data.unwrap_or(Value::Null)))
@@ -221,8 +255,8 @@ impl Run<'_, '_> {
             slots: &self.draft.slots,
         };
         let n = self.report.replays.len() as u32 + 1;
-        let seen =
-            observe(self.replayer, call, self.response, Some(&self.baseline.shape), n, what).await?;
+        let seen = observe(self.replayer, call, self.response, Some(&self.baseline.shape), n, what)
+            .await?;
         let replay: Replay = seen.replay.clone();
         self.report.replays.push(replay);
         Ok(seen)
@@ -250,7 +284,9 @@ fn holds_any(data: &Value, lines: &[String]) -> bool {
             Value::String(it) => {
                 let text = it.trim().to_lowercase();
                 text.chars().count() >= 3
-                    && lines.iter().any(|line| line.contains(&text) || (line.len() >= 8 && text.contains(line.as_str())))
+                    && lines.iter().any(|line| {
+                        line.contains(&text) || (line.len() >= 8 && text.contains(line.as_str()))
+                    })
             }
             Value::Number(it) => {
                 let text = it.to_string();
@@ -273,7 +309,9 @@ mod tests {
     #[test]
     fn paths_in_shapes() {
         let shape = shape::paths(&json!([{"title": "x", "by": {"name": "y"}}]));
-        for (wanted, has) in [("title", true), ("hits[].title", true), ("by.name", true), ("price", false)] {
+        for (wanted, has) in
+            [("title", true), ("hits[].title", true), ("by.name", true), ("price", false)]
+        {
             assert_eq!(has_path(&shape, wanted), has, "{wanted}");
         }
     }

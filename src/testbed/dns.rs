@@ -32,18 +32,11 @@ impl Dns {
         let (udp, tcp) = bind(port).await?;
         let addr = udp.local_addr()?;
         let queries = Arc::new(AtomicU64::new(0));
-        let zone = Zone {
-            queries: Arc::clone(&queries),
-            rebinds: AtomicU64::new(0),
-        };
+        let zone = Zone { queries: Arc::clone(&queries), rebinds: AtomicU64::new(0) };
         let mut server = Server::new(zone);
         server.register_socket(udp);
         server.register_listener(tcp, Duration::from_secs(5), 4096);
-        Ok(Dns {
-            addr,
-            queries,
-            server,
-        })
+        Ok(Dns { addr, queries, server })
     }
 
     pub fn addr(&self) -> SocketAddr {
@@ -90,27 +83,13 @@ impl Zone {
             "metadata.example." => (vec![[169, 254, 169, 254]], 60),
             "loop.example." => (vec![[127, 0, 0, 1]], 60),
             "rebind.example." if kind == RecordType::A => {
-                let first = self
-                    .rebinds
-                    .fetch_add(1, Ordering::SeqCst)
-                    .is_multiple_of(2);
-                (
-                    vec![if first {
-                        [203, 0, 113, 9]
-                    } else {
-                        [127, 0, 0, 1]
-                    }],
-                    0,
-                )
+                let first = self.rebinds.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
+                (vec![if first { [203, 0, 113, 9] } else { [127, 0, 0, 1] }], 0)
             }
             "rebind.example." => (vec![], 0),
             _ => return None,
         };
-        Some(if kind == RecordType::A {
-            found
-        } else {
-            (vec![], 60)
-        })
+        Some(if kind == RecordType::A { found } else { (vec![], 60) })
     }
 }
 
@@ -146,11 +125,7 @@ impl RequestHandler for Zone {
                 Err(_) => metadata.response_code = ResponseCode::FormErr,
             }
             // RFC 2308: an answer without records carries the SOA, which says how long to believe it.
-            let soa = if answers.is_empty() {
-                vec![authority()]
-            } else {
-                vec![]
-            };
+            let soa = if answers.is_empty() { vec![authority()] } else { vec![] };
             let none = || std::iter::empty::<&Record>();
             let response = MessageResponseBuilder::from_message_request(request).build(
                 metadata,
@@ -161,10 +136,7 @@ impl RequestHandler for Zone {
             );
             // The asker went away; the return value is only for the server's log.
             out.send_response(response).await.unwrap_or_else(|_| {
-                ResponseInfo::from(Header {
-                    metadata,
-                    counts: HeaderCounts::default(),
-                })
+                ResponseInfo::from(Header { metadata, counts: HeaderCounts::default() })
             })
         })
     }
@@ -172,15 +144,7 @@ impl RequestHandler for Zone {
 
 fn authority() -> Record {
     let name = |label: &str| Name::from_ascii(label).unwrap_or_else(|_| Name::root());
-    let soa = SOA::new(
-        name("ns.example."),
-        name("hostmaster.example."),
-        1,
-        60,
-        60,
-        60,
-        30,
-    );
+    let soa = SOA::new(name("ns.example."), name("hostmaster.example."), 1, 60, 60, 60, 30);
     Record::from_rdata(name("example."), 30, RData::SOA(soa))
 }
 
@@ -199,22 +163,12 @@ mod tests {
         let mut question = Message::query();
         question.add_query(Query::query(Name::from_ascii(name).unwrap(), kind));
         let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        socket
-            .send_to(&question.to_vec().unwrap(), server)
-            .await
-            .unwrap();
+        socket.send_to(&question.to_vec().unwrap(), server).await.unwrap();
         let mut bytes = [0; 512];
         let size = socket.recv(&mut bytes).await.unwrap();
         let answer = Message::from_vec(&bytes[..size]).unwrap();
-        assert_eq!(
-            answer.authorities.is_empty(),
-            !answer.answers.is_empty(),
-            "{name} {kind}: SOA"
-        );
-        (
-            answer.metadata.response_code,
-            answer.answers.iter().map(|r| r.data.to_string()).collect(),
-        )
+        assert_eq!(answer.authorities.is_empty(), !answer.answers.is_empty(), "{name} {kind}: SOA");
+        (answer.metadata.response_code, answer.answers.iter().map(|r| r.data.to_string()).collect())
     }
 
     #[tokio::test]
@@ -237,11 +191,7 @@ mod tests {
         ];
         for (name, kind, code, addresses) in cases {
             let expected = (*code, addresses.iter().map(|&ip| ip.to_owned()).collect());
-            assert_eq!(
-                look_up(dns.addr(), name, *kind).await,
-                expected,
-                "{name} {kind}"
-            );
+            assert_eq!(look_up(dns.addr(), name, *kind).await, expected, "{name} {kind}");
         }
         assert_eq!(dns.queries(), cases.len() as u64);
     }

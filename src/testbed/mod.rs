@@ -103,11 +103,7 @@ impl Testbed {
             // axum's accept loop retries by itself; there is nobody to tell.
             let _ = server.await;
         });
-        Ok(Testbed {
-            addr,
-            world,
-            _stop: stop,
-        })
+        Ok(Testbed { addr, world, _stop: stop })
     }
 
     /// Where it listens.

@@ -24,11 +24,7 @@ pub fn png(rgb: [u8; 3]) -> Vec<u8> {
 
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
     // Width, height, 8 bits a channel, RGB, no interlacing.
-    chunk(
-        &mut file,
-        *b"IHDR",
-        &[0, 0, 0, SIDE as u8, 0, 0, 0, SIDE as u8, 8, 2, 0, 0, 0],
-    );
+    chunk(&mut file, *b"IHDR", &[0, 0, 0, SIDE as u8, 0, 0, 0, SIDE as u8, 8, 2, 0, 0, 0]);
     chunk(&mut file, *b"IDAT", &packed);
     chunk(&mut file, *b"IEND", &[]);
     file

@@ -82,11 +82,7 @@ pub fn page(site: &Site, ask: &Ask, head: &str, main: &str) -> Response {
         Layout::Plain => PLAIN,
     };
     let nav: String = site.nav.iter().map(|entry| link(entry)).collect();
-    let prefetch = if site.extras.contains(&Extra::Prefetch) {
-        PREFETCH
-    } else {
-        ""
-    };
+    let prefetch = if site.extras.contains(&Extra::Prefetch) { PREFETCH } else { "" };
     // `main` and `head` go last: what they hold must not be taken for a placeholder.
     let html = layout
         .replace("{{name}}", site.name)
@@ -177,21 +173,14 @@ pub fn answer(site: &Site, ask: &Ask) -> Response {
             let topic = path.trim_start_matches('/');
             let mut dice = Dice::new(&[&ask.host, path]);
             let text = [(); 6].map(|()| dice.sentence(topic)).join("</p><p>");
-            page(
-                site,
-                ask,
-                "",
-                &format!("<h1>{}</h1><p>{text}</p>", words::capitalised(topic)),
-            )
+            page(site, ask, "", &format!("<h1>{}</h1><p>{text}</p>", words::capitalised(topic)))
         }
         _ => wire::not_found(),
     }
 }
 
 fn is_plain_page(site: &Site, path: &str) -> bool {
-    let known = [
-        "/help", "/about", "/privacy", "/terms", "/contact", "/careers",
-    ];
+    let known = ["/help", "/about", "/privacy", "/terms", "/contact", "/careers"];
     let is = |entry: &&str| path.strip_prefix('/') == Some(&words::slug(entry));
     known.contains(&path) || site.nav.iter().any(is)
 }
@@ -212,14 +201,7 @@ fn font(path: &str) -> Response {
 
 fn flags(host: &str) -> Value {
     let mut dice = Dice::new(&["flags", host]);
-    let names = [
-        "new_header",
-        "fast_checkout",
-        "dark_mode",
-        "search_v2",
-        "chat",
-        "beta_badge",
-    ];
+    let names = ["new_header", "fast_checkout", "dark_mode", "search_v2", "chat", "beta_badge"];
     let flag = |name: &str| json!({ "key": name, "enabled": dice.chance(50), "variant": "a" });
     json!({ "flags": names.map(flag), "ttl": 300 })
 }

@@ -67,9 +67,7 @@ pub fn flags(ask: &Ask, _: &World) -> Response {
         ("GET", "/v1/flags") => {
             let project = ask.param("project").unwrap_or("default");
             let mut dice = Dice::new(&["remote flags", project]);
-            let rules = [
-                "layout", "search", "signup", "pricing", "images", "comments", "sharing",
-            ];
+            let rules = ["layout", "search", "signup", "pricing", "images", "comments", "sharing"];
             let rule = |key: &str| {
                 json!({
                     "key": key, "on": dice.chance(60), "rollout": dice.between(0, 100),

@@ -29,19 +29,11 @@ impl Ask {
     pub async fn read(request: Request) -> Result<Ask, Response> {
         let (head, body) = request.into_parts();
         let named = head.headers.get(header::HOST).and_then(|v| v.to_str().ok());
-        let authority = head
-            .uri
-            .authority()
-            .map(axum::http::uri::Authority::as_str)
-            .or(named);
+        let authority = head.uri.authority().map(axum::http::uri::Authority::as_str).or(named);
         let Ok(body) = axum::body::to_bytes(body, MAX_BODY).await else {
             return Err(text(StatusCode::PAYLOAD_TOO_LARGE, "body too large\n"));
         };
-        let method = if head.method == "HEAD" {
-            "GET"
-        } else {
-            head.method.as_str()
-        };
+        let method = if head.method == "HEAD" { "GET" } else { head.method.as_str() };
         Ok(Ask {
             host: without_port(authority.unwrap_or_default()).to_ascii_lowercase(),
             method: method.to_owned(),
@@ -64,10 +56,7 @@ impl Ask {
 
     /// A query parameter as a number within `1..=max`, or `default`.
     pub fn number(&self, name: &str, default: u64, max: u64) -> u64 {
-        self.param(name)
-            .and_then(|v| v.parse().ok())
-            .unwrap_or(default)
-            .clamp(1, max)
+        self.param(name).and_then(|v| v.parse().ok()).unwrap_or(default).clamp(1, max)
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -103,9 +92,7 @@ fn pairs(encoded: &[u8]) -> Vec<(String, String)> {
 }
 
 fn without_port(authority: &str) -> &str {
-    let host = authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => host,
@@ -158,10 +145,7 @@ pub fn error(status: StatusCode, message: &str) -> Response {
 
 /// 400: the parameter that the call is about is missing.
 pub fn missing(name: &str) -> Response {
-    error(
-        StatusCode::BAD_REQUEST,
-        &format!("missing parameter: {name}"),
-    )
+    error(StatusCode::BAD_REQUEST, &format!("missing parameter: {name}"))
 }
 
 pub fn not_found() -> Response {
@@ -181,25 +165,16 @@ pub fn shared(ask: &Ask, response: Response) -> Response {
 
 /// The answer to a CORS preflight: everything it asked for.
 pub fn preflight(ask: &Ask) -> Response {
-    let wanted = ask
-        .header("access-control-request-headers")
-        .unwrap_or("content-type");
+    let wanted = ask.header("access-control-request-headers").unwrap_or("content-type");
     let response = shared(ask, text(StatusCode::NO_CONTENT, ""));
-    let response = with(
-        response,
-        "access-control-allow-methods",
-        "GET, POST, OPTIONS",
-    );
+    let response = with(response, "access-control-allow-methods", "GET, POST, OPTIONS");
     let response = with(response, "access-control-allow-headers", wanted);
     with(response, "access-control-max-age", "600")
 }
 
 /// Text made safe for HTML, also inside quoted attributes.
 pub fn escape(raw: &str) -> String {
-    raw.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    raw.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

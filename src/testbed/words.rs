@@ -44,11 +44,8 @@ impl Dice {
 
     /// A day of 2024 or 2025, `YYYY-MM-DD`.
     pub fn date(&mut self) -> String {
-        let (year, month, day) = (
-            self.between(2024, 2025),
-            self.between(1, 12),
-            self.between(1, 28),
-        );
+        let (year, month, day) =
+            (self.between(2024, 2025), self.between(1, 12), self.between(1, 28));
         format!("{year}-{month:02}-{day:02}")
     }
 
@@ -66,15 +63,11 @@ impl Dice {
 
     /// A sentence about a topic.
     pub fn sentence(&mut self, topic: &str) -> String {
-        let (one, two) = (
-            self.pick(ADJECTIVES).to_lowercase(),
-            self.pick(ADJECTIVES).to_lowercase(),
-        );
+        let (one, two) =
+            (self.pick(ADJECTIVES).to_lowercase(), self.pick(ADJECTIVES).to_lowercase());
         let thing = self.pick(NOUNS).to_lowercase();
         let (city, name) = (self.pick(CITIES), self.name());
-        let verb = self.pick(&[
-            "tested", "chosen", "checked", "reviewed", "packed", "written",
-        ]);
+        let verb = self.pick(&["tested", "chosen", "checked", "reviewed", "packed", "written"]);
         match self.between(0, 4) {
             0 => format!("The {one} choice for {topic}, {verb} in {city} beside a {two} {thing}."),
             1 => format!("{name} of {city} on {topic}: {one}, {two}, and never without a {thing}."),
@@ -103,32 +96,19 @@ pub struct Found {
 pub fn search(kind: &str, query: &str, page: u64, per_page: u64) -> Found {
     let query = query.trim().to_lowercase();
     let any = !query.starts_with("zzz");
-    let total = if any {
-        7 + Dice::new(&[kind, &query]).roll() % 40
-    } else {
-        0
-    };
+    let total = if any { 7 + Dice::new(&[kind, &query]).roll() % 40 } else { 0 };
     // `page` is whatever the caller sent.
-    let first = page
-        .saturating_sub(1)
-        .saturating_mul(per_page)
-        .saturating_add(1);
+    let first = page.saturating_sub(1).saturating_mul(per_page).saturating_add(1);
     let last = first.saturating_add(per_page - 1).min(total);
     let hits = (first..=last).map(|at| (at, Dice::new(&[kind, &query, &at.to_string()])));
-    Found {
-        total,
-        pages: total.div_ceil(per_page),
-        hits: hits.collect(),
-    }
+    Found { total, pages: total.div_ceil(per_page), hits: hits.collect() }
 }
 
 /// Each word with a capital letter.
 pub fn capitalised(text: &str) -> String {
     let words = text.split_whitespace().map(|word| {
         let mut letters = word.chars();
-        letters
-            .next()
-            .map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect())
+        letters.next().map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect())
     });
     words.collect::<Vec<_>>().join(" ")
 }
@@ -136,9 +116,7 @@ pub fn capitalised(text: &str) -> String {
 /// Lower-case letters, digits and hyphens, for use in paths.
 pub fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
-    let words = lower
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
 
@@ -268,11 +246,7 @@ mod tests {
     fn the_same_query_finds_the_same_and_another_finds_others() {
         let titles = |query: &str| -> Vec<String> {
             let found = search("books", query, 1, 5);
-            found
-                .hits
-                .into_iter()
-                .map(|(_, mut dice)| dice.title("x"))
-                .collect()
+            found.hits.into_iter().map(|(_, mut dice)| dice.title("x")).collect()
         };
         assert_eq!(titles("rust"), titles(" Rust "));
         assert_ne!(titles("rust"), titles("sqlite"));
@@ -282,11 +256,7 @@ mod tests {
     fn pages_follow_each_other_and_end() {
         let total = search("books", "rust", 1, 5).total;
         let at = |page| -> Vec<u64> {
-            search("books", "rust", page, 5)
-                .hits
-                .iter()
-                .map(|(at, _)| *at)
-                .collect()
+            search("books", "rust", page, 5).hits.iter().map(|(at, _)| *at).collect()
         };
         assert_eq!(at(1), [1, 2, 3, 4, 5]);
         assert_eq!(at(2).first(), Some(&6));

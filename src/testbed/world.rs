@@ -25,10 +25,7 @@ struct Memory {
 
 impl World {
     pub fn new(port: u16) -> World {
-        World {
-            port,
-            memory: Mutex::default(),
-        }
+        World { port, memory: Mutex::default() }
     }
 
     pub fn hits(&self) -> BTreeMap<String, u64> {
@@ -72,11 +69,9 @@ impl World {
 
 /// 64 hex digits that look like a secret and depend only on the label.
 pub fn secret(label: &str) -> String {
-    Sha256::digest(label.as_bytes())
-        .iter()
-        .fold(String::new(), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    Sha256::digest(label.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }

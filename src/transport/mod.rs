@@ -12,17 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{error::Result, recipe::model::TransportKind};
 
-/// A request ready to send, not yet checked.
-#[derive(Clone, PartialEq)]
-pub struct Outgoing {
-    pub method: String,
-    pub url: String,
-    /// Lower-case names.
-    pub headers: Vec<(String, String)>,
-    pub body: Option<Vec<u8>>,
-    /// Canonical hosts that this request and its redirects may reach; empty means the request's own host.
-    pub allowed_domains: Vec<String>,
-}
+pub use crate::recipe::request::Outgoing;
 
 /// An answer within the caps, body decoded. `status` may be anything: judging it is the caller's business.
 #[derive(Clone)]
@@ -41,21 +31,13 @@ pub struct Reply {
 impl Reply {
     /// The first header of that lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(it, _)| it == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
     }
 
     /// MIME essence, lower case, or empty.
     pub fn mime(&self) -> String {
         let value = self.header("content-type").unwrap_or("");
-        value
-            .split(';')
-            .next()
-            .unwrap_or("")
-            .trim()
-            .to_ascii_lowercase()
+        value.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
     }
 }
 

@@ -33,12 +33,8 @@ const USER_AGENT: &str = concat!("commis/", env!("CARGO_PKG_VERSION"), " (+recip
 const CONNECT: Duration = Duration::from_secs(5);
 const MAX_CLIENTS: usize = 64;
 /// What may follow a redirect to another origin; anything else might be a credential under a name of its own.
-const HARMLESS: &[HeaderName] = &[
-    header::ACCEPT,
-    header::ACCEPT_LANGUAGE,
-    header::CONTENT_TYPE,
-    header::USER_AGENT,
-];
+const HARMLESS: &[HeaderName] =
+    &[header::ACCEPT, header::ACCEPT_LANGUAGE, header::CONTENT_TYPE, header::USER_AGENT];
 /// Belong to the connection, not to a request.
 const FRAMING: &[&str] = &[
     "connection",
@@ -89,11 +85,7 @@ impl PublicHttp {
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             return Err(Error::new(Code::Internal, "no TLS provider"));
         }
-        Ok(Self {
-            policy,
-            caps,
-            clients: Mutex::default(),
-        })
+        Ok(Self { policy, caps, clients: Mutex::default() })
     }
 
     async fn follow(&self, request: &Outgoing, timings: &mut Timings) -> Result<Reply> {
@@ -158,14 +150,10 @@ impl PublicHttp {
         if target.port().is_some() && pinned.addrs().iter().any(|it| it.port() != url.port()) {
             let host = format!("{}:{}", url.host(), url.port());
             headers.insert(header::HOST, header_value("host", &host)?);
-            target
-                .set_port(None)
-                .map_err(|()| Error::new(Code::Internal, "URL takes no port"))?;
+            target.set_port(None).map_err(|()| Error::new(Code::Internal, "URL takes no port"))?;
         }
-        let mut request = self
-            .client(pinned, &target)?
-            .request(hop.method.clone(), target)
-            .headers(headers);
+        let mut request =
+            self.client(pinned, &target)?.request(hop.method.clone(), target).headers(headers);
         if let Some(body) = &hop.body {
             request = request.body(body.clone());
         }
@@ -193,17 +181,10 @@ impl PublicHttp {
         let too_large = || {
             Error::new(
                 Code::ResponseTooLarge,
-                format!(
-                    "the answer of `{}` is larger than {} bytes",
-                    url.host(),
-                    self.caps.body
-                ),
+                format!("the answer of `{}` is larger than {} bytes", url.host(), self.caps.body),
             )
         };
-        if response
-            .content_length()
-            .is_some_and(|it| it > self.caps.body as u64)
-        {
+        if response.content_length().is_some_and(|it| it > self.caps.body as u64) {
             return Err(too_large());
         }
         let status = response.status().as_u16();
@@ -225,14 +206,7 @@ impl PublicHttp {
             body.extend_from_slice(&chunk);
         }
         timings.download += micros(start);
-        Ok(Reply {
-            status,
-            headers,
-            body,
-            url: url.as_str().to_owned(),
-            hops,
-            timings: *timings,
-        })
+        Ok(Reply { status, headers, body, url: url.as_str().to_owned(), hops, timings: *timings })
     }
 
     /// The client whose connections lead to exactly these addresses.
@@ -280,10 +254,7 @@ impl Transport for PublicHttp {
 }
 
 fn build(pinned: &Pinned, max_headers: usize) -> Result<Client> {
-    let only = Only {
-        host: pinned.url().host().to_owned(),
-        addrs: pinned.addrs().to_vec(),
-    };
+    let only = Only { host: pinned.url().host().to_owned(), addrs: pinned.addrs().to_vec() };
     let mut builder = Client::builder()
         .dns_resolver(Arc::new(only))
         .no_proxy()
@@ -353,14 +324,8 @@ impl Hop {
                 .ok_or_else(|| bad_header(name))?;
             headers.append(parsed, header_value(name, value)?);
         }
-        headers
-            .entry(header::ACCEPT)
-            .or_insert(HeaderValue::from_static("*/*"));
-        Ok(Self {
-            method,
-            headers,
-            body: request.body.clone(),
-        })
+        headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        Ok(Self { method, headers, body: request.body.clone() })
     }
 
     /// Fetch standard, "HTTP-redirect fetch": 307 and 308 repeat the request; the others make a POST a GET. Credentials do
@@ -384,10 +349,7 @@ impl Hop {
 
 fn bad_header(name: &str) -> Error {
     let shown: String = name.escape_default().take(60).collect();
-    Error::new(
-        Code::RecipeInvalid,
-        format!("header `{shown}` can not be sent"),
-    )
+    Error::new(Code::RecipeInvalid, format!("header `{shown}` can not be sent"))
 }
 
 fn header_value(name: &str, value: &str) -> Result<HeaderValue> {
@@ -423,17 +385,11 @@ fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
     let (code, message) = if err.is_timeout() {
         (Code::Timeout, format!("`{host}` did not answer in time"))
     } else if err.is_decode() && !from_hyper {
-        (
-            Code::ParseError,
-            format!("the body that `{host}` sent does not decompress"),
-        )
+        (Code::ParseError, format!("the body that `{host}` sent does not decompress"))
     } else if err.is_connect() {
         (Code::ConnectFailed, format!("can not connect to `{host}`"))
     } else {
-        (
-            Code::ConnectFailed,
-            format!("the connection to `{host}` failed"),
-        )
+        (Code::ConnectFailed, format!("the connection to `{host}` failed"))
     };
     // The URL may hold secrets in its query.
     Error::new(code, message).source(err.without_url())

@@ -47,12 +47,7 @@ fn code(result: &Result<Reply>) -> &'static str {
 
 /// Answers with what it was asked: method, host, interesting headers, body.
 async fn echo(method: axum::http::Method, headers: Headers, body: Bytes) -> String {
-    let of = |name: &str| {
-        headers
-            .get(name)
-            .map_or("-", |it| it.to_str().unwrap())
-            .to_owned()
-    };
+    let of = |name: &str| headers.get(name).map_or("-", |it| it.to_str().unwrap()).to_owned();
     format!(
         "{method} {} {} {} {} {} {}",
         of("host"),
@@ -76,15 +71,9 @@ fn app() -> Router {
         .route(
             "/to/{status}/{n}",
             any(|Path((status, n)): Path<(u16, u32)>| async move {
-                let location = if n == 0 {
-                    "/echo".to_owned()
-                } else {
-                    format!("/to/{status}/{}", n - 1)
-                };
-                (
-                    StatusCode::from_u16(status).unwrap(),
-                    [("location", location)],
-                )
+                let location =
+                    if n == 0 { "/echo".to_owned() } else { format!("/to/{status}/{}", n - 1) };
+                (StatusCode::from_u16(status).unwrap(), [("location", location)])
             }),
         )
         .route(
@@ -95,21 +84,10 @@ fn app() -> Router {
         )
         .route(
             "/zeros",
-            get(|| async {
-                (
-                    [("content-encoding", "gzip")],
-                    gzip(&vec![0; 10 * 1024 * 1024]),
-                )
-            }),
+            get(|| async { ([("content-encoding", "gzip")], gzip(&vec![0; 10 * 1024 * 1024])) }),
         )
-        .route(
-            "/zipped",
-            get(|| async { ([("content-encoding", "gzip")], gzip(b"hello")) }),
-        )
-        .route(
-            "/broken",
-            get(|| async { ([("content-encoding", "gzip")], "not gzip at all") }),
-        )
+        .route("/zipped", get(|| async { ([("content-encoding", "gzip")], gzip(b"hello")) }))
+        .route("/broken", get(|| async { ([("content-encoding", "gzip")], "not gzip at all") }))
         .route(
             "/drip",
             get(|| async {
@@ -139,14 +117,8 @@ async fn a_pinned_port_stands_in() {
     let http = transport(addr, Caps::DEFAULT);
     for (url, host) in [
         ("http://x.test/echo".to_owned(), "x.test".to_owned()),
-        (
-            format!("http://x.test:{}/echo", addr.port()),
-            format!("x.test:{}", addr.port()),
-        ),
-        (
-            "http://x.test:8443/echo".to_owned(),
-            "x.test:8443".to_owned(),
-        ),
+        (format!("http://x.test:{}/echo", addr.port()), format!("x.test:{}", addr.port())),
+        ("http://x.test:8443/echo".to_owned(), "x.test:8443".to_owned()),
     ] {
         let reply = http.send(&get_from(&url)).await.unwrap();
         let want = format!("GET {host} - - - {USER_AGENT} ");
@@ -154,10 +126,7 @@ async fn a_pinned_port_stands_in() {
         assert_eq!((reply.status, reply.hops), (200, 0));
         assert_eq!(
             reply.headers.iter().find(|it| it.0 == "content-type"),
-            Some(&(
-                "content-type".to_owned(),
-                "text/plain; charset=utf-8".to_owned()
-            ))
+            Some(&("content-type".to_owned(), "text/plain; charset=utf-8".to_owned()))
         );
     }
 }
@@ -261,17 +230,11 @@ async fn what_may_not_be_sent() {
         (get_from("http://localhost/"), "URL_BLOCKED"),
         (get_from("http://x.test:9/"), "URL_BLOCKED"),
         (
-            Outgoing {
-                method: "DELETE".into(),
-                ..get_from("http://x.test/echo")
-            },
+            Outgoing { method: "DELETE".into(), ..get_from("http://x.test/echo") },
             "METHOD_NOT_ALLOWED",
         ),
         (
-            Outgoing {
-                allowed_domains: vec!["y.test".into()],
-                ..get_from("http://x.test/echo")
-            },
+            Outgoing { allowed_domains: vec!["y.test".into()], ..get_from("http://x.test/echo") },
             "DOMAIN_NOT_ALLOWED",
         ),
         (with("host", "y.test"), "RECIPE_INVALID"),
@@ -285,10 +248,7 @@ async fn what_may_not_be_sent() {
 
 #[tokio::test]
 async fn answers_are_capped() {
-    let caps = Caps {
-        total: Duration::from_millis(300),
-        ..Caps::DEFAULT
-    };
+    let caps = Caps { total: Duration::from_millis(300), ..Caps::DEFAULT };
     let http = transport(serve(app()).await, caps);
     for (path, want) in [
         ("/zeros", "RESPONSE_TOO_LARGE"),

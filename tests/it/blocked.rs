@@ -18,13 +18,22 @@ fn a_hostile_page_reaches_nothing() {
     let manifest = home.path().join("hostile.yaml");
     let manifest = manifest.to_str().unwrap();
     let (_, report) = home.json(&[
-        "recipe", "learn-batch", "--manifest", manifest, "--json", "--test-host", &web.test_host, "--nameserver", &web.nameserver,
+        "recipe",
+        "learn-batch",
+        "--manifest",
+        manifest,
+        "--json",
+        "--test-host",
+        &web.test_host,
+        "--nameserver",
+        &web.nameserver,
     ]);
     assert_ne!(report["entries"][0]["outcome"], "verified", "{report}");
     assert_eq!(report["entries"][0]["recipe"], Value::Null, "{report}");
 
     let id = report["entries"][0]["task_id"].as_str().unwrap_or_else(|| panic!("{report}"));
-    let recording: Value = serde_json::from_slice(&home.artifacts(id)["01_session_recording.json"]).unwrap();
+    let recording: Value =
+        serde_json::from_slice(&home.artifacts(id)["01_session_recording.json"]).unwrap();
     let blocked = recording["payload"]["blocked"].as_array().unwrap();
     for (part, code) in [
         ("127.0.0.1", "URL_BLOCKED"),
@@ -39,8 +48,12 @@ fn a_hostile_page_reaches_nothing() {
         assert!(!hit["reason"].as_str().unwrap().is_empty());
     }
     let hits = web.control(&home, "hits");
-    let forbidden: Vec<&String> =
-        hits.as_object().unwrap().keys().filter(|it| !it.split(' ').next().unwrap().ends_with(".test")).collect();
+    let forbidden: Vec<&String> = hits
+        .as_object()
+        .unwrap()
+        .keys()
+        .filter(|it| !it.split(' ').next().unwrap().ends_with(".test"))
+        .collect();
     assert!(forbidden.is_empty(), "arrived at the server: {forbidden:?}");
 }
 
@@ -70,11 +83,21 @@ fn a_recipe_reaches_nothing_forbidden() {
             ),
         );
         let (exit, out) = home.json(&[
-            "recipe", "run", "try", "--json", "--test-host", &web.test_host, "--nameserver", &web.nameserver,
+            "recipe",
+            "run",
+            "try",
+            "--json",
+            "--test-host",
+            &web.test_host,
+            "--nameserver",
+            &web.nameserver,
         ]);
         assert_eq!((out["error_code"].as_str(), exit), (Some(code), 1), "{url}: {out}");
         assert!(!out["error"].as_str().unwrap().is_empty());
     }
     let hits = web.control(&home, "hits");
-    assert!(hits.as_object().unwrap().keys().all(|it| it.split(' ').next().unwrap().ends_with(".test")), "{hits}");
+    assert!(
+        hits.as_object().unwrap().keys().all(|it| it.split(' ').next().unwrap().ends_with(".test")),
+        "{hits}"
+    );
 }

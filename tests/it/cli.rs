@@ -5,8 +5,14 @@ use crate::support::{Home, write};
 #[test]
 fn mistakes_are_named() {
     let home = Home::new();
-    write(&home.path().join("bad.yaml"), "version: 1\nrecipes:\n  - { name: a, task: t, url: 'http://a.test/', nope: 1 }\n");
-    write(&home.path().join("secret.yaml"), "version: 1\nrecipes:\n  - { name: a, task: 'log in with password=hunter2hunter2', url: 'http://a.test/' }\n");
+    write(
+        &home.path().join("bad.yaml"),
+        "version: 1\nrecipes:\n  - { name: a, task: t, url: 'http://a.test/', nope: 1 }\n",
+    );
+    write(
+        &home.path().join("secret.yaml"),
+        "version: 1\nrecipes:\n  - { name: a, task: 'log in with password=hunter2hunter2', url: 'http://a.test/' }\n",
+    );
     write(&home.path().join("cut.har"), "{\"log\": {\"entries\": [");
     let at = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
     let cases: &[(&[&str], i32, &str)] = &[
@@ -21,7 +27,11 @@ fn mistakes_are_named() {
         (&["recipe", "learn-batch", "--manifest", &at("secret.yaml")], 2, "SECRET_IN_TASK"),
         (&["recipe", "learn", "--har", &at("cut.har"), "--task", "x"], 1, "HAR_INVALID"),
         (&["recipe", "learn", "--har", &at("cut.har"), "--task", "x", "-p", "oops"], 2, "USAGE"),
-        (&["--test-host", "intranet.corp=127.0.0.1:80", "recipe", "run", "x"], 2, "RECIPE_NOT_FOUND"),
+        (
+            &["--test-host", "intranet.corp=127.0.0.1:80", "recipe", "run", "x"],
+            2,
+            "RECIPE_NOT_FOUND",
+        ),
         (&["--test-host", "intranet.corp=127.0.0.1:80", "doctor"], 2, "SETTINGS_INVALID"),
     ];
     for (args, exit, code) in cases {
@@ -53,14 +63,18 @@ fn settings_are_checked() {
 #[test]
 fn a_missing_browser_says_how_to_get_one() {
     let home = Home::new();
-    write(&home.path().join("m.yaml"), "version: 1\nrecipes:\n  - { name: a, task: t, url: 'http://shop.test/' }\n");
+    write(
+        &home.path().join("m.yaml"),
+        "version: 1\nrecipes:\n  - { name: a, task: t, url: 'http://shop.test/' }\n",
+    );
     let manifest = home.path().join("m.yaml");
     let out = home
         .command(&["recipe", "learn-batch", "--testbed", "--manifest", manifest.to_str().unwrap()])
         .env("COMMIS_CHROMIUM", "/nowhere/chromium")
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    let text =
+        String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(3), "{text}");
     assert!(text.contains("BROWSER_MISSING"), "{text}");
 }
@@ -75,9 +89,13 @@ fn recipes_are_listed_shown_and_deleted() {
     home.recipe("broken", "version: [");
     let (code, list) = home.json(&["recipe", "list", "--json"]);
     assert_eq!(code, 0);
-    let names: Vec<_> = list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap_or("?")).collect();
+    let names: Vec<_> =
+        list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap_or("?")).collect();
     assert!(names.contains(&"mine") && list.as_array().unwrap().len() == 2, "{list}");
-    assert!(String::from_utf8_lossy(&home.run(&["recipe", "get", "mine"]).stdout).contains("name: mine"));
+    assert!(
+        String::from_utf8_lossy(&home.run(&["recipe", "get", "mine"]).stdout)
+            .contains("name: mine")
+    );
     let out = home.run(&["recipe", "run", "mine"]);
     assert!(String::from_utf8_lossy(&out.stderr).contains("[RECIPE_NOT_VERIFIED]"));
     assert_eq!(home.run(&["recipe", "delete", "mine"]).status.code(), Some(0));

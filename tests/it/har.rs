@@ -14,10 +14,22 @@ const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books
 fn golden_artifacts() {
     let home = Home::new();
     let args = [
-        "recipe", "learn", "--har", FIXTURE, "--task", "Find books about {query}", "-p", "query=harbour", "--no-network", "--json",
+        "recipe",
+        "learn",
+        "--har",
+        FIXTURE,
+        "--task",
+        "Find books about {query}",
+        "-p",
+        "query=harbour",
+        "--no-network",
+        "--json",
     ];
     let (code, out) = home.json(&args);
-    assert_eq!((code, out["outcome"].as_str(), out["reason"].as_str()), (0, Some("saved_draft"), Some("captured_only")));
+    assert_eq!(
+        (code, out["outcome"].as_str(), out["reason"].as_str()),
+        (0, Some("saved_draft"), Some("captured_only"))
+    );
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/har-books");
     let id = out["task_id"].as_str().unwrap();
     let files = home.artifacts(id);
@@ -36,7 +48,9 @@ fn golden_artifacts() {
         assert_eq!(envelope["payload_sha256"].as_str().unwrap().len(), 64);
     }
     let all: String = files.values().map(|it| String::from_utf8_lossy(it).into_owned()).collect();
-    for secret in ["Zk3vQ9xT7bLm2pWc8RfYhN4s", "eyJhbGciOiJIUzI1NiJ9", "c2lnbmF0dXJlLW9mLXRoZS10b2tlbg"] {
+    for secret in
+        ["Zk3vQ9xT7bLm2pWc8RfYhN4s", "eyJhbGciOiJIUzI1NiJ9", "c2lnbmF0dXJlLW9mLXRoZS10b2tlbg"]
+    {
         assert!(!all.contains(secret), "{secret} is on disk");
     }
     // Learning it again with --resume does nothing; a damaged pure artifact is made again, a damaged recording is named.
@@ -60,21 +74,34 @@ fn damage(home: &Home, task: &str, file: &str) {
 /// Real traffic: the right request first in most, no crash, no header secret on disk.
 #[test]
 fn real_traffic() {
-    let Some(folder) = shared("realworld") else { return };
+    let Some(folder) = shared("realworld") else {
+        return;
+    };
     let cases = std::fs::read_to_string(folder.join("cases.jsonl")).unwrap();
     let cases: Vec<Value> = cases.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-    let chosen: Vec<&Value> = cases.iter().filter(|it| it["expect"]["recipeable"] == true).step_by(12).collect();
+    let chosen: Vec<&Value> =
+        cases.iter().filter(|it| it["expect"]["recipeable"] == true).step_by(12).collect();
     assert!(chosen.len() >= 10);
     let home = Home::new();
     let mut first = 0;
     for case in &chosen {
         let har = folder.join(case["har"].as_str().unwrap());
         let id = case["id"].as_str().unwrap();
-        let name: String = id.chars().map(|it| if it.is_ascii_alphanumeric() { it.to_ascii_lowercase() } else { '-' }).take(60).collect();
-        let mut args: Vec<String> = ["recipe", "learn", "--no-network", "--json", "--task", case["task"].as_str().unwrap()]
-            .map(str::to_owned)
-            .to_vec();
-        args.extend(["--har".to_owned(), har.to_str().unwrap().to_owned(), "--name".to_owned(), name.trim_matches('-').to_owned()]);
+        let name: String = id
+            .chars()
+            .map(|it| if it.is_ascii_alphanumeric() { it.to_ascii_lowercase() } else { '-' })
+            .take(60)
+            .collect();
+        let mut args: Vec<String> =
+            ["recipe", "learn", "--no-network", "--json", "--task", case["task"].as_str().unwrap()]
+                .map(str::to_owned)
+                .to_vec();
+        args.extend([
+            "--har".to_owned(),
+            har.to_str().unwrap().to_owned(),
+            "--name".to_owned(),
+            name.trim_matches('-').to_owned(),
+        ]);
         for (i, typed) in case["typed"].as_array().unwrap().iter().enumerate() {
             args.extend(["-p".to_owned(), format!("v{i}={}", typed["value"].as_str().unwrap())]);
         }
@@ -93,17 +120,24 @@ fn real_traffic() {
 type Files = std::collections::BTreeMap<String, Vec<u8>>;
 
 fn payload(files: &Files, name: &str) -> Value {
-    files.get(name).map_or(Value::Null, |it| serde_json::from_slice::<Value>(it).unwrap()["payload"].take())
+    files
+        .get(name)
+        .map_or(Value::Null, |it| serde_json::from_slice::<Value>(it).unwrap()["payload"].take())
 }
 
 fn right_first(case: &Value, files: &Files) -> bool {
     let set = payload(files, "02_candidate_set.json");
-    let Some(id) = set["done"]["candidates"][0]["exchange"].as_u64() else { return false };
+    let Some(id) = set["done"]["candidates"][0]["exchange"].as_u64() else {
+        return false;
+    };
     let exchange = &payload(files, "01_session_recording.json")["exchanges"][id as usize];
     let wanted = &case["expect"]["request"];
     // The cases give a regular expression; its literal text is enough here, and keeps a dependency out.
     let literal = wanted["url_regex"].as_str().unwrap().replace('\\', "");
-    let parts: Vec<&str> = literal.split(['.', '*', '?', '^', '$', '(', ')', '[', ']', '|', '+']).filter(|it| it.len() > 3).collect();
+    let parts: Vec<&str> = literal
+        .split(['.', '*', '?', '^', '$', '(', ')', '[', ']', '|', '+'])
+        .filter(|it| it.len() > 3)
+        .collect();
     let url = exchange["url"].as_str().unwrap();
     exchange["method"] == wanted["method"] && parts.iter().all(|it| url.contains(it))
 }
@@ -117,7 +151,9 @@ fn no_header_secret(har: &Path, files: &Files, id: &str) {
             let name = header["name"].as_str().unwrap_or("").to_ascii_lowercase();
             let value = header["value"].as_str().unwrap_or("");
             if name == "authorization" || name == "cookie" {
-                secrets.extend(value.split([';', ' ', '=']).filter(|it| it.len() >= 20).map(str::to_owned));
+                secrets.extend(
+                    value.split([';', ' ', '=']).filter(|it| it.len() >= 20).map(str::to_owned),
+                );
             }
         }
     }

@@ -41,10 +41,12 @@ fn learns_survives_a_kill_and_serves() {
     }
     let home = Home::new();
     let web = Web::start(&home);
-    let batch = ["recipe", "learn-batch", "--manifest", MANIFEST, "--test-host", &web.test_host, "--json"];
+    let batch =
+        ["recipe", "learn-batch", "--manifest", MANIFEST, "--test-host", &web.test_host, "--json"];
 
     let finished = kill_after(&home, &batch, 3);
-    let before: BTreeMap<String, _> = finished.iter().map(|it| (it.clone(), home.artifacts(it))).collect();
+    let before: BTreeMap<String, _> =
+        finished.iter().map(|it| (it.clone(), home.artifacts(it))).collect();
     assert!(before.len() >= 3);
 
     // Begun work is not started over by accident.
@@ -55,15 +57,26 @@ fn learns_survives_a_kill_and_serves() {
     let entries = report["entries"].as_array().unwrap();
     assert_eq!(entries.len(), EXPECTED.len());
     for (entry, (name, outcome, reason, endpoint)) in entries.iter().zip(EXPECTED) {
-        assert_eq!((entry["name"].as_str(), entry["outcome"].as_str()), (Some(*name), Some(*outcome)), "{entry}");
+        assert_eq!(
+            (entry["name"].as_str(), entry["outcome"].as_str()),
+            (Some(*name), Some(*outcome)),
+            "{entry}"
+        );
         assert_eq!(entry["reason"].as_str().unwrap_or(""), *reason, "{entry}");
         assert_eq!(entry["live_values_lost"], false, "{entry}");
         let recipe = home.path().join(format!("recipes/{name}.yaml"));
-        assert_eq!(recipe.exists(), !endpoint.is_empty(), "{name}: a recipe is saved only for what can be learned");
+        assert_eq!(
+            recipe.exists(),
+            !endpoint.is_empty(),
+            "{name}: a recipe is saved only for what can be learned"
+        );
         if !endpoint.is_empty() {
             let yaml = std::fs::read_to_string(recipe).unwrap();
             let (method, url) = endpoint.split_once(' ').unwrap();
-            assert!(yaml.contains(&format!("method: {method}\n")) && yaml.contains(url), "{name}:\n{yaml}");
+            assert!(
+                yaml.contains(&format!("method: {method}\n")) && yaml.contains(url),
+                "{name}:\n{yaml}"
+            );
         }
     }
     for (task, files) in &before {
@@ -78,12 +91,15 @@ fn learns_survives_a_kill_and_serves() {
 
 /// Kills the batch with SIGKILL once `n` tasks have ended; returns the ids of those that had.
 fn kill_after(home: &Home, batch: &[&str], n: usize) -> Vec<String> {
-    let mut child = home.command(batch).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        home.command(batch).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut ended = Vec::new();
     for line in BufReader::new(child.stderr.take().unwrap()).lines() {
         let line = line.unwrap();
         if let Some((name, _)) = line.split_once(": ")
-            && ["verified", "non_recipeable", "needs_selection", "saved_draft"].iter().any(|it| line.contains(it))
+            && ["verified", "non_recipeable", "needs_selection", "saved_draft"]
+                .iter()
+                .any(|it| line.contains(it))
         {
             ended.push(name.to_owned());
         }
@@ -97,7 +113,9 @@ fn kill_after(home: &Home, batch: &[&str], n: usize) -> Vec<String> {
         .unwrap()
         .map(|it| it.unwrap().file_name().into_string().unwrap())
         .collect();
-    let of = |name: &String| ids.iter().find(|it| it.rsplit_once('-').is_some_and(|it| it.0 == name)).unwrap().clone();
+    let of = |name: &String| {
+        ids.iter().find(|it| it.rsplit_once('-').is_some_and(|it| it.0 == name)).unwrap().clone()
+    };
     ended.iter().map(of).collect()
 }
 
@@ -135,13 +153,18 @@ fn one_weight_reruns_rank_only(home: &Home, batch: &[&str]) {
     }
     // And then nothing at all.
     let (_, report) = home.json(&[batch, &["--resume"]].concat());
-    let idle = report["entries"].as_array().unwrap().iter().all(|it| it["ran"].as_array().unwrap().is_empty());
+    let idle = report["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .all(|it| it["ran"].as_array().unwrap().is_empty());
     assert!(idle, "{report}");
 }
 
 fn serves_without_a_browser(home: &Home, web: &Web) {
     let ran = |args: &[&str]| {
-        let (code, out) = home.json(&[&["recipe", "run"], args, &["--json", "--test-host", &web.test_host]].concat());
+        let (code, out) = home
+            .json(&[&["recipe", "run"], args, &["--json", "--test-host", &web.test_host]].concat());
         assert_eq!((code, &out["success"]), (0, &Value::Bool(true)), "{args:?}: {out}");
         assert!(out["items"].as_u64().unwrap() > 0, "{out}");
         out

@@ -35,8 +35,9 @@ impl Home {
     pub fn json(&self, args: &[&str]) -> (i32, Value) {
         let out = self.run(args);
         let text = String::from_utf8_lossy(&out.stdout);
-        let value = serde_json::from_str(&text)
-            .unwrap_or_else(|err| panic!("{args:?}: {err}\n{text}\n{}", String::from_utf8_lossy(&out.stderr)));
+        let value = serde_json::from_str(&text).unwrap_or_else(|err| {
+            panic!("{args:?}: {err}\n{text}\n{}", String::from_utf8_lossy(&out.stderr))
+        });
         (out.status.code().unwrap_or(-1), value)
     }
 
@@ -96,7 +97,15 @@ impl Web {
                 "version: 1\nname: control\ntask: Read a counter\nstatus: draft\nsource_url: http://control.test/\nrequest:\n  method: GET\n  url: http://control.test/{what}\n  allowed_domains: [control.test]\nresponse: {{ type: json }}\n"
             ),
         );
-        let (_, out) = home.json(&["recipe", "run", "control", "--draft", "--json", "--test-host", &self.test_host]);
+        let (_, out) = home.json(&[
+            "recipe",
+            "run",
+            "control",
+            "--draft",
+            "--json",
+            "--test-host",
+            &self.test_host,
+        ]);
         assert_eq!(out["success"], true, "{out}");
         out["data"].clone()
     }

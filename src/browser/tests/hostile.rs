@@ -10,45 +10,25 @@ async fn forbidden_places_are_not_reached() {
     };
     let mut context = browser.context().await.unwrap();
     let steps = "- wait_for: {text: failed 5}";
-    let recording = context
-        .record(&plan("http://shop.test/forbidden", steps))
-        .await
-        .unwrap();
+    let recording = context.record(&plan("http://shop.test/forbidden", steps)).await.unwrap();
     println!("{:#?}\n{:#?}", urls(&recording), recording.blocked);
     let here = site.addr.to_string();
-    let places = [
-        &*here,
-        "169.254.169.254",
-        "[::1]",
-        "user.internal",
-        "10.0.0.1",
-        "192.168.0.1",
-    ];
+    let places = [&*here, "169.254.169.254", "[::1]", "user.internal", "10.0.0.1", "192.168.0.1"];
     for part in places {
         let named = recording.blocked.iter().any(|it| it.url.contains(part));
         assert!(named, "{part} {:#?}", recording.blocked);
     }
     // A WebSocket is refused by the proxy, and a recording does not wait for one.
     let deadline = Instant::now() + Duration::from_secs(10);
-    while !context
-        .blocked()
-        .iter()
-        .any(|it| it.url.contains("127.0.0.1:1234"))
-    {
+    while !context.blocked().iter().any(|it| it.url.contains("127.0.0.1:1234")) {
         assert!(Instant::now() < deadline);
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let metadata = exchange(&recording, "169.254");
-    assert!(matches!(
-        metadata.body,
-        RawBody::Missing(BodyStatus::Failed)
-    ));
+    assert!(matches!(metadata.body, RawBody::Missing(BodyStatus::Failed)));
     assert_eq!(metadata.status, None);
     let reached = site.log.lock().unwrap().clone();
-    assert!(
-        reached.iter().all(|it| it.starts_with("shop.test/")),
-        "{reached:?}"
-    );
+    assert!(reached.iter().all(|it| it.starts_with("shop.test/")), "{reached:?}");
 
     for (url, code) in [
         ("http://127.0.0.1/", Code::UrlBlocked),
@@ -56,10 +36,7 @@ async fn forbidden_places_are_not_reached() {
         ("chrome://version", Code::UrlBlocked),
     ] {
         let err = context.open(url, Duration::from_secs(5)).await.unwrap_err();
-        assert!(
-            err.code() == code || err.code() == Code::UrlInvalid,
-            "{url} {err:?}"
-        );
+        assert!(err.code() == code || err.code() == Code::UrlInvalid, "{url} {err:?}");
     }
     browser.close().await.unwrap();
 }
@@ -72,21 +49,12 @@ async fn dialogs_are_dismissed_and_popups_closed() {
     };
     let mut context = browser.context().await.unwrap();
     let steps = "- click: {role: button, name: Ask}";
-    let recording = context
-        .record(&plan("http://shop.test/", steps))
-        .await
-        .unwrap();
+    let recording = context.record(&plan("http://shop.test/", steps)).await.unwrap();
     assert_eq!(recording.page.title, "asked");
     let reached = site.log.lock().unwrap().clone();
-    assert!(
-        !reached.iter().any(|it| it.contains("/popup")),
-        "{reached:?}"
-    );
+    assert!(!reached.iter().any(|it| it.contains("/popup")), "{reached:?}");
     let steps = "- click: {role: link, name: Next page}\n- wait_for: {text: second page}";
-    let recording = context
-        .record(&plan("http://shop.test/", steps))
-        .await
-        .unwrap();
+    let recording = context.record(&plan("http://shop.test/", steps)).await.unwrap();
     assert_eq!(recording.page.url, "http://shop.test/next");
     browser.close().await.unwrap();
 }
@@ -124,10 +92,7 @@ async fn navigation_fails_with_a_reason() {
     check("http://shop.test/hang", Code::Timeout).await;
     check("https://shop.test/", Code::ConnectFailed).await;
     check("http://shop.example/", Code::UrlBlocked).await;
-    context
-        .open("http://shop.test/next", Duration::from_secs(5))
-        .await
-        .unwrap();
+    context.open("http://shop.test/next", Duration::from_secs(5)).await.unwrap();
     browser.close().await.unwrap();
 }
 
@@ -143,13 +108,9 @@ async fn contexts_are_apart_and_nothing_is_lost_under_load() {
             tokio::spawn(async move {
                 let mut context = browser.context().await.unwrap();
                 let steps = "- wait_for: {text: done 300}";
-                let mut recording = context
-                    .record(&plan("http://shop.test/many", steps))
-                    .await
-                    .unwrap();
-                recording
-                    .exchanges
-                    .retain(|it| it.url.path() == "/echo-get");
+                let mut recording =
+                    context.record(&plan("http://shop.test/many", steps)).await.unwrap();
+                recording.exchanges.retain(|it| it.url.path() == "/echo-get");
                 assert_eq!(recording.exchanges.len(), 300);
                 for it in &recording.exchanges {
                     assert_eq!(text(it), it.url.query().unwrap());

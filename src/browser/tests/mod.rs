@@ -39,11 +39,7 @@ fn plan(url: &str, yaml: &str) -> Plan {
         task: "a task".to_owned(),
         url: url.to_owned(),
         typed: BTreeMap::new(),
-        steps: if yaml.is_empty() {
-            Vec::new()
-        } else {
-            serde_saphyr::from_str(yaml).unwrap()
-        },
+        steps: if yaml.is_empty() { Vec::new() } else { serde_saphyr::from_str(yaml).unwrap() },
         timeout: Duration::from_secs(10),
     }
 }
@@ -100,70 +96,31 @@ async fn a_search_is_recorded() {
 - wait_for: {selector: 'li:nth-child(3)'}
 - click: {role: button, name: find THINGS}
 ";
-    let recording = context
-        .record(&plan("http://shop.test/", steps))
-        .await
-        .unwrap();
-    println!(
-        "record {:?}; steps {} ms",
-        begun.elapsed(),
-        recording.duration_ms
-    );
+    let recording = context.record(&plan("http://shop.test/", steps)).await.unwrap();
+    println!("record {:?}; steps {} ms", begun.elapsed(), recording.duration_ms);
 
     let home = exchange(&recording, "shop.test/");
     assert_eq!(home.resource_type, ResourceType::Document);
     assert_eq!(home.status, Some(200));
-    assert!(
-        home.response_headers
-            .iter()
-            .any(|it| it.1.starts_with("sid=abc"))
-    );
+    assert!(home.response_headers.iter().any(|it| it.1.starts_with("sid=abc")));
     let search = exchange(&recording, "/api/search");
-    assert!(
-        search.url.as_str().contains("q=red%20hat"),
-        "{}",
-        search.url
-    );
+    assert!(search.url.as_str().contains("q=red%20hat"), "{}", search.url);
     assert!(text(search).contains("red hat item 2"));
     assert!(search.mime.starts_with("application/json"));
     assert!(search.initiator.has_stack);
-    assert!(
-        search
-            .request_headers
-            .iter()
-            .any(|it| it.1.contains("sid=abc"))
-    );
-    let press = recording
-        .actions
-        .iter()
-        .position(|it| it.kind == ActionKind::Press);
+    assert!(search.request_headers.iter().any(|it| it.1.contains("sid=abc")));
+    let press = recording.actions.iter().position(|it| it.kind == ActionKind::Press);
     assert_eq!(search.after_action.map(|it| it as usize), press);
-    let suggestions = recording
-        .exchanges
-        .iter()
-        .filter(|it| it.url.path() == "/suggest")
-        .count();
+    let suggestions = recording.exchanges.iter().filter(|it| it.url.path() == "/suggest").count();
     // Seven keys, once more after the field was emptied, and the Backspace.
     assert_eq!(suggestions, 15, "{:#?}", urls(&recording));
-    assert_eq!(
-        exchange(&recording, "/sorted").url.query(),
-        Some("by=price")
-    );
-    let searches = urls(&recording)
-        .iter()
-        .filter(|it| it.contains("/api/search"))
-        .count();
+    assert_eq!(exchange(&recording, "/sorted").url.query(), Some("by=price"));
+    let searches = urls(&recording).iter().filter(|it| it.contains("/api/search")).count();
     assert_eq!(searches, 2);
     assert!(recording.page.visible_text.contains("red hat item 1"));
     assert_eq!(recording.page.title, "Shop");
-    assert_eq!(
-        recording.page.metas,
-        [("csrf".to_owned(), "tok-123".to_owned())]
-    );
-    assert_eq!(
-        recording.page.cookies,
-        [("sid".to_owned(), "abc".to_owned())]
-    );
+    assert_eq!(recording.page.metas, [("csrf".to_owned(), "tok-123".to_owned())]);
+    assert_eq!(recording.page.cookies, [("sid".to_owned(), "abc".to_owned())]);
     assert!(recording.blocked.is_empty());
 
     let err = {
@@ -173,11 +130,7 @@ async fn a_search_is_recorded() {
     };
     assert_eq!(err.code(), Code::StepFailed);
     assert!(err.message().contains("click button \"Nope\""), "{err}");
-    assert!(
-        err.hint_text().unwrap().contains("button \"Find things\""),
-        "{:?}",
-        err.hint_text()
-    );
+    assert!(err.hint_text().unwrap().contains("button \"Find things\""), "{:?}", err.hint_text());
     let begun = Instant::now();
     context.dispose().await.unwrap();
     println!("dispose {:?}", begun.elapsed());
@@ -206,10 +159,7 @@ async fn frames_and_workers_are_recorded_once() {
 - wait_for: {request: /from-worker}
 - wait_for: {request: /from-shared}
 ";
-    let recording = context
-        .record(&plan("http://shop.test/parts", steps))
-        .await
-        .unwrap();
+    let recording = context.record(&plan("http://shop.test/parts", steps)).await.unwrap();
     println!("{:#?}", urls(&recording));
     let check = |part: &str, target: TargetKind, body: &str| {
         let it = exchange(&recording, part);
@@ -220,17 +170,10 @@ async fn frames_and_workers_are_recorded_once() {
     check("/clicked", TargetKind::Iframe, "{\"clicked\":1}");
     check("/inner-click", TargetKind::Page, "{\"clicked\":2}");
     check("/from-worker", TargetKind::Worker, "{\"from\":\"worker\"}");
-    check(
-        "/from-shared",
-        TargetKind::SharedWorker,
-        "{\"from\":\"shared\"}",
-    );
+    check("/from-shared", TargetKind::SharedWorker, "{\"from\":\"shared\"}");
     exchange(&recording, "/code?ab");
     let once = |part: &str| {
-        let n = urls(&recording)
-            .iter()
-            .filter(|it| it.contains(part))
-            .count();
+        let n = urls(&recording).iter().filter(|it| it.contains(part)).count();
         assert_eq!(n, 1, "{part}");
     };
     let asks = |it: &&RawExchange| it.resource_type == ResourceType::Preflight;
@@ -239,22 +182,14 @@ async fn frames_and_workers_are_recorded_once() {
     once("/worker.js");
     once("/from-worker");
     once("other.test/frame");
-    assert_eq!(
-        exchange(&recording, "other.test/frame").resource_type,
-        ResourceType::Iframe
-    );
+    assert_eq!(exchange(&recording, "other.test/frame").resource_type, ResourceType::Iframe);
     let post = exchange(&recording, "/post");
     let sent = String::from_utf8(post.request_body.clone().unwrap()).unwrap();
     assert_eq!(sent, text(post));
     let second = exchange(&recording, "/hop2");
     let first = &recording.exchanges[second.redirected_from.unwrap() as usize];
     assert_eq!((first.url.path(), first.status), ("/hop", Some(307)));
-    assert!(
-        first
-            .response_headers
-            .iter()
-            .any(|it| it.0.eq_ignore_ascii_case("location"))
-    );
+    assert!(first.response_headers.iter().any(|it| it.0.eq_ignore_ascii_case("location")));
     let stream = exchange(&recording, "/never");
     assert_eq!(stream.resource_type, ResourceType::EventSource);
     for part in ["outer", "inside other", "inside same"] {
@@ -272,15 +207,8 @@ async fn a_body_survives_navigation() {
     for _ in 0..3 {
         let mut context = browser.context().await.unwrap();
         let steps = "- wait_for: {text: second page}";
-        let recording = context
-            .record(&plan("http://shop.test/leave", steps))
-            .await
-            .unwrap();
-        assert!(
-            text(exchange(&recording, "/big")).len() > 300_000,
-            "{:#?}",
-            urls(&recording)
-        );
+        let recording = context.record(&plan("http://shop.test/leave", steps)).await.unwrap();
+        assert!(text(exchange(&recording, "/big")).len() > 300_000, "{:#?}", urls(&recording));
         assert_eq!(recording.page.url, "http://other.test/next");
     }
     browser.close().await.unwrap();
@@ -293,14 +221,8 @@ async fn fetch_in_the_page() {
         return;
     };
     let mut context = browser.context().await.unwrap();
-    context
-        .open("http://shop.test/", Duration::from_secs(10))
-        .await
-        .unwrap();
-    assert_eq!(
-        context.meta("csrf").await.unwrap().as_deref(),
-        Some("tok-123")
-    );
+    context.open("http://shop.test/", Duration::from_secs(10)).await.unwrap();
+    assert_eq!(context.meta("csrf").await.unwrap().as_deref(), Some("tok-123"));
     assert_eq!(context.meta("other").await.unwrap(), None);
     assert_eq!(context.cookie("sid").await.unwrap().as_deref(), Some("abc"));
     assert_eq!(context.cookie("nope").await.unwrap(), None);
@@ -314,13 +236,9 @@ async fn fetch_in_the_page() {
     };
     let mut echo = get("http://shop.test/echo");
     echo.method = "POST".to_owned();
-    echo.headers = [
-        ("x-y", "1"),
-        ("cookie", "forged=1"),
-        ("origin", "http://evil.test"),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .to_vec();
+    echo.headers = [("x-y", "1"), ("cookie", "forged=1"), ("origin", "http://evil.test")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec();
     echo.body = Some("hé".as_bytes().to_vec());
     let begun = Instant::now();
     let reply = transport.send(&echo).await.unwrap();
@@ -328,61 +246,31 @@ async fn fetch_in_the_page() {
     assert_eq!(reply.status, 200);
     assert_eq!(reply.mime(), "application/json");
     let body: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
-    assert_eq!(
-        body,
-        serde_json::json!({ "cookie": "sid=abc", "x": "1", "body": "hé" })
-    );
+    assert_eq!(body, serde_json::json!({ "cookie": "sid=abc", "x": "1", "body": "hé" }));
 
     let code = async |request: &Outgoing, transport: &InPageFetch| {
         transport.send(request).await.map(drop).unwrap_err().code()
     };
-    assert_eq!(
-        code(&get("http://shop.test/hop"), &transport).await,
-        Code::RedirectBlocked
-    );
-    assert_eq!(
-        code(&get("http://127.0.0.1/"), &transport).await,
-        Code::UrlBlocked
-    );
-    assert_eq!(
-        code(&get("http://other.test/next"), &transport).await,
-        Code::ConnectFailed
-    );
+    assert_eq!(code(&get("http://shop.test/hop"), &transport).await, Code::RedirectBlocked);
+    assert_eq!(code(&get("http://127.0.0.1/"), &transport).await, Code::UrlBlocked);
+    assert_eq!(code(&get("http://other.test/next"), &transport).await, Code::ConnectFailed);
     let mut elsewhere = get("http://other.test/open");
     assert_eq!(transport.send(&elsewhere).await.unwrap().body, b"open");
     elsewhere.allowed_domains = vec!["shop.test".to_owned()];
     assert_eq!(code(&elsewhere, &transport).await, Code::DomainNotAllowed);
-    let small = transport.clone().with_caps(Caps {
-        body: 1000,
-        ..Caps::DEFAULT
-    });
-    assert_eq!(
-        code(&get("http://shop.test/big"), &small).await,
-        Code::ResponseTooLarge
-    );
-    let hasty = transport.clone().with_caps(Caps {
-        total: Duration::from_millis(300),
-        ..Caps::DEFAULT
-    });
-    assert_eq!(
-        code(&get("http://shop.test/never"), &hasty).await,
-        Code::Timeout
-    );
+    let small = transport.clone().with_caps(Caps { body: 1000, ..Caps::DEFAULT });
+    assert_eq!(code(&get("http://shop.test/big"), &small).await, Code::ResponseTooLarge);
+    let hasty =
+        transport.clone().with_caps(Caps { total: Duration::from_millis(300), ..Caps::DEFAULT });
+    assert_eq!(code(&get("http://shop.test/never"), &hasty).await, Code::Timeout);
     browser.close().await.unwrap();
-    let err = transport
-        .send(&get("http://shop.test/"))
-        .await
-        .map(drop)
-        .unwrap_err();
+    let err = transport.send(&get("http://shop.test/")).await.map(drop).unwrap_err();
     assert_eq!(err.code(), Code::BrowserFailed);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_that_does_not_start_says_why() {
     let site = serve().await;
-    let err = Browser::launch(Path::new("/bin/false"), policy(&site))
-        .await
-        .map(drop)
-        .unwrap_err();
+    let err = Browser::launch(Path::new("/bin/false"), policy(&site)).await.map(drop).unwrap_err();
     assert_eq!(err.code(), Code::BrowserFailed);
 }

@@ -40,9 +40,7 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
 fn compressed(ask: &Ask, body: String) -> Response {
     let accepted = ask.header("accept-encoding").unwrap_or_default();
     let accepts = |coding: &str| {
-        accepted
-            .split(',')
-            .any(|c| c.split(';').next().map(str::trim) == Some(coding))
+        accepted.split(',').any(|c| c.split(';').next().map(str::trim) == Some(coding))
     };
     // Writing to a Vec cannot fail.
     let (coding, bytes) = if accepts("br") {
@@ -57,11 +55,7 @@ fn compressed(ask: &Ask, body: String) -> Response {
         return wire::answer(axum::http::StatusCode::OK, "application/json", body);
     };
     let response = wire::answer(axum::http::StatusCode::OK, "application/json", bytes);
-    wire::with(
-        wire::with(response, "content-encoding", coding),
-        "vary",
-        "accept-encoding",
-    )
+    wire::with(wire::with(response, "content-encoding", coding), "vary", "accept-encoding")
 }
 
 fn records(term: &str) -> Value {

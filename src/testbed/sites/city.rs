@@ -16,20 +16,11 @@ const SITE: Site = Site {
     nav: &["Forecast", "Radar", "Pollen", "Stations"],
     main: include_str!("../pages/city.html"),
     script: ("/build/index-c41e.js", include_str!("../pages/city.js")),
-    extras: &[
-        Extra::Tracker,
-        Extra::RemoteFlags,
-        Extra::Locale,
-        Extra::Me,
-        Extra::Trending,
-    ],
+    extras: &[Extra::Tracker, Extra::RemoteFlags, Extra::Locale, Extra::Me, Extra::Trending],
 };
 
 pub fn answer(ask: &Ask, _: &World) -> Response {
-    let city = ask
-        .path
-        .strip_prefix("/api/weather/v2/")
-        .and_then(|p| p.strip_suffix("/forecast"));
+    let city = ask.path.strip_prefix("/api/weather/v2/").and_then(|p| p.strip_suffix("/forecast"));
     let Some(city) = city.filter(|_| ask.method == "GET") else {
         return shell::answer(&SITE, ask);
     };

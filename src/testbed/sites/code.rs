@@ -31,11 +31,7 @@ fn graphql(body: &Value) -> Response {
     let named = body["operationName"].as_str();
     let text = body["query"].as_str().unwrap_or_default();
     let operation = named.or_else(|| {
-        text.split_whitespace()
-            .nth(1)?
-            .split(['(', '{'])
-            .next()
-            .filter(|name| !name.is_empty())
+        text.split_whitespace().nth(1)?.split(['(', '{']).next().filter(|name| !name.is_empty())
     });
     match operation {
         Some("Viewer") => wire::json(&json!({ "data": { "viewer": null } })),

@@ -20,12 +20,7 @@ const SITE: Site = Site {
     nav: &["Guides", "Reference", "Changelog", "Blog"],
     main: include_str!("../pages/docs.html"),
     script: ("/_build/docs.min.js", include_str!("../pages/docs.js")),
-    extras: &[
-        Extra::Tracker,
-        Extra::Flags,
-        Extra::Prefetch,
-        Extra::Trending,
-    ],
+    extras: &[Extra::Tracker, Extra::Flags, Extra::Prefetch, Extra::Trending],
 };
 
 pub fn answer(ask: &Ask, _: &World) -> Response {
@@ -42,18 +37,12 @@ pub fn searchkit(ask: &Ask, _: &World) -> Response {
 }
 
 fn query(ask: &Ask) -> Response {
-    let given = (
-        ask.header("x-searchkit-application-id"),
-        ask.header("x-searchkit-api-key"),
-    );
+    let given = (ask.header("x-searchkit-application-id"), ask.header("x-searchkit-api-key"));
     if given != (Some(APPLICATION), Some(KEY)) {
         return wire::error(StatusCode::FORBIDDEN, "invalid application id or API key");
     }
     let body = ask.json();
-    let Some(text) = body["query"]
-        .as_str()
-        .filter(|text| !text.trim().is_empty())
-    else {
+    let Some(text) = body["query"].as_str().filter(|text| !text.trim().is_empty()) else {
         return wire::missing("query");
     };
     let per_page = body["hitsPerPage"].as_u64().unwrap_or(20).clamp(1, 50);

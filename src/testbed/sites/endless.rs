@@ -73,10 +73,7 @@ fn drip() -> Body {
             return None;
         }
         tokio::time::sleep(DRIP).await;
-        Some((
-            Ok::<_, std::convert::Infallible>(Bytes::from_static(b".")),
-            sent + 1,
-        ))
+        Some((Ok::<_, std::convert::Infallible>(Bytes::from_static(b".")), sent + 1))
     }))
 }
 

@@ -18,24 +18,15 @@ const SITE: Site = Site {
     nav: &["Latest", "Clocks", "Bicycles", "Radios", "Rules"],
     main: include_str!("../pages/forum.html"),
     script: ("/javascripts/forum.js", include_str!("../pages/forum.js")),
-    extras: &[
-        Extra::Anonymous,
-        Extra::Heartbeat,
-        Extra::Pixel,
-        Extra::Trending,
-    ],
+    extras: &[Extra::Anonymous, Extra::Heartbeat, Extra::Pixel, Extra::Trending],
 };
 
 pub fn answer(ask: &Ask, world: &World) -> Response {
-    let known = ask
-        .cookie(COOKIE)
-        .is_some_and(|id| world.knows_session("forum", id));
+    let known = ask.cookie(COOKIE).is_some_and(|id| world.knows_session("forum", id));
     match ask.route() {
         ("GET", "/") if !known => {
-            let cookie = format!(
-                "{COOKIE}={}; Path=/; HttpOnly; SameSite=Lax",
-                world.open_session("forum")
-            );
+            let cookie =
+                format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Lax", world.open_session("forum"));
             wire::with(shell::home(&SITE, ask), "set-cookie", &cookie)
         }
         ("GET", "/api/threads") if !known => {
@@ -70,9 +61,5 @@ fn threads(query: &str) -> Value {
     json!({ "total": found.total, "threads": threads })
 }
 
-const OPENINGS: &[&str] = &[
-    "Has anyone fixed a",
-    "What became of the",
-    "Where to buy a",
-    "Is it worth keeping a",
-];
+const OPENINGS: &[&str] =
+    &["Has anyone fixed a", "What became of the", "Where to buy a", "Is it worth keeping a"];

@@ -15,12 +15,7 @@ const SITE: Site = Site {
     nav: &["Jobs", "Employers", "Salaries", "Advice"],
     main: include_str!("../pages/jobs.html"),
     script: ("/dist/jobs.bundle.js", include_str!("../pages/jobs.js")),
-    extras: &[
-        Extra::Tracker,
-        Extra::Ads,
-        Extra::Anonymous,
-        Extra::Trending,
-    ],
+    extras: &[Extra::Tracker, Extra::Ads, Extra::Anonymous, Extra::Trending],
 };
 
 pub fn answer(ask: &Ask, _: &World) -> Response {
@@ -59,21 +54,6 @@ fn jobs(keywords: &str, by_date: bool) -> Value {
     json!({ "count": found.total, "jobs": jobs })
 }
 
-const LEVELS: &[&str] = &[
-    "Junior",
-    "Senior",
-    "Lead",
-    "Assistant",
-    "Part-time",
-    "Night-shift",
-];
-const ROLES: &[&str] = &[
-    "Engineer",
-    "Technician",
-    "Adviser",
-    "Planner",
-    "Trainer",
-    "Clerk",
-    "Inspector",
-    "Designer",
-];
+const LEVELS: &[&str] = &["Junior", "Senior", "Lead", "Assistant", "Part-time", "Night-shift"];
+const ROLES: &[&str] =
+    &["Engineer", "Technician", "Adviser", "Planner", "Trainer", "Clerk", "Inspector", "Designer"];

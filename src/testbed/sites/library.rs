@@ -49,12 +49,8 @@ fn books(query: &str, page: u64, per_page: u64) -> Value {
     };
     let items: Vec<Value> = found.hits.into_iter().map(item).collect();
     let search: String = byte_serialize(query.as_bytes()).collect();
-    let next = (page < found.pages).then(|| {
-        format!(
-            "/v1/books?search={search}&page={}&per_page={per_page}",
-            page + 1
-        )
-    });
+    let next = (page < found.pages)
+        .then(|| format!("/v1/books?search={search}&page={}&per_page={per_page}", page + 1));
     json!({
         "items": items, "total": found.total, "page": page, "per_page": per_page,
         "pages": found.pages, "next": next,

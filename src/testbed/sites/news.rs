@@ -30,12 +30,7 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
                 return Response::from_parts(head, body);
             };
             let list = results(query, ask.number("page", 1, 100));
-            shell::page(
-                &SITE,
-                ask,
-                r#"<meta name="robots" content="noindex">"#,
-                &list,
-            )
+            shell::page(&SITE, ask, r#"<meta name="robots" content="noindex">"#, &list)
         }
         _ => shell::answer(&SITE, ask),
     }

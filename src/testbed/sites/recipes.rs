@@ -61,25 +61,7 @@ fn recipes(query: &str) -> Value {
     })
 }
 
-const STYLES: &[&str] = &[
-    "Braised",
-    "Roast",
-    "Smoky",
-    "Sunday",
-    "Quick",
-    "Grandmother's",
-    "Cold",
-];
-const DISHES: &[&str] = &[
-    "Stew",
-    "Pie",
-    "Salad",
-    "Dumplings",
-    "Curry",
-    "Gratin",
-    "Broth",
-    "Tart",
-];
-const PANTRY: &[&str] = &[
-    "Barley", "Butter", "Carrots", "Dill", "Eggs", "Flour", "Leeks", "Mustard", "Onions", "Rye",
-];
+const STYLES: &[&str] = &["Braised", "Roast", "Smoky", "Sunday", "Quick", "Grandmother's", "Cold"];
+const DISHES: &[&str] = &["Stew", "Pie", "Salad", "Dumplings", "Curry", "Gratin", "Broth", "Tart"];
+const PANTRY: &[&str] =
+    &["Barley", "Butter", "Carrots", "Dill", "Eggs", "Flour", "Leeks", "Mustard", "Onions", "Rye"];

@@ -14,10 +14,7 @@ const SITE: Site = Site {
     layout: Layout::Classic,
     nav: &["New in", "Kitchen", "Garden", "Workshop", "Gifts", "Sale"],
     main: include_str!("../pages/shop.html"),
-    script: (
-        "/static/js/storefront.8f3a1c.js",
-        include_str!("../pages/shop.js"),
-    ),
+    script: ("/static/js/storefront.8f3a1c.js", include_str!("../pages/shop.js")),
     extras: &[
         Extra::Tracker,
         Extra::Pixel,

@@ -23,9 +23,7 @@ const SITE: Site = Site {
 };
 
 pub fn answer(ask: &Ask, world: &World) -> Response {
-    let session = ask
-        .cookie(COOKIE)
-        .filter(|id| world.knows_session("tickets", id));
+    let session = ask.cookie(COOKIE).filter(|id| world.knows_session("tickets", id));
     match ask.route() {
         ("GET", "/") => {
             let opened = session.map_or_else(|| world.open_session("tickets"), str::to_owned);
@@ -39,11 +37,7 @@ pub fn answer(ask: &Ask, world: &World) -> Response {
             if expected.is_none() || ask.header("x-csrf-token") != expected.as_deref() {
                 return wire::error(StatusCode::FORBIDDEN, "missing or wrong CSRF token");
             }
-            match ask.json()["text"]
-                .as_str()
-                .map(str::trim)
-                .filter(|text| !text.is_empty())
-            {
+            match ask.json()["text"].as_str().map(str::trim).filter(|text| !text.is_empty()) {
                 Some(text) => wire::json(&tickets(text)),
                 None => wire::missing("text"),
             }

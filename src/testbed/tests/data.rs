@@ -16,19 +16,10 @@ async fn data_calls_answer_and_depend_on_their_parameter() {
         ("shop.test/api/search?q={}&page=1", "/items"),
         ("shop.test/api/suggest?q={}", "/suggestions"),
         ("city.test/api/weather/v2/{}/forecast", "/days"),
-        (
-            "library.test/v1/books?search={}&page=1&per_page=20",
-            "/items",
-        ),
+        ("library.test/v1/books?search={}&page=1&per_page=20", "/items"),
         ("stats.test/data/series?country={}", "/points"),
-        (
-            "flights.test/api/offers?from={}&to=Oslo&limit=20",
-            "/offers",
-        ),
-        (
-            "flights.test/api/offers?from=Oslo&to={}&limit=20",
-            "/offers",
-        ),
+        ("flights.test/api/offers?from={}&to=Oslo&limit=20", "/offers"),
+        ("flights.test/api/offers?from=Oslo&to={}&limit=20", "/offers"),
         ("archive.test/api/records?term={}", "/result/records"),
         ("widget.framehost.test/api/quotes?q={}", "/quotes"),
         ("worker.test/api/stars?name={}", "/stars"),
@@ -39,29 +30,14 @@ async fn data_calls_answer_and_depend_on_their_parameter() {
         };
         let (status, rust) = get("rust").await;
         assert_eq!(status, 200, "{call}");
-        assert!(
-            !rust.pointer(list).unwrap().as_array().unwrap().is_empty(),
-            "{call}"
-        );
+        assert!(!rust.pointer(list).unwrap().as_array().unwrap().is_empty(), "{call}");
         assert_eq!(rust, get("rust").await.1, "{call}: same again");
-        assert_ne!(
-            rust.pointer(list),
-            get("sqlite").await.1.pointer(list),
-            "{call}: other"
-        );
+        assert_ne!(rust.pointer(list), get("sqlite").await.1.pointer(list), "{call}: other");
         if call.contains('?') {
-            assert_eq!(
-                rust,
-                get("rust&_t=17&unknown=x").await.1,
-                "{call}: unknown parameters"
-            );
+            assert_eq!(rust, get("rust&_t=17&unknown=x").await.1, "{call}: unknown parameters");
         }
         let (status, refusal) = get("").await;
-        assert_eq!(
-            (status.as_u16(), refusal["error"].is_string()),
-            (400, true),
-            "{call}: missing"
-        );
+        assert_eq!((status.as_u16(), refusal["error"].is_string()), (400, true), "{call}: missing");
     }
 }
 
@@ -73,13 +49,7 @@ async fn pages_follow_one_another() {
     let mut seen = Vec::new();
     let total = loop {
         let (_, page) = json_of(client.get(url(&testbed, &format!("library.test{call}")))).await;
-        seen.extend(
-            page["items"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|book| book["isbn"].to_string()),
-        );
+        seen.extend(page["items"].as_array().unwrap().iter().map(|book| book["isbn"].to_string()));
         match page["next"].as_str() {
             Some(next) => next.clone_into(&mut call),
             None => break page["total"].as_u64().unwrap(),
@@ -94,26 +64,14 @@ async fn pages_follow_one_another() {
 async fn searchkit_wants_its_public_key() {
     let testbed = Testbed::start(0).await.unwrap();
     let client = client(&testbed);
-    let page = client
-        .get(url(&testbed, "docs.test/"))
-        .send()
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
+    let page = client.get(url(&testbed, "docs.test/")).send().await.unwrap().text().await.unwrap();
     assert!(page.contains(docs::APPLICATION) && page.contains(docs::KEY));
 
     let at = url(&testbed, "abc123-dsn.searchkit.test/1/indexes/docs/query");
     for (application, key, query, expected) in [
         (docs::APPLICATION, docs::KEY, "caching", 200),
         (docs::APPLICATION, docs::KEY, " ", 400),
-        (
-            docs::APPLICATION,
-            "00000000000000000000000000000000",
-            "caching",
-            403,
-        ),
+        (docs::APPLICATION, "00000000000000000000000000000000", "caching", 403),
         ("", "", "caching", 403),
     ] {
         let request = client
@@ -124,20 +82,14 @@ async fn searchkit_wants_its_public_key() {
             .body(json!({ "query": query, "hitsPerPage": 10, "facets": ["*"] }).to_string());
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), expected, "{application} {key} {query}");
-        assert_eq!(
-            response.headers()["access-control-allow-origin"],
-            "http://docs.test"
-        );
+        assert_eq!(response.headers()["access-control-allow-origin"], "http://docs.test");
     }
 
     let preflight = client
         .request(Method::OPTIONS, &at)
         .header("origin", "http://docs.test")
         .header("access-control-request-method", "POST")
-        .header(
-            "access-control-request-headers",
-            "content-type,x-searchkit-api-key",
-        )
+        .header("access-control-request-headers", "content-type,x-searchkit-api-key")
         .send()
         .await
         .unwrap();
@@ -156,32 +108,12 @@ async fn graphql_tells_its_operations_apart() {
     let search = json!({ "operationName": "RepoSearch", "variables": { "q": "parser" } });
     for (body, status, pointer) in [
         (json!({ "operationName": "Viewer" }), 200, "/data/viewer"),
-        (
-            json!({ "operationName": "Notifications" }),
-            200,
-            "/data/notifications/nodes/0/title",
-        ),
-        (
-            json!({ "operationName": "Trending" }),
-            200,
-            "/data/trending/nodes/0/name",
-        ),
+        (json!({ "operationName": "Notifications" }), 200, "/data/notifications/nodes/0/title"),
+        (json!({ "operationName": "Trending" }), 200, "/data/trending/nodes/0/name"),
         (search, 200, "/data/search/edges/0/node/nameWithOwner"),
-        (
-            json!({ "query": "query Viewer { viewer { login } }" }),
-            200,
-            "/data/viewer",
-        ),
-        (
-            json!({ "operationName": "RepoSearch", "variables": {} }),
-            400,
-            "/errors/0/message",
-        ),
-        (
-            json!({ "operationName": "Other" }),
-            400,
-            "/errors/0/message",
-        ),
+        (json!({ "query": "query Viewer { viewer { login } }" }), 200, "/data/viewer"),
+        (json!({ "operationName": "RepoSearch", "variables": {} }), 400, "/errors/0/message"),
+        (json!({ "operationName": "Other" }), 400, "/errors/0/message"),
     ] {
         let (got, answer) = json_of(client.post(&at).body(body.to_string())).await;
         assert_eq!(got, status, "{body}");
@@ -196,12 +128,7 @@ async fn jobs_are_sent_as_a_form() {
     let at = url(&testbed, "jobs.test/search");
     let post = async |form: &'static str| json_of(client.post(&at).body(form)).await;
     let (_, full) = post("keywords=data+analyst&sort=relevance&source=homepage").await;
-    assert!(
-        full["jobs"][0]["position"]
-            .as_str()
-            .unwrap()
-            .contains("Data Analyst")
-    );
+    assert!(full["jobs"][0]["position"].as_str().unwrap().contains("Data Analyst"));
     assert_eq!(post("keywords=data+analyst").await.1, full);
     assert_ne!(post("keywords=data+analyst&sort=date").await.1, full);
     assert_eq!(post("sort=relevance&keywords=").await.0, 400);
@@ -228,11 +155,7 @@ async fn documents_hold_the_data() {
     let text: String = page.select(&script).next().unwrap().text().collect();
     let data: Value = serde_json::from_str(&text).unwrap();
     let name = data["props"]["recipes"][0]["name"].as_str().unwrap();
-    assert_eq!(
-        recipes.matches(name).count(),
-        1,
-        "{name} stands in the JSON alone"
-    );
+    assert_eq!(recipes.matches(name).count(), 1, "{name} stands in the JSON alone");
 }
 
 /// The cookie as a client sends it back.
@@ -246,15 +169,7 @@ fn cookie(response: &reqwest::Response) -> String {
 async fn forum_wants_a_session() {
     let testbed = Testbed::start(0).await.unwrap();
     let client = client(&testbed);
-    let visit = async || {
-        cookie(
-            &client
-                .get(url(&testbed, "forum.test/"))
-                .send()
-                .await
-                .unwrap(),
-        )
-    };
+    let visit = async || cookie(&client.get(url(&testbed, "forum.test/")).send().await.unwrap());
     let (one, two) = (visit().await, visit().await);
     assert_ne!(one, two);
     let forged = format!("{}0", &one[..one.len() - 1]);
@@ -275,11 +190,7 @@ async fn tickets_want_the_token_of_the_session() {
     let testbed = Testbed::start(0).await.unwrap();
     let client = client(&testbed);
     let visit = async || {
-        let response = client
-            .get(url(&testbed, "tickets.test/"))
-            .send()
-            .await
-            .unwrap();
+        let response = client.get(url(&testbed, "tickets.test/")).send().await.unwrap();
         let cookie = cookie(&response);
         let page = response.text().await.unwrap();
         let (_, rest) = page.split_once(r#"name="csrf-token" content=""#).unwrap();
@@ -310,9 +221,7 @@ async fn tickets_want_the_token_of_the_session() {
 #[tokio::test]
 async fn archive_compresses_as_accepted() {
     let testbed = Testbed::start(0).await.unwrap();
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .ok();
+    rustls::crypto::ring::default_provider().install_default().ok();
     let plain = Client::builder()
         .no_proxy()
         .no_gzip()
@@ -322,14 +231,7 @@ async fn archive_compresses_as_accepted() {
         .build()
         .unwrap();
     let at = url(&testbed, "archive.test/api/records?term=shipwreck");
-    let whole = client(&testbed)
-        .get(&at)
-        .send()
-        .await
-        .unwrap()
-        .bytes()
-        .await
-        .unwrap();
+    let whole = client(&testbed).get(&at).send().await.unwrap().bytes().await.unwrap();
     assert!((400_000..700_000).contains(&whole.len()), "{}", whole.len());
     for (accepted, coding) in [
         ("gzip, deflate, br, zstd", Some("br")),
@@ -337,16 +239,8 @@ async fn archive_compresses_as_accepted() {
         ("identity", None),
         ("", None),
     ] {
-        let response = plain
-            .get(&at)
-            .header("accept-encoding", accepted)
-            .send()
-            .await
-            .unwrap();
-        let named = response
-            .headers()
-            .get("content-encoding")
-            .map(|v| v.to_str().unwrap());
+        let response = plain.get(&at).header("accept-encoding", accepted).send().await.unwrap();
+        let named = response.headers().get("content-encoding").map(|v| v.to_str().unwrap());
         assert_eq!(named, coding, "{accepted}");
         let bytes = response.bytes().await.unwrap();
         assert_eq!(bytes == whole, coding.is_none(), "{accepted}");
@@ -357,33 +251,18 @@ async fn archive_compresses_as_accepted() {
 async fn orders_are_counted_and_members_stay_out() {
     let testbed = Testbed::start(0).await.unwrap();
     let client = client(&testbed);
-    let orders = async || {
-        json_of(client.get(url(&testbed, "control.test/orders")))
-            .await
-            .1
-    };
+    let orders = async || json_of(client.get(url(&testbed, "control.test/orders"))).await.1;
     assert_eq!(orders().await, json!({ "orders": 0 }));
     let order = json!({ "sku": "KETTLE-15", "quantity": 1, "note": "ring twice" });
     let place = async |body: Value| {
-        json_of(
-            client
-                .post(url(&testbed, "store.test/api/orders"))
-                .body(body.to_string()),
-        )
-        .await
+        json_of(client.post(url(&testbed, "store.test/api/orders")).body(body.to_string())).await
     };
     let (status, receipt) = place(order).await;
-    assert_eq!(
-        (status.as_u16(), &receipt["status"]),
-        (201, &json!("placed"))
-    );
+    assert_eq!((status.as_u16(), &receipt["status"]), (201, &json!("placed")));
     assert_eq!(place(json!({})).await.0, 400);
     assert_eq!(orders().await, json!({ "orders": 1 }));
 
     let (status, refusal) =
         json_of(client.get(url(&testbed, "members.test/api/members?q=Moreau"))).await;
-    assert_eq!(
-        (status.as_u16(), refusal),
-        (401, json!({ "error": "login required" }))
-    );
+    assert_eq!((status.as_u16(), refusal), (401, json!({ "error": "login required" })));
 }

@@ -10,15 +10,9 @@ use super::{HOSTS, Testbed};
 
 /// A client for which every served host is the testbed.
 fn client(testbed: &Testbed) -> Client {
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .ok();
-    let builder = Client::builder()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none());
-    let builder = HOSTS
-        .iter()
-        .fold(builder, |b, host| b.resolve(host, testbed.addr()));
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let builder = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+    let builder = HOSTS.iter().fold(builder, |b, host| b.resolve(host, testbed.addr()));
     builder.build().unwrap()
 }
 
@@ -29,8 +23,5 @@ fn url(testbed: &Testbed, rest: &str) -> String {
 
 async fn json_of(request: RequestBuilder) -> (StatusCode, Value) {
     let response = request.send().await.unwrap();
-    (
-        response.status(),
-        serde_json::from_slice(&response.bytes().await.unwrap()).unwrap(),
-    )
+    (response.status(), serde_json::from_slice(&response.bytes().await.unwrap()).unwrap())
 }

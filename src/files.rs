@@ -36,10 +36,7 @@ impl Dir {
         }
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
         match rustix::fs::open(path, flags, Mode::empty()) {
-            Ok(fd) => Ok(Some(Self {
-                fd,
-                shown: path.display().to_string(),
-            })),
+            Ok(fd) => Ok(Some(Self { fd, shown: path.display().to_string() })),
             Err(Errno::NOENT) => Ok(None),
             Err(err) => Err(trouble("open folder", &path.display().to_string(), err)),
         }
@@ -64,9 +61,7 @@ impl Dir {
             ));
         }
         let mut out = Vec::new();
-        file.take(max as u64 + 1)
-            .read_to_end(&mut out)
-            .map_err(io)?;
+        file.take(max as u64 + 1).read_to_end(&mut out).map_err(io)?;
         if out.len() > max {
             return Err(Error::new(
                 Code::ArtifactIo,
@@ -80,11 +75,8 @@ impl Dir {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         self.refuse_link(name)?;
-        let temp = format!(
-            "{TEMP}{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+        let temp =
+            format!("{TEMP}{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let done = self.write_temp(&temp, bytes).and_then(|()| {
             rustix::fs::renameat(&self.fd, &temp, &self.fd, name)
                 .map_err(|err| trouble("rename to", &self.shown(name), err))?;
@@ -106,11 +98,9 @@ impl Dir {
         rustix::fs::fchmod(&fd, Mode::RUSR | Mode::WUSR)
             .map_err(|err| trouble("chmod", &self.shown(temp), err))?;
         let mut file = File::from(fd);
-        file.write_all(bytes)
-            .and_then(|()| file.sync_all())
-            .map_err(|err| {
-                Error::new(Code::ArtifactIo, format!("write {}", self.shown(temp))).source(err)
-            })
+        file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|err| {
+            Error::new(Code::ArtifactIo, format!("write {}", self.shown(temp))).source(err)
+        })
     }
 
     fn refuse_link(&self, name: &str) -> Result<()> {
@@ -137,11 +127,9 @@ impl Dir {
         let fd = rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|err| trouble("open", &self.shown(name), err))?;
         let mut file = File::from(fd);
-        file.write_all(format!("{line}\n").as_bytes())
-            .and_then(|()| file.sync_data())
-            .map_err(|err| {
-                Error::new(Code::ArtifactIo, format!("append {}", self.shown(name))).source(err)
-            })
+        file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data()).map_err(
+            |err| Error::new(Code::ArtifactIo, format!("append {}", self.shown(name))).source(err),
+        )
     }
 
     /// Removes a file; false when there was none.
@@ -165,11 +153,8 @@ impl Dir {
 
     /// Removes temporary files that a crash left. Only the holder of the folder's lock may call it.
     pub fn sweep(&self) -> Result<usize> {
-        let stale: Vec<String> = self
-            .all_names()?
-            .into_iter()
-            .filter(|it| it.starts_with(TEMP))
-            .collect();
+        let stale: Vec<String> =
+            self.all_names()?.into_iter().filter(|it| it.starts_with(TEMP)).collect();
         for name in &stale {
             self.remove(name)?;
         }
@@ -221,10 +206,8 @@ fn create_private(path: &Path) -> Result<()> {
             .map_err(|err| trouble("chmod", &path.display().to_string(), err)),
         Err(Errno::EXIST) => Ok(()),
         Err(Errno::NOENT) => {
-            let parent = path
-                .parent()
-                .filter(|it| !it.as_os_str().is_empty())
-                .ok_or_else(|| {
+            let parent =
+                path.parent().filter(|it| !it.as_os_str().is_empty()).ok_or_else(|| {
                     trouble("create folder", &path.display().to_string(), Errno::NOENT)
                 })?;
             create_private(parent)?;
@@ -278,10 +261,7 @@ pub fn ensure_private_dir(dir: &Path) -> Result<()> {
 
 fn open_made(dir: &Path) -> Result<Dir> {
     Dir::open(dir, true)?.ok_or_else(|| {
-        Error::new(
-            Code::ArtifactIo,
-            format!("{} vanished while it was made", dir.display()),
-        )
+        Error::new(Code::ArtifactIo, format!("{} vanished while it was made", dir.display()))
     })
 }
 
@@ -300,10 +280,7 @@ mod tests {
         assert_eq!(read_bounded(&dir, "x.json", 10).unwrap().unwrap(), b"two");
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&dir), mode(&dir.join("x.json"))), (0o700, 0o600));
-        assert_eq!(
-            read_bounded(&dir, "x.json", 2).unwrap_err().code(),
-            Code::ArtifactIo
-        );
+        assert_eq!(read_bounded(&dir, "x.json", 2).unwrap_err().code(), Code::ArtifactIo);
         assert_eq!(read_bounded(&dir, "y.json", 2).unwrap(), None);
         assert!(remove(&dir, "x.json").unwrap());
         assert!(!remove(&dir, "x.json").unwrap());
@@ -319,21 +296,12 @@ mod tests {
         let dir = home.path().join("ours");
         ensure_private_dir(&dir).unwrap();
         symlink(outside.join("precious"), dir.join("x.json")).unwrap();
-        assert_eq!(
-            write_atomic(&dir, "x.json", b"evil").unwrap_err().code(),
-            Code::ArtifactIo
-        );
-        assert_eq!(
-            read_bounded(&dir, "x.json", 99).unwrap_err().code(),
-            Code::ArtifactIo
-        );
+        assert_eq!(write_atomic(&dir, "x.json", b"evil").unwrap_err().code(), Code::ArtifactIo);
+        assert_eq!(read_bounded(&dir, "x.json", 99).unwrap_err().code(), Code::ArtifactIo);
         symlink(&outside, home.path().join("linked")).unwrap();
         let err = write_atomic(&home.path().join("linked"), "precious", b"evil").unwrap_err();
         assert_eq!(err.code(), Code::ArtifactIo);
-        assert_eq!(
-            std::fs::read_to_string(outside.join("precious")).unwrap(),
-            "keep"
-        );
+        assert_eq!(std::fs::read_to_string(outside.join("precious")).unwrap(), "keep");
     }
 
     #[test]
