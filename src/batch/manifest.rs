@@ -237,17 +237,16 @@ fn printable(text: &str) -> String {
     text.chars().filter(|it| !it.is_control()).take(60).collect()
 }
 
+const HINT: &str = "README.md shows a manifest under \"Learn from your own site\"";
+
 fn invalid(message: impl Into<String>) -> Error {
-    Error::new(Code::ManifestInvalid, message)
+    Error::new(Code::ManifestInvalid, message).hint(HINT)
 }
 
 fn relabel(place: &str, err: &Error) -> Error {
     let code = if err.code() == Code::SecretInTask { err.code() } else { Code::ManifestInvalid };
-    let out = Error::new(code, format!("{place}: {err}"));
-    match err.hint_text() {
-        Some(hint) => out.hint(hint),
-        None => out,
-    }
+    let hint = err.hint_text().unwrap_or(HINT);
+    Error::new(code, format!("{place}: {err}")).hint(hint)
 }
 
 #[cfg(test)]

@@ -20,13 +20,16 @@ use crate::{
     pipeline::{self, Cx, Learned, Source, Task},
 };
 
+/// Called as a task ends.
+pub type OnEnd = Box<dyn Fn(&Task, &Result<Learned>) + Send + Sync>;
+
 /// How a batch is run.
 pub struct Options {
     pub jobs: usize,
     /// Between the starts of two recordings on one host.
     pub delay: Duration,
     /// Told as each task ends.
-    pub on_end: Box<dyn Fn(&Task, &Result<Learned>) + Send + Sync>,
+    pub on_end: OnEnd,
 }
 
 /// Refuses to start over finished work by accident. Fails with [`Code::Usage`].

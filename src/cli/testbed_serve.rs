@@ -9,7 +9,7 @@ use crate::{
 /// Serve the local test web until Ctrl-C
 ///
 /// Every host under .test is answered by one port on loopback. With --dns, a small name server beside it gives out forbidden
-/// addresses (intranet.example, mixed.example, …), to see the egress policy at work.
+/// addresses (intranet.example.com, mixed.example.com, …), to see the egress policy at work.
 #[derive(clap::Args)]
 pub struct Args {
     /// Port on 127.0.0.1; 0 takes a free one

@@ -9,7 +9,7 @@ use crate::{
     artifacts::store::Store,
     egress::EgressPolicy,
     error::{Code, Error, Result},
-    pipeline::{BrowserPool, Cx, Stage, Task},
+    pipeline::{BrowserPool, Cx, OnStage},
     recipe::registry::Registry,
     settings::{Home, Settings},
     stages::rank,
@@ -61,11 +61,7 @@ pub fn read(global: &Global) -> Result<(Home, Settings)> {
 }
 
 /// Everything learning needs.
-pub fn learning(
-    place: &Place,
-    force: bool,
-    on_stage: Box<dyn Fn(&Task, Stage) + Send + Sync>,
-) -> Result<Arc<Cx>> {
+pub fn learning(place: &Place, force: bool, on_stage: OnStage) -> Result<Arc<Cx>> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     Ok(Arc::new(Cx {
         store: Store::new(place.home.artifacts.clone()),

@@ -1,3 +1,5 @@
+//! The policy against hand-picked cases and the public SSRF vectors.
+
 use std::{net::IpAddr, path::PathBuf, sync::Mutex};
 
 use futures::future::BoxFuture;

@@ -46,7 +46,7 @@ impl SafeUrl {
         if self.literal().is_some() {
             return self.host().to_owned();
         }
-        site_of(self.host()).to_owned()
+        host_site(self.host()).to_owned()
     }
 
     /// Scheme, host and port are the same.
@@ -64,7 +64,16 @@ impl SafeUrl {
     }
 }
 
-fn site_of(name: &str) -> &str {
+/// The site (eTLD+1, see [`SafeUrl::site`]) of any URL, allowed or not; empty when it has no host.
+pub fn site_of(url: &str) -> String {
+    let Ok(url) = Url::parse(url) else { return String::new() };
+    match url.host() {
+        Some(Host::Domain(name)) => host_site(name.trim_end_matches('.')).to_owned(),
+        _ => url.host_str().unwrap_or("").to_owned(),
+    }
+}
+
+fn host_site(name: &str) -> &str {
     if let Some(rest) = name.strip_suffix(".test") {
         let start = rest.rfind('.').map_or(0, |at| at + 1);
         return &name[start..];

@@ -15,8 +15,9 @@ use crate::{
     artifacts::{
         kinds::{Artifact, Kind},
         payloads::{
-            BaselineFingerprint, CandidateSet, Judged, MinimizationReport, Outcome, RecipeAnalysis,
-            RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording, VerificationReport,
+            BaselineFingerprint, CandidateSet, Judged, MinimizationReport, Outcome, Reason,
+            RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording,
+            VerificationReport,
         },
         recording::SessionRecording,
         store::{Found, Stamp, Store, TaskFolder, json_sha256},
@@ -32,6 +33,9 @@ use crate::{
     transport::public_http::PublicHttp,
 };
 
+/// Called as a stage of a task begins.
+pub type OnStage = Box<dyn Fn(&Task, Stage) + Send + Sync>;
+
 /// Everything learning needs besides the task.
 pub struct Cx {
     pub settings: Settings,
@@ -43,7 +47,7 @@ pub struct Cx {
     /// Redo every stage.
     pub force: bool,
     /// Told of each stage as it begins.
-    pub on_stage: Box<dyn Fn(&Task, Stage) + Send + Sync>,
+    pub on_stage: OnStage,
 }
 
 /// How a task ended.
@@ -72,6 +76,9 @@ pub struct Learned {
 /// Fails with what stages that observe fail with: `BROWSER_*`, `STEP_FAILED`, `HAR_INVALID`, `ARTIFACT_*`, `TASK_BUSY`,
 /// `NETWORK_DISABLED`. That a task cannot be learned is not a failure; see [`Learned::outcome`].
 pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
+    if task.requires_auth {
+        return Ok(needs_login(task, cx));
+    }
     let folder = cx.store.task(&task.id)?;
     let mut run = Run {
         task,
@@ -94,6 +101,24 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
     run.finish(reject, lost)
 }
 
+/// What the manifest says needs a login is not tried: a session of the user's own cannot be given yet.
+fn needs_login(task: &Task, cx: &Cx) -> Learned {
+    Learned {
+        task_id: task.id.to_string(),
+        name: task.name.to_string(),
+        outcome: Outcome::NonRecipeable,
+        reason: Some(Reason::NeedsLogin.as_str().to_owned()),
+        detail: Some("the manifest says `requires_auth`; nothing was recorded".to_owned()),
+        recipe: None,
+        artifacts: cx.store.root().join(task.id.as_str()),
+        ran: Vec::new(),
+        reused: Vec::new(),
+        live_values_lost: false,
+        browser_ms: 0,
+        transport: None,
+    }
+}
+
 struct Run<'a> {
     task: &'a Task,
     cx: &'a Cx,
@@ -111,7 +136,7 @@ impl Run<'_> {
         self.hashes.clear();
         self.reused.clear();
         for spec in STAGES {
-            let settings = self.task.settings_sha256(spec.stage, &self.cx.settings)?;
+            let settings = self.task.settings_sha256(spec.stage, &self.cx.settings);
             let fresh = if force || redo == Some(spec.stage) {
                 Freshness::Missing
             } else {

@@ -7,7 +7,7 @@ pub mod table;
 pub mod task;
 mod world;
 
-pub use learn::{Cx, Learned, learn};
+pub use learn::{Cx, Learned, OnStage, learn};
 pub use table::{STAGES, Stage};
 pub use task::{Source, Task};
 pub use world::BrowserPool;

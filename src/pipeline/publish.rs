@@ -9,6 +9,7 @@ use crate::{
         payloads::{BaselineFingerprint, RecipeDraftMinimized, VerificationReport},
         recording::SessionRecording,
     },
+    egress::site_of,
     recipe::model::{
         BodyTemplate, LANGUAGE, Recipe, RequestTemplate, SlotSource, Status, Verification,
     },
@@ -31,11 +32,10 @@ pub fn publish(
     }
     // The hosts that slots are fetched from are reached too.
     for slot in &draft.slots {
-        if let SlotSource::Document { url, .. } | SlotSource::Response { url, .. } = &slot.from
-            && let Some(host) = Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned))
-            && !request.allowed_domains.contains(&host)
-        {
-            request.allowed_domains.push(host);
+        if let SlotSource::Document { url, .. } | SlotSource::Response { url, .. } = &slot.from {
+            let host = Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
+            add(&mut request.allowed_domains, host.unwrap_or_default());
+            add(&mut request.allowed_sites, site_of(url));
         }
     }
     let mut response = draft.response.clone();
@@ -61,6 +61,12 @@ pub fn publish(
             requires_session: report.requires_session,
             browser_ms: (recording.duration_ms > 0).then_some(recording.duration_ms),
         }),
+    }
+}
+
+fn add(list: &mut Vec<String>, item: String) {
+    if !item.is_empty() && !list.contains(&item) {
+        list.push(item);
     }
 }
 

@@ -70,10 +70,6 @@ pub const STAGES: &[Spec] = &[
 ];
 
 impl Stage {
-    pub fn spec(self) -> &'static Spec {
-        &STAGES[self as usize]
-    }
-
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Record => "record",

@@ -8,7 +8,6 @@ use super::table::Stage;
 use crate::{
     artifacts::store::{json_sha256, sha256},
     browser::Step,
-    error::Result,
     ids::{RecipeName, TaskId},
     settings::Settings,
     stages::verify::Expectation,
@@ -53,7 +52,7 @@ impl Task {
 
     /// Digest of everything besides upstream artifacts that a stage's output depends on (`pipeline.md`, "What depends on
     /// what").
-    pub fn settings_sha256(&self, stage: Stage, settings: &Settings) -> Result<String> {
+    pub fn settings_sha256(&self, stage: Stage, settings: &Settings) -> String {
         let recorded = |example: usize| {
             let source = match &self.source {
                 Source::Live { url, steps } => json!({"url": url, "steps": steps}),
@@ -70,9 +69,9 @@ impl Task {
             Stage::Verify => {
                 json!({"min_items": self.expect.min_items, "paths": self.expect.required_paths})
             }
-            _ => return Ok(settings_only(stage, settings).unwrap_or_default()),
+            _ => return settings_only(stage, settings).unwrap_or_default(),
         };
-        Ok(json_sha256(&value))
+        json_sha256(&value)
     }
 }
 

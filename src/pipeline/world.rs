@@ -97,7 +97,6 @@ pub struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    #[expect(clippy::too_many_arguments, reason = "the one place that gathers a task's effects")]
     pub fn new(
         http: &'a PublicHttp,
         policy: &'a EgressPolicy,

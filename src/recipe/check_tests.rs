@@ -1,3 +1,5 @@
+//! What a recipe may not hold.
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Templates filled: encodings, types, and that no value moves the host.
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Extraction from JSON, HTML and JSON inside HTML.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Recipes run against a server on loopback.
+
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},

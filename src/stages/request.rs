@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use url::Url;
 
-use super::signals::{site_of, words};
+use super::signals::words;
 use crate::{
     artifacts::recording::{Excerpt, Exchange, Origin, RequestBody, SessionRecording, ValueOrigin},
+    egress::site_of,
     recipe::{
         model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
         template::escape,

@@ -11,6 +11,7 @@ use url::Url;
 use crate::artifacts::recording::{
     BodyStatus, Excerpt, Exchange, InitiatorKind, RequestBody, ResourceType, SessionRecording,
 };
+use crate::egress::site_of;
 
 /// Name and weight. The composite is their weighted sum, scaled so that all positive ones in full make 10,000 basis points.
 /// Overridden by `ranking.weights` in settings.
@@ -477,14 +478,6 @@ pub fn is_cache_buster(name: &str, value: &str) -> bool {
     NAMES.contains(&name.as_str())
         && digits >= 6
         && value.chars().all(|c| c.is_ascii_digit() || c == '.')
-}
-
-/// eTLD+1, or the host itself where there is none.
-pub fn site_of(url: &str) -> String {
-    let Some(host) = Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)) else {
-        return String::new();
-    };
-    psl::domain_str(&host).map_or(host.clone(), str::to_owned)
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ async fn bind(port: u16) -> std::io::Result<(UdpSocket, TcpListener)> {
 
 struct Zone {
     queries: Arc<AtomicU64>,
-    /// Address look-ups of `rebind.example.` so far.
+    /// Address look-ups of `rebind.example.com.` so far.
     rebinds: AtomicU64,
 }
 
@@ -78,15 +78,15 @@ impl Zone {
     /// Addresses and TTL of a name, `None` if there is no such name.
     fn look_up(&self, name: &str, kind: RecordType) -> Option<(Vec<[u8; 4]>, u32)> {
         let found = match name {
-            "intranet.example." => (vec![[10, 0, 0, 7]], 60),
-            "mixed.example." => (vec![[203, 0, 113, 5], [10, 0, 0, 7]], 60),
-            "metadata.example." => (vec![[169, 254, 169, 254]], 60),
-            "loop.example." => (vec![[127, 0, 0, 1]], 60),
-            "rebind.example." if kind == RecordType::A => {
+            "intranet.example.com." => (vec![[10, 0, 0, 7]], 60),
+            "mixed.example.com." => (vec![[203, 0, 113, 5], [10, 0, 0, 7]], 60),
+            "metadata.example.com." => (vec![[169, 254, 169, 254]], 60),
+            "loop.example.com." => (vec![[127, 0, 0, 1]], 60),
+            "rebind.example.com." if kind == RecordType::A => {
                 let first = self.rebinds.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
                 (vec![if first { [203, 0, 113, 9] } else { [127, 0, 0, 1] }], 0)
             }
-            "rebind.example." => (vec![], 0),
+            "rebind.example.com." => (vec![], 0),
             _ => return None,
         };
         Some(if kind == RecordType::A { found } else { (vec![], 60) })
@@ -144,8 +144,8 @@ impl RequestHandler for Zone {
 
 fn authority() -> Record {
     let name = |label: &str| Name::from_ascii(label).unwrap_or_else(|_| Name::root());
-    let soa = SOA::new(name("ns.example."), name("hostmaster.example."), 1, 60, 60, 60, 30);
-    Record::from_rdata(name("example."), 30, RData::SOA(soa))
+    let soa = SOA::new(name("ns.example.com."), name("hostmaster.example.com."), 1, 60, 60, 60, 30);
+    Record::from_rdata(name("example.com."), 30, RData::SOA(soa))
 }
 
 #[cfg(test)]
@@ -177,16 +177,16 @@ mod tests {
         use ResponseCode::{NXDomain, NoError};
         let dns = Dns::start(0).await.unwrap();
         let cases: &[(&str, RecordType, ResponseCode, &[&str])] = &[
-            ("intranet.example.", A, NoError, &["10.0.0.7"]),
-            ("INTRANET.example.", A, NoError, &["10.0.0.7"]),
-            ("mixed.example.", A, NoError, &["203.0.113.5", "10.0.0.7"]),
-            ("metadata.example.", A, NoError, &["169.254.169.254"]),
-            ("loop.example.", A, NoError, &["127.0.0.1"]),
-            ("rebind.example.", A, NoError, &["203.0.113.9"]),
-            ("rebind.example.", AAAA, NoError, &[]),
-            ("rebind.example.", A, NoError, &["127.0.0.1"]),
-            ("rebind.example.", A, NoError, &["203.0.113.9"]),
-            ("intranet.example.", AAAA, NoError, &[]),
+            ("intranet.example.com.", A, NoError, &["10.0.0.7"]),
+            ("INTRANET.Example.com.", A, NoError, &["10.0.0.7"]),
+            ("mixed.example.com.", A, NoError, &["203.0.113.5", "10.0.0.7"]),
+            ("metadata.example.com.", A, NoError, &["169.254.169.254"]),
+            ("loop.example.com.", A, NoError, &["127.0.0.1"]),
+            ("rebind.example.com.", A, NoError, &["203.0.113.9"]),
+            ("rebind.example.com.", AAAA, NoError, &[]),
+            ("rebind.example.com.", A, NoError, &["127.0.0.1"]),
+            ("rebind.example.com.", A, NoError, &["203.0.113.9"]),
+            ("intranet.example.com.", AAAA, NoError, &[]),
             ("shop.test.", A, NXDomain, &[]),
         ];
         for (name, kind, code, addresses) in cases {

@@ -1,3 +1,5 @@
+//! public_http against hostile servers on loopback.
+
 use std::{
     io::Write as _,
     sync::atomic::{AtomicUsize, Ordering},

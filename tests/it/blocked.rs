@@ -40,7 +40,7 @@ fn a_hostile_page_reaches_nothing() {
         ("169.254.169.254", "URL_BLOCKED"),
         ("[::1]", "URL_BLOCKED"),
         ("localhost", "URL_BLOCKED"),
-        ("intranet.example", "DNS_BLOCKED"),
+        ("intranet.example.com", "DNS_BLOCKED"),
     ] {
         let hit = blocked.iter().find(|it| it["url"].as_str().unwrap().contains(part));
         let hit = hit.unwrap_or_else(|| panic!("{part} is not named in {blocked:#?}"));
@@ -65,9 +65,9 @@ fn a_recipe_reaches_nothing_forbidden() {
         ("http://127.0.0.1/latest", "127.0.0.1", "URL_BLOCKED"),
         ("http://169.254.169.254/latest/meta-data/", "169.254.169.254", "URL_BLOCKED"),
         ("http://[::ffff:10.0.0.1]/", "[::ffff:a00:1]", "URL_BLOCKED"),
-        ("http://intranet.example/", "intranet.example", "DNS_BLOCKED"),
-        ("http://mixed.example/", "mixed.example", "DNS_BLOCKED"),
-        ("http://metadata.example/", "metadata.example", "DNS_BLOCKED"),
+        ("http://intranet.example.com/", "intranet.example.com", "DNS_BLOCKED"),
+        ("http://mixed.example.com/", "mixed.example.com", "DNS_BLOCKED"),
+        ("http://metadata.example.com/", "metadata.example.com", "DNS_BLOCKED"),
         ("http://endless.test/to-private", "endless.test", "REDIRECT_BLOCKED"),
         ("http://endless.test/to-metadata", "endless.test", "REDIRECT_BLOCKED"),
         ("http://endless.test/loop", "endless.test", "TOO_MANY_REDIRECTS"),
@@ -79,13 +79,14 @@ fn a_recipe_reaches_nothing_forbidden() {
         home.recipe(
             "try",
             &format!(
-                "version: 1\nname: try\ntask: Try it\nstatus: verified\nsource_url: http://shop.test/\nrequest:\n  method: GET\n  url: '{url}'\n  allowed_domains: ['{host}']\nresponse: {{ type: text }}\n"
+                "version: 1\nname: try\ntask: Try it\nstatus: draft\nsource_url: http://shop.test/\nrequest:\n  method: GET\n  url: '{url}'\n  allowed_domains: ['{host}']\nresponse: {{ type: text }}\n"
             ),
         );
         let (exit, out) = home.json(&[
             "recipe",
             "run",
             "try",
+            "--draft",
             "--json",
             "--test-host",
             &web.test_host,

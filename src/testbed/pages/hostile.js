@@ -1,7 +1,7 @@
 const targets = [
   'http://127.0.0.1:{{port}}/hit',
   'http://169.254.169.254/latest/meta-data/',
-  'http://intranet.example/',
+  'http://intranet.example.com/',
   'http://localhost/',
   'http://[::1]/',
 ];
