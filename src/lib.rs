@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod error;
+mod har;
 mod ids;
 mod recipe;
 mod redact;

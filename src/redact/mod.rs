@@ -1,2 +1,308 @@
-//! The only road from a raw exchange to a stored one.
+//! The only road from a raw recording to a stored one.
+//!
+//! Two passes. The first learns the recording's secret values from names, formats and entropy; the second writes a stable
+//! placeholder wherever one of them stands, in whatever encoding, measures the whole answers and cuts them to size.
+//! Response bodies are redacted by the same rules, which leave ordinary data (ids, hashes, slugs, URLs, cursors) alone.
+
+mod body;
+mod detector;
+mod encode;
+mod exchange;
+mod formats;
+mod html;
+mod keys;
+mod live;
+pub mod markup;
+mod measures;
+mod origins;
 pub mod raw;
+mod typed;
+mod vault;
+mod visible;
+mod walk;
+
+pub use live::LiveValues;
+
+use self::{
+    body::{Parsed, cut, parse},
+    detector::Why,
+    keys::KeyClass,
+    measures::weigh,
+    origins::Sources,
+    raw::RawRecording,
+    typed::Typed,
+    vault::Vault,
+    visible::{Visible, words_of},
+    walk::{Place, Prose, Rules, Sink, Walk},
+};
+use crate::{
+    artifacts::recording::{Action, BlockedRequest, FinalPage, SessionRecording, ValueOrigin},
+    settings::RedactSettings,
+};
+
+const MAX_VISIBLE: usize = 32 * 1024;
+
+/// A storable recording, and the values that only this process may know.
+pub struct Redacted {
+    pub recording: SessionRecording,
+    pub live: LiveValues,
+}
+
+/// Redacts, measures and cuts a recording.
+pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
+    let rules = Rules::new(
+        &settings.allow,
+        raw.typed.values().map(String::as_str).chain([raw.task.as_str()]),
+    );
+    let mut parsed: Vec<Parsed> = raw.exchanges.iter().map(parse).collect();
+    let mut vault = Vault::default();
+    learn(&raw, &mut parsed, &rules, &mut vault);
+    let harmless = raw.typed.iter().filter(|(name, _)| !names_secret(name)).map(|it| it.1.to_lowercase()).collect();
+    vault.seal(harmless);
+
+    let answer = raw.final_answer.as_deref().unwrap_or("");
+    let visible = Visible::new(&[&raw.page.visible_text, answer]);
+    let typed_words: Vec<(String, Vec<u64>)> = raw
+        .typed
+        .iter()
+        .filter(|it| it.1.chars().count() >= 2)
+        .map(|(name, value)| (name.clone(), words_of(value)))
+        .collect();
+    let typed = Typed::new(&raw.typed);
+
+    // Requests first: what they hold decides which sources are looked for.
+    let mut writer = Writer::new(&mut vault);
+    let mut exchanges = Vec::with_capacity(raw.exchanges.len());
+    let mut places: Vec<Vec<(String, String)>> = Vec::new();
+    for (i, exchange) in raw.exchanges.iter().enumerate() {
+        let (stored, used) = exchange::request(i, exchange, &rules, &mut writer, &typed);
+        exchanges.push(stored);
+        places.push(used);
+    }
+    let mut values: Vec<String> = places
+        .iter()
+        .flatten()
+        .filter_map(|it| vault.value(&it.0).map(str::to_owned))
+        .collect();
+    values.sort();
+    values.dedup();
+    let sources = Sources::new(&values, &raw.exchanges, &parsed, &raw.page, &vault);
+    let urls: Vec<String> = exchanges.iter().map(|it| it.url.clone()).collect();
+    for (i, used) in places.into_iter().enumerate() {
+        exchanges[i].origins = used
+            .into_iter()
+            .map(|(placeholder, at)| ValueOrigin {
+                origin: vault.value(&placeholder).and_then(|value| sources.origin(value, i, &urls)),
+                placeholder,
+                at,
+            })
+            .collect();
+    }
+    zeroize::Zeroize::zeroize(&mut values);
+
+    let mut writer = Writer::new(&mut vault);
+    let mut measured = Vec::with_capacity(exchanges.len());
+    for ((stored, exchange), parsed) in exchanges.iter_mut().zip(&raw.exchanges).zip(parsed) {
+        measured.push(exchange::response(stored, exchange, parsed, &rules, &mut writer, &visible, &typed_words));
+    }
+    weigh(&mut measured);
+    for (stored, measured) in exchanges.iter_mut().zip(measured) {
+        if let Some(measured) = measured {
+            let typed_in_request = std::mem::take(&mut stored.measures.typed_in_request);
+            stored.measures = measured.measures;
+            stored.measures.typed_in_request = typed_in_request;
+        }
+    }
+
+    let mut walk = Walk { rules: &rules, sink: &mut writer };
+    let recording = SessionRecording {
+        task: spoken(&mut walk, &raw.task),
+        url: address(&mut walk, &raw.url),
+        driver: raw.driver,
+        typed: raw
+            .typed
+            .iter()
+            .map(|(name, value)| (name.clone(), walk.leaf(name, value, Place::Form).unwrap_or_else(|| value.clone())))
+            .collect(),
+        actions: raw.actions.into_iter().map(|it| action(&mut walk, it)).collect(),
+        final_answer: raw.final_answer.as_deref().map(|it| spoken(&mut walk, it)),
+        page: FinalPage {
+            url: address(&mut walk, &raw.page.url),
+            title: cut(&spoken(&mut walk, &raw.page.title), 1024).to_owned(),
+            visible_text: cut(&spoken(&mut walk, &raw.page.visible_text), MAX_VISIBLE).to_owned(),
+            has_password_field: raw.page.has_password_field,
+        },
+        exchanges,
+        blocked: raw
+            .blocked
+            .into_iter()
+            .map(|it| BlockedRequest {
+                url: address(&mut walk, &it.url),
+                code: it.code,
+                reason: spoken(&mut walk, &it.reason),
+            })
+            .collect(),
+        duration_ms: raw.duration_ms,
+        producer: raw.producer,
+    };
+    Redacted { recording, live: vault.into_live() }
+}
+
+/// One free text (a task, an error message) without a recording around it.
+pub fn text(value: &str, settings: &RedactSettings) -> String {
+    let rules = Rules::new(&settings.allow, std::iter::once(value));
+    let mut vault = Vault::default();
+    Walk { rules: &rules, sink: &mut Learner(&mut vault) }.text(value, Prose::Spoken);
+    vault.seal(Vec::new());
+    let mut writer = Writer::new(&mut vault);
+    spoken(&mut Walk { rules: &rules, sink: &mut writer }, value)
+}
+
+/// Why a task or a typed value probably holds a secret: for `SECRET_IN_TASK`. Words, names, numbers and dates never do.
+pub fn probable_secret(text: &str) -> Option<&'static str> {
+    struct Found(Option<Why>);
+    impl Sink for Found {
+        fn secret(&mut self, _: &str, _: &str, why: Why) -> Option<String> {
+            self.0 = self.0.or(Some(why));
+            None
+        }
+        fn plain(&mut self, _: &str) -> Option<String> {
+            None
+        }
+    }
+    let rules = Rules::new(&[], std::iter::empty());
+    let mut found = Found(None);
+    let mut walk = Walk { rules: &rules, sink: &mut found };
+    walk.text(text, Prose::Spoken);
+    for word in text.split(|c: char| c.is_whitespace() || "\"'`,;()<>".contains(c)).filter(|it| it.len() >= 4) {
+        let word = word.trim_end_matches(['.', '!', '?', ':']);
+        walk.leaf("", word, Place::Json);
+        // `password=letmein`: no one writes that of a harmless word.
+        if let Some((name, value)) = word.split_once('=')
+            && keys::classify(name, Place::Json) == KeyClass::Always
+            && value.len() >= 4
+        {
+            walk.sink.secret(name, value, Why::Key);
+        }
+        // Long hexadecimal runs are hashes in answers; in a task they are keys.
+        if word.len() >= 32 && detector::is_hex(word) {
+            walk.sink.secret("", word, Why::Entropy);
+        }
+    }
+    found.0.map(|why| match why {
+        Why::Header | Why::Cookie | Why::Key => "a value after a name such as password or token",
+        Why::Format => "the format of a known kind of key",
+        Why::Container => "a secret inside an encoded value",
+        Why::Entropy => "a long random value",
+    })
+}
+
+fn names_secret(name: &str) -> bool {
+    matches!(keys::classify(name, Place::Form), KeyClass::Always | KeyClass::Likely)
+}
+
+/// The first pass.
+fn learn(raw: &RawRecording, parsed: &mut [Parsed], rules: &Rules, vault: &mut Vault) {
+    let mut learner = Learner(vault);
+    for (exchange, parsed) in raw.exchanges.iter().zip(parsed) {
+        exchange::learn(exchange, parsed, &mut Walk { rules, sink: &mut learner });
+    }
+    let mut walk = Walk { rules, sink: &mut learner };
+    for (name, value) in &raw.page.cookies {
+        exchange::cookie(name, value, &mut walk);
+    }
+    for (name, value) in &raw.page.metas {
+        walk.leaf(name, value, Place::Json);
+    }
+    for (name, value) in &raw.typed {
+        walk.leaf(name, value, Place::Form);
+    }
+    for it in &raw.actions {
+        if let Some(value) = &it.value {
+            walk.leaf(it.name.as_deref().unwrap_or(""), value, Place::Form);
+        }
+    }
+    for it in [&raw.url, &raw.page.url].into_iter().chain(raw.blocked.iter().map(|it| &it.url)) {
+        walk.leaf("", it, Place::Query);
+    }
+    for it in [&raw.task, &raw.page.title, &raw.page.visible_text].into_iter().chain(&raw.final_answer) {
+        walk.text(it, Prose::Spoken);
+    }
+}
+
+fn spoken(walk: &mut Walk<'_>, text: &str) -> String {
+    walk.text(text, Prose::Spoken).unwrap_or_else(|| text.to_owned())
+}
+
+fn address(walk: &mut Walk<'_>, text: &str) -> String {
+    walk.leaf("", text, Place::Query).unwrap_or_else(|| text.to_owned())
+}
+
+fn action(walk: &mut Walk<'_>, it: Action) -> Action {
+    let key = it.name.clone().unwrap_or_default();
+    Action {
+        kind: it.kind,
+        role: it.role,
+        value: it.value.map(|value| walk.leaf(&key, &value, Place::Form).unwrap_or(value)),
+        name: it.name.map(|name| spoken(walk, &name)),
+        at_ms: it.at_ms,
+    }
+}
+
+/// Pass one: keeps every secret, replaces nothing.
+struct Learner<'a>(&'a mut Vault);
+
+impl Sink for Learner<'_> {
+    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+        self.0.learn(name, value, why);
+        None
+    }
+
+    fn plain(&mut self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// Pass two: answers with placeholders and notes which were written where.
+struct Writer<'a> {
+    vault: &'a mut Vault,
+    used: Vec<String>,
+    /// Placeholder and place.
+    places: Vec<(String, String)>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(vault: &'a mut Vault) -> Self {
+        Self { vault, used: Vec::new(), places: Vec::new() }
+    }
+
+    /// Forgets what was written since the last place.
+    fn forget(&mut self) {
+        self.used.clear();
+    }
+}
+
+impl Sink for Writer<'_> {
+    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+        let placeholder = self.vault.placeholder(name, value, why)?;
+        self.used.push(placeholder.clone());
+        Some(placeholder)
+    }
+
+    fn plain(&mut self, text: &str) -> Option<String> {
+        let used = &mut self.used;
+        self.vault.propagate(text, |placeholder| used.push(placeholder.to_owned()))
+    }
+
+    fn stands_at(&mut self, place: &str) {
+        for placeholder in self.used.drain(..) {
+            let here = (placeholder, place.to_owned());
+            if !self.places.contains(&here) {
+                self.places.push(here);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Bodies as they were sent: base64 undone, compression undone.
+
+use std::io::Read;
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+
+/// One decoded body; more is `TooLarge`.
+pub const MAX_BODY: usize = 8 << 20;
+
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// Base64 as exporters write it: with or without padding and line breaks.
+pub fn base64(text: &str) -> Option<Vec<u8>> {
+    if text.contains(char::is_whitespace) {
+        let packed: String = text.split_whitespace().collect();
+        return LENIENT.decode(packed).ok();
+    }
+    LENIENT.decode(text).ok()
+}
+
+/// The body without its content encoding. Most exporters undo it and leave the header: a body that is readable, or that
+/// does not decode, is taken as it is. `None`: decoded, it is larger than [`MAX_BODY`].
+pub fn inflate(bytes: Vec<u8>, encoding: &str) -> Option<Vec<u8>> {
+    let mut bytes = bytes;
+    for coding in encoding.rsplit(',').map(|it| it.trim().to_ascii_lowercase()).take(3) {
+        if bytes.is_empty() || std::str::from_utf8(&bytes).is_ok_and(|it| !it.contains('\0')) {
+            return Some(bytes);
+        }
+        let decoded = match coding.as_str() {
+            "gzip" | "x-gzip" if bytes.starts_with(&[0x1f, 0x8b]) => read(flate2::read::MultiGzDecoder::new(&bytes[..])),
+            "deflate" => match read(flate2::read::ZlibDecoder::new(&bytes[..])) {
+                Decoded::Broken => read(flate2::read::DeflateDecoder::new(&bytes[..])),
+                it => it,
+            },
+            "br" => read(brotli::Decompressor::new(&bytes[..], 4096)),
+            "zstd" => zstd::stream::read::Decoder::new(&bytes[..]).map_or(Decoded::Broken, read),
+            _ => Decoded::Broken,
+        };
+        match decoded {
+            Decoded::Whole(it) => bytes = it,
+            Decoded::TooLarge => return None,
+            Decoded::Broken => return Some(bytes),
+        }
+    }
+    Some(bytes)
+}
+
+enum Decoded {
+    Whole(Vec<u8>),
+    TooLarge,
+    Broken,
+}
+
+fn read(from: impl Read) -> Decoded {
+    let mut out = Vec::new();
+    match from.take(MAX_BODY as u64 + 1).read_to_end(&mut out) {
+        Ok(_) if out.len() > MAX_BODY => Decoded::TooLarge,
+        Ok(_) if out.is_empty() => Decoded::Broken,
+        Ok(_) => Decoded::Whole(out),
+        Err(_) => Decoded::Broken,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn compressed_bodies() {
+        let plain = b"{\"a\": \"\xc3\xa9 and some more text\"}".to_vec();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&plain).unwrap();
+        let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        raw.write_all(&plain).unwrap();
+        let mut br = Vec::new();
+        brotli::BrotliCompress(&mut &plain[..], &mut br, &brotli::enc::BrotliEncoderParams::default()).unwrap();
+        for (bytes, encoding) in [
+            (plain.clone(), "gzip"),
+            (gzip.finish().unwrap(), "gzip"),
+            (raw.finish().unwrap(), "deflate"),
+            (br, "br"),
+            (zstd::encode_all(&plain[..], 3).unwrap(), "zstd"),
+        ] {
+            assert_eq!(inflate(bytes, encoding).unwrap(), plain, "{encoding}");
+        }
+        assert_eq!(inflate(vec![0xff, 0x00], "gzip").unwrap(), [0xff, 0x00]);
+        let bomb = zstd::encode_all(&vec![0; MAX_BODY + 1][..], 3).unwrap();
+        assert!(inflate(bomb, "zstd").is_none());
+    }
+}

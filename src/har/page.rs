@@ -1,0 +1,77 @@
+//! The page of a HAR: its URL, and what it showed as far as its HTML tells.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use url::Url;
+
+use super::entry::text;
+use crate::{
+    artifacts::recording::ResourceType,
+    redact::{
+        markup,
+        raw::{RawBody, RawExchange, RawPage},
+    },
+};
+
+const MAX_VISIBLE: usize = 256 * 1024;
+
+/// URLs of `log.pages` by id. Chrome, Safari and Playwright put the URL into the title.
+pub struct Pages(BTreeMap<String, String>);
+
+impl Pages {
+    pub fn new(pages: Option<&Value>) -> Self {
+        let all = pages.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        Self(
+            all.iter()
+                .take(10_000)
+                .filter_map(|it| {
+                    let url = text(it, "_URL").or_else(|| text(it, "title"))?;
+                    let url = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"))?;
+                    Some((text(it, "id")?.to_owned(), url.to_string()))
+                })
+                .collect(),
+        )
+    }
+
+    pub fn url(&self, id: &str) -> Option<&str> {
+        self.0.get(id).map(String::as_str)
+    }
+}
+
+/// The last HTML document of the site that the recording is about; without any, the start URL alone.
+pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
+    let site = |url: &Url| url.host_str().map(|it| psl::domain_str(it).unwrap_or(it).to_owned());
+    let home = Url::parse(start).ok().as_ref().and_then(site);
+    let documents: Vec<(&RawExchange, &[u8])> = exchanges
+        .iter()
+        .filter(|it| it.resource_type == ResourceType::Document && it.mime.contains("html"))
+        .filter_map(|it| match &it.body {
+            RawBody::Captured(bytes) if !bytes.is_empty() => Some((it, bytes.as_slice())),
+            _ => None,
+        })
+        .collect();
+    let own = documents.iter().rev().find(|it| site(&it.0.url) == home);
+    let Some((document, bytes)) = own else {
+        return RawPage { url: start.to_owned(), ..RawPage::default() };
+    };
+    let html = String::from_utf8_lossy(bytes);
+    let mut metas = Vec::new();
+    let mut has_password_field = false;
+    markup::named_values(&html, |element, name, value| {
+        if element == "meta" && metas.len() < 256 {
+            metas.push((name.to_owned(), value.to_owned()));
+        }
+    });
+    if html.contains("type=\"password\"") || html.contains("type='password'") || html.contains("type=password") {
+        has_password_field = true;
+    }
+    RawPage {
+        url: document.url.to_string(),
+        title: markup::title(&html).unwrap_or_default(),
+        visible_text: markup::visible_text(&html, MAX_VISIBLE),
+        has_password_field,
+        metas,
+        cookies: Vec::new(),
+    }
+}

@@ -1,0 +1,226 @@
+//! What a body is, and how a request's body is stored.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{
+    encode::decode_percent,
+    raw::{RawBody, RawExchange},
+    walk::{Place, Prose, Walk},
+};
+use crate::{
+    artifacts::recording::{Field, RequestBody, ResourceType},
+    shape,
+};
+
+/// Excerpts and request bodies are kept within this.
+pub const MAX_STORED: usize = 32 * 1024;
+pub const MAX_TEXT: usize = 4 * 1024;
+/// Parsing HTML is quadratic in its depth.
+const MAX_HTML: usize = 3 << 20;
+const MAX_HTML_DEPTH: usize = 512;
+const MAX_FIELDS: usize = 256;
+
+/// An answer, parsed once.
+pub enum Parsed {
+    Json(Value),
+    Html(String),
+    /// Text of which an excerpt may be kept.
+    Text(String),
+    /// Scripts and styles: learned from, not kept.
+    Code(String),
+    Binary,
+    None,
+}
+
+pub fn parse(raw: &RawExchange) -> Parsed {
+    let RawBody::Captured(bytes) = &raw.body else {
+        return Parsed::None;
+    };
+    if bytes.is_empty() {
+        return Parsed::None;
+    }
+    let mime = essence(&raw.mime);
+    let data = matches!(raw.resource_type, ResourceType::Xhr | ResourceType::Fetch | ResourceType::EventSource)
+        || matches!(raw.resource_type, ResourceType::Document | ResourceType::Iframe | ResourceType::Other);
+    let is_json = mime.contains("json");
+    let textual = is_json
+        || mime.starts_with("text/")
+        || ["xml", "javascript", "ecmascript", "x-www-form-urlencoded", "graphql"].iter().any(|it| mime.contains(it));
+    if !textual && !(data && looks_textual(bytes)) {
+        return Parsed::Binary;
+    }
+    let text = text_of(bytes);
+    let body = text.trim_start_matches('\u{feff}').trim_start();
+    if is_json || (data && body.starts_with(['{', '[', ')', 'f', 'w', '/', '&'])) {
+        let json = without_guard(body);
+        if json.starts_with(['{', '[']) || is_json {
+            if let Ok(value) = serde_json::from_str(json.trim()) {
+                return Parsed::Json(value);
+            }
+        }
+    }
+    let html = mime.contains("html") || (mime.is_empty() && starts_like_html(body));
+    if html && data {
+        if bytes.len() <= MAX_HTML && super::markup::depth(body, MAX_HTML_DEPTH) <= MAX_HTML_DEPTH {
+            return Parsed::Html(text.into_owned());
+        }
+        return Parsed::Text(text.into_owned());
+    }
+    let code = mime.contains("css") || mime.contains("svg") || !data;
+    if code { Parsed::Code(text.into_owned()) } else { Parsed::Text(text.into_owned()) }
+}
+
+/// The type without parameters, lower case.
+pub fn essence(mime: &str) -> String {
+    mime.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
+}
+
+/// Guards against inclusion as a script, which some services put before their JSON.
+fn without_guard(text: &str) -> &str {
+    for guard in [")]}',", ")]}'", ")]}", "for(;;);", "for (;;);", "while(1);", "while (1);", "/**/", "&&&START&&&", "{}&&"] {
+        if let Some(rest) = text.strip_prefix(guard) {
+            return rest.trim_start();
+        }
+    }
+    text
+}
+
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(text) => Cow::Borrowed(text),
+        // Not UTF-8: nearly always Latin-1 or its relative.
+        Cow::Owned(lossy) if lossy.matches('\u{fffd}').count() * 20 > lossy.len() => Cow::Owned(lossy),
+        Cow::Owned(_) => Cow::Owned(bytes.iter().map(|b| char::from(*b)).collect()),
+    }
+}
+
+fn looks_textual(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(1024)];
+    !head.contains(&0) && head.iter().filter(|b| **b < 32 && !b.is_ascii_whitespace()).count() == 0
+}
+
+fn starts_like_html(body: &str) -> bool {
+    let head: String = body.chars().take(15).collect::<String>().to_ascii_lowercase();
+    head.starts_with("<!doctype html") || head.starts_with("<html")
+}
+
+/// A request body as stored.
+pub fn request(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> RequestBody {
+    let mime = essence(content_type);
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        if mime.starts_with("multipart/") {
+            return RequestBody::Multipart(multipart(bytes, content_type, walk));
+        }
+        return RequestBody::Binary { bytes: bytes.len() as u64 };
+    };
+    if mime.starts_with("multipart/") {
+        return RequestBody::Multipart(multipart(bytes, content_type, walk));
+    }
+    let trimmed = text.trim_start();
+    if (mime.contains("json") || trimmed.starts_with(['{', '[']))
+        && let Ok(mut value) = serde_json::from_str::<Value>(text)
+    {
+        walk.json(&mut value, true);
+        return RequestBody::Json(shape::truncate(&value, MAX_STORED).0);
+    }
+    if mime == "application/x-www-form-urlencoded" && text.contains('=') {
+        let mut fields = Vec::new();
+        let mut used = 0;
+        for (name, value) in url::form_urlencoded::parse(bytes).take(MAX_FIELDS) {
+            fields.push(field(&name, &value, &mut used, walk));
+            walk.sink.stands_at(&format!("form:{name}"));
+        }
+        return RequestBody::Form(fields);
+    }
+    if text.contains('\0') {
+        return RequestBody::Binary { bytes: bytes.len() as u64 };
+    }
+    let new = walk.leaf("", text, Place::Form).unwrap_or_else(|| text.to_owned());
+    walk.sink.stands_at("text");
+    RequestBody::Text(cut(&new, MAX_STORED).to_owned())
+}
+
+fn field(name: &str, value: &str, used: &mut usize, walk: &mut Walk<'_>) -> Field {
+    let new = walk.leaf(name, value, Place::Form).unwrap_or_else(|| value.to_owned());
+    let kept = cut(&new, MAX_STORED.saturating_sub(*used)).to_owned();
+    *used += kept.len() + name.len();
+    let name = walk.sink.plain(name).unwrap_or_else(|| name.to_owned());
+    Field { name: cut(&name, 256).to_owned(), value: kept }
+}
+
+/// Text fields by value, files by their file name.
+fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field> {
+    let text = String::from_utf8_lossy(bytes);
+    let boundary = content_type
+        .split(';')
+        .find_map(|it| it.trim().strip_prefix("boundary="))
+        .map(|it| it.trim_matches('"').to_owned())
+        .or_else(|| text.lines().next()?.strip_prefix("--").map(str::to_owned))
+        .filter(|it| !it.is_empty());
+    let Some(boundary) = boundary else {
+        return Vec::new();
+    };
+    let mut fields = Vec::new();
+    let mut used = 0;
+    for part in text.split(&format!("--{boundary}")).skip(1).take(MAX_FIELDS) {
+        let Some((head, value)) = part.split_once("\r\n\r\n").or_else(|| part.split_once("\n\n")) else {
+            continue;
+        };
+        let param = |key: &str| {
+            let at = head.find(&format!(" {key}=\""))? + key.len() + 3;
+            head[at..].find('"').map(|end| decode_percent(&head[at..at + end]))
+        };
+        let Some(name) = param("name") else { continue };
+        let file = param("filename");
+        let value = file.as_deref().unwrap_or_else(|| value.strip_suffix("\r\n").unwrap_or(value));
+        fields.push(field(&name, value, &mut used, walk));
+        walk.sink.stands_at(&format!("form:{name}"));
+    }
+    fields
+}
+
+/// Free text of an answer.
+pub fn text_excerpt(text: &str, walk: &mut Walk<'_>) -> (String, bool) {
+    let new = walk.text(text, Prose::Code);
+    let new = new.as_deref().unwrap_or(text);
+    let kept = cut(new, MAX_TEXT);
+    (kept.to_owned(), kept.len() < new.len())
+}
+
+/// At most `limit` bytes, never inside a character or a placeholder.
+pub fn cut(text: &str, limit: usize) -> &str {
+    if text.len() <= limit {
+        return text;
+    }
+    let mut end = limit;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let kept = &text[..end];
+    match kept.rfind('[') {
+        Some(at) if kept[at..].starts_with("[REDACTED:") && !kept[at..].contains(']') => &kept[..at],
+        Some(at) if "[REDACTED:".starts_with(&kept[at..]) => &kept[..at],
+        _ => kept,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_are_removed() {
+        for (text, json) in [(")]}',\n[1]", "[1]"), ("for(;;);{}", "{}"), ("[1]", "[1]")] {
+            assert_eq!(without_guard(text), json);
+        }
+    }
+
+    #[test]
+    fn cuts_are_clean() {
+        assert_eq!(cut("aé", 2), "a");
+        assert_eq!(cut("x [REDACTED:tok]", 10), "x ");
+        assert_eq!(cut("x [REDACTED:t] y", 15), "x [REDACTED:t] ");
+    }
+}

@@ -1,0 +1,341 @@
+//! Whether a value is a secret, by its key, its format or its entropy.
+//!
+//! The entropy rule alone destroys half of the harmless values, so shapes that are identifiers (UUID, hash, SRI, ETag,
+//! cursor, data URL) and anything that reads like words are kept unless the key says secret.
+
+use super::{formats, keys::KeyClass};
+
+/// Why a value was taken for a secret; the order is the order of trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    Header,
+    Cookie,
+    Key,
+    Format,
+    /// Holds a secret in an encoded form.
+    Container,
+    Entropy,
+}
+
+/// The verdict over a whole value, which is not a container that could be opened.
+pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
+    if trivial(value) {
+        return None;
+    }
+    match class {
+        KeyClass::Always if value.len() >= 4 => return Some(Why::Key),
+        KeyClass::Likely if could_be(value) => return Some(Why::Key),
+        KeyClass::Perhaps if value.len() >= 10 && erratic(value) => return Some(Why::Key),
+        _ => {}
+    }
+    if formats::known(value).is_some() {
+        return Some(Why::Format);
+    }
+    (class == KeyClass::Silent && entropic(value)).then_some(Why::Entropy)
+}
+
+/// Not a value at all: empty, a truth value, a template, one character repeated.
+fn trivial(value: &str) -> bool {
+    let trimmed = value.trim();
+    let mut distinct = [false; 128];
+    let mut count = 0;
+    for b in trimmed.bytes() {
+        let seen = &mut distinct[usize::from(b & 127)];
+        if !*seen && b != b'-' {
+            *seen = true;
+            count += 1;
+        }
+    }
+    count <= 1
+        || (trimmed.len() >= 16 && count <= 2)
+        || matches!(trimmed, "true" | "false" | "null" | "none" | "None" | "undefined" | "NaN" | "REDACTED")
+        || trimmed.starts_with("${")
+        || trimmed.starts_with("{{")
+        || trimmed.starts_with("#{")
+        || trimmed.starts_with("[REDACTED:")
+        || (trimmed.starts_with('$') && trimmed[1..].starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
+        || (trimmed.starts_with('<') && trimmed.ends_with('>'))
+        || trimmed.contains("***")
+}
+
+/// Under a name such as `token`: long enough, and neither words, a small number, an address, a date nor an e-mail.
+fn could_be(value: &str) -> bool {
+    if value.len() < 6 {
+        return false;
+    }
+    if value.contains(char::is_whitespace) {
+        return value.split_whitespace().any(|it| it.len() >= 12 && erratic(it));
+    }
+    let number = value.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'-');
+    if number {
+        return value.len() >= 16;
+    }
+    !(natural(value) || is_date(value) || is_host(value) || value.starts_with('/') || is_email(value))
+}
+
+/// Does not read like words: letters and digits alternate, or consonants pile up.
+pub fn erratic(value: &str) -> bool {
+    if value.contains(char::is_whitespace) || is_date(value) || is_host(value) {
+        return false;
+    }
+    if is_hex(value) && value.len() >= 16 || is_uuid(value) {
+        return true;
+    }
+    let parts = Parts::of(value);
+    (parts.letters > 0 && parts.digits > 0 && parts.mean() < 4.0 && parts.longest_word < 9) || unpronounceable(value)
+}
+
+/// The entropy rule: more than 3.5 bits a character over 16 or more, and no known harmless shape.
+fn entropic(value: &str) -> bool {
+    if value.len() < 16 || value.len() > 8192 || harmless_shape(value) {
+        return false;
+    }
+    value
+        .split(|c: char| !(c.is_ascii_alphanumeric() || "_-+/=~!*$".contains(c)))
+        .any(|it| it.len() >= 16 && !is_hex(it) && !contains_hash(it) && bits(it) > 3.5 && random(it))
+}
+
+/// A run of letters and digits that no one wrote by hand.
+pub fn random(run: &str) -> bool {
+    let parts = Parts::of(run);
+    let mixed = parts.digits > 0 && parts.letters > 0 || parts.upper > 1 && parts.lower > 1;
+    mixed
+        && parts.mean() < 3.0
+        && parts.longest_word < 10
+        && (parts.separators * 6 <= run.len())
+        && parts.letters * 5 >= run.len()
+        && !sequence(run)
+}
+
+/// Words, possibly joined by separators or camel case; numbers among them are fine.
+pub fn natural(value: &str) -> bool {
+    let parts = Parts::of(value);
+    if parts.letters == 0 || unpronounceable(value) {
+        return false;
+    }
+    if parts.digits == 0 && parts.symbols == 0 {
+        return parts.mean() >= 3.0 || value.len() < 6;
+    }
+    // `spring-sale-2024`: words that are separated from their numbers.
+    parts.symbols == 0
+        && value
+            .split(|c: char| "-_ .:/+#,".contains(c))
+            .filter(|it| !it.is_empty())
+            .all(|it| it.bytes().all(|b| b.is_ascii_digit()) && it.len() <= 8 || it.chars().all(char::is_alphabetic))
+        && parts.mean() >= 3.0
+}
+
+/// Shannon entropy in bits a byte.
+pub fn bits(text: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    for b in text.bytes() {
+        counts[usize::from(b)] += 1;
+    }
+    let n = text.len() as f64;
+    counts.iter().filter(|it| **it > 0).map(|it| f64::from(*it) / n).map(|p| -p * p.log2()).sum()
+}
+
+fn harmless_shape(value: &str) -> bool {
+    value.contains(char::is_whitespace)
+        || value.starts_with("data:")
+        || value.starts_with('/')
+        || value.starts_with("arn:")
+        || value.starts_with('"')
+        || value.starts_with("W/\"")
+        || value.starts_with("blob:")
+        || ["sha256-", "sha384-", "sha512-", "md5=", "sha1-", "iVBORw0KGgo", "R0lGOD", "/9j/", "UklGR"]
+            .iter()
+            .any(|it| value.starts_with(it))
+        || is_uuid(value)
+        || is_hex(value)
+        || is_date(value)
+        || is_host(value)
+        || is_email(value)
+        || is_ulid(value)
+        || value.contains(['(', '{', '<', '[', ';', '\\'])
+        || value.bytes().any(|b| b >= 0x80)
+        || contains_uuid(value)
+}
+
+pub fn is_uuid(value: &str) -> bool {
+    let b = value.as_bytes();
+    b.len() == 36
+        && b.iter().enumerate().all(|(i, b)| {
+            if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() }
+        })
+}
+
+fn contains_uuid(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    value.len() > 36
+        && bytes.len() <= 256
+        && (0..=bytes.len() - 36).any(|i| bytes[i + 8] == b'-' && value.get(i..i + 36).is_some_and(is_uuid))
+}
+
+/// Part of it is a hash, as in `name-1.2.3.tgz-<sha1>`.
+fn contains_hash(value: &str) -> bool {
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|it| it.len() >= 20 && is_hex(it))
+}
+
+pub fn is_hex(value: &str) -> bool {
+    value.len() >= 8 && value.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+fn is_ulid(value: &str) -> bool {
+    value.len() == 26
+        && matches!(value.as_bytes()[0], b'0'..=b'7')
+        && value.bytes().all(|b| b.is_ascii_digit() || (b.is_ascii_uppercase() && !b"ILOU".contains(&b)))
+}
+
+fn is_date(value: &str) -> bool {
+    let b = value.as_bytes();
+    b.len() >= 8
+        && b[..4].iter().all(u8::is_ascii_digit)
+        && value.bytes().all(|b| b.is_ascii_digit() || b"-:./TZ+ ".contains(&b))
+}
+
+/// A dotted name with a plausible end, port allowed.
+fn is_host(value: &str) -> bool {
+    let name = value.split([':', '/']).next().unwrap_or("");
+    let Some((front, end)) = name.rsplit_once('.') else {
+        return false;
+    };
+    !front.is_empty()
+        && name.len() <= 253
+        && (2..=18).contains(&end.len())
+        && end.bytes().all(|b| b.is_ascii_alphabetic())
+        && (end.bytes().all(|b| b.is_ascii_lowercase()))
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
+        && front.split('.').all(|it| it.len() < 20 || !random(it))
+}
+
+fn is_email(value: &str) -> bool {
+    value.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !name.contains(':') && is_host(host))
+}
+
+/// The alphabet or the digits in order: a table, not a value.
+fn sequence(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    lower.contains("abcdefghijkl") || (lower.contains("0123456789") && lower.contains("abcdef"))
+}
+
+/// Five consonants in a row, or hardly a vowel: no language does that. Latin letters only.
+fn unpronounceable(value: &str) -> bool {
+    let (mut run, mut worst, mut vowels, mut letters) = (0, 0, 0, 0);
+    for c in value.chars() {
+        if c.is_ascii_alphabetic() {
+            letters += 1;
+            if "aeiouyAEIOUY".contains(c) {
+                vowels += 1;
+                run = 0;
+            } else {
+                run += 1;
+                worst = worst.max(run);
+            }
+        } else {
+            if !c.is_ascii() {
+                return false;
+            }
+            run = 0;
+        }
+    }
+    letters >= 8 && (worst >= 6 || vowels * 7 < letters)
+}
+
+/// Counts over the parts of a value: `[A-Z]?[a-z]+`, `[A-Z]+`, `[0-9]+`.
+struct Parts {
+    letters: usize,
+    upper: usize,
+    lower: usize,
+    digits: usize,
+    separators: usize,
+    symbols: usize,
+    count: usize,
+    longest_word: usize,
+}
+
+impl Parts {
+    fn of(value: &str) -> Self {
+        let mut it =
+            Self { letters: 0, upper: 0, lower: 0, digits: 0, separators: 0, symbols: 0, count: 0, longest_word: 0 };
+        let (mut last, mut len) = (' ', 0);
+        for c in value.chars() {
+            let kind = match c {
+                '0'..='9' => '0',
+                _ if c.is_uppercase() => 'A',
+                _ if c.is_alphabetic() => 'a',
+                '-' | '_' | '.' | ':' | '/' | '+' | '=' | '#' | ',' | ' ' | '~' => '-',
+                _ => '!',
+            };
+            match kind {
+                '0' => it.digits += 1,
+                'A' => (it.letters, it.upper) = (it.letters + 1, it.upper + 1),
+                'a' => (it.letters, it.lower) = (it.letters + 1, it.lower + 1),
+                '-' => it.separators += 1,
+                _ => it.symbols += 1,
+            }
+            if kind == last || (kind == 'a' && last == 'A' && len == 1) {
+                len += 1;
+            } else {
+                len = 1;
+                it.count += usize::from(matches!(kind, '0' | 'a' | 'A'));
+            }
+            if kind == 'a' {
+                it.longest_word = it.longest_word.max(len);
+            }
+            last = kind;
+        }
+        it
+    }
+
+    fn mean(&self) -> f64 {
+        (self.letters + self.digits) as f64 / self.count.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_without_a_key() {
+        for (secret, value) in [
+            (true, "gHjrT345rflePOKazE2Bj47hF56U9dsVwMdSiY73"),
+            (true, "ghp_16C7e42F292c6912E7710c838347Ae178B4a"),
+            (true, "2e11kyDIiLGCGkHX7pAdSvKuqrEcZtYf82HrSVZxCZ"),
+            (false, "minecraft volume alpha"),
+            (false, "e8e4df51-2054-49b0-ab1c-516ac95c691d"),
+            (false, "d7db0ec3334230608d45644926b269c100305171"),
+            (false, "spring_sale_2024_retargeting_lookalike_v3"),
+            (false, "ThisIsALongCamelCaseIdentifierFromAGeneratedSdkModule"),
+            (false, "sha512-KIjt+6IfysQ4GCv66xihEitBjvhU/bixbbbFxdJ1sqCp4uJ0wuZiYBPhksZoy4lfaF0k9cwNzY5upEW/VWdw3w=="),
+            (false, "2024-03-01T12:34:56.789012Z"),
+            (false, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
+            (false, "exp-checkout-redesign-variant-b-2024q1"),
+            (false, "sk-learn-tutorial-for-absolute-beginners"),
+        ] {
+            assert_eq!(verdict(KeyClass::Silent, value).is_some(), secret, "{value}");
+        }
+    }
+
+    #[test]
+    fn values_under_a_telling_key() {
+        for (class, secret, value) in [
+            (KeyClass::Always, true, "correct horse battery staple"),
+            (KeyClass::Always, false, "true"),
+            (KeyClass::Always, false, "${PASSWORD}"),
+            (KeyClass::Likely, true, "52acf265-3fc6-4ecd-304a-15940bd04653"),
+            (KeyClass::Likely, true, "abcdef12345"),
+            (KeyClass::Likely, false, "bearer"),
+            (KeyClass::Likely, false, "Keynote: the state of Rust"),
+            (KeyClass::Likely, false, "18273"),
+            (KeyClass::Perhaps, true, "SplxlOBeZQQYbYS6WxSbIA"),
+            (KeyClass::Perhaps, true, "af0ifjsldkj"),
+            (KeyClass::Perhaps, false, "California"),
+            (KeyClass::Perhaps, false, "SPRING-SALE-2024"),
+            (KeyClass::Harmless, false, "V1StGXR8_Z5jdHi6B-myT"),
+        ] {
+            assert_eq!(verdict(class, value).is_some(), secret, "{class:?} {value}");
+        }
+    }
+}

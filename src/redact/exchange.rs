@@ -1,0 +1,256 @@
+//! One exchange through both passes.
+
+use url::Url;
+
+use super::{
+    Writer,
+    body::{self, MAX_STORED, Parsed, cut, essence},
+    detector::Why,
+    html, markup,
+    measures::{Measured, Meter},
+    raw::{RawBody, RawExchange},
+    typed::Typed,
+    visible::Visible,
+    walk::{Place, Prose, Rules, Sink as _, Walk, auth_scheme},
+};
+use crate::{
+    artifacts::recording::{BodyStatus, Exchange, Excerpt, Header, Initiator, Measures},
+    shape,
+};
+
+const MAX_HEADERS: usize = 64;
+const MAX_HEADER_VALUE: usize = 2048;
+
+/// First pass over everything of an exchange.
+pub fn learn(raw: &RawExchange, parsed: &mut Parsed, walk: &mut Walk<'_>) {
+    for (name, value) in raw.request_headers.iter().chain(&raw.response_headers) {
+        header(&name.to_ascii_lowercase(), value, walk);
+    }
+    address(&raw.url, walk);
+    if let Some(bytes) = &raw.request_body {
+        body::request(bytes, content_type(raw), walk);
+    }
+    match parsed {
+        Parsed::Json(value) => _ = walk.json(value, false),
+        Parsed::Html(text) => {
+            markup::named_values(text, |_, name, value| _ = walk.leaf(name, value, Place::Json));
+            walk.text(text, Prose::Code);
+        }
+        Parsed::Text(text) | Parsed::Code(text) => _ = walk.text(text, Prose::Code),
+        Parsed::Binary | Parsed::None => {}
+    }
+}
+
+/// One cookie's value is a known secret when it is long enough to be one.
+pub fn cookie(name: &str, value: &str, walk: &mut Walk<'_>) {
+    let value = value.trim_matches('"');
+    if value.len() >= 8 && !walk.rules.allowed(name) {
+        walk.sink.secret(name, value, Why::Cookie);
+        let plain = super::encode::decode_percent(value);
+        if plain != value {
+            walk.sink.secret(name, &plain, Why::Cookie);
+        }
+    }
+    walk.leaf(name, value, Place::Header);
+}
+
+/// The request as stored, and each placeholder in it with its place.
+pub fn request(
+    id: usize,
+    raw: &RawExchange,
+    rules: &Rules,
+    writer: &mut Writer<'_>,
+    typed: &Typed,
+) -> (Exchange, Vec<(String, String)>) {
+    writer.forget();
+    let mut request_headers = Vec::new();
+    for (name, value) in stored_headers(&raw.request_headers) {
+        let new = header(&name, value, &mut Walk { rules, sink: writer });
+        // The cookie header is known by its name; there is nothing to trace.
+        if name == "cookie" {
+            writer.forget();
+        } else {
+            writer.stands_at(&format!("header:{name}"));
+        }
+        request_headers.push(kept(name, new.as_deref().unwrap_or(value)));
+    }
+    let mut walk = Walk { rules, sink: writer };
+    let url = address(&raw.url, &mut walk);
+    let body_type = content_type(raw);
+    let request_body =
+        raw.request_body.as_ref().filter(|it| !it.is_empty()).map(|it| body::request(it, body_type, &mut walk));
+    let page_url = walk.leaf("", &raw.initiator.page_url, Place::Query);
+    writer.forget();
+    let places = std::mem::take(&mut writer.places);
+    let stored = Exchange {
+        id: id as u32,
+        method: raw.method.to_ascii_uppercase(),
+        url,
+        request_headers,
+        request_body,
+        status: raw.status,
+        response_headers: Vec::new(),
+        mime: essence(&raw.mime),
+        resource_type: raw.resource_type,
+        initiator: Initiator {
+            page_url: page_url.unwrap_or_else(|| raw.initiator.page_url.clone()),
+            ..raw.initiator.clone()
+        },
+        timing: raw.timing,
+        after_action: raw.after_action,
+        redirected_from: raw.redirected_from,
+        encoded_bytes: raw.encoded_bytes,
+        decoded_bytes: None,
+        body_status: BodyStatus::Absent,
+        excerpt: None,
+        measures: Measures { typed_in_request: typed.find(raw, body_type), ..Measures::default() },
+        origins: Vec::new(),
+    };
+    (stored, places)
+}
+
+/// The answer: stored headers and excerpt, and the measures over all of it.
+pub fn response(
+    stored: &mut Exchange,
+    raw: &RawExchange,
+    parsed: Parsed,
+    rules: &Rules,
+    writer: &mut Writer<'_>,
+    visible: &Visible,
+    typed: &[(String, Vec<u64>)],
+) -> Option<Measured> {
+    writer.forget();
+    let mut walk = Walk { rules, sink: writer };
+    for (name, value) in stored_headers(&raw.response_headers) {
+        let new = header(&name, value, &mut walk);
+        stored.response_headers.push(kept(name, new.as_deref().unwrap_or(value)));
+    }
+    stored.body_status = match &raw.body {
+        RawBody::Missing(status) => *status,
+        RawBody::Captured(bytes) => {
+            stored.decoded_bytes = Some(bytes.len() as u64);
+            if bytes.is_empty() { BodyStatus::Empty } else { BodyStatus::Truncated }
+        }
+    };
+    let mut meter = Meter::new(visible, typed);
+    match parsed {
+        Parsed::Json(mut value) => {
+            meter.json(&value);
+            let measured = meter.finish(Some(&value));
+            walk.json(&mut value, false);
+            let (kept, was_cut) = shape::truncate(&value, MAX_STORED);
+            stored.excerpt = Some(Excerpt::Json(kept));
+            if !was_cut {
+                stored.body_status = BodyStatus::Captured;
+            }
+            Some(measured)
+        }
+        Parsed::Html(text) => {
+            let page = html::read(&text, &mut meter);
+            if let Some((markup, was_cut)) = page.excerpt(&mut walk) {
+                stored.excerpt = Some(Excerpt::Html(markup));
+                if !was_cut {
+                    stored.body_status = BodyStatus::Captured;
+                }
+            }
+            let mut measured = meter.finish(None);
+            measured.measures.embedded_json = page.embedded;
+            Some(measured)
+        }
+        Parsed::Text(text) => {
+            meter.words(&text);
+            let (kept, was_cut) = body::text_excerpt(&text, &mut walk);
+            stored.excerpt = Some(Excerpt::Text(kept));
+            if !was_cut {
+                stored.body_status = BodyStatus::Captured;
+            }
+            Some(meter.finish(None))
+        }
+        Parsed::Code(_) => None,
+        Parsed::Binary => {
+            stored.body_status = BodyStatus::Binary;
+            None
+        }
+        Parsed::None => None,
+    }
+}
+
+/// Lower-case names in their order, without HTTP/2's pseudo headers.
+fn stored_headers(headers: &[(String, String)]) -> impl Iterator<Item = (String, &str)> {
+    headers
+        .iter()
+        .filter(|it| !it.0.is_empty() && !it.0.starts_with(':'))
+        .take(MAX_HEADERS)
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.as_str()))
+}
+
+fn kept(name: String, value: &str) -> Header {
+    Header { name: cut(&name, 256).to_owned(), value: cut(value, MAX_HEADER_VALUE).to_owned() }
+}
+
+/// One header. `Bearer x` keeps its scheme, so that the credential's own origin can be told; everything else that
+/// carries credentials is replaced whole.
+fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
+    if walk.rules.allowed(name) {
+        return walk.sink.plain(value);
+    }
+    match name {
+        "authorization" | "proxy-authorization" => {
+            let secret = auth_scheme(value).unwrap_or(value);
+            let new = walk.sink.secret(name, secret, Why::Header)?;
+            Some(format!("{}{new}", &value[..value.len() - secret.len()]))
+        }
+        "cookie" => {
+            for (name, value) in value.split(';').filter_map(|it| it.trim().split_once('=')) {
+                cookie(name, value, walk);
+            }
+            walk.sink.secret(name, value, Why::Header)
+        }
+        "set-cookie" => {
+            for line in value.lines() {
+                if let Some((name, value)) = line.split(';').next().and_then(|it| it.split_once('=')) {
+                    cookie(name.trim(), value.trim(), walk);
+                }
+            }
+            walk.sink.secret(name, value, Why::Header)
+        }
+        _ => walk.leaf(name, value, Place::Header),
+    }
+}
+
+/// The request's own URL: canonical, without fragment and user information, byte for byte but for what is replaced.
+/// Placeholders stand percent-encoded in it; [`super::LiveValues::resolve`] knows them.
+fn address(url: &Url, walk: &mut Walk<'_>) -> String {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    if let Some(password) = url.password().map(super::encode::decode_percent) {
+        walk.sink.secret("password", &password, Why::Key);
+        let _ = url.set_password(None);
+    }
+    if !url.username().is_empty() {
+        let _ = url.set_username("");
+    }
+    let query = url.query().map(str::to_owned);
+    if let Some(new) = walk.path(url.path()) {
+        url.set_path(&new);
+        walk.sink.stands_at("path");
+    }
+    url.set_query(None);
+    let front = url.to_string();
+    let Some(query) = query else {
+        return front;
+    };
+    let mut out = Vec::new();
+    for pair in query.split('&') {
+        let name = pair.split_once('=').map_or("", |it| it.0);
+        let new = walk.query(pair);
+        let key = super::encode::decode_percent(&name.replace('+', " "));
+        walk.sink.stands_at(&format!("query:{key}"));
+        out.push(new.unwrap_or_else(|| pair.to_owned()));
+    }
+    format!("{front}?{}", out.join("&"))
+}
+
+fn content_type(raw: &RawExchange) -> &str {
+    raw.request_headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type")).map_or("", |it| it.1.as_str())
+}

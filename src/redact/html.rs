@@ -1,0 +1,237 @@
+//! HTML answers: their texts, the markup that holds what the page showed, and the JSON inside their scripts.
+
+use scraper::{ElementRef, Html, Node, Selector};
+use serde_json::Value;
+
+use super::{
+    body::MAX_STORED,
+    measures::Meter,
+    walk::{Place, Walk},
+};
+use crate::{artifacts::recording::EmbeddedJson, shape};
+
+const MAX_EMBEDDED: usize = 16;
+/// Elements that hold no text a person reads.
+const DROPPED: &[&str] = &["script", "style", "noscript", "template", "svg", "iframe", "head", "object", "link", "meta"];
+const KEPT_ATTRIBUTES: &[&str] = &["class", "id", "href", "name", "type", "role"];
+const MAX_ATTRIBUTE: usize = 512;
+
+/// A parsed page with what the meter said about its elements, in document order.
+pub struct Page {
+    html: Html,
+    elements: Vec<Weight>,
+    pub embedded: Vec<EmbeddedJson>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    /// Text nodes below it that the final page showed.
+    shown: u32,
+    /// About what its markup takes when written.
+    size: usize,
+    /// Elements in its subtree, itself included.
+    count: usize,
+}
+
+/// Parses and measures. The caller has bounded size and depth.
+pub fn read(text: &str, meter: &mut Meter<'_>) -> Page {
+    let html = Html::parse_document(text);
+    let mut elements = Vec::new();
+    weigh(html.root_element(), meter, &mut elements);
+    let embedded = embedded(&html, meter);
+    Page { html, elements, embedded }
+}
+
+impl Page {
+    /// The redacted markup of the smallest element that still holds nearly all of what was shown, within 32 KiB; and
+    /// whether anything of the page was left out. `None` when the page showed nothing of it.
+    pub fn excerpt(&self, walk: &mut Walk<'_>) -> Option<(String, bool)> {
+        let (mut element, mut at) = (self.html.root_element(), 0);
+        if self.elements.first()?.shown == 0 {
+            return None;
+        }
+        loop {
+            let whole = self.elements[at];
+            let mut below = at + 1;
+            let mut best: Option<(ElementRef<'_>, usize)> = None;
+            for child in element.child_elements().filter(kept) {
+                if best.is_none_or(|it| self.elements[below].shown > self.elements[it.1].shown) {
+                    best = Some((child, below));
+                }
+                below += self.elements[below].count;
+            }
+            match best {
+                // While too large, follow the child with most of it; afterwards only what loses nothing.
+                Some((child, i))
+                    if self.elements[i].shown == whole.shown
+                        || (whole.size > MAX_STORED && self.elements[i].shown * 5 >= whole.shown * 3) =>
+                {
+                    // `<ul>` is of more use than its only `<li>`.
+                    if self.elements[i].shown == whole.shown && whole.size < MAX_STORED / 8 {
+                        break;
+                    }
+                    (element, at) = (child, i);
+                }
+                _ => break,
+            }
+        }
+        let mut out = String::new();
+        let complete = write(element, walk, &mut out);
+        Some((out, !(complete && at == 0)))
+    }
+}
+
+fn kept(element: &ElementRef<'_>) -> bool {
+    !DROPPED.contains(&element.value().name())
+}
+
+fn weigh(element: ElementRef<'_>, meter: &mut Meter<'_>, out: &mut Vec<Weight>) {
+    let at = out.len();
+    out.push(Weight::default());
+    let mut sum = Weight { shown: 0, size: element.value().name().len() * 2 + 5, count: 1 };
+    for (name, value) in element.value().attrs() {
+        if keeps_attribute(name) {
+            sum.size += name.len() + value.len().min(MAX_ATTRIBUTE) + 4;
+        }
+    }
+    for child in element.children() {
+        match child.value() {
+            Node::Text(text) => {
+                sum.size += text.len();
+                if !text.trim().is_empty() {
+                    sum.shown += u32::from(meter.leaf(text));
+                }
+            }
+            Node::Element(_) => {
+                if let Some(child) = ElementRef::wrap(child).filter(kept) {
+                    let i = out.len();
+                    weigh(child, meter, out);
+                    sum.shown += out[i].shown;
+                    sum.size += out[i].size;
+                    sum.count += out[i].count;
+                }
+            }
+            _ => {}
+        }
+    }
+    out[at] = sum;
+}
+
+fn keeps_attribute(name: &str) -> bool {
+    KEPT_ATTRIBUTES.contains(&name) || name.starts_with("data-")
+}
+
+/// Writes an element; false when trailing children were cut.
+fn write(element: ElementRef<'_>, walk: &mut Walk<'_>, out: &mut String) -> bool {
+    let name = element.value().name();
+    let end = format!("</{name}>");
+    out.push('<');
+    out.push_str(name);
+    for (key, value) in element.value().attrs().filter(|it| keeps_attribute(it.0)) {
+        let new = walk.leaf(key.strip_prefix("data-").unwrap_or(key), value, Place::Json);
+        let value = super::body::cut(new.as_deref().unwrap_or(value), MAX_ATTRIBUTE);
+        // Nested elements need room for their end tags too.
+        if out.len() + value.len() + 1024 < MAX_STORED {
+            out.push(' ');
+            out.push_str(key);
+            out.push_str("=\"");
+            escape(value, out);
+            out.push('"');
+        }
+    }
+    out.push('>');
+    let mut complete = true;
+    for child in element.children() {
+        if out.len() + 2048 > MAX_STORED {
+            complete = false;
+            break;
+        }
+        match child.value() {
+            Node::Text(text) => {
+                let new = walk.text(text, super::walk::Prose::Spoken);
+                let text = new.as_deref().unwrap_or(text);
+                let kept = super::body::cut(text, MAX_STORED - 2048 - out.len());
+                complete &= kept.len() == text.len();
+                let space = |c: Option<char>| c.is_some_and(char::is_whitespace);
+                if space(kept.chars().next()) && !out.ends_with(char::is_whitespace) {
+                    out.push(' ');
+                }
+                let words: Vec<&str> = kept.split_whitespace().collect();
+                escape(&words.join(" "), out);
+                if !words.is_empty() && space(kept.chars().last()) {
+                    out.push(' ');
+                }
+            }
+            Node::Element(_) => {
+                if let Some(child) = ElementRef::wrap(child).filter(kept) {
+                    complete &= write(child, walk, out);
+                }
+            }
+            _ => {}
+        }
+    }
+    if !matches!(name, "br" | "hr" | "img" | "input" | "wbr" | "source") {
+        out.push_str(&end);
+    }
+    complete
+}
+
+fn escape(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            _ => out.push(c),
+        }
+    }
+}
+
+fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
+    let Ok(scripts) = Selector::parse("script") else {
+        return Vec::new();
+    };
+    let all: Vec<ElementRef<'_>> = html.select(&scripts).take(512).collect();
+    let mut out = Vec::new();
+    for script in &all {
+        let text: String = script.text().collect();
+        let text = text.trim();
+        if !text.starts_with(['{', '[']) || out.len() >= MAX_EMBEDDED {
+            continue;
+        }
+        let Some(selector) = selector(*script, &all) else { continue };
+        let Ok(value) = serde_json::from_str::<Value>(text) else { continue };
+        meter.take_lists();
+        let leaves_visible = meter.json(&value);
+        out.push(EmbeddedJson { selector, shape: shape::paths(&value), lists: meter.take_lists(), leaves_visible });
+    }
+    out
+}
+
+/// A selector that only this script matches, without counting positions.
+fn selector(script: ElementRef<'_>, all: &[ElementRef<'_>]) -> Option<String> {
+    let plain = |it: &str| {
+        it.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && it.len() <= 64
+            && it.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+    };
+    if let Some(id) = script.attr("id").filter(|it| plain(it)) {
+        return Some(format!("script#{id}"));
+    }
+    let only = |key: &str, value: &str| all.iter().filter(|it| it.attr(key) == Some(value)).count() == 1;
+    let mut attrs: Vec<(&str, &str)> = script.value().attrs().collect();
+    // The type first, then data attributes by name.
+    attrs.sort_by_key(|it| (it.0 != "type", it.0.to_owned()));
+    attrs
+        .into_iter()
+        .filter(|(key, value)| {
+            (*key == "type" || *key == "class" || key.starts_with("data-"))
+                && plain(key)
+                && value.len() <= 64
+                && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-/+. ".contains(&b))
+                && !super::detector::erratic(value)
+        })
+        .find(|(key, value)| only(key, value))
+        .map(|(key, value)| format!("script[{key}=\"{value}\"]"))
+}

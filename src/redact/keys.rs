@@ -1,0 +1,218 @@
+//! What the name of a parameter, header or field says about its value.
+//!
+//! Names are split into words (`x-csrf-token`, `accessToken`, `API_KEY`), since substrings mislead: `author`, `monkey`,
+//! `compass` and `secretary` are not secrets. The last word decides whether a name describes (`token_type`) or holds.
+
+use super::walk::Place;
+
+/// From the strongest claim to the weakest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyClass {
+    /// Whatever stands there is a secret: `password`, `client_secret`.
+    Always,
+    /// A secret if it could be one: `token`, `session`, `csrf`.
+    Likely,
+    /// A secret if it looks random: `bitbucket_key`, `code`, `state`.
+    Perhaps,
+    /// Says nothing; the value alone decides.
+    Silent,
+    /// Known to be harmless: `id`, `etag`, `cursor`, `sort_key`.
+    Harmless,
+}
+
+const ALWAYS: &[&str] = &[
+    "password", "passwd", "pwd", "passphrase", "passcode", "secret", "secrets", "otp", "totp", "cvv", "cvc",
+];
+const ALWAYS_INSIDE: &[&str] = &["password", "passwd", "clientsecret", "privatekey", "secretkey"];
+const LIKELY: &[&str] = &[
+    "token", "tokens", "auth", "oauth", "session", "sess", "bearer", "jwt", "csrf", "xsrf", "apikey", "credential",
+    "credentials", "signature", "cookie", "cookies", "sid", "assertion", "samlresponse", "nonce", "wpnonce",
+    "authorization", "hmac", "sig", "captcha", "verifier", "accesskey", "appkey", "authkey", "sign", "saml",
+];
+const LIKELY_INSIDE: &[&str] = &[
+    "apikey", "token", "csrf", "xsrf", "sessid", "sessionid", "credential", "accesskey", "authkey", "subscriptionkey",
+    "appkey", "secret", "samlresponse",
+];
+const PERHAPS: &[&str] = &["code", "state", "ticket", "pat", "login", "license", "licence", "private", "webhook"];
+/// As the last word these turn a name into a description.
+const DESCRIBES: &[&str] = &[
+    "type", "types", "name", "names", "count", "counts", "length", "len", "size", "policy", "endpoint", "endpoints",
+    "enabled", "disabled", "expires", "expiry", "expiration", "expire", "exp", "ttl", "in", "version", "file",
+    "filename", "path", "vault", "status", "level", "limit", "index", "format", "alg", "algorithm", "method",
+    "methods", "scheme", "required", "provider", "source", "domain", "hint", "label", "title", "message", "error",
+    "description", "field", "column", "prefix", "suffix", "usage", "used", "remaining", "at", "time", "date",
+    "timestamp", "created", "updated", "host", "hostname", "results", "result", "pressed", "store", "dir",
+    "locations", "placeholder", "position", "strength", "valid", "validity", "verified", "settings", "options",
+    "config", "mode", "supported", "country", "color", "colour", "list", "budget", "price", "symbol", "decimals",
+];
+/// A value under such a last word may be as random as it likes.
+const IDENTIFIES: &[&str] = &[
+    "id", "ids", "uid", "uuid", "guid", "hash", "sha", "md", "checksum", "digest", "etag", "integrity", "cursor",
+    "after", "before", "continuation", "fingerprint", "thumbprint", "url", "uri", "urls", "href", "link", "src",
+    "image", "img", "icon", "thumbnail", "thumb", "photo", "avatar", "poster", "font", "build", "revision", "rev",
+    "commit", "version", "address", "slug", "kid", "trace", "traceparent", "tracestate", "span", "ray", "gclid",
+    "fbclid", "msclkid", "dclid", "wbraid", "gbraid", "html", "svg", "css", "geometry", "polyline", "geohash",
+    "isbn", "doi", "phone", "email", "filename", "file", "path", "handle", "permalink", "lsid", "urn", "arn",
+    "useragent", "agent", "class", "classname", "selector", "xpath", "testid", "sequence", "inchikey", "smiles",
+];
+/// Before `key` these say that it is a data key.
+const DATA_KEYS: &[&str] = &[
+    "sort", "order", "partition", "cache", "react", "translation", "public", "pub", "primary", "foreign", "row",
+    "group", "object", "routing", "hot", "press", "dedupe", "lookup", "map", "storage", "tag", "feature", "event",
+    "message", "label", "display", "issue", "project", "parent", "item", "resource", "dictionary", "unique",
+    "natural", "shard", "composite", "index", "range", "usage", "taxon", "species", "genus", "dataset", "family",
+    "class", "phylum", "kingdom", "accepted", "nub", "publishing", "text", "string", "category", "metric", "facet",
+    "field", "name", "search", "query", "property", "locale", "answer", "component", "template", "type", "entity",
+    "checklist", "basionym", "organization", "installation", "i18n", "page", "agg", "aggregation", "bucket", "work",
+    "author", "edition", "cover",
+];
+/// Before `token` these say that it is a cursor or a count.
+const DATA_TOKENS: &[&str] = &[
+    "page", "next", "sync", "continuation", "cursor", "previous", "prev", "start", "resume", "delta", "max", "min",
+    "num", "total", "input", "output", "prompt", "completion", "cached", "reasoning", "stop", "eos", "bos", "pad",
+];
+/// Anywhere in a name: a yes or no, or a place to keep secrets.
+const ASKS: &[&str] = &["has", "is", "forgot", "forgotten", "show", "hide", "can", "needs", "requires", "vault", "no"];
+/// Headers whose values are long and harmless. Values that are URLs are opened before this is asked.
+const HARMLESS_HEADERS: &[&str] = &[
+    "accept", "accept-encoding", "accept-language", "accept-ranges", "age", "alt-svc", "cache-control", "connection",
+    "content-disposition", "content-encoding", "content-language", "content-length", "content-md5", "content-type",
+    "critical-ch", "date", "digest", "dnt", "etag", "expect-ct", "expires", "host", "if-match", "if-modified-since",
+    "if-none-match", "keep-alive", "last-modified", "nel", "p3p", "pragma", "priority", "reporting-endpoints",
+    "report-to", "server", "server-timing", "strict-transport-security", "surrogate-key", "te", "timing-allow-origin",
+    "traceparent", "tracestate", "transfer-encoding", "upgrade", "user-agent", "vary", "via", "warning",
+    "authentication-results", "www-authenticate", "x-cache", "x-amz-cf-id", "x-amz-cf-pop", "x-amz-id-2", "cf-ray",
+    "x-served-by", "x-timer", "x-powered-by", "x-github-request-id", "origin-trial", "accept-ch", "permissions-policy",
+    "feature-policy", "alternate-protocol", "x-fastly-request-id", "x-varnish", "expect", "range", "content-range",
+];
+
+/// Always secret, whole.
+pub const CREDENTIAL_HEADERS: &[&str] = &["cookie", "set-cookie", "authorization", "proxy-authorization"];
+
+/// What `key` says in this place.
+pub fn classify(key: &str, place: Place) -> KeyClass {
+    if key.len() > 200 {
+        return KeyClass::Silent;
+    }
+    let lower = key.to_ascii_lowercase();
+    if place == Place::Header {
+        if HARMLESS_HEADERS.contains(&lower.as_str())
+            || (lower.starts_with("sec-") && lower != "sec-websocket-protocol")
+            || lower.starts_with("content-security-policy")
+            || lower.starts_with("access-control-")
+        {
+            return KeyClass::Harmless;
+        }
+        if CREDENTIAL_HEADERS.contains(&lower.as_str()) {
+            return KeyClass::Always;
+        }
+    }
+    let words = words(key);
+    let Some(last) = words.last().map(String::as_str) else {
+        return KeyClass::Silent;
+    };
+    let has = |list: &[&str]| words.iter().any(|it| list.contains(&it.as_str()));
+    let joined: String = words.concat();
+    let inside = |list: &[&str]| list.iter().any(|it| joined.contains(it));
+    let session = has(&["session", "sess", "sid"]) || joined.ends_with("sessid");
+    let before_last = words.len().checked_sub(2).map_or("", |it| words[it].as_str());
+
+    if has(ASKS) || (DESCRIBES.contains(&last) && words.len() > 1) {
+        return KeyClass::Harmless;
+    }
+    if IDENTIFIES.contains(&last) && !(session && words.len() <= 3 && before_last != "count" && last == "id") {
+        return KeyClass::Harmless;
+    }
+    if joined.contains("secretar") || joined.contains("tokeniz") || joined.ends_with("clid") {
+        return KeyClass::Harmless;
+    }
+    if has(ALWAYS) || inside(ALWAYS_INSIDE) || (last == "pass" && words.len() > 1) {
+        return KeyClass::Always;
+    }
+    if matches!(last, "token" | "tokens") && has(DATA_TOKENS) {
+        return KeyClass::Harmless;
+    }
+    if matches!(last, "key" | "keys" | "pubkey" | "publickey") {
+        let credential = has(&[
+            "api", "app", "access", "private", "auth", "client", "subscription", "encryption", "signing", "master",
+            "account", "apim", "service", "consumer", "application", "admin", "server", "functions",
+        ]);
+        if credential {
+            return KeyClass::Likely;
+        }
+        let data = words.len() == 1 || has(DATA_KEYS) || lower.contains("i18n") || last != "key";
+        return match place {
+            // A public key that an API needs is redacted in requests; `key` names rows in answers.
+            Place::Header | Place::Query | Place::Form => KeyClass::Perhaps,
+            _ if data => KeyClass::Harmless,
+            _ => KeyClass::Perhaps,
+        };
+    }
+    if has(LIKELY) || inside(LIKELY_INSIDE) {
+        return KeyClass::Likely;
+    }
+    if last == "pass" {
+        return KeyClass::Perhaps;
+    }
+    // `zip_code` and `country_state` are data; `device_code` is not.
+    let exact = words.len() == 1 || has(&["device", "authorization", "verification", "user", "sonar", "airtable"]);
+    if (PERHAPS.contains(&last) && exact) || has(&["pat", "private"]) {
+        return KeyClass::Perhaps;
+    }
+    KeyClass::Silent
+}
+
+/// Lower-case words of a name; digits separate and are dropped.
+pub fn words(key: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let chars: Vec<char> = key.chars().take(200).collect();
+    for (i, &c) in chars.iter().enumerate() {
+        let before = i.checked_sub(1).map(|it| chars[it]);
+        let starts = c.is_uppercase()
+            && before.is_some_and(|it| {
+                it.is_lowercase()
+                    || (it.is_uppercase() && chars.get(i + 1).is_some_and(|next| next.is_lowercase()))
+            });
+        if (!c.is_alphabetic() || starts) && !word.is_empty() {
+            out.push(std::mem::take(&mut word));
+        }
+        if c.is_alphabetic() {
+            word.extend(c.to_lowercase());
+        }
+    }
+    if !word.is_empty() {
+        out.push(word);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_by_what_they_say() {
+        for (class, keys) in [
+            (KeyClass::Always, "password currentPassword db_pass client_secret otp SECRET new_password"),
+            (
+                KeyClass::Likely,
+                "x-csrf-token accessToken API_KEY apikey phpsessid session_id sessionid authtoken _csrf X-Amz-Signature \
+                 x-algolia-api-key refresh_token jwt auth",
+            ),
+            (KeyClass::Perhaps, "bitbucket_key code state device_code ticket"),
+            (
+                KeyClass::Harmless,
+                "max_tokens token_type sort_key next_page_token pageToken credentialsId kms_key_id has_password \
+                 passwordPolicy secretary id order_id cache_key i18nKey key LLM_SECRET_NAME gclid session_count_id",
+            ),
+            (KeyClass::Silent, "author authors keyword keywords monkey compass zip_code keyboard title q"),
+        ] {
+            for key in keys.split_whitespace() {
+                assert_eq!(classify(key, Place::Json), class, "{key}");
+            }
+        }
+        assert_eq!(classify("key", Place::Query), KeyClass::Perhaps);
+        assert_eq!(classify("Sec-WebSocket-Key", Place::Header), KeyClass::Harmless);
+    }
+}

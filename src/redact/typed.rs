@@ -1,0 +1,180 @@
+//! Where in a request the values are that a person typed.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use url::Url;
+
+use super::{body::essence, encode::decode_percent, raw::RawExchange};
+use crate::artifacts::recording::{Place, TypedHit};
+
+const MAX_HITS: usize = 64;
+
+/// Typed values by name, ready to be compared.
+pub struct Typed(Vec<(String, String)>);
+
+impl Typed {
+    pub fn new(typed: &BTreeMap<String, String>) -> Self {
+        Self(typed.iter().map(|(name, value)| (name.clone(), squash(value))).filter(|it| !it.1.is_empty()).collect())
+    }
+
+    /// Every place, in the order path, query, body; by name within a place.
+    pub fn find(&self, raw: &RawExchange, content_type: &str) -> Vec<TypedHit> {
+        let mut out = Vec::new();
+        if self.0.is_empty() {
+            return out;
+        }
+        for (i, segment) in raw.url.path_segments().into_iter().flatten().enumerate() {
+            let text = decode_percent(segment);
+            self.check(&text, true, Place::Path, || i.to_string(), &mut out);
+        }
+        for (name, value) in raw.url.query_pairs() {
+            if !self.check(&value, false, Place::Query, || name.to_string(), &mut out) {
+                self.inside(&value, Place::Query, &name, &mut out);
+            }
+        }
+        self.check_fragmentless(&raw.url, &mut out);
+        if let Some(text) = raw.request_body.as_deref().and_then(|it| std::str::from_utf8(it).ok()) {
+            let mime = essence(content_type);
+            if (mime.contains("json") || text.trim_start().starts_with(['{', '[']))
+                && let Ok(value) = serde_json::from_str::<Value>(text)
+            {
+                self.json(&value, &mut String::new(), &mut out);
+            } else if mime == "application/x-www-form-urlencoded" {
+                for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
+                    if !self.check(&value, false, Place::Form, || name.to_string(), &mut out) {
+                        self.inside(&value, Place::Form, &name, &mut out);
+                    }
+                }
+            } else {
+                let text = decode_percent(text);
+                self.check(&text, false, Place::Text, String::new, &mut out);
+            }
+        }
+        out.truncate(MAX_HITS);
+        out
+    }
+
+    /// A query that is no list of pairs: `?rust`.
+    fn check_fragmentless(&self, url: &Url, out: &mut Vec<TypedHit>) {
+        if let Some(query) = url.query().filter(|it| !it.contains('=')) {
+            self.check(&decode_percent(query), true, Place::Query, String::new, out);
+        }
+    }
+
+    fn json(&self, value: &Value, pointer: &mut String, out: &mut Vec<TypedHit>) {
+        if out.len() >= MAX_HITS {
+            return;
+        }
+        match value {
+            Value::Object(fields) => {
+                for (key, item) in fields {
+                    let len = pointer.len();
+                    pointer.push('/');
+                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                    self.json(item, pointer, out);
+                    pointer.truncate(len);
+                }
+            }
+            Value::Array(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    let len = pointer.len();
+                    pointer.push('/');
+                    pointer.push_str(&i.to_string());
+                    self.json(item, pointer, out);
+                    pointer.truncate(len);
+                }
+            }
+            Value::String(text) => {
+                if !self.check(text, false, Place::Json, || pointer.clone(), out) {
+                    self.inside(text, Place::Json, pointer, out);
+                }
+            }
+            Value::Number(number) => {
+                let text = number.to_string();
+                for (name, typed) in self.0.iter().filter(|it| it.1 == text) {
+                    push(out, name, typed, Place::Json, pointer.clone(), true);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Values inside a value: JSON or a form in a string, whose parts are encoded once more.
+    fn inside(&self, text: &str, place: Place, key: &str, out: &mut Vec<TypedHit>) {
+        let mut part = |text: &str| {
+            let text = squash(text);
+            for (name, typed) in &self.0 {
+                if holds(&text, typed) {
+                    push(out, name, typed, place, key.to_owned(), false);
+                }
+            }
+        };
+        let trimmed = text.trim_start();
+        if trimmed.starts_with(['{', '['])
+            && let Ok(value) = serde_json::from_str::<Value>(text)
+        {
+            leaves(&value, &mut part);
+        } else if text.contains(['%', '+']) {
+            part(&decode_percent(&text.replace('+', " ")));
+        }
+    }
+
+    /// Compares one value; returns whether anything was found in it.
+    fn check(
+        &self,
+        text: &str,
+        slug: bool,
+        place: Place,
+        key: impl Fn() -> String,
+        out: &mut Vec<TypedHit>,
+    ) -> bool {
+        let plain = squash(text);
+        let slugged = slug.then(|| squash(&text.replace(['+', '-', '_'], " ")));
+        let mut found = false;
+        for (name, typed) in &self.0 {
+            let unslugged = || squash(&typed.replace(['+', '-', '_'], " "));
+            let exact = plain == *typed || slugged.as_ref().is_some_and(|it| *it == unslugged());
+            let inside = exact || holds(&plain, typed) || slugged.as_ref().is_some_and(|it| holds(it, &unslugged()));
+            if inside {
+                push(out, name, typed, place, key(), exact);
+                found = true;
+            }
+        }
+        found
+    }
+}
+
+fn push(out: &mut Vec<TypedHit>, name: &str, _typed: &str, place: Place, key: String, exact: bool) {
+    let hit = TypedHit { name: name.to_owned(), place, key, exact };
+    if !out.iter().any(|it| it.name == hit.name && it.place == place && it.key == hit.key) {
+        out.push(hit);
+    }
+}
+
+fn leaves(value: &Value, part: &mut impl FnMut(&str)) {
+    match value {
+        Value::Object(fields) => fields.values().for_each(|it| leaves(it, part)),
+        Value::Array(items) => items.iter().for_each(|it| leaves(it, part)),
+        Value::String(text) => part(text),
+        Value::Number(number) => part(&number.to_string()),
+        _ => {}
+    }
+}
+
+/// Lower case, white space as one blank.
+fn squash(text: &str) -> String {
+    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Contains it, not inside a word. Single characters are everywhere and prove nothing.
+fn holds(text: &str, typed: &str) -> bool {
+    if typed.chars().count() < 2 {
+        return false;
+    }
+    let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.match_indices(typed).any(|(at, _)| {
+        !(word(text[..at].chars().next_back()) && word(typed.chars().next()))
+            && !(word(text[at + typed.len()..].chars().next()) && word(typed.chars().next_back()))
+    })
+}

@@ -1,0 +1,371 @@
+//! The secrets of one recording: their placeholders, and finding them again wherever they stand.
+//!
+//! In memory only. A value gets one placeholder, `[REDACTED:key]` after the first name it was found under by the strongest
+//! rule, `#2` when that name had another value already.
+
+use std::collections::BTreeMap;
+
+use zeroize::Zeroizing;
+
+use super::{
+    detector::{Why, natural},
+    encode::{base64_cores, guises},
+    live::LiveValues,
+};
+
+/// More secrets than this are still redacted where they stand, but not looked for elsewhere.
+const MAX_PROPAGATED: usize = 20_000;
+
+#[derive(Default)]
+pub struct Vault {
+    known: Vec<Known>,
+    /// By hash of the value, so that no value is copied into a key.
+    index: BTreeMap<u64, Vec<usize>>,
+    names: BTreeMap<String, u32>,
+    /// Values that the user allowed or typed: never looked for elsewhere.
+    harmless: Vec<String>,
+    matcher: Matcher,
+    sealed: bool,
+}
+
+struct Known {
+    value: Zeroizing<String>,
+    name: String,
+    why: Why,
+    placeholder: String,
+    dropped: bool,
+}
+
+impl Vault {
+    /// Keeps a value. A stronger rule renames it, as long as nothing was written.
+    pub fn learn(&mut self, name: &str, value: &str, why: Why) -> usize {
+        if let Some(at) = self.find(value) {
+            let known = &mut self.known[at];
+            if why < known.why {
+                known.why = why;
+                if !self.sealed {
+                    known.name = label(name);
+                }
+            }
+            if known.dropped && why != Why::Entropy {
+                known.dropped = false;
+                self.publish(at);
+            }
+            return at;
+        }
+        let at = self.known.len();
+        self.known.push(Known {
+            value: Zeroizing::new(value.to_owned()),
+            name: label(name),
+            why,
+            placeholder: String::new(),
+            dropped: false,
+        });
+        self.index.entry(hash(value.as_bytes())).or_default().push(at);
+        if self.sealed {
+            self.publish(at);
+        }
+        at
+    }
+
+    /// Ends the first pass: names are given out, and every value can be looked for.
+    pub fn seal(&mut self, harmless: Vec<String>) {
+        self.harmless = harmless;
+        self.sealed = true;
+        for at in 0..self.known.len() {
+            let known = &self.known[at];
+            if known.why == Why::Entropy && self.harmless.contains(&known.value.to_lowercase()) {
+                self.known[at].dropped = true;
+            } else {
+                self.publish(at);
+            }
+        }
+    }
+
+    fn publish(&mut self, at: usize) {
+        if self.known[at].placeholder.is_empty() {
+            let name = self.known[at].name.clone();
+            let n = self.names.entry(name.clone()).or_default();
+            *n += 1;
+            self.known[at].placeholder =
+                if *n == 1 { format!("[REDACTED:{name}]") } else { format!("[REDACTED:{name}#{n}]") };
+        }
+        let known = &self.known[at];
+        if self.known.len() <= MAX_PROPAGATED
+            && propagates(&known.value, known.why)
+            && !self.harmless.contains(&known.value.to_lowercase())
+        {
+            self.matcher.add(at, &known.value);
+        }
+    }
+
+    /// The placeholder for a value that stands where secrets stand. `None`: it was allowed.
+    pub fn placeholder(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+        let at = self.learn(name, value, why);
+        let known = &self.known[at];
+        (!known.dropped && !known.placeholder.is_empty()).then(|| known.placeholder.clone())
+    }
+
+    pub fn value(&self, placeholder: &str) -> Option<&str> {
+        self.known.iter().find(|it| it.placeholder == placeholder).map(|it| it.value.as_str())
+    }
+
+    /// The text with every known secret replaced; `None` if there is none. Says which placeholders it wrote.
+    pub fn propagate(&mut self, text: &str, mut wrote: impl FnMut(&str)) -> Option<String> {
+        let hits = self.matcher.hits(text);
+        if hits.is_empty() {
+            return None;
+        }
+        let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+        for hit in hits {
+            let (mut from, mut to) = (hit.from, hit.to);
+            if from < done {
+                continue;
+            }
+            let mut at = hit.known;
+            if hit.core {
+                (from, to) = base64_run(text.as_bytes(), from, to, done);
+                let name = self.known[at].name.clone();
+                at = self.learn(&name, &text[from..to], Why::Container);
+            }
+            // Never inside a placeholder.
+            let placeholder = self.known[at].placeholder.as_str();
+            wrote(placeholder);
+            out.push_str(&text[done..from]);
+            out.push_str(placeholder);
+            done = to;
+        }
+        out.push_str(&text[done..]);
+        Some(out)
+    }
+
+    /// First places where known values stand as they are.
+    pub fn plain_hits(&self, text: &str) -> Vec<(String, usize)> {
+        let mut out: BTreeMap<usize, usize> = BTreeMap::new();
+        for hit in self.matcher.hits(text) {
+            if !hit.core && text[hit.from..hit.to] == **self.known[hit.known].value {
+                out.entry(hit.known).or_insert(hit.from);
+            }
+        }
+        out.into_iter().map(|(known, at)| (self.known[known].value.to_string(), at)).collect()
+    }
+
+    pub fn holds_secret(&self, text: &str) -> bool {
+        !self.matcher.hits(text).is_empty()
+    }
+
+    /// What stays in memory when the recording is stored.
+    pub fn into_live(self) -> LiveValues {
+        LiveValues::new(
+            self.known.into_iter().filter(|it| !it.placeholder.is_empty()).map(|it| (it.placeholder, it.value)),
+        )
+    }
+
+    fn find(&self, value: &str) -> Option<usize> {
+        self.index.get(&hash(value.as_bytes()))?.iter().copied().find(|it| *self.known[*it].value == value)
+    }
+}
+
+/// A name fit for a placeholder. Names that look like values themselves are not repeated.
+fn label(name: &str) -> String {
+    let name = name.rsplit(['[', '/']).find(|it| it.trim_matches(']').len() > 1).unwrap_or(name);
+    let out: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c.to_ascii_lowercase() } else { '-' })
+        .take(40)
+        .collect();
+    let out = out.trim_matches('-');
+    if out.is_empty() || name.len() > 60 || super::detector::erratic(name) && name.len() >= 12 {
+        "value".to_owned()
+    } else {
+        out.to_owned()
+    }
+}
+
+/// Short values and plain words occur everywhere by chance.
+fn propagates(value: &str, why: Why) -> bool {
+    if value.len() < 6 {
+        return false;
+    }
+    if value.contains(char::is_whitespace) {
+        return value.len() >= 12 && (why != Why::Cookie || !natural(value));
+    }
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let number = value.bytes().all(|b| b.is_ascii_digit() || b".,-:".contains(&b));
+    if number {
+        return digits >= 8;
+    }
+    if why == Why::Cookie
+        && (value.contains("://") || value.starts_with('/') || value.starts_with("http") || value.len() < 8)
+    {
+        return false;
+    }
+    !natural(value)
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |it, b| (it ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The whole run of base64 around a part of it.
+fn base64_run(bytes: &[u8], mut from: usize, mut to: usize, least: usize) -> (usize, usize) {
+    let in_run = |b: u8| b.is_ascii_alphanumeric() || b"+/-_".contains(&b);
+    while from > least && in_run(bytes[from - 1]) {
+        from -= 1;
+    }
+    while to < bytes.len() && (in_run(bytes[to]) || bytes[to] == b'=') {
+        to += 1;
+    }
+    (from, to)
+}
+
+/// Many patterns at once: a bitmap over the first four bytes rejects nearly every position.
+struct Matcher {
+    bitmap: Vec<u64>,
+    heads: BTreeMap<[u8; 4], Vec<Pattern>>,
+}
+
+struct Pattern {
+    bytes: Zeroizing<Vec<u8>>,
+    known: usize,
+    /// Found only between non-letters.
+    bounded: bool,
+    /// A part of its base64 form.
+    core: bool,
+}
+
+struct Hit {
+    from: usize,
+    to: usize,
+    known: usize,
+    core: bool,
+}
+
+const BITS: u32 = 16;
+
+impl Default for Matcher {
+    fn default() -> Self {
+        Self { bitmap: vec![0; 1 << (BITS - 6)], heads: BTreeMap::new() }
+    }
+}
+
+impl Matcher {
+    fn add(&mut self, known: usize, value: &str) {
+        let bounded = value.len() < 10 || value.bytes().all(|b| b.is_ascii_digit());
+        self.pattern(known, value, bounded, false);
+        if value.len() <= 4096 {
+            for guise in guises(value) {
+                self.pattern(known, &guise, bounded, false);
+            }
+            for core in base64_cores(value) {
+                self.pattern(known, &core, false, true);
+            }
+        }
+    }
+
+    fn pattern(&mut self, known: usize, text: &str, bounded: bool, core: bool) {
+        let Some(head) = text.as_bytes().first_chunk::<4>() else { return };
+        let slot = slot(head);
+        self.bitmap[slot >> 6] |= 1 << (slot & 63);
+        let list = self.heads.entry(*head).or_default();
+        if list.iter().any(|it| it.bytes.as_slice() == text.as_bytes()) {
+            return;
+        }
+        // The longest first.
+        let at = list.partition_point(|it| it.bytes.len() > text.len());
+        list.insert(at, Pattern { bytes: Zeroizing::new(text.as_bytes().to_vec()), known, bounded, core });
+    }
+
+    /// From left to right, the longest at each place, not overlapping, not inside a placeholder.
+    fn hits(&self, text: &str) -> Vec<Hit> {
+        let bytes = text.as_bytes();
+        let mut out = Vec::new();
+        if self.heads.is_empty() {
+            return out;
+        }
+        let mut i = 0;
+        while i + 4 <= bytes.len() {
+            let head = [bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]];
+            let slot = slot(&head);
+            if self.bitmap[slot >> 6] & (1 << (slot & 63)) == 0 {
+                if bytes[i] == b'[' && bytes[i..].starts_with(b"[REDACTED:") {
+                    i += bytes[i..].iter().take(80).position(|b| *b == b']').unwrap_or(0);
+                }
+                i += 1;
+                continue;
+            }
+            let hit = self.heads.get(&head).and_then(|list| {
+                list.iter().find(|it| {
+                    bytes[i..].starts_with(&it.bytes)
+                        && !(it.bounded && touches(bytes, i, i + it.bytes.len()))
+                        && text.is_char_boundary(i)
+                })
+            });
+            match hit {
+                Some(it) => {
+                    let to = i + it.bytes.len();
+                    out.push(Hit { from: i, to, known: it.known, core: it.core });
+                    i = to;
+                }
+                None => i += 1,
+            }
+        }
+        out
+    }
+}
+
+fn touches(bytes: &[u8], from: usize, to: usize) -> bool {
+    let word = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
+    (word(from.checked_sub(1).and_then(|it| bytes.get(it))) && bytes[from].is_ascii_alphanumeric())
+        || (word(bytes.get(to)) && bytes[to - 1].is_ascii_alphanumeric())
+}
+
+fn slot(head: &[u8; 4]) -> usize {
+    (u32::from_le_bytes(*head).wrapping_mul(0x9E37_79B1) >> (32 - BITS)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vault(values: &[(&str, &str)]) -> Vault {
+        let mut it = Vault::default();
+        for (name, value) in values {
+            it.learn(name, value, Why::Key);
+        }
+        it.seal(Vec::new());
+        it
+    }
+
+    #[test]
+    fn the_same_value_has_the_same_placeholder() {
+        let mut it = vault(&[("x-csrf", "abc123def456"), ("token", "abc123def456"), ("X-CSRF", "zzz999yyy888")]);
+        assert_eq!(it.placeholder("any", "abc123def456", Why::Key).unwrap(), "[REDACTED:x-csrf]");
+        assert_eq!(it.placeholder("any", "zzz999yyy888", Why::Key).unwrap(), "[REDACTED:x-csrf#2]");
+        assert_eq!(
+            it.propagate("a abc123def456, xabc123def456 zzz999yyy888", |_| ()).unwrap(),
+            "a [REDACTED:x-csrf], x[REDACTED:x-csrf] [REDACTED:x-csrf#2]"
+        );
+    }
+
+    #[test]
+    fn values_are_found_in_other_encodings() {
+        let mut it = vault(&[("t", "q/9+Zx\"81==Kd")]);
+        for text in [
+            "u=q%2F9%2BZx%2281%3D%3DKd",
+            "u=q%2f9%2bZx%2281%3d%3dKd",
+            r#"{"u":"q/9+Zx\"81==Kd"}"#,
+            r#"{"u":"q\/9+Zx\"81==Kd"}"#,
+            "<a u=\"q/9+Zx&quot;81==Kd\">",
+        ] {
+            assert!(it.propagate(text, |_| ()).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_and_short_values_stay() {
+        let mut it = vault(&[("password", "letmein"), ("otp", "492039"), ("pin", "12ab"), ("key", "abc12345")]);
+        assert_eq!(it.propagate("letmein 492039 12ab xabc12345", |_| ()), None);
+        assert_eq!(it.propagate("abc12345!", |_| ()).unwrap(), "[REDACTED:key]!");
+    }
+}
