@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use super::detector::{bits, erratic};
+use super::detector::{bits, reads};
 
 /// Prefix, the least length of the whole, and what it is. The rest must not read like words.
 const PREFIXES: &[(&str, usize, &str)] = &[
@@ -106,7 +106,7 @@ pub fn known(value: &str) -> Option<&'static str> {
     PREFIXES
         .iter()
         .find(|(prefix, least, _)| {
-            value.strip_prefix(prefix).is_some_and(|rest| value.len() >= *least && bits(rest) > 2.8 && erratic(rest))
+            value.strip_prefix(prefix).is_some_and(|rest| value.len() >= *least && bits(rest) > 2.8 && !reads(rest))
         })
         .map(|it| it.2)
 }

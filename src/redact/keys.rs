@@ -33,7 +33,7 @@ const LIKELY_INSIDE: &[&str] = &[
     "apikey", "token", "csrf", "xsrf", "sessid", "sessionid", "credential", "accesskey", "authkey", "subscriptionkey",
     "appkey", "secret", "samlresponse",
 ];
-const PERHAPS: &[&str] = &["code", "state", "ticket", "pat", "login", "license", "licence", "private", "webhook"];
+const PERHAPS: &[&str] = &["code", "state", "ticket", "pat", "license", "licence", "private", "webhook"];
 /// As the last word these turn a name into a description.
 const DESCRIBES: &[&str] = &[
     "type", "types", "name", "names", "count", "counts", "length", "len", "size", "policy", "endpoint", "endpoints",
@@ -57,7 +57,7 @@ const IDENTIFIES: &[&str] = &[
 ];
 /// Before `key` these say that it is a data key.
 const DATA_KEYS: &[&str] = &[
-    "sort", "order", "partition", "cache", "react", "translation", "public", "pub", "primary", "foreign", "row",
+    "sort", "order", "partition", "cache", "react", "translation", "primary", "foreign", "row",
     "group", "object", "routing", "hot", "press", "dedupe", "lookup", "map", "storage", "tag", "feature", "event",
     "message", "label", "display", "issue", "project", "parent", "item", "resource", "dictionary", "unique",
     "natural", "shard", "composite", "index", "range", "usage", "taxon", "species", "genus", "dataset", "family",
@@ -103,6 +103,9 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         {
             return KeyClass::Harmless;
         }
+        if lower.starts_with("__host-") || lower.starts_with("__secure-") {
+            return KeyClass::Likely;
+        }
         if CREDENTIAL_HEADERS.contains(&lower.as_str()) {
             return KeyClass::Always;
         }
@@ -140,18 +143,18 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         if credential {
             return KeyClass::Likely;
         }
-        let data = words.len() == 1 || has(DATA_KEYS) || lower.contains("i18n") || last != "key";
-        return match place {
-            // A public key that an API needs is redacted in requests; `key` names rows in answers.
-            Place::Header | Place::Query | Place::Form => KeyClass::Perhaps,
-            _ if data => KeyClass::Harmless,
-            _ => KeyClass::Perhaps,
-        };
+        if has(DATA_KEYS) || lower.contains("i18n") {
+            return KeyClass::Harmless;
+        }
+        // A public key that an API needs is redacted in requests; `key` names rows in answers.
+        let vague = words.len() == 1 || has(&["public", "pub"]) || last != "key";
+        return if vague && place == Place::Json { KeyClass::Harmless } else { KeyClass::Perhaps };
     }
     if has(LIKELY) || inside(LIKELY_INSIDE) {
         return KeyClass::Likely;
     }
-    if last == "pass" {
+    // Where `login` is a field of an answer it is a user's name.
+    if last == "pass" || (last == "login" && place != Place::Json) {
         return KeyClass::Perhaps;
     }
     // `zip_code` and `country_state` are data; `device_code` is not.

@@ -305,4 +305,4 @@ impl Sink for Writer<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

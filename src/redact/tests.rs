@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{raw::*, *};
+use super::{raw::*, walk::Place, *};
 use crate::artifacts::recording::*;
 
 /// A raw exchange that tests fill in.
@@ -215,7 +215,7 @@ fn measures_of_the_whole_answer() {
     let out = redact(planted(), &RedactSettings::default());
     let api = &out.recording.exchanges[2];
     assert_eq!(api.measures.leaves_visible, 1);
-    assert_eq!(api.measures.visible_weight, 500);
+    assert_eq!(api.measures.visible_weight, 1000);
     assert_eq!(api.measures.lists[0].path, "items");
     assert_eq!(api.measures.typed_in_response, ["query"]);
     let hits: Vec<String> = api

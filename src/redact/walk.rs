@@ -132,13 +132,25 @@ impl Walk<'_> {
             return Some(if changed { Some(json.to_string()) } else { self.sink.plain(value) });
         }
         let spaced = value.contains(char::is_whitespace);
+        let told = matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps);
+        // A connection string: `Endpoint=https://…;Secret=…`.
+        if value.contains(';')
+            && value.find('=').is_some_and(|it| value.find("://").is_none_or(|url| it < url))
+            && let Some(new) = self.pairs(value, ';', Place::Form, depth + 1)
+            && (new.is_some() || !told)
+        {
+            return Some(new);
+        }
         if !spaced && (value.contains("://") || (*first == b'/' && value.contains(['?', '#', ';']))) {
             return Some(self.url(value, depth + 1));
         }
         if matches!(class, KeyClass::Always) && !spaced {
             return None;
         }
-        if !spaced && let Some(form) = self.pairs(value, '&', Place::Form, depth + 1) {
+        if !spaced
+            && (!told || value.contains('&'))
+            && let Some(form) = self.pairs(value, '&', Place::Form, depth + 1)
+        {
             return Some(form);
         }
         if !spaced && value.contains('%') {
@@ -284,8 +296,14 @@ impl Walk<'_> {
             head = format!("{scheme}://{name}:{new}@{host}");
             changed = true;
         }
+        let new = match path.rsplit_once('/') {
+            // Web hooks are addressed by their secret.
+            Some((front, last)) if head.contains("://hooks.") && last.len() >= 16 => {
+                self.sink.secret("webhook", last, Why::Key).map(|new| format!("{front}/{}", percent(&new)))
+            }
+            _ => self.path(path),
+        };
         let mut out = head;
-        let new = self.path(path);
         changed |= new.is_some();
         out.push_str(new.as_deref().unwrap_or(path));
         for (mark, part) in [('?', query), ('#', fragment)] {
