@@ -238,22 +238,6 @@ pub fn write_atomic(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     open_made(dir)?.write(name, bytes)
 }
 
-/// Reads one file of a folder; `None` when folder or file is absent.
-pub fn read_bounded(dir: &Path, name: &str, max: usize) -> Result<Option<Vec<u8>>> {
-    match Dir::open(dir, false)? {
-        Some(it) => it.read(name, max),
-        None => Ok(None),
-    }
-}
-
-/// Removes one file of a folder; false when there was none.
-pub fn remove(dir: &Path, name: &str) -> Result<bool> {
-    match Dir::open(dir, false)? {
-        Some(it) => it.remove(name),
-        None => Ok(false),
-    }
-}
-
 /// Makes a folder at 0700, parents included.
 pub fn ensure_private_dir(dir: &Path) -> Result<()> {
     open_made(dir).map(drop)
@@ -271,19 +255,24 @@ mod tests {
 
     use super::*;
 
+    fn read(dir: &Path, name: &str, max: usize) -> Result<Option<Vec<u8>>> {
+        Dir::open(dir, false)?.unwrap().read(name, max)
+    }
+
     #[test]
     fn modes_and_round_trip() {
         let home = tempfile::tempdir().unwrap();
         let dir = home.path().join("a/b");
         write_atomic(&dir, "x.json", b"one").unwrap();
         write_atomic(&dir, "x.json", b"two").unwrap();
-        assert_eq!(read_bounded(&dir, "x.json", 10).unwrap().unwrap(), b"two");
+        assert_eq!(read(&dir, "x.json", 10).unwrap().unwrap(), b"two");
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&dir), mode(&dir.join("x.json"))), (0o700, 0o600));
-        assert_eq!(read_bounded(&dir, "x.json", 2).unwrap_err().code(), Code::ArtifactIo);
-        assert_eq!(read_bounded(&dir, "y.json", 2).unwrap(), None);
-        assert!(remove(&dir, "x.json").unwrap());
-        assert!(!remove(&dir, "x.json").unwrap());
+        assert_eq!(read(&dir, "x.json", 2).unwrap_err().code(), Code::ArtifactIo);
+        assert_eq!(read(&dir, "y.json", 2).unwrap(), None);
+        let open = Dir::open(&dir, false).unwrap().unwrap();
+        assert!(open.remove("x.json").unwrap());
+        assert!(!open.remove("x.json").unwrap());
     }
 
     #[test]
@@ -297,7 +286,7 @@ mod tests {
         ensure_private_dir(&dir).unwrap();
         symlink(outside.join("precious"), dir.join("x.json")).unwrap();
         assert_eq!(write_atomic(&dir, "x.json", b"evil").unwrap_err().code(), Code::ArtifactIo);
-        assert_eq!(read_bounded(&dir, "x.json", 99).unwrap_err().code(), Code::ArtifactIo);
+        assert_eq!(read(&dir, "x.json", 99).unwrap_err().code(), Code::ArtifactIo);
         symlink(&outside, home.path().join("linked")).unwrap();
         let err = write_atomic(&home.path().join("linked"), "precious", b"evil").unwrap_err();
         assert_eq!(err.code(), Code::ArtifactIo);

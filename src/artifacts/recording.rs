@@ -205,6 +205,7 @@ pub enum TargetKind {
 }
 
 /// Milliseconds since the recording began; 0 where unknown.
+#[expect(clippy::struct_field_names, reason = "the unit belongs in the names of a stored format")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {

@@ -143,10 +143,6 @@ pub struct TaskFolder {
 }
 
 impl TaskFolder {
-    pub fn id(&self) -> &TaskId {
-        &self.id
-    }
-
     pub fn path(&self, kind: Kind) -> PathBuf {
         self.path.join(kind.file())
     }

@@ -57,7 +57,7 @@ fn round_trip_modes_and_lock() {
         assert_eq!(store.task(id).err().unwrap().code(), Code::TaskBusy);
         drop(task);
         store.task(id).unwrap();
-        assert_eq!(store.tasks().unwrap(), [id.clone()]);
+        assert_eq!(store.tasks().unwrap(), std::slice::from_ref(id));
     });
 }
 

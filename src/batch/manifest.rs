@@ -119,7 +119,7 @@ fn check(entry: Entry, manifest: &str, timeout: Duration, folder: &Path) -> Resu
     let task = Task {
         id: TaskId::of(manifest, &name),
         name,
-        task: entry.task,
+        sentence: entry.task,
         source,
         examples: entry.examples,
         expect: Expectation {
@@ -136,7 +136,7 @@ fn check(entry: Entry, manifest: &str, timeout: Duration, folder: &Path) -> Resu
 
 /// What holds for every task, from a manifest or from flags. Fails with [`Code::ManifestInvalid`] or [`Code::SecretInTask`].
 pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
-    if task.task.trim().is_empty() || task.task.len() > MAX_TASK {
+    if task.sentence.trim().is_empty() || task.sentence.len() > MAX_TASK {
         return Err(invalid(format!("task must be a sentence of 1 to {MAX_TASK} bytes")));
     }
     let mut names: Option<BTreeSet<&String>> = None;
@@ -161,7 +161,7 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
         names = Some(these);
     }
     let names = names.unwrap_or_default();
-    let mut texts = vec![&task.task];
+    let mut texts = vec![&task.sentence];
     if let Source::Live { url, steps } = &task.source {
         let parsed = Url::parse(url).map_err(|err| invalid(format!("url: {err}")))?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.password().is_some() {

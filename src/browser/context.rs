@@ -298,6 +298,7 @@ impl Context {
     }
 
     /// What the policy refused since the context was made or the last recording began.
+    #[cfg(test)]
     pub fn blocked(&self) -> Vec<BlockedRequest> {
         self.shared.blocked()
     }

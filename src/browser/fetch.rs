@@ -89,6 +89,7 @@ impl InPageFetch {
     }
 
     #[must_use]
+    #[cfg(test)]
     pub fn with_caps(mut self, caps: Caps) -> Self {
         self.caps = caps;
         self

@@ -108,7 +108,7 @@ async fn launch(exe: &std::path::Path, policy: Arc<EgressPolicy>) -> Vec<Check> 
     let sandboxed = browser.sandboxed().await;
     out.push(Check {
         what: "sandbox",
-        ok: context.is_ok() && sandboxed == Some(true),
+        ok: sandboxed == Some(true),
         found: match sandboxed {
             Some(true) => "renderers run under seccomp".to_owned(),
             Some(false) => "renderers are not sandboxed".to_owned(),
@@ -118,7 +118,9 @@ async fn launch(exe: &std::path::Path, policy: Arc<EgressPolicy>) -> Vec<Check> 
             "allow unprivileged user namespaces, or install the package chromium-sandbox".to_owned()
         }),
     });
-    drop(context);
+    if let Ok(context) = context {
+        let _ = context.dispose().await;
+    }
     // It was only looked at.
     let _ = browser.close().await;
     out

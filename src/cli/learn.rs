@@ -80,7 +80,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let task = Task {
         id: TaskId::of("", &name),
         name,
-        task: args.task,
+        sentence: args.task,
         source,
         examples,
         expect: Expectation::default(),

@@ -25,7 +25,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
                     "name": recipe.name, "status": recipe.status, "task": recipe.task, "category": recipe.category,
                     "parameters": recipe.parameters.iter().map(|it| &it.name).collect::<Vec<_>>(), "path": it.path,
                 }),
-                Err(err) => json!({"path": it.path, "error_code": err.code(), "error": err.to_string()}),
+                Err(err) => json!({"name": it.name, "path": it.path, "error_code": err.code(), "error": err.to_string()}),
             })
             .collect();
         wire::out(&rows);
@@ -46,7 +46,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
                     it.task.clone(),
                 ])
             }
-            Err(err) => table.add_row([entry.path.display().to_string(), format!("broken: {err}")]),
+            Err(err) => table.add_row([entry.name.clone(), format!("broken: {err}")]),
         };
     }
     if entries.is_empty() {

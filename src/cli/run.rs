@@ -92,7 +92,8 @@ async fn in_session(
         Ok(runner::run(compiled, params, &slots, &context.in_page_fetch()).await)
     }
     .await;
-    drop(context);
+    // It is going away either way.
+    let _ = context.dispose().await;
     pool.close().await;
     wire::say(&format!("session: {} ms in a browser", start.elapsed().as_millis()));
     end

@@ -133,6 +133,7 @@ impl EgressPolicy {
     }
 
     /// [`pin`](Self::pin) past the cache: what a retry uses.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for retries, which resolve again"))]
     pub async fn pin_fresh(&self, url: &SafeUrl) -> Result<Pinned> {
         self.pin_with(url, None).await
     }

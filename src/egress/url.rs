@@ -42,6 +42,7 @@ impl SafeUrl {
 
     /// eTLD+1 by the public suffix list. An IP address or a public suffix is its own site; under `.test` it is the last
     /// two labels.
+    #[cfg(test)]
     pub fn site(&self) -> String {
         if self.literal().is_some() {
             return self.host().to_owned();

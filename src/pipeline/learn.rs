@@ -230,7 +230,7 @@ impl Run<'_> {
     /// Records one example: drives the browser or reads the file; what comes back is redacted before it goes anywhere.
     async fn record(&mut self, example: usize) -> Result<SessionRecording> {
         let values = self.task.example(example);
-        let sentence = self.task.sentence(&values);
+        let sentence = self.task.filled(&values);
         let (raw, context): (RawRecording, _) = match &self.task.source {
             Source::Har { bytes, .. } => (har::import(bytes, &sentence, values)?.recording, None),
             Source::Live { url, steps } => {

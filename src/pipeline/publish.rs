@@ -44,7 +44,7 @@ pub fn publish(
     Recipe {
         version: LANGUAGE,
         name: task.name.clone(),
-        task: task.task.clone(),
+        task: task.sentence.clone(),
         category: task.category.clone(),
         status: if report.verified { Status::Verified } else { Status::Draft },
         source_url: recording.url.clone(),

@@ -17,7 +17,7 @@ pub struct Task {
     pub id: TaskId,
     pub name: RecipeName,
     /// With `{parameter}` where example values go.
-    pub task: String,
+    pub sentence: String,
     pub source: Source,
     /// The first is recorded, the second verifies.
     pub examples: Vec<BTreeMap<String, String>>,
@@ -46,8 +46,8 @@ impl Task {
     }
 
     /// The task sentence for a person: this example's values filled in.
-    pub fn sentence(&self, values: &BTreeMap<String, String>) -> String {
-        fill(&self.task, values)
+    pub fn filled(&self, values: &BTreeMap<String, String>) -> String {
+        fill(&self.sentence, values)
     }
 
     /// Digest of everything besides upstream artifacts that a stage's output depends on (`pipeline.md`, "What depends on
@@ -59,7 +59,7 @@ impl Task {
                 Source::Har { sha256, .. } => json!({"har": sha256}),
             };
             json!({
-                "task": self.task, "source": source, "example": self.example(example),
+                "task": self.sentence, "source": source, "example": self.example(example),
                 "allow": settings.redact.allow,
             })
         };

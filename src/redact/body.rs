@@ -142,7 +142,7 @@ pub fn request(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Request
     if (mime.contains("json") || trimmed.starts_with(['{', '[']))
         && let Ok(mut value) = serde_json::from_str::<Value>(text)
     {
-        walk.json(&mut value, true);
+        walk.json(&mut value, Place::Json);
         return RequestBody::Json(shape::truncate(&value, MAX_STORED).0);
     }
     if mime == "application/x-www-form-urlencoded" && text.contains('=') {
@@ -220,8 +220,11 @@ pub fn cut(text: &str, limit: usize) -> &str {
         end -= 1;
     }
     let kept = &text[..end];
-    match kept.rfind("[REDACTED:") {
-        Some(at) if !kept[at..].contains(']') => &kept[..at],
+    match kept.rfind('[') {
+        Some(at) if kept[at..].starts_with("[REDACTED:") && !kept[at..].contains(']') => {
+            &kept[..at]
+        }
+        Some(at) if "[REDACTED:".starts_with(&kept[at..]) => &kept[..at],
         _ => kept,
     }
 }

@@ -25,7 +25,13 @@ pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
     match class {
         KeyClass::Always if value.len() >= 4 => return Some(Why::Key),
         KeyClass::Likely if could_be(value) => return Some(Why::Key),
-        KeyClass::Perhaps if value.len() >= 10 && erratic(value) => return Some(Why::Key),
+        KeyClass::Perhaps
+            if value.len() >= 10
+                && ((erratic(value) && (value.len() >= 16 || !reads(value)))
+                    || (value.len() >= 16 && issued(value))) =>
+        {
+            return Some(Why::Key);
+        }
         _ => {}
     }
     if formats::known(value).is_some() {
@@ -74,11 +80,45 @@ fn could_be(value: &str) -> bool {
     if number {
         return value.len() >= 16;
     }
+    // Short ones are names and sizes unless their characters are mixed: `PSY.D.`, `300x250`.
+    let (digit, upper, lower) = (
+        value.bytes().any(|b| b.is_ascii_digit()),
+        value.bytes().any(|b| b.is_ascii_uppercase()),
+        value.bytes().any(|b| b.is_ascii_lowercase()),
+    );
+    let size = value.split_once('x').is_some_and(|(a, b)| {
+        a.bytes().all(|b| b.is_ascii_digit()) && b.bytes().all(|b| b.is_ascii_digit())
+    });
+    if size || (value.len() < 10 && !digit && !(upper && lower)) {
+        return false;
+    }
     !(natural(value)
         || is_date(value)
         || is_host(value)
         || value.starts_with('/')
         || is_email(value))
+}
+
+/// Long, of letters and digits, and not mostly words.
+fn issued(value: &str) -> bool {
+    value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_=+/.~".contains(&b))
+        && value.bytes().any(|b| b.is_ascii_digit())
+        && !reads(value)
+        && could_be(value)
+}
+
+/// Two thirds of its letters are in words that stand by themselves.
+pub fn reads(value: &str) -> bool {
+    let (mut words, mut all) = (0, 0);
+    for piece in value.split(|c: char| !c.is_alphanumeric()) {
+        let letters = piece.chars().filter(|c| c.is_alphabetic()).count();
+        all += letters;
+        let word = piece.trim_end_matches(|c: char| c.is_ascii_digit());
+        if piece.len() - word.len() <= 4 && word.chars().count() == letters && natural(word) {
+            words += letters;
+        }
+    }
+    words * 3 >= all * 2
 }
 
 /// Does not read like words: letters and digits alternate, or consonants pile up.
@@ -167,6 +207,7 @@ fn harmless_shape(value: &str) -> bool {
         .any(|it| value.starts_with(it))
         || is_uuid(value)
         || is_hex(value)
+        || value.strip_prefix("0x").is_some_and(|it| it.bytes().all(|b| b.is_ascii_hexdigit()))
         || is_date(value)
         || is_host(value)
         || is_email(value)
@@ -197,8 +238,12 @@ fn contains_hash(value: &str) -> bool {
     value.split(|c: char| !c.is_ascii_alphanumeric()).any(|it| it.len() >= 20 && is_hex(it))
 }
 
+/// Hexadecimal as hashes are written: in one case.
 pub fn is_hex(value: &str) -> bool {
-    value.len() >= 8 && value.bytes().all(|b| b.is_ascii_hexdigit())
+    value.len() >= 8
+        && value.bytes().all(|b| b.is_ascii_hexdigit())
+        && !(value.bytes().any(|b| b.is_ascii_lowercase())
+            && value.bytes().any(|b| b.is_ascii_uppercase()))
 }
 
 fn is_ulid(value: &str) -> bool {
@@ -218,7 +263,10 @@ fn is_date(value: &str) -> bool {
 
 /// A dotted name with a plausible end, port allowed.
 fn is_host(value: &str) -> bool {
-    let name = value.split([':', '/']).next().unwrap_or("");
+    let (name, port) = value.split_once([':', '/']).unwrap_or((value, ""));
+    if !value[name.len()..].starts_with('/') && !port.bytes().all(|b| b.is_ascii_digit()) {
+        return false;
+    }
     let Some((front, end)) = name.rsplit_once('.') else {
         return false;
     };
@@ -347,7 +395,9 @@ mod tests {
             (false, "2024-03-01T12:34:56.789012Z"),
             (false, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
             (false, "exp-checkout-redesign-variant-b-2024q1"),
-            (false, "sk-learn-tutorial-for-absolute-beginners"),
+            (false, "sk-learn-v2-tutorial-for-absolute-beginners-2024"),
+            (true, "sk-ant-api03-abc123xyz-456def789ghij-klmnopqrstuvwx-3456yza7"),
+            (true, "20c2F0d03201af478ca1aBE9515A1A4FEfb"),
         ] {
             assert_eq!(verdict(KeyClass::Silent, value).is_some(), secret, "{value}");
         }

@@ -31,7 +31,7 @@ pub fn learn(raw: &RawExchange, parsed: &mut Parsed, walk: &mut Walk<'_>) {
         body::request(bytes, content_type(raw), walk);
     }
     match parsed {
-        Parsed::Json(value) => _ = walk.json(value, false),
+        Parsed::Json(value) => _ = walk.json(value, Place::Answer),
         Parsed::Html(text) => {
             markup::named_values(text, |_, name, value| _ = walk.leaf(name, value, Place::Json));
             walk.text(text, Prose::Code);
@@ -140,7 +140,7 @@ pub fn response(
         Parsed::Json(mut value) => {
             meter.json(&value);
             let measured = meter.finish(Some(&value));
-            walk.json(&mut value, false);
+            walk.json(&mut value, Place::Answer);
             let (kept, was_cut) = shape::truncate(&value, MAX_STORED);
             stored.excerpt = Some(Excerpt::Json(kept));
             if !was_cut {

@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use super::detector::{bits, erratic};
+use super::detector::{bits, reads};
 
 /// Prefix, the least length of the whole, and what it is. The rest must not read like words.
 const PREFIXES: &[(&str, usize, &str)] = &[
@@ -108,7 +108,7 @@ pub fn known(value: &str) -> Option<&'static str> {
         .find(|(prefix, least, _)| {
             value
                 .strip_prefix(prefix)
-                .is_some_and(|rest| value.len() >= *least && bits(rest) > 2.8 && erratic(rest))
+                .is_some_and(|rest| value.len() >= *least && bits(rest) > 2.8 && !reads(rest))
         })
         .map(|it| it.2)
 }
@@ -150,7 +150,7 @@ pub fn in_text<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'static str)) 
             }
         }
     }
-    let mut rest = text;
+    let mut rest = if text.len() >= 40 { text } else { "" };
     while let Some(at) = rest.find("-----BEGIN ") {
         let from = &rest[at..];
         let end =

@@ -130,7 +130,7 @@ fn write(element: ElementRef<'_>, walk: &mut Walk<'_>, out: &mut String) -> bool
     out.push('<');
     out.push_str(name);
     for (key, value) in element.value().attrs().filter(|it| keeps_attribute(it.0)) {
-        let new = walk.leaf(key.strip_prefix("data-").unwrap_or(key), value, Place::Json);
+        let new = walk.leaf(key.strip_prefix("data-").unwrap_or(key), value, Place::Answer);
         let value = super::body::cut(new.as_deref().unwrap_or(value), MAX_ATTRIBUTE);
         // Nested elements need room for their end tags too.
         if out.len() + value.len() + 1024 < MAX_STORED {

@@ -83,7 +83,7 @@ const LIKELY_INSIDE: &[&str] = &[
     "samlresponse",
 ];
 const PERHAPS: &[&str] =
-    &["code", "state", "ticket", "pat", "login", "license", "licence", "private", "webhook"];
+    &["code", "state", "ticket", "pat", "license", "licence", "private", "webhook"];
 /// As the last word these turn a name into a description.
 const DESCRIBES: &[&str] = &[
     "type",
@@ -264,8 +264,6 @@ const DATA_KEYS: &[&str] = &[
     "cache",
     "react",
     "translation",
-    "public",
-    "pub",
     "primary",
     "foreign",
     "row",
@@ -469,6 +467,9 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         {
             return KeyClass::Harmless;
         }
+        if lower.starts_with("__host-") || lower.starts_with("__secure-") {
+            return KeyClass::Likely;
+        }
         if CREDENTIAL_HEADERS.contains(&lower.as_str()) {
             return KeyClass::Always;
         }
@@ -524,22 +525,26 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         if credential {
             return KeyClass::Likely;
         }
-        let data = words.len() == 1 || has(DATA_KEYS) || lower.contains("i18n") || last != "key";
-        return match place {
-            // A public key that an API needs is redacted in requests; `key` names rows in answers.
-            Place::Header | Place::Query | Place::Form => KeyClass::Perhaps,
-            _ if data => KeyClass::Harmless,
-            _ => KeyClass::Perhaps,
+        if has(DATA_KEYS) || lower.contains("i18n") {
+            return KeyClass::Harmless;
+        }
+        // A public key that an API needs is redacted in requests; `key` names rows in answers.
+        let vague = words.len() == 1 || has(&["public", "pub"]) || last != "key";
+        return if vague && matches!(place, Place::Json | Place::Answer) {
+            KeyClass::Harmless
+        } else {
+            KeyClass::Perhaps
         };
     }
     if has(LIKELY) || inside(LIKELY_INSIDE) {
         return KeyClass::Likely;
     }
-    if last == "pass" {
+    // Where `login` is a field of an answer it is a user's name.
+    if last == "pass" || (last == "login" && !matches!(place, Place::Json | Place::Answer)) {
         return KeyClass::Perhaps;
     }
     // `zip_code` and `country_state` are data; `device_code` is not.
-    let exact = words.len() == 1
+    let exact = (words.len() == 1 && place != Place::Answer)
         || has(&["device", "authorization", "verification", "user", "sonar", "airtable"]);
     if (PERHAPS.contains(&last) && exact) || has(&["pat", "private"]) {
         return KeyClass::Perhaps;

@@ -1,8 +1,10 @@
 //! HTML without a parser: enough to read its text, its `<meta>` and `<input>` values and its depth, in one pass each.
 
 /// Elements whose text nobody sees.
-const HIDDEN: &[&str] =
-    &["script", "style", "noscript", "template", "svg", "head", "textarea", "iframe", "object"];
+const HIDDEN: &[&str] = &[
+    "script", "style", "noscript", "template", "svg", "head", "title", "textarea", "iframe",
+    "object",
+];
 const VOID: &[&str] = &[
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
     "wbr", "param", "p", "li", "td", "tr", "th", "dt", "dd", "option",

@@ -23,6 +23,8 @@ mod walk;
 
 pub use live::LiveValues;
 
+use rayon::prelude::*;
+
 use self::{
     body::{Parsed, cut, parse},
     detector::Why,
@@ -54,7 +56,7 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
         &settings.allow,
         raw.typed.values().map(String::as_str).chain([raw.task.as_str()]),
     );
-    let mut parsed: Vec<Parsed> = raw.exchanges.iter().map(parse).collect();
+    let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().map(parse).collect();
     let mut vault = Vault::default();
     learn(&raw, &mut parsed, &rules, &mut vault);
     let harmless = raw
@@ -168,6 +170,11 @@ pub fn text(value: &str, settings: &RedactSettings) -> String {
     vault.seal(Vec::new());
     let mut writer = Writer::new(&mut vault);
     spoken(&mut Walk { rules: &rules, sink: &mut writer }, value)
+}
+
+/// [`text`] with the default settings: for messages and log lines.
+pub fn message(value: &str) -> String {
+    text(value, &RedactSettings::default())
 }
 
 /// Why a task or a typed value probably holds a secret: for `SECRET_IN_TASK`. Words, names, numbers and dates never do.
@@ -322,9 +329,4 @@ impl Sink for Writer<'_> {
 }
 
 #[cfg(test)]
-mod tests;
-
-/// [`text`] with the default settings: for messages and log lines.
-pub fn message(value: &str) -> String {
-    text(value, &RedactSettings::default())
-}
+pub(crate) mod tests;

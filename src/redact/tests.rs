@@ -1,2 +1,442 @@
+//! Canaries through a whole recording, origins, and the detector against published values.
+
+use std::{collections::BTreeMap, io::Read as _, path::PathBuf};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+use url::Url;
+
+use super::{raw::*, walk::Place, *};
+use crate::artifacts::recording::*;
+
+/// A raw exchange that tests fill in.
+pub(crate) fn exchange(
+    method: &str,
+    url: &str,
+    kind: ResourceType,
+    mime: &str,
+    body: &str,
+) -> RawExchange {
+    RawExchange {
+        method: method.to_owned(),
+        url: Url::parse(url).unwrap(),
+        request_headers: Vec::new(),
+        request_body: None,
+        status: Some(200),
+        response_headers: Vec::new(),
+        mime: mime.to_owned(),
+        resource_type: kind,
+        initiator: Initiator {
+            kind: InitiatorKind::Script,
+            has_stack: false,
+            page_url: "https://shop.example/".to_owned(),
+            target: TargetKind::Page,
+        },
+        timing: Timing::default(),
+        after_action: Some(0),
+        redirected_from: None,
+        encoded_bytes: None,
+        body: RawBody::Captured(body.as_bytes().to_vec()),
+    }
+}
+
+pub(crate) fn recording(exchanges: Vec<RawExchange>) -> RawRecording {
+    RawRecording {
+        task: "search for lamps".to_owned(),
+        url: "https://shop.example/".to_owned(),
+        driver: Driver::Steps,
+        typed: BTreeMap::from([("query".to_owned(), "red lamp".to_owned())]),
+        actions: Vec::new(),
+        final_answer: None,
+        page: RawPage { url: "https://shop.example/".to_owned(), ..RawPage::default() },
+        exchanges,
+        blocked: Vec::new(),
+        duration_ms: 0,
+        producer: "test".to_owned(),
+    }
+}
+
+fn headers(all: &[(&str, &str)]) -> Vec<(String, String)> {
+    all.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect()
+}
+
+const COOKIE: &str = "c00kie-K9x2Lq/7+Zp=81";
+const HEADER: &str = "h3ader.Tok3n.9Qm2Xv7Lp4";
+const QUERY: &str = "qu3ry/Key+5Rt8Yw1Bn6";
+const FIELD: &str = "js0n\"F1eld\\7Ud3Ke9";
+const FORM: &str = "f0rm S3cret&4Gh7Jk2";
+const INPUT: &str = "1nputV4lue8Mn3Bv6Cx9";
+const NESTED: &str = "n3sted7Xz4Ws1Qa8Lk5";
+const META: &str = "m3ta2Pl9Ok6Ij4Uh1Yg";
+const PASSWORD: &str = "hunter2!Xy";
+const JWT: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
+
+fn planted() -> RawRecording {
+    let page = format!(
+        "<html><head><title>Lamps</title><meta name=csrf-token content='{META}'></head><body>\
+         <form><input type=hidden name=authenticity_token value=\"{INPUT}\"></form>\
+         <div class=list data-token=\"{HEADER}\"><p>Red lamp of brass {HEADER}</p><p>Second item</p></div>\
+         <script>var config = {{\"apiKey\":\"{NESTED}\"}};</script></body></html>"
+    );
+    let mut document =
+        exchange("GET", "https://shop.example/", ResourceType::Document, "text/html", &page);
+    document.response_headers = headers(&[
+        ("Set-Cookie", &format!("sid={COOKIE}; Path=/; HttpOnly")),
+        (
+            "Location",
+            &format!(
+                "https://shop.example/in?next=%2Fa%3Ftoken%3D{}",
+                encode::percent(&encode::percent(QUERY))
+            ),
+        ),
+        (":status", "200"),
+    ]);
+    let mut session = exchange(
+        "GET",
+        "https://shop.example/session",
+        ResourceType::Fetch,
+        "application/json",
+        "",
+    );
+    session.body = RawBody::Captured(
+        json!({"auth": {"items": [{"token": FIELD}]}, "n": 1}).to_string().into_bytes(),
+    );
+    let mut api = exchange(
+        "POST",
+        &format!("https://shop.example/api/red-lamp?api_key={}&q=red+lamp&blob={}",
+            encode::percent(QUERY), STANDARD.encode(format!("{{\"token\":\"{NESTED}\"}}")).replace('=', "%3D")),
+        ResourceType::Fetch,
+        "application/json",
+        &json!({"items": [{"name": "Red lamp of brass", "id": "e8e4df51-2054-49b0-ab1c-516ac95c691d",
+            "hash": "d7db0ec3334230608d45644926b269c100305171", "url": "https://shop.example/p/red-lamp-1"}],
+            "session": {"jwt": JWT}, "echo": format!("cookie was {COOKIE} and {}", encode::percent(QUERY))}).to_string(),
+    );
+    api.request_headers = headers(&[
+        ("Cookie", &format!("theme=dark; sid={COOKIE}")),
+        ("X-Csrf-Token", META),
+        ("Authorization", &format!("Bearer {JWT}")),
+        ("X-Api-Token", HEADER),
+        ("X-Input", INPUT),
+        ("Content-Type", "application/json"),
+    ]);
+    api.request_body = Some(
+        json!({"auth_token": FIELD, "password": PASSWORD, "inner": json!({"secret": FORM}).to_string(), "q": "red lamp"})
+            .to_string()
+            .into_bytes(),
+    );
+    let mut form =
+        exchange("POST", "https://shop.example/log/x", ResourceType::Xhr, "text/plain", "");
+    form.request_headers =
+        headers(&[("content-type", "application/x-www-form-urlencoded"), ("x-sid", COOKIE)]);
+    form.request_body = Some(
+        url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("client_secret", FORM)
+            .append_pair("basic", &STANDARD.encode(format!("user:{NESTED}")))
+            .finish()
+            .into_bytes(),
+    );
+    form.body = RawBody::Captured(
+        format!("ok token={JWT} sid {COOKIE} {}", STANDARD.encode(format!("ab{QUERY}cd")))
+            .into_bytes(),
+    );
+    let mut raw = recording(vec![document, session, api, form]);
+    raw.page.visible_text = format!("Red lamp of brass\nSecond item\nYour key: {QUERY} {HEADER}");
+    raw.page.url = format!("https://shop.example/#access_token={HEADER}");
+    raw.page.title = format!("Lamps {NESTED}");
+    raw.page.metas = vec![("csrf-token".to_owned(), META.to_owned())];
+    raw.final_answer = Some(format!("It is the brass one, {COOKIE}"));
+    raw.typed.insert("password".to_owned(), PASSWORD.to_owned());
+    raw.actions = vec![Action {
+        kind: ActionKind::Fill,
+        role: Some("textbox".to_owned()),
+        name: Some("Password".to_owned()),
+        value: Some(PASSWORD.to_owned()),
+        at_ms: 5,
+    }];
+    raw.blocked = vec![BlockedRequest {
+        url: format!("https://evil.example/?k={}", encode::percent(HEADER)),
+        code: "URL_BLOCKED".to_owned(),
+        reason: format!("not {HEADER}"),
+    }];
+    raw
+}
+
 #[test]
-fn x() {}
+fn no_canary_leaves() {
+    let out = redact(planted(), &RedactSettings::default());
+    let stored = serde_json::to_string_pretty(&out.recording).unwrap();
+    for secret in [COOKIE, HEADER, QUERY, FIELD, FORM, INPUT, NESTED, META, PASSWORD, JWT] {
+        let mut guises = encode::guises(secret);
+        guises.extend(encode::base64_cores(secret));
+        guises.push(secret.to_owned());
+        guises.push(
+            Value::from(Value::from(secret).to_string())
+                .to_string()
+                .trim_matches(['"', '\\'])
+                .to_owned(),
+        );
+        for guise in guises {
+            let lines: Vec<&str> = stored.lines().filter(|it| it.contains(&guise)).collect();
+            assert!(lines.is_empty(), "{secret} as {guise}: {lines:#?}");
+        }
+    }
+    // Nothing else was destroyed.
+    for kept in [
+        "e8e4df51-2054-49b0-ab1c-516ac95c691d",
+        "d7db0ec3334230608d45644926b269c100305171",
+        "https://shop.example/p/red-lamp-1",
+        "Red lamp of brass",
+        "search for lamps",
+        "red+lamp",
+    ] {
+        assert!(stored.contains(kept), "{kept} in {stored}");
+    }
+    assert_eq!(out.recording.typed["query"], "red lamp");
+    assert_eq!(out.recording.typed["password"], "[REDACTED:password]");
+}
+
+#[test]
+fn live_values_bring_requests_back() {
+    let raw = planted();
+    let (url, token) = (raw.exchanges[2].url.to_string(), format!("Bearer {JWT}"));
+    let out = redact(raw, &RedactSettings::default());
+    let api = &out.recording.exchanges[2];
+    let header =
+        |name: &str| api.request_headers.iter().find(|it| it.name == name).unwrap().value.clone();
+    let back = Url::parse(&out.live.resolve(&api.url).unwrap()).unwrap();
+    let pairs = |it: &Url| it.query_pairs().into_owned().collect::<Vec<_>>();
+    assert_eq!(pairs(&back), pairs(&Url::parse(&url).unwrap()));
+    assert_eq!(header("authorization"), "Bearer [REDACTED:authorization]");
+    assert_eq!(out.live.resolve(&header("authorization")).unwrap(), token);
+    assert!(out.live.resolve(&header("cookie")).unwrap().contains(COOKIE));
+    assert!(!format!("{:?}", out.live).contains(COOKIE));
+}
+
+#[test]
+fn origins_are_found() {
+    let out = redact(planted(), &RedactSettings::default());
+    let origins: BTreeMap<&str, &Option<Origin>> = out.recording.exchanges[2..]
+        .iter()
+        .flat_map(|it| &it.origins)
+        .map(|it| (it.at.as_str(), &it.origin))
+        .collect();
+    assert_eq!(
+        origins["header:x-csrf-token"],
+        &Some(Origin::Meta { name: "csrf-token".to_owned() })
+    );
+    assert_eq!(
+        origins["json:/auth_token"],
+        &Some(Origin::Response {
+            url: "https://shop.example/session".to_owned(),
+            path: "auth.items[0].token".to_owned()
+        })
+    );
+    assert_eq!(
+        origins["header:x-input"],
+        &Some(Origin::Document {
+            url: "https://shop.example/".to_owned(),
+            after: "nput type=hidden name=authenticity_token value=\"".to_owned(),
+            until: "\"".to_owned()
+        })
+    );
+    assert_eq!(origins["header:x-sid"], &Some(Origin::Cookie { name: "sid".to_owned() }));
+    assert_eq!(origins["header:authorization"], &None);
+    assert!(!origins.contains_key("header:cookie"));
+}
+
+#[test]
+fn measures_of_the_whole_answer() {
+    let out = redact(planted(), &RedactSettings::default());
+    let api = &out.recording.exchanges[2];
+    assert_eq!(api.measures.leaves_visible, 1);
+    assert_eq!(api.measures.visible_weight, 1000);
+    assert_eq!(api.measures.lists[0].path, "items");
+    assert_eq!(api.measures.typed_in_response, ["query"]);
+    let hits: Vec<String> = api
+        .measures
+        .typed_in_request
+        .iter()
+        .map(|it| format!("{} {:?} {} {}", it.name, it.place, it.key, it.exact))
+        .collect();
+    assert_eq!(
+        hits,
+        [
+            "query Path 1 true",
+            "query Query q true",
+            "password Json /password true",
+            "query Json /q true"
+        ]
+    );
+    assert_eq!(api.body_status, BodyStatus::Captured);
+    let Some(Excerpt::Html(markup)) = &out.recording.exchanges[0].excerpt else { panic!() };
+    assert!(markup.contains("<p>Red lamp of brass [REDACTED:"), "{markup}");
+    assert!(!markup.contains("script"), "{markup}");
+}
+
+#[test]
+fn allowed_names_are_kept() {
+    let url = "https://a.example/?page_mark=gHjrT345rflePOKazE2Bj47hF56U9dsVwMdSiY73";
+    let stored = |allow: &[&str]| {
+        let raw =
+            recording(vec![exchange("GET", url, ResourceType::Fetch, "application/json", "{}")]);
+        let settings = RedactSettings { allow: allow.iter().map(|it| (*it).to_owned()).collect() };
+        redact(raw, &settings).recording.exchanges[0].url.clone()
+    };
+    assert_eq!(stored(&["Page_Mark"]), url);
+    assert_eq!(stored(&[]), "https://a.example/?page_mark=%5BREDACTED%3Apage_mark%5D");
+}
+
+#[test]
+fn secrets_in_tasks() {
+    for (secret, task) in [
+        (true, "log in with password=letmein and list orders"),
+        (true, "log in with password: Tr0ub4dor&3 please"),
+        (true, "use sk-proj-4fJ8sKd92LmQx71ZpWv0 to search"),
+        (true, "use ghp_16C7e42F292c6912E7710c838347Ae178B4a"),
+        (true, "key 6fe4476ee5a1832882e326b506d14126 for lamps"),
+        (true, &format!("call with {JWT}")),
+        (false, "find how to reset my password: step by step"),
+        (false, "search for minecraft volume alpha"),
+        (false, "search npm for jsonwebtoken and list versions 9.0.2"),
+        (false, "Zeige Donaudampfschifffahrtsgesellschaft am 2024-03-01"),
+        (false, "compare iPhone15 with Pixel8Pro on https://shop.example/list?q=phones&page=2"),
+        (false, "token economics, session: 10:30-11:00"),
+    ] {
+        assert_eq!(probable_secret(task).is_some(), secret, "{task}");
+    }
+    assert_eq!(
+        text("failed with password=hunter22x and the rest", &RedactSettings::default()),
+        "failed with password=[REDACTED:password] and the rest"
+    );
+}
+
+#[test]
+fn hostile_bodies_are_survived() {
+    let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+    let nested = "<div>".repeat(20_000);
+    for (mime, body) in [
+        ("application/json", deep.as_str()),
+        ("application/json", "{\"a\": 1e999}"),
+        ("application/json", "\u{0}\u{1}\u{fffd}"),
+        ("text/html", nested.as_str()),
+        ("text/html", "<a b='"),
+        ("text/html", "<script>{\"a\":"),
+        ("text/plain", "token=token=token=token="),
+        ("application/json", "{\"[REDACTED:x]\": \"[REDACTED:y\"}"),
+        ("", "%zz%%%=&=&&;=?#"),
+    ] {
+        let mut it =
+            exchange("POST", "https://a.example/%zz?%%%&=&a=%5B", ResourceType::Fetch, mime, body);
+        it.request_body = Some(body.as_bytes().to_vec());
+        it.request_headers =
+            headers(&[("Content-Type", "multipart/form-data; boundary="), ("", "x"), ("a", body)]);
+        let out = redact(recording(vec![it]), &RedactSettings::default());
+        assert!(serde_json::to_string(&out.recording).unwrap().len() < 200_000);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests find the shared folder by the environment")]
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+    let root = std::env::var("COMMIS_SHARED")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").into());
+    let path = PathBuf::from(root).join(path);
+    if path.exists() {
+        Some(path)
+    } else {
+        println!("{} is not here; nothing checked", path.display());
+        None
+    }
+}
+
+/// Each labelled value in a request of its own kind, as a recording would have it.
+#[test]
+fn published_secrets() {
+    let Some(path) = shared("vectors/secrets.jsonl.gz") else {
+        return;
+    };
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
+    let (mut secrets, mut found, mut harmless, mut wrong) = (0, 0, 0, 0);
+    let mut answers = [(0, 0); 2];
+    for line in text.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        if row["ambiguous"] == true {
+            continue;
+        }
+        let (key, value) = (row["context_key"].as_str().unwrap(), row["value"].as_str().unwrap());
+        let place = match row["location"].as_str().unwrap() {
+            "header" => Place::Header,
+            "query" => Place::Query,
+            "form" => Place::Form,
+            _ => Place::Json,
+        };
+        let rules = Rules::new(&[], std::iter::empty());
+        let mut vault = Vault::default();
+        Walk { rules: &rules, sink: &mut Learner(&mut vault) }.leaf(key, value, place);
+        vault.seal(Vec::new());
+        if place == Place::Json {
+            let mut quiet = Vault::default();
+            Walk { rules: &rules, sink: &mut Learner(&mut quiet) }.leaf(key, value, Place::Answer);
+            quiet.seal(Vec::new());
+            let at = usize::from(row["is_secret"] == true);
+            answers[at].0 += u32::from(!quiet.into_live().is_empty());
+            answers[at].1 += 1;
+        }
+        let caught = Walk { rules: &rules, sink: &mut Writer::new(&mut vault) }
+            .leaf(key, value, place)
+            .is_some();
+        if row["is_secret"] == true {
+            secrets += 1;
+            found += u32::from(caught);
+            if !caught {
+                println!("missed: {place:?} {key} = {value:.60}");
+            }
+        } else {
+            harmless += 1;
+            wrong += u32::from(caught);
+            if caught {
+                println!("false: {place:?} {key} = {value:.60}");
+            }
+        }
+    }
+    println!("in answers: recall {:?}, false positives {:?}", answers[1], answers[0]);
+    println!("recall {found}/{secrets}, false positives {wrong}/{harmless}");
+    assert!(
+        f64::from(found) >= 0.95 * f64::from(secrets)
+            && f64::from(wrong) <= 0.05 * f64::from(harmless)
+    );
+}
+
+#[test]
+fn zz_speed() {
+    let rows: Vec<Value> = (0..200).map(|i| json!({"id": format!("e8e4df51-2054-49b0-ab1c-{i:012}"), "title": format!("Lamp number {i} of brass"),
+        "url": format!("https://shop.example/p/lamp-{i}?ref=list&page=2"), "text": "A long description of what this lamp is made of, and how it shines.", "n": i, "tags": ["a","b","lamp"]})).collect();
+    let body = json!({"items": rows}).to_string();
+    println!("{}", body.len());
+    let all: Vec<RawExchange> = (0..500)
+        .map(|i| {
+            let mut it = exchange(
+                "GET",
+                &format!(
+                    "https://shop.example/api?q=red+lamp&i={i}&token=gHjrT345rflePOKazE2Bj47hF56{i}"
+                ),
+                ResourceType::Fetch,
+                "application/json",
+                &body,
+            );
+            it.request_headers = headers(&[
+                ("cookie", &format!("sid=abc{i}def9Qm2Xv7Lp4; theme=dark")),
+                ("x-csrf-token", "Zp81Kd92LmQx71ZpWv0"),
+            ]);
+            it
+        })
+        .collect();
+    let mut raw = recording(all);
+    raw.page.visible_text = (0..300).map(|i| format!("Lamp number {i} of brass\n")).collect();
+    #[allow(clippy::disallowed_methods)]
+    let t = std::time::Instant::now();
+    let out = redact(raw, &RedactSettings::default());
+    println!("{:?} {}", t.elapsed(), out.recording.exchanges.len());
+}

@@ -206,6 +206,14 @@ fn propagates(value: &str, why: Why) -> bool {
     if value.contains(char::is_whitespace) {
         return value.len() >= 12 && (why != Why::Cookie || !natural(value));
     }
+    if value.len() < 8 {
+        let class = |is: fn(&u8) -> bool| usize::from(value.as_bytes().iter().any(is));
+        let classes = class(u8::is_ascii_lowercase)
+            + class(u8::is_ascii_uppercase)
+            + class(u8::is_ascii_digit)
+            + class(u8::is_ascii_punctuation);
+        return classes >= 3;
+    }
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let number = value.bytes().all(|b| b.is_ascii_digit() || b".,-:".contains(&b));
     if number {
@@ -262,7 +270,7 @@ struct Hit {
     core: bool,
 }
 
-const BITS: u32 = 16;
+const BITS: u32 = 20;
 
 impl Default for Matcher {
     fn default() -> Self {

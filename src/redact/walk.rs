@@ -23,6 +23,8 @@ pub enum Place {
     Query,
     Form,
     Json,
+    /// A leaf of an answer: data, unless its name or its format says otherwise.
+    Answer,
 }
 
 /// What is done with a secret, and with text that is none by itself.
@@ -40,7 +42,8 @@ pub struct Rules {
     allow: Vec<String>,
     /// Lower case. Exempt from the entropy rule alone.
     typed: Vec<String>,
-    classes: RefCell<BTreeMap<(Place, String), KeyClass>>,
+    /// By place, then by name.
+    classes: RefCell<BTreeMap<Place, BTreeMap<String, KeyClass>>>,
 }
 
 /// How deep containers are opened: JSON in a form in a query is 3.
@@ -61,14 +64,14 @@ impl Rules {
 
     fn class(&self, key: &str, place: Place) -> KeyClass {
         let mut classes = self.classes.borrow_mut();
-        let at = (place, key.to_owned());
-        if let Some(class) = classes.get(&at) {
+        let classes = classes.entry(place).or_default();
+        if let Some(class) = classes.get(key) {
             return *class;
         }
         let class = if self.allowed(key) { KeyClass::Harmless } else { classify(key, place) };
         // A hostile answer with a million different keys must not fill the memory.
         if classes.len() < 20_000 {
-            classes.insert(at, class);
+            classes.insert(key.to_owned(), class);
         }
         class
     }
@@ -105,7 +108,8 @@ impl Walk<'_> {
         }
         if let Some(why) = verdict(class, value)
             && !(why == Why::Format && self.rules.allowed(key))
-            && !(why == Why::Entropy && self.rules.was_typed(value))
+            && !(why == Why::Entropy
+                && (self.rules.was_typed(value) || (place == Place::Answer && depth > 0)))
         {
             let new = self.sink.secret(key, value, why);
             return new.or_else(|| self.sink.plain(value));
@@ -134,14 +138,27 @@ impl Walk<'_> {
             return Some(if changed { Some(json.to_string()) } else { self.sink.plain(value) });
         }
         let spaced = value.contains(char::is_whitespace);
+        let inner = if place == Place::Answer { place } else { Place::Form };
+        let told = matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps);
+        // A connection string: `Endpoint=https://…;Secret=…`.
+        if value.contains(';')
+            && value.find('=').is_some_and(|it| value.find("://").is_none_or(|url| it < url))
+            && let Some(new) = self.pairs(value, ';', inner, depth + 1)
+            && (new.is_some() || !told)
+        {
+            return Some(new);
+        }
         if !spaced && (value.contains("://") || (*first == b'/' && value.contains(['?', '#', ';'])))
         {
-            return Some(self.url(value, depth + 1));
+            return Some(self.url(value, place, depth + 1));
         }
         if matches!(class, KeyClass::Always) && !spaced {
             return None;
         }
-        if !spaced && let Some(form) = self.pairs(value, '&', Place::Form, depth + 1) {
+        if !spaced
+            && (!told || value.contains('&'))
+            && let Some(form) = self.pairs(value, '&', inner, depth + 1)
+        {
             return Some(form);
         }
         if !spaced && value.contains('%') {
@@ -176,9 +193,9 @@ impl Walk<'_> {
     }
 
     /// JSON in place. Returns whether anything was replaced.
-    pub fn json(&mut self, value: &mut Value, pointers: bool) -> bool {
+    pub fn json(&mut self, value: &mut Value, place: Place) -> bool {
         let mut pointer = String::new();
-        self.json_at("", value, Place::Json, 0, pointers.then_some(&mut pointer))
+        self.json_at("", value, place, 0, (place == Place::Json).then_some(&mut pointer))
     }
 
     fn json_at(
@@ -190,6 +207,7 @@ impl Walk<'_> {
         mut pointer: Option<&mut String>,
     ) -> bool {
         let mut changed = false;
+        let inner = if place == Place::Answer { place } else { Place::Json };
         match value {
             Value::Object(fields) => {
                 // `{"name": "csrf", "value": …}` names its value beside it.
@@ -205,8 +223,7 @@ impl Walk<'_> {
                         _ => name.as_str(),
                     };
                     let len = pointer.as_mut().map(|it| push_pointer(it, name));
-                    changed |=
-                        self.json_at(under, item, Place::Json, depth, pointer.as_deref_mut());
+                    changed |= self.json_at(under, item, inner, depth, pointer.as_deref_mut());
                     if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
                         pointer.truncate(len);
                     }
@@ -242,7 +259,7 @@ impl Walk<'_> {
                 }
             }
             // `"pin": 492039`: a number is a secret only where the name leaves no doubt.
-            Value::Number(number) if self.rules.class(key, Place::Json) == KeyClass::Always => {
+            Value::Number(number) if self.rules.class(key, inner) == KeyClass::Always => {
                 let text = number.to_string();
                 if text.len() >= 4
                     && let Some(new) = self.sink.secret(key, &text, Why::Key)
@@ -260,7 +277,7 @@ impl Walk<'_> {
     }
 
     /// A URL in a value: user information, path, query and fragment, other bytes untouched.
-    fn url(&mut self, text: &str, depth: u32) -> Option<String> {
+    fn url(&mut self, text: &str, place: Place, depth: u32) -> Option<String> {
         let (front, fragment) = text.split_once('#').map_or((text, None), |(a, b)| (a, Some(b)));
         let (front, query) = front.split_once('?').map_or((front, None), |(a, b)| (a, Some(b)));
         let mut changed = false;
@@ -292,13 +309,24 @@ impl Walk<'_> {
             head = format!("{scheme}://{name}:{new}@{host}");
             changed = true;
         }
+        let new = match path.rsplit_once('/') {
+            // Web hooks are addressed by their secret.
+            Some((front, last)) if head.contains("://hooks.") && last.len() >= 16 => self
+                .sink
+                .secret("webhook", last, Why::Key)
+                .map(|new| format!("{front}/{}", percent(&new))),
+            _ => self.path(path),
+        };
         let mut out = head;
-        let new = self.path(path);
         changed |= new.is_some();
         out.push_str(new.as_deref().unwrap_or(path));
         for (mark, part) in [('?', query), ('#', fragment)] {
             let Some(part) = part else { continue };
-            let new = self.query_at(part, depth);
+            let new = self.query_at(
+                part,
+                if place == Place::Answer { place } else { Place::Query },
+                depth,
+            );
             changed |= new.is_some();
             let _ = write!(out, "{mark}{}", new.as_deref().unwrap_or(part));
         }
@@ -339,14 +367,14 @@ impl Walk<'_> {
 
     /// A query string or one pair of it.
     pub fn query(&mut self, query: &str) -> Option<String> {
-        self.query_at(query, 0)
+        self.query_at(query, Place::Query, 0)
     }
 
     /// A query string, byte for byte but for the values that are replaced.
-    fn query_at(&mut self, query: &str, depth: u32) -> Option<String> {
-        self.pairs(query, '&', Place::Query, depth).unwrap_or_else(|| {
+    fn query_at(&mut self, query: &str, place: Place, depth: u32) -> Option<String> {
+        self.pairs(query, '&', place, depth).unwrap_or_else(|| {
             let plain = decode_percent(query);
-            self.open("", &plain, Place::Query, depth + 1).map(|it| percent(&it))
+            self.open("", &plain, place, depth + 1).map(|it| percent(&it))
         })
     }
 
@@ -365,7 +393,7 @@ impl Walk<'_> {
                     && !value.trim_matches('=').is_empty()
             })
         };
-        let query = place == Place::Query;
+        let query = matches!(place, Place::Query | Place::Answer);
         if !text.split(split).any(named)
             || (!query && !text.split(split).all(|it| it.is_empty() || it.contains('=')))
         {

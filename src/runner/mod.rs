@@ -113,12 +113,6 @@ pub fn compile(recipe: &Recipe) -> Result<Compiled> {
     })
 }
 
-impl Compiled {
-    pub fn recipe(&self) -> &Recipe {
-        &self.recipe
-    }
-}
-
 /// Runs the recipe once. `slots` holds values that the caller has (from a session); those of kinds `document` and `response`
 /// that it does not have are fetched first, through the same transport, each URL once.
 pub async fn run(

@@ -114,7 +114,7 @@ pub fn similarity_bp(a: &[String], b: &[String]) -> u32 {
     let only_a = ka.len() - same;
     let only_b = kb.iter().filter(|it| !matches(it, &ka)).count();
     let union = same + only_a + only_b;
-    if union == 0 { 10_000 } else { (same * 10_000 / union) as u32 }
+    (same * 10_000).checked_div(union).map_or(10_000, |it| it as u32)
 }
 
 fn split(paths: &[String]) -> BTreeSet<(&str, &str)> {

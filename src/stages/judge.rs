@@ -158,7 +158,7 @@ pub fn data_difference_bp(a: &Value, b: &Value) -> u32 {
         union += (*n).max(m);
     }
     union += right.iter().filter(|(leaf, _)| !left.contains_key(*leaf)).map(|it| it.1).sum::<u64>();
-    if union == 0 { 0 } else { (10_000 - same * 10_000 / union) as u32 }
+    (same * 10_000).checked_div(union).map_or(0, |it| (10_000 - it) as u32)
 }
 
 fn leaves(value: &Value, key: &str, out: &mut BTreeMap<String, u64>) {

@@ -257,8 +257,7 @@ pub fn signals(exchange: &Exchange, session: &Session<'_>) -> BTreeMap<&'static 
         match exchange.resource_type {
             ResourceType::Xhr | ResourceType::Fetch => 1000,
             ResourceType::Document => 700,
-            ResourceType::Iframe => 500,
-            ResourceType::Other => 500,
+            ResourceType::Iframe | ResourceType::Other => 500,
             _ => 0,
         },
     );
@@ -377,7 +376,9 @@ fn body_text(exchange: &Exchange) -> String {
     match &exchange.request_body {
         Some(RequestBody::Json(it)) => it.to_string(),
         Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
-            fields.iter().map(|it| format!("{} {} ", it.name, it.value)).collect()
+            let pairs: Vec<String> =
+                fields.iter().map(|it| format!("{} {}", it.name, it.value)).collect();
+            pairs.join(" ")
         }
         Some(RequestBody::Text(it)) => it.clone(),
         _ => String::new(),

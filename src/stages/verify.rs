@@ -279,25 +279,26 @@ pub fn has_path(paths: &[String], wanted: &str) -> bool {
 /// Some text leaf of the data stands in one of the lines.
 fn holds_any(data: &Value, lines: &[String]) -> bool {
     let lines: Vec<String> = lines.iter().map(|it| it.to_lowercase()).collect();
-    fn walk(value: &Value, lines: &[String]) -> bool {
-        match value {
-            Value::String(it) => {
-                let text = it.trim().to_lowercase();
-                text.chars().count() >= 3
-                    && lines.iter().any(|line| {
-                        line.contains(&text) || (line.len() >= 8 && text.contains(line.as_str()))
-                    })
-            }
-            Value::Number(it) => {
-                let text = it.to_string();
-                text.len() >= 3 && lines.iter().any(|line| line.contains(&text))
-            }
-            Value::Array(items) => items.iter().any(|it| walk(it, lines)),
-            Value::Object(fields) => fields.values().any(|it| walk(it, lines)),
-            _ => false,
+    stands_in(data, &lines)
+}
+
+fn stands_in(value: &Value, lines: &[String]) -> bool {
+    match value {
+        Value::String(it) => {
+            let text = it.trim().to_lowercase();
+            text.chars().count() >= 3
+                && lines.iter().any(|line| {
+                    line.contains(&text) || (line.len() >= 8 && text.contains(line.as_str()))
+                })
         }
+        Value::Number(it) => {
+            let text = it.to_string();
+            text.len() >= 3 && lines.iter().any(|line| line.contains(&text))
+        }
+        Value::Array(items) => items.iter().any(|it| stands_in(it, lines)),
+        Value::Object(fields) => fields.values().any(|it| stands_in(it, lines)),
+        _ => false,
     }
-    walk(data, &lines)
 }
 
 #[cfg(test)]

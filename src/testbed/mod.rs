@@ -82,6 +82,7 @@ pub const HOSTS: &[&str] = &{
 /// A running testbed. It stops when dropped.
 pub struct Testbed {
     addr: SocketAddr,
+    #[cfg(test)]
     world: Arc<World>,
     /// Closed on drop, which is what the server waits for.
     _stop: oneshot::Sender<()>,
@@ -103,7 +104,12 @@ impl Testbed {
             // axum's accept loop retries by itself; there is nobody to tell.
             let _ = server.await;
         });
-        Ok(Testbed { addr, world, _stop: stop })
+        Ok(Testbed {
+            addr,
+            #[cfg(test)]
+            world,
+            _stop: stop,
+        })
     }
 
     /// Where it listens.
@@ -113,6 +119,7 @@ impl Testbed {
 
     /// Requests seen so far: `"host METHOD /path"` to how often. Any host counts, also one that is
     /// not served (an address, `localhost`); only `control.test` leaves no trace.
+    #[cfg(test)]
     pub fn hits(&self) -> BTreeMap<String, u64> {
         self.world.hits()
     }
