@@ -318,3 +318,70 @@ fn the_registries_are_covered() {
         }
     }
 }
+
+/// A name server on loopback: `A` answers by name, nothing for other types, NXDOMAIN for other names.
+async fn name_server(names: &'static [(&str, [u8; 4])]) -> SocketAddr {
+    let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let addr = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut buffer = [0; 1500];
+        loop {
+            let (n, from) = socket.recv_from(&mut buffer).await.unwrap();
+            let query = &buffer[..n];
+            // The question starts at byte 12: labels, zero, type, class.
+            let (mut name, mut at) = (String::new(), 12);
+            while query[at] != 0 {
+                let len = usize::from(query[at]);
+                name += &String::from_utf8_lossy(&query[at + 1..=at + len]).to_lowercase();
+                name.push('.');
+                at += len + 1;
+            }
+            let is_a = query[at + 2] == 1;
+            let found = names.iter().find(|it| it.0 == name);
+            let answers = u8::from(found.is_some() && is_a);
+            let rcode = if found.is_some() { 0 } else { 3 };
+            let mut reply = query[..2].to_vec();
+            reply.extend([0x81, 0x80 | rcode, 0, 1, 0, answers, 0, 0, 0, 0]);
+            reply.extend(&query[12..at + 5]);
+            if let (Some((_, ip)), true) = (found, is_a) {
+                reply.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
+                reply.extend(ip);
+            }
+            socket.send_to(&reply, from).await.unwrap();
+        }
+    });
+    addr
+}
+
+#[tokio::test]
+async fn real_look_ups() {
+    let server = name_server(&[
+        ("ok.com.", [93, 184, 216, 34]),
+        ("loop.com.", [127, 0, 0, 1]),
+        ("cloud.com.", [169, 254, 169, 254]),
+    ])
+    .await;
+    let policy = EgressPolicy::new(&EgressSettings {
+        nameserver: Some(server),
+        ..EgressSettings::default()
+    })
+    .unwrap();
+    for (url, want) in [
+        ("https://ok.com/", "ok"),
+        ("https://OK.com./", "ok"),
+        ("https://loop.com/", "DNS_BLOCKED"),
+        ("https://cloud.com/", "DNS_BLOCKED"),
+        ("https://gone.com/", "DNS_FAILED"),
+    ] {
+        let url = policy.check(url).unwrap();
+        let pinned = policy.pin(&url).await;
+        assert_eq!(
+            code(pinned.as_ref().map_err(|err| Error::new(err.code(), ""))),
+            want,
+            "{url:?}"
+        );
+        if let Ok(pinned) = pinned {
+            assert_eq!(pinned.addrs(), ["93.184.216.34:443".parse().unwrap()]);
+        }
+    }
+}
