@@ -335,19 +335,6 @@ fn segment_of(template: &Template, values: &Values) -> Result<String> {
     Ok(text)
 }
 
-/// The request of a recipe for these parameters and slot values.
-///
-/// Fails with `PARAM_INVALID` (unknown, missing or out of bounds), `SESSION_REQUIRED` (a slot without a value),
-/// `RECIPE_INVALID` or `METHOD_NOT_ALLOWED`.
-pub fn prepare(
-    recipe: &Recipe,
-    params: &BTreeMap<String, String>,
-    slots: &BTreeMap<String, String>,
-) -> Result<Outgoing> {
-    let values = bind(recipe, params, slots)?;
-    CompiledRequest::new(&recipe.request)?.fill(&values)
-}
-
 /// Parameters and declared slots of a recipe as values. Fails with `PARAM_INVALID`.
 pub fn bind(
     recipe: &Recipe,

@@ -21,7 +21,6 @@ mod tests;
 
 pub use dns::Dns;
 
-use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -120,7 +119,7 @@ impl Testbed {
     /// Requests seen so far: `"host METHOD /path"` to how often. Any host counts, also one that is
     /// not served (an address, `localhost`); only `control.test` leaves no trace.
     #[cfg(test)]
-    pub fn hits(&self) -> BTreeMap<String, u64> {
+    pub fn hits(&self) -> std::collections::BTreeMap<String, u64> {
         self.world.hits()
     }
 }

@@ -3,6 +3,7 @@
 //! Transports that need a page live in `browser/` and implement [`Transport`] too. Every one of them asks the same
 //! `EgressPolicy` for every hop and applies the same [`Caps`].
 
+mod connect;
 pub mod public_http;
 
 use std::time::Duration;
