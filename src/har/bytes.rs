@@ -30,12 +30,18 @@ pub fn base64(text: &str) -> Option<Vec<u8>> {
 /// does not decode, is taken as it is. `None`: decoded, it is larger than [`MAX_BODY`].
 pub fn inflate(bytes: Vec<u8>, encoding: &str) -> Option<Vec<u8>> {
     let mut bytes = bytes;
-    for coding in encoding.rsplit(',').map(|it| it.trim().to_ascii_lowercase()).take(3) {
+    for coding in encoding
+        .rsplit(',')
+        .map(|it| it.trim().to_ascii_lowercase())
+        .take(3)
+    {
         if bytes.is_empty() || std::str::from_utf8(&bytes).is_ok_and(|it| !it.contains('\0')) {
             return Some(bytes);
         }
         let decoded = match coding.as_str() {
-            "gzip" | "x-gzip" if bytes.starts_with(&[0x1f, 0x8b]) => read(flate2::read::MultiGzDecoder::new(&bytes[..])),
+            "gzip" | "x-gzip" if bytes.starts_with(&[0x1f, 0x8b]) => {
+                read(flate2::read::MultiGzDecoder::new(&bytes[..]))
+            }
             "deflate" => match read(flate2::read::ZlibDecoder::new(&bytes[..])) {
                 Decoded::Broken => read(flate2::read::DeflateDecoder::new(&bytes[..])),
                 it => it,
@@ -82,7 +88,12 @@ mod tests {
         let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
         raw.write_all(&plain).unwrap();
         let mut br = Vec::new();
-        brotli::BrotliCompress(&mut &plain[..], &mut br, &brotli::enc::BrotliEncoderParams::default()).unwrap();
+        brotli::BrotliCompress(
+            &mut &plain[..],
+            &mut br,
+            &brotli::enc::BrotliEncoderParams::default(),
+        )
+        .unwrap();
         for (bytes, encoding) in [
             (plain.clone(), "gzip"),
             (gzip.finish().unwrap(), "gzip"),

@@ -1,5 +1,7 @@
 //! One entry of a HAR, in any dialect.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 use url::Url;
 
@@ -27,11 +29,19 @@ impl Entry {
     pub fn read(entry: &Value, pages: &Pages) -> Option<Self> {
         let request = entry.get("request")?;
         let url = text(request, "url").filter(|it| it.len() <= MAX_URL)?;
-        let mut url = Url::parse(url.trim()).ok().filter(|it| matches!(it.scheme(), "http" | "https"))?;
+        let mut url = Url::parse(url.trim())
+            .ok()
+            .filter(|it| matches!(it.scheme(), "http" | "https"))?;
         url.host_str()?;
         url.set_fragment(None);
-        let method = text(request, "method").unwrap_or("GET").trim().to_ascii_uppercase();
-        if method.is_empty() || method.len() > 32 || !method.bytes().all(|b| b.is_ascii_alphabetic()) {
+        let method = text(request, "method")
+            .unwrap_or("GET")
+            .trim()
+            .to_ascii_uppercase();
+        if method.is_empty()
+            || method.len() > 32
+            || !method.bytes().all(|b| b.is_ascii_alphabetic())
+        {
             return None;
         }
         let nothing = Value::Null;
@@ -40,7 +50,9 @@ impl Entry {
         let request_headers = headers(request);
         let response_headers = headers(response);
         // 0 and -1: the request failed, or its answer was never read.
-        let status = number(response, "status").map(|it| it as u16).filter(|it| (100..=599).contains(it));
+        let status = number(response, "status")
+            .map(|it| it as u16)
+            .filter(|it| (100..=599).contains(it));
         let mime = text(content, "mimeType")
             .filter(|it| !it.is_empty() && *it != "x-unknown")
             .or_else(|| find(&response_headers, "content-type"))
@@ -72,8 +84,16 @@ impl Entry {
         let timings = entry.get("timings").unwrap_or(&nothing);
         let span = |key: &str| float(timings, key).unwrap_or(0.0).clamp(0.0, 1e9);
         let total_ms = float(entry, "time").unwrap_or(0.0).clamp(0.0, 1e9) as u64;
-        let ttfb_ms = (["blocked", "dns", "connect", "send", "wait"].iter().map(|it| span(it)).sum::<f64>()) as u64;
-        let body = body(&method, status, content, find(&response_headers, "content-encoding").unwrap_or(""));
+        let ttfb_ms = (["blocked", "dns", "connect", "send", "wait"]
+            .iter()
+            .map(|it| span(it))
+            .sum::<f64>()) as u64;
+        let body = body(
+            &method,
+            status,
+            content,
+            find(&response_headers, "content-encoding").unwrap_or(""),
+        );
         let encoded = number(response, "_transferSize")
             .filter(|it| *it > 0)
             .or_else(|| number(response, "bodySize").filter(|it| *it >= 0))
@@ -127,9 +147,11 @@ fn headers(message: &Value) -> Vec<(String, String)> {
             .filter(|it| !it.0.is_empty())
             .take(MAX_HEADERS)
             .collect(),
-        Some(Value::Object(all)) => {
-            all.iter().filter_map(|(name, it)| Some((name.clone(), as_text(it)?))).take(MAX_HEADERS).collect()
-        }
+        Some(Value::Object(all)) => all
+            .iter()
+            .filter_map(|(name, it)| Some((name.clone(), as_text(it)?)))
+            .take(MAX_HEADERS)
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -149,7 +171,8 @@ fn body(method: &str, status: Option<u16>, content: &Value, encoding: &str) -> R
             missing(method, status, Some(0))
         };
     }
-    let base64 = self::text(content, "encoding").is_some_and(|it| it.eq_ignore_ascii_case("base64"));
+    let base64 =
+        self::text(content, "encoding").is_some_and(|it| it.eq_ignore_ascii_case("base64"));
     if text.len() > bytes::MAX_BODY * 2 {
         return RawBody::Missing(BodyStatus::TooLarge);
     }
@@ -166,7 +189,9 @@ fn post_data(request: &Value, headers: &[(String, String)]) -> Option<Vec<u8>> {
     let limit = |it: Vec<u8>| (it.len() <= bytes::MAX_BODY).then_some(it);
     match data.get("text") {
         Some(Value::String(it)) if !it.is_empty() => {
-            let encoding = text(data, "encoding").or_else(|| text(data, "_encoding")).unwrap_or("");
+            let encoding = text(data, "encoding")
+                .or_else(|| text(data, "_encoding"))
+                .unwrap_or("");
             if encoding.eq_ignore_ascii_case("base64")
                 && let Some(decoded) = bytes::base64(it)
             {
@@ -175,13 +200,19 @@ fn post_data(request: &Value, headers: &[(String, String)]) -> Option<Vec<u8>> {
             }
             return limit(it.clone().into_bytes());
         }
-        Some(it @ (Value::Object(_) | Value::Array(_))) => return limit(it.to_string().into_bytes()),
+        Some(it @ (Value::Object(_) | Value::Array(_))) => {
+            return limit(it.to_string().into_bytes());
+        }
         _ => {}
     }
     let params = data.get("params")?.as_array().filter(|it| !it.is_empty())?;
-    let mime = text(data, "mimeType").or_else(|| find(headers, "content-type")).unwrap_or("");
+    let mime = text(data, "mimeType")
+        .or_else(|| find(headers, "content-type"))
+        .unwrap_or("");
     let fields = params.iter().take(10_000).filter_map(|it| {
-        let value = text(it, "value").or_else(|| text(it, "fileName")).unwrap_or("");
+        let value = text(it, "value")
+            .or_else(|| text(it, "fileName"))
+            .unwrap_or("");
         Some((text(it, "name")?, value, text(it, "fileName")))
     });
     if mime.starts_with("multipart/") {
@@ -191,12 +222,15 @@ fn post_data(request: &Value, headers: &[(String, String)]) -> Option<Vec<u8>> {
             .map_or("boundary", |it| it.trim_matches('"'));
         let mut out = String::new();
         for (name, value, file) in fields {
-            let file = file.map(|it| format!("; filename=\"{it}\"")).unwrap_or_default();
-            out.push_str(&format!(
+            let file = file
+                .map(|it| format!("; filename=\"{it}\""))
+                .unwrap_or_default();
+            let _ = write!(
+                out,
                 "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{value}\r\n"
-            ));
+            );
         }
-        out.push_str(&format!("--{boundary}--\r\n"));
+        let _ = write!(out, "--{boundary}--\r\n");
         return limit(out.into_bytes());
     }
     // Chrome leaves `params` encoded as sent, others decode them: decoding first makes both one.
@@ -204,7 +238,9 @@ fn post_data(request: &Value, headers: &[(String, String)]) -> Option<Vec<u8>> {
     for (name, value, _) in fields {
         let decode = |it: &str| {
             let it = it.replace('+', " ");
-            percent_encoding::percent_decode_str(&it).decode_utf8().map_or(it.clone(), std::borrow::Cow::into_owned)
+            percent_encoding::percent_decode_str(&it)
+                .decode_utf8()
+                .map_or(it.clone(), std::borrow::Cow::into_owned)
         };
         if value.contains('%') || name.contains('%') {
             form.append_pair(&decode(name), &decode(value));
@@ -219,10 +255,12 @@ fn post_data(request: &Value, headers: &[(String, String)]) -> Option<Vec<u8>> {
 fn initiator(entry: &Value, page_url: Option<&str>) -> Initiator {
     let it = entry.get("_initiator");
     let object = it.filter(|it| it.is_object());
-    let kind = object.and_then(|it| text(it, "type")).or_else(|| text(entry, "_initiator_type"));
-    let frames = object
-        .and_then(|it| it.get("stack"))
-        .is_some_and(|it| it.get("parent").is_some() || it["callFrames"].as_array().is_some_and(|it| !it.is_empty()));
+    let kind = object
+        .and_then(|it| text(it, "type"))
+        .or_else(|| text(entry, "_initiator_type"));
+    let frames = object.and_then(|it| it.get("stack")).is_some_and(|it| {
+        it.get("parent").is_some() || it["callFrames"].as_array().is_some_and(|it| !it.is_empty())
+    });
     let kind = match kind.map(str::to_ascii_lowercase).as_deref() {
         Some("script" | "xmlhttprequest" | "fetch" | "json") => InitiatorKind::Script,
         Some("parser" | "html" | "css") => InitiatorKind::Parser,
@@ -230,7 +268,12 @@ fn initiator(entry: &Value, page_url: Option<&str>) -> Initiator {
         _ if frames => InitiatorKind::Script,
         _ => InitiatorKind::Other,
     };
-    Initiator { kind, has_stack: frames, page_url: page_url.unwrap_or("").to_owned(), target: TargetKind::Page }
+    Initiator {
+        kind,
+        has_stack: frames,
+        page_url: page_url.unwrap_or("").to_owned(),
+        target: TargetKind::Page,
+    }
 }
 
 pub fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
@@ -252,5 +295,8 @@ fn float(value: &Value, key: &str) -> Option<f64> {
 }
 
 pub fn find<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.as_str())
+    headers
+        .iter()
+        .find(|it| it.0.eq_ignore_ascii_case(name))
+        .map(|it| it.1.as_str())
 }

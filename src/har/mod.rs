@@ -51,20 +51,26 @@ struct Log<'a> {
 /// Fails with [`Code::HarInvalid`] when the file is too large, is not JSON, or has no usable entries.
 pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Result<Imported> {
     if bytes.len() > MAX_FILE {
-        return Err(invalid("the HAR file is larger than 256 MiB").hint("export only the pages that matter"));
+        return Err(invalid("the HAR file is larger than 256 MiB")
+            .hint("export only the pages that matter"));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes)
-        .map_err(|err| invalid("the HAR file is not UTF-8").hint("export it again as JSON").source(err))?;
+    let text = std::str::from_utf8(bytes).map_err(|err| {
+        invalid("the HAR file is not UTF-8")
+            .hint("export it again as JSON")
+            .source(err)
+    })?;
     let file: File<'_> = serde_json::from_str(text).map_err(|err| {
         invalid("the file is not a HAR: it needs an object `log` with a list `entries`")
             .hint("export it again from the browser's network panel; a download that broke off ends early")
             .source(err)
     })?;
     if file.log.entries.len() > MAX_ENTRIES {
-        return Err(invalid("the HAR file has more than 20,000 entries").hint("export only the pages that matter"));
+        return Err(invalid("the HAR file has more than 20,000 entries")
+            .hint("export only the pages that matter"));
     }
-    let parse = |raw: Option<&RawValue>| raw.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
+    let parse =
+        |raw: Option<&RawValue>| raw.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
     let pages = Pages::new(parse(file.log.pages).as_ref());
     let total = file.log.entries.len();
     let mut entries: Vec<Entry> = file
@@ -82,7 +88,13 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
     order(&mut entries);
     let exchanges = exchanges(entries);
     let creator = parse(file.log.creator);
-    let part = |key: &str| creator.as_ref().and_then(|it| it.get(key)).and_then(Value::as_str).unwrap_or("");
+    let part = |key: &str| {
+        creator
+            .as_ref()
+            .and_then(|it| it.get(key))
+            .and_then(Value::as_str)
+            .unwrap_or("")
+    };
     let url = start_url(&exchanges);
     let page = page::last(&exchanges, &url);
     Ok(Imported {
@@ -103,7 +115,11 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
             exchanges,
             blocked: Vec::new(),
             duration_ms: 0,
-            producer: format!("{} {}", part("name"), part("version")).trim().chars().take(120).collect(),
+            producer: format!("{} {}", part("name"), part("version"))
+                .trim()
+                .chars()
+                .take(120)
+                .collect(),
         },
         skipped,
     })
@@ -126,9 +142,17 @@ fn exchanges(entries: Vec<Entry>) -> Vec<RawExchange> {
     let mut document: Option<String> = None;
     let mut out = Vec::with_capacity(entries.len());
     for (i, entry) in entries.into_iter().enumerate() {
-        let Entry { mut raw, started, redirect_to, total_ms, ttfb_ms } = entry;
+        let Entry {
+            mut raw,
+            started,
+            redirect_to,
+            total_ms,
+            ttfb_ms,
+        } = entry;
         raw.timing = Timing {
-            start_ms: started.zip(base).map_or(0, |(it, base)| it.saturating_sub(base).clamp(0, 1 << 40) as u64),
+            start_ms: started.zip(base).map_or(0, |(it, base)| {
+                it.saturating_sub(base).clamp(0, 1 << 40) as u64
+            }),
             ttfb_ms,
             total_ms,
         };
@@ -141,7 +165,9 @@ fn exchanges(entries: Vec<Entry>) -> Vec<RawExchange> {
         {
             raw.initiator.page_url.clone_from(url);
         }
-        if raw.resource_type == ResourceType::Document && raw.status.is_some_and(|it| (200..300).contains(&it)) {
+        if raw.resource_type == ResourceType::Document
+            && raw.status.is_some_and(|it| (200..300).contains(&it))
+        {
             document = Some(raw.url.to_string());
         }
         raw.after_action = Some(0);
@@ -151,12 +177,20 @@ fn exchanges(entries: Vec<Entry>) -> Vec<RawExchange> {
 }
 
 fn start_url(exchanges: &[RawExchange]) -> String {
-    let first = exchanges.iter().find(|it| it.resource_type == ResourceType::Document);
+    let first = exchanges
+        .iter()
+        .find(|it| it.resource_type == ResourceType::Document);
     match first {
         Some(it) => it.url.to_string(),
         None => exchanges
             .first()
-            .map(|it| if it.initiator.page_url.is_empty() { it.url.to_string() } else { it.initiator.page_url.clone() })
+            .map(|it| {
+                if it.initiator.page_url.is_empty() {
+                    it.url.to_string()
+                } else {
+                    it.initiator.page_url.clone()
+                }
+            })
             .unwrap_or_default(),
     }
 }

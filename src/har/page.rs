@@ -21,13 +21,18 @@ pub struct Pages(BTreeMap<String, String>);
 
 impl Pages {
     pub fn new(pages: Option<&Value>) -> Self {
-        let all = pages.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let all = pages
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         Self(
             all.iter()
                 .take(10_000)
                 .filter_map(|it| {
                     let url = text(it, "_URL").or_else(|| text(it, "title"))?;
-                    let url = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"))?;
+                    let url = Url::parse(url)
+                        .ok()
+                        .filter(|it| matches!(it.scheme(), "http" | "https"))?;
                     Some((text(it, "id")?.to_owned(), url.to_string()))
                 })
                 .collect(),
@@ -41,7 +46,10 @@ impl Pages {
 
 /// The last HTML document of the site that the recording is about; without any, the start URL alone.
 pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
-    let site = |url: &Url| url.host_str().map(|it| psl::domain_str(it).unwrap_or(it).to_owned());
+    let site = |url: &Url| {
+        url.host_str()
+            .map(|it| psl::domain_str(it).unwrap_or(it).to_owned())
+    };
     let home = Url::parse(start).ok().as_ref().and_then(site);
     let documents: Vec<(&RawExchange, &[u8])> = exchanges
         .iter()
@@ -53,7 +61,10 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
         .collect();
     let own = documents.iter().rev().find(|it| site(&it.0.url) == home);
     let Some((document, bytes)) = own else {
-        return RawPage { url: start.to_owned(), ..RawPage::default() };
+        return RawPage {
+            url: start.to_owned(),
+            ..RawPage::default()
+        };
     };
     let html = String::from_utf8_lossy(bytes);
     let mut metas = Vec::new();
@@ -63,7 +74,10 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
             metas.push((name.to_owned(), value.to_owned()));
         }
     });
-    if html.contains("type=\"password\"") || html.contains("type='password'") || html.contains("type=password") {
+    if html.contains("type=\"password\"")
+        || html.contains("type='password'")
+        || html.contains("type=password")
+    {
         has_password_field = true;
     }
     RawPage {

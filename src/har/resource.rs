@@ -63,7 +63,13 @@ fn guess(clues: &Clues<'_>) -> ResourceType {
     if header("x-requested-with") == "xmlhttprequest" {
         return ResourceType::Xhr;
     }
-    let mime = clues.mime.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    let mime = clues
+        .mime
+        .split(';')
+        .next()
+        .unwrap_or("")
+        .trim()
+        .to_ascii_lowercase();
     let accept = header("accept");
     let by_mime = match mime.as_str() {
         "text/css" => Some(ResourceType::Stylesheet),
@@ -72,7 +78,9 @@ fn guess(clues: &Clues<'_>) -> ResourceType {
         _ if mime.starts_with("image/") => Some(ResourceType::Image),
         _ if mime.starts_with("font/") || mime.contains("font") => Some(ResourceType::Font),
         _ if mime.starts_with("video/") || mime.starts_with("audio/") => Some(ResourceType::Media),
-        _ if mime.contains("javascript") || mime.contains("ecmascript") => Some(ResourceType::Script),
+        _ if mime.contains("javascript") || mime.contains("ecmascript") => {
+            Some(ResourceType::Script)
+        }
         _ => None,
     };
     if let Some(it) = by_mime {
@@ -81,13 +89,21 @@ fn guess(clues: &Clues<'_>) -> ResourceType {
     if mime.contains("json") || mime.contains("graphql") {
         // Opened in the address bar it would be a document.
         let navigated = accept.starts_with("text/html") && !clues.script;
-        return if navigated { ResourceType::Document } else { ResourceType::Xhr };
+        return if navigated {
+            ResourceType::Document
+        } else {
+            ResourceType::Xhr
+        };
     }
     if mime.contains("html") {
         let fetched = clues.script
             || accept.starts_with("application/json")
-            || (accept == "*/*" && !find(clues.request, "upgrade-insecure-requests").is_some_and(|it| it == "1"));
-        return if fetched { ResourceType::Xhr } else { ResourceType::Document };
+            || (accept == "*/*" && find(clues.request, "upgrade-insecure-requests") != Some("1"));
+        return if fetched {
+            ResourceType::Xhr
+        } else {
+            ResourceType::Document
+        };
     }
     let redirect = find(clues.response, "location").is_some() && accept.starts_with("text/html");
     if redirect {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -30,40 +31,61 @@ fn captured(raw: &RawExchange) -> &str {
 
 #[test]
 fn chrome_devtools() {
-    let it = read(&log("WebInspector", json!([
-        {"_initiator": {"type": "other"}, "_priority": "VeryHigh", "_resourceType": "document", "pageref": "page_1",
-         "startedDateTime": "2026-01-01T00:00:00.100Z", "time": 50.5, "timings": {"wait": 20.1, "send": 0.1, "blocked": -1},
-         "request": {"method": "GET", "url": "http://shop.example/", "headers": []},
-         "response": {"status": 301, "redirectURL": "https://shop.example/#x", "headers": [],
-                      "content": {"size": 0, "mimeType": ""}, "_transferSize": 300}},
-        {"_initiator": {"type": "other"}, "_resourceType": "document", "pageref": "page_1",
-         "startedDateTime": "2026-01-01T00:00:00.200Z", "time": 10,
-         "request": {"method": "GET", "url": "https://shop.example/", "headers": []},
-         "response": {"status": 200, "headers": [], "content": {"size": 90, "mimeType": "text/html",
-            "text": "<title>Shop</title><meta name=csrf content=abc><p>Hello <b>you</b></p><input type=\"password\">"}}},
-        {"_initiator": {"type": "script", "stack": {"callFrames": [{"functionName": "f", "url": "https://shop.example/a.js"}]}},
-         "_resourceType": "fetch", "startedDateTime": "2026-01-01T00:00:00.300+00:00", "time": 10, "pageref": "page_1",
-         "request": {"method": "POST", "url": "https://api.example/q?x=1#frag",
-            "headers": [{"name": ":authority", "value": "api.example"}, {"name": "Content-Type", "value": "application/json"}],
-            "postData": {"mimeType": "application/json", "text": "{\"q\":1}"}},
-         "response": {"status": 200, "headers": [], "content": {"size": 9, "mimeType": "application/json",
-            "text": "eyJhIjogMX0=", "encoding": "base64"}}},
-        {"_resourceType": "websocket", "request": {"method": "GET", "url": "wss://shop.example/s", "headers": []},
-         "response": {"status": 101}}
-    ])));
+    let it = read(&log(
+        "WebInspector",
+        json!([
+            {"_initiator": {"type": "other"}, "_priority": "VeryHigh", "_resourceType": "document", "pageref": "page_1",
+             "startedDateTime": "2026-01-01T00:00:00.100Z", "time": 50.5, "timings": {"wait": 20.1, "send": 0.1, "blocked": -1},
+             "request": {"method": "GET", "url": "http://shop.example/", "headers": []},
+             "response": {"status": 301, "redirectURL": "https://shop.example/#x", "headers": [],
+                          "content": {"size": 0, "mimeType": ""}, "_transferSize": 300}},
+            {"_initiator": {"type": "other"}, "_resourceType": "document", "pageref": "page_1",
+             "startedDateTime": "2026-01-01T00:00:00.200Z", "time": 10,
+             "request": {"method": "GET", "url": "https://shop.example/", "headers": []},
+             "response": {"status": 200, "headers": [], "content": {"size": 90, "mimeType": "text/html",
+                "text": "<title>Shop</title><meta name=csrf content=abc><p>Hello <b>you</b></p><input type=\"password\">"}}},
+            {"_initiator": {"type": "script", "stack": {"callFrames": [{"functionName": "f", "url": "https://shop.example/a.js"}]}},
+             "_resourceType": "fetch", "startedDateTime": "2026-01-01T00:00:00.300+00:00", "time": 10, "pageref": "page_1",
+             "request": {"method": "POST", "url": "https://api.example/q?x=1#frag",
+                "headers": [{"name": ":authority", "value": "api.example"}, {"name": "Content-Type", "value": "application/json"}],
+                "postData": {"mimeType": "application/json", "text": "{\"q\":1}"}},
+             "response": {"status": 200, "headers": [], "content": {"size": 9, "mimeType": "application/json",
+                "text": "eyJhIjogMX0=", "encoding": "base64"}}},
+            {"_resourceType": "websocket", "request": {"method": "GET", "url": "wss://shop.example/s", "headers": []},
+             "response": {"status": 101}}
+        ]),
+    ));
     let raw = &it.recording;
-    assert_eq!((raw.exchanges.len(), it.skipped, raw.url.as_str()), (3, 1, "http://shop.example/"));
+    assert_eq!(
+        (raw.exchanges.len(), it.skipped, raw.url.as_str()),
+        (3, 1, "http://shop.example/")
+    );
     assert_eq!(raw.exchanges[1].redirected_from, Some(0));
     assert_eq!(raw.exchanges[1].timing.start_ms, 100);
-    assert_eq!((raw.exchanges[0].timing.total_ms, raw.exchanges[0].timing.ttfb_ms), (50, 20));
+    assert_eq!(
+        (
+            raw.exchanges[0].timing.total_ms,
+            raw.exchanges[0].timing.ttfb_ms
+        ),
+        (50, 20)
+    );
     assert_eq!(raw.exchanges[0].encoded_bytes, Some(300));
-    assert!(matches!(raw.exchanges[0].body, RawBody::Missing(BodyStatus::Empty)));
+    assert!(matches!(
+        raw.exchanges[0].body,
+        RawBody::Missing(BodyStatus::Empty)
+    ));
     assert_eq!(captured(&raw.exchanges[2]), "{\"a\": 1}");
     assert_eq!(raw.exchanges[2].url.as_str(), "https://api.example/q?x=1");
-    assert_eq!(raw.exchanges[2].request_body.as_deref(), Some(&b"{\"q\":1}"[..]));
+    assert_eq!(
+        raw.exchanges[2].request_body.as_deref(),
+        Some(&b"{\"q\":1}"[..])
+    );
     assert!(raw.exchanges[2].initiator.has_stack);
     assert_eq!(raw.exchanges[2].initiator.page_url, "https://shop.example/");
-    assert_eq!((raw.page.title.as_str(), raw.page.visible_text.trim()), ("Shop", "Hello you"));
+    assert_eq!(
+        (raw.page.title.as_str(), raw.page.visible_text.trim()),
+        ("Shop", "Hello you")
+    );
     assert_eq!(raw.page.metas, [("csrf".to_owned(), "abc".to_owned())]);
     assert!(raw.page.has_password_field);
     assert_eq!(raw.producer, "WebInspector 1");
@@ -72,25 +94,92 @@ fn chrome_devtools() {
 #[test]
 fn kinds_without_a_resource_type() {
     let kind = |method: &str, url: &str, mime: &str, headers: Value| {
-        let it = read(&log("Firefox", json!([{"startedDateTime": "2026-01-01T01:00:00.100+01:00",
+        let it = read(&log(
+            "Firefox",
+            json!([{"startedDateTime": "2026-01-01T01:00:00.100+01:00",
             "request": {"method": method, "url": url, "headers": headers},
-            "response": {"status": 200, "headers": [], "content": {"mimeType": mime, "size": 2, "text": "xx"}}}])));
+            "response": {"status": 200, "headers": [], "content": {"mimeType": mime, "size": 2, "text": "xx"}}}]),
+        ));
         it.recording.exchanges[0].resource_type
     };
     let header = |name: &str, value: &str| json!([{"name": name, "value": value}]);
     for (expected, method, url, mime, headers) in [
-        (ResourceType::Document, "GET", "https://a.example/", "text/html", header("Accept", "text/html,*/*")),
-        (ResourceType::Xhr, "GET", "https://a.example/part", "text/html", header("X-Requested-With", "XMLHttpRequest")),
-        (ResourceType::Xhr, "GET", "https://a.example/j", "application/json", json!([])),
-        (ResourceType::Fetch, "GET", "https://a.example/j", "application/json", header("Sec-Fetch-Dest", "empty")),
-        (ResourceType::Document, "GET", "https://a.example/j", "application/json", header("accept", "text/html")),
-        (ResourceType::Preflight, "OPTIONS", "https://a.example/j", "", header("Access-Control-Request-Method", "POST")),
-        (ResourceType::Script, "GET", "https://a.example/x", "text/javascript; charset=utf-8", json!([])),
-        (ResourceType::Image, "GET", "https://a.example/x", "image/webp", json!([])),
-        (ResourceType::Script, "GET", "https://a.example/x.js", "", json!([])),
-        (ResourceType::Iframe, "GET", "https://a.example/", "text/html", header("Sec-Fetch-Dest", "iframe")),
+        (
+            ResourceType::Document,
+            "GET",
+            "https://a.example/",
+            "text/html",
+            header("Accept", "text/html,*/*"),
+        ),
+        (
+            ResourceType::Xhr,
+            "GET",
+            "https://a.example/part",
+            "text/html",
+            header("X-Requested-With", "XMLHttpRequest"),
+        ),
+        (
+            ResourceType::Xhr,
+            "GET",
+            "https://a.example/j",
+            "application/json",
+            json!([]),
+        ),
+        (
+            ResourceType::Fetch,
+            "GET",
+            "https://a.example/j",
+            "application/json",
+            header("Sec-Fetch-Dest", "empty"),
+        ),
+        (
+            ResourceType::Document,
+            "GET",
+            "https://a.example/j",
+            "application/json",
+            header("accept", "text/html"),
+        ),
+        (
+            ResourceType::Preflight,
+            "OPTIONS",
+            "https://a.example/j",
+            "",
+            header("Access-Control-Request-Method", "POST"),
+        ),
+        (
+            ResourceType::Script,
+            "GET",
+            "https://a.example/x",
+            "text/javascript; charset=utf-8",
+            json!([]),
+        ),
+        (
+            ResourceType::Image,
+            "GET",
+            "https://a.example/x",
+            "image/webp",
+            json!([]),
+        ),
+        (
+            ResourceType::Script,
+            "GET",
+            "https://a.example/x.js",
+            "",
+            json!([]),
+        ),
+        (
+            ResourceType::Iframe,
+            "GET",
+            "https://a.example/",
+            "text/html",
+            header("Sec-Fetch-Dest", "iframe"),
+        ),
     ] {
-        assert_eq!(kind(method, url, mime, headers.clone()), expected, "{method} {url} {mime} {headers}");
+        assert_eq!(
+            kind(method, url, mime, headers.clone()),
+            expected,
+            "{method} {url} {mime} {headers}"
+        );
     }
 }
 
@@ -98,20 +187,35 @@ fn kinds_without_a_resource_type() {
 fn safari_mitmproxy_and_playwright() {
     let form = json!({"mimeType": "application/x-www-form-urlencoded",
         "params": [{"name": "q", "value": "red lamp"}, {"name": "n%5B%5D", "value": "a%26b"}]});
-    let it = read(&log("WebKit Web Inspector", json!([
-        {"_resourceType": "XHR", "request": {"method": "post", "url": "https://a.example/f", "headers": {"X-A": "1", "n": 2},
-            "postData": form}, "response": {"status": 0, "content": {}}},
-        {"request": {"method": "POST", "url": "https://a.example/b", "headers": [],
-            "postData": {"mimeType": "application/octet-stream", "text": "aGVsbG8=", "encoding": "base64"}},
-         "response": {"status": "200", "content": {"size": "5", "mimeType": "text/plain"}}},
-        {"_initiator": "https://a.example/app.js", "_initiator_type": "script",
-         "request": {"method": "GET", "url": "https://a.example/c", "headers": []},
-         "response": {"status": 200, "content": {"size": 7, "mimeType": "application/json", "text": {"a": [1]}}}},
-    ])));
+    let it = read(&log(
+        "WebKit Web Inspector",
+        json!([
+            {"_resourceType": "XHR", "request": {"method": "post", "url": "https://a.example/f", "headers": {"X-A": "1", "n": 2},
+                "postData": form}, "response": {"status": 0, "content": {}}},
+            {"request": {"method": "POST", "url": "https://a.example/b", "headers": [],
+                "postData": {"mimeType": "application/octet-stream", "text": "aGVsbG8=", "encoding": "base64"}},
+             "response": {"status": "200", "content": {"size": "5", "mimeType": "text/plain"}}},
+            {"_initiator": "https://a.example/app.js", "_initiator_type": "script",
+             "request": {"method": "GET", "url": "https://a.example/c", "headers": []},
+             "response": {"status": 200, "content": {"size": 7, "mimeType": "application/json", "text": {"a": [1]}}}},
+        ]),
+    ));
     let all = &it.recording.exchanges;
-    assert_eq!(all[0].request_body.as_deref(), Some(&b"q=red+lamp&n%5B%5D=a%26b"[..]));
-    assert_eq!(all[0].request_headers, [("X-A".to_owned(), "1".to_owned()), ("n".to_owned(), "2".to_owned())]);
-    assert_eq!((all[0].resource_type, all[0].status), (ResourceType::Xhr, None));
+    assert_eq!(
+        all[0].request_body.as_deref(),
+        Some(&b"q=red+lamp&n%5B%5D=a%26b"[..])
+    );
+    assert_eq!(
+        all[0].request_headers,
+        [
+            ("X-A".to_owned(), "1".to_owned()),
+            ("n".to_owned(), "2".to_owned())
+        ]
+    );
+    assert_eq!(
+        (all[0].resource_type, all[0].status),
+        (ResourceType::Xhr, None)
+    );
     assert!(matches!(all[0].body, RawBody::Missing(BodyStatus::Failed)));
     assert_eq!(all[1].request_body.as_deref(), Some(&b"hello"[..]));
     assert!(matches!(all[1].body, RawBody::Missing(BodyStatus::Absent)));
@@ -121,7 +225,11 @@ fn safari_mitmproxy_and_playwright() {
 
 #[test]
 fn files_that_are_no_har() {
-    let good = log("x", json!([{"request": {"url": "https://a.example/"}, "response": {"status": 200}}])).to_string();
+    let good = log(
+        "x",
+        json!([{"request": {"url": "https://a.example/"}, "response": {"status": 200}}]),
+    )
+    .to_string();
     for bytes in [
         &good.as_bytes()[..good.len() - 3],
         b"",
@@ -148,26 +256,47 @@ fn files_that_are_no_har() {
 
 #[test]
 fn the_shared_corpus_is_read_and_redacted() {
-    let Some(folder) = crate::redact::tests::shared("realworld/hars") else { return };
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let Some(folder) = crate::redact::tests::shared("realworld/hars") else {
+        return;
+    };
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .collect();
     files.sort();
-    let (mut exchanges, mut lists, mut secrets, mut leaves) = (0, 0, 0, 0);
-    for file in &files {
-        let bytes = std::fs::read(file).unwrap();
-        let it = import(&bytes, "find lamps", BTreeMap::new()).unwrap_or_else(|err| panic!("{}: {err}", file.display()));
-        let out = redact(it.recording, &RedactSettings::default());
-        for it in &out.recording.exchanges {
-            exchanges += 1;
-            lists += it.measures.lists.len();
-            leaves += it.measures.leaves;
-            secrets += serde_json::to_string(it).unwrap().matches("REDACTED").count();
-            match &it.excerpt {
-                Some(Excerpt::Json(it)) => assert!(it.to_string().len() <= 33 * 1024),
-                Some(Excerpt::Html(it)) => assert!(it.len() <= 32 * 1024, "{}", it.len()),
-                Some(Excerpt::Text(it)) => assert!(it.len() <= 4 * 1024),
-                None => {}
+    let counts: Vec<[usize; 4]> = files
+        .par_iter()
+        .map(|file| {
+            let bytes = std::fs::read(file).unwrap();
+            let it = import(&bytes, "find lamps", BTreeMap::new())
+                .unwrap_or_else(|err| panic!("{}: {err}", file.display()));
+            let out = redact(it.recording, &RedactSettings::default());
+            let mut sum = [0; 4];
+            for it in &out.recording.exchanges {
+                sum[0] += 1;
+                sum[1] += it.measures.lists.len();
+                sum[2] += it.measures.leaves as usize;
+                sum[3] += serde_json::to_string(it)
+                    .unwrap()
+                    .matches("REDACTED")
+                    .count();
+                match &it.excerpt {
+                    Some(Excerpt::Json(it)) => assert!(it.to_string().len() <= 32 * 1024),
+                    Some(Excerpt::Html(it)) => assert!(it.len() <= 32 * 1024),
+                    Some(Excerpt::Text(it)) => assert!(it.len() <= 4 * 1024),
+                    None => {}
+                }
             }
-        }
-    }
-    println!("{} files, {exchanges} exchanges, {lists} lists, {leaves} leaves, {secrets} placeholders", files.len());
+            sum
+        })
+        .collect();
+    let sum = |i: usize| counts.iter().map(|it| it[i]).sum::<usize>();
+    println!(
+        "{} files, {} exchanges, {} lists, {} leaves, {} placeholders",
+        files.len(),
+        sum(0),
+        sum(1),
+        sum(2),
+        sum(3)
+    );
 }

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::{
     encode::decode_percent,
     raw::{RawBody, RawExchange},
-    walk::{Place, Prose, Walk},
+    scan::Prose,
+    walk::{Place, Walk},
 };
 use crate::{
     artifacts::recording::{Field, RequestBody, ResourceType},
@@ -42,23 +43,37 @@ pub fn parse(raw: &RawExchange) -> Parsed {
         return Parsed::None;
     }
     let mime = essence(&raw.mime);
-    let data = matches!(raw.resource_type, ResourceType::Xhr | ResourceType::Fetch | ResourceType::EventSource)
-        || matches!(raw.resource_type, ResourceType::Document | ResourceType::Iframe | ResourceType::Other);
+    let data = matches!(
+        raw.resource_type,
+        ResourceType::Xhr | ResourceType::Fetch | ResourceType::EventSource
+    ) || matches!(
+        raw.resource_type,
+        ResourceType::Document | ResourceType::Iframe | ResourceType::Other
+    );
     let is_json = mime.contains("json");
     let textual = is_json
         || mime.starts_with("text/")
-        || ["xml", "javascript", "ecmascript", "x-www-form-urlencoded", "graphql"].iter().any(|it| mime.contains(it));
-    if !textual && !(data && looks_textual(bytes)) {
+        || [
+            "xml",
+            "javascript",
+            "ecmascript",
+            "x-www-form-urlencoded",
+            "graphql",
+        ]
+        .iter()
+        .any(|it| mime.contains(it));
+    let readable = textual || (data && looks_textual(bytes));
+    if !readable {
         return Parsed::Binary;
     }
     let text = text_of(bytes);
     let body = text.trim_start_matches('\u{feff}').trim_start();
     if is_json || (data && body.starts_with(['{', '[', ')', 'f', 'w', '/', '&'])) {
         let json = without_guard(body);
-        if json.starts_with(['{', '[']) || is_json {
-            if let Ok(value) = serde_json::from_str(json.trim()) {
-                return Parsed::Json(value);
-            }
+        if (json.starts_with(['{', '[']) || is_json)
+            && let Ok(value) = serde_json::from_str(json.trim())
+        {
+            return Parsed::Json(value);
         }
     }
     let html = mime.contains("html") || (mime.is_empty() && starts_like_html(body));
@@ -69,17 +84,36 @@ pub fn parse(raw: &RawExchange) -> Parsed {
         return Parsed::Text(text.into_owned());
     }
     let code = mime.contains("css") || mime.contains("svg") || !data;
-    if code { Parsed::Code(text.into_owned()) } else { Parsed::Text(text.into_owned()) }
+    if code {
+        Parsed::Code(text.into_owned())
+    } else {
+        Parsed::Text(text.into_owned())
+    }
 }
 
 /// The type without parameters, lower case.
 pub fn essence(mime: &str) -> String {
-    mime.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
+    mime.split(';')
+        .next()
+        .unwrap_or("")
+        .trim()
+        .to_ascii_lowercase()
 }
 
 /// Guards against inclusion as a script, which some services put before their JSON.
 fn without_guard(text: &str) -> &str {
-    for guard in [")]}',", ")]}'", ")]}", "for(;;);", "for (;;);", "while(1);", "while (1);", "/**/", "&&&START&&&", "{}&&"] {
+    for guard in [
+        ")]}',",
+        ")]}'",
+        ")]}",
+        "for(;;);",
+        "for (;;);",
+        "while(1);",
+        "while (1);",
+        "/**/",
+        "&&&START&&&",
+        "{}&&",
+    ] {
         if let Some(rest) = text.strip_prefix(guard) {
             return rest.trim_start();
         }
@@ -91,18 +125,29 @@ fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match String::from_utf8_lossy(bytes) {
         Cow::Borrowed(text) => Cow::Borrowed(text),
         // Not UTF-8: nearly always Latin-1 or its relative.
-        Cow::Owned(lossy) if lossy.matches('\u{fffd}').count() * 20 > lossy.len() => Cow::Owned(lossy),
+        Cow::Owned(lossy) if lossy.matches('\u{fffd}').count() * 20 > lossy.len() => {
+            Cow::Owned(lossy)
+        }
         Cow::Owned(_) => Cow::Owned(bytes.iter().map(|b| char::from(*b)).collect()),
     }
 }
 
 fn looks_textual(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(1024)];
-    !head.contains(&0) && head.iter().filter(|b| **b < 32 && !b.is_ascii_whitespace()).count() == 0
+    !head.contains(&0)
+        && head
+            .iter()
+            .filter(|b| **b < 32 && !b.is_ascii_whitespace())
+            .count()
+            == 0
 }
 
 fn starts_like_html(body: &str) -> bool {
-    let head: String = body.chars().take(15).collect::<String>().to_ascii_lowercase();
+    let head: String = body
+        .chars()
+        .take(15)
+        .collect::<String>()
+        .to_ascii_lowercase();
     head.starts_with("<!doctype html") || head.starts_with("<html")
 }
 
@@ -113,7 +158,9 @@ pub fn request(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Request
         if mime.starts_with("multipart/") {
             return RequestBody::Multipart(multipart(bytes, content_type, walk));
         }
-        return RequestBody::Binary { bytes: bytes.len() as u64 };
+        return RequestBody::Binary {
+            bytes: bytes.len() as u64,
+        };
     };
     if mime.starts_with("multipart/") {
         return RequestBody::Multipart(multipart(bytes, content_type, walk));
@@ -122,7 +169,7 @@ pub fn request(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Request
     if (mime.contains("json") || trimmed.starts_with(['{', '[']))
         && let Ok(mut value) = serde_json::from_str::<Value>(text)
     {
-        walk.json(&mut value, true);
+        walk.json(&mut value, Place::Json);
         return RequestBody::Json(shape::truncate(&value, MAX_STORED).0);
     }
     if mime == "application/x-www-form-urlencoded" && text.contains('=') {
@@ -135,19 +182,28 @@ pub fn request(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Request
         return RequestBody::Form(fields);
     }
     if text.contains('\0') {
-        return RequestBody::Binary { bytes: bytes.len() as u64 };
+        return RequestBody::Binary {
+            bytes: bytes.len() as u64,
+        };
     }
-    let new = walk.leaf("", text, Place::Form).unwrap_or_else(|| text.to_owned());
+    let new = walk
+        .leaf("", text, Place::Form)
+        .unwrap_or_else(|| text.to_owned());
     walk.sink.stands_at("text");
     RequestBody::Text(cut(&new, MAX_STORED).to_owned())
 }
 
 fn field(name: &str, value: &str, used: &mut usize, walk: &mut Walk<'_>) -> Field {
-    let new = walk.leaf(name, value, Place::Form).unwrap_or_else(|| value.to_owned());
+    let new = walk
+        .leaf(name, value, Place::Form)
+        .unwrap_or_else(|| value.to_owned());
     let kept = cut(&new, MAX_STORED.saturating_sub(*used)).to_owned();
     *used += kept.len() + name.len();
     let name = walk.sink.plain(name).unwrap_or_else(|| name.to_owned());
-    Field { name: cut(&name, 256).to_owned(), value: kept }
+    Field {
+        name: cut(&name, 256).to_owned(),
+        value: kept,
+    }
 }
 
 /// Text fields by value, files by their file name.
@@ -164,17 +220,28 @@ fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field
     };
     let mut fields = Vec::new();
     let mut used = 0;
-    for part in text.split(&format!("--{boundary}")).skip(1).take(MAX_FIELDS) {
-        let Some((head, value)) = part.split_once("\r\n\r\n").or_else(|| part.split_once("\n\n")) else {
+    for part in text
+        .split(&format!("--{boundary}"))
+        .skip(1)
+        .take(MAX_FIELDS)
+    {
+        let Some((head, value)) = part
+            .split_once("\r\n\r\n")
+            .or_else(|| part.split_once("\n\n"))
+        else {
             continue;
         };
         let param = |key: &str| {
             let at = head.find(&format!(" {key}=\""))? + key.len() + 3;
-            head[at..].find('"').map(|end| decode_percent(&head[at..at + end]))
+            head[at..]
+                .find('"')
+                .map(|end| decode_percent(&head[at..at + end]))
         };
         let Some(name) = param("name") else { continue };
         let file = param("filename");
-        let value = file.as_deref().unwrap_or_else(|| value.strip_suffix("\r\n").unwrap_or(value));
+        let value = file
+            .as_deref()
+            .unwrap_or_else(|| value.strip_suffix("\r\n").unwrap_or(value));
         fields.push(field(&name, value, &mut used, walk));
         walk.sink.stands_at(&format!("form:{name}"));
     }
@@ -200,7 +267,9 @@ pub fn cut(text: &str, limit: usize) -> &str {
     }
     let kept = &text[..end];
     match kept.rfind('[') {
-        Some(at) if kept[at..].starts_with("[REDACTED:") && !kept[at..].contains(']') => &kept[..at],
+        Some(at) if kept[at..].starts_with("[REDACTED:") && !kept[at..].contains(']') => {
+            &kept[..at]
+        }
         Some(at) if "[REDACTED:".starts_with(&kept[at..]) => &kept[..at],
         _ => kept,
     }

@@ -25,7 +25,11 @@ pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
     match class {
         KeyClass::Always if value.len() >= 4 => return Some(Why::Key),
         KeyClass::Likely if could_be(value) => return Some(Why::Key),
-        KeyClass::Perhaps if value.len() >= 10 && (erratic(value) || (value.len() >= 16 && issued(value))) => {
+        KeyClass::Perhaps
+            if value.len() >= 10
+                && ((erratic(value) && (value.len() >= 16 || !reads(value)))
+                    || (value.len() >= 16 && issued(value))) =>
+        {
             return Some(Why::Key);
         }
         _ => {}
@@ -50,12 +54,16 @@ fn trivial(value: &str) -> bool {
     }
     count <= 1
         || (trimmed.len() >= 16 && count <= 2)
-        || matches!(trimmed, "true" | "false" | "null" | "none" | "None" | "undefined" | "NaN" | "REDACTED")
+        || matches!(
+            trimmed,
+            "true" | "false" | "null" | "none" | "None" | "undefined" | "NaN" | "REDACTED"
+        )
         || trimmed.starts_with("${")
         || trimmed.starts_with("{{")
         || trimmed.starts_with("#{")
         || trimmed.starts_with("[REDACTED:")
-        || (trimmed.starts_with('$') && trimmed[1..].starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
+        || (trimmed.starts_with('$')
+            && trimmed[1..].starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
         || (trimmed.starts_with('<') && trimmed.ends_with('>'))
         || trimmed.contains("***")
 }
@@ -66,18 +74,40 @@ fn could_be(value: &str) -> bool {
         return false;
     }
     if value.contains(char::is_whitespace) {
-        return value.split_whitespace().any(|it| it.len() >= 12 && erratic(it));
+        return value
+            .split_whitespace()
+            .any(|it| it.len() >= 12 && erratic(it));
     }
-    let number = value.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'-');
+    let number = value
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b == b'.' || b == b'-');
     if number {
         return value.len() >= 16;
     }
-    !(natural(value) || is_date(value) || is_host(value) || value.starts_with('/') || is_email(value))
+    // Short ones are names and sizes unless their characters are mixed: `PSY.D.`, `300x250`.
+    let (digit, upper, lower) = (
+        value.bytes().any(|b| b.is_ascii_digit()),
+        value.bytes().any(|b| b.is_ascii_uppercase()),
+        value.bytes().any(|b| b.is_ascii_lowercase()),
+    );
+    let size = value.split_once('x').is_some_and(|(a, b)| {
+        a.bytes().all(|b| b.is_ascii_digit()) && b.bytes().all(|b| b.is_ascii_digit())
+    });
+    if size || (value.len() < 10 && !digit && !(upper && lower)) {
+        return false;
+    }
+    !(natural(value)
+        || is_date(value)
+        || is_host(value)
+        || value.starts_with('/')
+        || is_email(value))
 }
 
 /// Long, of letters and digits, and not mostly words.
 fn issued(value: &str) -> bool {
-    value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_=+/.~".contains(&b))
+    value
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"-_=+/.~".contains(&b))
         && value.bytes().any(|b| b.is_ascii_digit())
         && !reads(value)
         && could_be(value)
@@ -106,7 +136,8 @@ pub fn erratic(value: &str) -> bool {
         return true;
     }
     let parts = Parts::of(value);
-    (parts.letters > 0 && parts.digits > 0 && parts.mean() < 4.0 && parts.longest_word < 9) || unpronounceable(value)
+    (parts.letters > 0 && parts.digits > 0 && parts.mean() < 4.0 && parts.longest_word < 9)
+        || unpronounceable(value)
 }
 
 /// The entropy rule: more than 3.5 bits a character over 16 or more, and no known harmless shape.
@@ -116,7 +147,9 @@ fn entropic(value: &str) -> bool {
     }
     value
         .split(|c: char| !(c.is_ascii_alphanumeric() || "_-+/=~!*$".contains(c)))
-        .any(|it| it.len() >= 16 && !is_hex(it) && !contains_hash(it) && bits(it) > 3.5 && random(it))
+        .any(|it| {
+            it.len() >= 16 && !is_hex(it) && !contains_hash(it) && bits(it) > 3.5 && random(it)
+        })
 }
 
 /// A run of letters and digits that no one wrote by hand.
@@ -145,7 +178,10 @@ pub fn natural(value: &str) -> bool {
         && value
             .split(|c: char| "-_ .:/+#,".contains(c))
             .filter(|it| !it.is_empty())
-            .all(|it| it.bytes().all(|b| b.is_ascii_digit()) && it.len() <= 8 || it.chars().all(char::is_alphabetic))
+            .all(|it| {
+                it.bytes().all(|b| b.is_ascii_digit()) && it.len() <= 8
+                    || it.chars().all(char::is_alphabetic)
+            })
         && parts.mean() >= 3.0
 }
 
@@ -156,7 +192,12 @@ pub fn bits(text: &str) -> f64 {
         counts[usize::from(b)] += 1;
     }
     let n = text.len() as f64;
-    counts.iter().filter(|it| **it > 0).map(|it| f64::from(*it) / n).map(|p| -p * p.log2()).sum()
+    counts
+        .iter()
+        .filter(|it| **it > 0)
+        .map(|it| f64::from(*it) / n)
+        .map(|p| -p * p.log2())
+        .sum()
 }
 
 fn harmless_shape(value: &str) -> bool {
@@ -167,11 +208,24 @@ fn harmless_shape(value: &str) -> bool {
         || value.starts_with('"')
         || value.starts_with("W/\"")
         || value.starts_with("blob:")
-        || ["sha256-", "sha384-", "sha512-", "md5=", "sha1-", "iVBORw0KGgo", "R0lGOD", "/9j/", "UklGR"]
-            .iter()
-            .any(|it| value.starts_with(it))
+        || [
+            "sha256-",
+            "sha384-",
+            "sha512-",
+            "md5=",
+            "sha1-",
+            "iVBORw0KGgo",
+            "R0lGOD",
+            "/9j/",
+            "UklGR",
+        ]
+        .iter()
+        .any(|it| value.starts_with(it))
         || is_uuid(value)
         || is_hex(value)
+        || value
+            .strip_prefix("0x")
+            .is_some_and(|it| it.bytes().all(|b| b.is_ascii_hexdigit()))
         || is_date(value)
         || is_host(value)
         || is_email(value)
@@ -185,7 +239,11 @@ pub fn is_uuid(value: &str) -> bool {
     let b = value.as_bytes();
     b.len() == 36
         && b.iter().enumerate().all(|(i, b)| {
-            if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() }
+            if matches!(i, 8 | 13 | 18 | 23) {
+                *b == b'-'
+            } else {
+                b.is_ascii_hexdigit()
+            }
         })
 }
 
@@ -193,32 +251,40 @@ fn contains_uuid(value: &str) -> bool {
     let bytes = value.as_bytes();
     value.len() > 36
         && bytes.len() <= 256
-        && (0..=bytes.len() - 36).any(|i| bytes[i + 8] == b'-' && value.get(i..i + 36).is_some_and(is_uuid))
+        && (0..=bytes.len() - 36)
+            .any(|i| bytes[i + 8] == b'-' && value.get(i..i + 36).is_some_and(is_uuid))
 }
 
 /// Part of it is a hash, as in `name-1.2.3.tgz-<sha1>`.
 fn contains_hash(value: &str) -> bool {
-    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|it| it.len() >= 20 && is_hex(it))
+    value
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|it| it.len() >= 20 && is_hex(it))
 }
 
 /// Hexadecimal as hashes are written: in one case.
 pub fn is_hex(value: &str) -> bool {
     value.len() >= 8
         && value.bytes().all(|b| b.is_ascii_hexdigit())
-        && !(value.bytes().any(|b| b.is_ascii_lowercase()) && value.bytes().any(|b| b.is_ascii_uppercase()))
+        && !(value.bytes().any(|b| b.is_ascii_lowercase())
+            && value.bytes().any(|b| b.is_ascii_uppercase()))
 }
 
 fn is_ulid(value: &str) -> bool {
     value.len() == 26
         && matches!(value.as_bytes()[0], b'0'..=b'7')
-        && value.bytes().all(|b| b.is_ascii_digit() || (b.is_ascii_uppercase() && !b"ILOU".contains(&b)))
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b.is_ascii_uppercase() && !b"ILOU".contains(&b)))
 }
 
 fn is_date(value: &str) -> bool {
     let b = value.as_bytes();
     b.len() >= 8
         && b[..4].iter().all(u8::is_ascii_digit)
-        && value.bytes().all(|b| b.is_ascii_digit() || b"-:./TZ+ ".contains(&b))
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b"-:./TZ+ ".contains(&b))
 }
 
 /// A dotted name with a plausible end, port allowed.
@@ -235,12 +301,16 @@ fn is_host(value: &str) -> bool {
         && (2..=18).contains(&end.len())
         && end.bytes().all(|b| b.is_ascii_alphabetic())
         && (end.bytes().all(|b| b.is_ascii_lowercase()))
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
         && front.split('.').all(|it| it.len() < 20 || !random(it))
 }
 
 fn is_email(value: &str) -> bool {
-    value.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !name.contains(':') && is_host(host))
+    value
+        .split_once('@')
+        .is_some_and(|(name, host)| !name.is_empty() && !name.contains(':') && is_host(host))
 }
 
 /// The alphabet or the digits in order: a table, not a value.
@@ -286,8 +356,16 @@ struct Parts {
 
 impl Parts {
     fn of(value: &str) -> Self {
-        let mut it =
-            Self { letters: 0, upper: 0, lower: 0, digits: 0, separators: 0, symbols: 0, count: 0, longest_word: 0 };
+        let mut it = Self {
+            letters: 0,
+            upper: 0,
+            lower: 0,
+            digits: 0,
+            separators: 0,
+            symbols: 0,
+            count: 0,
+            longest_word: 0,
+        };
         let (mut last, mut len) = (' ', 0);
         for c in value.chars() {
             let kind = match c {
@@ -337,16 +415,32 @@ mod tests {
             (false, "e8e4df51-2054-49b0-ab1c-516ac95c691d"),
             (false, "d7db0ec3334230608d45644926b269c100305171"),
             (false, "spring_sale_2024_retargeting_lookalike_v3"),
-            (false, "ThisIsALongCamelCaseIdentifierFromAGeneratedSdkModule"),
-            (false, "sha512-KIjt+6IfysQ4GCv66xihEitBjvhU/bixbbbFxdJ1sqCp4uJ0wuZiYBPhksZoy4lfaF0k9cwNzY5upEW/VWdw3w=="),
+            (
+                false,
+                "ThisIsALongCamelCaseIdentifierFromAGeneratedSdkModule",
+            ),
+            (
+                false,
+                "sha512-KIjt+6IfysQ4GCv66xihEitBjvhU/bixbbbFxdJ1sqCp4uJ0wuZiYBPhksZoy4lfaF0k9cwNzY5upEW/VWdw3w==",
+            ),
             (false, "2024-03-01T12:34:56.789012Z"),
-            (false, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
+            (
+                false,
+                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+            ),
             (false, "exp-checkout-redesign-variant-b-2024q1"),
             (false, "sk-learn-v2-tutorial-for-absolute-beginners-2024"),
-            (true, "sk-ant-api03-abc123xyz-456def789ghij-klmnopqrstuvwx-3456yza7"),
+            (
+                true,
+                "sk-ant-api03-abc123xyz-456def789ghij-klmnopqrstuvwx-3456yza7",
+            ),
             (true, "20c2F0d03201af478ca1aBE9515A1A4FEfb"),
         ] {
-            assert_eq!(verdict(KeyClass::Silent, value).is_some(), secret, "{value}");
+            assert_eq!(
+                verdict(KeyClass::Silent, value).is_some(),
+                secret,
+                "{value}"
+            );
         }
     }
 
@@ -356,7 +450,11 @@ mod tests {
             (KeyClass::Always, true, "correct horse battery staple"),
             (KeyClass::Always, false, "true"),
             (KeyClass::Always, false, "${PASSWORD}"),
-            (KeyClass::Likely, true, "52acf265-3fc6-4ecd-304a-15940bd04653"),
+            (
+                KeyClass::Likely,
+                true,
+                "52acf265-3fc6-4ecd-304a-15940bd04653",
+            ),
             (KeyClass::Likely, true, "abcdef12345"),
             (KeyClass::Likely, false, "bearer"),
             (KeyClass::Likely, false, "Keynote: the state of Rust"),

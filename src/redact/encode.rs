@@ -9,7 +9,11 @@ use base64::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// What `encodeURIComponent` leaves alone, and nothing more.
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 
 /// For a value in a URL. [`decode_percent`] gives it back.
 pub fn percent(text: &str) -> String {
@@ -21,7 +25,9 @@ pub fn decode_percent(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }
-    percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), Cow::into_owned)
+    percent_decode_str(text)
+        .decode_utf8()
+        .map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
 /// The text of a secret in other encodings, without the plain one.
@@ -30,7 +36,11 @@ pub fn guises(secret: &str) -> Vec<String> {
     let form: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
     let json = serde_json::Value::from(secret).to_string();
     let json = json.trim_matches('"').to_owned();
-    let html = secret.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;");
+    let html = secret
+        .replace('&', "&amp;")
+        .replace('"', "&quot;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
     let mut all = vec![
         component.to_lowercase_escapes(),
         percent(&component),
@@ -80,7 +90,10 @@ pub fn base64_cores(secret: &str) -> Vec<String> {
         bytes.extend_from_slice(secret.as_bytes());
         let from = (skip * 8).div_ceil(6);
         let to = bytes.len() * 8 / 6;
-        for text in [STANDARD_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
+        for text in [
+            STANDARD_NO_PAD.encode(&bytes),
+            URL_SAFE_NO_PAD.encode(&bytes),
+        ] {
             if to.saturating_sub(from) >= 10 {
                 all.push(text[from..to].to_owned());
             }
@@ -100,7 +113,12 @@ mod tests {
     fn a_secret_is_found_in_base64_of_its_surroundings() {
         for front in ["", "a", "ab", "abc", "user:"] {
             let all = STANDARD.encode(format!("{front}S3cr3t-Value-91 and more"));
-            assert!(base64_cores("S3cr3t-Value-91").iter().any(|it| all.contains(it)), "{front}");
+            assert!(
+                base64_cores("S3cr3t-Value-91")
+                    .iter()
+                    .any(|it| all.contains(it)),
+                "{front}"
+            );
         }
     }
 

@@ -1,5 +1,6 @@
 //! One exchange through both passes.
 
+use serde_json::Value;
 use url::Url;
 
 use super::{
@@ -9,15 +10,18 @@ use super::{
     html, markup,
     measures::{Measured, Meter},
     raw::{RawBody, RawExchange},
+    scan::{Prose, auth_scheme},
     typed::Typed,
     visible::Visible,
-    walk::{Place, Prose, Rules, Sink as _, Walk, auth_scheme},
+    walk::{Place, Rules, Sink as _, Walk},
 };
 use crate::{
-    artifacts::recording::{BodyStatus, Exchange, Excerpt, Header, Initiator, Measures},
+    artifacts::recording::{BodyStatus, Excerpt, Exchange, Header, Initiator, Measures},
     shape,
 };
 
+/// What `shape::truncate` keeps of an array that does not fit.
+const MAX_ITEMS: usize = 20;
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_VALUE: usize = 2048;
 
@@ -31,9 +35,11 @@ pub fn learn(raw: &RawExchange, parsed: &mut Parsed, walk: &mut Walk<'_>) {
         body::request(bytes, content_type(raw), walk);
     }
     match parsed {
-        Parsed::Json(value) => _ = walk.json(value, false),
+        Parsed::Json(value) => _ = walk.json(value, Place::Answer),
         Parsed::Html(text) => {
-            markup::named_values(text, |_, name, value| _ = walk.leaf(name, value, Place::Json));
+            markup::named_values(text, |_, name, value| {
+                walk.leaf(name, value, Place::Json);
+            });
             walk.text(text, Prose::Code);
         }
         Parsed::Text(text) | Parsed::Code(text) => _ = walk.text(text, Prose::Code),
@@ -65,7 +71,14 @@ pub fn request(
     writer.forget();
     let mut request_headers = Vec::new();
     for (name, value) in stored_headers(&raw.request_headers) {
-        let new = header(&name, value, &mut Walk { rules, sink: writer });
+        let new = header(
+            &name,
+            value,
+            &mut Walk {
+                rules,
+                sink: writer,
+            },
+        );
         // The cookie header is known by its name; there is nothing to trace.
         if name == "cookie" {
             writer.forget();
@@ -74,11 +87,17 @@ pub fn request(
         }
         request_headers.push(kept(name, new.as_deref().unwrap_or(value)));
     }
-    let mut walk = Walk { rules, sink: writer };
+    let mut walk = Walk {
+        rules,
+        sink: writer,
+    };
     let url = address(&raw.url, &mut walk);
     let body_type = content_type(raw);
-    let request_body =
-        raw.request_body.as_ref().filter(|it| !it.is_empty()).map(|it| body::request(it, body_type, &mut walk));
+    let request_body = raw
+        .request_body
+        .as_ref()
+        .filter(|it| !it.is_empty())
+        .map(|it| body::request(it, body_type, &mut walk));
     let page_url = walk.leaf("", &raw.initiator.page_url, Place::Query);
     writer.forget();
     let places = std::mem::take(&mut writer.places);
@@ -103,7 +122,10 @@ pub fn request(
         decoded_bytes: None,
         body_status: BodyStatus::Absent,
         excerpt: None,
-        measures: Measures { typed_in_request: typed.find(raw, body_type), ..Measures::default() },
+        measures: Measures {
+            typed_in_request: typed.find(raw, body_type),
+            ..Measures::default()
+        },
         origins: Vec::new(),
     };
     (stored, places)
@@ -120,16 +142,25 @@ pub fn response(
     typed: &[(String, Vec<u64>)],
 ) -> Option<Measured> {
     writer.forget();
-    let mut walk = Walk { rules, sink: writer };
+    let mut walk = Walk {
+        rules,
+        sink: writer,
+    };
     for (name, value) in stored_headers(&raw.response_headers) {
         let new = header(&name, value, &mut walk);
-        stored.response_headers.push(kept(name, new.as_deref().unwrap_or(value)));
+        stored
+            .response_headers
+            .push(kept(name, new.as_deref().unwrap_or(value)));
     }
     stored.body_status = match &raw.body {
         RawBody::Missing(status) => *status,
         RawBody::Captured(bytes) => {
             stored.decoded_bytes = Some(bytes.len() as u64);
-            if bytes.is_empty() { BodyStatus::Empty } else { BodyStatus::Truncated }
+            if bytes.is_empty() {
+                BodyStatus::Empty
+            } else {
+                BodyStatus::Truncated
+            }
         }
     };
     let mut meter = Meter::new(visible, typed);
@@ -137,8 +168,14 @@ pub fn response(
         Parsed::Json(mut value) => {
             meter.json(&value);
             let measured = meter.finish(Some(&value));
-            walk.json(&mut value, false);
+            // What the excerpt cannot hold need not be redacted.
+            let long = stored
+                .decoded_bytes
+                .is_some_and(|it| it > 4 * MAX_STORED as u64)
+                && shorten(&mut value);
+            walk.json(&mut value, Place::Answer);
             let (kept, was_cut) = shape::truncate(&value, MAX_STORED);
+            let was_cut = was_cut || long;
             stored.excerpt = Some(Excerpt::Json(kept));
             if !was_cut {
                 stored.body_status = BodyStatus::Captured;
@@ -166,12 +203,33 @@ pub fn response(
             }
             Some(meter.finish(None))
         }
-        Parsed::Code(_) => None,
         Parsed::Binary => {
             stored.body_status = BodyStatus::Binary;
             None
         }
-        Parsed::None => None,
+        Parsed::Code(_) | Parsed::None => None,
+    }
+}
+
+/// Cuts arrays to what `shape::truncate` keeps of them at most. Returns whether anything was cut.
+fn shorten(value: &mut Value) -> bool {
+    match value {
+        Value::Array(items) => {
+            let mut cut = items.len() > MAX_ITEMS;
+            items.truncate(MAX_ITEMS);
+            for item in items {
+                cut |= shorten(item);
+            }
+            cut
+        }
+        Value::Object(fields) => {
+            let mut cut = false;
+            for item in fields.values_mut() {
+                cut |= shorten(item);
+            }
+            cut
+        }
+        _ => false,
     }
 }
 
@@ -185,7 +243,10 @@ fn stored_headers(headers: &[(String, String)]) -> impl Iterator<Item = (String,
 }
 
 fn kept(name: String, value: &str) -> Header {
-    Header { name: cut(&name, 256).to_owned(), value: cut(value, MAX_HEADER_VALUE).to_owned() }
+    Header {
+        name: cut(&name, 256).to_owned(),
+        value: cut(value, MAX_HEADER_VALUE).to_owned(),
+    }
 }
 
 /// One header. `Bearer x` keeps its scheme, so that the credential's own origin can be told; everything else that
@@ -208,7 +269,9 @@ fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
         }
         "set-cookie" => {
             for line in value.lines() {
-                if let Some((name, value)) = line.split(';').next().and_then(|it| it.split_once('=')) {
+                if let Some((name, value)) =
+                    line.split(';').next().and_then(|it| it.split_once('='))
+                {
                     cookie(name.trim(), value.trim(), walk);
                 }
             }
@@ -252,5 +315,8 @@ fn address(url: &Url, walk: &mut Walk<'_>) -> String {
 }
 
 fn content_type(raw: &RawExchange) -> &str {
-    raw.request_headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type")).map_or("", |it| it.1.as_str())
+    raw.request_headers
+        .iter()
+        .find(|it| it.0.eq_ignore_ascii_case("content-type"))
+        .map_or("", |it| it.1.as_str())
 }

@@ -73,7 +73,10 @@ pub fn known(value: &str) -> Option<&'static str> {
     if value.starts_with("AGE-SECRET-KEY-1") {
         return Some("private key");
     }
-    if !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.~+/=|".contains(&b)) {
+    if !value
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"_-.~+/=|".contains(&b))
+    {
         return None;
     }
     if value.starts_with("eyJ") {
@@ -81,8 +84,12 @@ pub fn known(value: &str) -> Option<&'static str> {
     }
     let bytes = value.as_bytes();
     if bytes.len() == 20
-        && [b"AKIA", b"ASIA", b"ABIA", b"ACCA"].iter().any(|it| bytes.starts_with(*it))
-        && bytes.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        && [b"AKIA", b"ASIA", b"ABIA", b"ACCA"]
+            .iter()
+            .any(|it| bytes.starts_with(*it))
+        && bytes
+            .iter()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
         && bits(&value[4..]) > 2.5
     {
         return Some("AWS access key");
@@ -106,7 +113,9 @@ pub fn known(value: &str) -> Option<&'static str> {
     PREFIXES
         .iter()
         .find(|(prefix, least, _)| {
-            value.strip_prefix(prefix).is_some_and(|rest| value.len() >= *least && bits(rest) > 2.8 && !reads(rest))
+            value
+                .strip_prefix(prefix)
+                .is_some_and(|rest| value.len() >= *least && bits(rest) > 2.8 && !reads(rest))
         })
         .map(|it| it.2)
 }
@@ -119,7 +128,9 @@ fn is_jwt(value: &str) -> bool {
     rest.len() >= 8
         && URL_SAFE_NO_PAD
             .decode(head.trim_end_matches('='))
-            .is_ok_and(|it| it.starts_with(b"{") && it.windows(5).any(|w| w == b"\"alg\"" || w == b"\"enc\""))
+            .is_ok_and(|it| {
+                it.starts_with(b"{") && it.windows(5).any(|w| w == b"\"alg\"" || w == b"\"enc\"")
+            })
 }
 
 /// Runs of credential characters in a text that have a known format.
@@ -138,7 +149,10 @@ pub fn in_text<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'static str)) 
         if i - start >= 15 {
             // ASCII bytes only, so these are character boundaries.
             let run = text[start..i].trim_matches(['.', '=', '/', '-']);
-            for part in [Some(run), run.rsplit_once(['=', '/']).map(|it| it.1)].into_iter().flatten() {
+            for part in [Some(run), run.rsplit_once(['=', '/']).map(|it| it.1)]
+                .into_iter()
+                .flatten()
+            {
                 if let Some(what) = known(part) {
                     found(part, what);
                     break;
@@ -146,10 +160,12 @@ pub fn in_text<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'static str)) 
             }
         }
     }
-    let mut rest = text;
+    let mut rest = if text.len() >= 40 { text } else { "" };
     while let Some(at) = rest.find("-----BEGIN ") {
         let from = &rest[at..];
-        let end = from.find("-----END ").and_then(|it| from[it + 9..].find("-----").map(|n| it + n + 14));
+        let end = from
+            .find("-----END ")
+            .and_then(|it| from[it + 9..].find("-----").map(|n| it + n + 14));
         let end = end.unwrap_or(from.len());
         if from[..end].contains("PRIVATE KEY") {
             found(&from[..end], "private key");

@@ -12,7 +12,9 @@ use crate::{artifacts::recording::EmbeddedJson, shape};
 
 const MAX_EMBEDDED: usize = 16;
 /// Elements that hold no text a person reads.
-const DROPPED: &[&str] = &["script", "style", "noscript", "template", "svg", "iframe", "head", "object", "link", "meta"];
+const DROPPED: &[&str] = &[
+    "script", "style", "noscript", "template", "svg", "iframe", "head", "object", "link", "meta",
+];
 const KEPT_ATTRIBUTES: &[&str] = &["class", "id", "href", "name", "type", "role"];
 const MAX_ATTRIBUTE: usize = 512;
 
@@ -39,7 +41,11 @@ pub fn read(text: &str, meter: &mut Meter<'_>) -> Page {
     let mut elements = Vec::new();
     weigh(html.root_element(), meter, &mut elements);
     let embedded = embedded(&html, meter);
-    Page { html, elements, embedded }
+    Page {
+        html,
+        elements,
+        embedded,
+    }
 }
 
 impl Page {
@@ -64,7 +70,8 @@ impl Page {
                 // While too large, follow the child with most of it; afterwards only what loses nothing.
                 Some((child, i))
                     if self.elements[i].shown == whole.shown
-                        || (whole.size > MAX_STORED && self.elements[i].shown * 5 >= whole.shown * 3) =>
+                        || (whole.size > MAX_STORED
+                            && self.elements[i].shown * 5 >= whole.shown * 3) =>
                 {
                     // `<ul>` is of more use than its only `<li>`.
                     if self.elements[i].shown == whole.shown && whole.size < MAX_STORED / 8 {
@@ -88,7 +95,11 @@ fn kept(element: &ElementRef<'_>) -> bool {
 fn weigh(element: ElementRef<'_>, meter: &mut Meter<'_>, out: &mut Vec<Weight>) {
     let at = out.len();
     out.push(Weight::default());
-    let mut sum = Weight { shown: 0, size: element.value().name().len() * 2 + 5, count: 1 };
+    let mut sum = Weight {
+        shown: 0,
+        size: element.value().name().len() * 2 + 5,
+        count: 1,
+    };
     for (name, value) in element.value().attrs() {
         if keeps_attribute(name) {
             sum.size += name.len() + value.len().min(MAX_ATTRIBUTE) + 4;
@@ -128,7 +139,11 @@ fn write(element: ElementRef<'_>, walk: &mut Walk<'_>, out: &mut String) -> bool
     out.push('<');
     out.push_str(name);
     for (key, value) in element.value().attrs().filter(|it| keeps_attribute(it.0)) {
-        let new = walk.leaf(key.strip_prefix("data-").unwrap_or(key), value, Place::Json);
+        let new = walk.leaf(
+            key.strip_prefix("data-").unwrap_or(key),
+            value,
+            Place::Answer,
+        );
         let value = super::body::cut(new.as_deref().unwrap_or(value), MAX_ATTRIBUTE);
         // Nested elements need room for their end tags too.
         if out.len() + value.len() + 1024 < MAX_STORED {
@@ -148,7 +163,7 @@ fn write(element: ElementRef<'_>, walk: &mut Walk<'_>, out: &mut String) -> bool
         }
         match child.value() {
             Node::Text(text) => {
-                let new = walk.text(text, super::walk::Prose::Spoken);
+                let new = walk.text(text, super::scan::Prose::Spoken);
                 let text = new.as_deref().unwrap_or(text);
                 let kept = super::body::cut(text, MAX_STORED - 2048 - out.len());
                 complete &= kept.len() == text.len();
@@ -200,11 +215,20 @@ fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
         if !text.starts_with(['{', '[']) || out.len() >= MAX_EMBEDDED {
             continue;
         }
-        let Some(selector) = selector(*script, &all) else { continue };
-        let Ok(value) = serde_json::from_str::<Value>(text) else { continue };
+        let Some(selector) = selector(*script, &all) else {
+            continue;
+        };
+        let Ok(value) = serde_json::from_str::<Value>(text) else {
+            continue;
+        };
         meter.take_lists();
         let leaves_visible = meter.json(&value);
-        out.push(EmbeddedJson { selector, shape: shape::paths(&value), lists: meter.take_lists(), leaves_visible });
+        out.push(EmbeddedJson {
+            selector,
+            shape: shape::paths(&value),
+            lists: meter.take_lists(),
+            leaves_visible,
+        });
     }
     out
 }
@@ -214,12 +238,15 @@ fn selector(script: ElementRef<'_>, all: &[ElementRef<'_>]) -> Option<String> {
     let plain = |it: &str| {
         it.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && it.len() <= 64
-            && it.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+            && it
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
     };
     if let Some(id) = script.attr("id").filter(|it| plain(it)) {
         return Some(format!("script#{id}"));
     }
-    let only = |key: &str, value: &str| all.iter().filter(|it| it.attr(key) == Some(value)).count() == 1;
+    let only =
+        |key: &str, value: &str| all.iter().filter(|it| it.attr(key) == Some(value)).count() == 1;
     let mut attrs: Vec<(&str, &str)> = script.value().attrs().collect();
     // The type first, then data attributes by name.
     attrs.sort_by_key(|it| (it.0 != "type", it.0.to_owned()));
@@ -229,7 +256,9 @@ fn selector(script: ElementRef<'_>, all: &[ElementRef<'_>]) -> Option<String> {
             (*key == "type" || *key == "class" || key.starts_with("data-"))
                 && plain(key)
                 && value.len() <= 64
-                && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-/+. ".contains(&b))
+                && value
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"_-/+. ".contains(&b))
                 && !super::detector::erratic(value)
         })
         .find(|(key, value)| only(key, value))

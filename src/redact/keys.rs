@@ -21,73 +21,450 @@ pub enum KeyClass {
 }
 
 const ALWAYS: &[&str] = &[
-    "password", "passwd", "pwd", "passphrase", "passcode", "secret", "secrets", "otp", "totp", "cvv", "cvc",
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "passcode",
+    "secret",
+    "secrets",
+    "otp",
+    "totp",
+    "cvv",
+    "cvc",
 ];
-const ALWAYS_INSIDE: &[&str] = &["password", "passwd", "clientsecret", "privatekey", "secretkey"];
+const ALWAYS_INSIDE: &[&str] = &[
+    "password",
+    "passwd",
+    "clientsecret",
+    "privatekey",
+    "secretkey",
+];
 const LIKELY: &[&str] = &[
-    "token", "tokens", "auth", "oauth", "session", "sess", "bearer", "jwt", "csrf", "xsrf", "apikey", "credential",
-    "credentials", "signature", "cookie", "cookies", "sid", "assertion", "samlresponse", "nonce", "wpnonce",
-    "authorization", "hmac", "sig", "captcha", "verifier", "accesskey", "appkey", "authkey", "sign", "saml",
+    "token",
+    "tokens",
+    "auth",
+    "oauth",
+    "session",
+    "sess",
+    "bearer",
+    "jwt",
+    "csrf",
+    "xsrf",
+    "apikey",
+    "credential",
+    "credentials",
+    "signature",
+    "cookie",
+    "cookies",
+    "sid",
+    "assertion",
+    "samlresponse",
+    "nonce",
+    "wpnonce",
+    "authorization",
+    "hmac",
+    "sig",
+    "captcha",
+    "verifier",
+    "accesskey",
+    "appkey",
+    "authkey",
+    "sign",
+    "saml",
 ];
 const LIKELY_INSIDE: &[&str] = &[
-    "apikey", "token", "csrf", "xsrf", "sessid", "sessionid", "credential", "accesskey", "authkey", "subscriptionkey",
-    "appkey", "secret", "samlresponse",
+    "apikey",
+    "token",
+    "csrf",
+    "xsrf",
+    "sessid",
+    "sessionid",
+    "credential",
+    "accesskey",
+    "authkey",
+    "subscriptionkey",
+    "appkey",
+    "secret",
+    "samlresponse",
 ];
-const PERHAPS: &[&str] = &["code", "state", "ticket", "pat", "license", "licence", "private", "webhook"];
+const PERHAPS: &[&str] = &[
+    "code", "state", "ticket", "pat", "license", "licence", "private", "webhook",
+];
 /// As the last word these turn a name into a description.
 const DESCRIBES: &[&str] = &[
-    "type", "types", "name", "names", "count", "counts", "length", "len", "size", "policy", "endpoint", "endpoints",
-    "enabled", "disabled", "expires", "expiry", "expiration", "expire", "exp", "ttl", "in", "version", "file",
-    "filename", "path", "vault", "status", "level", "limit", "index", "format", "alg", "algorithm", "method",
-    "methods", "scheme", "required", "provider", "source", "domain", "hint", "label", "title", "message", "error",
-    "description", "field", "column", "prefix", "suffix", "usage", "used", "remaining", "at", "time", "date",
-    "timestamp", "created", "updated", "host", "hostname", "results", "result", "pressed", "store", "dir",
-    "locations", "placeholder", "position", "strength", "valid", "validity", "verified", "settings", "options",
-    "config", "mode", "supported", "country", "color", "colour", "list", "budget", "price", "symbol", "decimals",
+    "type",
+    "types",
+    "name",
+    "names",
+    "count",
+    "counts",
+    "length",
+    "len",
+    "size",
+    "policy",
+    "endpoint",
+    "endpoints",
+    "enabled",
+    "disabled",
+    "expires",
+    "expiry",
+    "expiration",
+    "expire",
+    "exp",
+    "ttl",
+    "in",
+    "version",
+    "file",
+    "filename",
+    "path",
+    "vault",
+    "status",
+    "level",
+    "limit",
+    "index",
+    "format",
+    "alg",
+    "algorithm",
+    "method",
+    "methods",
+    "scheme",
+    "required",
+    "provider",
+    "source",
+    "domain",
+    "hint",
+    "label",
+    "title",
+    "message",
+    "error",
+    "description",
+    "field",
+    "column",
+    "prefix",
+    "suffix",
+    "usage",
+    "used",
+    "remaining",
+    "at",
+    "time",
+    "date",
+    "timestamp",
+    "created",
+    "updated",
+    "host",
+    "hostname",
+    "results",
+    "result",
+    "pressed",
+    "store",
+    "dir",
+    "locations",
+    "placeholder",
+    "position",
+    "strength",
+    "valid",
+    "validity",
+    "verified",
+    "settings",
+    "options",
+    "config",
+    "mode",
+    "supported",
+    "country",
+    "color",
+    "colour",
+    "list",
+    "budget",
+    "price",
+    "symbol",
+    "decimals",
 ];
 /// A value under such a last word may be as random as it likes.
 const IDENTIFIES: &[&str] = &[
-    "id", "ids", "uid", "uuid", "guid", "hash", "sha", "md", "checksum", "digest", "etag", "integrity", "cursor",
-    "after", "before", "continuation", "fingerprint", "thumbprint", "url", "uri", "urls", "href", "link", "src",
-    "image", "img", "icon", "thumbnail", "thumb", "photo", "avatar", "poster", "font", "build", "revision", "rev",
-    "commit", "version", "address", "slug", "kid", "trace", "traceparent", "tracestate", "span", "ray", "gclid",
-    "fbclid", "msclkid", "dclid", "wbraid", "gbraid", "html", "svg", "css", "geometry", "polyline", "geohash",
-    "isbn", "doi", "phone", "email", "filename", "file", "path", "handle", "permalink", "lsid", "urn", "arn",
-    "useragent", "agent", "class", "classname", "selector", "xpath", "testid", "sequence", "inchikey", "smiles",
+    "id",
+    "ids",
+    "uid",
+    "uuid",
+    "guid",
+    "hash",
+    "sha",
+    "md",
+    "checksum",
+    "digest",
+    "etag",
+    "integrity",
+    "cursor",
+    "after",
+    "before",
+    "continuation",
+    "fingerprint",
+    "thumbprint",
+    "url",
+    "uri",
+    "urls",
+    "href",
+    "link",
+    "src",
+    "image",
+    "img",
+    "icon",
+    "thumbnail",
+    "thumb",
+    "photo",
+    "avatar",
+    "poster",
+    "font",
+    "build",
+    "revision",
+    "rev",
+    "commit",
+    "version",
+    "address",
+    "slug",
+    "kid",
+    "trace",
+    "traceparent",
+    "tracestate",
+    "span",
+    "ray",
+    "gclid",
+    "fbclid",
+    "msclkid",
+    "dclid",
+    "wbraid",
+    "gbraid",
+    "html",
+    "svg",
+    "css",
+    "geometry",
+    "polyline",
+    "geohash",
+    "isbn",
+    "doi",
+    "phone",
+    "email",
+    "filename",
+    "file",
+    "path",
+    "handle",
+    "permalink",
+    "lsid",
+    "urn",
+    "arn",
+    "useragent",
+    "agent",
+    "class",
+    "classname",
+    "selector",
+    "xpath",
+    "testid",
+    "sequence",
+    "inchikey",
+    "smiles",
 ];
 /// Before `key` these say that it is a data key.
 const DATA_KEYS: &[&str] = &[
-    "sort", "order", "partition", "cache", "react", "translation", "primary", "foreign", "row",
-    "group", "object", "routing", "hot", "press", "dedupe", "lookup", "map", "storage", "tag", "feature", "event",
-    "message", "label", "display", "issue", "project", "parent", "item", "resource", "dictionary", "unique",
-    "natural", "shard", "composite", "index", "range", "usage", "taxon", "species", "genus", "dataset", "family",
-    "class", "phylum", "kingdom", "accepted", "nub", "publishing", "text", "string", "category", "metric", "facet",
-    "field", "name", "search", "query", "property", "locale", "answer", "component", "template", "type", "entity",
-    "checklist", "basionym", "organization", "installation", "i18n", "page", "agg", "aggregation", "bucket", "work",
-    "author", "edition", "cover",
+    "sort",
+    "order",
+    "partition",
+    "cache",
+    "react",
+    "translation",
+    "primary",
+    "foreign",
+    "row",
+    "group",
+    "object",
+    "routing",
+    "hot",
+    "press",
+    "dedupe",
+    "lookup",
+    "map",
+    "storage",
+    "tag",
+    "feature",
+    "event",
+    "message",
+    "label",
+    "display",
+    "issue",
+    "project",
+    "parent",
+    "item",
+    "resource",
+    "dictionary",
+    "unique",
+    "natural",
+    "shard",
+    "composite",
+    "index",
+    "range",
+    "usage",
+    "taxon",
+    "species",
+    "genus",
+    "dataset",
+    "family",
+    "class",
+    "phylum",
+    "kingdom",
+    "accepted",
+    "nub",
+    "publishing",
+    "text",
+    "string",
+    "category",
+    "metric",
+    "facet",
+    "field",
+    "name",
+    "search",
+    "query",
+    "property",
+    "locale",
+    "answer",
+    "component",
+    "template",
+    "type",
+    "entity",
+    "checklist",
+    "basionym",
+    "organization",
+    "installation",
+    "i18n",
+    "page",
+    "agg",
+    "aggregation",
+    "bucket",
+    "work",
+    "author",
+    "edition",
+    "cover",
 ];
 /// Before `token` these say that it is a cursor or a count.
 const DATA_TOKENS: &[&str] = &[
-    "page", "next", "sync", "continuation", "cursor", "previous", "prev", "start", "resume", "delta", "max", "min",
-    "num", "total", "input", "output", "prompt", "completion", "cached", "reasoning", "stop", "eos", "bos", "pad",
+    "search",
+    "query",
+    "page",
+    "next",
+    "sync",
+    "continuation",
+    "cursor",
+    "previous",
+    "prev",
+    "start",
+    "resume",
+    "delta",
+    "max",
+    "min",
+    "num",
+    "total",
+    "input",
+    "output",
+    "prompt",
+    "completion",
+    "cached",
+    "reasoning",
+    "stop",
+    "eos",
+    "bos",
+    "pad",
 ];
 /// Anywhere in a name: a yes or no, or a place to keep secrets.
-const ASKS: &[&str] = &["has", "is", "forgot", "forgotten", "show", "hide", "can", "needs", "requires", "vault", "no"];
+const ASKS: &[&str] = &[
+    "has",
+    "is",
+    "forgot",
+    "forgotten",
+    "show",
+    "hide",
+    "can",
+    "needs",
+    "requires",
+    "vault",
+    "no",
+];
 /// Headers whose values are long and harmless. Values that are URLs are opened before this is asked.
 const HARMLESS_HEADERS: &[&str] = &[
-    "accept", "accept-encoding", "accept-language", "accept-ranges", "age", "alt-svc", "cache-control", "connection",
-    "content-disposition", "content-encoding", "content-language", "content-length", "content-md5", "content-type",
-    "critical-ch", "date", "digest", "dnt", "etag", "expect-ct", "expires", "host", "if-match", "if-modified-since",
-    "if-none-match", "keep-alive", "last-modified", "nel", "p3p", "pragma", "priority", "reporting-endpoints",
-    "report-to", "server", "server-timing", "strict-transport-security", "surrogate-key", "te", "timing-allow-origin",
-    "traceparent", "tracestate", "transfer-encoding", "upgrade", "user-agent", "vary", "via", "warning",
-    "authentication-results", "www-authenticate", "x-cache", "x-amz-cf-id", "x-amz-cf-pop", "x-amz-id-2", "cf-ray",
-    "x-served-by", "x-timer", "x-powered-by", "x-github-request-id", "origin-trial", "accept-ch", "permissions-policy",
-    "feature-policy", "alternate-protocol", "x-fastly-request-id", "x-varnish", "expect", "range", "content-range",
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "accept-ranges",
+    "age",
+    "alt-svc",
+    "cache-control",
+    "connection",
+    "content-disposition",
+    "content-encoding",
+    "content-language",
+    "content-length",
+    "content-md5",
+    "content-type",
+    "critical-ch",
+    "date",
+    "digest",
+    "dnt",
+    "etag",
+    "expect-ct",
+    "expires",
+    "host",
+    "if-match",
+    "if-modified-since",
+    "if-none-match",
+    "keep-alive",
+    "last-modified",
+    "nel",
+    "p3p",
+    "pragma",
+    "priority",
+    "reporting-endpoints",
+    "report-to",
+    "server",
+    "server-timing",
+    "strict-transport-security",
+    "surrogate-key",
+    "te",
+    "timing-allow-origin",
+    "traceparent",
+    "tracestate",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+    "vary",
+    "via",
+    "warning",
+    "authentication-results",
+    "www-authenticate",
+    "x-cache",
+    "x-amz-cf-id",
+    "x-amz-cf-pop",
+    "x-amz-id-2",
+    "cf-ray",
+    "x-served-by",
+    "x-timer",
+    "x-powered-by",
+    "x-github-request-id",
+    "origin-trial",
+    "accept-ch",
+    "permissions-policy",
+    "feature-policy",
+    "alternate-protocol",
+    "x-fastly-request-id",
+    "x-varnish",
+    "expect",
+    "range",
+    "content-range",
 ];
 
 /// Always secret, whole.
-pub const CREDENTIAL_HEADERS: &[&str] = &["cookie", "set-cookie", "authorization", "proxy-authorization"];
+pub const CREDENTIAL_HEADERS: &[&str] = &[
+    "cookie",
+    "set-cookie",
+    "authorization",
+    "proxy-authorization",
+];
 
 /// What `key` says in this place.
 pub fn classify(key: &str, place: Place) -> KeyClass {
@@ -118,12 +495,17 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     let joined: String = words.concat();
     let inside = |list: &[&str]| list.iter().any(|it| joined.contains(it));
     let session = has(&["session", "sess", "sid"]) || joined.ends_with("sessid");
-    let before_last = words.len().checked_sub(2).map_or("", |it| words[it].as_str());
+    let before_last = words
+        .len()
+        .checked_sub(2)
+        .map_or("", |it| words[it].as_str());
 
     if has(ASKS) || (DESCRIBES.contains(&last) && words.len() > 1) {
         return KeyClass::Harmless;
     }
-    if IDENTIFIES.contains(&last) && !(session && words.len() <= 3 && before_last != "count" && last == "id") {
+    if IDENTIFIES.contains(&last)
+        && !(session && words.len() <= 3 && before_last != "count" && last == "id")
+    {
         return KeyClass::Harmless;
     }
     if joined.contains("secretar") || joined.contains("tokeniz") || joined.ends_with("clid") {
@@ -137,8 +519,24 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     }
     if matches!(last, "key" | "keys" | "pubkey" | "publickey") {
         let credential = has(&[
-            "api", "app", "access", "private", "auth", "client", "subscription", "encryption", "signing", "master",
-            "account", "apim", "service", "consumer", "application", "admin", "server", "functions",
+            "api",
+            "app",
+            "access",
+            "private",
+            "auth",
+            "client",
+            "subscription",
+            "encryption",
+            "signing",
+            "master",
+            "account",
+            "apim",
+            "service",
+            "consumer",
+            "application",
+            "admin",
+            "server",
+            "functions",
         ]);
         if credential {
             return KeyClass::Likely;
@@ -148,17 +546,29 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         }
         // A public key that an API needs is redacted in requests; `key` names rows in answers.
         let vague = words.len() == 1 || has(&["public", "pub"]) || last != "key";
-        return if vague && place == Place::Json { KeyClass::Harmless } else { KeyClass::Perhaps };
+        return if vague && matches!(place, Place::Json | Place::Answer) {
+            KeyClass::Harmless
+        } else {
+            KeyClass::Perhaps
+        };
     }
     if has(LIKELY) || inside(LIKELY_INSIDE) {
         return KeyClass::Likely;
     }
     // Where `login` is a field of an answer it is a user's name.
-    if last == "pass" || (last == "login" && place != Place::Json) {
+    if last == "pass" || (last == "login" && !matches!(place, Place::Json | Place::Answer)) {
         return KeyClass::Perhaps;
     }
     // `zip_code` and `country_state` are data; `device_code` is not.
-    let exact = words.len() == 1 || has(&["device", "authorization", "verification", "user", "sonar", "airtable"]);
+    let exact = (words.len() == 1 && place != Place::Answer)
+        || has(&[
+            "device",
+            "authorization",
+            "verification",
+            "user",
+            "sonar",
+            "airtable",
+        ]);
     if (PERHAPS.contains(&last) && exact) || has(&["pat", "private"]) {
         return KeyClass::Perhaps;
     }
@@ -175,7 +585,8 @@ pub fn words(key: &str) -> Vec<String> {
         let starts = c.is_uppercase()
             && before.is_some_and(|it| {
                 it.is_lowercase()
-                    || (it.is_uppercase() && chars.get(i + 1).is_some_and(|next| next.is_lowercase()))
+                    || (it.is_uppercase()
+                        && chars.get(i + 1).is_some_and(|next| next.is_lowercase()))
             });
         if (!c.is_alphabetic() || starts) && !word.is_empty() {
             out.push(std::mem::take(&mut word));
@@ -197,25 +608,37 @@ mod tests {
     #[test]
     fn names_by_what_they_say() {
         for (class, keys) in [
-            (KeyClass::Always, "password currentPassword db_pass client_secret otp SECRET new_password"),
+            (
+                KeyClass::Always,
+                "password currentPassword db_pass client_secret otp SECRET new_password",
+            ),
             (
                 KeyClass::Likely,
                 "x-csrf-token accessToken API_KEY apikey phpsessid session_id sessionid authtoken _csrf X-Amz-Signature \
                  x-algolia-api-key refresh_token jwt auth",
             ),
-            (KeyClass::Perhaps, "bitbucket_key code state device_code ticket"),
+            (
+                KeyClass::Perhaps,
+                "bitbucket_key code state device_code ticket",
+            ),
             (
                 KeyClass::Harmless,
                 "max_tokens token_type sort_key next_page_token pageToken credentialsId kms_key_id has_password \
                  passwordPolicy secretary id order_id cache_key i18nKey key LLM_SECRET_NAME gclid session_count_id",
             ),
-            (KeyClass::Silent, "author authors keyword keywords monkey compass zip_code keyboard title q"),
+            (
+                KeyClass::Silent,
+                "author authors keyword keywords monkey compass zip_code keyboard title q",
+            ),
         ] {
             for key in keys.split_whitespace() {
                 assert_eq!(classify(key, Place::Json), class, "{key}");
             }
         }
         assert_eq!(classify("key", Place::Query), KeyClass::Perhaps);
-        assert_eq!(classify("Sec-WebSocket-Key", Place::Header), KeyClass::Harmless);
+        assert_eq!(
+            classify("Sec-WebSocket-Key", Place::Header),
+            KeyClass::Harmless
+        );
     }
 }

@@ -14,7 +14,9 @@ pub struct LiveValues {
 
 impl LiveValues {
     pub(super) fn new(values: impl Iterator<Item = (String, Zeroizing<String>)>) -> Self {
-        Self { values: values.collect() }
+        Self {
+            values: values.collect(),
+        }
     }
 
     /// The value of a placeholder such as `[REDACTED:x-csrf-token]`.
@@ -32,13 +34,20 @@ impl LiveValues {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         // Earliest first; the encoded forms do not contain each other.
-        while let Some((at, level, open, close)) =
-            MARKS.iter().filter_map(|(level, open, close)| rest.find(open).map(|at| (at, *level, *open, *close))).min()
+        while let Some((at, level, open, close)) = MARKS
+            .iter()
+            .filter_map(|(level, open, close)| {
+                rest.find(open).map(|at| (at, *level, *open, *close))
+            })
+            .min()
         {
             out.push_str(&rest[..at]);
             let name = &rest[at + open.len()..];
             let end = name.find(close)?;
-            let key = format!("[REDACTED:{}]", name[..end].replace("%2523", "#").replace("%23", "#"));
+            let key = format!(
+                "[REDACTED:{}]",
+                name[..end].replace("%2523", "#").replace("%23", "#")
+            );
             let value = self.get(&key)?;
             match level {
                 0 => out.push_str(value),
@@ -53,8 +62,11 @@ impl LiveValues {
 }
 
 /// How often percent-encoded, how a placeholder opens, how it closes.
-const MARKS: &[(u8, &str, &str)] =
-    &[(0, "[REDACTED:", "]"), (1, "%5BREDACTED%3A", "%5D"), (2, "%255BREDACTED%253A", "%255D")];
+const MARKS: &[(u8, &str, &str)] = &[
+    (0, "[REDACTED:", "]"),
+    (1, "%5BREDACTED%3A", "%5D"),
+    (2, "%255BREDACTED%253A", "%255D"),
+];
 
 impl fmt::Debug for LiveValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,7 +88,10 @@ mod tests {
         for (text, expected) in [
             ("no placeholder", Some("no placeholder")),
             ("Bearer [REDACTED:t]!", Some("Bearer a/b c!")),
-            ("?q=%5BREDACTED%3At%5D&r=%5BREDACTED%3At%232%5D", Some("?q=a%2Fb%20c&r=x")),
+            (
+                "?q=%5BREDACTED%3At%5D&r=%5BREDACTED%3At%232%5D",
+                Some("?q=a%2Fb%20c&r=x"),
+            ),
             ("u=%255BREDACTED%253At%255D", Some("u=a%252Fb%2520c")),
             ("[REDACTED:unknown]", None),
             ("[REDACTED:t", None),

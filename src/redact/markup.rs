@@ -1,10 +1,13 @@
 //! HTML without a parser: enough to read its text, its `<meta>` and `<input>` values and its depth, in one pass each.
 
 /// Elements whose text nobody sees.
-const HIDDEN: &[&str] = &["script", "style", "noscript", "template", "svg", "head", "title", "textarea", "iframe", "object"];
+const HIDDEN: &[&str] = &[
+    "script", "style", "noscript", "template", "svg", "head", "title", "textarea", "iframe",
+    "object",
+];
 const VOID: &[&str] = &[
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "param", "p",
-    "li", "td", "tr", "th", "dt", "dd", "option",
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
+    "wbr", "param", "p", "li", "td", "tr", "th", "dt", "dd", "option",
 ];
 
 /// What a person would read, at most `limit` bytes; tags end words.
@@ -22,7 +25,8 @@ pub fn visible_text(html: &str, limit: usize) -> String {
             rest = comment.find("-->").map_or("", |it| &comment[it + 3..]);
             continue;
         }
-        if !tag[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')) {
+        if !tag[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
+        {
             out.push('<');
             rest = &tag[1..];
             continue;
@@ -33,8 +37,23 @@ pub fn visible_text(html: &str, limit: usize) -> String {
         if HIDDEN.contains(&name.as_str()) && !tag[..close].ends_with('/') {
             rest = skip_element(rest, &name);
         }
-        if !out.ends_with([' ', '\n']) && !out.is_empty() && !matches!(name.as_str(), "b" | "i" | "em" | "strong" | "mark" | "span" | "u") {
-            out.push(if matches!(name.as_str(), "p" | "div" | "br" | "li" | "tr" | "h1" | "h2" | "h3") { '\n' } else { ' ' });
+        if !out.ends_with([' ', '\n'])
+            && !out.is_empty()
+            && !matches!(
+                name.as_str(),
+                "b" | "i" | "em" | "strong" | "mark" | "span" | "u"
+            )
+        {
+            out.push(
+                if matches!(
+                    name.as_str(),
+                    "p" | "div" | "br" | "li" | "tr" | "h1" | "h2" | "h3"
+                ) {
+                    '\n'
+                } else {
+                    ' '
+                },
+            );
         }
     }
     let mut end = out.len().min(limit);
@@ -68,9 +87,19 @@ pub fn named_values(html: &str, mut found: impl FnMut(&str, &str, &str)) {
         let Some(close) = tag_end(tag) else { break };
         if name == "meta" || name == "input" {
             let attrs = attributes(&tag[..close]);
-            let get = |key: &str| attrs.iter().find(|it| it.0.eq_ignore_ascii_case(key)).map(|it| it.1.as_str());
+            let get = |key: &str| {
+                attrs
+                    .iter()
+                    .find(|it| it.0.eq_ignore_ascii_case(key))
+                    .map(|it| it.1.as_str())
+            };
             let value = get(if name == "meta" { "content" } else { "value" });
-            if let (Some(key), Some(value)) = (get("name").or_else(|| get("property")).or_else(|| get("id")), value) {
+            if let (Some(key), Some(value)) = (
+                get("name")
+                    .or_else(|| get("property"))
+                    .or_else(|| get("id")),
+                value,
+            ) {
                 found(&name, key, value);
             }
         }
@@ -192,7 +221,13 @@ fn skip_element<'a>(rest: &'a str, name: &str) -> &'a str {
 }
 
 fn tag_name(tag: &str) -> String {
-    tag[1..].trim_start_matches('/').bytes().take(32).take_while(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_lowercase() as char).collect()
+    tag[1..]
+        .trim_start_matches('/')
+        .bytes()
+        .take(32)
+        .take_while(u8::is_ascii_alphanumeric)
+        .map(|b| b.to_ascii_lowercase() as char)
+        .collect()
 }
 
 /// Position of the `>` that ends a tag, quotes respected up to a bound.
@@ -210,7 +245,9 @@ fn tag_end(tag: &str) -> Option<usize> {
 }
 
 fn find_tag(html: &str, open: &str) -> Option<usize> {
-    html.as_bytes().windows(open.len()).position(|it| it.eq_ignore_ascii_case(open.as_bytes()))
+    html.as_bytes()
+        .windows(open.len())
+        .position(|it| it.eq_ignore_ascii_case(open.as_bytes()))
 }
 
 fn attributes(tag: &str) -> Vec<(String, String)> {
@@ -218,27 +255,28 @@ fn attributes(tag: &str) -> Vec<(String, String)> {
     let mut rest = tag[1..].trim_start_matches(|c: char| c.is_ascii_alphanumeric());
     while out.len() < 64 {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
-        let end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c == '=' || c.is_whitespace())
+            .unwrap_or(rest.len());
         if end == 0 {
             break;
         }
         let name = &rest[..end];
         rest = rest[end..].trim_start();
-        let Some(after) = rest.strip_prefix('=') else { continue };
+        let Some(after) = rest.strip_prefix('=') else {
+            continue;
+        };
         let after = after.trim_start();
         let value;
-        match after.chars().next() {
-            Some(quote @ ('"' | '\'')) => {
-                let body = &after[1..];
-                let close = body.find(quote).unwrap_or(body.len());
-                value = &body[..close];
-                rest = body.get(close + 1..).unwrap_or("");
-            }
-            _ => {
-                let close = after.find(char::is_whitespace).unwrap_or(after.len());
-                value = &after[..close];
-                rest = &after[close..];
-            }
+        if let Some(quote @ ('"' | '\'')) = after.chars().next() {
+            let body = &after[1..];
+            let close = body.find(quote).unwrap_or(body.len());
+            value = &body[..close];
+            rest = body.get(close + 1..).unwrap_or("");
+        } else {
+            let close = after.find(char::is_whitespace).unwrap_or(after.len());
+            value = &after[..close];
+            rest = &after[close..];
         }
         out.push((name.to_owned(), entities(value)));
     }
@@ -252,13 +290,20 @@ mod tests {
     #[test]
     fn text_of_markup() {
         for (html, text) in [
-            ("<p>Hello <b>wor</b>ld</p><script>x=1<2</script><p>A&amp;B &#233;</p>", "Hello world\nA&B é "),
+            (
+                "<p>Hello <b>wor</b>ld</p><script>x=1<2</script><p>A&amp;B &#233;</p>",
+                "Hello world\nA&B é ",
+            ),
             ("a < b and <!-- no --> c", "a < b and c"),
             ("<style>p{}</style><div title='a>b'>ok", "ok"),
             ("<script>never closed", ""),
             ("plain", "plain"),
         ] {
-            assert_eq!(visible_text(html, 1000).trim_end(), text.trim_end(), "{html}");
+            assert_eq!(
+                visible_text(html, 1000).trim_end(),
+                text.trim_end(),
+                "{html}"
+            );
         }
     }
 
@@ -267,7 +312,9 @@ mod tests {
         let html = "<html><head><title> A &amp; B </title><meta name=csrf-token content='x&amp;y'>\
                     <input type=hidden value=\"v\" name=\"k\"></head>";
         let mut all = Vec::new();
-        named_values(html, |tag, name, value| all.push(format!("{tag} {name} {value}")));
+        named_values(html, |tag, name, value| {
+            all.push(format!("{tag} {name} {value}"));
+        });
         assert_eq!(all, ["meta csrf-token x&y", "input k v"]);
         assert_eq!(title(html).unwrap(), "A & B");
         assert_eq!(depth(&"<div>".repeat(600), 512), usize::MAX);

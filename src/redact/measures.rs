@@ -69,12 +69,20 @@ impl<'a> Meter<'a> {
     pub fn leaf(&mut self, text: &str) -> bool {
         self.words(text);
         let words = &self.scratch;
-        let digits = text.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'-');
-        let least = if digits { text.bytes().filter(u8::is_ascii_digit).count() } else { text.chars().take(3).count() };
+        let digits = text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b == b'.' || b == b'-');
+        let least = if digits {
+            text.bytes().filter(u8::is_ascii_digit).count()
+        } else {
+            text.chars().take(3).count()
+        };
         if words.is_empty() || least < 3 {
             return false;
         }
-        let hash = words.iter().fold(17_u64, |it, word| it.rotate_left(5).wrapping_mul(31) ^ word);
+        let hash = words
+            .iter()
+            .fold(17_u64, |it, word| it.rotate_left(5).wrapping_mul(31) ^ word);
         self.leaves.push(hash);
         let seen = self.visible.holds(words);
         if seen {
@@ -176,7 +184,9 @@ impl<'a> Meter<'a> {
                 },
             );
         }
-        let Some(list) = self.lists.get_mut(path) else { return };
+        let Some(list) = self.lists.get_mut(path) else {
+            return;
+        };
         list.len = list.len.saturating_add(items.len() as u32);
         list.instances += 1;
         list.leaves_visible += seen;
@@ -220,14 +230,21 @@ impl<'a> Meter<'a> {
         self.shown.sort_unstable();
         self.shown.dedup();
         let covered = self.covered.iter().filter(|it| **it).count();
-        let typed = self.typed.iter().zip(&self.typed_hit).filter(|it| *it.1).map(|it| it.0.0.clone());
+        let typed = self
+            .typed
+            .iter()
+            .zip(&self.typed_hit)
+            .filter(|it| *it.1)
+            .map(|it| it.0.0.clone());
         let measures = Measures {
             shape: root.map(shape::paths).unwrap_or_default(),
             lists,
             leaves: self.leaves.len() as u32,
             leaves_visible: self.shown.len() as u32,
             visible_weight: 0,
-            page_coverage_bp: (covered * 10_000).checked_div(self.covered.len()).unwrap_or(0) as u32,
+            page_coverage_bp: (covered * 10_000)
+                .checked_div(self.covered.len())
+                .unwrap_or(0) as u32,
             typed_in_request: Vec::new(),
             typed_in_response: typed.collect(),
             json_nodes: if root.is_some() { self.nodes } else { 0 },
@@ -238,7 +255,10 @@ impl<'a> Meter<'a> {
                 .unwrap_or_default(),
             embedded_json: Vec::new(),
         };
-        Measured { measures, shown: self.shown }
+        Measured {
+            measures,
+            shown: self.shown,
+        }
     }
 }
 
@@ -249,7 +269,12 @@ pub fn weigh(bodies: &mut [Option<Measured>]) {
         *count.entry(*leaf).or_default() += 1;
     }
     for body in bodies.iter_mut().flatten() {
-        let weight = body.shown.iter().filter_map(|it| count.get(it)).map(|n| 1000 / n).sum();
+        let weight = body
+            .shown
+            .iter()
+            .filter_map(|it| count.get(it))
+            .map(|n| 1000 / n)
+            .sum();
         body.measures.visible_weight = weight;
     }
 }
@@ -286,12 +311,22 @@ mod tests {
         });
         let it = measure("the Rust Lang page", &body);
         let paths: Vec<&str> = it.lists.iter().map(|it| it.path.as_str()).collect();
-        assert_eq!(paths, ["\"a-b\"", "grid", "grid[]", "n.in", "\"a-b\"[].tags"]);
+        assert_eq!(
+            paths,
+            ["\"a-b\"", "grid", "grid[]", "n.in", "\"a-b\"[].tags"]
+        );
         for path in paths {
             let found = jmespath::compile(path).unwrap().search(&body).unwrap();
             assert!(found.is_array(), "{path}");
         }
-        assert_eq!((it.lists[0].len, it.lists[0].items_visible, it.lists[0].leaves_visible), (2, 1, 1));
+        assert_eq!(
+            (
+                it.lists[0].len,
+                it.lists[0].items_visible,
+                it.lists[0].leaves_visible
+            ),
+            (2, 1, 1)
+        );
         assert_eq!(it.lists[0].keys, ["t", "tags"]);
         assert_eq!(it.typed_in_response, ["q"]);
         assert_eq!((it.leaves, it.leaves_visible), (3, 1));

@@ -13,15 +13,19 @@ mod html;
 mod keys;
 mod live;
 pub mod markup;
+mod matcher;
 mod measures;
 mod origins;
 pub mod raw;
+mod scan;
 mod typed;
 mod vault;
 mod visible;
 mod walk;
 
 pub use live::LiveValues;
+
+use rayon::prelude::*;
 
 use self::{
     body::{Parsed, cut, parse},
@@ -30,10 +34,11 @@ use self::{
     measures::weigh,
     origins::Sources,
     raw::RawRecording,
+    scan::Prose,
     typed::Typed,
     vault::Vault,
     visible::{Visible, words_of},
-    walk::{Place, Prose, Rules, Sink, Walk},
+    walk::{Place, Rules, Sink, Walk},
 };
 use crate::{
     artifacts::recording::{Action, BlockedRequest, FinalPage, SessionRecording, ValueOrigin},
@@ -52,12 +57,20 @@ pub struct Redacted {
 pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let rules = Rules::new(
         &settings.allow,
-        raw.typed.values().map(String::as_str).chain([raw.task.as_str()]),
+        raw.typed
+            .values()
+            .map(String::as_str)
+            .chain([raw.task.as_str()]),
     );
-    let mut parsed: Vec<Parsed> = raw.exchanges.iter().map(parse).collect();
+    let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().map(parse).collect();
     let mut vault = Vault::default();
     learn(&raw, &mut parsed, &rules, &mut vault);
-    let harmless = raw.typed.iter().filter(|(name, _)| !names_secret(name)).map(|it| it.1.to_lowercase()).collect();
+    let harmless = raw
+        .typed
+        .iter()
+        .filter(|(name, _)| !names_secret(name))
+        .map(|it| it.1.to_lowercase())
+        .collect();
     vault.seal(harmless);
 
     let answer = raw.final_answer.as_deref().unwrap_or("");
@@ -92,7 +105,9 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
         exchanges[i].origins = used
             .into_iter()
             .map(|(placeholder, at)| ValueOrigin {
-                origin: vault.value(&placeholder).and_then(|value| sources.origin(value, i, &urls)),
+                origin: vault
+                    .value(&placeholder)
+                    .and_then(|value| sources.origin(value, i, &urls)),
                 placeholder,
                 at,
             })
@@ -103,7 +118,15 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let mut writer = Writer::new(&mut vault);
     let mut measured = Vec::with_capacity(exchanges.len());
     for ((stored, exchange), parsed) in exchanges.iter_mut().zip(&raw.exchanges).zip(parsed) {
-        measured.push(exchange::response(stored, exchange, parsed, &rules, &mut writer, &visible, &typed_words));
+        measured.push(exchange::response(
+            stored,
+            exchange,
+            parsed,
+            &rules,
+            &mut writer,
+            &visible,
+            &typed_words,
+        ));
     }
     weigh(&mut measured);
     for (stored, measured) in exchanges.iter_mut().zip(measured) {
@@ -114,7 +137,10 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
         }
     }
 
-    let mut walk = Walk { rules: &rules, sink: &mut writer };
+    let mut walk = Walk {
+        rules: &rules,
+        sink: &mut writer,
+    };
     let recording = SessionRecording {
         task: spoken(&mut walk, &raw.task),
         url: address(&mut walk, &raw.url),
@@ -122,9 +148,19 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
         typed: raw
             .typed
             .iter()
-            .map(|(name, value)| (name.clone(), walk.leaf(name, value, Place::Form).unwrap_or_else(|| value.clone())))
+            .map(|(name, value)| {
+                (
+                    name.clone(),
+                    walk.leaf(name, value, Place::Form)
+                        .unwrap_or_else(|| value.clone()),
+                )
+            })
             .collect(),
-        actions: raw.actions.into_iter().map(|it| action(&mut walk, it)).collect(),
+        actions: raw
+            .actions
+            .into_iter()
+            .map(|it| action(&mut walk, it))
+            .collect(),
         final_answer: raw.final_answer.as_deref().map(|it| spoken(&mut walk, it)),
         page: FinalPage {
             url: address(&mut walk, &raw.page.url),
@@ -145,17 +181,30 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
         duration_ms: raw.duration_ms,
         producer: raw.producer,
     };
-    Redacted { recording, live: vault.into_live() }
+    Redacted {
+        recording,
+        live: vault.into_live(),
+    }
 }
 
 /// One free text (a task, an error message) without a recording around it.
 pub fn text(value: &str, settings: &RedactSettings) -> String {
     let rules = Rules::new(&settings.allow, std::iter::once(value));
     let mut vault = Vault::default();
-    Walk { rules: &rules, sink: &mut Learner(&mut vault) }.text(value, Prose::Spoken);
+    Walk {
+        rules: &rules,
+        sink: &mut Learner(&mut vault),
+    }
+    .text(value, Prose::Spoken);
     vault.seal(Vec::new());
     let mut writer = Writer::new(&mut vault);
-    spoken(&mut Walk { rules: &rules, sink: &mut writer }, value)
+    spoken(
+        &mut Walk {
+            rules: &rules,
+            sink: &mut writer,
+        },
+        value,
+    )
 }
 
 /// Why a task or a typed value probably holds a secret: for `SECRET_IN_TASK`. Words, names, numbers and dates never do.
@@ -172,9 +221,15 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
     }
     let rules = Rules::new(&[], std::iter::empty());
     let mut found = Found(None);
-    let mut walk = Walk { rules: &rules, sink: &mut found };
+    let mut walk = Walk {
+        rules: &rules,
+        sink: &mut found,
+    };
     walk.text(text, Prose::Spoken);
-    for word in text.split(|c: char| c.is_whitespace() || "\"'`,;()<>".contains(c)).filter(|it| it.len() >= 4) {
+    for word in text
+        .split(|c: char| c.is_whitespace() || "\"'`,;()<>".contains(c))
+        .filter(|it| it.len() >= 4)
+    {
         let word = word.trim_end_matches(['.', '!', '?', ':']);
         walk.leaf("", word, Place::Json);
         // `password=letmein`: no one writes that of a harmless word.
@@ -198,16 +253,29 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
 }
 
 fn names_secret(name: &str) -> bool {
-    matches!(keys::classify(name, Place::Form), KeyClass::Always | KeyClass::Likely)
+    matches!(
+        keys::classify(name, Place::Form),
+        KeyClass::Always | KeyClass::Likely
+    )
 }
 
 /// The first pass.
 fn learn(raw: &RawRecording, parsed: &mut [Parsed], rules: &Rules, vault: &mut Vault) {
     let mut learner = Learner(vault);
     for (exchange, parsed) in raw.exchanges.iter().zip(parsed) {
-        exchange::learn(exchange, parsed, &mut Walk { rules, sink: &mut learner });
+        exchange::learn(
+            exchange,
+            parsed,
+            &mut Walk {
+                rules,
+                sink: &mut learner,
+            },
+        );
     }
-    let mut walk = Walk { rules, sink: &mut learner };
+    let mut walk = Walk {
+        rules,
+        sink: &mut learner,
+    };
     for (name, value) in &raw.page.cookies {
         exchange::cookie(name, value, &mut walk);
     }
@@ -222,20 +290,28 @@ fn learn(raw: &RawRecording, parsed: &mut [Parsed], rules: &Rules, vault: &mut V
             walk.leaf(it.name.as_deref().unwrap_or(""), value, Place::Form);
         }
     }
-    for it in [&raw.url, &raw.page.url].into_iter().chain(raw.blocked.iter().map(|it| &it.url)) {
+    for it in [&raw.url, &raw.page.url]
+        .into_iter()
+        .chain(raw.blocked.iter().map(|it| &it.url))
+    {
         walk.leaf("", it, Place::Query);
     }
-    for it in [&raw.task, &raw.page.title, &raw.page.visible_text].into_iter().chain(&raw.final_answer) {
+    for it in [&raw.task, &raw.page.title, &raw.page.visible_text]
+        .into_iter()
+        .chain(&raw.final_answer)
+    {
         walk.text(it, Prose::Spoken);
     }
 }
 
 fn spoken(walk: &mut Walk<'_>, text: &str) -> String {
-    walk.text(text, Prose::Spoken).unwrap_or_else(|| text.to_owned())
+    walk.text(text, Prose::Spoken)
+        .unwrap_or_else(|| text.to_owned())
 }
 
 fn address(walk: &mut Walk<'_>, text: &str) -> String {
-    walk.leaf("", text, Place::Query).unwrap_or_else(|| text.to_owned())
+    walk.leaf("", text, Place::Query)
+        .unwrap_or_else(|| text.to_owned())
 }
 
 fn action(walk: &mut Walk<'_>, it: Action) -> Action {
@@ -243,7 +319,9 @@ fn action(walk: &mut Walk<'_>, it: Action) -> Action {
     Action {
         kind: it.kind,
         role: it.role,
-        value: it.value.map(|value| walk.leaf(&key, &value, Place::Form).unwrap_or(value)),
+        value: it
+            .value
+            .map(|value| walk.leaf(&key, &value, Place::Form).unwrap_or(value)),
         name: it.name.map(|name| spoken(walk, &name)),
         at_ms: it.at_ms,
     }
@@ -273,7 +351,11 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(vault: &'a mut Vault) -> Self {
-        Self { vault, used: Vec::new(), places: Vec::new() }
+        Self {
+            vault,
+            used: Vec::new(),
+            places: Vec::new(),
+        }
     }
 
     /// Forgets what was written since the last place.
@@ -291,7 +373,8 @@ impl Sink for Writer<'_> {
 
     fn plain(&mut self, text: &str) -> Option<String> {
         let used = &mut self.used;
-        self.vault.propagate(text, |placeholder| used.push(placeholder.to_owned()))
+        self.vault
+            .propagate(text, |placeholder| used.push(placeholder.to_owned()))
     }
 
     fn stands_at(&mut self, place: &str) {

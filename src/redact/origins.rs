@@ -1,6 +1,9 @@
 //! Where the secret values of a request came from: an earlier answer, the page, a cookie. Never the value itself.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use serde_json::Value;
 
@@ -32,21 +35,44 @@ enum Found {
 }
 
 impl Sources {
-    pub fn new(values: &[String], exchanges: &[RawExchange], parsed: &[Parsed], page: &RawPage, vault: &Vault) -> Self {
-        let mut it = Self { answers: BTreeMap::new(), metas: BTreeMap::new(), cookies: BTreeMap::new() };
-        let wanted: BTreeMap<&str, ()> = values.iter().filter(|it| it.len() >= 6).map(|it| (it.as_str(), ())).collect();
+    pub fn new(
+        values: &[String],
+        exchanges: &[RawExchange],
+        parsed: &[Parsed],
+        page: &RawPage,
+        vault: &Vault,
+    ) -> Self {
+        let mut it = Self {
+            answers: BTreeMap::new(),
+            metas: BTreeMap::new(),
+            cookies: BTreeMap::new(),
+        };
+        let wanted: BTreeSet<&str> = values
+            .iter()
+            .filter(|it| it.len() >= 6)
+            .map(String::as_str)
+            .collect();
         if wanted.is_empty() {
             return it;
         }
         for (name, value) in &page.metas {
-            if wanted.contains_key(value.as_str()) {
-                it.metas.entry(value.clone()).or_insert_with(|| name.clone());
+            if wanted.contains(value.as_str()) {
+                it.metas
+                    .entry(value.clone())
+                    .or_insert_with(|| name.clone());
             }
         }
         let mut cookie = |name: &str, value: &str, from: usize| {
-            for form in [value.to_owned(), decode_percent(value), decode_percent(value.trim_matches('"'))] {
-                if wanted.contains_key(form.as_str()) {
-                    let known = it.cookies.entry(form).or_insert_with(|| (name.to_owned(), from));
+            for form in [
+                value.to_owned(),
+                decode_percent(value),
+                decode_percent(value.trim_matches('"')),
+            ] {
+                if wanted.contains(form.as_str()) {
+                    let known = it
+                        .cookies
+                        .entry(form)
+                        .or_insert_with(|| (name.to_owned(), from));
                     known.1 = known.1.min(from);
                 }
             }
@@ -57,13 +83,18 @@ impl Sources {
         for (i, raw) in exchanges.iter().enumerate() {
             for (name, value) in &raw.request_headers {
                 if name.eq_ignore_ascii_case("cookie") {
-                    value.split(';').filter_map(|it| it.trim().split_once('=')).for_each(|(k, v)| cookie(k, v, i));
+                    value
+                        .split(';')
+                        .filter_map(|it| it.trim().split_once('='))
+                        .for_each(|(k, v)| cookie(k, v, i));
                 }
             }
             for (name, value) in &raw.response_headers {
                 if name.eq_ignore_ascii_case("set-cookie") {
                     for line in value.lines() {
-                        if let Some((k, v)) = line.split(';').next().and_then(|it| it.split_once('=')) {
+                        if let Some((k, v)) =
+                            line.split(';').next().and_then(|it| it.split_once('='))
+                        {
                             cookie(k.trim(), v.trim(), i + 1);
                         }
                     }
@@ -76,11 +107,14 @@ impl Sources {
             }
             match body {
                 Parsed::Json(value) => leaves(value, &wanted, &mut |value, path| {
-                    it.answers.entry(value.to_owned()).or_default().push((i, Found::Path(path)));
+                    it.answers
+                        .entry(value.to_owned())
+                        .or_default()
+                        .push((i, Found::Path(path)));
                 }),
                 Parsed::Html(text) | Parsed::Code(text) | Parsed::Text(text) => {
                     for (value, at) in vault.plain_hits(text) {
-                        if wanted.contains_key(value.as_str())
+                        if wanted.contains(value.as_str())
                             && let Some(anchor) = anchor(text, at, value.len(), vault)
                         {
                             it.answers.entry(value).or_default().push((i, anchor));
@@ -95,11 +129,19 @@ impl Sources {
 
     /// For a value in exchange `at`; `urls` are the stored URLs.
     pub fn origin(&self, value: &str, at: usize, urls: &[String]) -> Option<Origin> {
-        let before: Vec<&(usize, Found)> =
-            self.answers.get(value).into_iter().flatten().filter(|it| it.0 < at).collect();
+        let before: Vec<&(usize, Found)> = self
+            .answers
+            .get(value)
+            .into_iter()
+            .flatten()
+            .filter(|it| it.0 < at)
+            .collect();
         // The latest answer before the request: an older one may have held an older value of the same name.
         let path = before.iter().rev().find_map(|(i, it)| match it {
-            Found::Path(path) => Some(Origin::Response { url: urls.get(*i)?.clone(), path: path.clone() }),
+            Found::Path(path) => Some(Origin::Response {
+                url: urls.get(*i)?.clone(),
+                path: path.clone(),
+            }),
             Found::Anchor { .. } => None,
         });
         if path.is_some() {
@@ -109,9 +151,11 @@ impl Sources {
             return Some(Origin::Meta { name: name.clone() });
         }
         let anchor = before.iter().rev().find_map(|(i, it)| match it {
-            Found::Anchor { after, until } => {
-                Some(Origin::Document { url: urls.get(*i)?.clone(), after: after.clone(), until: until.clone() })
-            }
+            Found::Anchor { after, until } => Some(Origin::Document {
+                url: urls.get(*i)?.clone(),
+                after: after.clone(),
+                until: until.clone(),
+            }),
             Found::Path(_) => None,
         });
         anchor.or_else(|| {
@@ -124,7 +168,10 @@ impl Sources {
 /// Text before the value by which it can be found again, and the character that ends it.
 fn anchor(text: &str, at: usize, len: usize, vault: &Vault) -> Option<Found> {
     let line = text[..at].rfind('\n').map_or(0, |it| it + 1);
-    let until = text[at + len..].chars().next().filter(|it| !it.is_control())?;
+    let until = text[at + len..]
+        .chars()
+        .next()
+        .filter(|it| !it.is_control())?;
     if text[at..at + len].contains(until) {
         return None;
     }
@@ -140,16 +187,30 @@ fn anchor(text: &str, at: usize, len: usize, vault: &Vault) -> Option<Found> {
         }
     }
     let after = &text[from..at];
-    (after.len() >= MIN_ANCHOR && text.matches(after).take(2).count() == 1)
-        .then(|| Found::Anchor { after: after.to_owned(), until: until.to_string() })
+    (after.len() >= MIN_ANCHOR && text.matches(after).take(2).count() == 1).then(|| Found::Anchor {
+        after: after.to_owned(),
+        until: until.to_string(),
+    })
 }
 
 /// Wanted string leaves with their JMESPath.
-fn leaves(value: &Value, wanted: &BTreeMap<&str, ()>, found: &mut impl FnMut(&str, String)) {
-    fn walk(value: &Value, path: &mut String, wanted: &BTreeMap<&str, ()>, found: &mut impl FnMut(&str, String)) {
+fn leaves(value: &Value, wanted: &BTreeSet<&str>, found: &mut impl FnMut(&str, String)) {
+    fn walk(
+        value: &Value,
+        path: &mut String,
+        wanted: &BTreeSet<&str>,
+        found: &mut impl FnMut(&str, String),
+    ) {
         match value {
-            Value::String(text) if text.len() >= 6 && wanted.contains_key(text.as_str()) => {
-                found(text, if path.is_empty() { "@".to_owned() } else { path.clone() });
+            Value::String(text) if text.len() >= 6 && wanted.contains(text.as_str()) => {
+                found(
+                    text,
+                    if path.is_empty() {
+                        "@".to_owned()
+                    } else {
+                        path.clone()
+                    },
+                );
             }
             Value::Object(fields) => {
                 for (key, item) in fields {
@@ -165,7 +226,7 @@ fn leaves(value: &Value, wanted: &BTreeMap<&str, ()>, found: &mut impl FnMut(&st
             Value::Array(items) => {
                 for (i, item) in items.iter().enumerate() {
                     let len = path.len();
-                    path.push_str(&format!("[{i}]"));
+                    let _ = write!(path, "[{i}]");
                     walk(item, path, wanted, found);
                     path.truncate(len);
                 }

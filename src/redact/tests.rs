@@ -10,7 +10,13 @@ use super::{raw::*, walk::Place, *};
 use crate::artifacts::recording::*;
 
 /// A raw exchange that tests fill in.
-pub(crate) fn exchange(method: &str, url: &str, kind: ResourceType, mime: &str, body: &str) -> RawExchange {
+pub(crate) fn exchange(
+    method: &str,
+    url: &str,
+    kind: ResourceType,
+    mime: &str,
+    body: &str,
+) -> RawExchange {
     RawExchange {
         method: method.to_owned(),
         url: Url::parse(url).unwrap(),
@@ -42,7 +48,10 @@ pub(crate) fn recording(exchanges: Vec<RawExchange>) -> RawRecording {
         typed: BTreeMap::from([("query".to_owned(), "red lamp".to_owned())]),
         actions: Vec::new(),
         final_answer: None,
-        page: RawPage { url: "https://shop.example/".to_owned(), ..RawPage::default() },
+        page: RawPage {
+            url: "https://shop.example/".to_owned(),
+            ..RawPage::default()
+        },
         exchanges,
         blocked: Vec::new(),
         duration_ms: 0,
@@ -51,7 +60,9 @@ pub(crate) fn recording(exchanges: Vec<RawExchange>) -> RawRecording {
 }
 
 fn headers(all: &[(&str, &str)]) -> Vec<(String, String)> {
-    all.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect()
+    all.iter()
+        .map(|it| (it.0.to_owned(), it.1.to_owned()))
+        .collect()
 }
 
 const COOKIE: &str = "c00kie-K9x2Lq/7+Zp=81";
@@ -72,15 +83,36 @@ fn planted() -> RawRecording {
          <div class=list data-token=\"{HEADER}\"><p>Red lamp of brass {HEADER}</p><p>Second item</p></div>\
          <script>var config = {{\"apiKey\":\"{NESTED}\"}};</script></body></html>"
     );
-    let mut document = exchange("GET", "https://shop.example/", ResourceType::Document, "text/html", &page);
+    let mut document = exchange(
+        "GET",
+        "https://shop.example/",
+        ResourceType::Document,
+        "text/html",
+        &page,
+    );
     document.response_headers = headers(&[
         ("Set-Cookie", &format!("sid={COOKIE}; Path=/; HttpOnly")),
-        ("Location", &format!("https://shop.example/in?next=%2Fa%3Ftoken%3D{}", encode::percent(&encode::percent(QUERY)))),
+        (
+            "Location",
+            &format!(
+                "https://shop.example/in?next=%2Fa%3Ftoken%3D{}",
+                encode::percent(&encode::percent(QUERY))
+            ),
+        ),
         (":status", "200"),
     ]);
-    let mut session =
-        exchange("GET", "https://shop.example/session", ResourceType::Fetch, "application/json", "");
-    session.body = RawBody::Captured(json!({"auth": {"items": [{"token": FIELD}]}, "n": 1}).to_string().into_bytes());
+    let mut session = exchange(
+        "GET",
+        "https://shop.example/session",
+        ResourceType::Fetch,
+        "application/json",
+        "",
+    );
+    session.body = RawBody::Captured(
+        json!({"auth": {"items": [{"token": FIELD}]}, "n": 1})
+            .to_string()
+            .into_bytes(),
+    );
     let mut api = exchange(
         "POST",
         &format!("https://shop.example/api/red-lamp?api_key={}&q=red+lamp&blob={}",
@@ -104,8 +136,17 @@ fn planted() -> RawRecording {
             .to_string()
             .into_bytes(),
     );
-    let mut form = exchange("POST", "https://shop.example/log/x", ResourceType::Xhr, "text/plain", "");
-    form.request_headers = headers(&[("content-type", "application/x-www-form-urlencoded"), ("x-sid", COOKIE)]);
+    let mut form = exchange(
+        "POST",
+        "https://shop.example/log/x",
+        ResourceType::Xhr,
+        "text/plain",
+        "",
+    );
+    form.request_headers = headers(&[
+        ("content-type", "application/x-www-form-urlencoded"),
+        ("x-sid", COOKIE),
+    ]);
     form.request_body = Some(
         url::form_urlencoded::Serializer::new(String::new())
             .append_pair("client_secret", FORM)
@@ -113,7 +154,13 @@ fn planted() -> RawRecording {
             .finish()
             .into_bytes(),
     );
-    form.body = RawBody::Captured(format!("ok token={JWT} sid {COOKIE} {}", STANDARD.encode(format!("ab{QUERY}cd"))).into_bytes());
+    form.body = RawBody::Captured(
+        format!(
+            "ok token={JWT} sid {COOKIE} {}",
+            STANDARD.encode(format!("ab{QUERY}cd"))
+        )
+        .into_bytes(),
+    );
     let mut raw = recording(vec![document, session, api, form]);
     raw.page.visible_text = format!("Red lamp of brass\nSecond item\nYour key: {QUERY} {HEADER}");
     raw.page.url = format!("https://shop.example/#access_token={HEADER}");
@@ -140,11 +187,18 @@ fn planted() -> RawRecording {
 fn no_canary_leaves() {
     let out = redact(planted(), &RedactSettings::default());
     let stored = serde_json::to_string_pretty(&out.recording).unwrap();
-    for secret in [COOKIE, HEADER, QUERY, FIELD, FORM, INPUT, NESTED, META, PASSWORD, JWT] {
+    for secret in [
+        COOKIE, HEADER, QUERY, FIELD, FORM, INPUT, NESTED, META, PASSWORD, JWT,
+    ] {
         let mut guises = encode::guises(secret);
         guises.extend(encode::base64_cores(secret));
         guises.push(secret.to_owned());
-        guises.push(Value::from(Value::from(secret).to_string()).to_string().trim_matches(['"', '\\']).to_owned());
+        guises.push(
+            Value::from(Value::from(secret).to_string())
+                .to_string()
+                .trim_matches(['"', '\\'])
+                .to_owned(),
+        );
         for guise in guises {
             let lines: Vec<&str> = stored.lines().filter(|it| it.contains(&guise)).collect();
             assert!(lines.is_empty(), "{secret} as {guise}: {lines:#?}");
@@ -171,13 +225,25 @@ fn live_values_bring_requests_back() {
     let (url, token) = (raw.exchanges[2].url.to_string(), format!("Bearer {JWT}"));
     let out = redact(raw, &RedactSettings::default());
     let api = &out.recording.exchanges[2];
-    let header = |name: &str| api.request_headers.iter().find(|it| it.name == name).unwrap().value.clone();
+    let header = |name: &str| {
+        api.request_headers
+            .iter()
+            .find(|it| it.name == name)
+            .unwrap()
+            .value
+            .clone()
+    };
     let back = Url::parse(&out.live.resolve(&api.url).unwrap()).unwrap();
     let pairs = |it: &Url| it.query_pairs().into_owned().collect::<Vec<_>>();
     assert_eq!(pairs(&back), pairs(&Url::parse(&url).unwrap()));
     assert_eq!(header("authorization"), "Bearer [REDACTED:authorization]");
     assert_eq!(out.live.resolve(&header("authorization")).unwrap(), token);
-    assert!(out.live.resolve(&header("cookie")).unwrap().contains(COOKIE));
+    assert!(
+        out.live
+            .resolve(&header("cookie"))
+            .unwrap()
+            .contains(COOKIE)
+    );
     assert!(!format!("{:?}", out.live).contains(COOKIE));
 }
 
@@ -189,7 +255,12 @@ fn origins_are_found() {
         .flat_map(|it| &it.origins)
         .map(|it| (it.at.as_str(), &it.origin))
         .collect();
-    assert_eq!(origins["header:x-csrf-token"], &Some(Origin::Meta { name: "csrf-token".to_owned() }));
+    assert_eq!(
+        origins["header:x-csrf-token"],
+        &Some(Origin::Meta {
+            name: "csrf-token".to_owned()
+        })
+    );
     assert_eq!(
         origins["json:/auth_token"],
         &Some(Origin::Response {
@@ -205,7 +276,12 @@ fn origins_are_found() {
             until: "\"".to_owned()
         })
     );
-    assert_eq!(origins["header:x-sid"], &Some(Origin::Cookie { name: "sid".to_owned() }));
+    assert_eq!(
+        origins["header:x-sid"],
+        &Some(Origin::Cookie {
+            name: "sid".to_owned()
+        })
+    );
     assert_eq!(origins["header:authorization"], &None);
     assert!(!origins.contains_key("header:cookie"));
 }
@@ -224,10 +300,23 @@ fn measures_of_the_whole_answer() {
         .iter()
         .map(|it| format!("{} {:?} {} {}", it.name, it.place, it.key, it.exact))
         .collect();
-    assert_eq!(hits, ["query Path 1 true", "query Query q true", "password Json /password true", "query Json /q true"]);
+    assert_eq!(
+        hits,
+        [
+            "query Path 1 true",
+            "query Query q true",
+            "password Json /password true",
+            "query Json /q true"
+        ]
+    );
     assert_eq!(api.body_status, BodyStatus::Captured);
-    let Some(Excerpt::Html(markup)) = &out.recording.exchanges[0].excerpt else { panic!() };
-    assert!(markup.contains("<p>Red lamp of brass [REDACTED:"), "{markup}");
+    let Some(Excerpt::Html(markup)) = &out.recording.exchanges[0].excerpt else {
+        panic!()
+    };
+    assert!(
+        markup.contains("<p>Red lamp of brass [REDACTED:"),
+        "{markup}"
+    );
     assert!(!markup.contains("script"), "{markup}");
 }
 
@@ -235,12 +324,23 @@ fn measures_of_the_whole_answer() {
 fn allowed_names_are_kept() {
     let url = "https://a.example/?page_mark=gHjrT345rflePOKazE2Bj47hF56U9dsVwMdSiY73";
     let stored = |allow: &[&str]| {
-        let raw = recording(vec![exchange("GET", url, ResourceType::Fetch, "application/json", "{}")]);
-        let settings = RedactSettings { allow: allow.iter().map(|it| (*it).to_owned()).collect() };
+        let raw = recording(vec![exchange(
+            "GET",
+            url,
+            ResourceType::Fetch,
+            "application/json",
+            "{}",
+        )]);
+        let settings = RedactSettings {
+            allow: allow.iter().map(|it| (*it).to_owned()).collect(),
+        };
         redact(raw, &settings).recording.exchanges[0].url.clone()
     };
     assert_eq!(stored(&["Page_Mark"]), url);
-    assert_eq!(stored(&[]), "https://a.example/?page_mark=%5BREDACTED%3Apage_mark%5D");
+    assert_eq!(
+        stored(&[]),
+        "https://a.example/?page_mark=%5BREDACTED%3Apage_mark%5D"
+    );
 }
 
 #[test]
@@ -255,14 +355,23 @@ fn secrets_in_tasks() {
         (false, "find how to reset my password: step by step"),
         (false, "search for minecraft volume alpha"),
         (false, "search npm for jsonwebtoken and list versions 9.0.2"),
-        (false, "Zeige Donaudampfschifffahrtsgesellschaft am 2024-03-01"),
-        (false, "compare iPhone15 with Pixel8Pro on https://shop.example/list?q=phones&page=2"),
+        (
+            false,
+            "Zeige Donaudampfschifffahrtsgesellschaft am 2024-03-01",
+        ),
+        (
+            false,
+            "compare iPhone15 with Pixel8Pro on https://shop.example/list?q=phones&page=2",
+        ),
         (false, "token economics, session: 10:30-11:00"),
     ] {
         assert_eq!(probable_secret(task).is_some(), secret, "{task}");
     }
     assert_eq!(
-        text("failed with password=hunter22x and the rest", &RedactSettings::default()),
+        text(
+            "failed with password=hunter22x and the rest",
+            &RedactSettings::default()
+        ),
         "failed with password=[REDACTED:password] and the rest"
     );
 }
@@ -282,17 +391,31 @@ fn hostile_bodies_are_survived() {
         ("application/json", "{\"[REDACTED:x]\": \"[REDACTED:y\"}"),
         ("", "%zz%%%=&=&&;=?#"),
     ] {
-        let mut it = exchange("POST", "https://a.example/%zz?%%%&=&a=%5B", ResourceType::Fetch, mime, body);
+        let mut it = exchange(
+            "POST",
+            "https://a.example/%zz?%%%&=&a=%5B",
+            ResourceType::Fetch,
+            mime,
+            body,
+        );
         it.request_body = Some(body.as_bytes().to_vec());
-        it.request_headers = headers(&[("Content-Type", "multipart/form-data; boundary="), ("", "x"), ("a", body)]);
+        it.request_headers = headers(&[
+            ("Content-Type", "multipart/form-data; boundary="),
+            ("", "x"),
+            ("a", body),
+        ]);
         let out = redact(recording(vec![it]), &RedactSettings::default());
         assert!(serde_json::to_string(&out.recording).unwrap().len() < 200_000);
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests find the shared folder by the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests find the shared folder by the environment"
+)]
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var("COMMIS_SHARED").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").into());
+    let root = std::env::var("COMMIS_SHARED")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").into());
     let path = PathBuf::from(root).join(path);
     if path.exists() {
         Some(path)
@@ -305,16 +428,24 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
 /// Each labelled value in a request of its own kind, as a recording would have it.
 #[test]
 fn published_secrets() {
-    let Some(path) = shared("vectors/secrets.jsonl.gz") else { return };
+    let Some(path) = shared("vectors/secrets.jsonl.gz") else {
+        return;
+    };
     let mut text = String::new();
-    flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
     let (mut secrets, mut found, mut harmless, mut wrong) = (0, 0, 0, 0);
+    let mut answers = [(0, 0); 2];
     for line in text.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
         if row["ambiguous"] == true {
             continue;
         }
-        let (key, value) = (row["context_key"].as_str().unwrap(), row["value"].as_str().unwrap());
+        let (key, value) = (
+            row["context_key"].as_str().unwrap(),
+            row["value"].as_str().unwrap(),
+        );
         let place = match row["location"].as_str().unwrap() {
             "header" => Place::Header,
             "query" => Place::Query,
@@ -323,9 +454,30 @@ fn published_secrets() {
         };
         let rules = Rules::new(&[], std::iter::empty());
         let mut vault = Vault::default();
-        Walk { rules: &rules, sink: &mut Learner(&mut vault) }.leaf(key, value, place);
+        Walk {
+            rules: &rules,
+            sink: &mut Learner(&mut vault),
+        }
+        .leaf(key, value, place);
         vault.seal(Vec::new());
-        let caught = Walk { rules: &rules, sink: &mut Writer::new(&mut vault) }.leaf(key, value, place).is_some();
+        if place == Place::Json {
+            let mut quiet = Vault::default();
+            Walk {
+                rules: &rules,
+                sink: &mut Learner(&mut quiet),
+            }
+            .leaf(key, value, Place::Answer);
+            quiet.seal(Vec::new());
+            let at = usize::from(row["is_secret"] == true);
+            answers[at].0 += u32::from(!quiet.into_live().is_empty());
+            answers[at].1 += 1;
+        }
+        let caught = Walk {
+            rules: &rules,
+            sink: &mut Writer::new(&mut vault),
+        }
+        .leaf(key, value, place)
+        .is_some();
         if row["is_secret"] == true {
             secrets += 1;
             found += u32::from(caught);
@@ -340,6 +492,12 @@ fn published_secrets() {
             }
         }
     }
+    println!(
+        "in answers: recall {:?}, false positives {:?}",
+        answers[1], answers[0]
+    );
     println!("recall {found}/{secrets}, false positives {wrong}/{harmless}");
-    assert!(f64::from(found) >= 0.95 * f64::from(secrets) && f64::from(wrong) <= 0.05 * f64::from(harmless));
+    // What is reached now; 16 of 497 are left, most of them values without a telling name that look like hashes or words.
+    assert!(f64::from(found) >= 0.96 * f64::from(secrets));
+    assert!(f64::from(wrong) <= 0.01 * f64::from(harmless));
 }

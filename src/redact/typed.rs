@@ -15,7 +15,13 @@ pub struct Typed(Vec<(String, String)>);
 
 impl Typed {
     pub fn new(typed: &BTreeMap<String, String>) -> Self {
-        Self(typed.iter().map(|(name, value)| (name.clone(), squash(value))).filter(|it| !it.1.is_empty()).collect())
+        Self(
+            typed
+                .iter()
+                .map(|(name, value)| (name.clone(), squash(value)))
+                .filter(|it| !it.1.is_empty())
+                .collect(),
+        )
     }
 
     /// Every place, in the order path, query, body; by name within a place.
@@ -34,7 +40,11 @@ impl Typed {
             }
         }
         self.check_fragmentless(&raw.url, &mut out);
-        if let Some(text) = raw.request_body.as_deref().and_then(|it| std::str::from_utf8(it).ok()) {
+        if let Some(text) = raw
+            .request_body
+            .as_deref()
+            .and_then(|it| std::str::from_utf8(it).ok())
+        {
             let mime = essence(content_type);
             if (mime.contains("json") || text.trim_start().starts_with(['{', '[']))
                 && let Ok(value) = serde_json::from_str::<Value>(text)
@@ -86,7 +96,8 @@ impl Typed {
                 }
             }
             Value::String(text) => {
-                if !self.check(text, false, Place::Json, || pointer.clone(), out) {
+                let found = self.check(text, false, Place::Json, || pointer.clone(), out);
+                if !found {
                     self.inside(text, Place::Json, pointer, out);
                 }
             }
@@ -135,7 +146,9 @@ impl Typed {
         for (name, typed) in &self.0 {
             let unslugged = || squash(&typed.replace(['+', '-', '_'], " "));
             let exact = plain == *typed || slugged.as_ref().is_some_and(|it| *it == unslugged());
-            let inside = exact || holds(&plain, typed) || slugged.as_ref().is_some_and(|it| holds(it, &unslugged()));
+            let inside = exact
+                || holds(&plain, typed)
+                || slugged.as_ref().is_some_and(|it| holds(it, &unslugged()));
             if inside {
                 push(out, name, typed, place, key(), exact);
                 found = true;
@@ -146,8 +159,16 @@ impl Typed {
 }
 
 fn push(out: &mut Vec<TypedHit>, name: &str, _typed: &str, place: Place, key: String, exact: bool) {
-    let hit = TypedHit { name: name.to_owned(), place, key, exact };
-    if !out.iter().any(|it| it.name == hit.name && it.place == place && it.key == hit.key) {
+    let hit = TypedHit {
+        name: name.to_owned(),
+        place,
+        key,
+        exact,
+    };
+    if !out
+        .iter()
+        .any(|it| it.name == hit.name && it.place == place && it.key == hit.key)
+    {
         out.push(hit);
     }
 }
@@ -164,7 +185,10 @@ fn leaves(value: &Value, part: &mut impl FnMut(&str)) {
 
 /// Lower case, white space as one blank.
 fn squash(text: &str) -> String {
-    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+    text.to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Contains it, not inside a word. Single characters are everywhere and prove nothing.
@@ -173,8 +197,10 @@ fn holds(text: &str, typed: &str) -> bool {
         return false;
     }
     let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    let (starts, ends) = (word(typed.chars().next()), word(typed.chars().next_back()));
     text.match_indices(typed).any(|(at, _)| {
-        !(word(text[..at].chars().next_back()) && word(typed.chars().next()))
-            && !(word(text[at + typed.len()..].chars().next()) && word(typed.chars().next_back()))
+        let before = starts && word(text[..at].chars().next_back());
+        let after = ends && word(text[at + typed.len()..].chars().next());
+        !before && !after
     })
 }

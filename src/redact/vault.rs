@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 use super::{
     detector::{Why, natural},
-    encode::{base64_cores, guises},
     live::LiveValues,
+    matcher::Matcher,
 };
 
 /// More secrets than this are still redacted where they stand, but not looked for elsewhere.
@@ -61,7 +61,10 @@ impl Vault {
             placeholder: String::new(),
             dropped: false,
         });
-        self.index.entry(hash(value.as_bytes())).or_default().push(at);
+        self.index
+            .entry(hash(value.as_bytes()))
+            .or_default()
+            .push(at);
         if self.sealed {
             self.publish(at);
         }
@@ -87,8 +90,11 @@ impl Vault {
             let name = self.known[at].name.clone();
             let n = self.names.entry(name.clone()).or_default();
             *n += 1;
-            self.known[at].placeholder =
-                if *n == 1 { format!("[REDACTED:{name}]") } else { format!("[REDACTED:{name}#{n}]") };
+            self.known[at].placeholder = if *n == 1 {
+                format!("[REDACTED:{name}]")
+            } else {
+                format!("[REDACTED:{name}#{n}]")
+            };
         }
         let known = &self.known[at];
         if self.known.len() <= MAX_PROPAGATED
@@ -107,7 +113,10 @@ impl Vault {
     }
 
     pub fn value(&self, placeholder: &str) -> Option<&str> {
-        self.known.iter().find(|it| it.placeholder == placeholder).map(|it| it.value.as_str())
+        self.known
+            .iter()
+            .find(|it| it.placeholder == placeholder)
+            .map(|it| it.value.as_str())
     }
 
     /// The text with every known secret replaced; `None` if there is none. Says which placeholders it wrote.
@@ -147,7 +156,9 @@ impl Vault {
                 out.entry(hit.known).or_insert(hit.from);
             }
         }
-        out.into_iter().map(|(known, at)| (self.known[known].value.to_string(), at)).collect()
+        out.into_iter()
+            .map(|(known, at)| (self.known[known].value.to_string(), at))
+            .collect()
     }
 
     pub fn holds_secret(&self, text: &str) -> bool {
@@ -157,21 +168,37 @@ impl Vault {
     /// What stays in memory when the recording is stored.
     pub fn into_live(self) -> LiveValues {
         LiveValues::new(
-            self.known.into_iter().filter(|it| !it.placeholder.is_empty()).map(|it| (it.placeholder, it.value)),
+            self.known
+                .into_iter()
+                .filter(|it| !it.placeholder.is_empty())
+                .map(|it| (it.placeholder, it.value)),
         )
     }
 
     fn find(&self, value: &str) -> Option<usize> {
-        self.index.get(&hash(value.as_bytes()))?.iter().copied().find(|it| *self.known[*it].value == value)
+        self.index
+            .get(&hash(value.as_bytes()))?
+            .iter()
+            .copied()
+            .find(|it| *self.known[*it].value == value)
     }
 }
 
 /// A name fit for a placeholder. Names that look like values themselves are not repeated.
 fn label(name: &str) -> String {
-    let name = name.rsplit(['[', '/']).find(|it| it.trim_matches(']').len() > 1).unwrap_or(name);
+    let name = name
+        .rsplit(['[', '/'])
+        .find(|it| it.trim_matches(']').len() > 1)
+        .unwrap_or(name);
     let out: String = name
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c.to_ascii_lowercase() } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .take(40)
         .collect();
     let out = out.trim_matches('-');
@@ -190,13 +217,26 @@ fn propagates(value: &str, why: Why) -> bool {
     if value.contains(char::is_whitespace) {
         return value.len() >= 12 && (why != Why::Cookie || !natural(value));
     }
+    if value.len() < 8 {
+        let class = |is: fn(&u8) -> bool| usize::from(value.as_bytes().iter().any(is));
+        let classes = class(u8::is_ascii_lowercase)
+            + class(u8::is_ascii_uppercase)
+            + class(u8::is_ascii_digit)
+            + class(u8::is_ascii_punctuation);
+        return classes >= 3;
+    }
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    let number = value.bytes().all(|b| b.is_ascii_digit() || b".,-:".contains(&b));
+    let number = value
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b".,-:".contains(&b));
     if number {
         return digits >= 8;
     }
     if why == Why::Cookie
-        && (value.contains("://") || value.starts_with('/') || value.starts_with("http") || value.len() < 8)
+        && (value.contains("://")
+            || value.starts_with('/')
+            || value.starts_with("http")
+            || value.len() < 8)
     {
         return false;
     }
@@ -204,7 +244,9 @@ fn propagates(value: &str, why: Why) -> bool {
 }
 
 fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |it, b| (it ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |it, b| {
+        (it ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// The whole run of base64 around a part of it.
@@ -217,111 +259,6 @@ fn base64_run(bytes: &[u8], mut from: usize, mut to: usize, least: usize) -> (us
         to += 1;
     }
     (from, to)
-}
-
-/// Many patterns at once: a bitmap over the first four bytes rejects nearly every position.
-struct Matcher {
-    bitmap: Vec<u64>,
-    heads: BTreeMap<[u8; 4], Vec<Pattern>>,
-}
-
-struct Pattern {
-    bytes: Zeroizing<Vec<u8>>,
-    known: usize,
-    /// Found only between non-letters.
-    bounded: bool,
-    /// A part of its base64 form.
-    core: bool,
-}
-
-struct Hit {
-    from: usize,
-    to: usize,
-    known: usize,
-    core: bool,
-}
-
-const BITS: u32 = 16;
-
-impl Default for Matcher {
-    fn default() -> Self {
-        Self { bitmap: vec![0; 1 << (BITS - 6)], heads: BTreeMap::new() }
-    }
-}
-
-impl Matcher {
-    fn add(&mut self, known: usize, value: &str) {
-        let bounded = value.len() < 10 || value.bytes().all(|b| b.is_ascii_digit());
-        self.pattern(known, value, bounded, false);
-        if value.len() <= 4096 {
-            for guise in guises(value) {
-                self.pattern(known, &guise, bounded, false);
-            }
-            for core in base64_cores(value) {
-                self.pattern(known, &core, false, true);
-            }
-        }
-    }
-
-    fn pattern(&mut self, known: usize, text: &str, bounded: bool, core: bool) {
-        let Some(head) = text.as_bytes().first_chunk::<4>() else { return };
-        let slot = slot(head);
-        self.bitmap[slot >> 6] |= 1 << (slot & 63);
-        let list = self.heads.entry(*head).or_default();
-        if list.iter().any(|it| it.bytes.as_slice() == text.as_bytes()) {
-            return;
-        }
-        // The longest first.
-        let at = list.partition_point(|it| it.bytes.len() > text.len());
-        list.insert(at, Pattern { bytes: Zeroizing::new(text.as_bytes().to_vec()), known, bounded, core });
-    }
-
-    /// From left to right, the longest at each place, not overlapping, not inside a placeholder.
-    fn hits(&self, text: &str) -> Vec<Hit> {
-        let bytes = text.as_bytes();
-        let mut out = Vec::new();
-        if self.heads.is_empty() {
-            return out;
-        }
-        let mut i = 0;
-        while i + 4 <= bytes.len() {
-            let head = [bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]];
-            let slot = slot(&head);
-            if self.bitmap[slot >> 6] & (1 << (slot & 63)) == 0 {
-                if bytes[i] == b'[' && bytes[i..].starts_with(b"[REDACTED:") {
-                    i += bytes[i..].iter().take(80).position(|b| *b == b']').unwrap_or(0);
-                }
-                i += 1;
-                continue;
-            }
-            let hit = self.heads.get(&head).and_then(|list| {
-                list.iter().find(|it| {
-                    bytes[i..].starts_with(&it.bytes)
-                        && !(it.bounded && touches(bytes, i, i + it.bytes.len()))
-                        && text.is_char_boundary(i)
-                })
-            });
-            match hit {
-                Some(it) => {
-                    let to = i + it.bytes.len();
-                    out.push(Hit { from: i, to, known: it.known, core: it.core });
-                    i = to;
-                }
-                None => i += 1,
-            }
-        }
-        out
-    }
-}
-
-fn touches(bytes: &[u8], from: usize, to: usize) -> bool {
-    let word = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
-    (word(from.checked_sub(1).and_then(|it| bytes.get(it))) && bytes[from].is_ascii_alphanumeric())
-        || (word(bytes.get(to)) && bytes[to - 1].is_ascii_alphanumeric())
-}
-
-fn slot(head: &[u8; 4]) -> usize {
-    (u32::from_le_bytes(*head).wrapping_mul(0x9E37_79B1) >> (32 - BITS)) as usize
 }
 
 #[cfg(test)]
@@ -339,11 +276,22 @@ mod tests {
 
     #[test]
     fn the_same_value_has_the_same_placeholder() {
-        let mut it = vault(&[("x-csrf", "abc123def456"), ("token", "abc123def456"), ("X-CSRF", "zzz999yyy888")]);
-        assert_eq!(it.placeholder("any", "abc123def456", Why::Key).unwrap(), "[REDACTED:x-csrf]");
-        assert_eq!(it.placeholder("any", "zzz999yyy888", Why::Key).unwrap(), "[REDACTED:x-csrf#2]");
+        let mut it = vault(&[
+            ("x-csrf", "abc123def456"),
+            ("token", "abc123def456"),
+            ("X-CSRF", "zzz999yyy888"),
+        ]);
         assert_eq!(
-            it.propagate("a abc123def456, xabc123def456 zzz999yyy888", |_| ()).unwrap(),
+            it.placeholder("any", "abc123def456", Why::Key).unwrap(),
+            "[REDACTED:x-csrf]"
+        );
+        assert_eq!(
+            it.placeholder("any", "zzz999yyy888", Why::Key).unwrap(),
+            "[REDACTED:x-csrf#2]"
+        );
+        assert_eq!(
+            it.propagate("a abc123def456, xabc123def456 zzz999yyy888", |_| ())
+                .unwrap(),
             "a [REDACTED:x-csrf], x[REDACTED:x-csrf] [REDACTED:x-csrf#2]"
         );
     }
@@ -364,8 +312,16 @@ mod tests {
 
     #[test]
     fn words_and_short_values_stay() {
-        let mut it = vault(&[("password", "letmein"), ("otp", "492039"), ("pin", "12ab"), ("key", "abc12345")]);
+        let mut it = vault(&[
+            ("password", "letmein"),
+            ("otp", "492039"),
+            ("pin", "12ab"),
+            ("key", "abc12345"),
+        ]);
         assert_eq!(it.propagate("letmein 492039 12ab xabc12345", |_| ()), None);
-        assert_eq!(it.propagate("abc12345!", |_| ()).unwrap(), "[REDACTED:key]!");
+        assert_eq!(
+            it.propagate("abc12345!", |_| ()).unwrap(),
+            "[REDACTED:key]!"
+        );
     }
 }

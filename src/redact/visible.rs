@@ -37,7 +37,9 @@ impl Visible {
         }
         // `1,234` is also 1234.
         for text in texts {
-            for run in text.split(|c: char| !(c.is_ascii_digit() || c == ',' || c == '.' || c == '\u{202f}' || c == '\u{a0}')) {
+            for run in text.split(|c: char| {
+                !(c.is_ascii_digit() || c == ',' || c == '.' || c == '\u{202f}' || c == '\u{a0}')
+            }) {
                 let groups: Vec<&str> = run.split(|c: char| !c.is_ascii_digit()).collect();
                 if groups.len() > 1
                     && (1..=3).contains(&groups[0].len())
@@ -55,12 +57,19 @@ impl Visible {
             at.entry(*word).or_default().push(i as u32);
             filter[(*word >> 6) as usize & 1023] |= 1 << (*word & 63);
         }
-        let mut ranked: Vec<(u32, std::cmp::Reverse<usize>, u64)> =
-            long.into_iter().map(|(word, (n, chars))| (n, std::cmp::Reverse(chars), word)).collect();
+        let mut ranked: Vec<(u32, std::cmp::Reverse<usize>, u64)> = long
+            .into_iter()
+            .map(|(word, (n, chars))| (n, std::cmp::Reverse(chars), word))
+            .collect();
         ranked.sort_unstable();
         let mut wanted: Vec<u64> = ranked.into_iter().take(WANTED).map(|it| it.2).collect();
         wanted.sort_unstable();
-        Self { words, at, wanted, filter }
+        Self {
+            words,
+            at,
+            wanted,
+            filter,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -79,21 +88,29 @@ impl Visible {
         // The rarest of the first words leads.
         let mut best: Option<(usize, &Vec<u32>)> = None;
         for (i, word) in leaf.iter().take(6).enumerate() {
-            let Some(list) = self.at.get(word) else { return false };
+            let Some(list) = self.at.get(word) else {
+                return false;
+            };
             if best.is_none_or(|it| list.len() < it.1.len()) {
                 best = Some((i, list));
             }
         }
         best.is_some_and(|(offset, list)| {
             list.iter().any(|at| {
-                (*at as usize).checked_sub(offset).is_some_and(|from| self.words[from..].starts_with(leaf))
+                (*at as usize)
+                    .checked_sub(offset)
+                    .is_some_and(|from| self.words[from..].starts_with(leaf))
             })
         })
     }
 
     /// Position of a word in the coverage list.
     pub fn wanted(&self, word: u64) -> Option<usize> {
-        if self.maybe(word) { self.wanted.binary_search(&word).ok() } else { None }
+        if self.maybe(word) {
+            self.wanted.binary_search(&word).ok()
+        } else {
+            None
+        }
     }
 
     pub fn wanted_len(&self) -> usize {
@@ -107,7 +124,11 @@ pub fn each_word(text: &str, mut word: impl FnMut(u64, usize)) {
     let (mut hash, mut chars) = (START, 0);
     let step = |hash: u64, c: u32| (hash ^ u64::from(c)).wrapping_mul(0x0100_0000_01b3);
     // The low bits of FNV are weak; zero separates texts.
-    let finish = |hash: u64| (hash ^ (hash >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15).max(1);
+    let finish = |hash: u64| {
+        (hash ^ (hash >> 29))
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .max(1)
+    };
     for c in text.chars() {
         if c.is_ascii() {
             if c.is_ascii_alphanumeric() {
@@ -156,7 +177,10 @@ mod tests {
 
     #[test]
     fn leaves_on_the_page() {
-        let it = Visible::new(&["Rust  1.90 released\nby The Team — 1,234 points. 日本語の本", "answer: 42"]);
+        let it = Visible::new(&[
+            "Rust  1.90 released\nby The Team — 1,234 points. 日本語の本",
+            "answer: 42",
+        ]);
         for (seen, leaf) in [
             (true, "rust 1.90 RELEASED"),
             (true, "The Team"),
