@@ -124,6 +124,12 @@ fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
     if let Some(path) = &learned.recipe {
         wire::line(&format!("  recipe: {}", path.display()));
     }
+    if learned.skipped_entries > 0 {
+        wire::say(&format!(
+            "  {} entries of the HAR were no requests and were skipped",
+            learned.skipped_entries
+        ));
+    }
     wire::line(&format!("  artifacts: {}", learned.artifacts.display()));
     let folder = cx.store.peek(&task.id)?;
     if let Some(Ok(Judged::Done(set))) = folder.map(|it| it.get::<Judged<CandidateSet>>()) {

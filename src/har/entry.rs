@@ -1,5 +1,7 @@
 //! One entry of a HAR, in any dialect.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 use url::Url;
 
@@ -209,11 +211,12 @@ fn post_data(request: &Value, headers: &[(String, String)]) -> Option<Vec<u8>> {
         let mut out = String::new();
         for (name, value, file) in fields {
             let file = file.map(|it| format!("; filename=\"{it}\"")).unwrap_or_default();
-            out.push_str(&format!(
+            let _ = write!(
+                out,
                 "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{value}\r\n"
-            ));
+            );
         }
-        out.push_str(&format!("--{boundary}--\r\n"));
+        let _ = write!(out, "--{boundary}--\r\n");
         return limit(out.into_bytes());
     }
     // Chrome leaves `params` encoded as sent, others decode them: decoding first makes both one.

@@ -88,8 +88,7 @@ fn guess(clues: &Clues<'_>) -> ResourceType {
     if mime.contains("html") {
         let fetched = clues.script
             || accept.starts_with("application/json")
-            || (accept == "*/*"
-                && !find(clues.request, "upgrade-insecure-requests").is_some_and(|it| it == "1"));
+            || (accept == "*/*" && find(clues.request, "upgrade-insecure-requests") != Some("1"));
         return if fetched { ResourceType::Xhr } else { ResourceType::Document };
     }
     let redirect = find(clues.response, "location").is_some() && accept.starts_with("text/html");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -214,27 +215,36 @@ fn the_shared_corpus_is_read_and_redacted() {
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
     files.sort();
-    let (mut exchanges, mut lists, mut secrets, mut leaves) = (0, 0, 0, 0);
-    for file in &files {
-        let bytes = std::fs::read(file).unwrap();
-        let it = import(&bytes, "find lamps", BTreeMap::new())
-            .unwrap_or_else(|err| panic!("{}: {err}", file.display()));
-        let out = redact(it.recording, &RedactSettings::default());
-        for it in &out.recording.exchanges {
-            exchanges += 1;
-            lists += it.measures.lists.len();
-            leaves += it.measures.leaves;
-            secrets += serde_json::to_string(it).unwrap().matches("REDACTED").count();
-            match &it.excerpt {
-                Some(Excerpt::Json(it)) => assert!(it.to_string().len() <= 33 * 1024),
-                Some(Excerpt::Html(it)) => assert!(it.len() <= 32 * 1024, "{}", it.len()),
-                Some(Excerpt::Text(it)) => assert!(it.len() <= 4 * 1024),
-                None => {}
+    let counts: Vec<[usize; 4]> = files
+        .par_iter()
+        .map(|file| {
+            let bytes = std::fs::read(file).unwrap();
+            let it = import(&bytes, "find lamps", BTreeMap::new())
+                .unwrap_or_else(|err| panic!("{}: {err}", file.display()));
+            let out = redact(it.recording, &RedactSettings::default());
+            let mut sum = [0; 4];
+            for it in &out.recording.exchanges {
+                sum[0] += 1;
+                sum[1] += it.measures.lists.len();
+                sum[2] += it.measures.leaves as usize;
+                sum[3] += serde_json::to_string(it).unwrap().matches("REDACTED").count();
+                match &it.excerpt {
+                    Some(Excerpt::Json(it)) => assert!(it.to_string().len() <= 32 * 1024),
+                    Some(Excerpt::Html(it)) => assert!(it.len() <= 32 * 1024),
+                    Some(Excerpt::Text(it)) => assert!(it.len() <= 4 * 1024),
+                    None => {}
+                }
             }
-        }
-    }
+            sum
+        })
+        .collect();
+    let sum = |i: usize| counts.iter().map(|it| it[i]).sum::<usize>();
     println!(
-        "{} files, {exchanges} exchanges, {lists} lists, {leaves} leaves, {secrets} placeholders",
-        files.len()
+        "{} files, {} exchanges, {} lists, {} leaves, {} placeholders",
+        files.len(),
+        sum(0),
+        sum(1),
+        sum(2),
+        sum(3)
     );
 }

@@ -65,6 +65,8 @@ pub struct Learned {
     pub reused: Vec<Stage>,
     /// Recorded again because values needed for replay had died with their process.
     pub live_values_lost: bool,
+    /// Entries of a HAR that were no requests.
+    pub skipped_entries: u32,
     /// The first recording, milliseconds.
     pub browser_ms: u64,
     /// The transport a verified recipe uses.
@@ -88,6 +90,7 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
         ran: Vec::new(),
         reused: Vec::new(),
         session: None,
+        skipped: 0,
     };
     let mut lost = false;
     let reject = match run.stages(cx.force, None).await {
@@ -114,6 +117,7 @@ fn needs_login(task: &Task, cx: &Cx) -> Learned {
         ran: Vec::new(),
         reused: Vec::new(),
         live_values_lost: false,
+        skipped_entries: 0,
         browser_ms: 0,
         transport: None,
     }
@@ -128,6 +132,7 @@ struct Run<'a> {
     ran: Vec<Stage>,
     reused: Vec<Stage>,
     session: Option<LiveSession>,
+    skipped: u32,
 }
 
 impl Run<'_> {
@@ -232,7 +237,11 @@ impl Run<'_> {
         let values = self.task.example(example);
         let sentence = self.task.filled(&values);
         let (raw, context): (RawRecording, _) = match &self.task.source {
-            Source::Har { bytes, .. } => (har::import(bytes, &sentence, values)?.recording, None),
+            Source::Har { bytes, .. } => {
+                let imported = har::import(bytes, &sentence, values)?;
+                self.skipped = imported.skipped;
+                (imported.recording, None)
+            }
             Source::Live { url, steps } => {
                 if self.cx.settings.egress.no_network {
                     return Err(Error::new(
@@ -356,6 +365,7 @@ impl Run<'_> {
             ran: self.ran,
             reused: self.reused,
             live_values_lost,
+            skipped_entries: self.skipped,
             browser_ms: recording.duration_ms,
             transport: None,
         };

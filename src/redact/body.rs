@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::{
     encode::decode_percent,
     raw::{RawBody, RawExchange},
-    walk::{Place, Prose, Walk},
+    scan::Prose,
+    walk::{Place, Walk},
 };
 use crate::{
     artifacts::recording::{Field, RequestBody, ResourceType},
@@ -55,17 +56,18 @@ pub fn parse(raw: &RawExchange) -> Parsed {
         || ["xml", "javascript", "ecmascript", "x-www-form-urlencoded", "graphql"]
             .iter()
             .any(|it| mime.contains(it));
-    if !textual && !(data && looks_textual(bytes)) {
+    let readable = textual || (data && looks_textual(bytes));
+    if !readable {
         return Parsed::Binary;
     }
     let text = text_of(bytes);
     let body = text.trim_start_matches('\u{feff}').trim_start();
     if is_json || (data && body.starts_with(['{', '[', ')', 'f', 'w', '/', '&'])) {
         let json = without_guard(body);
-        if json.starts_with(['{', '[']) || is_json {
-            if let Ok(value) = serde_json::from_str(json.trim()) {
-                return Parsed::Json(value);
-            }
+        if (json.starts_with(['{', '[']) || is_json)
+            && let Ok(value) = serde_json::from_str(json.trim())
+        {
+            return Parsed::Json(value);
         }
     }
     let html = mime.contains("html") || (mime.is_empty() && starts_like_html(body));

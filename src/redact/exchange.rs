@@ -1,5 +1,6 @@
 //! One exchange through both passes.
 
+use serde_json::Value;
 use url::Url;
 
 use super::{
@@ -9,15 +10,18 @@ use super::{
     html, markup,
     measures::{Measured, Meter},
     raw::{RawBody, RawExchange},
+    scan::{Prose, auth_scheme},
     typed::Typed,
     visible::Visible,
-    walk::{Place, Prose, Rules, Sink as _, Walk, auth_scheme},
+    walk::{Place, Rules, Sink as _, Walk},
 };
 use crate::{
     artifacts::recording::{BodyStatus, Excerpt, Exchange, Header, Initiator, Measures},
     shape,
 };
 
+/// What `shape::truncate` keeps of an array that does not fit.
+const MAX_ITEMS: usize = 20;
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_VALUE: usize = 2048;
 
@@ -33,7 +37,9 @@ pub fn learn(raw: &RawExchange, parsed: &mut Parsed, walk: &mut Walk<'_>) {
     match parsed {
         Parsed::Json(value) => _ = walk.json(value, Place::Answer),
         Parsed::Html(text) => {
-            markup::named_values(text, |_, name, value| _ = walk.leaf(name, value, Place::Json));
+            markup::named_values(text, |_, name, value| {
+                walk.leaf(name, value, Place::Json);
+            });
             walk.text(text, Prose::Code);
         }
         Parsed::Text(text) | Parsed::Code(text) => _ = walk.text(text, Prose::Code),
@@ -140,8 +146,12 @@ pub fn response(
         Parsed::Json(mut value) => {
             meter.json(&value);
             let measured = meter.finish(Some(&value));
+            // What the excerpt cannot hold need not be redacted.
+            let long = stored.decoded_bytes.is_some_and(|it| it > 4 * MAX_STORED as u64)
+                && shorten(&mut value);
             walk.json(&mut value, Place::Answer);
             let (kept, was_cut) = shape::truncate(&value, MAX_STORED);
+            let was_cut = was_cut || long;
             stored.excerpt = Some(Excerpt::Json(kept));
             if !was_cut {
                 stored.body_status = BodyStatus::Captured;
@@ -169,12 +179,33 @@ pub fn response(
             }
             Some(meter.finish(None))
         }
-        Parsed::Code(_) => None,
         Parsed::Binary => {
             stored.body_status = BodyStatus::Binary;
             None
         }
-        Parsed::None => None,
+        Parsed::Code(_) | Parsed::None => None,
+    }
+}
+
+/// Cuts arrays to what `shape::truncate` keeps of them at most. Returns whether anything was cut.
+fn shorten(value: &mut Value) -> bool {
+    match value {
+        Value::Array(items) => {
+            let mut cut = items.len() > MAX_ITEMS;
+            items.truncate(MAX_ITEMS);
+            for item in items {
+                cut |= shorten(item);
+            }
+            cut
+        }
+        Value::Object(fields) => {
+            let mut cut = false;
+            for item in fields.values_mut() {
+                cut |= shorten(item);
+            }
+            cut
+        }
+        _ => false,
     }
 }
 

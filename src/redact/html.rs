@@ -150,7 +150,7 @@ fn write(element: ElementRef<'_>, walk: &mut Walk<'_>, out: &mut String) -> bool
         }
         match child.value() {
             Node::Text(text) => {
-                let new = walk.text(text, super::walk::Prose::Spoken);
+                let new = walk.text(text, super::scan::Prose::Spoken);
                 let text = new.as_deref().unwrap_or(text);
                 let kept = super::body::cut(text, MAX_STORED - 2048 - out.len());
                 complete &= kept.len() == text.len();

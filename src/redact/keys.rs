@@ -338,6 +338,8 @@ const DATA_KEYS: &[&str] = &[
 ];
 /// Before `token` these say that it is a cursor or a count.
 const DATA_TOKENS: &[&str] = &[
+    "search",
+    "query",
     "page",
     "next",
     "sync",

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use zeroize::Zeroizing;
 
+#[cfg(test)]
 use super::encode::percent;
 
 /// In memory only: not `Serialize`, wiped on drop, silent in `Debug`.
@@ -22,12 +23,14 @@ impl LiveValues {
         self.values.get(placeholder).map(|it| it.as_str())
     }
 
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The text with every placeholder replaced by its value; a percent-encoded placeholder (as in a stored URL) by the
+    /// For tests of what is stored: the text with every placeholder replaced by its value; a percent-encoded placeholder (as in a stored URL) by the
     /// percent-encoded value. `None` when a placeholder is unknown: its value died with another process.
+    #[cfg(test)]
     pub fn resolve(&self, text: &str) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -57,6 +60,7 @@ impl LiveValues {
     }
 }
 
+#[cfg(test)]
 /// How often percent-encoded, how a placeholder opens, how it closes.
 const MARKS: &[(u8, &str, &str)] =
     &[(0, "[REDACTED:", "]"), (1, "%5BREDACTED%3A", "%5D"), (2, "%255BREDACTED%253A", "%255D")];

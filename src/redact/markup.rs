@@ -252,18 +252,15 @@ fn attributes(tag: &str) -> Vec<(String, String)> {
         };
         let after = after.trim_start();
         let value;
-        match after.chars().next() {
-            Some(quote @ ('"' | '\'')) => {
-                let body = &after[1..];
-                let close = body.find(quote).unwrap_or(body.len());
-                value = &body[..close];
-                rest = body.get(close + 1..).unwrap_or("");
-            }
-            _ => {
-                let close = after.find(char::is_whitespace).unwrap_or(after.len());
-                value = &after[..close];
-                rest = &after[close..];
-            }
+        if let Some(quote @ ('"' | '\'')) = after.chars().next() {
+            let body = &after[1..];
+            let close = body.find(quote).unwrap_or(body.len());
+            value = &body[..close];
+            rest = body.get(close + 1..).unwrap_or("");
+        } else {
+            let close = after.find(char::is_whitespace).unwrap_or(after.len());
+            value = &after[..close];
+            rest = &after[close..];
         }
         out.push((name.to_owned(), entities(value)));
     }
@@ -295,7 +292,9 @@ mod tests {
         let html = "<html><head><title> A &amp; B </title><meta name=csrf-token content='x&amp;y'>\
                     <input type=hidden value=\"v\" name=\"k\"></head>";
         let mut all = Vec::new();
-        named_values(html, |tag, name, value| all.push(format!("{tag} {name} {value}")));
+        named_values(html, |tag, name, value| {
+            all.push(format!("{tag} {name} {value}"));
+        });
         assert_eq!(all, ["meta csrf-token x&y", "input k v"]);
         assert_eq!(title(html).unwrap(), "A & B");
         assert_eq!(depth(&"<div>".repeat(600), 512), usize::MAX);

@@ -13,9 +13,11 @@ mod html;
 mod keys;
 mod live;
 pub mod markup;
+mod matcher;
 mod measures;
 mod origins;
 pub mod raw;
+mod scan;
 mod typed;
 mod vault;
 mod visible;
@@ -32,10 +34,11 @@ use self::{
     measures::weigh,
     origins::Sources,
     raw::RawRecording,
+    scan::Prose,
     typed::Typed,
     vault::Vault,
     visible::{Visible, words_of},
-    walk::{Place, Prose, Rules, Sink, Walk},
+    walk::{Place, Rules, Sink, Walk},
 };
 use crate::{
     artifacts::recording::{Action, BlockedRequest, FinalPage, SessionRecording, ValueOrigin},

@@ -1,6 +1,9 @@
 //! Where the secret values of a request came from: an earlier answer, the page, a cookie. Never the value itself.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use serde_json::Value;
 
@@ -41,13 +44,13 @@ impl Sources {
     ) -> Self {
         let mut it =
             Self { answers: BTreeMap::new(), metas: BTreeMap::new(), cookies: BTreeMap::new() };
-        let wanted: BTreeMap<&str, ()> =
-            values.iter().filter(|it| it.len() >= 6).map(|it| (it.as_str(), ())).collect();
+        let wanted: BTreeSet<&str> =
+            values.iter().filter(|it| it.len() >= 6).map(String::as_str).collect();
         if wanted.is_empty() {
             return it;
         }
         for (name, value) in &page.metas {
-            if wanted.contains_key(value.as_str()) {
+            if wanted.contains(value.as_str()) {
                 it.metas.entry(value.clone()).or_insert_with(|| name.clone());
             }
         }
@@ -55,7 +58,7 @@ impl Sources {
             for form in
                 [value.to_owned(), decode_percent(value), decode_percent(value.trim_matches('"'))]
             {
-                if wanted.contains_key(form.as_str()) {
+                if wanted.contains(form.as_str()) {
                     let known = it.cookies.entry(form).or_insert_with(|| (name.to_owned(), from));
                     known.1 = known.1.min(from);
                 }
@@ -95,7 +98,7 @@ impl Sources {
                 }),
                 Parsed::Html(text) | Parsed::Code(text) | Parsed::Text(text) => {
                     for (value, at) in vault.plain_hits(text) {
-                        if wanted.contains_key(value.as_str())
+                        if wanted.contains(value.as_str())
                             && let Some(anchor) = anchor(text, at, value.len(), vault)
                         {
                             it.answers.entry(value).or_default().push((i, anchor));
@@ -164,15 +167,15 @@ fn anchor(text: &str, at: usize, len: usize, vault: &Vault) -> Option<Found> {
 }
 
 /// Wanted string leaves with their JMESPath.
-fn leaves(value: &Value, wanted: &BTreeMap<&str, ()>, found: &mut impl FnMut(&str, String)) {
+fn leaves(value: &Value, wanted: &BTreeSet<&str>, found: &mut impl FnMut(&str, String)) {
     fn walk(
         value: &Value,
         path: &mut String,
-        wanted: &BTreeMap<&str, ()>,
+        wanted: &BTreeSet<&str>,
         found: &mut impl FnMut(&str, String),
     ) {
         match value {
-            Value::String(text) if text.len() >= 6 && wanted.contains_key(text.as_str()) => {
+            Value::String(text) if text.len() >= 6 && wanted.contains(text.as_str()) => {
                 found(text, if path.is_empty() { "@".to_owned() } else { path.clone() });
             }
             Value::Object(fields) => {
@@ -189,7 +192,7 @@ fn leaves(value: &Value, wanted: &BTreeMap<&str, ()>, found: &mut impl FnMut(&st
             Value::Array(items) => {
                 for (i, item) in items.iter().enumerate() {
                     let len = path.len();
-                    path.push_str(&format!("[{i}]"));
+                    let _ = write!(path, "[{i}]");
                     walk(item, path, wanted, found);
                     path.truncate(len);
                 }

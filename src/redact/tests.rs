@@ -403,40 +403,7 @@ fn published_secrets() {
     }
     println!("in answers: recall {:?}, false positives {:?}", answers[1], answers[0]);
     println!("recall {found}/{secrets}, false positives {wrong}/{harmless}");
-    assert!(
-        f64::from(found) >= 0.95 * f64::from(secrets)
-            && f64::from(wrong) <= 0.05 * f64::from(harmless)
-    );
-}
-
-#[test]
-fn zz_speed() {
-    let rows: Vec<Value> = (0..200).map(|i| json!({"id": format!("e8e4df51-2054-49b0-ab1c-{i:012}"), "title": format!("Lamp number {i} of brass"),
-        "url": format!("https://shop.example/p/lamp-{i}?ref=list&page=2"), "text": "A long description of what this lamp is made of, and how it shines.", "n": i, "tags": ["a","b","lamp"]})).collect();
-    let body = json!({"items": rows}).to_string();
-    println!("{}", body.len());
-    let all: Vec<RawExchange> = (0..500)
-        .map(|i| {
-            let mut it = exchange(
-                "GET",
-                &format!(
-                    "https://shop.example/api?q=red+lamp&i={i}&token=gHjrT345rflePOKazE2Bj47hF56{i}"
-                ),
-                ResourceType::Fetch,
-                "application/json",
-                &body,
-            );
-            it.request_headers = headers(&[
-                ("cookie", &format!("sid=abc{i}def9Qm2Xv7Lp4; theme=dark")),
-                ("x-csrf-token", "Zp81Kd92LmQx71ZpWv0"),
-            ]);
-            it
-        })
-        .collect();
-    let mut raw = recording(all);
-    raw.page.visible_text = (0..300).map(|i| format!("Lamp number {i} of brass\n")).collect();
-    #[allow(clippy::disallowed_methods)]
-    let t = std::time::Instant::now();
-    let out = redact(raw, &RedactSettings::default());
-    println!("{:?} {}", t.elapsed(), out.recording.exchanges.len());
+    // What is reached now; 16 of 497 are left, most of them values without a telling name that look like hashes or words.
+    assert!(f64::from(found) >= 0.96 * f64::from(secrets));
+    assert!(f64::from(wrong) <= 0.01 * f64::from(harmless));
 }

@@ -93,7 +93,8 @@ impl Typed {
                 }
             }
             Value::String(text) => {
-                if !self.check(text, false, Place::Json, || pointer.clone(), out) {
+                let found = self.check(text, false, Place::Json, || pointer.clone(), out);
+                if !found {
                     self.inside(text, Place::Json, pointer, out);
                 }
             }
@@ -182,8 +183,10 @@ fn holds(text: &str, typed: &str) -> bool {
         return false;
     }
     let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    let (starts, ends) = (word(typed.chars().next()), word(typed.chars().next_back()));
     text.match_indices(typed).any(|(at, _)| {
-        !(word(text[..at].chars().next_back()) && word(typed.chars().next()))
-            && !(word(text[at + typed.len()..].chars().next()) && word(typed.chars().next_back()))
+        let before = starts && word(text[..at].chars().next_back());
+        let after = ends && word(text[at + typed.len()..].chars().next());
+        !before && !after
     })
 }

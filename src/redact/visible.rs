@@ -67,10 +67,6 @@ impl Visible {
         Self { words, at, wanted, filter }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.wanted.is_empty()
-    }
-
     fn maybe(&self, word: u64) -> bool {
         self.filter[(word >> 6) as usize & 1023] & (1 << (word & 63)) != 0
     }

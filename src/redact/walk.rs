@@ -3,17 +3,14 @@
 
 use std::{cell::RefCell, collections::BTreeMap, fmt::Write as _};
 
-use base64::{
-    Engine as _, alphabet,
-    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
-};
 use serde_json::Value;
 
 use super::{
-    detector::{Why, erratic, is_hex, is_uuid, natural, random, verdict},
+    detector::{Why, erratic, is_hex, is_uuid, verdict},
     encode::{decode_percent, percent},
     formats,
     keys::{KeyClass, classify},
+    scan::{Prose, auth_scheme, base64_text},
 };
 
 /// Where a value stands; some names mean different things in different places.
@@ -62,7 +59,7 @@ impl Rules {
         !self.allow.is_empty() && self.allow.contains(&key.to_lowercase())
     }
 
-    fn class(&self, key: &str, place: Place) -> KeyClass {
+    pub fn class(&self, key: &str, place: Place) -> KeyClass {
         let mut classes = self.classes.borrow_mut();
         let classes = classes.entry(place).or_default();
         if let Some(class) = classes.get(key) {
@@ -121,6 +118,10 @@ impl Walk<'_> {
     }
 
     /// `Some(answer)` if the value was a container and is thereby dealt with.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer says whether it is one, the inner what replaces it"
+    )]
     fn container(
         &mut self,
         key: &str,
@@ -379,6 +380,10 @@ impl Walk<'_> {
     }
 
     /// `a=b&c=d`. `None`: it is not that.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer says whether it is one, the inner what replaces it"
+    )]
     fn pairs(
         &mut self,
         text: &str,
@@ -422,74 +427,6 @@ impl Walk<'_> {
         }
         Some(changed.then(|| out.join(&split.to_string())))
     }
-
-    /// Text in which secrets stand as `name = value` or by their format.
-    pub fn text(&mut self, text: &str, prose: Prose) -> Option<String> {
-        let mut found: Vec<(&str, &str, Why)> = Vec::new();
-        let rules = self.rules;
-        let wanted = |key: &str| {
-            let class = rules.class(key, Place::Json);
-            matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps)
-                .then_some(class)
-        };
-        assignments(text, wanted, |class, key, value, quoted| {
-            if in_text(class, value, quoted, prose) && verdict(KeyClass::Always, value).is_some() {
-                found.push((key, value, Why::Key));
-            }
-        });
-        formats::in_text(text, |value, _| found.push(("token", value, Why::Format)));
-        let mut cuts: Vec<(usize, usize, String)> = Vec::new();
-        for (key, value, why) in found {
-            if let Some(new) = self.sink.secret(key, value, why) {
-                let at = value.as_ptr() as usize - text.as_ptr() as usize;
-                cuts.push((at, at + value.len(), new));
-            }
-        }
-        if cuts.is_empty() {
-            return self.sink.plain(text);
-        }
-        cuts.sort();
-        let (mut out, mut done) = (String::with_capacity(text.len()), 0);
-        for (from, to, new) in cuts.into_iter().filter(|it| it.0 < it.1) {
-            if from >= done {
-                out.push_str(&text[done..from]);
-                out.push_str(&new);
-                done = to;
-            }
-        }
-        out.push_str(&text[done..]);
-        self.sink.plain(&out).or(Some(out))
-    }
-}
-
-/// Whether `name = value` in a text gives a secret away. Code says `password: o.password`, and labels say
-/// `password: "Wachtwoord"`: there the value has to look random.
-fn in_text(class: KeyClass, value: &str, quoted: bool, prose: Prose) -> bool {
-    let spaced = value.contains(char::is_whitespace);
-    match (class, prose) {
-        (KeyClass::Perhaps, _) => quoted && value.len() >= 16 && !spaced && random(value),
-        (_, Prose::Code) => {
-            quoted
-                && value.len() >= 8
-                && !spaced
-                && erratic(value)
-                && (value.len() >= 20 || !value.contains(['.', '/']))
-        }
-        (_, Prose::Spoken) if quoted => verdict(class, value).is_some(),
-        (_, Prose::Spoken) => {
-            value.len() >= 8
-                && value.bytes().any(|b| b.is_ascii_digit())
-                && value.bytes().any(|b| b.is_ascii_alphabetic())
-                && verdict(KeyClass::Likely, value).is_some()
-        }
-    }
-}
-
-/// Whether a text was written by people or for machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prose {
-    Spoken,
-    Code,
 }
 
 /// A path segment after one of these is a one-time grant.
@@ -508,96 +445,6 @@ const GRANTS: &[&str] = &[
 
 fn looks_issued(text: &str) -> bool {
     is_hex(text) || is_uuid(text) || erratic(text)
-}
-
-/// The credential after `Bearer ` and its like.
-pub fn auth_scheme(value: &str) -> Option<&str> {
-    let (scheme, rest) = value.split_once(' ')?;
-    let scheme = scheme.trim_end_matches(',').to_ascii_lowercase();
-    (matches!(
-        scheme.as_str(),
-        "bearer" | "basic" | "token" | "jwt" | "apikey" | "splunk" | "negotiate"
-    ) && rest.len() >= 8
-        && !rest.contains(' ')
-        && !natural(rest))
-    .then_some(rest)
-}
-
-/// `name = value`, `"name": "value"`, `name=value` for wanted names; also where quotes are escaped. Linear: what a wanted
-/// name holds is not looked at twice.
-fn assignments<'a>(
-    text: &'a str,
-    wanted: impl Fn(&str) -> Option<KeyClass>,
-    mut found: impl FnMut(KeyClass, &'a str, &'a str, bool),
-) {
-    let bytes = text.as_bytes();
-    let mut i = 0;
-    while i < bytes.len() {
-        let at = i;
-        i += 1;
-        if !matches!(bytes[at], b':' | b'=') {
-            continue;
-        }
-        let mut end = at;
-        while end > 0 && at - end < 3 && matches!(bytes[end - 1], b' ' | b'"' | b'\'' | b'\\') {
-            end -= 1;
-        }
-        let mut start = end;
-        while start > 0
-            && end - start < 64
-            && (bytes[start - 1].is_ascii_alphanumeric() || matches!(bytes[start - 1], b'_' | b'-'))
-        {
-            start -= 1;
-        }
-        let Some(key) = text.get(start..end).filter(|it| it.len() >= 2) else {
-            continue;
-        };
-        let Some(class) = wanted(key) else { continue };
-        let mut from = at + 1;
-        while from < bytes.len() && from - at < 4 && matches!(bytes[from], b' ' | b'\\') {
-            from += 1;
-        }
-        let Some(&open) = bytes.get(from) else {
-            continue;
-        };
-        let quoted = matches!(open, b'"' | b'\'' | b'`');
-        let from = from + usize::from(quoted);
-        let until = bytes[from..]
-            .iter()
-            .take(8192)
-            .position(|b| {
-                if quoted {
-                    *b == open || matches!(b, b'\n' | b'\\')
-                } else {
-                    b.is_ascii_whitespace() || b"\"'`,;&<>(){}[]".contains(b)
-                }
-            })
-            .map_or_else(|| bytes.len().min(from + 8192), |n| from + n);
-        if let Some(value) = text.get(from..until)
-            && value.len() >= 4
-        {
-            found(class, key, value, quoted);
-            i = until.max(i);
-        }
-    }
-}
-
-/// Base64 of readable text: whatever it is, it can be looked into.
-fn base64_text(value: &str) -> Option<String> {
-    const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-        .with_decode_allow_trailing_bits(true);
-    if value.len() > 1 << 20
-        || !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/-_=".contains(&b))
-    {
-        return None;
-    }
-    let alphabet = if value.contains(['-', '_']) { alphabet::URL_SAFE } else { alphabet::STANDARD };
-    let bytes = GeneralPurpose::new(&alphabet, LENIENT).decode(value).ok()?;
-    let text = String::from_utf8(bytes).ok()?;
-    let odd = text.chars().filter(|c| c.is_control() && !c.is_whitespace()).count();
-    (odd == 0 && text.bytes().filter(u8::is_ascii_graphic).count() * 10 >= text.len() * 8)
-        .then_some(text)
 }
 
 fn decode_form(text: &str) -> String {

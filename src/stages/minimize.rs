@@ -204,7 +204,7 @@ fn parts(request: &RequestTemplate) -> Vec<String> {
         request.query.iter().map(|it| format!("query:{}", it.name)).collect();
     match &request.body {
         Some(BodyTemplate::Form(fields)) => {
-            out.extend(fields.iter().map(|it| format!("form:{}", it.name)))
+            out.extend(fields.iter().map(|it| format!("form:{}", it.name)));
         }
         Some(BodyTemplate::Json(body)) => members(body, "", 0, &mut out),
         _ => {}

@@ -143,7 +143,7 @@ impl Weave {
             }
             (Place::Json, Some(BodyTemplate::Json(body))) => match body.pointer_mut(&hit.key) {
                 Some(Value::String(it)) => weave(it, typed, &name),
-                Some(it @ Value::Number(_)) if it.to_string() == typed => {
+                Some(it @ Value::Number(_)) if *it.to_string() == *typed => {
                     kind =
                         if it.is_i64() || it.is_u64() { ParamType::Int } else { ParamType::Float };
                     *it = Value::String(format!("{{{name}}}"));
@@ -359,7 +359,7 @@ fn read_back(
             read_json(a, b, "", &mut read)?;
         }
         (Some(BodyTemplate::Text(a)), Some(BodyTemplate::Text(b))) => {
-            read("the body".to_owned(), a, b)?
+            read("the body".to_owned(), a, b)?;
         }
         _ => {}
     }
