@@ -35,6 +35,11 @@ macro_rules! codes {
                 match self { $(Self::$name => $wire,)* }
             }
 
+            /// The code of that wire name.
+            pub fn from_wire(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|it| it.as_str() == name)
+            }
+
             pub const fn class(self) -> Class {
                 match self { $(Self::$name => Class::$class,)* }
             }

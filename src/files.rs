@@ -116,9 +116,10 @@ impl Dir {
         }
     }
 
-    /// Appends one line and fsyncs. The file is made at 0600 when absent.
+    /// Appends one line and fsyncs. The file is made at 0600 when absent; a line that a crash cut short is closed first.
     pub fn append(&self, name: &str, line: &str) -> Result<()> {
-        let flags = OFlags::WRONLY
+        use std::io::{Seek as _, SeekFrom};
+        let flags = OFlags::RDWR
             | OFlags::CREATE
             | OFlags::APPEND
             | OFlags::NOFOLLOW
@@ -127,9 +128,25 @@ impl Dir {
         let fd = rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|err| trouble("open", &self.shown(name), err))?;
         let mut file = File::from(fd);
-        file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data()).map_err(
-            |err| Error::new(Code::ArtifactIo, format!("append {}", self.shown(name))).source(err),
-        )
+        let mut write = || -> std::io::Result<bool> {
+            let made = file.metadata()?.len() == 0;
+            let mut last = [b'\n'];
+            if !made {
+                file.seek(SeekFrom::End(-1))?;
+                file.read_exact(&mut last)?;
+            }
+            let close = if last == *b"\n" { "" } else { "\n" };
+            file.write_all(format!("{close}{line}\n").as_bytes())?;
+            file.sync_data()?;
+            Ok(made)
+        };
+        let made = write().map_err(|err| {
+            Error::new(Code::ArtifactIo, format!("append {}", self.shown(name))).source(err)
+        })?;
+        if made {
+            rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err))?;
+        }
+        Ok(())
     }
 
     /// Removes a file; false when there was none.

@@ -213,6 +213,8 @@ pub struct RecipeDraft {
     pub captured_only: bool,
     /// Parts that carry what was typed (`query:q`, `json:/a`, `form:q`, `path:2`): never left out.
     pub carries: Vec<String>,
+    /// The first replay was compared with what the recording holds of the answer.
+    pub compared: bool,
     /// Shape and items of the first good answer.
     pub shape: Vec<String>,
     pub items: Option<u64>,
@@ -277,7 +279,8 @@ pub struct Trial {
     pub without: Vec<String>,
     pub dropped: bool,
     pub why: String,
-    pub replay: Replay,
+    /// Absent where nothing could be sent: then only what defeats caches by its form is dropped.
+    pub replay: Option<Replay>,
 }
 
 /// `07`: the request with typed parameters, and the values to verify it with.
@@ -296,8 +299,21 @@ pub struct RecipeDraftMinimized {
     pub first: BTreeMap<String, String>,
     /// Values of the second example, for the same parameters.
     pub second: Option<BTreeMap<String, String>>,
-    /// Text leaves that the second page showed and the first did not: B's data must hold one. Empty: not checked.
+    /// Lines that the second page showed and the first did not, without what was typed. B's data must hold some of it.
+    /// Empty: not checked.
     pub second_seen: Vec<String>,
+    /// `key=leaf` lines of both captured answers after extraction, at most 60 each. A replay of B must hold most of B's,
+    /// where one of A holds most of A's.
+    pub captured: Option<Captured>,
+    /// The first replay was compared with what the recording holds of the answer.
+    pub compared: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Captured {
+    pub first: Vec<String>,
+    pub second: Vec<String>,
 }
 
 /// `08`: whether it answers on inputs it was not learned from.

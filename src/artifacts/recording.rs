@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Code, Error, Result};
+
 /// Written by record, twice when a second example was driven (`01_…`, `01b_…`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +33,16 @@ pub struct SessionRecording {
     pub duration_ms: u64,
     /// The browser's product string or the HAR's creator.
     pub producer: String,
+}
+
+impl SessionRecording {
+    /// The exchange of that id. Fails with [`Code::ArtifactCorrupt`]: only a file that was tampered with names another.
+    pub fn exchange(&self, id: u32) -> Result<&Exchange> {
+        self.exchanges.get(id as usize).ok_or_else(|| {
+            Error::new(Code::ArtifactCorrupt, format!("the recording has no exchange {id}"))
+                .hint("learn the task again with --force")
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

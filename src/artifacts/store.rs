@@ -216,6 +216,17 @@ impl TaskFolder {
         let mut bytes = serde_json::to_vec_pretty(&envelope)
             .map_err(|err| Error::new(Code::Internal, "envelope").source(err))?;
         bytes.push(b'\n');
+        if bytes.len() > MAX_FILE {
+            return Err(Error::new(
+                Code::HarInvalid,
+                format!(
+                    "{} would be {} bytes, more than can be kept",
+                    A::KIND.as_str(),
+                    bytes.len()
+                ),
+            )
+            .hint("record less at once"));
+        }
         self.dir.write(A::KIND.file(), &bytes)?;
         Ok(payload_sha256)
     }

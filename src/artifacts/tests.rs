@@ -148,6 +148,8 @@ fn the_journal_forgives_a_cut_line() {
         let len = std::fs::metadata(&path).unwrap().len();
         std::fs::File::options().write(true).open(&path).unwrap().set_len(len - 3).unwrap();
         assert_eq!(task.journal().unwrap(), [json!({"n": 1})]);
+        task.note(&json!({"n": 3})).unwrap();
+        assert_eq!(task.journal().unwrap(), [json!({"n": 1}), json!({"n": 3})]);
         task.forget_journal().unwrap();
         assert!(task.journal().unwrap().is_empty());
     });

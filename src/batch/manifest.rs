@@ -13,14 +13,13 @@ use crate::{
     browser::Step,
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
-    pipeline::{Source, Task},
+    pipeline::{Source, Task, read_bounded},
+    recipe::template,
     redact,
     stages::verify::Expectation,
 };
 
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// As the HAR importer's own bound.
-const MAX_HAR: u64 = 256 * 1024 * 1024;
 const MAX_TASK: usize = 500;
 
 #[derive(Deserialize)]
@@ -105,7 +104,7 @@ pub fn load(path: &Path) -> Result<Manifest> {
     if tasks.is_empty() {
         return Err(invalid(format!("{shown} has no recipes")));
     }
-    let delay = file.defaults.delay_s.unwrap_or(5.0).clamp(0.0, 3600.0);
+    let delay = file.defaults.delay_s.filter(|it| it.is_finite()).unwrap_or(5.0).clamp(0.0, 3600.0);
     Ok(Manifest { name, delay: Duration::from_secs_f64(delay), tasks })
 }
 
@@ -113,7 +112,7 @@ fn check(entry: Entry, manifest: &str, timeout: Duration, folder: &Path) -> Resu
     let name = RecipeName::new(entry.name)?;
     let source = match (entry.url, entry.har) {
         (Some(url), None) => Source::Live { url, steps: entry.record },
-        (None, Some(har)) => Source::har(read_bounded(&folder.join(har), MAX_HAR)?),
+        (None, Some(har)) => Source::har(folder.join(har))?,
         _ => return Err(invalid("give either url or har")),
     };
     let task = Task {
@@ -146,9 +145,7 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
             return Err(invalid("all examples must give the same parameters"));
         }
         for (name, value) in example {
-            let ok =
-                name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-            if name.is_empty() || name.len() > 40 || !ok || name.starts_with("slot_") {
+            if !template::is_name(name) || name.starts_with("slot_") {
                 return Err(invalid(format!("`{}` is not a parameter name", printable(name)))
                     .hint("use a-z, 0-9 and _, at most 40 characters, not starting with slot_"));
             }
@@ -215,22 +212,6 @@ fn holes(text: &str) -> Vec<String> {
         rest = tail;
     }
     out
-}
-
-/// A user's own file: read whole within a bound.
-pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>> {
-    use std::io::Read as _;
-    let shown = path.display();
-    let file = std::fs::File::open(path)
-        .map_err(|err| Error::new(Code::Usage, format!("cannot open {shown}")).source(err))?;
-    let mut out = Vec::new();
-    file.take(max + 1)
-        .read_to_end(&mut out)
-        .map_err(|err| Error::new(Code::Usage, format!("cannot read {shown}")).source(err))?;
-    if out.len() as u64 > max {
-        return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes")));
-    }
-    Ok(out)
 }
 
 fn printable(text: &str) -> String {

@@ -3,21 +3,16 @@
 pub mod manifest;
 mod report;
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
-use tokio::{sync::Mutex, task::JoinSet};
-use url::Url;
+use tokio::task::JoinSet;
 
-pub use manifest::{check_task, load, read_bounded};
+pub use manifest::{check_task, load};
 pub use report::{Entry, Report};
 
 use crate::{
     error::{Class, Code, Error, Result},
-    pipeline::{self, Cx, Learned, Source, Task},
+    pipeline::{self, Cx, Learned, Task},
 };
 
 /// Called as a task ends.
@@ -26,8 +21,6 @@ pub type OnEnd = Box<dyn Fn(&Task, &Result<Learned>) + Send + Sync>;
 /// How a batch is run.
 pub struct Options {
     pub jobs: usize,
-    /// Between the starts of two recordings on one host.
-    pub delay: Duration,
     /// Told as each task ends.
     pub on_end: OnEnd,
 }
@@ -54,7 +47,6 @@ pub async fn run(manifest: &str, tasks: Vec<Task>, cx: Arc<Cx>, options: Options
     let mut report = Report::new(manifest);
     let total = tasks.len();
     let options = Arc::new(options);
-    let pacer = Arc::new(Pacer::default());
     let mut waiting = tasks.into_iter().enumerate();
     let mut running = JoinSet::new();
     let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
@@ -64,9 +56,8 @@ pub async fn run(manifest: &str, tasks: Vec<Task>, cx: Arc<Cx>, options: Options
             let Some((i, task)) = waiting.next() else {
                 break;
             };
-            let (cx, options, pacer) = (Arc::clone(&cx), Arc::clone(&options), Arc::clone(&pacer));
+            let (cx, options) = (Arc::clone(&cx), Arc::clone(&options));
             running.spawn(async move {
-                pacer.wait(&task, options.delay).await;
                 let end = pipeline::learn(&task, &cx).await;
                 (options.on_end)(&task, &end);
                 (i, task, end)
@@ -94,38 +85,11 @@ pub async fn run(manifest: &str, tasks: Vec<Task>, cx: Arc<Cx>, options: Options
                 Some(Err(panic)) => {
                     stop = true;
                     report.stopped_by = Some(Code::Internal);
-                    report.trouble = Some(panic.to_string());
+                    report.trouble = Some(crate::redact::message(&panic.to_string()));
                 }
             },
         }
     }
     report.not_started = total - report.entries.len();
     report
-}
-
-/// Spaces out recordings on one host.
-#[derive(Default)]
-struct Pacer(Mutex<BTreeMap<String, Instant>>);
-
-impl Pacer {
-    async fn wait(&self, task: &Task, delay: Duration) {
-        let Source::Live { url, .. } = &task.source else {
-            return;
-        };
-        if delay.is_zero() {
-            return;
-        }
-        let host = Url::parse(url)
-            .ok()
-            .and_then(|it| it.host_str().map(str::to_owned))
-            .unwrap_or_default();
-        let now = Instant::now();
-        let start = {
-            let mut next = self.0.lock().await;
-            let start = next.get(&host).copied().unwrap_or(now).max(now);
-            next.insert(host, start + delay);
-            start
-        };
-        tokio::time::sleep(start - now).await;
-    }
 }

@@ -38,6 +38,11 @@ pub struct Args {
     pub json: bool,
 }
 
+/// Text of a stranger, for a terminal: without control characters.
+fn clean(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()
+}
+
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, settings) = wire::read(global)?;
     let store = Store::new(home.artifacts);
@@ -256,8 +261,10 @@ fn describe(kind: Kind, payload: &Value) {
         Kind::RecipeDraftMinimized => {
             request(&done["request"]);
             for it in array(done, "parameters") {
-                let why =
-                    done["evidence"].get(str_of(it, "name")).and_then(Value::as_str).unwrap_or("");
+                let why = done["evidence"]
+                    .get(str_of(it, "name").as_str())
+                    .and_then(Value::as_str)
+                    .unwrap_or("");
                 wire::line(&format!(
                     "  {{{}}} {} required: {} — {why}",
                     str_of(it, "name"),
@@ -293,7 +300,10 @@ fn recording(it: &Value) {
         str_of(it, "producer")
     ));
     for line in array(it, "exchanges").iter().filter_map(Value::as_str) {
-        wire::line(&format!("    {DIM}{}{DIM:#}", line.chars().take(150).collect::<String>()));
+        wire::line(&format!(
+            "    {DIM}{}{DIM:#}",
+            clean(line).chars().take(150).collect::<String>()
+        ));
     }
     for blocked in array(it, "blocked") {
         wire::line(&format!(
@@ -342,7 +352,7 @@ fn request(it: &Value) {
     ));
     if let Some(headers) = it.get("headers").and_then(Value::as_object) {
         for (name, value) in headers {
-            wire::line(&format!("    {name}: {}", value.as_str().unwrap_or("")));
+            wire::line(&format!("    {name}: {}", clean(value.as_str().unwrap_or(""))));
         }
     }
     if let Some(body) = it.get("body").filter(|it| !it.is_null()) {
@@ -366,8 +376,8 @@ fn replays(it: &Value) {
     }
 }
 
-fn str_of<'a>(it: &'a Value, key: &str) -> &'a str {
-    it.get(key).and_then(Value::as_str).unwrap_or("")
+fn str_of(it: &Value, key: &str) -> String {
+    clean(it.get(key).and_then(Value::as_str).unwrap_or(""))
 }
 
 fn array<'a>(it: &'a Value, key: &str) -> &'a [Value] {
@@ -376,5 +386,5 @@ fn array<'a>(it: &'a Value, key: &str) -> &'a [Value] {
 
 fn join(it: Option<&Value>) -> String {
     let items = it.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+    clean(&items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
 }

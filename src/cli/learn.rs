@@ -65,7 +65,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let first = pairs(&args.param)?;
     let second = pairs(&args.second)?;
     let source = match (&args.har, args.url) {
-        (Some(path), _) => Source::har(batch::read_bounded(path, 256 * 1024 * 1024)?),
+        (Some(path), _) => Source::har(path.clone())?,
         (None, Some(url)) => Source::Live { url, steps: steps(args.steps.as_deref())? },
         (None, None) => return Err(Error::new(Code::Usage, "give --har or --url")),
     };
@@ -93,8 +93,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     place.settings.egress.no_network = args.no_network;
     let progress = Progress::new(1);
     let stages = progress.clone();
-    let cx =
-        wire::learning(&place, args.force, Box::new(move |task, stage| stages.stage(task, stage)))?;
+    let cx = wire::learning(
+        &place,
+        args.force,
+        Duration::ZERO,
+        Box::new(move |task, stage| stages.stage(task, stage)),
+    )?;
     let tasks = [task];
     if !args.resume && !args.force {
         batch::refuse_if_begun(&tasks, &cx)?;
@@ -159,7 +163,7 @@ fn steps(path: Option<&std::path::Path>) -> Result<Vec<Step>> {
     let Some(path) = path else {
         return Ok(Vec::new());
     };
-    let text = String::from_utf8_lossy(&batch::read_bounded(path, 1024 * 1024)?).into_owned();
+    let text = String::from_utf8_lossy(&pipeline::read_bounded(path, 1024 * 1024)?).into_owned();
     let options = serde_saphyr::options! {
         strict_booleans: true,
         budget: serde_saphyr::budget! { max_nodes: 10_000, max_depth: 16, max_aliases: 0, max_anchors: 0 }

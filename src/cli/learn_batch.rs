@@ -58,17 +58,19 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     place.settings.egress.no_network = args.no_network;
     let progress = Progress::new(manifest.tasks.len());
     let stages = progress.clone();
-    let cx =
-        wire::learning(&place, args.force, Box::new(move |task, stage| stages.stage(task, stage)))?;
+    let delay = args.delay.map_or(manifest.delay, Duration::from_secs_f64);
+    let cx = wire::learning(
+        &place,
+        args.force,
+        delay,
+        Box::new(move |task, stage| stages.stage(task, stage)),
+    )?;
     if !args.resume && !args.force {
         batch::refuse_if_begun(&manifest.tasks, &cx)?;
     }
     let ends = progress.clone();
-    let options = Options {
-        jobs: args.jobs.into(),
-        delay: args.delay.map_or(manifest.delay, Duration::from_secs_f64),
-        on_end: Box::new(move |task, end| ends.end(task, end)),
-    };
+    let options =
+        Options { jobs: args.jobs.into(), on_end: Box::new(move |task, end| ends.end(task, end)) };
     let report =
         batch::run(&manifest.name, manifest.tasks, std::sync::Arc::clone(&cx), options).await;
     progress.finish();

@@ -134,7 +134,10 @@ fn start(cli: Cli) -> Result<u8> {
 
 /// `error: message`, then the hint; as JSON on stdout where the command was asked for JSON.
 fn report(err: &Error, json: bool) {
-    let message = crate::redact::message(&err.to_string());
+    let message: String = crate::redact::message(&err.to_string())
+        .chars()
+        .filter(|it| *it == '\n' || !it.is_control())
+        .collect();
     if json {
         wire::out(&serde_json::json!({
             "success": false,

@@ -55,7 +55,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                 Code::RecipeNotVerified,
                 format!("{name} is {}", format!("{status:?}").to_lowercase()),
             )
-            .hint("--draft runs it all the same; a second example lets learning verify it"));
+            .hint(if status == Status::Draft {
+                "--draft runs it all the same; a second example lets learning verify it"
+            } else {
+                "learn it again"
+            }));
         }
     }
     let compiled = runner::compile(&recipe)?;

@@ -1,6 +1,6 @@
 //! What several commands share: opening folders and settings, and printing without a panic on a closed pipe.
 
-use std::{io::Write as _, sync::Arc};
+use std::{io::Write as _, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::{
     artifacts::store::Store,
     egress::EgressPolicy,
     error::{Code, Error, Result},
-    pipeline::{BrowserPool, Cx, OnStage},
+    pipeline::{BrowserPool, Cx, OnStage, Pacer},
     recipe::registry::Registry,
     settings::{Home, Settings},
     stages::rank,
@@ -61,7 +61,7 @@ pub fn read(global: &Global) -> Result<(Home, Settings)> {
 }
 
 /// Everything learning needs.
-pub fn learning(place: &Place, force: bool, on_stage: OnStage) -> Result<Arc<Cx>> {
+pub fn learning(place: &Place, force: bool, delay: Duration, on_stage: OnStage) -> Result<Arc<Cx>> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     Ok(Arc::new(Cx {
         store: Store::new(place.home.artifacts.clone()),
@@ -70,6 +70,7 @@ pub fn learning(place: &Place, force: bool, on_stage: OnStage) -> Result<Arc<Cx>
         browser: BrowserPool::new(Arc::clone(&policy), place.settings.browser.clone()),
         settings: place.settings.clone(),
         policy,
+        pacer: Pacer::new(delay),
         force,
         on_stage,
     }))

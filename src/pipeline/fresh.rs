@@ -53,6 +53,10 @@ pub fn look(
         Found::Corrupt(why) | Found::OtherSchema(why) => return Ok(Freshness::Stale(vec![why])),
         Found::Intact(it) => it,
     };
+    if spec.stage.is_record() && envelope.producer.stage_version != spec.version {
+        let why = format!("recorded by version {}", envelope.producer.stage_version);
+        return Ok(Freshness::Broken(folder.other_schema(spec.writes, &why)));
+    }
     let mut why = Vec::new();
     if envelope.producer.stage_version != spec.version {
         why.push(format!(

@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::{
     fresh::{Freshness, look},
+    pacer::Pacer,
     publish::publish,
     table::{STAGES, Spec, Stage},
-    task::{Source, Task, fill},
+    task::{MAX_HAR, Source, Task, fill, read_bounded},
     world::{BrowserPool, LiveSession, World},
 };
 use crate::{
@@ -26,7 +27,7 @@ use crate::{
     egress::EgressPolicy,
     error::{Code, Error, Result},
     har,
-    recipe::registry::Registry,
+    recipe::{model::Status, registry::Registry},
     redact::{raw::RawRecording, redact},
     settings::Settings,
     stages::{analyze, baseline, minimize, parameterize, rank, summarize, validate, verify},
@@ -44,6 +45,7 @@ pub struct Cx {
     pub policy: Arc<EgressPolicy>,
     pub http: PublicHttp,
     pub browser: BrowserPool,
+    pub pacer: Pacer,
     /// Redo every stage.
     pub force: bool,
     /// Told of each stage as it begins.
@@ -92,6 +94,9 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
         session: None,
         skipped: 0,
     };
+    if cx.force {
+        folder.forget_journal()?;
+    }
     let mut lost = false;
     let reject = match run.stages(cx.force, None).await {
         Err(err) if err.code() == Code::LiveValuesLost => {
@@ -139,6 +144,7 @@ impl Run<'_> {
     /// Goes through the table. `redo` forces that one stage although it is fresh.
     async fn stages(&mut self, force: bool, redo: Option<Stage>) -> Result<Option<Reject>> {
         self.hashes.clear();
+        self.ran.clear();
         self.reused.clear();
         for spec in STAGES {
             let settings = self.task.settings_sha256(spec.stage, &self.cx.settings);
@@ -173,10 +179,11 @@ impl Run<'_> {
                 self.put(spec, settings, &recording)
             }
             Stage::RecordSecond => {
-                let values = self.task.example(1);
-                let drivable =
-                    self.task.examples.len() > 1 && matches!(self.task.source, Source::Live { .. });
-                let recording = if drivable { Some(self.record(1).await?) } else { None };
+                let recording =
+                    if self.may_drive_second()? { Some(self.record(1).await?) } else { None };
+                let values = self.task.example(1).into_iter();
+                let values =
+                    values.map(|(name, value)| (name, crate::redact::message(&value))).collect();
                 self.put(spec, settings, &SecondRecording { recording, values })
             }
             Stage::Rank => {
@@ -189,7 +196,7 @@ impl Run<'_> {
             }
             Stage::Analyze => {
                 let candidates = self.done::<CandidateSet>()?;
-                let out = analyze::analyze(&self.get()?, &candidates, &self.cx.settings.decision);
+                let out = analyze::analyze(&self.get()?, &candidates, &self.cx.settings.decision)?;
                 self.put(spec, settings, &out)
             }
             Stage::Validate => {
@@ -201,7 +208,7 @@ impl Run<'_> {
                 self.put(spec, settings, &out?)
             }
             Stage::Baseline => {
-                let out = baseline::baseline(&self.get()?, &self.done::<RecipeDraft>()?);
+                let out = baseline::baseline(&self.get()?, &self.done::<RecipeDraft>()?)?;
                 self.put(spec, settings, &out)
             }
             Stage::Minimize => {
@@ -217,7 +224,7 @@ impl Run<'_> {
             Stage::Parameterize => {
                 let draft = self.done::<RecipeDraft>()?;
                 let report: MinimizationReport = self.get()?;
-                let out = parameterize::parameterize(&self.get()?, &self.get()?, &draft, &report);
+                let out = parameterize::parameterize(&self.get()?, &self.get()?, &draft, &report)?;
                 self.put(spec, settings, &out)
             }
             Stage::Verify => {
@@ -232,13 +239,29 @@ impl Run<'_> {
         }
     }
 
+    /// A second example is driven where steps can, unless the first recording shows by itself that there is nothing to
+    /// learn: an order must not be placed twice.
+    fn may_drive_second(&self) -> Result<bool> {
+        if self.task.examples.len() < 2 || !matches!(self.task.source, Source::Live { .. }) {
+            return Ok(false);
+        }
+        let first: SessionRecording = self.get()?;
+        let alone = SecondRecording { recording: None, values: BTreeMap::new() };
+        let settings = &self.cx.settings;
+        let judged = match rank::rank(&first, &alone, &settings.ranking) {
+            Judged::Rejected(it) => Some(it),
+            Judged::Done(set) => reject(analyze::analyze(&first, &set, &settings.decision)?),
+        };
+        Ok(judged.is_none_or(|it| it.reason.outcome() != Outcome::NonRecipeable))
+    }
+
     /// Records one example: drives the browser or reads the file; what comes back is redacted before it goes anywhere.
     async fn record(&mut self, example: usize) -> Result<SessionRecording> {
         let values = self.task.example(example);
         let sentence = self.task.filled(&values);
         let (raw, context): (RawRecording, _) = match &self.task.source {
-            Source::Har { bytes, .. } => {
-                let imported = har::import(bytes, &sentence, values)?;
+            Source::Har { path, .. } => {
+                let imported = har::import(&read_bounded(path, MAX_HAR)?, &sentence, values)?;
                 self.skipped = imported.skipped;
                 (imported.recording, None)
             }
@@ -258,6 +281,7 @@ impl Run<'_> {
                 }
                 let plan =
                     Plan { task: sentence, url, typed: values, steps, timeout: self.task.timeout };
+                self.cx.pacer.wait(&plan.url).await;
                 let mut context = self.cx.browser.context().await?;
                 (context.record(&plan).await?, Some(context))
             }
@@ -373,6 +397,7 @@ impl Run<'_> {
             out.outcome = reject.reason.outcome();
             out.reason = Some(reject.reason.as_str().to_owned());
             out.detail = Some(reject.detail);
+            demote(self.task, self.cx, &recording)?;
             return Ok(out);
         }
         let report: VerificationReport = self.folder.get()?;
@@ -386,12 +411,29 @@ impl Run<'_> {
         };
         let recipe =
             publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
-        out.recipe = Some(self.cx.recipes.save(&recipe)?);
+        // A file that says the same is left alone.
+        let path = match self.cx.recipes.get(&recipe.name) {
+            Ok(held) if held == recipe => self.cx.recipes.path(&recipe.name),
+            _ => self.cx.recipes.save(&recipe)?,
+        };
+        out.recipe = Some(path);
         out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
         out.reason = report.reason;
         out.transport = report.verified.then(|| report.transport.as_str());
         Ok(out)
     }
+}
+
+/// A recipe that an earlier run of this task published is no longer proven.
+fn demote(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
+    let Ok(mut recipe) = cx.recipes.get(&task.name) else { return Ok(()) };
+    let ours =
+        recipe.source_url == recording.url && recipe.task == crate::redact::message(&task.sentence);
+    if ours && recipe.status != Status::Deprecated {
+        recipe.status = Status::Deprecated;
+        cx.recipes.save(&recipe)?;
+    }
+    Ok(())
 }
 
 fn reject<T>(it: Judged<T>) -> Option<Reject> {

@@ -2,12 +2,14 @@
 
 pub mod fresh;
 mod learn;
+mod pacer;
 mod publish;
 pub mod table;
 pub mod task;
 mod world;
 
 pub use learn::{Cx, Learned, OnStage, learn};
+pub use pacer::Pacer;
 pub use table::{STAGES, Stage};
-pub use task::{Source, Task};
+pub use task::{Source, Task, read_bounded};
 pub use world::BrowserPool;

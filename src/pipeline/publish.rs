@@ -11,7 +11,8 @@ use crate::{
     },
     egress::site_of,
     recipe::model::{
-        BodyTemplate, LANGUAGE, Recipe, RequestTemplate, SlotSource, Status, Verification,
+        BodyTemplate, LANGUAGE, Recipe, RequestTemplate, SlotSource, Status, TransportKind,
+        Verification,
     },
 };
 
@@ -44,7 +45,7 @@ pub fn publish(
     Recipe {
         version: LANGUAGE,
         name: task.name.clone(),
-        task: task.sentence.clone(),
+        task: crate::redact::message(&task.sentence),
         category: task.category.clone(),
         status: if report.verified { Status::Verified } else { Status::Draft },
         source_url: recording.url.clone(),
@@ -57,7 +58,11 @@ pub fn publish(
             fingerprint_sha256: baseline.fingerprint_sha256.clone(),
             shape: baseline.shape.clone(),
             verified_at: report.verified.then(|| verified_at.to_owned()),
-            transport: report.transport,
+            // Nothing was sent offline; the least risky transport is what a run tries.
+            transport: match report.transport {
+                TransportKind::Stub => TransportKind::PublicHttp,
+                it => it,
+            },
             requires_session: report.requires_session,
             browser_ms: (recording.duration_ms > 0).then_some(recording.duration_ms),
         }),

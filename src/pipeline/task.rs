@@ -1,6 +1,10 @@
 //! One thing to learn, checked and complete: what a manifest entry or the flags of `recipe learn` come to.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
@@ -8,6 +12,7 @@ use super::table::Stage;
 use crate::{
     artifacts::store::{json_sha256, sha256},
     browser::Step,
+    error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
     settings::Settings,
     stages::verify::Expectation,
@@ -29,15 +34,40 @@ pub struct Task {
 
 /// Where the recording comes from.
 pub enum Source {
-    Live { url: String, steps: Vec<Step> },
-    Har { bytes: Vec<u8>, sha256: String },
+    Live {
+        url: String,
+        steps: Vec<Step>,
+    },
+    /// Read again when it is imported: a batch of large files is not held in memory.
+    Har {
+        path: PathBuf,
+        sha256: String,
+    },
 }
 
 impl Source {
-    pub fn har(bytes: Vec<u8>) -> Self {
-        let sha256 = sha256(&bytes);
-        Self::Har { bytes, sha256 }
+    /// Reads the file to know its hash. Fails with [`Code::Usage`] when it cannot be read or is larger than 256 MiB.
+    pub fn har(path: PathBuf) -> Result<Self> {
+        let sha256 = sha256(&read_bounded(&path, MAX_HAR)?);
+        Ok(Self::Har { path, sha256 })
     }
+}
+
+/// As the importer's own bound.
+pub const MAX_HAR: u64 = 256 * 1024 * 1024;
+
+/// A user's own file: read whole within a bound, links followed. Fails with [`Code::Usage`].
+pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>> {
+    use std::io::Read as _;
+    let shown = path.display();
+    let trouble = |verb: &str| Error::new(Code::Usage, format!("cannot {verb} {shown}"));
+    let file = std::fs::File::open(path).map_err(|err| trouble("open").source(err))?;
+    let mut out = Vec::new();
+    file.take(max + 1).read_to_end(&mut out).map_err(|err| trouble("read").source(err))?;
+    if out.len() as u64 > max {
+        return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes")));
+    }
+    Ok(out)
 }
 
 impl Task {
@@ -66,9 +96,10 @@ impl Task {
         let value: Value = match stage {
             Stage::Record => recorded(0),
             Stage::RecordSecond => json!({"second": self.examples.len() > 1, "of": recorded(1)}),
-            Stage::Verify => {
-                json!({"min_items": self.expect.min_items, "paths": self.expect.required_paths})
-            }
+            Stage::Verify => json!({
+                "min_items": self.expect.min_items, "paths": self.expect.required_paths,
+                "offline": settings.egress.no_network,
+            }),
             _ => return settings_only(stage, settings).unwrap_or_default(),
         };
         json_sha256(&value)
@@ -81,8 +112,11 @@ pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
         Stage::Record | Stage::RecordSecond | Stage::Verify => return None,
         Stage::Rank => json!(settings.ranking.weights),
         Stage::Analyze => json!(settings.decision),
-        Stage::Minimize => json!(settings.learning.max_replays),
-        Stage::Summarize | Stage::Validate | Stage::Baseline | Stage::Parameterize => Value::Null,
+        Stage::Validate => json!({"offline": settings.egress.no_network}),
+        Stage::Minimize => {
+            json!({"replays": settings.learning.max_replays, "offline": settings.egress.no_network})
+        }
+        Stage::Summarize | Stage::Baseline | Stage::Parameterize => Value::Null,
     };
     Some(json_sha256(&value))
 }

@@ -48,6 +48,8 @@ impl BrowserPool {
         if let Some(browser) = &*held {
             match browser.context().await {
                 Ok(it) => return Ok(it),
+                // Other tasks may be at work in it: only a browser that is gone is replaced.
+                Err(err) if err.code() != Code::BrowserFailed => return Err(err),
                 Err(_) => *held = None,
             }
         }
@@ -56,6 +58,11 @@ impl BrowserPool {
         let context = browser.context().await?;
         *held = Some(browser);
         Ok(context)
+    }
+
+    /// A browser can be found on this machine.
+    pub fn is_there(&self) -> bool {
+        find_chromium(self.settings.path.as_deref()).is_ok()
     }
 
     /// Ends the browser, if there is one.
@@ -314,8 +321,11 @@ impl Replayer for World<'_> {
     fn transports(&self) -> Vec<TransportKind> {
         if self.stub.is_some() {
             vec![TransportKind::Stub]
-        } else {
+        } else if self.browser.is_there() {
             vec![TransportKind::PublicHttp, TransportKind::InPageFetch]
+        } else {
+            // A HAR can be learned from without a browser, as far as no session is needed.
+            vec![TransportKind::PublicHttp]
         }
     }
 

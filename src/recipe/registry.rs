@@ -50,6 +50,11 @@ impl Registry {
         Ok(out)
     }
 
+    /// Where a recipe of that name is kept.
+    pub fn path(&self, name: &RecipeName) -> PathBuf {
+        self.dir.join(format!("{name}.yaml"))
+    }
+
     /// Fails with `RECIPE_NOT_FOUND` (the hint lists names that are near), `RECIPE_INVALID` or `ARTIFACT_IO`.
     pub fn get(&self, name: &RecipeName) -> Result<Recipe> {
         let Some(dir) = Dir::open(&self.dir, false)? else {

@@ -106,7 +106,7 @@ async fn a_search() {
     assert!(out.timings_ms.total >= out.timings_ms.ttfb && out.timings_ms.ttfb > 0.0);
     let wire = serde_json::to_value(&out).unwrap();
     assert_eq!(wire["transport_used"], "public_http");
-    assert_eq!(wire["timings_ms"]["connect"], 0.0);
+    assert!(wire["timings_ms"]["connect"].as_f64().unwrap() > 0.0, "a new connection takes time");
 
     let out = run_with(&[("q", "nothing")]).await;
     assert!(out.success, "{:?}", out.error);

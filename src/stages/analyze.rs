@@ -3,7 +3,7 @@
 //! Only the heuristic path exists: above the threshold and ahead of the next by the lead, else `needs_selection`. Never a
 //! guess below it. Mutations are judged here, before anything is replayed.
 
-use super::{html_items, request::reads};
+use super::{html_items, reads::reads};
 use crate::{
     artifacts::{
         payloads::{
@@ -12,6 +12,7 @@ use crate::{
         },
         recording::{Excerpt, Exchange, ListMeasure, SessionRecording},
     },
+    error::Result,
     recipe::model::{ResponseSpec, ResponseType},
     settings::DecisionSettings,
 };
@@ -21,20 +22,20 @@ pub fn analyze(
     recording: &SessionRecording,
     candidates: &CandidateSet,
     settings: &DecisionSettings,
-) -> Judged<RecipeAnalysis> {
+) -> Result<Judged<RecipeAnalysis>> {
     let Some(top) = candidates.candidates.first() else {
-        return Judged::Rejected(Reject::new(Reason::NoDataRequest, "no candidate"));
+        return Ok(Judged::Rejected(Reject::new(Reason::NoDataRequest, "no candidate")));
     };
-    if let Some(reject) = mutation(recording, candidates, settings.min_lead_bp) {
-        return Judged::Rejected(reject);
+    if let Some(reject) = mutation(recording, candidates, settings.min_lead_bp)? {
+        return Ok(Judged::Rejected(reject));
     }
     if !recording.typed.is_empty() && !candidates.candidates.iter().any(carries) {
-        return Judged::Rejected(Reject::new(
+        return Ok(Judged::Rejected(Reject::new(
             Reason::NoDataRequest,
             "no request carried what was typed",
-        ));
+        )));
     }
-    let exchange = &recording.exchanges[top.exchange as usize];
+    let exchange = recording.exchange(top.exchange)?;
     let next = candidates.candidates.get(1).map_or(0, |it| it.score_bp);
     let lead = top.score_bp - next;
     let bound = bound_to_task(top, recording);
@@ -55,21 +56,21 @@ pub fn analyze(
                     .to_owned(),
             )
         };
-        return Judged::Rejected(Reject::new(reason, detail));
+        return Ok(Judged::Rejected(Reject::new(reason, detail)));
     }
     if lead < settings.min_lead_bp {
-        return Judged::Rejected(Reject::new(
+        return Ok(Judged::Rejected(Reject::new(
             Reason::Ambiguous,
             format!("the best candidate leads by {lead}, below {}", settings.min_lead_bp),
-        ));
+        )));
     }
     let Some(response) = response(exchange, top.source, recording) else {
-        return Judged::Rejected(Reject::new(
+        return Ok(Judged::Rejected(Reject::new(
             Reason::Ambiguous,
             "the answer is a page in which no list of results could be told apart",
-        ));
+        )));
     };
-    Judged::Done(RecipeAnalysis {
+    Ok(Judged::Done(RecipeAnalysis {
         chosen: Choice {
             exchange: top.exchange,
             second_exchange: top.second_exchange,
@@ -77,7 +78,7 @@ pub fn analyze(
             response,
         },
         by: Analyst::Heuristic,
-    })
+    }))
 }
 
 fn share(it: &Candidate, signal: &str) -> i32 {
@@ -101,15 +102,19 @@ fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> bool {
 
 /// The session's deed changed something: the request that did it is the money request, and it must not be sent again. Looked
 /// for among the best candidates only; beacons carry what was typed too and change nothing that matters.
-fn mutation(recording: &SessionRecording, candidates: &CandidateSet, lead: i32) -> Option<Reject> {
-    let top = candidates.candidates.first()?.score_bp;
+fn mutation(
+    recording: &SessionRecording,
+    candidates: &CandidateSet,
+    lead: i32,
+) -> Result<Option<Reject>> {
+    let Some(top) = candidates.candidates.first().map(|it| it.score_bp) else { return Ok(None) };
     let close = candidates.candidates.iter().take_while(|it| top - it.score_bp <= lead);
     for it in close.filter(|it| it.rank == 1 || carries(it)) {
-        if let Err(why) = reads(&recording.exchanges[it.exchange as usize], recording) {
-            return Some(Reject::new(Reason::Mutation, why));
+        if let Err(why) = reads(recording.exchange(it.exchange)?, recording) {
+            return Ok(Some(Reject::new(Reason::Mutation, why)));
         }
     }
-    None
+    Ok(None)
 }
 
 /// How to read the answer. `None` when an HTML page has no list that can be told.

@@ -6,17 +6,18 @@ use crate::{
         payloads::{BaselineFingerprint, RecipeDraft},
         recording::SessionRecording,
     },
+    error::Result,
     shape::{FINGERPRINT_VERSION, fingerprint},
 };
 
 /// Pure. Of the captured answer after extraction; of the first validated replay when the recording lost the answer.
-pub fn baseline(recording: &SessionRecording, draft: &RecipeDraft) -> BaselineFingerprint {
-    let exchange = &recording.exchanges[draft.exchange as usize];
+pub fn baseline(recording: &SessionRecording, draft: &RecipeDraft) -> Result<BaselineFingerprint> {
+    let exchange = recording.exchange(draft.exchange)?;
     let shape = captured_shape(exchange, &draft.response).unwrap_or_else(|| draft.shape.clone());
-    BaselineFingerprint {
+    Ok(BaselineFingerprint {
         fingerprint_version: FINGERPRINT_VERSION,
         fingerprint_sha256: fingerprint(&shape),
         shape,
         items: draft.items,
-    }
+    })
 }

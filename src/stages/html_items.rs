@@ -38,12 +38,12 @@ pub fn find(html: &str, visible_text: &str) -> Option<HtmlSpec> {
                 .map(|it| it.len().min(400))
                 .sum();
             if weight > best.as_ref().map_or(MIN_TEXT * MIN_ITEMS, |it| it.0) {
-                best = Some((weight, path(parent, &signature), items));
+                best = Some((weight, format!("{} > {signature}", anchor(parent)), items));
             }
         }
     }
-    let (_, items_selector, items) = best?;
-    Selector::parse(&items_selector).ok()?;
+    let (_, first_guess, items) = best?;
+    let items_selector = telling(&page, first_guess, &items)?;
     let fields = fields(&items);
     (!fields.is_empty()).then_some(HtmlSpec { items: items_selector, fields })
 }
@@ -90,21 +90,25 @@ fn plain(class: &str) -> bool {
         && !class.as_bytes()[0].is_ascii_digit()
 }
 
-/// The shortest anchor to the items: the parent's id or signature, up to two levels.
-fn path(parent: ElementRef<'_>, items: &str) -> String {
-    if let Some(id) = parent.value().id().filter(|it| plain(it)) {
-        return format!("#{id} > {items}");
+/// How an element is named in a selector: its id, else its signature.
+fn anchor(element: ElementRef<'_>) -> String {
+    match element.value().id().filter(|it| plain(it)) {
+        Some(id) => format!("#{id}"),
+        None => signature(element),
     }
-    let own = signature(parent);
-    if own.contains('.') {
-        return format!("{own} > {items}");
-    }
-    match parent.parent().and_then(ElementRef::wrap) {
-        Some(up) if up.value().id().is_some_and(plain) => {
-            format!("#{} > {own} > {items}", up.value().id().unwrap_or(""))
+}
+
+/// Ancestors are put before the selector until it means exactly these items; `None` when no ancestor makes it so.
+fn telling(page: &Html, mut selector: String, items: &[ElementRef<'_>]) -> Option<String> {
+    let ids: BTreeSet<_> = items.iter().map(|it| it.id()).collect();
+    let mut above = items[0].parent().and_then(ElementRef::wrap);
+    loop {
+        let parsed = Selector::parse(&selector).ok()?;
+        if page.select(&parsed).map(|it| it.id()).collect::<BTreeSet<_>>() == ids {
+            return Some(selector);
         }
-        Some(up) if signature(up).contains('.') => format!("{} > {own} > {items}", signature(up)),
-        _ => format!("{own} > {items}"),
+        above = above?.parent().and_then(ElementRef::wrap);
+        selector = format!("{} > {selector}", anchor(above?));
     }
 }
 
@@ -222,6 +226,19 @@ mod tests {
         assert_eq!(spec.fields.get("title").unwrap(), "h3 > a");
         assert_eq!(spec.fields.get("summary").unwrap(), "p.summary");
         assert_eq!(spec.fields.get("url").unwrap(), "a@href");
+    }
+
+    #[test]
+    fn a_selector_means_the_items_and_nothing_else() {
+        let row = |i: u32| format!("<li>A rather long result number {i}</li>");
+        let html = format!(
+            "<body><nav><ul><li>Home page</li><li>About us</li></ul></nav><main><ul>{}{}</ul></main></body>",
+            row(1),
+            row(2)
+        );
+        let visible =
+            "Home page About us A rather long result number 1 A rather long result number 2";
+        assert_eq!(find(&html, visible).unwrap().items, "main > ul > li");
     }
 
     #[test]

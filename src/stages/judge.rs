@@ -9,12 +9,13 @@ use crate::{
     artifacts::{payloads::Replay, store::json_sha256},
     error::{Code, Error, Result},
     recipe::model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
-    runner::extract::{Extracted, extract, fingerprint, similarity_bp},
+    runner::{
+        MIN_SIMILARITY_BP, check_status,
+        extract::{Extracted, extract, fingerprint, similarity_bp},
+    },
+    shape,
     transport::Reply,
 };
-
-/// Jaccard similarity of shapes from which on two answers are of one kind (seed 1.3.1).
-pub const SIMILAR_BP: u32 = 8500;
 
 /// What a replay sends. Cheap to build; templates are rendered by the replayer, since slots live there.
 #[derive(Clone, Copy)]
@@ -49,6 +50,8 @@ pub struct Observed {
     pub replay: Replay,
     pub data: Option<Value>,
     pub shape: Vec<String>,
+    /// Shape of the whole JSON that `data` was extracted from; empty for HTML and text.
+    pub root_shape: Vec<String>,
 }
 
 impl Observed {
@@ -84,42 +87,35 @@ pub async fn observe(
         Err(err) if is_of_the_world(err.code()) => return Err(err),
         Err(err) => {
             replay.fail(&err);
-            return Ok(Observed { replay, data: None, shape: Vec::new() });
+            return Ok(Observed { replay, data: None, shape: Vec::new(), root_shape: Vec::new() });
         }
     };
     replay.status = Some(reply.status);
-    let (data, shape) = match read(&reply, response) {
+    let (data, shape, root_shape) = match read(&reply, response) {
         Ok((extracted, shape)) => {
             replay.items = extracted.items;
-            (extracted.data, shape)
+            let root = extracted.whole.as_ref().map(shape::paths).unwrap_or_default();
+            (extracted.data, shape, root)
         }
         Err(err) => {
             replay.fail(&err);
-            return Ok(Observed { replay, data: None, shape: Vec::new() });
+            return Ok(Observed { replay, data: None, shape: Vec::new(), root_shape: Vec::new() });
         }
     };
     replay.data_sha256 = Some(json_sha256(&data));
     if let Some(like) = like {
         let similarity = similarity_bp(response, like, &shape);
         replay.similarity_bp = Some(similarity);
-        if similarity < SIMILAR_BP {
+        if similarity < MIN_SIMILARITY_BP {
             replay.code = Some(Code::ShapeDrift.as_str().to_owned());
             replay.detail = Some("the answer has another shape".to_owned());
         }
     }
-    Ok(Observed { replay, data: Some(data), shape })
+    Ok(Observed { replay, data: Some(data), shape, root_shape })
 }
 
 fn read(reply: &Reply, response: &ResponseSpec) -> Result<(Extracted, Vec<String>)> {
-    if !(200..300).contains(&reply.status) {
-        let code = match reply.status {
-            401 | 403 => Code::AuthRequired,
-            429 => Code::RateLimited,
-            500.. => Code::ServerError,
-            _ => Code::HttpStatus,
-        };
-        return Err(Error::new(code, format!("the server answered {}", reply.status)));
-    }
+    check_status(reply)?;
     let extracted = extract(response, &reply.mime(), &reply.body)?;
     let shape = fingerprint(response, &extracted);
     Ok((extracted, shape))
@@ -159,6 +155,21 @@ pub fn data_difference_bp(a: &Value, b: &Value) -> u32 {
     }
     union += right.iter().filter(|(leaf, _)| !left.contains_key(*leaf)).map(|it| it.1).sum::<u64>();
     (same * 10_000).checked_div(union).map_or(0, |it| (10_000 - it) as u32)
+}
+
+/// Share of `wanted` (leaf lines as [`leaf_lines`] gives them) that the data holds, basis points; 10,000 when nothing is wanted.
+pub fn holds_bp(data: &Value, wanted: &[String]) -> u32 {
+    let have = leaf_lines(data, usize::MAX);
+    let have: std::collections::BTreeSet<&String> = have.iter().collect();
+    let found = wanted.iter().filter(|it| have.contains(it)).count();
+    (found * 10_000).checked_div(wanted.len()).map_or(10_000, |it| it as u32)
+}
+
+/// Distinct scalar leaves with the key they stand under, sorted, at most `max`.
+pub fn leaf_lines(data: &Value, max: usize) -> Vec<String> {
+    let mut out = BTreeMap::new();
+    leaves(data, "", &mut out);
+    out.into_keys().take(max).collect()
 }
 
 fn leaves(value: &Value, key: &str, out: &mut BTreeMap<String, u64>) {

@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use super::{
-    judge::{Call, Observed, Replayer, SIMILAR_BP, observe},
+    judge::{Call, Observed, Replayer, observe},
     signals::is_cache_buster,
 };
 use crate::{
     artifacts::payloads::{BaselineFingerprint, MinimizationReport, RecipeDraft, Replay, Trial},
     error::Result,
     recipe::model::{BodyTemplate, RequestTemplate, Slot},
+    runner::MIN_SIMILARITY_BP,
 };
 
 /// Names that page through results. Leaving them out usually changes nothing, and callers want them as parameters.
@@ -50,6 +51,7 @@ pub async fn minimize(
 ) -> Result<MinimizationReport> {
     let mut plan = Plan::new(draft);
     if draft.captured_only {
+        plan.drop_volatile();
         return Ok(plan.report(false));
     }
     let values = BTreeMap::new();
@@ -119,12 +121,24 @@ impl<'a> Plan<'a> {
         // Data can be compared only where two equal calls gave equal data.
         if draft.deterministic {
             let rest = parts(&draft.request).into_iter().filter(|it| {
-                !volatile.contains(it) && !draft.carries.contains(it) && !is_paging(it)
+                !volatile.contains(it)
+                    && !draft.carries.iter().any(|held| is_or_holds(it, held))
+                    && !is_paging(it)
             });
             queue.extend(rest.map(|it| vec![it]));
         }
         let expected = draft.replays.iter().rev().find(|it| it.ok());
         Self { draft, expected, request: draft.request.clone(), trials: Vec::new(), queue }
+    }
+
+    /// Without any replay: leaves out what only defeats caches.
+    fn drop_volatile(&mut self) {
+        let without = volatile(&self.request);
+        if !without.is_empty() {
+            self.request = self.request_without(&without);
+            let why = "it only defeats caches; not replayed".to_owned();
+            self.trials.push(Trial { without, dropped: true, why, replay: None });
+        }
     }
 
     /// The parts to leave out next.
@@ -148,7 +162,7 @@ impl<'a> Plan<'a> {
             (true, "same data without it".to_owned())
         } else if self.draft.deterministic {
             (false, "other data without it".to_owned())
-        } else if replay.similarity_bp.is_some_and(|it| it >= SIMILAR_BP)
+        } else if replay.similarity_bp.is_some_and(|it| it >= MIN_SIMILARITY_BP)
             && self.expected.is_some_and(|it| it.items == replay.items)
         {
             (true, "same shape without it".to_owned())
@@ -157,13 +171,17 @@ impl<'a> Plan<'a> {
         };
         if dropped {
             self.request = self.request_without(&without);
+            // What went with it needs no trial of its own.
+            self.queue.retain(|next| {
+                !next.iter().all(|it| without.iter().any(|gone| is_or_holds(gone, it)))
+            });
         } else if without.len() > 1 {
             // The group is needed as a whole, or one of it is: try one by one, before anything else.
             for part in without.iter().rev() {
                 self.queue.push_front(vec![part.clone()]);
             }
         }
-        self.trials.push(Trial { without, dropped, why, replay });
+        self.trials.push(Trial { without, dropped, why, replay: Some(replay) });
     }
 
     fn report(self, budget_exhausted: bool) -> MinimizationReport {
@@ -224,6 +242,13 @@ fn members(value: &Value, pointer: &str, depth: usize, out: &mut Vec<String>) {
             members(it, &at, depth + 1, out);
         }
     }
+}
+
+/// Whether `part` is `inner`, or a JSON member with `inner` somewhere below it.
+fn is_or_holds(part: &str, inner: &str) -> bool {
+    part == inner
+        || (part.starts_with("json:")
+            && inner.strip_prefix(part).is_some_and(|it| it.starts_with('/')))
 }
 
 fn is_paging(part: &str) -> bool {
@@ -287,6 +312,7 @@ mod tests {
             deterministic: true,
             captured_only: false,
             carries: vec!["json:/q".to_owned()],
+            compared: true,
             shape: vec![],
             items: Some(3),
             replays: vec![replay("same", None)],

@@ -10,6 +10,7 @@ mod judge;
 pub mod minimize;
 pub mod parameterize;
 pub mod rank;
+mod reads;
 mod request;
 mod signals;
 pub mod summarize;

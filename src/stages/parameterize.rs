@@ -10,17 +10,20 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
+    judge::leaf_lines,
     minimize::PAGING,
     request::{identifier, template},
+    validate::captured,
 };
 use crate::{
     artifacts::{
         payloads::{
-            Judged, MinimizationReport, Reason, RecipeDraft, RecipeDraftMinimized, Reject,
-            SecondRecording,
+            Captured, Judged, MinimizationReport, Reason, RecipeDraft, RecipeDraftMinimized,
+            Reject, SecondRecording,
         },
         recording::{Place, SessionRecording, TypedHit},
     },
+    error::Result,
     recipe::{
         model::{
             BodyTemplate, Constraints, ParamSource, ParamType, Parameter, RequestTemplate,
@@ -36,16 +39,16 @@ pub fn parameterize(
     second: &SecondRecording,
     draft: &RecipeDraft,
     report: &MinimizationReport,
-) -> Judged<RecipeDraftMinimized> {
-    let exchange = &recording.exchanges[draft.exchange as usize];
+) -> Result<Judged<RecipeDraftMinimized>> {
+    let exchange = recording.exchange(draft.exchange)?;
     if let Some(slot) = report.slots.iter().find(|it| matches!(it.from, SlotSource::Live { .. })) {
-        return Judged::Rejected(Reject::new(
+        return Ok(Judged::Rejected(Reject::new(
             Reason::NeedsLogin,
             format!(
                 "the request needs `{}`, a value that only the recorded session knew",
                 slot.name
             ),
-        ));
+        )));
     }
     let mut out = Weave {
         request: report.request.clone(),
@@ -61,24 +64,42 @@ pub fn parameterize(
             out.typed(hit, typed);
         }
     }
-    let twin = second
+    if let Some(name) = recording.typed.keys().find(|it| !out.first.contains_key(*it)) {
+        return Ok(Judged::Rejected(Reject::new(
+            Reason::SeveralCalls,
+            format!(
+                "`{name}` does not stand in the request as it was typed: its value comes from an earlier call"
+            ),
+        )));
+    }
+    let twin_exchange = second
         .recording
         .as_ref()
         .zip(draft.second_exchange)
-        .and_then(|(it, id)| it.exchanges.get(id as usize))
-        .and_then(template)
-        .map(|it| it.0);
+        .map(|(it, id)| it.exchange(id))
+        .transpose()?;
+    let twin = twin_exchange.and_then(template).map(|it| it.0);
     let mut second_values = None;
     if let Some(twin) = &twin {
         match read_back(&out.request, twin) {
-            Ok(values) => second_values = Some(values),
+            Ok(values) => {
+                if let Some(name) = mistyped(&values, &out.first, second) {
+                    return Ok(Judged::Rejected(Reject::new(
+                        Reason::SeveralCalls,
+                        format!(
+                            "`{name}` of the second request is not what was typed: it comes from an earlier call"
+                        ),
+                    )));
+                }
+                second_values = Some(values);
+            }
             Err(part) => {
-                return Judged::Rejected(Reject::new(
+                return Ok(Judged::Rejected(Reject::new(
                     Reason::SeveralCalls,
                     format!(
                         "{part} differs between the two examples and was not typed: it comes from an earlier call"
                     ),
-                ));
+                )));
             }
         }
     } else if !second.values.is_empty()
@@ -98,7 +119,7 @@ pub fn parameterize(
     }
     out.paging();
     let distinct = second_values.filter(|it| *it != out.first && !it.is_empty());
-    Judged::Done(RecipeDraftMinimized {
+    Ok(Judged::Done(RecipeDraftMinimized {
         request: out.request,
         parameters: out.parameters,
         slots: report.slots.clone(),
@@ -109,7 +130,12 @@ pub fn parameterize(
         first: out.first,
         second: distinct,
         second_seen: second_seen(recording, second),
-    })
+        captured: twin_exchange.and_then(|twin| {
+            let lines = |it| Some(leaf_lines(&captured(it, &draft.response)?.data, MAX_LEAVES));
+            Some(Captured { first: lines(exchange)?, second: lines(twin)? })
+        }),
+        compared: draft.compared,
+    }))
 }
 
 struct Weave {
@@ -124,13 +150,13 @@ struct Weave {
 impl Weave {
     /// Puts `{name}` where the typed value stands. A hit whose part was minimized away, or that another parameter took, is passed over.
     fn typed(&mut self, hit: &TypedHit, typed: &str) {
-        let name = identifier(&hit.name);
+        let name = hit.name.clone();
         let part = format!("{:?}:{}", hit.place, hit.key);
         if self.woven.contains(&part) {
             return;
         }
-        let known = self.first.get(&name).cloned();
         let mut kind = ParamType::Str;
+        let before = self.request.clone();
         let found = match (hit.place, &mut self.request.body) {
             (Place::Path, _) => weave_path(&mut self.request.url, &hit.key, typed, &name),
             (Place::Query, _) => {
@@ -155,10 +181,16 @@ impl Weave {
             _ => None,
         };
         let Some(found) = found else { return };
-        self.woven.insert(part);
-        if known.is_some() {
+        if let Some(known) = self.first.get(&name) {
+            // One parameter cannot be spelled in two ways: the second place stays as it is, and the second recording decides.
+            if *known == found {
+                self.woven.insert(part);
+            } else {
+                self.request = before;
+            }
             return;
         }
+        self.woven.insert(part);
         self.evidence.insert(
             name.clone(),
             format!("typed value found in {:?} {}", hit.place, hit.key).to_lowercase(),
@@ -177,10 +209,10 @@ impl Weave {
 
     /// Paging keys with a whole number as value: optional, the recorded value is the default.
     fn paging(&mut self) {
-        let mut found = Vec::new();
+        let mut found: Vec<(String, String, String)> = Vec::new();
         for it in &mut self.request.query {
             if let Some(value) = paging_value(&it.name, &it.value) {
-                let name = self_unique(&self.first, &it.name);
+                let name = unique(&self.parameters, &found, &it.name);
                 it.value = format!("{{{name}}}");
                 found.push((name, value, format!("query {}", it.name)));
             }
@@ -189,7 +221,7 @@ impl Weave {
             Some(BodyTemplate::Form(fields)) => {
                 for it in fields {
                     if let Some(value) = paging_value(&it.name, &it.value) {
-                        let name = self_unique(&self.first, &it.name);
+                        let name = unique(&self.parameters, &found, &it.name);
                         it.value = format!("{{{name}}}");
                         found.push((name, value, format!("form {}", it.name)));
                     }
@@ -200,7 +232,7 @@ impl Weave {
                     if it.is_u64()
                         && let Some(value) = paging_value(key, &it.to_string())
                     {
-                        let name = self_unique(&self.first, key);
+                        let name = unique(&self.parameters, &found, key);
                         *it = Value::String(format!("{{{name}}}"));
                         found.push((name, value, format!("json /{key}")));
                     }
@@ -209,9 +241,6 @@ impl Weave {
             _ => {}
         }
         for (name, value, place) in found {
-            if self.parameters.iter().any(|it| it.name == name) {
-                continue;
-            }
             self.evidence.insert(name.clone(), format!("paging key, {place}"));
             self.parameters.push(Parameter {
                 name,
@@ -221,7 +250,7 @@ impl Weave {
                 default: Some(value.clone()),
                 constraints: Constraints {
                     min: Some(0),
-                    max: Some(1000),
+                    max: Some(1000.max(value.parse().unwrap_or(0))),
                     ..Constraints::default()
                 },
                 examples: vec![value],
@@ -230,9 +259,19 @@ impl Weave {
     }
 }
 
-fn self_unique(taken: &BTreeMap<String, String>, key: &str) -> String {
-    let name = identifier(key);
-    if taken.contains_key(&name) { format!("{name}_number") } else { name }
+/// A name that no parameter has yet.
+fn unique(taken: &[Parameter], found: &[(String, String, String)], key: &str) -> String {
+    let base = identifier(key);
+    let free = |name: &str| {
+        !taken.iter().any(|it| it.name == name) && !found.iter().any(|it| it.0 == name)
+    };
+    let mut name = base.clone();
+    let mut n = 2;
+    while !free(&name) {
+        name = format!("{base}_{n}");
+        n += 1;
+    }
+    name
 }
 
 fn paging_value(name: &str, value: &str) -> Option<String> {
@@ -241,18 +280,44 @@ fn paging_value(name: &str, value: &str) -> Option<String> {
         .then(|| value.to_owned())
 }
 
-/// Replaces the typed value in a template by `{name}` and returns it as it stands there (its case may differ).
+/// Replaces every occurrence of the typed value in a template by `{name}` and returns it as it stands there (its case may
+/// differ, but all occurrences must be spelled alike). An occurrence inside a word is none, and a value inside JSON inside a
+/// string is not touched, since it would have to be escaped.
 fn weave(value: &mut String, typed: &str, name: &str) -> Option<String> {
+    let nested = value.trim_start().starts_with(['[', '"']) || value.trim_start().starts_with("{{");
     for form in forms(typed) {
         let wanted = escape(&form);
-        let found = find_ignoring_case(value, &wanted)?;
-        if let Some((start, end)) = found {
-            let as_found = value[start..end].replace("{{", "{").replace("}}", "}");
-            value.replace_range(start..end, &format!("{{{name}}}"));
-            return Some(as_found);
+        let found = occurrences(value, &wanted);
+        let Some(first) = found.first() else { continue };
+        let as_found = value[first.clone()].to_owned();
+        if (nested && value.len() != as_found.len())
+            || found.iter().any(|it| value[it.clone()] != as_found)
+        {
+            return None;
         }
+        for range in found.iter().rev() {
+            value.replace_range(range.clone(), &format!("{{{name}}}"));
+        }
+        return Some(as_found.replace("{{", "{").replace("}}", "}"));
     }
     None
+}
+
+/// Byte ranges of whole-word matches, ignoring case; none where lower-casing changes lengths.
+fn occurrences(text: &str, wanted: &str) -> Vec<std::ops::Range<usize>> {
+    let (lower, wanted) = (text.to_lowercase(), wanted.to_lowercase());
+    if lower.len() != text.len() || wanted.is_empty() {
+        return Vec::new();
+    }
+    lower
+        .match_indices(&wanted)
+        .map(|(start, it)| start..start + it.len())
+        .filter(|it| text.is_char_boundary(it.start) && text.is_char_boundary(it.end))
+        .filter(|it| {
+            let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            !word(text[..it.start].chars().next_back()) && !word(text[it.end..].chars().next())
+        })
+        .collect()
 }
 
 /// The value as typed, and as paths and old-fashioned queries spell its spaces.
@@ -262,24 +327,6 @@ fn forms(typed: &str) -> Vec<String> {
         out.extend(["-", "_", "+"].map(|it| typed.replace(' ', it)));
     }
     out
-}
-
-/// Byte range of the match. The outer option is `None` when lower-casing changes lengths and nothing can be said.
-#[expect(clippy::option_option, reason = "unknown and absent are different answers")]
-fn find_ignoring_case(text: &str, wanted: &str) -> Option<Option<(usize, usize)>> {
-    if let Some(start) = text.find(wanted) {
-        return Some(Some((start, start + wanted.len())));
-    }
-    let (lower, wanted) = (text.to_lowercase(), wanted.to_lowercase());
-    if lower.len() != text.len() {
-        return None;
-    }
-    Some(
-        lower
-            .find(&wanted)
-            .map(|start| (start, start + wanted.len()))
-            .filter(|it| text.is_char_boundary(it.0) && text.is_char_boundary(it.1)),
-    )
 }
 
 fn weave_path(url: &mut String, index: &str, typed: &str, name: &str) -> Option<String> {
@@ -395,24 +442,45 @@ fn read_json(
     }
 }
 
-/// Matches a template with at most one `{name}` against a literal template text. Slots match anything.
+/// A value read back from the second request that is not a spelling of what was typed the second time.
+fn mistyped<'a>(
+    values: &'a BTreeMap<String, String>,
+    first: &BTreeMap<String, String>,
+    second: &SecondRecording,
+) -> Option<&'a String> {
+    let typed = &second.recording.as_ref()?.typed;
+    values.iter().filter(|(name, _)| first.contains_key(*name)).find_map(|(name, value)| {
+        let forms = forms(typed.get(name)?);
+        let same = forms.iter().any(|it| it.to_lowercase() == value.to_lowercase());
+        (!same).then_some(name)
+    })
+}
+
+/// Matches a template with against a literal template text. Slots match anything.
 fn read_text(template: &str, literal: &str, out: &mut BTreeMap<String, String>) -> bool {
-    let plain = |it: &str| it.replace("{{", "{").replace("}}", "}");
     let Some((before, name, after)) = split_hole(template) else {
         return template == literal;
     };
-    if name.starts_with("slot_") {
-        return true;
+    let Some(rest) = literal.strip_prefix(before) else { return false };
+    if name.starts_with("slot_") && split_hole(after).is_none() {
+        return rest.ends_with(after);
     }
-    let (Some(rest), true) =
-        (literal.strip_prefix(before), literal.len() >= before.len() + after.len())
-    else {
-        return false;
+    // Up to the literal text before the next hole; the last hole takes what its tail leaves.
+    let (end, tail) = match split_hole(after) {
+        Some(("", _, _)) => return false,
+        Some((literal_between, _, _)) => match rest.find(literal_between) {
+            Some(end) => (end, after),
+            None => return false,
+        },
+        None => match rest.strip_suffix(after) {
+            Some(value) => (value.len(), after),
+            None => return false,
+        },
     };
-    let Some(value) = rest.strip_suffix(after) else {
-        return false;
-    };
-    out.entry(name.to_owned()).or_insert_with(|| plain(value)) == &plain(value)
+    let value = rest[..end].replace("{{", "{").replace("}}", "}");
+    let same = name.starts_with("slot_")
+        || *out.entry(name.to_owned()).or_insert_with(|| value.clone()) == value;
+    same && read_text(tail, &rest[end..], out)
 }
 
 /// The first `{name}` that is not an escaped brace.
@@ -432,26 +500,30 @@ fn split_hole(template: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// Lines that only the second page showed; the second answer must hold one of them.
+/// Lines that only the second page showed, without what was typed: any page shows that, so it proves nothing.
 fn second_seen(recording: &SessionRecording, second: &SecondRecording) -> Vec<String> {
-    let Some(second) = &second.recording else {
-        return Vec::new();
-    };
+    let Some(second) = &second.recording else { return Vec::new() };
     let lines = |text: &str| -> BTreeSet<String> {
         text.lines()
-            .map(|it| it.trim().to_owned())
-            .filter(|it| (4..=160).contains(&it.len()))
+            .map(|it| it.trim().to_lowercase())
+            .filter(|it| (2..=400).contains(&it.len()))
             .collect()
     };
     let first = lines(&recording.page.visible_text);
-    let typed: Vec<String> = second.typed.values().map(|it| it.to_lowercase()).collect();
     lines(&second.page.visible_text)
         .into_iter()
-        // What was typed is shown by any page; it proves nothing.
-        .filter(|it| !first.contains(it) && !typed.contains(&it.to_lowercase()))
+        .filter(|it| !first.contains(it))
+        .map(|it| {
+            second.typed.values().fold(it, |it, typed| it.replace(&typed.to_lowercase(), " "))
+        })
+        .map(|it| it.trim().to_owned())
+        .filter(|it| it.len() >= 2)
         .take(200)
         .collect()
 }
+
+/// Leaves of a captured answer that are kept to compare with.
+const MAX_LEAVES: usize = 60;
 
 #[cfg(test)]
 mod tests {
@@ -464,6 +536,7 @@ mod tests {
             ("Rust", "rust", "sqlite", "{q}", "sqlite"),
             ("new york", "city/new-york", "city/san-francisco", "city/{q}", "san-francisco"),
             ("a b", "x a b y", "x c d y", "x {q} y", "c d"),
+            ("rust", "rust in:title rust", "go in:title go", "{q} in:title {q}", "go"),
         ];
         for (typed, value, other, template, second) in cases {
             let mut text = value.to_owned();
@@ -476,6 +549,10 @@ mod tests {
         let mut out = BTreeMap::new();
         assert!(!read_text("literal", "other", &mut out));
         assert!(!read_text("a{q}b", "xyz", &mut out));
+        assert!(!read_text("{q} in:title {q}", "go in:title rust", &mut BTreeMap::new()));
+        for (typed, value) in [("rust", "trust"), ("rust", "Rust rust"), ("a", "{{\"q\":\"a\"}}")] {
+            assert_eq!(weave(&mut value.to_owned(), typed, "q"), None, "{value}");
+        }
     }
 
     #[test]

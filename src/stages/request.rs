@@ -1,13 +1,12 @@
-//! From a recorded exchange to a request template: what is kept of it, where its secrets come from, and whether it reads.
+//! From a recorded exchange to a request template: what is kept of it, and where its secrets come from.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use url::Url;
 
-use super::signals::words;
 use crate::{
-    artifacts::recording::{Excerpt, Exchange, Origin, RequestBody, SessionRecording, ValueOrigin},
+    artifacts::recording::{Exchange, Origin, RequestBody, ValueOrigin},
     egress::site_of,
     recipe::{
         model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
@@ -96,7 +95,7 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     let host = url.host_str()?.to_owned();
     let request = RequestTemplate {
         method: exchange.method.clone(),
-        url: slots.fill("path:", "path", base.as_str()),
+        url: path(&mut slots, &base)?,
         query,
         headers,
         body,
@@ -104,6 +103,36 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
         allowed_domains: vec![host],
     };
     Some((request, slots.slots))
+}
+
+/// Scheme, host and path. `None` when a placeholder is encoded in a way that cannot be told from text.
+fn path(slots: &mut Slots<'_>, base: &Url) -> Option<String> {
+    let text = base.as_str();
+    if !text.contains("REDACTED") {
+        return Some(escape(text));
+    }
+    let origin_end = text.find("://").map(|it| it + 3)?;
+    let path_start = origin_end + text[origin_end..].find('/')?;
+    let (origin, segments) = text.split_at(path_start);
+    let mut out = escape(origin);
+    for segment in segments[1..].split('/') {
+        out.push('/');
+        if segment.contains("REDACTED") {
+            let decoded = percent_encoding::percent_decode_str(segment).decode_utf8().ok()?;
+            let filled = slots.fill("path", "path", &decoded);
+            // Only a segment that is a placeholder whole can be told.
+            if !(filled.starts_with("{slot_")
+                && filled.ends_with('}')
+                && filled.matches('{').count() == 1)
+            {
+                return None;
+            }
+            out.push_str(&filled);
+        } else {
+            out.push_str(&escape(segment));
+        }
+    }
+    Some(out)
 }
 
 struct Slots<'a> {
@@ -200,115 +229,4 @@ pub fn identifier(text: &str) -> String {
         Some(b) if b.is_ascii_digit() => format!("p_{out}"),
         _ => out.to_owned(),
     }
-}
-
-/// Words in a button, a path or a GraphQL operation that mean a change.
-const CHANGE_WORDS: &[&str] = &[
-    "order",
-    "buy",
-    "purchase",
-    "pay",
-    "payment",
-    "checkout",
-    "cart",
-    "basket",
-    "delete",
-    "remove",
-    "destroy",
-    "create",
-    "update",
-    "insert",
-    "save",
-    "submit",
-    "publish",
-    "send",
-    "subscribe",
-    "unsubscribe",
-    "signup",
-    "register",
-    "login",
-    "logout",
-    "signin",
-    "signout",
-    "place",
-    "confirm",
-    "cancel",
-    "book",
-    "reserve",
-    "transfer",
-    "vote",
-    "upload",
-    "upvote",
-    "comment",
-    "reply",
-    "follow",
-    "mutation",
-    "mutate",
-    "donate",
-    "apply",
-];
-
-/// Words that mean a question.
-const READ_WORDS: &[&str] = &[
-    "search", "query", "find", "list", "filter", "lookup", "get", "fetch", "read", "browse",
-    "suggest", "queries", "select", "graphql", "results", "match",
-];
-
-/// Whether replaying the exchange changes nothing, judged before any replay. GET and HEAD read by definition; anything else
-/// needs evidence that it reads and none that it changes. `Err` says why not.
-pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), String> {
-    if matches!(exchange.method.as_str(), "GET" | "HEAD") {
-        return Ok(());
-    }
-    let url = Url::parse(&exchange.url).ok();
-    let path = url.as_ref().map(|it| words(it.path())).unwrap_or_default();
-    let has = |set: &std::collections::BTreeSet<String>, list: &[&str]| {
-        list.iter()
-            .find(|it| set.contains(**it) || set.contains(it.trim_end_matches('s')))
-            .map(|it| (*it).to_owned())
-    };
-    let line = format!("{} {}", exchange.method, url.as_ref().map_or("", |it| it.path()));
-    if let Some(query) = graphql(exchange) {
-        if query.trim_start().starts_with("mutation") {
-            return Err(format!("{line} is a GraphQL mutation"));
-        }
-        return Ok(());
-    }
-    let reading_path = has(&path, READ_WORDS);
-    if reading_path.is_none() {
-        if let Some(word) = has(&path, CHANGE_WORDS) {
-            return Err(format!("{line} is about `{word}`"));
-        }
-        let caused = exchange.after_action.and_then(|it| recording.actions.get(it as usize));
-        let name = caused.and_then(|it| it.name.as_deref()).map(words).unwrap_or_default();
-        if let Some(word) = has(&name, CHANGE_WORDS)
-            && has(&name, READ_WORDS).is_none()
-        {
-            return Err(format!("{line} was caused by pressing something about `{word}`"));
-        }
-    }
-    let query_shaped = exchange.measures.typed_in_request.iter().any(|it| {
-        has(
-            &words(&it.key),
-            &["query", "search", "term", "text", "keyword", "keywords", "filter", "what"],
-        )
-        .is_some()
-            || it.key == "q"
-            || it.key.ends_with("/q")
-    });
-    let list_shaped = exchange.measures.lists.iter().any(|it| it.of_objects && it.len >= 2)
-        || matches!(&exchange.excerpt, Some(Excerpt::Html(_)));
-    if reading_path.is_some() && (query_shaped || list_shaped) || query_shaped && list_shaped {
-        return Ok(());
-    }
-    Err(format!("{line} shows no evidence that it only reads"))
-}
-
-/// The query text of a GraphQL call.
-fn graphql(exchange: &Exchange) -> Option<&str> {
-    let Some(RequestBody::Json(body)) = &exchange.request_body else {
-        return None;
-    };
-    let body = body.get(0).unwrap_or(body);
-    body.get("query").and_then(Value::as_str).filter(|it| it.contains('{'))
 }

@@ -302,9 +302,9 @@ fn typed_share(exchange: &Exchange, recording: &SessionRecording) -> i32 {
 
 /// Rare leaves seen on the page, saturating, and the share of the page's words that the answer explains.
 fn visible_share(exchange: &Exchange) -> i32 {
-    let weight = exchange.measures.visible_weight;
+    let weight = u64::from(exchange.measures.visible_weight);
     let leaves = 600 * weight / (weight + 4000).max(1);
-    let coverage = (exchange.measures.page_coverage_bp * 2 / 10).min(400);
+    let coverage = (u64::from(exchange.measures.page_coverage_bp) * 2 / 10).min(400);
     (leaves + coverage).min(1000) as i32
 }
 

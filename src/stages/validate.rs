@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    judge::{Call, Replayer, observe},
+    judge::{Call, Observed, Replayer, observe},
     request::template,
 };
 use crate::{
@@ -13,9 +13,13 @@ use crate::{
         payloads::{Judged, Reason, RecipeAnalysis, RecipeDraft, Reject, Replay},
         recording::{Excerpt, Exchange, Place, SessionRecording},
     },
-    error::{Code, Result},
+    error::{Code, Error, Result},
     recipe::model::{ResponseSpec, TransportKind},
-    runner::extract::{extract, fingerprint},
+    runner::{
+        MIN_SIMILARITY_BP,
+        extract::{Extracted, extract, fingerprint},
+    },
+    shape::similarity_bp,
 };
 
 /// Observes: sends the request up to twice by each transport, least risky first, until one answers like the recording.
@@ -27,7 +31,7 @@ pub async fn validate(
     analysis: &RecipeAnalysis,
 ) -> Result<Judged<RecipeDraft>> {
     let chosen = &analysis.chosen;
-    let exchange = &recording.exchanges[chosen.exchange as usize];
+    let exchange = recording.exchange(chosen.exchange)?;
     let Some((request, slots)) = template(exchange) else {
         return Ok(Judged::Rejected(Reject::new(
             Reason::ReplayFailed,
@@ -44,8 +48,14 @@ pub async fn validate(
         let first =
             observe(replayer, call, &chosen.response, captured.as_deref(), n, "as recorded")
                 .await?;
-        replays.push(first.replay.clone());
-        if !first.good() {
+        let mut replay = first.replay.clone();
+        if let Some(why) = unlike(exchange, &chosen.response, &first) {
+            replay.code = Some(Code::ShapeDrift.as_str().to_owned());
+            replay.detail = Some(why.to_owned());
+        }
+        let good = replay.ok();
+        replays.push(replay);
+        if !good {
             continue;
         }
         let captured_only = transport == TransportKind::Stub;
@@ -75,16 +85,50 @@ pub async fn validate(
             deterministic,
             captured_only,
             carries: carries(exchange),
+            compared: captured.is_some()
+                || !first.root_shape.is_empty() && chosen.response.embedded.is_some(),
             shape: first.shape,
             items: first.replay.items,
             replays,
         }));
     }
+    // Trouble that may pass says nothing about the task: it is an error, and a later run tries again.
+    let retryable =
+        |it: &Replay| Code::from_wire(it.code.as_deref().unwrap_or("")).filter(|it| it.retryable());
+    if let Some(code) =
+        replays.iter().map(retryable).collect::<Option<Vec<_>>>().and_then(|it| it.first().copied())
+    {
+        return Err(Error::new(code, "the request could not be replayed now")
+            .hint("run again with --resume"));
+    }
     Ok(Judged::Rejected(failed(&replays)))
+}
+
+/// What the shape alone does not tell: JSON in a page of another shape, or a page whose items are other elements.
+fn unlike(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> Option<&'static str> {
+    if let Some(selector) = &response.embedded {
+        let recorded =
+            exchange.measures.embedded_json.iter().find(|it| it.selector == *selector)?;
+        let alike = similarity_bp(&recorded.shape, &seen.root_shape);
+        return (alike < MIN_SIMILARITY_BP).then_some("the JSON in the page has another shape");
+    }
+    if response.html.is_some() {
+        let recorded = captured(exchange, response)?.items?;
+        let now = seen.replay.items.unwrap_or(0);
+        // A page may have changed a little; another list differs a lot.
+        let near = now.abs_diff(recorded) * 4 <= recorded.max(now);
+        return (!near).then_some("the page has another number of items");
+    }
+    None
 }
 
 /// Shape of the captured answer after extraction; `None` when the recording does not hold enough of it.
 pub fn captured_shape(exchange: &Exchange, response: &ResponseSpec) -> Option<Vec<String>> {
+    captured(exchange, response).map(|it| fingerprint(response, &it))
+}
+
+/// The captured answer, extracted.
+pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracted> {
     if response.embedded.is_some() {
         return None;
     }
@@ -93,8 +137,7 @@ pub fn captured_shape(exchange: &Exchange, response: &ResponseSpec) -> Option<Ve
         Excerpt::Html(it) => ("text/html", it.clone().into_bytes()),
         Excerpt::Text(it) => ("text/plain", it.clone().into_bytes()),
     };
-    let extracted = extract(response, mime, &body).ok()?;
-    Some(fingerprint(response, &extracted))
+    extract(response, mime, &body).ok()
 }
 
 fn carries(exchange: &Exchange) -> Vec<String> {

@@ -1,0 +1,408 @@
+//! Does a request only read? Judged before any replay: what may change something is never sent again.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use url::Url;
+
+use super::signals::words;
+use crate::artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
+
+/// Words in a button, a path or an operation that mean a change. Singular: `words` strips a plural's s.
+const CHANGE_WORDS: &[&str] = &[
+    "order",
+    "buy",
+    "purchase",
+    "pay",
+    "payment",
+    "checkout",
+    "cart",
+    "basket",
+    "delete",
+    "remove",
+    "destroy",
+    "create",
+    "update",
+    "insert",
+    "save",
+    "submit",
+    "publish",
+    "send",
+    "subscribe",
+    "unsubscribe",
+    "signup",
+    "register",
+    "login",
+    "logout",
+    "signin",
+    "signout",
+    "place",
+    "confirm",
+    "cancel",
+    "book",
+    "reserve",
+    "reservation",
+    "transfer",
+    "vote",
+    "upload",
+    "upvote",
+    "comment",
+    "reply",
+    "follow",
+    "mutation",
+    "mutate",
+    "donate",
+    "apply",
+    "add",
+    "edit",
+    "set",
+    "post",
+    "like",
+    "rate",
+    "invite",
+    "accept",
+    "archive",
+    "move",
+    "rename",
+    "restore",
+    "grant",
+    "revoke",
+    "import",
+    "enroll",
+    "message",
+    "write",
+    "put",
+    "patch",
+    "reset",
+    "enable",
+    "disable",
+];
+
+/// Words that mean a question.
+const READ_WORDS: &[&str] = &[
+    "search",
+    "query",
+    "querie",
+    "find",
+    "list",
+    "filter",
+    "lookup",
+    "get",
+    "fetch",
+    "read",
+    "browse",
+    "suggest",
+    "select",
+    "result",
+    "match",
+    "autocomplete",
+    "show",
+    "view",
+    "load",
+];
+
+/// Names of fields that hold a question.
+const QUESTION_KEYS: &[&str] = &["query", "search", "term", "keyword", "filter", "q"];
+
+/// GET and HEAD read by definition; anything else needs evidence that it reads and none that it changes. `Err` says why not.
+///
+/// - GraphQL: no mutation among the operations of any document, no changing word in an operation's name. A persisted
+///   operation, whose text is not there, is judged by its name like a path.
+/// - Otherwise the path's last word that is known decides; then the name of what was pressed.
+/// - Evidence of reading: a reading word with a question in the body or a list in the answer; or both of these.
+pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), String> {
+    if matches!(exchange.method.as_str(), "GET" | "HEAD") {
+        return Ok(());
+    }
+    let path = Url::parse(&exchange.url).map_or_else(|_| String::new(), |it| it.path().to_owned());
+    let line = format!("{} {path}", exchange.method);
+    let operations = operations(exchange);
+    for it in &operations {
+        if it.is_mutation {
+            return Err(format!("{line} is a GraphQL mutation"));
+        }
+        if let Some(word) = last_known(&it.name).filter(|it| CHANGE_WORDS.contains(&it.as_str())) {
+            return Err(format!("{line} calls an operation about `{word}`"));
+        }
+    }
+    if !operations.is_empty() && operations.iter().all(|it| it.has_text) {
+        return Ok(());
+    }
+    let names: Vec<&str> = operations.iter().map(|it| it.name.as_str()).collect();
+    let known = last_known(&format!("{path}/{}", names.join("/")));
+    if let Some(word) = known.as_ref().filter(|it| CHANGE_WORDS.contains(&it.as_str())) {
+        return Err(format!("{line} is about `{word}`"));
+    }
+    let reading = known.is_some();
+    if !reading {
+        let pressed = exchange.after_action.and_then(|it| recording.actions.get(it as usize));
+        let name = pressed.and_then(|it| it.name.as_deref()).unwrap_or("");
+        if let Some(word) = last_known(name).filter(|it| CHANGE_WORDS.contains(&it.as_str())) {
+            return Err(format!("{line} was caused by pressing something about `{word}`"));
+        }
+    }
+    let asks = exchange.measures.typed_in_request.iter().any(|it| {
+        let key = it.key.rsplit('/').next().unwrap_or("");
+        QUESTION_KEYS.contains(&key)
+            || words(key).iter().any(|it| QUESTION_KEYS.contains(&it.as_str()))
+    });
+    let lists = exchange.measures.lists.iter().any(|it| it.of_objects && it.len >= 2)
+        || matches!(&exchange.excerpt, Some(Excerpt::Html(_)));
+    if (reading && (asks || lists)) || (asks && lists) {
+        return Ok(());
+    }
+    Err(format!("{line} shows no evidence that it only reads"))
+}
+
+/// The last word, in reading order, that is in either list.
+fn last_known(text: &str) -> Option<String> {
+    let known = |it: &BTreeSet<String>| {
+        it.iter()
+            .find(|it| CHANGE_WORDS.contains(&it.as_str()))
+            .or_else(|| it.iter().find(|it| READ_WORDS.contains(&it.as_str())))
+            .cloned()
+    };
+    // One piece at a time keeps the order; within camel case (`getCartItems`) a changing word is the careful reading.
+    text.split(|c: char| !c.is_alphanumeric()).map(words).filter_map(|it| known(&it)).next_back()
+}
+
+struct Operation {
+    name: String,
+    is_mutation: bool,
+    /// The document is there to be judged.
+    has_text: bool,
+}
+
+/// GraphQL operations of the request's body, batches included; empty when it is none.
+fn operations(exchange: &Exchange) -> Vec<Operation> {
+    let Some(RequestBody::Json(body)) = &exchange.request_body else { return Vec::new() };
+    let calls: Vec<&Value> = body.as_array().map_or_else(|| vec![body], |it| it.iter().collect());
+    calls
+        .into_iter()
+        .filter_map(|call| {
+            let text = call.get("query").and_then(Value::as_str).filter(|it| it.contains('{'));
+            let name = call.get("operationName").and_then(Value::as_str);
+            let persisted = call.pointer("/extensions/persistedQuery").is_some()
+                || call.get("doc_id").is_some();
+            (text.is_some() || name.is_some() || persisted).then(|| Operation {
+                name: name.unwrap_or("").to_owned(),
+                is_mutation: text.is_some_and(has_mutation),
+                has_text: text.is_some(),
+            })
+        })
+        .collect()
+}
+
+/// Whether a document defines a mutation: the keyword outside braces, strings and comments.
+fn has_mutation(document: &str) -> bool {
+    let mut depth = 0_u32;
+    let mut word = String::new();
+    let mut chars = document.chars();
+    while let Some(c) = chars.next() {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        if depth == 0 && word == "mutation" {
+            return true;
+        }
+        word.clear();
+        match c {
+            '{' | '(' => depth += 1,
+            '}' | ')' => depth = depth.saturating_sub(1),
+            '#' => _ = chars.by_ref().find(|it| *it == '\n'),
+            '"' => {
+                let mut escaped = false;
+                _ = chars.by_ref().find(|it| {
+                    let end = *it == '"' && !escaped;
+                    escaped = *it == '\\' && !escaped;
+                    end
+                });
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn exchange(method: &str, url: &str, body: Value, list: bool, typed_at: &str) -> Exchange {
+        let lists = if list {
+            json!([{"path": "items", "len": 5, "of_objects": true, "keys": [], "leaves_visible": 0, "items_visible": 0}])
+        } else {
+            json!([])
+        };
+        let typed = if typed_at.is_empty() {
+            json!([])
+        } else {
+            json!([{"name": "q", "place": "json", "key": typed_at, "exact": true}])
+        };
+        serde_json::from_value(json!({
+            "id": 0, "method": method, "url": url, "request_headers": [], "request_body": {"json": body}, "status": 200,
+            "response_headers": [], "mime": "application/json", "resource_type": "fetch",
+            "initiator": {"kind": "script", "has_stack": true, "page_url": "", "target": "page"},
+            "timing": {"start_ms": 0, "ttfb_ms": 0, "total_ms": 0}, "after_action": 1, "redirected_from": null,
+            "encoded_bytes": null, "decoded_bytes": null, "body_status": "captured", "excerpt": null, "origins": [],
+            "measures": {"shape": [], "lists": lists, "leaves": 0, "leaves_visible": 0, "visible_weight": 0,
+                "page_coverage_bp": 0, "typed_in_request": typed, "typed_in_response": [], "json_nodes": 0, "json_depth": 0,
+                "top_keys": [], "embedded_json": []}
+        }))
+        .unwrap()
+    }
+
+    fn recording(pressed: &str) -> SessionRecording {
+        serde_json::from_value(json!({
+            "task": "t", "url": "http://a.test/", "driver": "steps", "typed": {}, "final_answer": null,
+            "actions": [
+                {"kind": "navigate", "role": null, "name": null, "value": null, "at_ms": 0},
+                {"kind": "click", "role": "button", "name": pressed, "value": null, "at_ms": 1}
+            ],
+            "page": {"url": "", "title": "", "visible_text": "", "has_password_field": false},
+            "exchanges": [], "blocked": [], "duration_ms": 0, "producer": ""
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn what_reads_and_what_does_not() {
+        let none = Value::Null;
+        let graphql = |text: &str| json!({"query": text});
+        let cases: Vec<(&str, &str, Value, bool, &str, &str, bool)> = vec![
+            // method, url, body, answers with a list, where the typed value stands, what was pressed, reads
+            ("GET", "http://a.test/delete", none.clone(), false, "", "Delete", true),
+            ("POST", "http://a.test/api/search", json!({"q": "x"}), true, "/q", "Search", true),
+            (
+                "POST",
+                "http://a.test/1/indexes/docs/query",
+                json!({"query": "x"}),
+                true,
+                "/query",
+                "",
+                true,
+            ),
+            (
+                "POST",
+                "http://a.test/api/orders/search",
+                json!({"q": "x"}),
+                true,
+                "/q",
+                "Find order",
+                true,
+            ),
+            ("POST", "http://a.test/data", json!({"query": "x"}), true, "/query", "Go", true),
+            (
+                "POST",
+                "http://a.test/search/save",
+                json!({"query": "x"}),
+                true,
+                "/query",
+                "Go",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/api/orders",
+                json!({"note": "x"}),
+                false,
+                "/note",
+                "Place order",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/api/messages",
+                json!({"text": "hi"}),
+                true,
+                "/text",
+                "Go",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/api/threads",
+                json!({"text": "hi"}),
+                true,
+                "/text",
+                "Send",
+                false,
+            ),
+            ("POST", "http://a.test/collect", json!({"q": "x"}), false, "/q", "Search", false),
+            ("DELETE", "http://a.test/x", none, false, "", "Go", false),
+            (
+                "POST",
+                "http://a.test/graphql",
+                graphql("query Repos { search { id } }"),
+                true,
+                "",
+                "Save",
+                true,
+            ),
+            ("POST", "http://a.test/graphql", graphql("{ mutation { id } }"), true, "", "", true),
+            ("POST", "http://a.test/graphql", graphql("mutation M { buy }"), true, "", "", false),
+            (
+                "POST",
+                "http://a.test/graphql",
+                graphql("# x\nmutation M { buy }"),
+                true,
+                "",
+                "",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                graphql("fragment F on A { b } mutation M { buy }"),
+                true,
+                "",
+                "",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                graphql("query Q(a: \"mutation\") { b }"),
+                true,
+                "",
+                "",
+                true,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                json!([graphql("{ a }"), graphql("mutation { b }")]),
+                true,
+                "",
+                "",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                json!({"operationName": "AddToCart", "extensions": {"persistedQuery": {}}}),
+                true,
+                "",
+                "",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                json!({"operationName": "SearchRepos", "extensions": {"persistedQuery": {}}}),
+                true,
+                "",
+                "",
+                true,
+            ),
+        ];
+        for (method, url, body, list, typed_at, pressed, expected) in cases {
+            let got =
+                reads(&exchange(method, url, body.clone(), list, typed_at), &recording(pressed));
+            assert_eq!(got.is_ok(), expected, "{method} {url} {body} {pressed}: {got:?}");
+        }
+    }
+}
