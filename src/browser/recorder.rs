@@ -26,6 +26,8 @@ use crate::{
 pub const MAX_BODY: usize = 8 << 20;
 /// All bodies of a recording together; later ones count as too large.
 const MAX_BODIES: usize = 192 << 20;
+/// An answer in flight that brings nothing for so long is one that nobody reads.
+const UNREAD: Duration = Duration::from_millis(400);
 /// More requests than this are not recorded: no learnable page sends them.
 const MAX_REQUESTS: usize = 5000;
 
@@ -295,15 +297,21 @@ impl Recorder {
     }
 
     /// Nothing in flight, nothing being read, and no news for `quiet`.
+    ///
+    /// A page that looks only at a status leaves the body unread, and then the browser never reports the end: an answer whose
+    /// head came and that has been silent for [`UNREAD`] holds nobody up.
     pub fn is_idle(&self, quiet: Duration, now: Instant) -> bool {
-        now.saturating_duration_since(self.changed) >= quiet
+        let silence = now.saturating_duration_since(self.changed);
+        let is_open = |it: &Hop| {
+            it.ended_at.is_none()
+                && !matches!(
+                    it.resource_type(&self.main_frame),
+                    ResourceType::Websocket | ResourceType::EventSource
+                )
+        };
+        silence >= quiet
             && self.seen.iter().all(|it| {
-                it.reads == 0
-                    && (it.ended_at.is_some()
-                        || matches!(
-                            it.resource_type(&self.main_frame),
-                            ResourceType::Websocket | ResourceType::EventSource
-                        ))
+                it.reads == 0 && (!is_open(it) || (it.response.is_some() && silence >= UNREAD))
             })
     }
 
@@ -434,6 +442,22 @@ mod tests {
         it.read_body(0, Some(b"x".to_vec()), Instant::now());
         assert_eq!(tell(&mut it, "page", "loadingFinished", &finished("1")), None);
         assert_eq!(it.finish().1.len(), 1);
+    }
+
+    #[test]
+    fn an_answer_that_nobody_reads_holds_nobody_up() {
+        let mut it = recorder();
+        tell(&mut it, "p", "requestWillBeSent", &sent("1", "http://a.test/"));
+        let quiet = Duration::from_millis(150);
+        let idle_after =
+            |it: &Recorder, wait: u64| it.is_idle(quiet, it.changed + Duration::from_millis(wait));
+        assert!(!idle_after(&it, 2000), "no head yet");
+        tell(&mut it, "p", "responseReceived", &received("1"));
+        assert!(!idle_after(&it, 200));
+        assert!(idle_after(&it, 400));
+        tell(&mut it, "p", "loadingFinished", &finished("1"));
+        it.read_body(0, Some(b"x".to_vec()), Instant::now());
+        assert!(idle_after(&it, 150) && !idle_after(&it, 149));
     }
 
     #[test]
