@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use comfy_table::{Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 
 use super::{Global, progress::Progress, wire};
 use crate::{
@@ -104,7 +104,7 @@ fn save(report: &Report, file: &std::path::Path) -> Result<()> {
 
 fn table(report: &Report) {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.load_style(UTF8_BORDERS_ONLY);
     table.set_header(["task", "outcome", "why", "transport", "browser", "ran"]);
     for entry in report.entries.values() {
         match entry {

@@ -1,6 +1,6 @@
 //! `commis recipe list`
 
-use comfy_table::{Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 use serde_json::json;
 
 use super::{Global, wire};
@@ -32,7 +32,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         return Ok(0);
     }
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.load_style(UTF8_BORDERS_ONLY);
     table.set_header(["name", "status", "parameters", "transport", "task"]);
     for entry in &entries {
         match &entry.recipe {
