@@ -13,7 +13,7 @@ use crate::{
     },
     error::{Code, Error, Result},
     ids::TaskId,
-    pipeline::{STAGES, fresh},
+    pipeline::{STAGES, Stage, fresh, task::settings_only},
     settings::Settings,
 };
 
@@ -130,8 +130,7 @@ fn look(
         // Without the manifest entry, what depends on it is taken as unchanged.
         let expected = match task {
             Some(it) => it.settings_sha256(spec.stage, settings),
-            None => crate::pipeline::task::settings_only(spec.stage, settings)
-                .unwrap_or(settings_sha256),
+            None => today(spec.stage, settings, settings_sha256),
         };
         let state = fresh::look(folder, spec, &hashes, &expected)?;
         if let fresh::Freshness::Fresh(hash) = &state {
@@ -157,6 +156,18 @@ fn look(
         }
     }
     Ok(rows)
+}
+
+/// The digest to judge by without a manifest. What was learned offline is judged as such: learning it online is another
+/// question, and asking for the state of things is not asking that.
+fn today(stage: Stage, settings: &Settings, stored: String) -> String {
+    let mut offline = settings.clone();
+    offline.egress.no_network = true;
+    match (settings_only(stage, settings), settings_only(stage, &offline)) {
+        (_, Some(offline)) if offline == stored => stored,
+        (Some(online), _) => online,
+        _ => stored,
+    }
 }
 
 /// Leaves out what would fill the screen: exchanges, page text, long shapes.
