@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{BufRead as _, BufReader},
+    path::PathBuf,
     process::Stdio,
 };
 
@@ -49,6 +50,8 @@ fn learns_survives_a_kill_and_serves() {
         finished.iter().map(|it| (it.clone(), home.artifacts(it))).collect();
     assert!(before.len() >= 3);
 
+    let recordings = recordings(&home);
+
     // Begun work is not started over by accident.
     assert_eq!(home.run(&batch).status.code(), Some(2));
 
@@ -81,6 +84,13 @@ fn learns_survives_a_kill_and_serves() {
     }
     for (task, files) in &before {
         assert_eq!(home.artifacts(task), *files, "{task}: finished work is kept, byte for byte");
+    }
+    for (path, bytes) in &recordings {
+        assert!(
+            std::fs::read(path).unwrap() == *bytes,
+            "{}: a finished recording is not made again",
+            path.display()
+        );
     }
     // The recording ordered something, once; nothing else did.
     assert_eq!(web.control(&home, "orders")["orders"], 1);
@@ -117,6 +127,18 @@ fn kill_after(home: &Home, batch: &[&str], n: usize) -> Vec<String> {
         ids.iter().find(|it| it.rsplit_once('-').is_some_and(|it| it.0 == name)).unwrap().clone()
     };
     ended.iter().map(of).collect()
+}
+
+/// Every recording that was on disk when the batch was killed, finished tasks or not.
+fn recordings(home: &Home) -> BTreeMap<PathBuf, Vec<u8>> {
+    let tasks =
+        std::fs::read_dir(home.path().join("artifacts")).unwrap().map(|it| it.unwrap().path());
+    tasks
+        .flat_map(|task| {
+            ["01_session_recording.json", "01b_session_recording.json"].map(|it| task.join(it))
+        })
+        .filter_map(|path| Some((path.clone(), std::fs::read(path).ok()?)))
+        .collect()
 }
 
 fn one_weight_reruns_rank_only(home: &Home, batch: &[&str]) {
