@@ -183,7 +183,7 @@ impl Run<'_> {
                     if self.may_drive_second()? { Some(self.record(1).await?) } else { None };
                 let values = self.task.example(1).into_iter();
                 let values =
-                    values.map(|(name, value)| (name, crate::redact::message(&value))).collect();
+                    values.map(|(name, value)| (name, crate::redact::written(&value))).collect();
                 self.put(spec, settings, &SecondRecording { recording, values })
             }
             Stage::Rank => {
@@ -428,7 +428,7 @@ impl Run<'_> {
 fn demote(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
     let Ok(mut recipe) = cx.recipes.get(&task.name) else { return Ok(()) };
     let ours =
-        recipe.source_url == recording.url && recipe.task == crate::redact::message(&task.sentence);
+        recipe.source_url == recording.url && recipe.task == crate::redact::written(&task.sentence);
     if ours && recipe.status != Status::Deprecated {
         recipe.status = Status::Deprecated;
         cx.recipes.save(&recipe)?;

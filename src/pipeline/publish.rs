@@ -42,7 +42,7 @@ pub fn publish(
     Recipe {
         version: LANGUAGE,
         name: task.name.clone(),
-        task: crate::redact::message(&task.sentence),
+        task: crate::redact::written(&task.sentence),
         category: task.category.clone(),
         status: if report.verified { Status::Verified } else { Status::Draft },
         source_url: recording.url.clone(),

@@ -175,6 +175,12 @@ pub fn text(value: &str, settings: &RedactSettings) -> String {
     spoken(&mut Walk { rules: &rules, sink: &mut writer }, value)
 }
 
+/// What a person wrote (a task, an example value) as it may be stored: as it is, unless it seems to hold a secret. The
+/// entropy rule alone would redact words that a person types.
+pub fn written(value: &str) -> String {
+    if probable_secret(value).is_some() { message(value) } else { value.to_owned() }
+}
+
 /// [`text`] with the default settings: for messages and log lines.
 pub fn message(value: &str) -> String {
     text(value, &RedactSettings::default())
