@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{Cell, Color, Table, presets::UTF8_BORDERS_ONLY};
 
 use super::{Global, progress::Progress, wire};
 use crate::{
@@ -105,6 +105,8 @@ fn save(report: &Report, file: &std::path::Path) -> Result<()> {
 fn table(report: &Report) {
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY);
+    // Whether the terminal has colour is decided where the text is written.
+    table.enforce_styling();
     table.set_header(["task", "outcome", "why", "transport", "browser", "ran"]);
     for entry in report.entries.values() {
         match entry {
@@ -123,9 +125,9 @@ fn table(report: &Report) {
                 ])
             }
             Entry::Failed { name, error_code, error, .. } => table.add_row([
-                name.clone(),
-                "failed".to_owned(),
-                format!("{error_code}: {}", error.chars().take(60).collect::<String>()),
+                Cell::new(name),
+                Cell::new("failed").fg(Color::Red),
+                Cell::new(format!("{error_code}: {}", error.chars().take(60).collect::<String>())),
             ]),
         };
     }

@@ -61,7 +61,10 @@ impl Progress {
                 Some(reason) => format!("{}: {} ({reason})", it.name, it.outcome.as_str()),
                 None => format!("{}: {}", it.name, it.outcome.as_str()),
             },
-            Err(err) => format!("{}: failed, {err} [{}]", task.name, err.code()),
+            Err(err) => {
+                let hint = err.hint_text().map(|it| format!("\n  hint: {it}")).unwrap_or_default();
+                format!("{}: failed, {err} [{}]{hint}", task.name, err.code())
+            }
         };
         let text = crate::redact::message(&text);
         match &self.0.bars {
