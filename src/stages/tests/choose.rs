@@ -180,21 +180,13 @@ fn operations_of_one_url_are_separate() {
     unique.dedup();
     assert_eq!(unique.len(), names.len(), "{names:?}");
     // Without a name the first field tells them apart, and JSON-RPC by its method.
-    for (method, other) in [("{ search(q: 1) { id } }", "{ viewer { id } }")] {
-        let recording = lantern(vec![
-            post(
-                "http://shop.test/graphql",
-                &json!({"query": method, "variables": {"q": "lantern"}}),
-                &hits("lantern", "1"),
-            ),
-            post(
-                "http://shop.test/graphql",
-                &json!({"query": other, "variables": {"q": "lantern"}}),
-                &hits("lantern", "2"),
-            ),
-        ]);
-        assert_eq!(ranked(&recording).candidates.len(), 2);
-    }
+    let unnamed = |text: &str, page: &str| {
+        let body = json!({"query": text, "variables": {"q": "lantern"}});
+        post("http://shop.test/graphql", &body, &hits("lantern", page))
+    };
+    let recording =
+        lantern(vec![unnamed("{ search(q: 1) { id } }", "1"), unnamed("{ viewer { id } }", "2")]);
+    assert_eq!(ranked(&recording).candidates.len(), 2);
     let rpc = |method: &str, answer: &Value| {
         post(
             "http://shop.test/rpc",

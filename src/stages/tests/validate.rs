@@ -114,17 +114,19 @@ fn json_in_a_page_must_have_its_shape() {
 }
 
 fn list(n: usize) -> String {
-    let items: String = (0..n)
-        .map(|i| format!("<li class=\"hit\"><h3>Copper lantern number {i}</h3><p class=\"maker\">Granite works of lantern {i}</p></li>"))
-        .collect();
+    let item = |i| {
+        format!(
+            "<li class=\"hit\"><h3>Copper lantern number {i}</h3><p class=\"maker\">Granite works of lantern {i}</p></li>"
+        )
+    };
+    let items = (0..n).map(item).collect::<Vec<_>>().concat();
     format!("<html><body><main><ul id=\"results\">{items}</ul></main></body></html>")
 }
 
 #[test]
 fn a_page_must_have_about_as_many_items() {
-    let text: String = (0..12)
-        .map(|i| format!("Copper lantern number {i}\nGranite works of lantern {i}\n"))
-        .collect();
+    let line = |i| format!("Copper lantern number {i}\nGranite works of lantern {i}\n");
+    let text = (0..12).map(line).collect::<Vec<_>>().concat();
     let recording = session(
         &[("q", "lantern")],
         &text,
