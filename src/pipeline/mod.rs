@@ -13,3 +13,6 @@ pub use pacer::Pacer;
 pub use table::{STAGES, Stage};
 pub use task::{Source, Task, read_bounded};
 pub use world::BrowserPool;
+
+#[cfg(test)]
+mod tests;

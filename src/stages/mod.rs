@@ -19,3 +19,6 @@ pub mod verify;
 
 pub use judge::{Call, Replayer};
 pub use request::template as replay_template;
+
+#[cfg(test)]
+mod tests;

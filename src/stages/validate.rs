@@ -92,12 +92,10 @@ pub async fn validate(
             replays,
         }));
     }
-    // Trouble that may pass says nothing about the task: it is an error, and a later run tries again.
-    let retryable =
-        |it: &Replay| Code::from_wire(it.code.as_deref().unwrap_or("")).filter(|it| it.retryable());
-    if let Some(code) =
-        replays.iter().map(retryable).collect::<Option<Vec<_>>>().and_then(|it| it.first().copied())
-    {
+    // Trouble that may pass says nothing about the task: it is an error, and a later run tries again. The last transport is the
+    // one that can do most: while it was not heard, what the others said is no verdict.
+    let code = replays.last().and_then(|it| Code::from_wire(it.code.as_deref()?));
+    if let Some(code) = code.filter(|it| it.retryable()) {
         return Err(Error::new(code, "the request could not be replayed now")
             .hint("run again with --resume"));
     }

@@ -9,6 +9,7 @@
 mod blocked;
 mod cli;
 mod har;
+mod learn;
 mod quickstart;
 mod support;
 mod tidy;

@@ -1,0 +1,304 @@
+//! parameterize: where what was typed stands, and what it means when it stands nowhere or somewhere else the second time.
+
+use super::*;
+use crate::{
+    artifacts::payloads::Reason,
+    recipe::model::{ParamType, Parameter, ResponseSpec, ResponseType},
+    stages::request::template,
+};
+
+/// Weaves the only request of each session, as recorded.
+fn weave(
+    first: &SessionRecording,
+    second: Option<&SessionRecording>,
+) -> Judged<RecipeDraftMinimized> {
+    let (request, slots) = template(&first.exchanges[0]).unwrap();
+    let analysis = ResponseSpec {
+        kind: ResponseType::Json,
+        extract: Some("hits".to_owned()),
+        embedded: None,
+        html: None,
+        min_items: None,
+        required_paths: Vec::new(),
+    };
+    let draft = RecipeDraft {
+        exchange: 0,
+        second_exchange: second.map(|_| 0),
+        request,
+        slots,
+        response: analysis,
+        transport: TransportKind::PublicHttp,
+        deterministic: true,
+        captured_only: false,
+        carries: Vec::new(),
+        compared: true,
+        shape: Vec::new(),
+        items: None,
+        replays: Vec::new(),
+    };
+    let second = second.map_or_else(alone, driven);
+    parameterize(first, &second, &draft, &unchanged(&draft)).unwrap()
+}
+
+fn one(typed: &[(&str, &str)], entry: Entry) -> SessionRecording {
+    session(typed, "", vec![entry])
+}
+
+fn at(url: &str) -> Entry {
+    get(url, &hits("any", "1"))
+}
+
+fn form(body: &str) -> Entry {
+    Entry {
+        method: "POST",
+        body: Some(("application/x-www-form-urlencoded", body.to_owned())),
+        ..at("http://shop.test/search")
+    }
+}
+
+fn json_body(body: &Value) -> Entry {
+    post("http://shop.test/search", body, &hits("any", "1"))
+}
+
+#[test]
+fn a_typed_value_becomes_a_parameter_where_it_stands() {
+    let cases = [
+        (
+            "garden hose",
+            "fern",
+            at("http://shop.test/s?q=garden+hose&sort=asc"),
+            at("http://shop.test/s?q=fern&sort=asc"),
+            "{q}",
+            ParamType::Str,
+        ),
+        (
+            "garden hose",
+            "fern",
+            at("http://shop.test/find/garden%20hose/all"),
+            at("http://shop.test/find/fern/all"),
+            "/find/{q}/all",
+            ParamType::Str,
+        ),
+        (
+            "garden hose",
+            "red fern",
+            at("http://shop.test/find/garden-hose.html"),
+            at("http://shop.test/find/red-fern.html"),
+            "/find/{q}.html",
+            ParamType::Str,
+        ),
+        (
+            "garden hose",
+            "fern",
+            form("term=garden+hose&x=1"),
+            form("term=fern&x=1"),
+            "{q}",
+            ParamType::Str,
+        ),
+        (
+            "garden hose",
+            "fern",
+            json_body(&json!({"a": [{"q": "garden hose"}]})),
+            json_body(&json!({"a": [{"q": "fern"}]})),
+            r#"{"a":[{"q":"{q}"}]}"#,
+            ParamType::Str,
+        ),
+        (
+            "garden hose",
+            "fern",
+            json_body(&json!({"q": "name:garden hose AND in:shop"})),
+            json_body(&json!({"q": "name:fern AND in:shop"})),
+            "name:{q} AND in:shop",
+            ParamType::Str,
+        ),
+        (
+            "1987",
+            "2003",
+            json_body(&json!({"year": 1987})),
+            json_body(&json!({"year": 2003})),
+            r#"{"year":"{q}"}"#,
+            ParamType::Int,
+        ),
+        (
+            "19.5",
+            "20.25",
+            json_body(&json!({"most": 19.5})),
+            json_body(&json!({"most": 20.25})),
+            r#"{"most":"{q}"}"#,
+            ParamType::Float,
+        ),
+    ];
+    for (typed, other, first, second, woven, kind) in cases {
+        let (first, second) = (one(&[("q", typed)], first), one(&[("q", other)], second));
+        let out = done(weave(&first, Some(&second)));
+        let text = serde_json::to_string(&out.request).unwrap();
+        assert!(text.contains(woven), "{woven} is not in {text}");
+        let [it] = &out.parameters[..] else { panic!("{:?}", out.parameters) };
+        assert_eq!((it.name.as_str(), it.kind, it.required), ("q", kind, true));
+        assert_eq!(it.examples.len(), 2);
+        // The template and the second values make the second request.
+        let values = out.second.unwrap();
+        let made = prepare_request(&out.request, &out.parameters, &values).unwrap();
+        let (twin, _) = template(&second.exchanges[0]).unwrap();
+        let sent = prepare_request(&twin, &[], &BTreeMap::new()).unwrap();
+        assert_eq!(
+            (made.url.replace("%20", "+"), made.body),
+            (sent.url.replace("%20", "+"), sent.body)
+        );
+    }
+}
+
+#[test]
+fn what_does_not_follow_the_typing_comes_from_an_earlier_call() {
+    let lantern = || one(&[("q", "lantern")], at("http://shop.test/s?q=lantern&key=17"));
+    let cases = [
+        // It stands nowhere.
+        (one(&[("q", "alpine")], at("http://shop.test/s?place=77")), None, "`q`"),
+        // One of two stands nowhere.
+        (
+            one(
+                &[("q", "lantern"), ("city", "bergen")],
+                at("http://shop.test/s?q=lantern&place=77"),
+            ),
+            None,
+            "`city`",
+        ),
+        // Inside another word it does not stand.
+        (one(&[("q", "rust")], at("http://shop.test/s?q=trusty")), None, "`q`"),
+        // Another part differs, of every kind.
+        (
+            lantern(),
+            Some(one(&[("q", "teapot")], at("http://shop.test/s?q=teapot&key=18"))),
+            "query `key`",
+        ),
+        (
+            lantern(),
+            Some(one(&[("q", "teapot")], at("http://shop.test/t?q=teapot&key=17"))),
+            "path segment",
+        ),
+        (
+            one(&[("q", "lantern")], form("q=lantern&id=4")),
+            Some(one(&[("q", "teapot")], form("q=teapot&id=5"))),
+            "form field `id`",
+        ),
+        (
+            one(&[("q", "lantern")], json_body(&json!({"q": "lantern", "in": {"ids": [1, 2]}}))),
+            Some(one(
+                &[("q", "teapot")],
+                json_body(&json!({"q": "teapot", "in": {"ids": [1, 3]}})),
+            )),
+            "body `/in/ids/1`",
+        ),
+        (
+            one(&[("q", "lantern")], json_body(&json!({"q": "lantern", "ids": [1]}))),
+            Some(one(&[("q", "teapot")], json_body(&json!({"q": "teapot", "ids": [1, 2]})))),
+            "body `/ids`",
+        ),
+        // The second value is not what was typed.
+        (
+            lantern(),
+            Some(one(&[("q", "teapot")], at("http://shop.test/s?q=lantern&key=17"))),
+            "`q` of the second request",
+        ),
+        // One value in two spellings, of which only one can follow the input.
+        (
+            one(&[("q", "garden hose")], at("http://shop.test/in/garden-hose?q=garden+hose")),
+            Some(one(&[("q", "red fern")], at("http://shop.test/in/red-fern?q=red+fern"))),
+            "query `q`",
+        ),
+    ];
+    for (first, second, named) in cases {
+        let reject = rejected(weave(&first, second.as_ref()));
+        assert_eq!(reject.reason, Reason::SeveralCalls, "{}", reject.detail);
+        assert!(reject.detail.contains(named), "{named}: {}", reject.detail);
+    }
+}
+
+#[test]
+fn one_value_in_two_places_is_one_parameter() {
+    let first = one(&[("q", "lantern")], at("http://shop.test/in/lantern?q=lantern"));
+    let second = one(&[("q", "teapot")], at("http://shop.test/in/teapot?q=teapot"));
+    let out = done(weave(&first, Some(&second)));
+    assert_eq!((out.request.url.as_str(), out.parameters.len()), ("http://shop.test/in/{q}", 1));
+    assert_eq!(out.request.query[0].value, "{q}");
+    // Two typed values of which one is part of the other.
+    let two = |a, b, url| one(&[("q", a), ("city", b)], at(url));
+    let first = two("bergen hotels", "bergen", "http://shop.test/s?q=bergen+hotels&city=bergen");
+    let second = two("oslo bars", "oslo", "http://shop.test/s?q=oslo+bars&city=oslo");
+    let out = done(weave(&first, Some(&second)));
+    let values: Vec<&str> = out.request.query.iter().map(|it| it.value.as_str()).collect();
+    assert_eq!(values, ["{q}", "{city}"]);
+}
+
+#[test]
+fn a_value_that_only_the_session_knew_needs_a_login() {
+    let entry = Entry {
+        headers: vec![("x-csrf-token", "Zk3vQ9xT7bLm2pWc8RfYhN4s")],
+        ..at("http://shop.test/s?q=lantern")
+    };
+    let reject = rejected(weave(&one(&[("q", "lantern")], entry), None));
+    assert_eq!(reject.reason, Reason::NeedsLogin);
+    assert!(
+        reject.detail.contains("slot_x_csrf_token") && !reject.detail.contains("Zk3v"),
+        "{}",
+        reject.detail
+    );
+}
+
+#[test]
+fn paging_is_optional_with_its_recorded_value() {
+    let check = |entry: Entry, expected: &[(&str, &str)]| {
+        let out = done(weave(&one(&[("q", "lantern")], entry), None));
+        let optional: Vec<&Parameter> = out.parameters.iter().filter(|it| !it.required).collect();
+        let got: Vec<(&str, &str)> =
+            optional.iter().map(|it| (it.name.as_str(), it.default.as_deref().unwrap())).collect();
+        assert_eq!(got, expected);
+        assert!(optional.iter().all(|it| it.kind == ParamType::Int));
+        assert!(out.second.is_none() && out.first.keys().eq(["q"]));
+        // Without a value of its own it is sent as recorded, a number as a number.
+        prepare_request(&out.request, &out.parameters, &out.first).unwrap()
+    };
+    let sent = check(
+        at("http://shop.test/s?q=lantern&page=3&perPage=20&v=2"),
+        &[("page", "3"), ("perpage", "20")],
+    );
+    assert_eq!(sent.url, "http://shop.test/s?q=lantern&page=3&perPage=20&v=2");
+    let sent =
+        check(json_body(&json!({"q": "lantern", "from": 10, "size": "many"})), &[("from", "10")]);
+    let body: Value = serde_json::from_slice(&sent.body.unwrap()).unwrap();
+    assert_eq!(body, json!({"q": "lantern", "from": 10, "size": "many"}));
+    check(form("q=lantern&limit=5"), &[("limit", "5")]);
+    // Not a page number.
+    check(at("http://shop.test/s?q=lantern&page=next&start=20260101"), &[]);
+    // A typed value keeps its name.
+    let out = done(weave(&one(&[("page", "7")], at("http://shop.test/s?p=7&page=1")), None));
+    let names: Vec<&str> = out.parameters.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["page", "page_2"]);
+}
+
+#[test]
+fn values_that_were_not_driven_verify_too() {
+    let first = one(&[("q", "lantern")], at("http://shop.test/s?q=lantern"));
+    let (request, slots) = template(&first.exchanges[0]).unwrap();
+    assert!(slots.is_empty());
+    let base = done(weave(&first, None));
+    assert_eq!((base.second, base.captured, base.second_seen.len()), (None, None, 0));
+    let with = |q: &str| SecondRecording {
+        recording: None,
+        values: BTreeMap::from([("q".to_owned(), q.to_owned())]),
+    };
+    let mut server = Server::new(|_, _| ok(&hits("any", "1")));
+    let (draft, _) = {
+        let shown = session(
+            &[("q", "lantern")],
+            &shown(&hits("any", "1")),
+            vec![at("http://shop.test/s?q=lantern")],
+        );
+        validated(&mut server, &shown, &alone())
+    };
+    assert_eq!(draft.request, request);
+    let second =
+        |q| done(parameterize(&first, &with(q), &draft, &unchanged(&draft)).unwrap()).second;
+    assert_eq!(second("teapot").unwrap()["q"], "teapot");
+    assert_eq!(second("lantern"), None, "the same value again proves nothing");
+}

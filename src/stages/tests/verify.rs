@@ -1,0 +1,293 @@
+//! verify: what counts as proof, and everything that only looks like it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::*;
+use crate::{
+    artifacts::payloads::VerificationReport,
+    stages::verify::{Expectation, verify},
+};
+
+const A: &str = "lantern";
+const B: &str = "teapot";
+
+fn url(word: &str) -> String {
+    format!("http://shop.test/api/search?q={word}&page=1")
+}
+
+/// A session that searched for a word in a shop which answers as `data` says.
+fn searched(word: &str, data: &Value) -> SessionRecording {
+    session(&[("q", word)], &shown(data), vec![get(url(word), data)])
+}
+
+fn honest(request: &Outgoing) -> Value {
+    hits(&query(request, "q"), &query(request, "page"))
+}
+
+/// Two driven examples in an honest shop.
+fn both() -> (RecipeDraftMinimized, BaselineFingerprint) {
+    let (a, b) = (searched(A, &hits(A, "1")), searched(B, &hits(B, "1")));
+    let out = prepared(&mut Server::new(|_, it| ok(&honest(it))), &a, &driven(&b));
+    assert!(out.0.captured.is_some() && out.0.second_seen.len() > 6 && out.0.compared);
+    out
+}
+
+fn judge(
+    (draft, base): &(RecipeDraftMinimized, BaselineFingerprint),
+    answer: impl FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send,
+) -> Result<VerificationReport> {
+    block_on(verify(&mut Server::new(answer), draft, base, &Expectation::default()))
+}
+
+/// By one transport only: why it was not verified, or empty.
+fn reason(
+    prepared: &(RecipeDraftMinimized, BaselineFingerprint),
+    mut answer: impl FnMut(&Outgoing) -> Value + Send,
+) -> String {
+    let mut server = Server::new(|_, it| ok(&answer(it)));
+    server.transports.truncate(1);
+    let report = block_on(verify(&mut server, &prepared.0, &prepared.1, &Expectation::default()));
+    let report = report.unwrap();
+    assert_eq!(report.verified, report.reason.is_none());
+    report.reason.unwrap_or_default()
+}
+
+#[test]
+fn an_honest_answer_is_verified_by_a_stranger() {
+    let (draft, base) = both();
+    let mut server = Server::new(|_, it| ok(&honest(it)));
+    let report = block_on(verify(&mut server, &draft, &base, &Expectation::default())).unwrap();
+    assert!(report.verified && !report.requires_session && !report.fell_back, "{report:?}");
+    assert_eq!(report.transport, TransportKind::PublicHttp);
+    assert_eq!(server.strangers, 1, "the recorded session is not used");
+    let asked: Vec<String> = server.sent.iter().map(|it| query(&it.1, "q")).collect();
+    assert_eq!(asked, [A, B, A, A]);
+    assert_eq!(report.replays.len(), 4);
+    // The last one turned the page, which had an effect.
+    assert_eq!(
+        (report.effective, report.frozen),
+        (vec!["q".to_owned(), "page".to_owned()], vec![])
+    );
+}
+
+#[test]
+fn what_only_looks_like_proof() {
+    let both = both();
+    let no_effect = reason(&both, |_| hits(A, "1"));
+    assert!(no_effect.contains("no effect"), "{no_effect}");
+    // Something else of the same shape for B: neither captured nor seen.
+    let other = reason(&both, |it| match query(it, "q").as_str() {
+        A => honest(it),
+        _ => hits("mirror", "1"),
+    });
+    assert!(other.contains("not the one that the second recording captured"), "{other}");
+    // B is empty: of any shape, and not what was seen.
+    let empty =
+        reason(&both, |it| if query(it, "q") == A { honest(it) } else { json!({"hits": []}) });
+    assert!(!empty.is_empty());
+    // B has another shape.
+    let drift = reason(&both, |it| {
+        if query(it, "q") == A { honest(it) } else { json!({"hits": [{"suggestion": B}]}) }
+    });
+    assert!(drift.contains("SHAPE_DRIFT"), "{drift}");
+    // Only the echo differs.
+    let echo = reason(&both, |it| {
+        let mut out = hits(A, "1");
+        out["hits"][0]["maker"] = json!(query(it, "q"));
+        out
+    });
+    assert!(!echo.is_empty());
+}
+
+#[test]
+fn without_a_captured_second_answer_the_page_decides() {
+    let (mut draft, base) = both();
+    draft.captured = None;
+    let other = |it: &Outgoing| if query(it, "q") == A { honest(it) } else { hits("mirror", "1") };
+    let both = (draft.clone(), base.clone());
+    assert_eq!(reason(&both, honest), "");
+    let why = reason(&both, other);
+    assert!(why.contains("nothing of the second answer was on the second page"), "{why}");
+    // Nothing to compare with is no proof either.
+    draft.second_seen.clear();
+    draft.compared = false;
+    let why = reason(&(draft, base), honest);
+    assert!(why.contains("nothing to compare with"), "{why}");
+}
+
+#[test]
+fn noise_is_not_an_effect_and_does_not_hide_one() {
+    let counted = |word: &str, n: u32| {
+        let mut out = hits(word, "1");
+        out["served"] = json!(n);
+        for it in out["hits"].as_array_mut().unwrap() {
+            it["seen"] = json!(n);
+        }
+        out
+    };
+    let n = AtomicU32::new(1000);
+    let next = || n.fetch_add(1, Ordering::Relaxed);
+    let (a, b) = (searched(A, &counted(A, 7)), searched(B, &counted(B, 8)));
+    let mut server = Server::new(|_, it| ok(&counted(&query(it, "q"), next())));
+    let both = prepared(&mut server, &a, &driven(&b));
+    assert_eq!(reason(&both, |it| counted(&query(it, "q"), next())), "");
+    let why = reason(&both, |_| counted(A, next()));
+    assert!(why.contains("no effect"), "{why}");
+}
+
+/// `city` and `day`, both typed.
+fn forecast(city: &str, day: &str) -> Value {
+    hits(&format!("{city} {day}"), "1")
+}
+
+fn two() -> (RecipeDraftMinimized, BaselineFingerprint) {
+    let asked = |city: &str, day: &str| {
+        let data = forecast(city, day);
+        let url = format!("http://shop.test/api/search?city={city}&day={day}");
+        session(&[("city", city), ("day", day)], &shown(&data), vec![get(url, &data)])
+    };
+    let answer = |it: &Outgoing| forecast(&query(it, "city"), &query(it, "day"));
+    let second = driven(&asked("bergen", "friday"));
+    prepared(&mut Server::new(|_, it| ok(&answer(it))), &asked("oslo", "monday"), &second)
+}
+
+#[test]
+fn each_parameter_alone_must_change_the_data() {
+    let both = two();
+    let mut asked = Vec::new();
+    let why = reason(&both, |it| {
+        asked.push((query(it, "city"), query(it, "day")));
+        forecast(&query(it, "city"), &query(it, "day"))
+    });
+    assert_eq!(why, "");
+    let pair = |city: &str, day: &str| (city.to_owned(), day.to_owned());
+    assert_eq!(asked[3..], [pair("bergen", "monday"), pair("oslo", "friday")]);
+    for (inert, city, day) in [("day", true, false), ("city", false, true)] {
+        let why = reason(&both, |it| {
+            let of = |used: bool, name: &str, fixed: [&str; 2]| {
+                let second = if used {
+                    query(it, name) == fixed[1]
+                } else {
+                    query(it, "city") == "bergen" && query(it, "day") == "friday"
+                };
+                fixed[usize::from(second)].to_owned()
+            };
+            forecast(&of(city, "city", ["oslo", "bergen"]), &of(day, "day", ["monday", "friday"]))
+        });
+        assert_eq!(why, format!("parameter `{inert}` has no effect"));
+    }
+    // Both examples alike in one: nobody knows what it does.
+    let (mut draft, base) = both;
+    draft.second.as_mut().unwrap().insert("day".to_owned(), "monday".to_owned());
+    draft.second_seen.clear();
+    draft.captured = None;
+    let why = reason(&(draft, base), |it| forecast(&query(it, "city"), &query(it, "day")));
+    assert!(why.contains("both examples give `day` the same value"), "{why}");
+}
+
+#[test]
+fn paging_without_effect_is_frozen() {
+    let report = judge(&both(), |_, it| ok(&hits(&query(it, "q"), "1"))).unwrap();
+    assert!(report.verified, "{report:?}");
+    assert_eq!((report.effective, report.frozen), (vec!["q".to_owned()], vec!["page".to_owned()]));
+    // An error on the next page is no effect.
+    let report =
+        judge(
+            &both(),
+            |_, it| {
+                if query(it, "page") == "1" { ok(&honest(it)) } else { status(500) }
+            },
+        );
+    assert_eq!(report.unwrap().frozen, ["page"]);
+}
+
+#[test]
+fn what_cannot_be_proven_is_said_before_anything_is_sent() {
+    let (draft, base) = both();
+    let unsent = |draft: RecipeDraftMinimized| {
+        let mut server = Server::new(|_, _| panic!("something was sent"));
+        let report = block_on(verify(&mut server, &draft, &base, &Expectation::default()));
+        let report = report.unwrap();
+        assert_eq!((report.verified, report.frozen), (false, vec!["page".to_owned()]));
+        report.reason.unwrap()
+    };
+    assert_eq!(
+        unsent(RecipeDraftMinimized { captured_only: true, ..draft.clone() }),
+        "captured_only"
+    );
+    assert_eq!(
+        unsent(RecipeDraftMinimized { second: None, ..draft }),
+        "NEEDS_SECOND_EXAMPLE_FOR_VERIFY"
+    );
+}
+
+#[test]
+fn without_parameters_two_alike_answers_are_enough() {
+    let data = hits("new", "1");
+    let recording = session(&[], &shown(&data), vec![get("http://shop.test/api/hits", &data)]);
+    let both = prepared(&mut Server::new(|_, _| ok(&data)), &recording, &alone());
+    assert!(both.0.parameters.is_empty());
+    assert_eq!(reason(&both, |_| hits("new", "1")), "");
+    let mut n = 0;
+    let why = reason(&both, |_| {
+        n += 1;
+        if n == 1 { hits("new", "1") } else { json!({"hits": [{"flag": true}]}) }
+    });
+    assert!(why.starts_with("A again: SHAPE_DRIFT"), "{why}");
+}
+
+#[test]
+fn the_manifest_may_expect_more() {
+    let both = both();
+    let check = |min_items, path: &str| {
+        let required_paths = vec![path.to_owned()];
+        let expect = Expectation { min_items, required_paths };
+        let mut server = Server::new(|_, it| ok(&honest(it)));
+        block_on(verify(&mut server, &both.0, &both.1, &expect)).unwrap().reason.unwrap_or_default()
+    };
+    assert_eq!(check(Some(6), "hits[].title"), "");
+    assert!(check(Some(7), "hits[].title").contains("EXTRACT_EMPTY"));
+    assert!(check(None, "hits[].isbn").contains("EXTRACT_EMPTY"));
+}
+
+#[test]
+fn a_page_is_used_where_a_stranger_is_refused() {
+    for refused in [|| status(401), || fails(Code::SessionRequired)] {
+        let report = judge(&both(), |transport, it| match transport {
+            TransportKind::PublicHttp => refused(),
+            _ => ok(&honest(it)),
+        });
+        let report = report.unwrap();
+        assert!(report.verified && report.requires_session && report.fell_back, "{report:?}");
+        assert_eq!(report.transport, TransportKind::InPageFetch);
+        assert_eq!(report.replays[0].transport, TransportKind::PublicHttp);
+    }
+    let report = judge(&both(), |_, _| status(401)).unwrap();
+    assert!(report.reason.unwrap().contains("AUTH_REQUIRED"));
+    // What has no effect publicly is not asked again in the page.
+    let mut in_page = 0;
+    let report = judge(&both(), |transport, _| {
+        in_page += u32::from(transport == TransportKind::InPageFetch);
+        ok(&hits(A, "1"))
+    });
+    assert!(!report.unwrap().verified);
+    assert_eq!(in_page, 0);
+}
+
+#[test]
+fn passing_trouble_is_no_verdict() {
+    let on_b = |it: &Outgoing, trouble: fn() -> Result<Reply>| {
+        if query(it, "q") == B { trouble() } else { ok(&honest(it)) }
+    };
+    let err = judge(&both(), |_, it| on_b(it, || status(429))).err().unwrap();
+    assert_eq!(err.code(), Code::RateLimited);
+    let err = judge(&both(), |_, it| on_b(it, || fails(Code::Timeout))).err().unwrap();
+    assert_eq!(err.code(), Code::Timeout);
+    // One parameter alone is refused for now.
+    let err =
+        judge(&two(), |_, it| match (query(it, "city").as_str(), query(it, "day").as_str()) {
+            ("bergen", "monday") => status(503),
+            (city, day) => ok(&forecast(city, day)),
+        });
+    assert_eq!(err.err().unwrap().code(), Code::ServerError);
+}

@@ -1,0 +1,192 @@
+//! One task learned again: what is redone, what stops it, and what Ctrl-C leaves behind.
+
+use std::{
+    fs::File,
+    io::{BufRead as _, BufReader, Read as _},
+    os::unix::fs::symlink,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, Web, has_chromium, write};
+
+const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
+const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/quickstart.yaml");
+
+/// Learns the small HAR, or the home's own copy of it; `with` comes after the usual flags.
+fn learn(home: &Home, with: &[&str]) -> (i32, Value) {
+    let own = home.path().join("books.har");
+    let har = if own.exists() { own.to_str().unwrap() } else { FIXTURE };
+    let task = "Find books about {query}";
+    let usual = ["recipe", "learn", "--har", har, "--task", task, "-p", "query=harbour", "--json"];
+    home.json(&[&usual[..], with].concat())
+}
+
+/// Learned once, offline; with the folder of its artifacts.
+fn learned() -> (Home, PathBuf) {
+    learned_in(Home::new())
+}
+
+fn learned_in(home: Home) -> (Home, PathBuf) {
+    let (code, out) = learn(&home, &["--no-network"]);
+    assert_eq!((code, &out["outcome"]), (0, &json!("saved_draft")), "{out}");
+    let folder = home.path().join("artifacts").join(out["task_id"].as_str().unwrap());
+    (home, folder)
+}
+
+fn again(home: &Home) -> (i32, Value) {
+    learn(home, &["--no-network", "--resume"])
+}
+
+#[test]
+fn a_changed_decision_stops_where_the_choice_is_the_same() {
+    let (home, _) = learned();
+    let config = home.path().join("config.toml");
+    write(&config, "[decision]\nmin_lead_bp = 700\n");
+    let (code, out) = again(&home);
+    assert_eq!((code, &out["ran"]), (0, &json!(["analyze"])), "{out}");
+    assert_eq!(out["outcome"], "saved_draft");
+    assert_eq!(again(&home).1["ran"], json!([]));
+
+    // A choice that nobody makes any more ends there, and the recipe is no longer offered.
+    write(&config, "[decision]\nmin_score_bp = 10000\n");
+    let (code, out) = again(&home);
+    assert_eq!((&out["ran"], &out["reason"]), (&json!(["analyze"]), &json!("ambiguous")), "{out}");
+    assert_eq!((code, &out["outcome"]), (1, &json!("needs_selection")));
+    let status = || {
+        let (_, all) = home.json(&["recipe", "list", "--json"]);
+        all[0]["status"].as_str().unwrap_or_else(|| panic!("{all}")).to_owned()
+    };
+    assert_eq!(status(), "deprecated");
+
+    // And back: nothing after analyze has to be done again.
+    write(&config, "");
+    let (code, out) = again(&home);
+    assert_eq!((code, &out["ran"]), (0, &json!(["analyze"])), "{out}");
+    assert_eq!(status(), "draft");
+}
+
+#[test]
+fn what_was_learned_offline_is_validated_again_online() {
+    let home = Home::new();
+    // A host that could be asked for.
+    let text =
+        std::fs::read_to_string(FIXTURE).unwrap().replace("books.example", "books.example.com");
+    write(&home.path().join("books.har"), &text);
+    let (home, folder) = learned_in(home);
+    let web = Web::start(&home);
+    let id = folder.file_name().unwrap().to_str().unwrap();
+    let (_, state) = home.json(&["recipe", "debug", "--task-id", id, "--json"]);
+    let stages = state["stages"].as_array().unwrap();
+    let state = |name: &str| {
+        stages.iter().find(|it| it["stage"] == name).unwrap()["state"].as_str().unwrap()
+    };
+    for name in ["record", "rank", "summarize", "analyze"] {
+        assert_eq!(state(name), "fresh", "{name}");
+    }
+    assert_eq!(state("validate"), "stale: settings changed");
+
+    // The name server knows no such host: trouble that may pass, and nothing is stored.
+    let before = home.artifacts(id);
+    let (code, out) = learn(&home, &["--resume", "--nameserver", &web.nameserver]);
+    assert_eq!((code, &out["error_code"]), (1, &json!("DNS_FAILED")), "{out}");
+    assert_eq!(home.artifacts(id), before);
+    assert_eq!(again(&home).1["ran"], json!([]));
+}
+
+#[test]
+fn a_task_is_worked_on_by_one_process() {
+    let (home, folder) = learned();
+    let held = File::open(&folder).unwrap();
+    held.lock().unwrap();
+    for with in [&["--no-network", "--resume"][..], &["--no-network", "--force"]] {
+        let (code, out) = learn(&home, with);
+        assert_eq!((code, &out["error_code"]), (1, &json!("TASK_BUSY")), "{out}");
+    }
+    drop(held);
+    assert_eq!(again(&home).0, 0);
+}
+
+#[test]
+fn a_planted_link_is_neither_read_nor_written() {
+    for file in ["02_candidate_set.json", "01_session_recording.json", "replays.jsonl"] {
+        let (home, folder) = learned();
+        let elsewhere = home.path().join("elsewhere");
+        let path = folder.join(file);
+        if path.exists() {
+            std::fs::copy(&path, &elsewhere).unwrap();
+            std::fs::remove_file(&path).unwrap();
+        } else {
+            write(&elsewhere, "");
+        }
+        symlink(&elsewhere, &path).unwrap();
+        let before = std::fs::read(&elsewhere).unwrap();
+        let (code, out) = match file {
+            // The journal is opened when something is replayed.
+            "replays.jsonl" => {
+                std::fs::remove_file(folder.join("04_recipe_draft.json")).unwrap();
+                again(&home)
+            }
+            _ => again(&home),
+        };
+        assert_eq!((code, &out["error_code"]), (3, &json!("ARTIFACT_IO")), "{file}: {out}");
+        assert_eq!(std::fs::read(&elsewhere).unwrap(), before, "{file}");
+    }
+    // The task's whole folder.
+    let (home, folder) = learned();
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    symlink(&elsewhere, &folder).unwrap();
+    let (code, out) = again(&home);
+    assert_eq!((code, &out["error_code"]), (3, &json!("ARTIFACT_IO")), "{out}");
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
+
+#[test]
+fn ctrl_c_leaves_a_report_and_resume_goes_on() {
+    if !has_chromium() {
+        return;
+    }
+    let home = Home::new();
+    // Three tasks of the quickstart, one at a time.
+    let text = std::fs::read_to_string(MANIFEST).unwrap();
+    let at = text.match_indices("\n  - name: ").nth(3).unwrap().0;
+    let manifest = home.path().join("three.yaml");
+    write(&manifest, &text[..at]);
+    let manifest = manifest.to_str().unwrap();
+    let batch =
+        ["recipe", "learn-batch", "--manifest", manifest, "--testbed", "--jobs", "1", "--json"];
+
+    let mut child =
+        home.command(&batch).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let ended = lines.by_ref().map(Result::unwrap).find(|it| it.contains(": verified"));
+    assert!(ended.is_some(), "the first task ends");
+    #[expect(clippy::disallowed_methods, reason = "the test sends what Ctrl-C sends")]
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    // Drained, so that the program is not stopped by a full pipe.
+    let said: Vec<String> = lines.map(Result::unwrap).collect();
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said:?}");
+    assert!(said.iter().any(|it| it.contains("--resume goes on")), "{said:?}");
+
+    let printed: Value = serde_json::from_str(&out).unwrap();
+    let kept = std::fs::read(home.path().join("artifacts/batch_three.json")).unwrap();
+    assert_eq!(printed, serde_json::from_slice::<Value>(&kept).unwrap());
+    assert_eq!(printed["interrupted"], true);
+    let ends = printed["entries"].as_array().unwrap();
+    assert!(ends.len() < 3, "{printed}");
+    assert_eq!(ends[0]["outcome"], "verified");
+
+    let (code, report) = home.json(&[&batch[..], &["--resume"]].concat());
+    assert_eq!((code, &report["interrupted"]), (0, &json!(false)), "{report}");
+    let entries = report["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 3);
+    assert!(entries.iter().all(|it| it["outcome"] == "verified"), "{report}");
+    assert_eq!(entries[0]["ran"], json!([]), "what had ended is kept");
+}
