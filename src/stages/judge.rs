@@ -133,6 +133,11 @@ fn is_of_the_world(code: Code) -> bool {
     )
 }
 
+/// The code of a failure that may pass: it says nothing about the recipe.
+pub fn passing(replay: &Replay) -> Option<Code> {
+    Code::from_wire(replay.code.as_deref()?).filter(|it| it.retryable())
+}
+
 impl Replay {
     fn fail(&mut self, err: &Error) {
         self.code = Some(err.code().as_str().to_owned());

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    judge::{Call, Observed, Replayer, observe},
+    judge::{Call, Observed, Replayer, observe, passing},
     request::template,
 };
 use crate::{
@@ -71,6 +71,9 @@ pub async fn validate(
                 "as recorded, again",
             )
             .await?;
+            if let Some(code) = passing(&again.replay) {
+                return Err(not_now(code));
+            }
             let same = again.good() && again.replay.data_sha256 == first.replay.data_sha256;
             replays.push(again.replay);
             same
@@ -94,12 +97,14 @@ pub async fn validate(
     }
     // Trouble that may pass says nothing about the task: it is an error, and a later run tries again. The last transport is the
     // one that can do most: while it was not heard, what the others said is no verdict.
-    let code = replays.last().and_then(|it| Code::from_wire(it.code.as_deref()?));
-    if let Some(code) = code.filter(|it| it.retryable()) {
-        return Err(Error::new(code, "the request could not be replayed now")
-            .hint("run again with --resume"));
+    if let Some(code) = replays.last().and_then(passing) {
+        return Err(not_now(code));
     }
     Ok(Judged::Rejected(failed(&replays)))
+}
+
+fn not_now(code: Code) -> Error {
+    Error::new(code, "the request could not be replayed now").hint("run again with --resume")
 }
 
 /// What the shape alone does not tell: JSON in a page of another shape, or a page whose items are other elements.

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::judge::{Call, Observed, Replayer, data_difference_bp, holds_bp, leaf_lines, observe};
+use super::judge::{
+    Call, Observed, Replayer, data_difference_bp, holds_bp, leaf_lines, observe, passing,
+};
 use crate::{
     artifacts::payloads::{BaselineFingerprint, RecipeDraftMinimized, Replay, VerificationReport},
     error::{Code, Error, Result},
@@ -313,11 +315,6 @@ impl Run<'_, '_> {
 
 fn final_(text: &str) -> Failure {
     Failure { text: text.to_owned(), is_final: true, passing: None }
-}
-
-/// The code of a failure that may pass: it says nothing about the recipe.
-fn passing(replay: &Replay) -> Option<Code> {
-    Code::from_wire(replay.code.as_deref()?).filter(|it| it.retryable())
 }
 
 /// Whether leaves that only B has stand in lines that only the second page had: two of them, or the only
