@@ -297,6 +297,26 @@ pub struct Measures {
     pub embedded_json: Vec<EmbeddedJson>,
 }
 
+impl Measures {
+    /// Every string that comes from keys and names of a stranger's data.
+    pub fn names_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        fn of_list(it: &mut ListMeasure) -> impl Iterator<Item = &mut String> {
+            std::iter::once(&mut it.path).chain(&mut it.keys)
+        }
+        let embedded = self.embedded_json.iter_mut().flat_map(|it| {
+            std::iter::once(&mut it.selector)
+                .chain(&mut it.shape)
+                .chain(it.lists.iter_mut().flat_map(of_list))
+        });
+        self.shape
+            .iter_mut()
+            .chain(&mut self.top_keys)
+            .chain(self.lists.iter_mut().flat_map(of_list))
+            .chain(self.typed_in_request.iter_mut().map(|it| &mut it.key))
+            .chain(embedded)
+    }
+}
+
 /// A list in a JSON answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

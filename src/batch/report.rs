@@ -67,7 +67,7 @@ impl Entry {
                 outcome: "failed",
                 error_code: err.code(),
                 error: crate::redact::message(&err.to_string()),
-                hint: err.hint_text().map(str::to_owned),
+                hint: err.hint_text().map(crate::redact::message),
                 retryable: err.code().retryable(),
             },
         }

@@ -340,6 +340,7 @@ async fn write_all(mut writer: pipe::Sender, mut queue: mpsc::UnboundedReceiver<
 async fn read_all(mut reader: pipe::Receiver, shared: std::sync::Weak<Shared>) {
     let mut buf: Vec<u8> = Vec::with_capacity(1 << 16);
     let mut chunk = vec![0; 1 << 16];
+    let mut too_long = false;
     loop {
         let n = match reader.read(&mut chunk).await {
             Ok(0) | Err(_) => break,
@@ -350,14 +351,19 @@ async fn read_all(mut reader: pipe::Receiver, shared: std::sync::Weak<Shared>) {
         };
         let mut rest = &chunk[..n];
         while let Some(end) = rest.iter().position(|it| *it == 0) {
-            buf.extend_from_slice(&rest[..end]);
-            cdp.take_message(&buf);
+            if !too_long {
+                buf.extend_from_slice(&rest[..end]);
+                cdp.take_message(&buf);
+            }
             buf.clear();
+            too_long = false;
             rest = &rest[end + 1..];
         }
         buf.extend_from_slice(rest);
         if buf.len() > MAX_MESSAGE {
-            break;
+            // One page's doing must not end the browser of all: the message is dropped, its call times out.
+            too_long = true;
+            buf.clear();
         }
     }
     if let Some(cdp) = shared.upgrade().map(Cdp) {

@@ -220,11 +220,12 @@ impl Context {
         }
         let duration_ms = begun.elapsed().as_millis() as u64;
         self.settle().await;
-        let frames = shared.frames().await?;
-        let mut page = page::summary(&shared.cdp, &frames).await;
-        let cookies = page::cookies(&shared.cdp, &shared.id).await?;
-        page.cookies = cookies.into_iter().map(|it| (it.name, it.value)).collect();
         let recorder = shared.lock().recorder.take();
+        let frames = shared.frames().await.map_err(|err| self.page_fault(err))?;
+        let mut page = page::summary(&shared.cdp, &frames).await;
+        let cookies =
+            page::cookies(&shared.cdp, &shared.id).await.map_err(|err| self.page_fault(err))?;
+        page.cookies = cookies.into_iter().map(|it| (it.name, it.value)).collect();
         let (actions, exchanges) = recorder.map(Recorder::finish).unwrap_or_default();
         Ok(RawRecording {
             task: plan.task.clone(),
@@ -249,6 +250,14 @@ impl Context {
         Error::new(Code::StepFailed, step.describe()).source(err)
     }
 
+    /// The same for what is not a step: a page that crashed is the task's trouble, a browser that is gone the machine's.
+    fn page_fault(&self, err: Error) -> Error {
+        if err.code() != Code::BrowserFailed || self.shared.cdp.is_closed() {
+            return err;
+        }
+        Error::new(Code::StepFailed, "the page can no longer be read").source(err)
+    }
+
     async fn settle(&self) {
         let deadline = Instant::now() + SETTLE;
         while Instant::now() < deadline {
@@ -270,25 +279,28 @@ impl Context {
 
     /// Content of the page's `<meta name=…>`.
     pub async fn meta(&self, name: &str) -> Result<Option<String>> {
-        let frame = self.shared.main_frame().await?;
-        page::meta(&self.shared.cdp, &frame, name).await
+        let frame = self.shared.main_frame().await.map_err(|err| self.page_fault(err))?;
+        page::meta(&self.shared.cdp, &frame, name).await.map_err(|err| self.page_fault(err))
     }
 
-    /// A cookie's value, `HttpOnly` or not; one of the page's own host wins over others of the same name.
+    /// The value of a cookie that the page's host has, `HttpOnly` or not; the nearest domain wins.
     pub async fn cookie(&self, name: &str) -> Result<Option<String>> {
-        let frame = self.shared.main_frame().await?;
-        let url = page::url(&self.shared.cdp, &frame).await?;
+        let frame = self.shared.main_frame().await.map_err(|err| self.page_fault(err))?;
+        let url = page::url(&self.shared.cdp, &frame).await.map_err(|err| self.page_fault(err))?;
         let host = Url::parse(&url)
             .ok()
             .and_then(|it| it.host_str().map(str::to_owned))
             .unwrap_or_default();
         let mut found = page::cookies(&self.shared.cdp, &self.shared.id).await?;
-        found.retain(|it| it.name == name);
-        found.sort_by_key(|it| {
-            let domain = it.domain.trim_start_matches('.');
-            let own = host == domain || host.ends_with(&format!(".{domain}"));
-            (!own, usize::MAX - domain.len())
+        // RFC 6265, 5.1.3: a cookie without a leading dot is its host's alone. Another site's never goes anywhere.
+        found.retain(|it| {
+            let applies = match it.domain.strip_prefix('.') {
+                Some(domain) => host == domain || host.ends_with(&format!(".{domain}")),
+                None => host == it.domain,
+            };
+            it.name == name && applies
         });
+        found.sort_by_key(|it| std::cmp::Reverse(it.domain.len()));
         Ok(found.into_iter().next().map(|it| it.value))
     }
 

@@ -195,7 +195,8 @@ fn reply(mut reply: Reply) -> Result<Reply> {
         reply.header(super::proxy::BLOCKED_HEADER).or(reply.header(super::proxy::ERROR_HEADER));
     if let Some(wire) = refused {
         let code = Code::ALL.iter().copied().find(|it| it.as_str() == wire);
-        let message = format!("{} did not pass the egress proxy", reply.url);
+        let host = url::Url::parse(&reply.url).ok().and_then(|it| it.host_str().map(str::to_owned));
+        let message = format!("{} did not pass the egress proxy", host.unwrap_or_default());
         return Err(Error::new(code.unwrap_or(Code::ConnectFailed), message));
     }
     Ok(reply)

@@ -240,7 +240,9 @@ fn judge(shared: &Shared, session: Option<&str>, paused: Paused) {
         let params = json!({ "requestId": id, "errorReason": "BlockedByClient" });
         shared.cdp.post(session, "Fetch.failRequest", params);
         let mut state = shared.lock();
-        if state.blocked.iter().all(|it| it.url != *url) {
+        if state.blocked.len() < super::proxy::MAX_BLOCKED
+            && state.blocked.iter().all(|it| it.url != *url)
+        {
             state.blocked.push(BlockedRequest {
                 url: url.clone(),
                 code: err.code().as_str().to_owned(),

@@ -151,8 +151,10 @@ impl Hop {
             Body::Coming => RawBody::Missing(BodyStatus::Inflight),
         };
         // Our proxy's refusal is not an answer of the server.
-        if response_headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(proxy::BLOCKED_HEADER))
-        {
+        if response_headers.iter().any(|(name, _)| {
+            name.eq_ignore_ascii_case(proxy::BLOCKED_HEADER)
+                || name.eq_ignore_ascii_case(proxy::ERROR_HEADER)
+        }) {
             status = None;
             response_headers.clear();
             mime.clear();

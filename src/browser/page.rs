@@ -27,16 +27,16 @@ const HAS_TEXT: &str = "function (text) {
 const HAS_SELECTOR: &str = "function (selector) { return !!document.querySelector(selector); }";
 const META: &str = "function (name) {
   const it = document.querySelector('meta[name=\"' + CSS.escape(name) + '\"]');
-  return it ? it.content.toWellFormed() : null;
+  return it ? it.content.slice(0, 65536).toWellFormed() : null;
 }";
 const SUMMARY: &str = "function (max) {
   const body = document.body;
   return {
     url: location.href,
-    title: document.title.toWellFormed(),
+    title: document.title.slice(0, 4096).toWellFormed(),
     text: (body ? body.innerText : '').slice(0, max).toWellFormed(),
     password: !!document.querySelector('input[type=password]'),
-    metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [it.name.toWellFormed(), it.content.toWellFormed()]).slice(0, 200),
+    metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [it.name.slice(0, 256).toWellFormed(), it.content.slice(0, 4096).toWellFormed()]).slice(0, 200),
   };
 }";
 const URL: &str = "function () { return location.href; }";

@@ -32,6 +32,8 @@ use crate::{
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Marks an answer as ours. Taken away from answers of servers, so that none can forge it over http.
+/// Refusals that are named one by one; a page can cause any number.
+pub const MAX_BLOCKED: usize = 500;
 pub const BLOCKED_HEADER: &str = "x-commis-blocked";
 pub const ERROR_HEADER: &str = "x-commis-error";
 
@@ -137,7 +139,7 @@ async fn answer(
             reason: err.message().to_owned(),
         };
         let mut log = lock(log);
-        if !log.contains(&entry) {
+        if log.len() < MAX_BLOCKED && !log.contains(&entry) {
             log.push(entry);
         }
         refusal(StatusCode::FORBIDDEN, BLOCKED_HEADER, err.code())

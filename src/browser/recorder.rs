@@ -278,8 +278,11 @@ impl Recorder {
 
     /// The answer to [`Read::PostData`].
     pub fn read_post(&mut self, index: usize, data: Option<Vec<u8>>) {
+        let left = MAX_BODY.min(MAX_BODIES.saturating_sub(self.kept));
+        let data = data.filter(|it| it.len() <= left);
         if let Some(hop) = self.seen.get_mut(index) {
             hop.reads = hop.reads.saturating_sub(1);
+            self.kept += data.as_ref().map_or(0, Vec::len);
             hop.post_data = data;
         }
     }

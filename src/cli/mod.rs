@@ -138,18 +138,19 @@ fn report(err: &Error, json: bool) {
         .chars()
         .filter(|it| *it == '\n' || !it.is_control())
         .collect();
+    let hint = err.hint_text().map(crate::redact::message);
     if json {
         wire::out(&serde_json::json!({
             "success": false,
             "error_code": err.code().as_str(),
             "error": message,
-            "hint": err.hint_text(),
+            "hint": hint,
             "retryable": err.code().retryable(),
         }));
     }
     let red = anstyle::AnsiColor::Red.on_default().bold();
     wire::say(&format!("{red}error{red:#}: {message} [{}]", err.code()));
-    if let Some(hint) = err.hint_text() {
+    if let Some(hint) = &hint {
         wire::say(&format!("  hint: {hint}"));
     }
     if err.code().class() == Class::Bug {

@@ -25,6 +25,17 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The body is kept while the budget of the whole file lasts.
+    pub fn within(mut self, left: &mut usize) -> Self {
+        if let RawBody::Captured(bytes) = &self.raw.body {
+            match left.checked_sub(bytes.len()) {
+                Some(rest) => *left = rest,
+                None => self.raw.body = RawBody::Missing(BodyStatus::TooLarge),
+            }
+        }
+        self
+    }
+
     /// `None` when it is not a request over HTTP.
     pub fn read(entry: &Value, pages: &Pages) -> Option<Self> {
         let request = entry.get("request")?;

@@ -22,6 +22,8 @@ use crate::{
 
 const MAX_FILE: usize = 256 << 20;
 const MAX_ENTRIES: usize = 20_000;
+/// All bodies together, inflated; later ones count as too large. As the recorder.
+const MAX_BODIES: usize = 192 << 20;
 
 /// A HAR file as a raw recording.
 pub struct Imported {
@@ -71,12 +73,14 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
         |raw: Option<&RawValue>| raw.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
     let pages = Pages::new(parse(file.log.pages).as_ref());
     let total = file.log.entries.len();
+    let mut left = MAX_BODIES;
     let mut entries: Vec<Entry> = file
         .log
         .entries
         .into_iter()
         .filter_map(|raw| serde_json::from_str::<Value>(raw.get()).ok())
         .filter_map(|value| Entry::read(&value, &pages))
+        .map(|it| it.within(&mut left))
         .collect();
     if entries.is_empty() {
         return Err(invalid("the HAR file holds no request over HTTP")

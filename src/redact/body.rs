@@ -13,6 +13,7 @@ use super::{
 use crate::{
     artifacts::recording::{Field, RequestBody, ResourceType},
     shape,
+    shape::nesting,
 };
 
 /// Excerpts and request bodies are kept within this.
@@ -20,7 +21,6 @@ pub const MAX_STORED: usize = 32 * 1024;
 pub const MAX_TEXT: usize = 4 * 1024;
 /// Parsing HTML is quadratic in its depth.
 const MAX_HTML: usize = 3 << 20;
-const MAX_HTML_DEPTH: usize = 512;
 const MAX_FIELDS: usize = 256;
 
 /// An answer, parsed once.
@@ -72,7 +72,7 @@ pub fn parse(raw: &RawExchange) -> Parsed {
     }
     let html = mime.contains("html") || (mime.is_empty() && starts_like_html(body));
     if html && data {
-        if bytes.len() <= MAX_HTML && super::markup::depth(body, MAX_HTML_DEPTH) <= MAX_HTML_DEPTH {
+        if bytes.len() <= MAX_HTML && nesting::check(body).is_ok() {
             return Parsed::Html(text.into_owned());
         }
         return Parsed::Text(text.into_owned());

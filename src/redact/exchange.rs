@@ -264,6 +264,7 @@ fn address(url: &Url, walk: &mut Walk<'_>) -> String {
         let _ = url.set_password(None);
     }
     if !url.username().is_empty() {
+        walk.sink.secret("user", &super::encode::decode_percent(url.username()), Why::Key);
         let _ = url.set_username("");
     }
     let query = url.query().map(str::to_owned);

@@ -41,7 +41,9 @@ use self::{
     walk::{Place, Rules, Sink, Walk},
 };
 use crate::{
-    artifacts::recording::{Action, BlockedRequest, FinalPage, SessionRecording, ValueOrigin},
+    artifacts::recording::{
+        Action, BlockedRequest, FinalPage, Origin, SessionRecording, ValueOrigin,
+    },
     settings::RedactSettings,
 };
 
@@ -126,6 +128,22 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
             let typed_in_request = std::mem::take(&mut stored.measures.typed_in_request);
             stored.measures = measured.measures;
             stored.measures.typed_in_request = typed_in_request;
+        }
+        // Keys can be secrets too, as where sessions are listed by their token.
+        for it in stored.measures.names_mut() {
+            if let Some(new) = writer.plain(it) {
+                *it = new;
+            }
+        }
+        for it in &mut stored.origins {
+            if let Some(new) = writer.plain(&it.at) {
+                it.at = new;
+            }
+            if let Some(Origin::Response { path, .. }) = &it.origin
+                && writer.plain(path).is_some()
+            {
+                it.origin = None;
+            }
         }
     }
 

@@ -115,11 +115,11 @@ impl Sources {
     pub fn origin(&self, value: &str, at: usize, urls: &[String]) -> Option<Origin> {
         let before: Vec<&(usize, Found)> =
             self.answers.get(value).into_iter().flatten().filter(|it| it.0 < at).collect();
+        // An address that held a secret itself cannot be asked for again.
+        let plain = |i: usize| urls.get(i).filter(|it| !it.contains("REDACTED")).cloned();
         // The latest answer before the request: an older one may have held an older value of the same name.
         let path = before.iter().rev().find_map(|(i, it)| match it {
-            Found::Path(path) => {
-                Some(Origin::Response { url: urls.get(*i)?.clone(), path: path.clone() })
-            }
+            Found::Path(path) => Some(Origin::Response { url: plain(*i)?, path: path.clone() }),
             Found::Anchor { .. } => None,
         });
         if path.is_some() {
@@ -130,7 +130,7 @@ impl Sources {
         }
         let anchor = before.iter().rev().find_map(|(i, it)| match it {
             Found::Anchor { after, until } => Some(Origin::Document {
-                url: urls.get(*i)?.clone(),
+                url: plain(*i)?,
                 after: after.clone(),
                 until: until.clone(),
             }),

@@ -274,6 +274,22 @@ fn measures_of_the_whole_answer() {
 }
 
 #[test]
+fn a_secret_as_a_key_leaves_no_trace() {
+    let mut it = exchange(
+        "GET",
+        "https://shop.example/api/sessions",
+        ResourceType::Fetch,
+        "application/json",
+        &json!({"sessions": {JWT: {"items": [{"a": "red lamp"}, {"a": "blue lamp"}]}}, JWT: [1, 2]}).to_string(),
+    );
+    it.request_headers = headers(&[("Authorization", &format!("Bearer {JWT}"))]);
+    let out = redact(recording(vec![it]), &RedactSettings::default());
+    let stored = serde_json::to_string(&out.recording).unwrap();
+    assert!(stored.contains("[REDACTED:authorization]") && !stored.contains(JWT), "{stored}");
+    assert!(!out.recording.exchanges[0].measures.shape.is_empty());
+}
+
+#[test]
 fn allowed_names_are_kept() {
     let url = "https://a.example/?page_mark=gHjrT345rflePOKazE2Bj47hF56U9dsVwMdSiY73";
     let stored = |allow: &[&str]| {
@@ -314,11 +330,14 @@ fn secrets_in_tasks() {
 fn hostile_bodies_are_survived() {
     let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
     let nested = "<div>".repeat(20_000);
+    // No tag is closed by another's end.
+    let disguised = "<div></x>".repeat(20_000);
     for (mime, body) in [
         ("application/json", deep.as_str()),
         ("application/json", "{\"a\": 1e999}"),
         ("application/json", "\u{0}\u{1}\u{fffd}"),
         ("text/html", nested.as_str()),
+        ("text/html", disguised.as_str()),
         ("text/html", "<a b='"),
         ("text/html", "<script>{\"a\":"),
         ("text/plain", "token=token=token=token="),

@@ -19,6 +19,8 @@ const MAX_PROPAGATED: usize = 20_000;
 #[derive(Default)]
 pub struct Vault {
     known: Vec<Known>,
+    /// How many values that only look random are looked for everywhere.
+    propagated: usize,
     /// By hash of the value, so that no value is copied into a key.
     index: BTreeMap<u64, Vec<usize>>,
     names: BTreeMap<String, u32>,
@@ -94,10 +96,12 @@ impl Vault {
             };
         }
         let known = &self.known[at];
-        if self.known.len() <= MAX_PROPAGATED
+        let certain = !matches!(known.why, Why::Entropy);
+        if (certain || self.propagated < MAX_PROPAGATED)
             && propagates(&known.value, known.why)
             && !self.harmless.contains(&known.value.to_lowercase())
         {
+            self.propagated += usize::from(!certain);
             self.matcher.add(at, &known.value);
         }
     }

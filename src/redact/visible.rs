@@ -87,7 +87,8 @@ impl Visible {
             }
         }
         best.is_some_and(|(offset, list)| {
-            list.iter().any(|at| {
+            // A page of one word a million times is not worth more than this.
+            list.iter().take(2048).any(|at| {
                 (*at as usize)
                     .checked_sub(offset)
                     .is_some_and(|from| self.words[from..].starts_with(leaf))

@@ -111,7 +111,7 @@ impl Walk<'_> {
             let new = self.sink.secret(key, value, why);
             return new.or_else(|| self.sink.plain(value));
         }
-        if value.len() >= 15 && value.contains(char::is_whitespace) {
+        if value.len() >= 15 && value.contains(|c: char| c.is_whitespace() || "{\"<".contains(c)) {
             return self.text(value, Prose::Spoken);
         }
         self.sink.plain(value)

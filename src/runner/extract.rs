@@ -3,7 +3,7 @@
 use scraper::{ElementRef, Html, Selector};
 use serde_json::{Map, Value};
 
-use super::nesting;
+use crate::shape::nesting;
 use crate::{
     error::{Code, Error, Result},
     recipe::{
@@ -167,8 +167,12 @@ fn first_json(text: &str) -> Option<Value> {
     if let Ok(value) = serde_json::from_str(text) {
         return Some(value);
     }
-    let (_, assigned) = text.split_once('=')?;
-    serde_json::Deserializer::from_str(assigned).into_iter().next()?.ok()
+    let assigned = |(at, _): (usize, &str)| -> Option<Value> {
+        let value: Value =
+            serde_json::Deserializer::from_str(&text[at + 1..]).into_iter().next()?.ok()?;
+        (value.is_object() || value.is_array()).then_some(value)
+    };
+    text.match_indices('=').take(64).find_map(assigned)
 }
 
 fn field_of(item: ElementRef<'_>, field: &Field) -> Value {

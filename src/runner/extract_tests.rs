@@ -108,6 +108,7 @@ fn embedded_answers() {
     let of = |extract: &str| json!({"type": "html", "embedded": "script#d", "extract": extract});
     check(of("a.b"), &page("{\"a\":{\"b\":\"</p>\"}}"), "\"</p>\"");
     check(of("a"), &page("window.__S__ = {\"a\":[1]};"), "[1]");
+    check(of("a"), &page("var debug=false; window.__S__ = {\"a\":[1]};"), "[1]");
     check(of("a"), &page("var x = y"), "PARSE_ERROR");
     check(of("a"), "<p>", "EXTRACT_EMPTY");
     check(of("gone"), &page("{}"), "EXTRACT_EMPTY");

@@ -4,7 +4,6 @@
 //! whether that would make sense.
 
 pub mod extract;
-mod nesting;
 pub mod slots;
 
 use std::{collections::BTreeMap, time::Instant};

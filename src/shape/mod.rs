@@ -4,6 +4,8 @@
 //! with any type at its path, and below an empty array everything is unknown rather than missing; the original read both
 //! as drift.
 
+pub mod nesting;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;

@@ -141,7 +141,7 @@ pub fn passing(replay: &Replay) -> Option<Code> {
 impl Replay {
     fn fail(&mut self, err: &Error) {
         self.code = Some(err.code().as_str().to_owned());
-        self.detail = Some(err.message().to_owned());
+        self.detail = Some(crate::redact::message(err.message()));
     }
 }
 

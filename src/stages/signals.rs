@@ -268,9 +268,15 @@ pub fn signals(exchange: &Exchange, session: &Session<'_>) -> BTreeMap<&'static 
     put("latency", if exchange.timing.total_ms > 0 { 1000 } else { 0 });
 
     put("telemetry", if is_telemetry(&host) { 1000 } else { 0 });
-    put("tracker_path", if has_word(&path_words, TRACKER_WORDS) { 1000 } else { 0 });
-    put("housekeeping_path", if has_word(&path_words, HOUSEKEEPING_WORDS) { 1000 } else { 0 });
-    put("suggestion_path", if has_word(&path_words, SUGGESTION_WORDS) { 1000 } else { 0 });
+    put("tracker_path", if off_topic(&path_words, TRACKER_WORDS, session) { 1000 } else { 0 });
+    put(
+        "housekeeping_path",
+        if off_topic(&path_words, HOUSEKEEPING_WORDS, session) { 1000 } else { 0 },
+    );
+    put(
+        "suggestion_path",
+        if off_topic(&path_words, SUGGESTION_WORDS, session) { 1000 } else { 0 },
+    );
     if let Some(url) = &url
         && url.query_pairs().any(|(name, value)| is_cache_buster(&name, &value))
     {
@@ -424,8 +430,9 @@ fn path_words(url: &Url) -> Vec<String> {
         .collect()
 }
 
-fn has_word(words: &[String], list: &[&str]) -> bool {
-    words.iter().any(|it| list.contains(&it.as_str()))
+/// A word of the path is in the list, and the task does not ask for it ("show the trending topics").
+fn off_topic(path: &[String], list: &[&str], session: &Session<'_>) -> bool {
+    path.iter().any(|it| list.contains(&it.as_str()) && words(it).is_disjoint(&session.task_words))
 }
 
 fn is_api_word(word: &str) -> bool {

@@ -138,7 +138,15 @@ impl PublicHttp {
             }
             hops += 1;
             let next = self.policy.redirect(&url, &location, allowed)?;
-            hop.redirected(response.status().as_u16(), next.same_origin(&url));
+            let status = response.status().as_u16();
+            if hop.body.is_some() && matches!(status, 307 | 308) && !next.same_origin(&url) {
+                // The body may hold what only the first origin may see.
+                return Err(Error::new(
+                    Code::RedirectBlocked,
+                    format!("`{}` wants the body sent on to `{}`", url.host(), next.host()),
+                ));
+            }
+            hop.redirected(status, next.same_origin(&url));
             url = next;
             timings.validate += micros(start);
         }

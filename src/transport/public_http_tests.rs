@@ -218,6 +218,14 @@ async fn redirects_to_elsewhere() {
         }
     }
     assert_eq!(hits.into_inner(), 1);
+    // A body does not cross origins: it may hold a token.
+    let request = Outgoing {
+        method: "POST".into(),
+        body: Some(b"token=secret".to_vec()),
+        allowed_domains: vec!["x.test".into(), "z.test".into()],
+        ..get_from("http://x.test/away/http://z.test/echo")
+    };
+    assert_eq!(code(&http.send(&request).await), "REDIRECT_BLOCKED");
 }
 
 #[tokio::test]

@@ -65,6 +65,18 @@ fn below_the_threshold_or_without_a_lead_nobody_knows() {
 }
 
 #[test]
+fn a_word_against_a_path_does_not_count_when_the_task_asks_for_it() {
+    let penalty = |task: &str| {
+        let mut recording =
+            lantern(vec![get("http://shop.test/api/trending", &hits("lantern", "1"))]);
+        recording.task = task.to_owned();
+        first(&recording).features.get("suggestion_path").copied()
+    };
+    assert!(penalty("Search the shop for lantern").is_some_and(|it| it < 0));
+    assert_eq!(penalty("Show what is trending in the shop"), None);
+}
+
+#[test]
 fn a_second_recording_breaks_the_tie() {
     let entries = |word: &str, fixed: &str| {
         vec![

@@ -104,7 +104,7 @@ const INTEGRATION: &[&str] =
     &["annotation-xml", "desc", "foreignobject", "mi", "mn", "mo", "ms", "mtext", "title"];
 
 /// Whether the document may be parsed; otherwise why not.
-pub(super) fn check(html: &str) -> Result<(), &'static str> {
+pub fn check(html: &str) -> Result<(), &'static str> {
     let bytes = html.as_bytes();
     let mut stack = Stack::default();
     let mut at = 0;
