@@ -9,6 +9,7 @@ use crate::{
     artifacts::recording::{Exchange, Origin, RequestBody, ValueOrigin},
     egress::site_of,
     recipe::{
+        check::check_header,
         model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
         template::escape,
     },
@@ -72,7 +73,11 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
         if NOISE.contains(&name) || name.starts_with("sec-") || name.starts_with(':') {
             continue;
         }
-        headers.insert(name.to_owned(), slots.fill(&format!("header:{name}"), name, &header.value));
+        let value = slots.fill(&format!("header:{name}"), name, &header.value);
+        // What a recipe may not hold is left out: the replay shows whether the answer needs it.
+        if check_header(name, &value).is_ok() {
+            headers.insert(name.to_owned(), value);
+        }
     }
     let body = match &exchange.request_body {
         None => None,
@@ -228,5 +233,46 @@ pub fn identifier(text: &str) -> String {
         None => "value".to_owned(),
         Some(b) if b.is_ascii_digit() => format!("p_{out}"),
         _ => out.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn headers_that_a_template_keeps() {
+        let header = |name: &str, value: &str| json!({"name": name, "value": value});
+        let exchange: Exchange = serde_json::from_value(json!({
+            "id": 0, "method": "GET", "url": "http://a.test/x?q=%7B1%7D", "request_body": null, "status": 200,
+            "request_headers": [
+                header("accept", "application/json"), header("cookie", "[REDACTED:cookie]"), header("user-agent", "Mozilla"),
+                header("sec-fetch-mode", "cors"), header("x-api-key", "SHORT"), header("x-csrf-token", "[REDACTED:x-csrf-token]"),
+                header("x-requested-with", "XMLHttpRequest"),
+            ],
+            "response_headers": [], "mime": "application/json", "resource_type": "fetch",
+            "initiator": {"kind": "script", "has_stack": true, "page_url": "", "target": "page"},
+            "timing": {"start_ms": 0, "ttfb_ms": 0, "total_ms": 0}, "after_action": null, "redirected_from": null,
+            "encoded_bytes": null, "decoded_bytes": null, "body_status": "captured", "excerpt": null,
+            "measures": {"shape": [], "lists": [], "leaves": 0, "leaves_visible": 0, "visible_weight": 0,
+                "page_coverage_bp": 0, "typed_in_request": [], "typed_in_response": [], "json_nodes": 0, "json_depth": 0,
+                "top_keys": [], "embedded_json": []},
+            "origins": [{"placeholder": "[REDACTED:x-csrf-token]", "at": "header:x-csrf-token", "origin": {"meta": {"name": "csrf"}}}]
+        }))
+        .unwrap();
+        let (request, slots) = template(&exchange).unwrap();
+        // A literal under a name that says secret is left out; a placeholder becomes a slot.
+        let kept: Vec<(&str, &str)> =
+            request.headers.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
+        let expected = [
+            ("accept", "application/json"),
+            ("x-csrf-token", "{slot_x_csrf_token}"),
+            ("x-requested-with", "XMLHttpRequest"),
+        ];
+        assert_eq!(kept, expected);
+        assert_eq!(slots[0].from, SlotSource::Meta { name: "csrf".to_owned() });
+        assert_eq!(request.query[0].value, "{{1}}");
     }
 }
