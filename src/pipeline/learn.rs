@@ -9,7 +9,7 @@ use super::{
     pacer::Pacer,
     publish::publish,
     table::{STAGES, Spec, Stage},
-    task::{MAX_HAR, Source, Task, fill, read_bounded},
+    task::{MAX_HAR, Source, Task, read_bounded},
     world::{BrowserPool, LiveSession, World},
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
         recording::SessionRecording,
         store::{Found, Stamp, Store, TaskFolder, json_sha256},
     },
-    browser::Plan,
+    browser::{Plan, Step},
     egress::EgressPolicy,
     error::{Code, Error, Result},
     har,
@@ -273,12 +273,15 @@ impl Run<'_> {
                     )
                     .hint("leave out --no-network, or learn from a HAR"));
                 }
-                let url = fill(url, &values);
+                let opened = Step::Navigate(url.clone()).substitute(&values);
                 let mut steps: Vec<_> = steps.iter().map(|it| it.substitute(&values)).collect();
                 // The page is opened anyway.
-                if matches!(steps.first(), Some(crate::browser::Step::Navigate(it)) if *it == url) {
+                if steps.first() == Some(&opened) {
                     steps.remove(0);
                 }
+                let Step::Navigate(url) = opened else {
+                    return Err(Error::new(Code::Internal, "a page to open became another step"));
+                };
                 let plan =
                     Plan { task: sentence, url, typed: values, steps, timeout: self.task.timeout };
                 self.cx.pacer.wait(&plan.url).await;

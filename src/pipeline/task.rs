@@ -122,7 +122,7 @@ pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
 }
 
 /// Replaces `{name}` by its value; an unknown name stays as it is.
-pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
+fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
     values
         .iter()
         .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
