@@ -8,6 +8,7 @@ mod browser;
 mod cli;
 mod egress;
 mod error;
+mod eval;
 mod files;
 mod har;
 mod ids;

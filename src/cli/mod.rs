@@ -3,6 +3,7 @@
 mod debug;
 mod delete;
 mod doctor;
+mod eval;
 mod get;
 mod learn;
 mod learn_batch;
@@ -53,6 +54,7 @@ enum Command {
     /// The local web that demos and tests run against
     #[command(subcommand)]
     Testbed(Testbed),
+    Eval(eval::Args),
     /// Check this machine: browser, sandbox, folders
     Doctor(doctor::Args),
 }
@@ -96,6 +98,7 @@ impl Command {
             Self::Recipe(Recipe::List(it)) => it.json,
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
+            Self::Eval(it) => it.json,
             Self::Recipe(_) | Self::Testbed(_) => false,
         }
     }
@@ -127,6 +130,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
             Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
+            Command::Eval(args) => eval::run(&args, global),
             Command::Doctor(args) => doctor::run(args, global).await,
         }
     })

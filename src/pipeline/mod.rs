@@ -4,6 +4,7 @@ pub mod fresh;
 mod learn;
 mod pacer;
 mod publish;
+pub mod stub;
 pub mod table;
 pub mod task;
 mod world;

@@ -10,12 +10,9 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
+use super::stub;
 use crate::{
-    artifacts::{
-        payloads::Replay,
-        recording::{Excerpt, SessionRecording},
-        store::TaskFolder,
-    },
+    artifacts::{payloads::Replay, recording::SessionRecording, store::TaskFolder},
     browser::{Browser, Context, InPageFetch, find_chromium},
     egress::EgressPolicy,
     error::{Code, Error, Result},
@@ -26,8 +23,8 @@ use crate::{
     redact::LiveValues,
     runner::slots,
     settings::{BrowserSettings, LearningSettings},
-    stages::{Call, Replayer, replay_template},
-    transport::{Outgoing, Reply, Timings, Transport, public_http::PublicHttp},
+    stages::{Call, Replayer},
+    transport::{Reply, Transport, public_http::PublicHttp},
 };
 
 /// One Chromium for a whole batch, started when the first task needs it.
@@ -153,7 +150,7 @@ impl<'a> World<'a> {
 
     async fn send_now(&mut self, call: Call<'_>) -> Result<Reply> {
         if call.transport == TransportKind::Stub {
-            return self.stubbed(call);
+            return stub::recorded_answer(self.stub, call);
         }
         if call.transport == TransportKind::InPageFetch {
             self.open_page().await?;
@@ -266,47 +263,6 @@ impl<'a> World<'a> {
             tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
         }
         self.last_call.insert(host, Instant::now());
-    }
-
-    /// The recorded answer to exactly this request.
-    fn stubbed(&mut self, call: Call<'_>) -> Result<Reply> {
-        let offline =
-            || Error::new(Code::NetworkDisabled, "the recording holds no answer to this request");
-        let recording = self.stub.ok_or_else(offline)?;
-        let blank = |slots: &[Slot]| {
-            slots.iter().map(|it| (it.name.clone(), "0".to_owned())).collect::<BTreeMap<_, _>>()
-        };
-        let mut values = call.values.clone();
-        values.extend(blank(call.slots));
-        let wanted: Outgoing = prepare_request(call.request, call.parameters, &values)?;
-        for exchange in &recording.exchanges {
-            let Some((template, slots)) = replay_template(exchange) else {
-                continue;
-            };
-            if template.method != wanted.method {
-                continue;
-            }
-            let same = prepare_request(&template, &[], &blank(&slots))
-                .is_ok_and(|it| it.url == wanted.url && it.body == wanted.body);
-            if !same {
-                continue;
-            }
-            let (mime, body) = match &exchange.excerpt {
-                Some(Excerpt::Json(it)) => ("application/json", it.to_string()),
-                Some(Excerpt::Html(it)) => ("text/html", it.clone()),
-                Some(Excerpt::Text(it)) => ("text/plain", it.clone()),
-                None => continue,
-            };
-            return Ok(Reply {
-                status: exchange.status.unwrap_or(200),
-                headers: vec![("content-type".to_owned(), mime.to_owned())],
-                body: body.into_bytes(),
-                url: exchange.url.clone(),
-                hops: 0,
-                timings: Timings::default(),
-            });
-        }
-        Err(offline())
     }
 }
 

@@ -1,0 +1,157 @@
+//! A folder of HAR files with `cases.jsonl`: real traffic, each with the request that carries the data.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use futures::future::{BoxFuture, ready};
+use serde::{Deserialize, Serialize};
+
+use super::chain::{self, Trace};
+use crate::{
+    artifacts::{
+        payloads::{Replay, SecondRecording},
+        recording::{Exchange, RequestBody, SessionRecording},
+    },
+    error::{Code, Error, Result},
+    har,
+    pipeline::{read_bounded, stub::recorded_answer},
+    recipe::model::TransportKind,
+    redact::redact,
+    settings::Settings,
+    stages::{Call, Replayer, verify::Expectation},
+    transport::Reply,
+};
+
+/// One line of `cases.jsonl`; what an eval does not need is not read.
+#[derive(Deserialize)]
+pub struct Line {
+    pub id: String,
+    pub har: PathBuf,
+    pub task: String,
+    #[serde(default)]
+    pub typed: Vec<Typed>,
+    /// How honest the case is as a recording: `recorded`, `composite`, `stress-…`.
+    pub made: String,
+    pub expect: Expect,
+}
+
+/// What a person typed. The name in the file is that of a request field, which nobody types: it is not read.
+#[derive(Deserialize)]
+pub struct Typed {
+    pub value: String,
+}
+
+#[derive(Deserialize)]
+pub struct Expect {
+    pub recipeable: bool,
+    pub request: Option<RightRequest>,
+}
+
+#[derive(Deserialize)]
+pub struct RightRequest {
+    pub method: String,
+    pub url_regex: String,
+    pub body_regex: Option<String>,
+}
+
+/// A request as the independent scorer reads it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Prediction {
+    pub case: String,
+    pub outcome: &'static str,
+    pub candidates: Vec<Predicted>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Predicted {
+    pub method: String,
+    pub url: String,
+    pub body: Option<String>,
+}
+
+/// Reads `cases.jsonl`. Fails with [`Code::Usage`] when it is missing or a line is not a case.
+pub fn lines(dir: &Path) -> Result<Vec<Line>> {
+    let path = dir.join("cases.jsonl");
+    let bytes = read_bounded(&path, 64 << 20)?;
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines()
+        .enumerate()
+        .filter(|it| !it.1.trim().is_empty())
+        .map(|(i, line)| {
+            serde_json::from_str(line).map_err(|err| {
+                Error::new(Code::Usage, format!("{} line {}: {err}", path.display(), i + 1))
+                    .hint("each line is a case: id, har, task, typed, made, expect")
+            })
+        })
+        .collect()
+}
+
+/// Learns from the case's HAR as `recipe learn --har --no-network` does.
+pub fn learn(dir: &Path, line: &Line, settings: &Settings) -> Result<(SessionRecording, Trace)> {
+    let typed: BTreeMap<String, String> = line
+        .typed
+        .iter()
+        .enumerate()
+        .map(|(i, it)| (format!("input_{}", i + 1), it.value.clone()))
+        .collect();
+    let bytes = read_bounded(&dir.join(&line.har), 256 << 20)?;
+    let raw = har::import(&bytes, &line.task, typed)?.recording;
+    drop(bytes);
+    let recording = redact(raw, &settings.redact).recording;
+    let second = SecondRecording { recording: None, values: BTreeMap::new() };
+    let mut world = Recorded(&recording);
+    let trace = chain::run(&recording, &second, settings, &Expectation::default(), &mut world)?;
+    Ok((recording, trace))
+}
+
+pub fn prediction(line: &Line, recording: &SessionRecording, trace: &Trace) -> Prediction {
+    let ranked = trace.ranked().map(|it| it.candidates.as_slice()).unwrap_or_default();
+    let candidates = ranked
+        .iter()
+        .filter_map(|it| recording.exchanges.get(it.exchange as usize))
+        .map(|it| Predicted { method: it.method.clone(), url: it.url.clone(), body: body(it) })
+        .collect();
+    Prediction { case: line.id.clone(), outcome: trace.outcome().as_str(), candidates }
+}
+
+fn body(exchange: &Exchange) -> Option<String> {
+    match exchange.request_body.as_ref()? {
+        RequestBody::Json(it) => Some(it.to_string()),
+        RequestBody::Form(fields) | RequestBody::Multipart(fields) => {
+            let mut out = url::form_urlencoded::Serializer::new(String::new());
+            out.extend_pairs(fields.iter().map(|it| (&it.name, &it.value)));
+            Some(out.finish())
+        }
+        RequestBody::Text(it) => Some(it.clone()),
+        RequestBody::Binary { .. } => None,
+    }
+}
+
+/// The recording's own answers.
+struct Recorded<'a>(&'a SessionRecording);
+
+impl Replayer for Recorded<'_> {
+    fn transports(&self) -> Vec<TransportKind> {
+        vec![TransportKind::Stub]
+    }
+
+    fn send<'b>(&'b mut self, call: Call<'b>) -> BoxFuture<'b, Result<Reply>> {
+        Box::pin(ready(recorded_answer(Some(self.0), call)))
+    }
+
+    fn fresh(&mut self) {}
+
+    fn spent(&self) -> bool {
+        false
+    }
+
+    fn recall(&mut self, _key: &str) -> Option<Replay> {
+        None
+    }
+
+    fn note(&mut self, _key: &str, _replay: &Replay) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Answers out of a recording, for learning without any network.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    artifacts::recording::{Excerpt, SessionRecording},
+    error::{Code, Error, Result},
+    recipe::{
+        model::Slot,
+        request::{Outgoing, prepare_request},
+    },
+    stages::{Call, replay_template},
+    transport::{Reply, Timings},
+};
+
+/// The recorded answer to exactly this request. Fails with [`Code::NetworkDisabled`] when the recording holds none.
+pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> Result<Reply> {
+    let offline =
+        || Error::new(Code::NetworkDisabled, "the recording holds no answer to this request");
+    let recording = recording.ok_or_else(offline)?;
+    let blank = |slots: &[Slot]| {
+        slots.iter().map(|it| (it.name.clone(), "0".to_owned())).collect::<BTreeMap<_, _>>()
+    };
+    let mut values = call.values.clone();
+    values.extend(blank(call.slots));
+    let wanted: Outgoing = prepare_request(call.request, call.parameters, &values)?;
+    for exchange in &recording.exchanges {
+        let Some((template, slots)) = replay_template(exchange) else {
+            continue;
+        };
+        if template.method != wanted.method {
+            continue;
+        }
+        let same = prepare_request(&template, &[], &blank(&slots))
+            .is_ok_and(|it| it.url == wanted.url && it.body == wanted.body);
+        if !same {
+            continue;
+        }
+        let (mime, body) = match &exchange.excerpt {
+            Some(Excerpt::Json(it)) => ("application/json", it.to_string()),
+            Some(Excerpt::Html(it)) => ("text/html", it.clone()),
+            Some(Excerpt::Text(it)) => ("text/plain", it.clone()),
+            None => continue,
+        };
+        return Ok(Reply {
+            status: exchange.status.unwrap_or(200),
+            headers: vec![("content-type".to_owned(), mime.to_owned())],
+            body: body.into_bytes(),
+            url: exchange.url.clone(),
+            hops: 0,
+            timings: Timings::default(),
+        });
+    }
+    Err(offline())
+}
