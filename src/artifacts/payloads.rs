@@ -113,6 +113,8 @@ pub struct CandidateSet {
     pub scored: u32,
     /// Exchanges left out before scoring, by why.
     pub set_aside: BTreeMap<String, u32>,
+    /// Why the best may not be chosen without being asked about, however high it scores.
+    pub doubt: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -123,6 +125,8 @@ pub struct Candidate {
     pub rank: u32,
     /// Sum of `features`, within 0 and 10,000.
     pub score_bp: i32,
+    /// How sure it is that this one carried the data, against all others and against none, basis points.
+    pub confidence_bp: u32,
     /// What each signal added or took, basis points; zero shares are left out.
     pub features: BTreeMap<String, i32>,
     pub method: String,

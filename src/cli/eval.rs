@@ -22,6 +22,9 @@ pub struct Args {
     /// Write what was chosen, one JSON line a case, for an independent scorer
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
+    /// Write every scored exchange with its signals, one JSON line each, for `scripts/fit-ranking`
+    #[arg(long, value_name = "FILE")]
+    samples: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -33,11 +36,10 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
     let _ = args.no_network;
     let done = eval::run(&args.corpus, &settings)?;
     if let Some(path) = &args.predictions {
-        let lines: Vec<String> =
-            done.predictions.iter().filter_map(|it| serde_json::to_string(it).ok()).collect();
-        fs::write(path, lines.join("\n") + "\n").map_err(|err| {
-            Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
-        })?;
+        write(path, &done.predictions)?;
+    }
+    if let Some(path) = &args.samples {
+        write(path, &done.samples)?;
     }
     if args.json {
         wire::out(&done);
@@ -88,4 +90,19 @@ fn tables(done: &Evaluation) {
         let top = it.top.as_ref().map_or("", |it| it.request.as_str());
         wire::line(&format!("wrong  {}: {top}", it.id));
     }
+}
+
+/// One JSON line each, where the user said.
+#[expect(clippy::disallowed_methods, reason = "a file of the user's own, not an artifact")]
+fn write<T: serde::Serialize>(path: &std::path::Path, rows: &[T]) -> Result<()> {
+    let mut text = String::new();
+    for row in rows {
+        text.push_str(&serde_json::to_string(row).map_err(|err| {
+            Error::new(Code::Internal, "a result cannot be written as JSON").source(err)
+        })?);
+        text.push('\n');
+    }
+    fs::write(path, text).map_err(|err| {
+        Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
+    })
 }

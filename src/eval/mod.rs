@@ -19,9 +19,13 @@ use self::{
     realworld::{Line, RightRequest},
 };
 use crate::{
-    artifacts::payloads::Outcome,
+    artifacts::{
+        payloads::{Outcome, SecondRecording},
+        recording::SessionRecording,
+    },
     error::{Code, Error, Result},
     settings::Settings,
+    stages::rank,
 };
 
 /// How one case ended.
@@ -93,21 +97,43 @@ pub struct Evaluation {
     pub rejections: BTreeMap<String, u32>,
     #[serde(skip)]
     pub predictions: Vec<Prediction>,
+    /// Every scored exchange of every case, for fitting weights.
+    #[serde(skip)]
+    pub samples: Vec<Sample>,
+}
+
+/// One scored exchange: what a fit of the weights reads.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sample {
+    pub case: String,
+    pub kind: String,
+    /// The site the case comes from: folds of a cross-validation are cut by it.
+    pub site: String,
+    pub recipeable: bool,
+    pub right: bool,
+    pub endpoint: String,
+    pub request: String,
+    pub shares: BTreeMap<&'static str, i32>,
 }
 
 /// Runs every case of a corpus. Fails with [`Code::Usage`] when the folder holds no corpus, and with what a case fails with
 /// when its files cannot be read.
 pub fn run(dir: &Path, settings: &Settings) -> Result<Evaluation> {
     let lines = realworld::lines(dir)?;
-    let done: Vec<(CaseResult, Prediction)> = lines
+    let done: Vec<(CaseResult, Prediction, Vec<Sample>)> = lines
         .par_iter()
         .map(|line| {
             let (recording, trace) = realworld::learn(dir, line, settings)?;
             let prediction = realworld::prediction(line, &recording, &trace);
-            Ok((judge(line, &prediction, &trace)?, prediction))
+            Ok((judge(line, &prediction, &trace)?, prediction, samples(line, &recording)?))
         })
         .collect::<Result<_>>()?;
-    let (cases, predictions): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+    let (mut cases, mut predictions, mut samples) = (Vec::new(), Vec::new(), Vec::new());
+    for (case, prediction, all) in done {
+        cases.push(case);
+        predictions.push(prediction);
+        samples.extend(all);
+    }
     let mut tallies = BTreeMap::<String, Tally>::new();
     let mut rejections = BTreeMap::new();
     for it in &cases {
@@ -119,7 +145,7 @@ pub fn run(dir: &Path, settings: &Settings) -> Result<Evaluation> {
             *rejections.entry(format!("{} {}", it.stage, it.reason)).or_insert(0) += 1;
         }
     }
-    Ok(Evaluation { cases, tallies, rejections, predictions })
+    Ok(Evaluation { cases, tallies, rejections, predictions, samples })
 }
 
 impl Tally {
@@ -181,6 +207,32 @@ fn judge(line: &Line, prediction: &Prediction, trace: &Trace) -> Result<CaseResu
         }),
         top,
     })
+}
+
+fn samples(line: &Line, recording: &SessionRecording) -> Result<Vec<Sample>> {
+    let wanted = line.expect.request.as_ref().map(Wanted::new).transpose()?;
+    let second = SecondRecording { recording: None, values: BTreeMap::new() };
+    let (all, _) = rank::scored(recording, &second);
+    let samples = all.into_iter().map(|it| {
+        let body = realworld::body(it.exchange).unwrap_or_default();
+        Sample {
+            case: line.id.clone(),
+            kind: line.made.clone(),
+            site: line.site.clone(),
+            recipeable: line.expect.recipeable,
+            right: wanted
+                .as_ref()
+                .is_some_and(|wanted| wanted.is(&it.exchange.method, &it.exchange.url, &body)),
+            endpoint: it.endpoint_key,
+            request: format!(
+                "{} {}",
+                it.exchange.method,
+                it.exchange.url.chars().take(120).collect::<String>()
+            ),
+            shares: it.shares,
+        }
+    });
+    Ok(samples.collect())
 }
 
 /// The right request of a case, compiled.

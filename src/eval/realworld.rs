@@ -34,6 +34,8 @@ pub struct Line {
     pub typed: Vec<Typed>,
     /// How honest the case is as a recording: `recorded`, `composite`, `stress-…`.
     pub made: String,
+    #[serde(default)]
+    pub site: String,
     pub expect: Expect,
 }
 
@@ -116,7 +118,7 @@ pub fn prediction(line: &Line, recording: &SessionRecording, trace: &Trace) -> P
     Prediction { case: line.id.clone(), outcome: trace.outcome().as_str(), candidates }
 }
 
-fn body(exchange: &Exchange) -> Option<String> {
+pub fn body(exchange: &Exchange) -> Option<String> {
     match exchange.request_body.as_ref()? {
         RequestBody::Json(it) => Some(it.to_string()),
         RequestBody::Form(fields) | RequestBody::Multipart(fields) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    artifacts::recording::{Excerpt, SessionRecording},
+    artifacts::recording::{Excerpt, Exchange, SessionRecording},
     error::{Code, Error, Result},
     recipe::{
         model::Slot,
@@ -24,7 +24,10 @@ pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> 
     let mut values = call.values.clone();
     values.extend(blank(call.slots));
     let wanted: Outgoing = prepare_request(call.request, call.parameters, &values)?;
-    for exchange in &recording.exchanges {
+    // A request that failed first and was made again was answered by the second.
+    let good = |it: &&Exchange| matches!(it.status, Some(200..300));
+    let all = recording.exchanges.iter();
+    for exchange in all.clone().filter(good).chain(all.filter(|it| !good(it))) {
         let Some((template, slots)) = replay_template(exchange) else {
             continue;
         };

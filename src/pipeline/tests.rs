@@ -167,8 +167,7 @@ fn what_depends_on_what() {
     };
     check(&|_, _| (), &[]);
     check(&|_, it| _ = it.ranking.weights.insert("has_list".to_owned(), 1), &[Rank]);
-    check(&|_, it| it.decision.min_score_bp = 1, &[Analyze]);
-    check(&|_, it| it.decision.min_lead_bp = 1, &[Analyze]);
+    check(&|_, it| it.decision.min_confidence_bp = 1, &[Analyze]);
     check(&|_, it| it.learning.max_replays = 1, &[Minimize]);
     check(&|_, it| it.learning.pace_ms = 1, &[]);
     check(&|_, it| it.egress.no_network = true, &[Validate, Minimize, Verify]);

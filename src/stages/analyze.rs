@@ -1,7 +1,6 @@
 //! analyze: choose one candidate and how to read it, or say that nobody can know.
 //!
-//! Only the heuristic path exists: above the threshold and ahead of the next by the lead, else `needs_selection`. Never a
-//! guess below it. Mutations are judged here, before anything is replayed.
+//! Only the heuristic path exists: above the threshold of confidence, else `needs_selection`. Never a guess below it. Mutations are judged here, before anything is replayed.
 
 use super::{html_items, reads::reads};
 use crate::{
@@ -17,6 +16,9 @@ use crate::{
     settings::DecisionSettings,
 };
 
+/// A candidate of this confidence is looked at for a change it made, basis points.
+const MUTATION_BP: u32 = 1000;
+
 /// Pure on this path. Rejects with `mutation`, `ambiguous` or `no_data_request`.
 pub fn analyze(
     recording: &SessionRecording,
@@ -26,7 +28,7 @@ pub fn analyze(
     let Some(top) = candidates.candidates.first() else {
         return Ok(Judged::Rejected(Reject::new(Reason::NoDataRequest, "no candidate")));
     };
-    if let Some(reject) = mutation(recording, candidates, settings.min_lead_bp)? {
+    if let Some(reject) = mutation(recording, candidates)? {
         return Ok(Judged::Rejected(reject));
     }
     if !recording.typed.is_empty() && !candidates.candidates.iter().any(carries) {
@@ -36,33 +38,14 @@ pub fn analyze(
         )));
     }
     let exchange = recording.exchange(top.exchange)?;
-    let next = candidates.candidates.get(1).map_or(0, |it| it.score_bp);
-    let lead = top.score_bp - next;
-    let bound = bound_to_task(top, recording);
-    if top.score_bp < settings.min_score_bp || !bound {
-        let any_bound = candidates.candidates.iter().any(|it| bound_to_task(it, recording));
-        let (reason, detail) = if any_bound {
-            (
-                Reason::Ambiguous,
-                format!(
-                    "the best candidate scores {} of 10000, below {}",
-                    top.score_bp, settings.min_score_bp
-                ),
-            )
-        } else {
-            (
-                Reason::NoDataRequest,
-                "no request carried what was typed, and no answer holds what the page showed"
-                    .to_owned(),
-            )
-        };
-        return Ok(Judged::Rejected(Reject::new(reason, detail)));
-    }
-    if lead < settings.min_lead_bp {
+    if !candidates.candidates.iter().any(|it| bound_to_task(it, recording)) {
         return Ok(Judged::Rejected(Reject::new(
-            Reason::Ambiguous,
-            format!("the best candidate leads by {lead}, below {}", settings.min_lead_bp),
+            Reason::NoDataRequest,
+            "no request carried what was typed, and no answer holds what the page showed",
         )));
+    }
+    if let Some(why) = unsure(top, candidates, recording, settings) {
+        return Ok(Judged::Rejected(Reject::new(Reason::Ambiguous, why)));
     }
     let Some(response) = response(exchange, top.source, recording) else {
         return Ok(Judged::Rejected(Reject::new(
@@ -100,16 +83,32 @@ fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> bool {
         || share(it, "body_task_overlap") > 0
 }
 
+/// Why the best candidate is not chosen.
+fn unsure(
+    top: &Candidate,
+    candidates: &CandidateSet,
+    recording: &SessionRecording,
+    settings: &DecisionSettings,
+) -> Option<String> {
+    let percent = |bp: u32| format!("{} %", (bp + 50) / 100);
+    if top.confidence_bp < settings.min_confidence_bp {
+        return Some(format!(
+            "the best candidate is right with {} confidence, below {}",
+            percent(top.confidence_bp),
+            percent(settings.min_confidence_bp)
+        ));
+    }
+    if !bound_to_task(top, recording) {
+        return Some("the best candidate does not carry what was typed, another does".to_owned());
+    }
+    candidates.doubt.as_ref().map(|it| format!("the best candidate is doubtful: {it}"))
+}
+
 /// The session's deed changed something: the request that did it is the money request, and it must not be sent again. Looked
 /// for among the best candidates only; beacons carry what was typed too and change nothing that matters.
-fn mutation(
-    recording: &SessionRecording,
-    candidates: &CandidateSet,
-    lead: i32,
-) -> Result<Option<Reject>> {
-    let Some(top) = candidates.candidates.first().map(|it| it.score_bp) else { return Ok(None) };
-    let close = candidates.candidates.iter().take_while(|it| top - it.score_bp <= lead);
-    for it in close.filter(|it| it.rank == 1 || carries(it)) {
+fn mutation(recording: &SessionRecording, candidates: &CandidateSet) -> Result<Option<Reject>> {
+    let serious = candidates.candidates.iter().filter(|it| it.confidence_bp >= MUTATION_BP);
+    for it in serious.filter(|it| it.rank == 1 || carries(it)) {
         if let Err(why) = reads(recording.exchange(it.exchange)?, recording) {
             return Ok(Some(Reject::new(Reason::Mutation, why)));
         }

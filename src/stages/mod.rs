@@ -14,6 +14,7 @@ mod reads;
 mod request;
 mod signals;
 pub mod summarize;
+mod terms;
 pub mod validate;
 pub mod verify;
 

@@ -1,23 +1,25 @@
 //! rank: which exchanges could have carried the data, best first, with every signal's share of the score.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use serde_json::Value;
 use url::Url;
 
-use super::signals::{Session, WEIGHTS, signals};
+use super::{
+    signals::{NOTHING, Session, WEIGHTS, signals},
+    terms::Texts,
+};
 use crate::{
     artifacts::{
         payloads::{Candidate, CandidateSet, DataSource, Judged, Reason, Reject, SecondRecording},
         recording::{BodyStatus, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording},
     },
     settings::RankingSettings,
+    shape::similarity_bp,
 };
 
 /// How many candidates are kept (seed 1.3).
 const TOP: usize = 8;
-/// Basis points. Below this an exchange has nothing to do with the task: neither typed values nor visible data move it past this.
-const FLOOR_BP: i32 = 1500;
 
 /// Pure. Rejects with `no_data_request`, `needs_login` or `anti_bot` when the recording itself shows that.
 pub fn rank(
@@ -25,35 +27,37 @@ pub fn rank(
     second: &SecondRecording,
     settings: &RankingSettings,
 ) -> Judged<CandidateSet> {
-    let session = Session::new(recording);
     let weights = weights(settings);
-    let second = second.recording.as_ref();
-    let mut set_aside = BTreeMap::new();
-    let mut scored = 0;
-    let mut best: BTreeMap<String, Candidate> = BTreeMap::new();
-    for exchange in &recording.exchanges {
-        if let Some(why) = unfit(exchange) {
-            *set_aside.entry(why.to_owned()).or_insert(0) += 1;
-            continue;
-        }
-        scored += 1;
-        let candidate = score(exchange, &session, second, &weights);
-        let slot = best.entry(candidate.endpoint_key.clone());
-        slot.and_modify(|held| {
-            // The last of equals: the answer that ended up on the page.
-            if candidate.score_bp >= held.score_bp {
-                *held = candidate.clone();
+    let (all, set_aside) = scored(recording, second);
+    let count = all.len() as u32;
+    let mut best: BTreeMap<String, (Candidate, Scored<'_>)> = BTreeMap::new();
+    for it in all {
+        let candidate = weigh(&it, &weights);
+        match best.entry(it.endpoint_key.clone()) {
+            Entry::Vacant(slot) => _ = slot.insert((candidate, it)),
+            Entry::Occupied(mut slot) => {
+                // The last of equals: the answer that ended up on the page. Of several pages, the one that asks for the least.
+                let held = slot.get();
+                let by_names = query_names(held.1.exchange).cmp(&query_names(it.exchange));
+                if candidate.score_bp.cmp(&held.0.score_bp).then(by_names).is_ge() {
+                    slot.insert((candidate, it));
+                }
             }
-        })
-        .or_insert(candidate);
+        }
     }
-    if let Some(reject) = refused(recording, best.values()) {
+    if let Some(reject) = refused(recording, best.values().map(|it| &it.0)) {
         return Judged::Rejected(reject);
     }
+    let mut ranked: Vec<(Candidate, Scored<'_>)> = best.into_values().collect();
+    ranked.sort_by(|(a, _), (b, _)| b.score_bp.cmp(&a.score_bp).then(a.exchange.cmp(&b.exchange)));
+    drop_variants(&mut ranked);
+    let confidences = confidences(&ranked, &weights);
+    for (it, confidence) in ranked.iter_mut().zip(confidences) {
+        it.0.confidence_bp = confidence;
+    }
+    let doubt = doubt(&ranked, recording);
     let mut candidates: Vec<Candidate> =
-        best.into_values().filter(|it| it.score_bp >= FLOOR_BP).collect();
-    candidates.sort_by(|a, b| b.score_bp.cmp(&a.score_bp).then(a.exchange.cmp(&b.exchange)));
-    candidates.truncate(TOP);
+        ranked.into_iter().map(|it| it.0).filter(|it| it.score_bp > 0).take(TOP).collect();
     for (i, it) in candidates.iter_mut().enumerate() {
         it.rank = i as u32 + 1;
     }
@@ -63,7 +67,97 @@ pub fn rank(
             format!("none of {} requests carried data for this task", recording.exchanges.len()),
         ));
     }
-    Judged::Done(CandidateSet { candidates, scored, set_aside })
+    Judged::Done(CandidateSet { candidates, scored: count, set_aside, doubt })
+}
+
+/// One path called with more and with fewer query names, answered in one shape, no call nearer to the task than the other, is
+/// one endpoint: the call that asks for the least stays.
+fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>) {
+    const TASK: &[&str] = &["typed_in_request", "task_values", "url_task_overlap", "follows_input"];
+    let alike = |a: &Scored<'_>, b: &Scored<'_>| {
+        let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
+        a.exchange.method == b.exchange.method
+            && path(a.exchange) == path(b.exchange)
+            && operation(a.exchange) == operation(b.exchange)
+            && body_names(a.exchange) == body_names(b.exchange)
+            && TASK.iter().all(|it| a.shares.get(it) == b.shares.get(it))
+            && similarity_bp(&a.exchange.measures.shape, &b.exchange.measures.shape) >= 8500
+    };
+    let mut kept: Vec<(Candidate, Scored<'_>)> = Vec::with_capacity(ranked.len());
+    for it in ranked.drain(..) {
+        match kept.iter_mut().find(|held| alike(&held.1, &it.1)) {
+            None => kept.push(it),
+            Some(held) if query_names(it.1.exchange) < query_names(held.1.exchange) => *held = it,
+            Some(_) => {}
+        }
+    }
+    kept.sort_by(|(a, _), (b, _)| b.score_bp.cmp(&a.score_bp).then(a.exchange.cmp(&b.exchange)));
+    *ranked = kept;
+}
+
+/// How sure each candidate is the one, basis points: a softmax over all candidates and over "none of them", whose weight is
+/// [`NOTHING`]. Weights are thousandths of a logit, fitted on recorded sessions (`scripts/fit-ranking.py`).
+fn confidences(ranked: &[(Candidate, Scored<'_>)], weights: &BTreeMap<&str, i32>) -> Vec<u32> {
+    let logit = |shares: &BTreeMap<&str, i32>| {
+        let sum: i64 = shares
+            .iter()
+            .map(|(name, share)| {
+                i64::from(weights.get(name).copied().unwrap_or(0)) * i64::from(*share)
+            })
+            .sum();
+        sum as f64 / 1e6
+    };
+    let logits: Vec<f64> = ranked.iter().map(|it| logit(&it.1.shares)).collect();
+    let nothing = f64::from(NOTHING) / 1e3;
+    let most = logits.iter().copied().fold(nothing, f64::max);
+    let whole: f64 = logits.iter().chain([&nothing]).map(|it| (it - most).exp()).sum();
+    logits.iter().map(|it| ((it - most).exp() / whole * 10_000.0).round() as u32).collect()
+}
+
+/// Why the best candidate may not be chosen however high it scores, in a sentence.
+fn doubt(ranked: &[(Candidate, Scored<'_>)], recording: &SessionRecording) -> Option<String> {
+    let (top, others) = ranked.split_first()?;
+    let share = |it: &Scored<'_>, name: &str| it.shares.get(name).copied().unwrap_or(0);
+    if share(&top.1, "follows_input") > 0 {
+        return None;
+    }
+    if share(&top.1, "other_collection") > 0 {
+        return Some(
+            "its path names another kind of thing than the task, and it names nothing that the task asks for"
+                .to_owned(),
+        );
+    }
+    let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
+    let told = |it: &Scored<'_>| share(it, "task_keys") + share(it, "body_task_overlap");
+    let rival = others.iter().find(|(_, it)| {
+        it.exchange.method == top.1.exchange.method
+            && path(it.exchange) == path(top.1.exchange)
+            && operation(it.exchange) == operation(top.1.exchange)
+            && !is_further_page(it.exchange, top.1.exchange)
+            && share(it, "has_list") >= 700
+            && (recording.typed.is_empty() || share(it, "typed_in_request") > 0)
+            && 100 * told(it) >= 85 * told(&top.1)
+    });
+    if rival.is_some() && share(&top.1, "nouns_off") >= 300 {
+        return Some(
+            "the same path was called in another way with an answer as good, and neither request says what the task asks for"
+                .to_owned(),
+        );
+    }
+    None
+}
+
+fn is_further_page(it: &Exchange, first: &Exchange) -> bool {
+    let pages = |it: &Exchange| -> BTreeSet<String> {
+        let url = Url::parse(&it.url).ok();
+        let names = url.iter().flat_map(Url::query_pairs).map(|it| it.0.to_lowercase());
+        names.filter(|it| PAGING.contains(&it.as_str())).collect()
+    };
+    !pages(it).is_subset(&pages(first))
+}
+
+fn query_names(exchange: &Exchange) -> usize {
+    Url::parse(&exchange.url).map_or(0, |it| it.query_pairs().count())
 }
 
 fn weights(settings: &RankingSettings) -> BTreeMap<&str, i32> {
@@ -116,29 +210,116 @@ fn unfit(exchange: &Exchange) -> Option<&'static str> {
     }
 }
 
-fn score(
-    exchange: &Exchange,
-    session: &Session<'_>,
-    second: Option<&SessionRecording>,
-    weights: &BTreeMap<&str, i32>,
-) -> Candidate {
-    let endpoint_key = endpoint_key(exchange);
-    let (second_exchange, follows) = match second {
-        Some(second) => follow(exchange, &endpoint_key, second),
-        None => (None, 0),
-    };
-    let mut shares = signals(exchange, session);
-    if follows > 0 {
-        shares.insert("follows_input", follows);
+/// One exchange that could have carried the data, and the share of every signal, before weighing.
+pub struct Scored<'a> {
+    pub exchange: &'a Exchange,
+    pub endpoint_key: String,
+    pub shares: BTreeMap<&'static str, i32>,
+    second_exchange: Option<u32>,
+}
+
+/// Every exchange that could have carried the data, in recorded order; and how many could not, by why.
+pub fn scored<'a>(
+    recording: &'a SessionRecording,
+    second: &SecondRecording,
+) -> (Vec<Scored<'a>>, BTreeMap<String, u32>) {
+    let mut set_aside = BTreeMap::new();
+    let mut fit = Vec::new();
+    for exchange in &recording.exchanges {
+        if let Some(why) = unfit(exchange) {
+            *set_aside.entry(why.to_owned()).or_insert(0) += 1;
+        } else {
+            fit.push((exchange, endpoint_key(exchange), Texts::new(exchange)));
+        }
     }
+    let one_each: BTreeMap<&str, &Texts> = fit.iter().map(|it| (it.1.as_str(), &it.2)).collect();
+    let session = Session::new(recording, one_each.into_values());
+    let feeders = token_feeders(&fit);
+    let all = fit
+        .iter()
+        .map(|(exchange, key, texts)| {
+            let mut shares = signals(exchange, texts, &session);
+            if feeders.contains(&exchange.id) {
+                shares.insert("hands_out_token", 1000);
+            }
+            let (second_exchange, follows) =
+                second.recording.as_ref().map_or((None, 0), |it| follow(exchange, key, it));
+            if follows > 0 {
+                shares.insert("follows_input", follows);
+            }
+            Scored { exchange, endpoint_key: key.clone(), shares, second_exchange }
+        })
+        .collect();
+    (all, set_aside)
+}
+
+/// Exchanges whose answer holds a secret or a whole object that a later request to another path sends: calls made in order
+/// to ask.
+fn token_feeders(fit: &[(&Exchange, String, Texts)]) -> BTreeSet<u32> {
+    let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
+    let mut sent: Vec<(u32, Option<String>, String)> = Vec::new();
+    for (it, ..) in fit {
+        let url = Url::parse(&it.url).ok();
+        let objects = url.iter().flat_map(Url::query_pairs).filter_map(|(_, value)| object(&value));
+        let secrets = it.origins.iter().map(|it| it.placeholder.clone());
+        sent.extend(objects.chain(secrets).map(|what| (it.id, path(it), what)));
+    }
+    let mut wanted: Vec<&str> = sent.iter().map(|it| it.2.as_str()).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut out = BTreeSet::new();
+    for (it, ..) in fit {
+        let Some(Excerpt::Json(answer)) = &it.excerpt else { continue };
+        let mut held = BTreeSet::new();
+        placeholders(answer, &wanted, &mut held);
+        let own = path(it);
+        if sent
+            .iter()
+            .any(|(id, to, what)| *id > it.id && *to != own && held.contains(what.as_str()))
+        {
+            out.insert(it.id);
+        }
+    }
+    out
+}
+
+fn placeholders<'a>(value: &Value, wanted: &[&'a str], out: &mut BTreeSet<&'a str>) {
+    match value {
+        Value::String(text) => {
+            if let Ok(at) = wanted.binary_search(&text.as_str()) {
+                out.insert(wanted[at]);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|it| placeholders(it, wanted, out)),
+        Value::Object(fields) => {
+            // Objects are only written out where somebody sent one.
+            if wanted.iter().any(|it| it.starts_with('{'))
+                && let Ok(at) = wanted.binary_search(&value.to_string().as_str())
+            {
+                out.insert(wanted[at]);
+            }
+            fields.values().for_each(|it| placeholders(it, wanted, out));
+        }
+        _ => {}
+    }
+}
+
+/// A value that is a JSON object of some size, in one spelling.
+fn object(text: &str) -> Option<String> {
+    let text = Some(text).filter(|it| it.starts_with('{') && it.len() >= 24)?;
+    serde_json::from_str::<Value>(text).ok().map(|it| it.to_string())
+}
+
+fn weigh(it: &Scored<'_>, weights: &BTreeMap<&str, i32>) -> Candidate {
+    let Scored { exchange, endpoint_key, shares, second_exchange } = it;
     // Scaled so that every positive signal in full makes 10,000.
     let whole: i64 =
         weights.values().filter(|it| **it > 0).map(|it| i64::from(*it)).sum::<i64>().max(1);
     let features: BTreeMap<String, i32> = shares
-        .into_iter()
+        .iter()
         .map(|(name, share)| {
             let weight = i64::from(weights.get(name).copied().unwrap_or(0));
-            (name.to_owned(), (weight * i64::from(share) * 10 / whole) as i32)
+            ((*name).to_owned(), (weight * i64::from(*share) * 10 / whole) as i32)
         })
         .filter(|it| it.1 != 0)
         .collect();
@@ -152,9 +333,10 @@ fn score(
         url_summary: shorten(&exchange.url, 160),
         content_type: exchange.mime.clone(),
         operation: operation(exchange),
-        endpoint_key,
+        endpoint_key: endpoint_key.clone(),
         source: source(exchange),
-        second_exchange,
+        second_exchange: *second_exchange,
+        confidence_bp: 0,
     }
 }
 
@@ -210,23 +392,65 @@ fn same_but_path(a: &Exchange, b: &Exchange) -> bool {
     generic(a).is_some_and(|it| Some(it) == generic(b))
 }
 
+/// Query names that choose a part of a list: requests that differ in these are one endpoint.
+const PAGING: &[&str] = &[
+    "page",
+    "offset",
+    "start",
+    "startindex",
+    "skip",
+    "limit",
+    "rows",
+    "size",
+    "pagesize",
+    "per_page",
+    "perpage",
+    "hitsperpage",
+    "count",
+    "cursor",
+    "after",
+    "before",
+    "page_token",
+    "pagetoken",
+    "_",
+];
+
 /// Equal keys are one endpoint: method, host, path, sorted query names, operation (seed 1.3). An operation that says which
 /// data is meant is part of the key, or all of GraphQL would be one endpoint.
 pub fn endpoint_key(exchange: &Exchange) -> String {
     let Ok(url) = Url::parse(&exchange.url) else {
         return exchange.url.clone();
     };
-    let mut names: Vec<String> = url.query_pairs().map(|it| it.0.into_owned()).collect();
+    let mut names: Vec<String> = url
+        .query_pairs()
+        .map(|it| it.0.into_owned())
+        .filter(|it| !PAGING.contains(&it.to_lowercase().as_str()))
+        .collect();
     names.sort_unstable();
     names.dedup();
     let operation = operation(exchange).map(|it| format!(" #{it}")).unwrap_or_default();
+    let body = body_names(exchange);
     format!(
-        "{} {}{}?{}{operation}",
+        "{} {}{}?{}{body}{operation}",
         exchange.method,
         url.host_str().unwrap_or(""),
         url.path(),
         names.join("&")
     )
+}
+
+/// Names of the body's fields: of JSON only those at the top, for the rest is data.
+fn body_names(exchange: &Exchange) -> String {
+    let mut names: Vec<&str> = match &exchange.request_body {
+        Some(RequestBody::Json(Value::Object(it))) => it.keys().map(String::as_str).collect(),
+        Some(RequestBody::Form(it) | RequestBody::Multipart(it)) => {
+            it.iter().map(|it| it.name.as_str()).collect()
+        }
+        _ => return String::new(),
+    };
+    names.sort_unstable();
+    names.dedup();
+    format!(" {{{}}}", names.join(","))
 }
 
 /// GraphQL `operationName` (or the query's first field), persisted-query hash, or JSON-RPC `method`.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use url::Url;
 
-use super::signals::words;
+use super::terms::words;
 use crate::artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
 
 /// Words in a button, a path or an operation that mean a change. Singular: `words` strips a plural's s.
@@ -109,7 +109,8 @@ const QUESTION_KEYS: &[&str] = &["query", "search", "term", "keyword", "filter",
 /// - GraphQL: no mutation among the operations of any document, no changing word in an operation's name. A persisted
 ///   operation, whose text is not there, is judged by its name like a path.
 /// - Otherwise the path's last word that is known decides; then the name of what was pressed.
-/// - Evidence of reading: a reading word with a question in the body or a list in the answer; or both of these.
+/// - Evidence of reading: a reading word with a question in the body or a list in the answer; or both of these; or a task
+///   that begins by asking to see something, answered with data, when nothing typed went where a text to be kept would stand.
 pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), String> {
     if matches!(exchange.method.as_str(), "GET" | "HEAD") {
         return Ok(());
@@ -148,10 +149,80 @@ pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), St
     });
     let lists = exchange.measures.lists.iter().any(|it| it.of_objects && it.len >= 2)
         || matches!(&exchange.excerpt, Some(Excerpt::Html(_)));
+    let told = exchange.measures.json_nodes >= 6;
     if (reading && (asks || lists)) || (asks && lists) {
         return Ok(());
     }
+    if told && asks_to_see(&recording.task) && !keeps_text(exchange) {
+        return Ok(());
+    }
     Err(format!("{line} shows no evidence that it only reads"))
+}
+
+/// The task sentence begins by asking to see something, and asks for no change after an "and" or a "then".
+fn asks_to_see(task: &str) -> bool {
+    const SEE: &[&str] = &[
+        "search",
+        "find",
+        "list",
+        "show",
+        "get",
+        "look",
+        "see",
+        "count",
+        "autocomplete",
+        "suggest",
+        "fetch",
+        "browse",
+        "view",
+        "display",
+        "read",
+        "check",
+        "compare",
+        "what",
+        "which",
+        "how",
+        "when",
+        "where",
+        "top",
+        "geocode",
+    ];
+    let lower = task.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    let also = words.windows(2).filter(|it| matches!(it[0], "and" | "then")).map(|it| it[1]);
+    words.first().is_some_and(|it| SEE.contains(it))
+        && !also.into_iter().any(|it| CHANGE_WORDS.contains(&it))
+}
+
+/// Something typed stands where a text that is to be kept would.
+fn keeps_text(exchange: &Exchange) -> bool {
+    const TEXTS: &[&str] = &[
+        "title",
+        "name",
+        "label",
+        "item",
+        "text",
+        "body",
+        "note",
+        "message",
+        "content",
+        "comment",
+        "email",
+        "description",
+        "subject",
+        "address",
+        "phone",
+        "password",
+        "quantity",
+        "caption",
+        "bio",
+        "reply",
+    ];
+    exchange.measures.typed_in_request.iter().any(|it| {
+        let key = it.key.rsplit('/').next().unwrap_or("");
+        words(key).iter().any(|it| TEXTS.contains(&it.as_str()))
+    })
 }
 
 /// The last word, in reading order, that is in either list.
@@ -249,7 +320,7 @@ mod tests {
             "timing": {"start_ms": 0, "ttfb_ms": 0, "total_ms": 0}, "after_action": 1, "redirected_from": null,
             "encoded_bytes": null, "decoded_bytes": null, "body_status": "captured", "excerpt": null, "origins": [],
             "measures": {"shape": [], "lists": lists, "leaves": 0, "leaves_visible": 0, "visible_weight": 0,
-                "page_coverage_bp": 0, "typed_in_request": typed, "typed_in_response": [], "json_nodes": 0, "json_depth": 0,
+                "page_coverage_bp": 0, "typed_in_request": typed, "typed_in_response": [], "json_nodes": if list { 20 } else { 2 }, "json_depth": 0,
                 "top_keys": [], "embedded_json": []}
         }))
         .unwrap()
@@ -257,7 +328,7 @@ mod tests {
 
     fn recording(pressed: &str) -> SessionRecording {
         serde_json::from_value(json!({
-            "task": "t", "url": "http://a.test/", "driver": "steps", "typed": {}, "final_answer": null,
+            "task": "Show t", "url": "http://a.test/", "driver": "steps", "typed": {}, "final_answer": null,
             "actions": [
                 {"kind": "navigate", "role": null, "name": null, "value": null, "at_ms": 0},
                 {"kind": "click", "role": "button", "name": pressed, "value": null, "at_ms": 1}
@@ -295,6 +366,9 @@ mod tests {
                 true,
             ),
             ("POST", "http://a.test/data", json!({"query": "x"}), true, "/query", "Go", true),
+            // The test's task asks to see something; only a typed text speaks against it.
+            ("POST", "http://a.test/data", json!({"sid": "x"}), true, "/sid", "Go", true),
+            ("POST", "http://a.test/data", json!({"title": "x"}), true, "/title", "Go", false),
             (
                 "POST",
                 "http://a.test/search/save",

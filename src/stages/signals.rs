@@ -4,12 +4,17 @@
 //! others are ours: what the person typed, what the page showed, and whether the answer follows the input. A signal looks at
 //! reasons, never at who the host is, with two exceptions that are facts of the field: tracker hosts and tracker paths.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use url::Url;
 
+use super::terms::{Terms, Texts, words};
+
 use crate::artifacts::recording::{
-    BodyStatus, Excerpt, Exchange, InitiatorKind, RequestBody, ResourceType, SessionRecording,
+    BodyStatus, Excerpt, Exchange, InitiatorKind, ResourceType, SessionRecording,
 };
 use crate::egress::site_of;
 
@@ -17,89 +22,52 @@ use crate::egress::site_of;
 /// Overridden by `ranking.weights` in settings.
 pub const WEIGHTS: &[(&str, i32)] = &[
     // What the person did and saw.
-    ("typed_in_request", 2200),
-    ("visible_on_page", 2300),
-    ("follows_input", 1200),
-    ("echoes_input", 300),
+    ("typed_in_request", 2650),
+    ("visible_on_page", 2500),
+    ("follows_input", 2000),
+    ("echoes_input", 460),
     ("after_action", 500),
+    // What the task asks for.
+    ("task_values", 1950),
+    ("url_task_overlap", 2500),
+    ("task_host", 400),
+    ("task_keys", 1600),
+    ("body_task_overlap", 2500),
     // What the answer looks like.
-    ("content_type", 800),
-    ("has_list", 1100),
-    ("json_richness", 500),
-    ("body_size", 200),
-    ("body_task_overlap", 600),
+    ("content_type", 370),
+    ("has_list", 1850),
+    ("json_richness", 650),
+    ("body_size", 20),
     // What the request looks like.
-    ("url_task_overlap", 600),
-    ("url_result_overlap", 100),
-    ("resource_type", 400),
-    ("initiator_stack", 100),
-    ("initiator_type", 50),
-    ("same_site", 100),
-    ("api_path", 300),
-    ("latency", 50),
+    ("url_result_overlap", 500),
+    ("resource_type", 500),
+    ("initiator_stack", 50),
+    ("initiator_type", 20),
+    ("same_site", 200),
+    ("api_path", 20),
+    ("latency", 20),
     // Against.
+    ("task_missing", -1650),
+    ("nouns_off", -1300),
+    ("values_off", -900),
+    ("other_collection", -3000),
+    ("hands_out_token", -4000),
     ("telemetry", -5000),
-    ("tracker_path", -2000),
-    ("housekeeping_path", -900),
-    ("suggestion_path", -700),
+    ("tracker_path", -1000),
+    ("housekeeping_path", -500),
+    ("housekeeping_answer", -300),
+    ("suggestion_path", -1500),
+    ("static_path", -100),
+    ("error_answer", -1000),
     ("cache_buster", -50),
-    ("lost_body", -600),
+    ("lost_body", -1000),
 ];
 
-/// Hosts whose business is measuring or advertising: a data request is never there (categories ads, analytics, tag manager,
-/// consent of the third-party-web list, the largest by traffic). Whole-category lists lose data hosts, so it stays short.
-const TELEMETRY_HOSTS: &[&str] = &[
-    "google-analytics.com",
-    "googletagmanager.com",
-    "doubleclick.net",
-    "googlesyndication.com",
-    "googleadservices.com",
-    "adservice.google.com",
-    "segment.io",
-    "segment.com",
-    "mixpanel.com",
-    "amplitude.com",
-    "hotjar.com",
-    "hotjar.io",
-    "fullstory.com",
-    "newrelic.com",
-    "nr-data.net",
-    "sentry.io",
-    "bugsnag.com",
-    "datadoghq.com",
-    "browser-intake-datadoghq.com",
-    "clarity.ms",
-    "scorecardresearch.com",
-    "quantserve.com",
-    "criteo.com",
-    "criteo.net",
-    "adnxs.com",
-    "rubiconproject.com",
-    "pubmatic.com",
-    "openx.net",
-    "taboola.com",
-    "outbrain.com",
-    "facebook.net",
-    "bat.bing.com",
-    "snowplowanalytics.com",
-    "heapanalytics.com",
-    "optimizely.com",
-    "cookielaw.org",
-    "onetrust.com",
-    "cookiebot.com",
-    "trustarc.com",
-    "chartbeat.net",
-    "parsely.com",
-    "statcounter.com",
-    "matomo.cloud",
-    "plausible.io",
-    "amazon-adsystem.com",
-    "demdex.net",
-    "omtrdc.net",
-    "moatads.com",
-    "casalemedia.com",
-    "smartadserver.com",
-];
+/// The weight of there being no data request at all, against which every candidate stands.
+pub const NOTHING: i32 = 3750;
+
+/// `host category` lines, sorted; see the head of the file.
+const TRACKERS: &str = include_str!("trackers.txt");
 
 const TRACKER_WORDS: &[&str] = &[
     "collect",
@@ -176,41 +144,82 @@ const SUGGESTION_WORDS: &[&str] = &[
     "recommend",
     "popular",
     "related",
+    "relatedposts",
 ];
 
 const API_WORDS: &[&str] =
     &["api", "graphql", "search", "query", "rest", "ajax", "gql", "rpc", "json", "find", "lookup"];
 
-/// Words of a task that say nothing about which request it is.
-const STOP_WORDS: &[&str] = &[
-    "the", "and", "for", "with", "from", "show", "find", "search", "get", "list", "look", "see",
-    "all", "any", "that", "this", "what", "which", "who", "are", "was", "its", "into", "about",
-    "page", "site", "www", "com", "http", "https", "results",
+/// Top-level keys of an answer that serves the page itself: what to show to whom, in which language, with whose consent.
+const HOUSEKEEPING_KEYS: &[&str] = &[
+    "feature",
+    "flag",
+    "featureflag",
+    "experiment",
+    "config",
+    "configuration",
+    "setting",
+    "locale",
+    "translation",
+    "i18n",
+    "consent",
+    "purpose",
+    "vendor",
+    "csrf",
+    "token",
+    "accesstoken",
+    "session",
+    "sessionid",
+    "preference",
+    "segment",
+    "abtest",
+    "variation",
+    "toggle",
+    "visitor",
+    "geo",
+    "gvlspecificationversion",
+    "tcfpolicyversion",
+    "cookie",
 ];
+
+/// Folders of files that are the same for everybody.
+const STATIC_WORDS: &[&str] =
+    &["static", "asset", "assets", "locales", "chunks", "build", "bundles", "fonts", "icons"];
 
 /// What every exchange of a session is measured against.
 pub struct Session<'a> {
     pub recording: &'a SessionRecording,
-    task_words: BTreeSet<String>,
+    terms: Terms,
     last_action: Option<u32>,
     page_site: String,
 }
 
 impl<'a> Session<'a> {
-    pub fn new(recording: &'a SessionRecording) -> Self {
+    /// `fit` are the texts of the exchanges that could have carried data, one an endpoint: rarity is counted over them.
+    pub fn new<'b>(
+        recording: &'a SessionRecording,
+        fit: impl IntoIterator<Item = &'b Texts>,
+    ) -> Self {
         let last_action = recording
             .actions
             .iter()
             .rposition(|it| it.kind != crate::artifacts::recording::ActionKind::WaitFor)
             .map(|it| it as u32);
-        let mut task_words = words(&recording.task);
-        task_words.retain(|it| !STOP_WORDS.contains(&it.as_str()));
-        Self { recording, task_words, last_action, page_site: site_of(&recording.page.url) }
+        let typed: Vec<&str> = recording.typed.values().map(String::as_str).collect();
+        let mut terms = Terms::new(&recording.task, &typed);
+        for texts in fit {
+            terms.learn(texts);
+        }
+        Self { recording, terms, last_action, page_site: site_of(&recording.page.url) }
     }
 }
 
 /// Shares of every signal that is not zero. `follows_input` comes from the second recording and is the caller's.
-pub fn signals(exchange: &Exchange, session: &Session<'_>) -> BTreeMap<&'static str, i32> {
+pub fn signals(
+    exchange: &Exchange,
+    texts: &Texts,
+    session: &Session<'_>,
+) -> BTreeMap<&'static str, i32> {
     let mut out = BTreeMap::new();
     let mut put = |name: &'static str, share: i32| {
         if share != 0 {
@@ -236,8 +245,14 @@ pub fn signals(exchange: &Exchange, session: &Session<'_>) -> BTreeMap<&'static 
         put("after_action", 400);
     }
     put("content_type", content_type_share(exchange));
-    put("has_list", list_share(exchange));
-    put("json_richness", richness_share(measures.json_nodes, measures.json_depth));
+    if session.terms.counts() {
+        // The answer to "how many" is one number.
+        put("has_list", 500);
+        put("json_richness", 500);
+    } else {
+        put("has_list", list_share(exchange));
+        put("json_richness", richness_share(measures.json_nodes, measures.json_depth));
+    }
     put(
         "body_size",
         match exchange.decoded_bytes.unwrap_or(0) {
@@ -246,11 +261,18 @@ pub fn signals(exchange: &Exchange, session: &Session<'_>) -> BTreeMap<&'static 
             _ => 1000,
         },
     );
-    let request_text = format!("{} {}", exchange.url, body_text(exchange));
-    put("url_task_overlap", overlap(&session.task_words, &words(&request_text)));
-    put("body_task_overlap", overlap(&session.task_words, &excerpt_words(exchange)));
+    let held = session.terms.held(texts);
+    put("task_values", held.by_value);
+    put("url_task_overlap", held.by_name);
+    put("task_host", held.by_host);
+    put("task_keys", held.by_keys);
+    put("body_task_overlap", held.by_answer);
+    put("task_missing", held.missing);
+    put("nouns_off", held.nouns_off);
+    put("values_off", held.values_off);
+    put("other_collection", if session.terms.other_collection(texts) { 1000 } else { 0 });
     if let Some(answer) = &session.recording.final_answer {
-        put("url_result_overlap", overlap(&words(&request_text), &words(answer)));
+        put("url_result_overlap", overlap(&words(&exchange.url), &words(answer)));
     }
     put(
         "resource_type",
@@ -277,6 +299,9 @@ pub fn signals(exchange: &Exchange, session: &Session<'_>) -> BTreeMap<&'static 
         "suggestion_path",
         if off_topic(&path_words, SUGGESTION_WORDS, session) { 1000 } else { 0 },
     );
+    put("static_path", if off_topic(&path_words, STATIC_WORDS, session) { 1000 } else { 0 });
+    put("housekeeping_answer", housekeeping_share(exchange, session));
+    put("error_answer", if is_error(exchange) { 1000 } else { 0 });
     if let Some(url) = &url
         && url.query_pairs().any(|(name, value)| is_cache_buster(&name, &value))
     {
@@ -333,7 +358,7 @@ fn list_share(exchange: &Exchange) -> i32 {
         .chain(exchange.measures.embedded_json.iter().flat_map(|it| &it.lists));
     let best = lists
         .map(|it| match (it.of_objects, it.len) {
-            (_, 0) => 200,
+            (_, 0) => 500,
             (true, 1) => 700,
             (true, _) => 1000,
             (false, 1) => 100,
@@ -367,58 +392,25 @@ fn overlap(wanted: &BTreeSet<String>, have: &BTreeSet<String>) -> i32 {
     (1000 * found / wanted.len()) as i32
 }
 
-fn excerpt_words(exchange: &Exchange) -> BTreeSet<String> {
-    let text = match &exchange.excerpt {
-        Some(Excerpt::Json(it)) => it.to_string(),
-        Some(Excerpt::Html(it) | Excerpt::Text(it)) => it.clone(),
-        None => String::new(),
+/// Share of the answer's top keys that serve the page itself, unless the task asks for such a thing.
+fn housekeeping_share(exchange: &Exchange, session: &Session<'_>) -> i32 {
+    let keys = &exchange.measures.top_keys;
+    let own = |key: &&String| {
+        words(key)
+            .iter()
+            .any(|it| HOUSEKEEPING_KEYS.contains(&it.as_str()) && !session.terms.ask_for(it))
     };
-    let end =
-        text.char_indices().map(|(i, _)| i).take_while(|i| *i < 16 * 1024).last().unwrap_or(0);
-    words(&text[..end])
+    (1000 * keys.iter().filter(own).count()).checked_div(keys.len()).unwrap_or(0) as i32
 }
 
-fn body_text(exchange: &Exchange) -> String {
-    match &exchange.request_body {
-        Some(RequestBody::Json(it)) => it.to_string(),
-        Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
-            let pairs: Vec<String> =
-                fields.iter().map(|it| format!("{} {}", it.name, it.value)).collect();
-            pairs.join(" ")
-        }
-        Some(RequestBody::Text(it)) => it.clone(),
-        _ => String::new(),
-    }
-}
-
-/// Distinct lower-case words of three characters or more; camel case, digits and punctuation separate.
-pub fn words(text: &str) -> BTreeSet<String> {
-    let mut out = BTreeSet::new();
-    let mut word = String::new();
-    let mut was_lower = false;
-    for c in text.chars() {
-        if c.is_alphanumeric() {
-            if c.is_uppercase() && was_lower {
-                flush(&mut word, &mut out);
-            }
-            was_lower = c.is_lowercase();
-            word.extend(c.to_lowercase());
-        } else {
-            flush(&mut word, &mut out);
-            was_lower = false;
-        }
-    }
-    flush(&mut word, &mut out);
-    out
-}
-
-fn flush(word: &mut String, out: &mut BTreeSet<String>) {
-    if word.chars().count() >= 3 {
-        // A plural is the same word.
-        let stem = word.strip_suffix('s').filter(|it| it.len() >= 3 && !it.ends_with('s'));
-        out.insert(stem.unwrap_or(word).to_owned());
-    }
-    word.clear();
+/// An answer that says only what went wrong.
+fn is_error(exchange: &Exchange) -> bool {
+    const KEYS: &[&str] =
+        &["error", "errors", "message", "code", "status", "detail", "statusCode", "success", "ok"];
+    let keys = &exchange.measures.top_keys;
+    exchange.measures.json_nodes < 12
+        && keys.iter().any(|it| matches!(it.as_str(), "error" | "errors" | "message"))
+        && keys.iter().all(|it| KEYS.contains(&it.as_str()))
 }
 
 /// Every word of a URL's path, short ones too.
@@ -432,7 +424,7 @@ fn path_words(url: &Url) -> Vec<String> {
 
 /// A word of the path is in the list, and the task does not ask for it ("show the trending topics").
 fn off_topic(path: &[String], list: &[&str], session: &Session<'_>) -> bool {
-    path.iter().any(|it| list.contains(&it.as_str()) && words(it).is_disjoint(&session.task_words))
+    path.iter().any(|it| list.contains(&it.as_str()) && !session.terms.ask_for(it))
 }
 
 fn is_api_word(word: &str) -> bool {
@@ -443,10 +435,26 @@ fn is_api_word(word: &str) -> bool {
                 .is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit())))
 }
 
+/// What a listed host or a parent of it is in the business of.
+fn tracker_category(host: &str) -> Option<&'static str> {
+    static TABLE: LazyLock<BTreeMap<&'static str, &'static str>> = LazyLock::new(|| {
+        TRACKERS
+            .lines()
+            .filter(|it| !it.starts_with('#'))
+            .filter_map(|it| it.split_once(' '))
+            .collect()
+    });
+    let mut rest = host;
+    loop {
+        if let Some(category) = TABLE.get(rest) {
+            return Some(category);
+        }
+        rest = rest.split_once('.')?.1;
+    }
+}
+
 fn is_telemetry(host: &str) -> bool {
-    let listed = TELEMETRY_HOSTS
-        .iter()
-        .any(|it| host == *it || host.strip_suffix(it).is_some_and(|rest| rest.ends_with('.')));
+    let listed = tracker_category(host).is_some();
     let first = host.split('.').next().unwrap_or("");
     listed
         || matches!(
@@ -491,12 +499,6 @@ pub fn is_cache_buster(name: &str, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_stemmed_and_split() {
-        let got = words("searchProducts?q=Red-Shoes&v=2");
-        assert_eq!(got.into_iter().collect::<Vec<_>>(), ["product", "red", "search", "shoe"]);
-    }
 
     #[test]
     fn cache_busters() {

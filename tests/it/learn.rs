@@ -44,14 +44,14 @@ fn again(home: &Home) -> (i32, Value) {
 fn a_changed_decision_stops_where_the_choice_is_the_same() {
     let (home, _) = learned();
     let config = home.path().join("config.toml");
-    write(&config, "[decision]\nmin_lead_bp = 700\n");
+    write(&config, "[decision]\nmin_confidence_bp = 5400\n");
     let (code, out) = again(&home);
     assert_eq!((code, &out["ran"]), (0, &json!(["analyze"])), "{out}");
     assert_eq!(out["outcome"], "saved_draft");
     assert_eq!(again(&home).1["ran"], json!([]));
 
     // A choice that nobody makes any more ends there, and the recipe is no longer offered.
-    write(&config, "[decision]\nmin_score_bp = 10000\n");
+    write(&config, "[decision]\nmin_confidence_bp = 10000\n");
     let (code, out) = again(&home);
     assert_eq!((&out["ran"], &out["reason"]), (&json!(["analyze"]), &json!("ambiguous")), "{out}");
     assert_eq!((code, &out["outcome"]), (1, &json!("needs_selection")));
