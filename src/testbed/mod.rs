@@ -25,7 +25,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use tokio::net::TcpListener;
@@ -40,31 +41,50 @@ type Answer = fn(&Ask, &World) -> Response;
 const TABLE: &[(&str, Answer)] = &[
     ("abc123-dsn.searchkit.test", sites::docs::searchkit),
     ("ads.adnet.test", third::ads),
+    ("api.seedbank.test", sites::hosts::seedbank),
     ("archive.test", sites::archive::answer),
+    ("atlas.test", sites::wrapped::atlas),
+    ("auction.test", sites::walls::auction),
+    ("bonds.test", sites::wrapped::bonds),
+    ("buses.test", sites::streams::buses),
     ("city.test", sites::city::answer),
+    ("clinic.test", sites::walls::clinic),
     ("code.test", sites::code::answer),
     ("config.flagsrv.test", third::flags),
     ("control.test", third::control),
+    ("crier.test", sites::paging::crier),
     ("docs.test", sites::docs::answer),
     ("endless.test", sites::endless::answer),
     ("flights.test", sites::flights::answer),
     ("forum.test", sites::forum::answer),
     ("frames.test", sites::frames::answer),
+    ("gallery.test", sites::paging::gallery),
+    ("harbour.test", sites::rpc::harbour),
     ("hostile.test", sites::hostile::answer),
     ("jobs.test", sites::jobs::answer),
+    ("ledger.test", sites::rpc::ledger),
     ("library.test", sites::library::answer),
     ("members.test", sites::members::answer),
     ("metrics.tracker.test", third::tracker),
+    ("molecules.test", sites::streams::molecules),
+    ("museum.test", sites::walls::museum),
     ("news.test", sites::news::answer),
     ("nothing.test", sites::nothing::answer),
+    ("notices.test", sites::hosts::notices),
+    ("parts.test", sites::chained::parts),
+    ("quakes.test", sites::wrapped::quakes),
     ("recipes.test", sites::recipes::answer),
     ("redirect.test", sites::redirect::answer),
+    ("seeds.test", sites::hosts::seeds),
     ("shop.test", sites::shop::answer),
     ("stats.test", sites::stats::answer),
     ("store.test", sites::store::answer),
+    ("ticker.test", sites::streams::ticker),
     ("tickets.test", sites::tickets::answer),
+    ("transit.test", sites::chained::transit),
     ("widget.framehost.test", sites::frames::widget),
     ("worker.test", sites::worker::answer),
+    ("xn--bcher-kva.test", sites::hosts::buecher),
 ];
 
 /// Every host name served, sorted.
@@ -125,7 +145,9 @@ impl Testbed {
 }
 
 async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
-    let ask = match Ask::read(request).await {
+    let (mut head, body) = request.into_parts();
+    let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
+    let ask = match Ask::read(Request::from_parts(head, body)).await {
         Ok(ask) => ask,
         Err(refusal) => return refusal,
     };
@@ -134,6 +156,9 @@ async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
     }
     if ask.host == "endless.test" {
         tokio::time::sleep(sites::endless::delay(&ask)).await;
+    }
+    if let ("ticker.test", "/feed", Ok(upgrade)) = (&*ask.host, &*ask.path, upgrade) {
+        return sites::streams::feed(upgrade);
     }
     match TABLE.binary_search_by(|(host, _)| (*host).cmp(ask.host.as_str())) {
         Ok(i) => TABLE[i].1(&ask, &world),

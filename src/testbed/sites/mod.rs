@@ -1,6 +1,7 @@
 //! One file per site. Each answers its own calls and leaves the rest to [`super::shell::answer`].
 
 pub mod archive;
+pub mod chained;
 pub mod city;
 pub mod code;
 pub mod docs;
@@ -9,15 +10,21 @@ pub mod flights;
 pub mod forum;
 pub mod frames;
 pub mod hostile;
+pub mod hosts;
 pub mod jobs;
 pub mod library;
 pub mod members;
 pub mod news;
 pub mod nothing;
+pub mod paging;
 pub mod recipes;
 pub mod redirect;
+pub mod rpc;
 pub mod shop;
 pub mod stats;
 pub mod store;
+pub mod streams;
 pub mod tickets;
+pub mod walls;
 pub mod worker;
+pub mod wrapped;
