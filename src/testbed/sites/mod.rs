@@ -25,6 +25,7 @@ pub mod paging;
 pub mod persisted;
 pub mod recipes;
 pub mod redirect;
+pub mod requests;
 pub mod rpc;
 pub mod shop;
 pub mod stats;
