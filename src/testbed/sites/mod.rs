@@ -32,6 +32,7 @@ pub mod stats;
 pub mod store;
 pub mod streams;
 pub mod tickets;
+pub mod traps;
 pub mod walks;
 pub mod walls;
 pub mod worker;
