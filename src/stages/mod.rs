@@ -5,6 +5,7 @@
 
 pub mod analyze;
 pub mod baseline;
+mod extraction;
 mod html_items;
 mod judge;
 pub mod minimize;
