@@ -20,6 +20,7 @@ use crate::{
     egress::EgressPolicy,
     error::{Code, Error, Result},
     recipe::{
+        framing::framed,
         model::{Slot, SlotSource, TransportKind},
         request::prepare_request,
     },
@@ -292,7 +293,7 @@ impl<'a> World<'a> {
                 continue;
             }
             let (mime, body) = match &exchange.excerpt {
-                Some(Excerpt::Json(it)) => ("application/json", it.to_string()),
+                Some(Excerpt::Json(it)) => ("application/json", framed(exchange.framing, it)),
                 Some(Excerpt::Html(it)) => ("text/html", it.clone()),
                 Some(Excerpt::Text(it)) => ("text/plain", it.clone()),
                 None => continue,

@@ -172,6 +172,9 @@ pub enum SlotSource {
 pub struct ResponseSpec {
     #[serde(rename = "type")]
     pub kind: ResponseType,
+    /// For JSON: what stands around it. Absent for plain JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Framing>,
     /// JMESPath over the JSON (or the embedded JSON), at most 1 KiB. Without it the JSON is returned whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract: Option<String>,
@@ -195,6 +198,18 @@ pub enum ResponseType {
     Json,
     Html,
     Text,
+}
+
+/// What carries the JSON of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Framing {
+    /// A guard against inclusion as a script stands before it: `)]}'`, `while(1);`, `for(;;);`, `{}&&`.
+    Prefix,
+    /// A function is called with it: `callback({…});`.
+    Jsonp,
+    /// One value a line (NDJSON, JSON lines); read as an array.
+    Lines,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,6 +6,7 @@
 )]
 
 mod choose;
+mod extraction;
 mod minimize;
 mod parameterize;
 mod validate;

@@ -15,6 +15,7 @@ fn weave(
     let (request, slots) = template(&first.exchanges[0]).unwrap();
     let analysis = ResponseSpec {
         kind: ResponseType::Json,
+        framing: None,
         extract: Some("hits".to_owned()),
         embedded: None,
         html: None,
