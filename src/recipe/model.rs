@@ -102,7 +102,8 @@ impl Constraints {
     }
 }
 
-/// The request, with templates. In every template `{name}` is a parameter or slot; `{{` and `}}` are literal braces.
+/// The request, with templates. In every template `{name}` is a parameter or slot, `{name|slug}` (or `lower`, `upper`, `json`,
+/// `url`) the same spelled as its place needs it; `{{` and `}}` are literal braces.
 /// A template never reaches scheme, host or port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

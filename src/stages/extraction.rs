@@ -257,7 +257,14 @@ fn scored(
     } else if asked(&all) {
         add(700, "under a word of the task");
     }
-    let beside = all.iter().any(|it| BESIDE.contains(&it.as_str()) && !wanted.contains(it));
+    let beside = it.path.split(['.', '[', ']', '"']).any(|key| {
+        // `facetResults`, `searchFilters`; but `twoColumnBrowser` is no column.
+        let mut words = words(key).map(|it| singular(&it));
+        let first = words.next();
+        let last = words.last();
+        let is_beside = |it: &String| BESIDE.contains(&it.as_str()) && !wanted.contains(it);
+        first.iter().chain(&last).any(is_beside)
+    });
     add(if beside { -3000 } else { 0 }, "named like what stands beside results");
     add(-100 * depth(&it.path) as i32, "");
     ListPath {

@@ -11,12 +11,14 @@ mod judge;
 pub mod minimize;
 pub mod parameterize;
 pub mod rank;
+mod read_back;
 mod reads;
 mod request;
 mod signals;
 pub mod summarize;
 pub mod validate;
 pub mod verify;
+mod weave;
 
 pub use judge::{Call, Replayer};
 pub use request::template as replay_template;
