@@ -5,6 +5,7 @@
 
 pub mod analyze;
 pub mod baseline;
+mod chained;
 mod extraction;
 mod html_items;
 mod judge;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
+    chained::{borrowed, typed_slot},
     judge::leaf_lines,
     minimize::PAGING,
     read_back::read_back,
@@ -51,6 +52,12 @@ pub fn parameterize(
             ),
         )));
     }
+    if let Some(name) = typed_slot(&report.slots, recording) {
+        return Ok(Judged::Rejected(Reject::new(
+            Reason::SeveralCalls,
+            format!("`{name}` comes from an earlier call that itself needs what was typed"),
+        )));
+    }
     let mut out = Weave {
         request: report.request.clone(),
         parameters: Vec::new(),
@@ -81,6 +88,15 @@ pub fn parameterize(
         .map(|(it, id)| it.exchange(id))
         .transpose()?;
     let twin = twin_exchange.and_then(template).map(|it| it.0);
+    // Where there is a second request, it tells better what is constant.
+    if twin.is_none()
+        && let Some(part) = borrowed(&out.request, exchange, recording)
+    {
+        return Ok(Judged::Rejected(Reject::new(
+            Reason::SeveralCalls,
+            format!("{part} was not typed: its value stands in the answer to an earlier call"),
+        )));
+    }
     let mut second_values = None;
     if let Some(twin) = &twin {
         match read_back(&out.request, twin, &second.values) {

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::{
-    artifacts::payloads::DataSource,
+    artifacts::payloads::{Analyst, Choice, DataSource, Reason},
     har,
-    recipe::expression::{Document, Query},
+    recipe::{
+        expression::{Document, Query},
+        model::Framing,
+    },
     stages::extraction::{ranked, response},
 };
 
@@ -109,6 +112,94 @@ fn each_path_says_why() {
     assert_eq!(all[0].reason, "holds 71 % of the text, objects, named like results");
     assert!(all[1].reason.ends_with("named like what stands beside results"), "{}", all[1].reason);
     assert!(all[0].score_bp > all[1].score_bp);
+}
+
+/// From the recording to the draft, and a run of it: the answer comes in a frame, once and again.
+#[test]
+fn framed_answers_are_learned_and_read() {
+    let lines = |it: &Value| -> String {
+        it["hits"].as_array().unwrap().iter().map(|it| format!("{it}\n")).collect()
+    };
+    let plain = |it: &Value| format!(")]}}'\n{it}");
+    let js = "application/javascript";
+    let jsonp = |it: &Value| format!("/**/ jQuery36_1763({it});");
+    let cases: [(&str, &str, &dyn Fn(&Value) -> String, Framing, &str, &str); 4] = [
+        (
+            "http://shop.test/api/search?q=lantern&cb=jQuery36_1763&_=1763762345123",
+            js,
+            &jsonp,
+            Framing::Jsonp,
+            "hits",
+            "cb=callback",
+        ),
+        (
+            "http://shop.test/api/search?q=lantern",
+            "application/json",
+            &plain,
+            Framing::Prefix,
+            "hits",
+            "q=lantern",
+        ),
+        (
+            "http://shop.test/api/search?q=lantern",
+            "application/x-ndjson",
+            &lines,
+            Framing::Lines,
+            "@",
+            "q=lantern",
+        ),
+        (
+            "http://shop.test/api/search?q=lantern",
+            "text/plain",
+            &lines,
+            Framing::Lines,
+            "@",
+            "q=lantern",
+        ),
+    ];
+    for (url, mime, frame, framing, path, sent) in cases {
+        let answer = hits("lantern", "1");
+        let entry = Entry { mime, answer: frame(&answer), ..get(url, &json!({})) };
+        let recording = session(&[("q", "lantern")], &shown(&answer), vec![entry]);
+        let exchange = &recording.exchanges[0];
+        assert_eq!(exchange.framing, Some(framing), "{mime}");
+        // The choice is rank's business; here the only request is taken.
+        let analysis = RecipeAnalysis {
+            chosen: Choice {
+                exchange: 0,
+                second_exchange: None,
+                source: DataSource::Json,
+                response: response(exchange, DataSource::Json, &recording).unwrap(),
+            },
+            by: Analyst::Heuristic,
+        };
+        assert_eq!(analysis.chosen.response.extract.as_deref(), Some(path));
+        let set = done(rank(&recording, &alone(), &RankingSettings::default()));
+        assert_eq!(set.candidates[0].exchange, 0);
+        let text = frame(&answer).replace("jQuery36_1763", "callback");
+        let mut server = Server::new(|_, _| Ok(reply(200, mime, text.clone())));
+        let draft = done(block_on(run_validate(&mut server, &recording, &analysis)).unwrap());
+        assert_eq!((draft.items, draft.compared), (Some(6), true));
+        assert!(server.sent[0].1.url.contains(sent), "{}", server.sent[0].1.url);
+        // The frame is gone: that is no answer.
+        if framing == Framing::Jsonp {
+            let mut server = Server::new(|_, _| ok(&answer));
+            let judged = block_on(run_validate(&mut server, &recording, &analysis)).unwrap();
+            assert_eq!(rejected(judged).reason, Reason::ReplayFailed);
+        }
+    }
+    // A program, and a call that the request did not name, are no data.
+    for (url, text) in [
+        ("http://shop.test/app.js?q=lantern", "start({\"hits\": [1]});"),
+        ("http://shop.test/app.js?cb=start", "go();start({\"hits\": [1]});"),
+    ] {
+        let entry = Entry { mime: js, answer: text.to_owned(), ..get(url, &json!({})) };
+        let recording = session(&[("q", "lantern")], "", vec![entry]);
+        assert_eq!(
+            (&recording.exchanges[0].framing, &recording.exchanges[0].excerpt),
+            (&None, &None)
+        );
+    }
 }
 
 /// Whether a text holds the literal parts of a regular expression, in order.
