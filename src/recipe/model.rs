@@ -94,6 +94,16 @@ pub struct Constraints {
     pub max: Option<i64>,
     #[serde(default, rename = "enum", skip_serializing_if = "Vec::is_empty")]
     pub one_of: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+}
+
+/// What a text must be written like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// `2026-03-28`, a day that exists.
+    Date,
 }
 
 impl Constraints {

@@ -28,10 +28,11 @@ use crate::{
     error::Result,
     recipe::{
         model::{
-            BodyTemplate, Constraints, ParamSource, ParamType, Parameter, RequestTemplate,
+            BodyTemplate, Constraints, Format, ParamSource, ParamType, Parameter, RequestTemplate,
             SlotSource,
         },
         template::Template,
+        values::is_date,
     },
 };
 
@@ -135,6 +136,7 @@ pub fn parameterize(
             }
         }
     }
+    out.dates();
     out.paging();
     let distinct = second_values.filter(|it| *it != out.first && !it.is_empty());
     Ok(Judged::Done(RecipeDraftMinimized {
@@ -155,6 +157,9 @@ pub fn parameterize(
         compared: draft.compared,
     }))
 }
+
+/// Objects within objects that are looked through for paging keys.
+const PAGING_DEPTH: usize = 2;
 
 struct Weave {
     request: RequestTemplate,
@@ -216,6 +221,15 @@ impl Weave {
         }
     }
 
+    /// A parameter whose examples are dates takes dates.
+    fn dates(&mut self) {
+        for it in &mut self.parameters {
+            if it.kind == ParamType::Str && it.examples.iter().all(|it| is_date(it)) {
+                it.constraints.format = Some(Format::Date);
+            }
+        }
+    }
+
     /// Paging keys with a whole number as value: optional, the recorded value is the default.
     fn paging(&mut self) {
         let mut found: Vec<(String, String, String)> = Vec::new();
@@ -236,16 +250,8 @@ impl Weave {
                     }
                 }
             }
-            Some(BodyTemplate::Json(Value::Object(fields))) => {
-                for (key, it) in fields {
-                    if it.is_u64()
-                        && let Some(value) = paging_value(key, &it.to_string())
-                    {
-                        let name = unique(&self.parameters, &found, key);
-                        *it = Value::String(format!("{{{name}}}"));
-                        found.push((name, value, format!("json /{key}")));
-                    }
-                }
+            Some(BodyTemplate::Json(body)) => {
+                paging_json(body, "", 0, &self.parameters, &mut found);
             }
             _ => {}
         }
@@ -264,6 +270,28 @@ impl Weave {
                 },
                 examples: vec![value],
             });
+        }
+    }
+}
+
+/// In the body's objects and those within, such as GraphQL's variables.
+fn paging_json(
+    value: &mut Value,
+    pointer: &str,
+    depth: usize,
+    taken: &[Parameter],
+    found: &mut Vec<(String, String, String)>,
+) {
+    let Value::Object(fields) = value else { return };
+    for (key, it) in fields {
+        if it.is_u64()
+            && let Some(value) = paging_value(key, &it.to_string())
+        {
+            let name = unique(taken, found, key);
+            *it = Value::String(format!("{{{name}}}"));
+            found.push((name, value, format!("json {pointer}/{key}")));
+        } else if depth < PAGING_DEPTH {
+            paging_json(it, &format!("{pointer}/{key}"), depth + 1, taken, found);
         }
     }
 }

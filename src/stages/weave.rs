@@ -105,7 +105,9 @@ fn same_json(a: &Value, b: &Value, depth: usize) -> bool {
 }
 
 fn level(text: &str, typed: &[(&str, &str)], depth: usize, found: &mut Vec<Found>) -> Vec<Piece> {
-    if depth < MAX_LEVELS {
+    // A typed URL or phrase that is the whole value is taken apart no further.
+    let whole = typed.iter().any(|it| it.1.to_lowercase() == text.to_lowercase());
+    if depth < MAX_LEVELS && !whole {
         if let Some(mut value) = json_of(text) {
             let from = found.len();
             let mut holes = Vec::new();
@@ -410,6 +412,13 @@ mod tests {
             (r#"{"n": 12}"#, "1"),
         ] {
             assert_eq!(text(literal, &[("q", typed)]), None, "{literal}");
+        }
+    }
+
+    #[test]
+    fn a_whole_value_is_one_value() {
+        for typed in ["https://shop.test/p?id=5&x=1", "[1]", "a=1&b=2"] {
+            assert_eq!(text(typed, &[("q", typed)]).unwrap(), "{q}");
         }
     }
 

@@ -97,6 +97,14 @@ fn a_typed_value_becomes_a_parameter_where_it_stands() {
             ParamType::Str,
         ),
         (
+            "Garden Hose",
+            "Red Fern",
+            at("http://shop.test/s?kind=garden-hose"),
+            at("http://shop.test/s?kind=red-fern"),
+            "{q|slug}",
+            ParamType::Str,
+        ),
+        (
             "garden hose",
             "fern",
             form("term=garden+hose&x=1"),
@@ -288,6 +296,16 @@ fn a_typed_value_inside_an_encoded_value() {
 }
 
 #[test]
+fn dates_stay_dates() {
+    let on = |day: &str| one(&[("day", day)], at(&format!("http://shop.test/s?on={day}")));
+    let format = |a: &str, b: &str| {
+        done(weave(&on(a), Some(&on(b)))).parameters[0].constraints.format.is_some()
+    };
+    assert!(format("2026-03-28", "2026-04-02"));
+    assert!(!format("2026-03-28", "today"));
+}
+
+#[test]
 fn what_an_earlier_answer_gave_is_no_constant() {
     let after = |before: Vec<Entry>, url: &str| {
         let mut entries = before;
@@ -394,6 +412,14 @@ fn paging_is_optional_with_its_recorded_value() {
     let body: Value = serde_json::from_slice(&sent.body.unwrap()).unwrap();
     assert_eq!(body, json!({"q": "lantern", "from": 10, "size": "many"}));
     check(form("q=lantern&limit=5"), &[("limit", "5")]);
+    let sent = check(
+        json_body(
+            &json!({"query": "{ x }", "variables": {"q": "lantern", "first": 10, "in": {"a": {"page": 1}}}}),
+        ),
+        &[("first", "10")],
+    );
+    let body: Value = serde_json::from_slice(&sent.body.unwrap()).unwrap();
+    assert_eq!(body["variables"]["first"], 10);
     // Not a page number.
     check(at("http://shop.test/s?q=lantern&page=next&start=20260101"), &[]);
     // A typed value keeps its name.
