@@ -95,7 +95,7 @@ pub fn framed(framing: Option<Framing>, value: &Value) -> String {
         (Some(Framing::Prefix), _) => format!(")]}}'\n{value}"),
         (Some(Framing::Jsonp), _) => format!("{CALLBACK}({value});"),
         (Some(Framing::Lines), Value::Array(all)) => {
-            all.iter().map(|it| format!("{it}\n")).collect()
+            all.iter().flat_map(|it| [it.to_string(), "\n".to_owned()]).collect()
         }
         (Some(Framing::Lines), it) => format!("{it}\n"),
     }

@@ -1,6 +1,8 @@
 //! Puts parameters where typed values stand, at every level of encoding: in plain text, in JSON or a form that is itself the
 //! text of a value, and in both at once. What stands around a value keeps its meaning, and so does the value.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 use url::form_urlencoded;
 
@@ -52,9 +54,10 @@ pub fn weave(literal: &str, typed: &[(&str, &str)]) -> Option<Woven> {
         .map(|it| match it {
             Piece::Literal(text) => escape(text),
             Piece::Hole(at, filters) => {
-                let filters: String =
-                    filters.iter().map(|it| format!("|{}", it.as_str())).collect();
-                format!("{{{}{filters}}}", found[*at].name)
+                let filters = filters.iter().map(|it| it.as_str());
+                let parts: Vec<&str> =
+                    std::iter::once(found[*at].name.as_str()).chain(filters).collect();
+                format!("{{{}}}", parts.join("|"))
             }
         })
         .collect();
@@ -156,10 +159,14 @@ fn in_json(
 ) {
     match value {
         Value::Array(all) => {
-            all.iter_mut().for_each(|it| in_json(it, typed, depth, found, holes));
+            for it in all {
+                in_json(it, typed, depth, found, holes);
+            }
         }
         Value::Object(all) => {
-            all.values_mut().for_each(|it| in_json(it, typed, depth, found, holes));
+            for it in all.values_mut() {
+                in_json(it, typed, depth, found, holes);
+            }
         }
         Value::String(text) => {
             let from = found.len();
@@ -171,7 +178,7 @@ fn in_json(
                         Piece::Literal(text) => out.push_str(&text),
                         Piece::Hole(at, mut filters) => {
                             filters.push(Filter::Json);
-                            out.push_str(&format!("{OPEN}{}{CLOSE}", holes.len()));
+                            let _ = write!(out, "{OPEN}{}{CLOSE}", holes.len());
                             holes.push(Piece::Hole(at, filters));
                         }
                     }

@@ -118,12 +118,14 @@ fn each_path_says_why() {
 #[test]
 fn framed_answers_are_learned_and_read() {
     let lines = |it: &Value| -> String {
-        it["hits"].as_array().unwrap().iter().map(|it| format!("{it}\n")).collect()
+        let all = it["hits"].as_array().unwrap();
+        all.iter().flat_map(|it| [it.to_string(), "\n".to_owned()]).collect()
     };
     let plain = |it: &Value| format!(")]}}'\n{it}");
     let js = "application/javascript";
     let jsonp = |it: &Value| format!("/**/ jQuery36_1763({it});");
-    let cases: [(&str, &str, &dyn Fn(&Value) -> String, Framing, &str, &str); 4] = [
+    type Case<'a> = (&'a str, &'a str, &'a dyn Fn(&Value) -> String, Framing, &'a str, &'a str);
+    let cases: [Case<'_>; 4] = [
         (
             "http://shop.test/api/search?q=lantern&cb=jQuery36_1763&_=1763762345123",
             js,
@@ -228,6 +230,7 @@ fn like(text: &str, regex: &str) -> bool {
 
 /// The list of the right answer is found in nine of ten real recordings.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "where shared test data is, is no setting")]
 fn real_answers() {
     let root = std::env::var_os("COMMIS_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
