@@ -1,7 +1,5 @@
 //! How an answer is read: the list that is the data, from structure, from sight, and against real traffic.
 
-use std::path::PathBuf;
-
 use super::*;
 use crate::{
     artifacts::payloads::{Analyst, Choice, DataSource, Reason},
@@ -114,7 +112,11 @@ fn each_path_says_why() {
     assert!(all[0].score_bp > all[1].score_bp);
 }
 
-/// From the recording to the draft, and a run of it: the answer comes in a frame, once and again.
+/// URL, MIME type, frame, what it is, path, and what the request sends.
+type Case<'a> =
+    (&'static str, &'static str, &'a dyn Fn(&Value) -> String, Framing, &'static str, &'static str);
+
+/// From the recording to the draft: the answer comes in a frame, once and again.
 #[test]
 fn framed_answers_are_learned_and_read() {
     let lines = |it: &Value| -> String {
@@ -124,7 +126,6 @@ fn framed_answers_are_learned_and_read() {
     let plain = |it: &Value| format!(")]}}'\n{it}");
     let js = "application/javascript";
     let jsonp = |it: &Value| format!("/**/ jQuery36_1763({it});");
-    type Case<'a> = (&'a str, &'a str, &'a dyn Fn(&Value) -> String, Framing, &'a str, &'a str);
     let cases: [Case<'_>; 4] = [
         (
             "http://shop.test/api/search?q=lantern&cb=jQuery36_1763&_=1763762345123",
@@ -230,15 +231,9 @@ fn like(text: &str, regex: &str) -> bool {
 
 /// The list of the right answer is found in nine of ten real recordings.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "where shared test data is, is no setting")]
 fn real_answers() {
-    let root = std::env::var_os("COMMIS_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let folder = root.join("realworld");
-    let Ok(cases) = std::fs::read_to_string(folder.join("cases.jsonl")) else {
-        eprintln!("skipped: {} is not there", folder.display());
-        return;
-    };
+    let Some(folder) = crate::redact::tests::shared("realworld") else { return };
+    let cases = std::fs::read_to_string(folder.join("cases.jsonl")).unwrap();
     let cases: Vec<Value> = cases.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     let (mut right, mut all, mut wrong) = (0, 0, Vec::new());
     for case in cases.iter().filter(|it| it["expect"]["items_pointer"].is_string()) {
