@@ -56,7 +56,7 @@ impl Default for DecisionSettings {
     /// Fixed once: in cross-validation by site over recorded sessions nothing wrong was chosen from here up; see
     /// "Confidence" in ARCHITECTURE.md.
     fn default() -> Self {
-        Self { min_confidence_bp: 5500 }
+        Self { min_confidence_bp: 6000 }
     }
 }
 

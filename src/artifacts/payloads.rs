@@ -171,10 +171,22 @@ pub struct Summary {
     pub bytes: Option<u64>,
     /// Up to 24 typed paths.
     pub shape: Vec<String>,
-    /// Paths to lists, most visible first, at most 6.
-    pub paths: Vec<String>,
+    /// Lists that could be the data, best first, at most 6.
+    pub paths: Vec<ListPath>,
     /// Names of typed values the request carries.
     pub carries: Vec<String>,
+}
+
+/// A list of an answer that could be the data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListPath {
+    /// JMESPath.
+    pub path: String,
+    /// Within -10,000 and 10,000.
+    pub score_bp: i32,
+    /// What spoke for and against it.
+    pub reason: String,
 }
 
 /// `03`: the choice and the path, without scores, so that an equal choice stops a cascade.

@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Code, Error, Result};
+use crate::{
+    error::{Code, Error, Result},
+    recipe::model::Framing,
+};
 
 /// Written by record, twice when a second example was driven (`01_…`, `01b_…`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -114,6 +117,12 @@ pub struct Exchange {
     pub response_headers: Vec<Header>,
     /// Essence of the response's MIME type, lower case, such as `application/json`.
     pub mime: String,
+    /// What stood around the JSON of the answer; the excerpt is without it.
+    #[serde(default)]
+    pub framing: Option<Framing>,
+    /// Name of the query parameter that named the JSONP callback.
+    #[serde(default)]
+    pub callback: Option<String>,
     pub resource_type: ResourceType,
     pub initiator: Initiator,
     pub timing: Timing,
@@ -274,7 +283,7 @@ pub enum Excerpt {
 pub struct Measures {
     /// Typed JSON paths to depth 6, sorted; see `shape`. Empty when the body is not JSON.
     pub shape: Vec<String>,
-    /// Every array of objects or scalars in a JSON body, outermost first, at most 32.
+    /// The arrays (and maps of objects) in a JSON body, outermost first, at most 32: those that hold most.
     pub lists: Vec<ListMeasure>,
     /// Text leaves (JSON) or text nodes (HTML), of 3 characters or more, distinct.
     pub leaves: u32,
@@ -321,17 +330,31 @@ impl Measures {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListMeasure {
-    /// JMESPath from the root, such as `data.search.nodes`; `@` for a root array.
+    /// JMESPath from the root, such as `data.search.nodes`; `@` for a root array, `results.*` for a map by id, `[1]` in an
+    /// array whose elements differ in kind.
     pub path: String,
     pub len: u32,
+    /// Arrays at this path; more than one only inside another list.
+    #[serde(default = "once")]
+    pub instances: u32,
     /// Elements are objects.
     pub of_objects: bool,
     /// Keys of the first elements, united, sorted, at most 24.
     pub keys: Vec<String>,
+    /// It is an object whose values are alike objects.
+    #[serde(default)]
+    pub of_map: bool,
+    /// Share of the JSON's text leaves (numbers too, 3 characters or more) that are below it, basis points.
+    #[serde(default)]
+    pub share_bp: u32,
     /// Text leaves below it that are visible on the final page.
     pub leaves_visible: u32,
     /// Elements with at least one such leaf.
     pub items_visible: u32,
+}
+
+fn once() -> u32 {
+    1
 }
 
 /// A typed value and where in the request it was found.

@@ -229,7 +229,11 @@ fn describe(kind: Kind, payload: &Value) {
                 wire::line(&format!(
                     "  {} → {}",
                     str_of(it, "request_line"),
-                    join(it.get("paths"))
+                    array(it, "paths")
+                        .iter()
+                        .map(|it| format!("{} ({})", str_of(it, "path"), it["score_bp"]))
+                        .collect::<Vec<_>>()
+                        .join(", ")
                 ));
             }
         }

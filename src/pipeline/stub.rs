@@ -6,6 +6,7 @@ use crate::{
     artifacts::recording::{Excerpt, Exchange, SessionRecording},
     error::{Code, Error, Result},
     recipe::{
+        framing::framed,
         model::Slot,
         request::{Outgoing, prepare_request},
     },
@@ -40,7 +41,7 @@ pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> 
             continue;
         }
         let (mime, body) = match &exchange.excerpt {
-            Some(Excerpt::Json(it)) => ("application/json", it.to_string()),
+            Some(Excerpt::Json(it)) => ("application/json", framed(exchange.framing, it)),
             Some(Excerpt::Html(it)) => ("text/html", it.clone()),
             Some(Excerpt::Text(it)) => ("text/plain", it.clone()),
             None => continue,

@@ -57,15 +57,15 @@ use Kind::{
 #[rustfmt::skip]
 pub const STAGES: &[Spec] = &[
     //   stage                version effect    reads                                                                     writes
-    spec(Stage::Record,       1, Observes, &[],                                                                      SessionRecording),
-    spec(Stage::RecordSecond, 1, Observes, &[SessionRecording],                                                      SecondRecording),
+    spec(Stage::Record,       2, Observes, &[],                                                                      SessionRecording),
+    spec(Stage::RecordSecond, 2, Observes, &[SessionRecording],                                                      SecondRecording),
     spec(Stage::Rank,         2, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
     spec(Stage::Summarize,    2, Pure,     &[SessionRecording, CandidateSet],                                        CandidateSummary),
     spec(Stage::Analyze,      2, Pure,     &[SessionRecording, CandidateSet],                                        RecipeAnalysis),
-    spec(Stage::Validate,     1, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
+    spec(Stage::Validate,     2, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
     spec(Stage::Baseline,     1, Pure,     &[SessionRecording, RecipeDraft],                                         BaselineFingerprint),
     spec(Stage::Minimize,     1, Observes, &[SessionRecording, RecipeDraft, BaselineFingerprint],                    MinimizationReport),
-    spec(Stage::Parameterize, 1, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
+    spec(Stage::Parameterize, 2, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
     spec(Stage::Verify,       1, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
 ];
 

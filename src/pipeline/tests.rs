@@ -106,7 +106,7 @@ fn a_recording_of_another_version_or_a_damaged_one_is_not_made_again() {
         put(folder, Stage::RecordSecond, 99, "s", &empty());
         assert_eq!(code(now(Stage::RecordSecond)), Code::ArtifactSchemaMismatch);
         // Another manifest entry asks for another recording.
-        put(folder, Stage::RecordSecond, 1, "other", &empty());
+        put(folder, Stage::RecordSecond, spec(Stage::RecordSecond).version, "other", &empty());
         assert_eq!(now(Stage::RecordSecond).describe(), "stale: the manifest entry changed");
 
         let base = BaselineFingerprint {
@@ -115,8 +115,8 @@ fn a_recording_of_another_version_or_a_damaged_one_is_not_made_again() {
             shape: Vec::new(),
             items: None,
         };
-        put(folder, Stage::Baseline, 1, "s", &base);
-        put(folder, Stage::Validate, 1, "s", &draft());
+        put(folder, Stage::Baseline, spec(Stage::Baseline).version, "s", &base);
+        put(folder, Stage::Validate, spec(Stage::Validate).version, "s", &draft());
         for kind in [Kind::BaselineFingerprint, Kind::RecipeDraft] {
             damage(&folder.path(kind));
         }

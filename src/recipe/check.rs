@@ -271,6 +271,9 @@ fn check_response(response: &ResponseSpec) -> Result<()> {
     if (response.embedded.is_some() || response.html.is_some()) && !html {
         return Err(invalid("`embedded` and `html` need `type: html`".to_owned()));
     }
+    if response.framing.is_some() && response.kind != ResponseType::Json {
+        return Err(invalid("`framing` needs `type: json`".to_owned()));
+    }
     if html && response.embedded.is_some() == response.html.is_some() {
         return Err(invalid("`type: html` needs `embedded` or `html`, not both".to_owned()));
     }

@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod expression;
+pub mod framing;
 pub mod model;
 pub mod registry;
 pub mod request;

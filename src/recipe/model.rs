@@ -94,6 +94,16 @@ pub struct Constraints {
     pub max: Option<i64>,
     #[serde(default, rename = "enum", skip_serializing_if = "Vec::is_empty")]
     pub one_of: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+}
+
+/// What a text must be written like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// `2026-03-28`, a day that exists.
+    Date,
 }
 
 impl Constraints {
@@ -102,7 +112,8 @@ impl Constraints {
     }
 }
 
-/// The request, with templates. In every template `{name}` is a parameter or slot; `{{` and `}}` are literal braces.
+/// The request, with templates. In every template `{name}` is a parameter or slot, `{name|slug}` (or `lower`, `upper`, `json`,
+/// `url`) the same spelled as its place needs it; `{{` and `}}` are literal braces.
 /// A template never reaches scheme, host or port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -172,6 +183,9 @@ pub enum SlotSource {
 pub struct ResponseSpec {
     #[serde(rename = "type")]
     pub kind: ResponseType,
+    /// For JSON: what stands around it. Absent for plain JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Framing>,
     /// JMESPath over the JSON (or the embedded JSON), at most 1 KiB. Without it the JSON is returned whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract: Option<String>,
@@ -195,6 +209,18 @@ pub enum ResponseType {
     Json,
     Html,
     Text,
+}
+
+/// What carries the JSON of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Framing {
+    /// A guard against inclusion as a script stands before it: `)]}'`, `while(1);`, `for(;;);`, `{}&&`.
+    Prefix,
+    /// A function is called with it: `callback({…});`.
+    Jsonp,
+    /// One value a line (NDJSON, JSON lines); read as an array.
+    Lines,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

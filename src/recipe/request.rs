@@ -314,8 +314,10 @@ fn optional(result: Result<String, Gap>) -> Result<Option<String>> {
 
 /// One path segment. A value can not end it, leave it empty or turn it into `.` or `..`.
 fn segment_of(template: &Template, values: &Values) -> Result<String> {
-    let encoded = template
-        .render(|name| lookup(name, values).map(|it| utf8_percent_encode(it, SEGMENT).to_string()));
+    let encoded = template.render_encoded(
+        |name| lookup(name, values).map(str::to_owned),
+        |it| utf8_percent_encode(&it, SEGMENT).to_string(),
+    );
     let text = encoded.map_err(|gap| match gap {
         Gap::Failed(err) => err,
         Gap::Absent(name) => Error::new(

@@ -1,12 +1,16 @@
 //! Templates: text in which `{name}` stands for a value and `{{`, `}}` for braces.
 //!
-//! Parsed once into segments. What a value may do where it lands (path, query, header, JSON) is `request`'s business; a
+//! `{name|filter}` spells the value as the place needs it: `slug`, `lower`, `upper`, and `json` and `url` inside a value that
+//! is JSON or a form itself; several apply from left to right. Parsed once into segments. What a value may do where it lands (path, query, header, JSON) is `request`'s business; a
 //! template itself never interprets values.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::error::{Code, Error, Result};
 
 /// Names of parameters and slots.
 const MAX_NAME: usize = 40;
+const MAX_FILTERS: usize = 4;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
@@ -16,7 +20,54 @@ pub struct Template {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Literal(String),
-    Name(String),
+    Name(String, Vec<Filter>),
+}
+
+/// How a value is spelled where it lands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// Lower case, everything but letters and digits as single hyphens: `new-york` of `New York`.
+    Slug,
+    Lower,
+    Upper,
+    /// The inside of a JSON string.
+    Json,
+    /// Percent-encoded but for RFC 3986 "unreserved".
+    Url,
+}
+
+/// Everything but RFC 3986 "unreserved".
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+impl Filter {
+    const ALL: [(&'static str, Self); 5] = [
+        ("slug", Self::Slug),
+        ("lower", Self::Lower),
+        ("upper", Self::Upper),
+        ("json", Self::Json),
+        ("url", Self::Url),
+    ];
+
+    /// As it is written in a template.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|it| it.1 == self).map_or("", |it| it.0)
+    }
+
+    pub fn apply(self, value: &str) -> String {
+        match self {
+            Self::Slug => {
+                let words = value.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+                words.collect::<Vec<_>>().join("-").to_lowercase()
+            }
+            Self::Lower => value.to_lowercase(),
+            Self::Upper => value.to_uppercase(),
+            Self::Json => {
+                let quoted = serde_json::Value::from(value).to_string();
+                quoted[1..quoted.len() - 1].to_owned()
+            }
+            Self::Url => utf8_percent_encode(value, RESERVED).to_string(),
+        }
+    }
 }
 
 impl Template {
@@ -43,14 +94,21 @@ impl Template {
                 return Err(invalid("`}` without `{`"));
             }
             let end = rest.find('}').ok_or_else(|| invalid("`{` is never closed"))?;
-            let name = &rest[..end];
+            let mut parts_of = rest[..end].split('|');
+            let name = parts_of.next().unwrap_or_default();
+            let filters: Option<Vec<Filter>> = parts_of
+                .map(|it| Filter::ALL.iter().find(|known| known.0 == it).map(|it| it.1))
+                .collect();
+            let filters = filters
+                .filter(|it| it.len() <= MAX_FILTERS)
+                .ok_or_else(|| invalid("the filters are slug, lower, upper, json and url"))?;
             if !is_name(name) {
                 return Err(invalid("a name is a-z, 0-9 and _, at most 40 characters"));
             }
             if !literal.is_empty() {
                 parts.push(Part::Literal(std::mem::take(&mut literal)));
             }
-            parts.push(Part::Name(name.to_owned()));
+            parts.push(Part::Name(name.to_owned(), filters));
             rest = &rest[end + 1..];
         }
         literal.push_str(rest);
@@ -63,7 +121,7 @@ impl Template {
     /// The names in it, in order, with repetitions.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|it| match it {
-            Part::Name(name) => Some(name.as_str()),
+            Part::Name(name, _) => Some(name.as_str()),
             Part::Literal(_) => None,
         })
     }
@@ -71,9 +129,14 @@ impl Template {
     /// The name when the template is that name and nothing else.
     pub fn exact(&self) -> Option<&str> {
         match self.parts.as_slice() {
-            [Part::Name(name)] => Some(name),
+            [Part::Name(name, filters)] if filters.is_empty() => Some(name),
             _ => None,
         }
+    }
+
+    /// Whether some value is spelled by a filter.
+    pub fn has_filters(&self) -> bool {
+        self.parts.iter().any(|it| matches!(it, Part::Name(_, filters) if !filters.is_empty()))
     }
 
     /// Whether no value can change it.
@@ -82,12 +145,24 @@ impl Template {
     }
 
     /// The text with every name replaced by what `value` returns for it; its first error otherwise.
-    pub fn render<E>(&self, mut value: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
+    pub fn render<E>(&self, value: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
+        self.render_encoded(value, |it| it)
+    }
+
+    /// [`Self::render`], each value encoded for its place after its filters; the literal text stands as it is.
+    pub fn render_encoded<E>(
+        &self,
+        mut value: impl FnMut(&str) -> Result<String, E>,
+        encode: impl Fn(String) -> String,
+    ) -> Result<String, E> {
         let mut out = String::new();
         for part in &self.parts {
             match part {
                 Part::Literal(text) => out.push_str(text),
-                Part::Name(name) => out.push_str(&value(name)?),
+                Part::Name(name, filters) => {
+                    let spelled = filters.iter().fold(value(name)?, |it, filter| filter.apply(&it));
+                    out.push_str(&encode(spelled));
+                }
             }
         }
         Ok(out)
@@ -137,6 +212,11 @@ mod tests {
             ("{2q}", "RECIPE_INVALID"),
             ("{a b}", "RECIPE_INVALID"),
             ("{a.b}", "RECIPE_INVALID"),
+            ("{q|upper}", "<Q>"),
+            ("{q|json|url}", "%3Cq%3E"),
+            ("{q|other}", "RECIPE_INVALID"),
+            ("{q|}", "RECIPE_INVALID"),
+            ("{q|url|url|url|url|url}", "RECIPE_INVALID"),
             ("{a{b}}", "RECIPE_INVALID"),
             ("{aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}", "RECIPE_INVALID"),
         ] {
@@ -144,7 +224,29 @@ mod tests {
         }
     }
 
+    #[test]
+    fn filters() {
+        for (filter, value, want) in [
+            (Filter::Slug, "New  York, NY!", "new-york-ny"),
+            (Filter::Slug, "Ærø", "ærø"),
+            (Filter::Lower, "RUST", "rust"),
+            (Filter::Json, "a \"b\" \\ \u{7}", r#"a \"b\" \\ \u0007"#),
+            (Filter::Url, "a b&c=d/é", "a%20b%26c%3Dd%2F%C3%A9"),
+        ] {
+            assert_eq!(filter.apply(value), want, "{value}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_value_cannot_leave_its_string(value in ".*") {
+            let inner = Filter::Json.apply(&value);
+            prop_assert_eq!(serde_json::from_str::<String>(&format!("\"{inner}\"")).unwrap(), value.clone());
+            let pair = format!("a={}&b=1", Filter::Url.apply(&value));
+            let pairs: Vec<_> = url::form_urlencoded::parse(pair.as_bytes()).into_owned().collect();
+            prop_assert_eq!(pairs, [("a".to_owned(), value), ("b".to_owned(), "1".to_owned())]);
+        }
+
         #[test]
         fn escaped_literals_stay_themselves(text in ".*") {
             let template = Template::parse(&escape(&text)).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Number, Value};
 
-use super::model::{ParamType, Parameter};
+use super::model::{Format, ParamType, Parameter};
 use crate::error::{Code, Error, Result};
 
 /// `security.md`, "Hostile input": a length cap before substitution.
@@ -113,6 +113,9 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
     {
         return Err(wrong(&format!("longer than {max} characters")));
     }
+    if constraints.format == Some(Format::Date) && !is_date(&bound.text) {
+        return Err(wrong("not a date such as 2026-03-28"));
+    }
     if let (Some(min), Some(it)) = (constraints.min, number)
         && it < min as f64
     {
@@ -130,6 +133,11 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
         return Err(wrong(&format!("not one of {}", constraints.one_of.join(", "))));
     }
     Ok(bound)
+}
+
+/// Year, month and day of RFC 3339, of a day that exists.
+pub fn is_date(text: &str) -> bool {
+    text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 
 fn harmless(name: &str, text: &str, max: usize) -> Result<()> {
@@ -204,6 +212,11 @@ mod tests {
         check(ParamType::Str, short(), "äöüß", None);
         check(ParamType::Str, one_of(), "new", Some("\"new\""));
         check(ParamType::Str, one_of(), "NEW", None);
+        let date = || Constraints { format: Some(Format::Date), ..free() };
+        check(ParamType::Str, date(), "2028-02-29", Some("\"2028-02-29\""));
+        for text in ["2027-02-29", "20280229", "tomorrow", "2028-02-29T10:00", ""] {
+            check(ParamType::Str, date(), text, None);
+        }
         check(ParamType::Int, free(), "12", Some("12"));
         check(ParamType::Int, free(), " -3 ", Some("-3"));
         check(ParamType::Int, free(), "1.5", None);

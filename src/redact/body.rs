@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     artifacts::recording::{Field, RequestBody, ResourceType},
+    recipe::{framing, model::Framing},
     shape,
     shape::nesting,
 };
@@ -23,9 +24,17 @@ pub const MAX_TEXT: usize = 4 * 1024;
 const MAX_HTML: usize = 3 << 20;
 const MAX_FIELDS: usize = 256;
 
+/// What stood around the JSON of an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    pub framing: Option<Framing>,
+    /// The query name whose value is the JSONP callback.
+    pub callback: Option<String>,
+}
+
 /// An answer, parsed once.
 pub enum Parsed {
-    Json(Value),
+    Json(Value, Frame),
     Html(String),
     /// Text of which an excerpt may be kept.
     Text(String),
@@ -62,12 +71,15 @@ pub fn parse(raw: &RawExchange) -> Parsed {
     }
     let text = text_of(bytes);
     let body = text.trim_start_matches('\u{feff}').trim_start();
-    if is_json || (data && body.starts_with(['{', '[', ')', 'f', 'w', '/', '&'])) {
-        let json = without_guard(body);
-        if (json.starts_with(['{', '[']) || is_json)
-            && let Ok(value) = serde_json::from_str(json.trim())
-        {
-            return Parsed::Json(value);
+    // A script that is nothing but data was asked for as data, if it calls what the request named.
+    if (data || is_json || raw.resource_type == ResourceType::Script)
+        && let Some(found) = framing::detect(body, &mime, is_json)
+    {
+        let callback = found.callback.and_then(|name| {
+            raw.url.query_pairs().find(|it| it.1 == name).map(|it| it.0.into_owned())
+        });
+        if data || is_json || callback.is_some() || found.framing.is_none() {
+            return Parsed::Json(found.value, Frame { framing: found.framing, callback });
         }
     }
     let html = mime.contains("html") || (mime.is_empty() && starts_like_html(body));
@@ -84,27 +96,6 @@ pub fn parse(raw: &RawExchange) -> Parsed {
 /// The type without parameters, lower case.
 pub fn essence(mime: &str) -> String {
     mime.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
-}
-
-/// Guards against inclusion as a script, which some services put before their JSON.
-fn without_guard(text: &str) -> &str {
-    for guard in [
-        ")]}',",
-        ")]}'",
-        ")]}",
-        "for(;;);",
-        "for (;;);",
-        "while(1);",
-        "while (1);",
-        "/**/",
-        "&&&START&&&",
-        "{}&&",
-    ] {
-        if let Some(rest) = text.strip_prefix(guard) {
-            return rest.trim_start();
-        }
-    }
-    text
 }
 
 fn text_of(bytes: &[u8]) -> Cow<'_, str> {
@@ -234,13 +225,6 @@ pub fn cut(text: &str, limit: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn guards_are_removed() {
-        for (text, json) in [(")]}',\n[1]", "[1]"), ("for(;;);{}", "{}"), ("[1]", "[1]")] {
-            assert_eq!(without_guard(text), json);
-        }
-    }
 
     #[test]
     fn cuts_are_clean() {

@@ -35,7 +35,7 @@ pub fn learn(raw: &RawExchange, parsed: &mut Parsed, walk: &mut Walk<'_>) {
         body::request(bytes, content_type(raw), walk);
     }
     match parsed {
-        Parsed::Json(value) => _ = walk.json(value, Place::Answer),
+        Parsed::Json(value, _) => _ = walk.json(value, Place::Answer),
         Parsed::Html(text) => {
             markup::named_values(text, |_, name, value| {
                 walk.leaf(name, value, Place::Json);
@@ -100,6 +100,8 @@ pub fn request(
         status: raw.status,
         response_headers: Vec::new(),
         mime: essence(&raw.mime),
+        framing: None,
+        callback: None,
         resource_type: raw.resource_type,
         initiator: Initiator {
             page_url: page_url.unwrap_or_else(|| raw.initiator.page_url.clone()),
@@ -143,7 +145,9 @@ pub fn response(
     };
     let mut meter = Meter::new(visible, typed);
     match parsed {
-        Parsed::Json(mut value) => {
+        Parsed::Json(mut value, frame) => {
+            stored.framing = frame.framing;
+            stored.callback = frame.callback;
             meter.json(&value);
             let measured = meter.finish(Some(&value));
             // What the excerpt cannot hold need not be redacted.

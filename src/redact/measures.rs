@@ -1,8 +1,8 @@
 //! What is measured over a whole answer before anything is cut.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     markup,
@@ -12,10 +12,10 @@ use crate::artifacts::recording::{ListMeasure, Measures};
 use crate::shape;
 
 const MAX_LISTS: usize = 32;
-const MAX_LIST_DEPTH: usize = 12;
+const MAX_LIST_DEPTH: usize = 24;
 const MAX_KEYS: usize = 24;
 const MAX_TOP_KEYS: usize = 32;
-/// Paths kept while walking; the outermost are chosen from them.
+/// Paths kept while walking; those that hold most are chosen from them.
 const MAX_PATHS: usize = 2048;
 
 /// Sees every text of one body, once.
@@ -30,6 +30,8 @@ pub struct Meter<'a> {
     nodes: u32,
     depth: u32,
     lists: BTreeMap<String, List>,
+    /// Text leaves of the JSON whose lists these are.
+    total: u32,
 }
 
 struct List {
@@ -38,9 +40,25 @@ struct List {
     len: u32,
     instances: u32,
     of_objects: bool,
+    of_map: bool,
     keys: Vec<String>,
+    leaves: u32,
     leaves_visible: u32,
     items_visible: u32,
+}
+
+/// Text leaves below a value: how many there are, and how many the page shows.
+#[derive(Clone, Copy, Default)]
+struct Leaves {
+    all: u32,
+    seen: u32,
+}
+
+impl std::ops::AddAssign for Leaves {
+    fn add_assign(&mut self, it: Self) {
+        self.all += it.all;
+        self.seen += it.seen;
+    }
 }
 
 /// The measures of one body, and the leaves that the page shows (hashes), for weighing across bodies.
@@ -62,6 +80,7 @@ impl<'a> Meter<'a> {
             nodes: 0,
             depth: 0,
             lists: BTreeMap::new(),
+            total: 0,
         }
     }
 
@@ -115,80 +134,106 @@ impl<'a> Meter<'a> {
     /// A JSON value with its lists. Returns how many of its leaves the page shows.
     pub fn json(&mut self, value: &Value) -> u32 {
         let mut path = String::new();
-        self.json_at(value, &mut path, 0)
+        let leaves = self.json_at(value, &mut path, 0);
+        self.total += leaves.all;
+        leaves.seen
     }
 
-    fn json_at(&mut self, value: &Value, path: &mut String, depth: usize) -> u32 {
+    /// A leaf is counted when it has three characters or more.
+    fn json_leaf(&mut self, text: &str) -> Leaves {
+        Leaves { all: u32::from(text.chars().nth(2).is_some()), seen: u32::from(self.leaf(text)) }
+    }
+
+    fn json_at(&mut self, value: &Value, path: &mut String, depth: usize) -> Leaves {
         self.nodes = self.nodes.saturating_add(1);
         self.depth = self.depth.max(depth as u32);
         match value {
-            Value::String(text) => u32::from(self.leaf(text)),
-            Value::Number(number) => u32::from(self.leaf(&number.to_string())),
+            Value::String(text) => self.json_leaf(text),
+            Value::Number(number) => self.json_leaf(&number.to_string()),
             Value::Object(fields) => {
-                let mut seen = 0;
+                let len = path.len();
+                let map = keyed(fields);
+                let (mut leaves, mut shown_items) = (Leaves::default(), 0);
                 for (key, item) in fields {
-                    let len = path.len();
                     // Only lists need paths, and scalars hold none.
                     if matches!(item, Value::Array(_) | Value::Object(_)) {
                         if !path.is_empty() {
                             path.push('.');
                         }
-                        push_key(path, key);
+                        match map {
+                            None => push_key(path, key),
+                            Some(_) => path.push('*'),
+                        }
                     }
-                    seen += self.json_at(item, path, depth + 1);
+                    let below = self.json_at(item, path, depth + 1);
+                    shown_items += u32::from(below.seen > 0);
+                    leaves += below;
                     path.truncate(len);
                 }
-                seen
+                if map == Some(Keyed::Objects) {
+                    let items: Vec<&Value> = fields.values().filter(|it| it.is_object()).collect();
+                    let values = values_of(path, items.len() == fields.len());
+                    self.list((&values, true), depth, &items, leaves, shown_items);
+                }
+                leaves
             }
             Value::Array(items) => {
                 let len = path.len();
-                path.push_str("[]");
-                let (mut seen, mut shown_items) = (0, 0);
-                for item in items {
-                    let n = self.json_at(item, path, depth + 1);
-                    seen += n;
-                    shown_items += u32::from(n > 0);
+                let tuple = is_tuple(items);
+                let (mut leaves, mut shown_items) = (Leaves::default(), 0);
+                for (i, item) in items.iter().enumerate() {
+                    if tuple {
+                        let _ = write!(path, "[{i}]");
+                    } else {
+                        path.push_str("[]");
+                    }
+                    let below = self.json_at(item, path, depth + 1);
+                    shown_items += u32::from(below.seen > 0);
+                    leaves += below;
+                    path.truncate(len);
                 }
-                path.truncate(len);
-                if depth <= MAX_LIST_DEPTH {
-                    self.list(path, depth, items, seen, shown_items);
+                if !tuple {
+                    let items: Vec<&Value> = items.iter().collect();
+                    let path = if path.is_empty() { "@" } else { path };
+                    self.list((path, false), depth, &items, leaves, shown_items);
                 }
-                seen
+                leaves
             }
-            _ => 0,
+            _ => Leaves::default(),
         }
     }
 
-    fn list(&mut self, path: &str, depth: usize, items: &[Value], seen: u32, shown_items: u32) {
-        let path = if path.is_empty() { "@" } else { path };
+    fn list(
+        &mut self,
+        (path, of_map): (&str, bool),
+        depth: usize,
+        items: &[&Value],
+        leaves: Leaves,
+        shown_items: u32,
+    ) {
         let order = self.lists.len();
-        if !self.lists.contains_key(path) {
-            if order >= MAX_PATHS {
-                return;
-            }
-            self.lists.insert(
-                path.to_owned(),
-                List {
-                    depth,
-                    order,
-                    len: 0,
-                    instances: 0,
-                    of_objects: false,
-                    keys: Vec::new(),
-                    leaves_visible: 0,
-                    items_visible: 0,
-                },
-            );
-        }
-        let Some(list) = self.lists.get_mut(path) else {
+        if depth > MAX_LIST_DEPTH || (order >= MAX_PATHS && !self.lists.contains_key(path)) {
             return;
-        };
+        }
+        let list = self.lists.entry(path.to_owned()).or_insert_with(|| List {
+            depth,
+            order,
+            len: 0,
+            instances: 0,
+            of_objects: false,
+            of_map,
+            keys: Vec::new(),
+            leaves: 0,
+            leaves_visible: 0,
+            items_visible: 0,
+        });
         list.len = list.len.saturating_add(items.len() as u32);
         list.instances += 1;
-        list.leaves_visible += seen;
+        list.leaves += leaves.all;
+        list.leaves_visible += leaves.seen;
         list.items_visible += shown_items;
         if list.instances <= 3 {
-            for fields in items.iter().take(3).filter_map(Value::as_object) {
+            for fields in items.iter().take(3).filter_map(|it| it.as_object()) {
                 list.of_objects = true;
                 for key in fields.keys().filter(|it| it.len() <= 200) {
                     if let Err(at) = list.keys.binary_search(key)
@@ -201,17 +246,26 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// The lists so far, outermost first, and starts anew.
+    /// The lists so far that hold most, outermost first, and starts anew.
     pub fn take_lists(&mut self) -> Vec<ListMeasure> {
         let mut all: Vec<(String, List)> = std::mem::take(&mut self.lists).into_iter().collect();
-        all.sort_by_key(|(_, it)| (it.depth, it.order));
+        // A list that stands once can be the answer; of those, and of the others, what holds most.
+        all.sort_by_key(|(_, it)| {
+            let weight = std::cmp::Reverse((it.leaves_visible, it.leaves));
+            (it.instances > 1, weight, it.depth, it.order)
+        });
         all.truncate(MAX_LISTS);
+        let total = std::mem::take(&mut self.total);
+        all.sort_by_key(|(_, it)| (it.depth, it.order));
         all.into_iter()
             .map(|(path, it)| ListMeasure {
                 path,
                 len: it.len,
                 of_objects: it.of_objects,
+                instances: it.instances,
                 keys: it.keys.into_iter().take(MAX_KEYS).collect(),
+                of_map: it.of_map,
+                share_bp: (u64::from(it.leaves) * 10_000 / u64::from(total.max(1))) as u32,
                 leaves_visible: it.leaves_visible,
                 items_visible: it.items_visible,
             })
@@ -260,6 +314,62 @@ pub fn weigh(bodies: &mut [Option<Measured>]) {
         let weight = body.shown.iter().filter_map(|it| count.get(it)).map(|n| 1000 / n).sum();
         body.measures.visible_weight = weight;
     }
+}
+
+/// What an object holds that is a map: its keys are data, so a path with one of them fits this answer only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keyed {
+    /// Objects alike, which are a list then.
+    Objects,
+    /// Lists.
+    Lists,
+}
+
+/// Whether an object is a map by id or name: keys that no program would name a field, values alike.
+fn keyed(fields: &Map<String, Value>) -> Option<Keyed> {
+    let odd = |key: &str| {
+        key.is_empty()
+            || key.starts_with(|c: char| c.is_ascii_digit())
+            || key.contains(|c: char| matches!(c, '/' | ' ' | '@') || !c.is_ascii())
+            || key.bytes().filter(u8::is_ascii_digit).count() >= 4
+    };
+    let odd_keys = fields.keys().filter(|it| odd(it)).count();
+    if odd_keys == 0 || odd_keys * 10 < fields.len() * 6 {
+        return None;
+    }
+    if fields.values().all(Value::is_array) {
+        return Some(Keyed::Lists);
+    }
+    let mut objects = fields.values().filter_map(Value::as_object);
+    let first = objects.next()?;
+    let (mut alike, mut others) = (1, 0);
+    for it in objects {
+        let same = it.keys().filter(|key| first.contains_key(*key)).count();
+        if same * 2 >= first.len().max(it.len()) { alike += 1 } else { others += 1 }
+    }
+    (alike >= 3 && others * 4 <= alike && alike * 10 >= fields.len() * 8).then_some(Keyed::Objects)
+}
+
+/// JMESPath of the objects in a map.
+fn values_of(path: &str, only_objects: bool) -> String {
+    match (path, only_objects) {
+        ("", true) => "*".to_owned(),
+        (_, true) => format!("{path}.*"),
+        (_, false) => {
+            let path = if path.is_empty() { "@" } else { path };
+            format!("values({path})[?type(@) == 'object']")
+        }
+    }
+}
+
+/// A few values of different kinds, told apart by position: `["lamp", ["lamp oil", "lamp post"], {}]`.
+fn is_tuple(items: &[Value]) -> bool {
+    let has = |kind: fn(&Value) -> bool| items.iter().any(kind);
+    let scalar = |it: &Value| it.is_string() || it.is_number() || it.is_boolean();
+    let kinds = [has(Value::is_array), has(Value::is_object), has(scalar)];
+    (2..=8).contains(&items.len())
+        && (kinds[0] || kinds[1])
+        && kinds.into_iter().filter(|it| *it).count() >= 2
 }
 
 /// A key in a JMESPath: quoted unless it is a plain name.

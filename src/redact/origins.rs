@@ -93,7 +93,7 @@ impl Sources {
                 continue;
             }
             match body {
-                Parsed::Json(value) => leaves(value, &wanted, &mut |value, path| {
+                Parsed::Json(value, _) => leaves(value, &wanted, &mut |value, path| {
                     it.answers.entry(value.to_owned()).or_default().push((i, Found::Path(path)));
                 }),
                 Parsed::Html(text) | Parsed::Code(text) | Parsed::Text(text) => {

@@ -142,7 +142,12 @@ impl Typed {
         let mut found = false;
         for (name, typed) in &self.0 {
             let unslugged = || squash(&typed.replace(['+', '-', '_'], " "));
-            let exact = plain == *typed || slugged.as_ref().is_some_and(|it| *it == unslugged());
+            // `new-york` as a whole value; as a part of one it could be any words.
+            let spelled = typed.contains(' ')
+                && !text.contains(' ')
+                && squash(&text.replace(['+', '-', '_'], " ")) == unslugged();
+            let exact =
+                plain == *typed || spelled || slugged.as_ref().is_some_and(|it| *it == unslugged());
             let inside = exact
                 || holds(&plain, typed)
                 || slugged.as_ref().is_some_and(|it| holds(it, &unslugged()));

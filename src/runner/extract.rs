@@ -8,14 +8,12 @@ use crate::{
     error::{Code, Error, Result},
     recipe::{
         expression::{Document, Query},
-        model::{ResponseSpec, ResponseType},
+        framing::{self, unframed},
+        model::{Framing, ResponseSpec, ResponseType},
         selector::{self, Field},
     },
     shape,
 };
-
-/// Anti-hijacking prefixes in front of JSON.
-const XSSI: &[&str] = &[")]}',", ")]}'", "while(1);", "for(;;);"];
 
 /// What an answer held.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +29,7 @@ pub struct Extracted {
 #[derive(Clone, Debug)]
 pub struct Extractor {
     kind: ResponseType,
+    framing: Option<Framing>,
     query: Option<Query>,
     embedded: Option<Selector>,
     html: Option<(Selector, Vec<(String, Field)>)>,
@@ -58,6 +57,7 @@ impl Extractor {
         };
         Ok(Self {
             kind: spec.kind,
+            framing: spec.framing,
             query: spec.extract.as_deref().map(Query::compile).transpose()?,
             embedded: spec.embedded.as_deref().map(selector::compile).transpose()?,
             html,
@@ -74,7 +74,7 @@ impl Extractor {
     pub fn apply(&self, mime: &str, body: &[u8]) -> Result<Extracted> {
         let (data, whole) = match (self.kind, &self.html) {
             (ResponseType::Text, _) => (self.text(body)?, None),
-            (ResponseType::Json, _) => self.query(parse_json(mime, body)?)?,
+            (ResponseType::Json, _) => self.query(parse_json(mime, self.framing, body)?)?,
             (ResponseType::Html, Some((items, fields))) => {
                 let document = parse_html(body)?;
                 (self.items(&document, items, fields)?, None)
@@ -200,34 +200,44 @@ fn parse_html(body: &[u8]) -> Result<Html> {
     Ok(Html::parse_document(&text))
 }
 
-/// JSON behind a byte order mark and anti-hijacking prefixes. Fails with `PARSE_ERROR`.
-pub(super) fn parse_json(mime: &str, body: &[u8]) -> Result<Value> {
-    let mut rest = body.trim_ascii_start();
-    rest = rest.strip_prefix("\u{feff}".as_bytes()).unwrap_or(rest);
-    for prefix in XSSI {
-        if let Some(after) = rest.strip_prefix(prefix.as_bytes()) {
-            rest = after;
-            break;
-        }
-    }
-    serde_json::from_slice(rest).map_err(|err| {
+/// JSON framed as said, behind a byte order mark. Fails with `PARSE_ERROR`.
+fn parse_json(mime: &str, framing: Option<Framing>, body: &[u8]) -> Result<Value> {
+    let text = std::str::from_utf8(body)
+        .map_err(|err| Error::new(Code::ParseError, "the answer is not UTF-8").source(err))?;
+    unframed(framing, text).map_err(|err| {
         let kind = if mime.is_empty() { "the answer" } else { mime };
         let shown: String = kind.chars().filter(|it| !it.is_control()).take(60).collect();
-        let out = Error::new(Code::ParseError, format!("{shown} does not parse as JSON"));
+        let what = match framing {
+            Some(Framing::Jsonp) => "as JSONP",
+            Some(Framing::Lines) => "as lines of JSON",
+            None | Some(Framing::Prefix) => "as JSON",
+        };
+        let out = Error::new(Code::ParseError, format!("{shown} does not parse {what}"));
+        let out = match err {
+            Some(err) => out.source(err),
+            None => out,
+        };
         if mime.contains("html") {
             out.hint("the site sent a page: it may want a session, or the endpoint moved")
         } else {
             out
         }
-        .source(err)
     })
 }
 
-/// Nothing was found: null, or a non-empty structure whose leaves are all null.
+/// JSON in whatever frame it comes. Fails with `PARSE_ERROR`.
+pub(super) fn any_json(mime: &str, body: &[u8]) -> Result<Value> {
+    let text = String::from_utf8_lossy(body);
+    let found = framing::detect(&text, mime, true).map(|it| it.value);
+    found.map_or_else(|| parse_json(mime, None, body), Ok)
+}
+
+/// Nothing was found: null, or a non-empty structure whose leaves are all null. A list of plain nulls is how some say that
+/// there are no results, and stands in the answer as it is: JMESPath's own projections leave nulls out.
 fn is_void(value: &Value) -> bool {
     match value {
         Value::Null => true,
-        Value::Array(all) => !all.is_empty() && all.iter().all(is_void),
+        Value::Array(all) => all.iter().any(|it| !it.is_null()) && all.iter().all(is_void),
         Value::Object(all) => !all.is_empty() && all.values().all(is_void),
         _ => false,
     }

@@ -139,3 +139,21 @@ fn fingerprints() {
     assert_eq!(fingerprint(&json, &got), ["$:list", "$[].t:num", "$[]:object"]);
     assert_eq!(got.whole.unwrap()["n"], 2);
 }
+
+#[test]
+fn framed_json() {
+    let check = |framing: &str, body: &str, want: &str| {
+        let spec = spec(json!({"type": "json", "framing": framing, "extract": "[].t"}));
+        let got = extract(&spec, "text/javascript", body.as_bytes())
+            .map_or_else(|err| err.code().to_string(), |it| it.data.to_string());
+        assert_eq!(got, want, "{framing}: {body}");
+    };
+    check("prefix", ")]}'\n[{\"t\":1}]", "[1]");
+    check("prefix", "{}&&[{\"t\":1}]", "[1]");
+    check("jsonp", "/**/callback([{\"t\":1}]);", "[1]");
+    check("jsonp", "[{\"t\":1}]", "PARSE_ERROR");
+    check("jsonp", "callback([{\"t\":1}]); more()", "PARSE_ERROR");
+    check("lines", "{\"t\":1}\n\n{\"t\":2}\n", "[1,2]");
+    check("lines", "", "[]");
+    check("lines", "{\"t\":1}\n<html>", "PARSE_ERROR");
+}

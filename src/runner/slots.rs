@@ -71,7 +71,7 @@ fn value(slot: &Slot, reply: &Reply) -> Result<Option<String>> {
             Ok(found.map(|(value, _)| value.to_owned()))
         }
         SlotSource::Response { path, .. } => {
-            let json = extract::parse_json(&reply.mime(), &reply.body)?;
+            let json = extract::any_json(&reply.mime(), &reply.body)?;
             Ok(match Query::compile(path)?.search(&Document::new(&json)?)? {
                 serde_json::Value::String(it) => Some(it),
                 it @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => {

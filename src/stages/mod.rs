@@ -5,11 +5,14 @@
 
 pub mod analyze;
 pub mod baseline;
+mod chained;
+mod extraction;
 mod html_items;
 mod judge;
 pub mod minimize;
 pub mod parameterize;
 pub mod rank;
+mod read_back;
 mod reads;
 mod request;
 mod signals;
@@ -17,6 +20,7 @@ pub mod summarize;
 mod terms;
 pub mod validate;
 pub mod verify;
+mod weave;
 
 pub use judge::{Call, Replayer};
 pub use request::template as replay_template;

@@ -182,7 +182,10 @@ fn unfit(exchange: &Exchange) -> Option<&'static str> {
             return Some("image, font or media");
         }
         ResourceType::Stylesheet => return Some("stylesheet"),
-        ResourceType::Script => return Some("script"),
+        // A script that is nothing but data (JSONP) was read as such.
+        ResourceType::Script if !matches!(exchange.excerpt, Some(Excerpt::Json(_))) => {
+            return Some("script");
+        }
         ResourceType::Preflight => return Some("preflight"),
         ResourceType::Websocket | ResourceType::EventSource => return Some("stream"),
         ResourceType::Ping => return Some("beacon"),

@@ -10,6 +10,7 @@ use crate::{
     egress::site_of,
     recipe::{
         check::check_header,
+        framing::CALLBACK,
         model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
         template::escape,
     },
@@ -63,7 +64,12 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     let query: Vec<Pair> = url
         .query_pairs()
         .map(|(name, value)| Pair {
-            value: slots.fill(&format!("query:{name}"), &name, &value),
+            // Pages make a new name each time; any will do, since only the data is read.
+            value: if exchange.callback.as_deref() == Some(&*name) {
+                CALLBACK.to_owned()
+            } else {
+                slots.fill(&format!("query:{name}"), &name, &value)
+            },
             name: name.into_owned(),
         })
         .collect();

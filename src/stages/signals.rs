@@ -57,6 +57,7 @@ pub const WEIGHTS: &[(&str, i32)] = &[
     ("housekeeping_path", -500),
     ("housekeeping_answer", -300),
     ("suggestion_path", -1500),
+    ("further_page", -1000),
     ("static_path", -100),
     ("error_answer", -1000),
     ("cache_buster", -50),
@@ -146,6 +147,9 @@ const SUGGESTION_WORDS: &[&str] = &[
     "related",
     "relatedposts",
 ];
+
+/// Calls for what comes after the first page.
+const FURTHER_WORDS: &[&str] = &["older", "more", "next", "loadmore", "continuation"];
 
 const API_WORDS: &[&str] =
     &["api", "graphql", "search", "query", "rest", "ajax", "gql", "rpc", "json", "find", "lookup"];
@@ -299,6 +303,7 @@ pub fn signals(
         "suggestion_path",
         if off_topic(&path_words, SUGGESTION_WORDS, session) { 1000 } else { 0 },
     );
+    put("further_page", if off_topic(&path_words, FURTHER_WORDS, session) { 1000 } else { 0 });
     put("static_path", if off_topic(&path_words, STATIC_WORDS, session) { 1000 } else { 0 });
     put("housekeeping_answer", housekeeping_share(exchange, session));
     put("error_answer", if is_error(exchange) { 1000 } else { 0 });

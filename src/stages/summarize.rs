@@ -1,10 +1,13 @@
 //! summarize: what a model or a person may see of each candidate, bounded.
 
-use super::rank::shorten;
+use super::{extraction::ranked, rank::shorten};
 use crate::artifacts::{
     payloads::{CandidateSet, CandidateSummary, Summary},
     recording::{Exchange, SessionRecording},
 };
+
+/// A longer path is of no use to a reader.
+const MAX_PATH: usize = 160;
 
 /// Pure. Each summary stays below 4 KB.
 pub fn summarize(recording: &SessionRecording, candidates: &CandidateSet) -> CandidateSummary {
@@ -12,19 +15,20 @@ pub fn summarize(recording: &SessionRecording, candidates: &CandidateSet) -> Can
         .candidates
         .iter()
         .filter_map(|it| recording.exchanges.get(it.exchange as usize))
-        .map(summary)
+        .map(|it| summary(it, &recording.task))
         .collect();
     CandidateSummary { summaries }
 }
 
-fn summary(exchange: &Exchange) -> Summary {
+fn summary(exchange: &Exchange, task: &str) -> Summary {
     let measures = &exchange.measures;
-    let mut lists: Vec<_> = measures
-        .lists
-        .iter()
-        .chain(measures.embedded_json.iter().flat_map(|it| &it.lists))
-        .collect();
-    lists.sort_by_key(|it| std::cmp::Reverse((it.items_visible, it.leaves_visible)));
+    let mut paths = ranked(&measures.lists, task);
+    for embedded in &measures.embedded_json {
+        paths.extend(ranked(&embedded.lists, task));
+    }
+    paths.sort_by_key(|it| std::cmp::Reverse(it.score_bp));
+    paths.retain(|it| it.path.len() <= MAX_PATH);
+    paths.truncate(6);
     let mut carries: Vec<String> =
         measures.typed_in_request.iter().map(|it| it.name.clone()).collect();
     carries.dedup();
@@ -35,7 +39,7 @@ fn summary(exchange: &Exchange) -> Summary {
         content_type: shorten(&exchange.mime, 80),
         bytes: exchange.decoded_bytes,
         shape: measures.shape.iter().take(24).map(|it| shorten(it, 80)).collect(),
-        paths: lists.into_iter().take(6).map(|it| shorten(&it.path, 80)).collect(),
+        paths,
         carries,
     }
 }

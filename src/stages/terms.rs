@@ -100,7 +100,7 @@ enum TermKind {
 
 /// The task's terms, weighed by how rare they are among the session's exchanges.
 pub struct Terms {
-    terms: Vec<Term>,
+    list: Vec<Term>,
     /// The task's words in order, unstemmed, for finding values; and its dates as numbers.
     sequences: Vec<Vec<String>>,
     counts: bool,
@@ -194,7 +194,7 @@ impl Terms {
         join(&mut terms, task, &stemmer);
         let mut sequences = vec![sequence(task)];
         sequences.extend(dates(&sequences[0]));
-        Self { terms, sequences, counts, endpoints: 0 }
+        Self { list: terms, sequences, counts, endpoints: 0 }
     }
 
     /// The task asks for a number, so that a list is no better an answer.
@@ -205,7 +205,7 @@ impl Terms {
     /// Counts one endpoint's texts towards rarity.
     pub fn learn(&mut self, texts: &Texts) {
         self.endpoints += 1;
-        for term in &mut self.terms {
+        for term in &mut self.list {
             term.is_brand |= texts.in_host(term);
             term.in_requests += u32::from(texts.in_request(term) > 0);
             term.in_answers +=
@@ -217,10 +217,10 @@ impl Terms {
         let mut held = [0_u64; 7];
         let mut of = [0_u64; 7];
         let covered = self.covered(texts);
-        for term in self.terms.iter().filter(|it| !it.is_brand) {
+        for term in self.list.iter().filter(|it| !it.is_brand) {
             let asked = u64::from(self.weight(term, term.in_requests));
             let told = u64::from(self.weight(term, term.in_answers));
-            let half = term.joined.is_some_and(|it| texts.in_request(&self.terms[it]) == 0);
+            let half = term.joined.is_some_and(|it| texts.in_request(&self.list[it]) == 0);
             let by_name = if half { 0 } else { texts.in_names(term) };
             let by_value = if half {
                 0
@@ -256,7 +256,7 @@ impl Terms {
         Held {
             by_value: share(0),
             by_name: share(1),
-            by_host: if self.terms.iter().any(|it| texts.in_host(it)) { 1000 } else { 0 },
+            by_host: if self.list.iter().any(|it| texts.in_host(it)) { 1000 } else { 0 },
             by_keys: share(2),
             by_answer: share(3),
             nouns_off: share(4),
@@ -268,7 +268,7 @@ impl Terms {
     /// The request names a collection, as REST does in the plural, that the task does not ask for, and nothing that it does:
     /// `/search/tracks` when users were asked for.
     pub fn other_collection(&self, texts: &Texts) -> bool {
-        let mut nouns = self.terms.iter().filter(|it| it.kind == TermKind::Noun && !it.is_brand);
+        let mut nouns = self.list.iter().filter(|it| it.kind == TermKind::Noun && !it.is_brand);
         let Some(collection) = &texts.collection else { return false };
         nouns.clone().next().is_some()
             && nouns.all(|it| texts.in_request(it) == 0)
@@ -278,7 +278,7 @@ impl Terms {
     /// The task names this word, or a synonym of it.
     pub fn ask_for(&self, word: &str) -> bool {
         let stem = stem(word, &Stemmer::create(Algorithm::English));
-        self.terms.iter().any(|it| it.word == stem || it.also.contains(&stem))
+        self.list.iter().any(|it| it.word == stem || it.also.contains(&stem))
     }
 
     /// Rare terms weigh whole, those that every endpoint holds a fifth.
@@ -541,7 +541,11 @@ fn leaves(value: &Value, out: &mut String) {
 }
 
 fn cut(text: &str, max: usize) -> &str {
-    &text[..text.floor_char_boundary(max)]
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Distinct lower-case words of three characters or more, without a plural's s.

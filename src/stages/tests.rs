@@ -6,6 +6,7 @@
 )]
 
 mod choose;
+mod extraction;
 mod minimize;
 mod parameterize;
 mod validate;
@@ -240,7 +241,13 @@ impl Entry {
             status: Some(self.status),
             response_headers: vec![pair(("content-type", self.mime))],
             mime: self.mime.to_owned(),
-            resource_type: if document { ResourceType::Document } else { ResourceType::Fetch },
+            resource_type: if document {
+                ResourceType::Document
+            } else if self.mime.contains("javascript") {
+                ResourceType::Script
+            } else {
+                ResourceType::Fetch
+            },
             initiator: Initiator {
                 kind: if document { InitiatorKind::Other } else { InitiatorKind::Script },
                 has_stack: !document,

@@ -14,7 +14,10 @@ use crate::{
         recording::{Excerpt, Exchange, Place, SessionRecording},
     },
     error::{Code, Error, Result},
-    recipe::model::{ResponseSpec, TransportKind},
+    recipe::{
+        framing::framed,
+        model::{ResponseSpec, TransportKind},
+    },
     runner::{
         MIN_SIMILARITY_BP,
         extract::{Extracted, extract, fingerprint},
@@ -136,7 +139,7 @@ pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracte
         return None;
     }
     let (mime, body) = match exchange.excerpt.as_ref()? {
-        Excerpt::Json(it) => ("application/json", serde_json::to_vec(it).ok()?),
+        Excerpt::Json(it) => ("application/json", framed(response.framing, it).into_bytes()),
         Excerpt::Html(it) => ("text/html", it.clone().into_bytes()),
         Excerpt::Text(it) => ("text/plain", it.clone().into_bytes()),
     };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     artifacts::payloads::Reason,
-    recipe::model::{ParamType, Parameter, ResponseSpec, ResponseType},
+    recipe::model::{ParamType, Parameter, ResponseSpec, ResponseType, SlotSource},
     stages::request::template,
 };
 
@@ -12,9 +12,18 @@ fn weave(
     first: &SessionRecording,
     second: Option<&SessionRecording>,
 ) -> Judged<RecipeDraftMinimized> {
-    let (request, slots) = template(&first.exchanges[0]).unwrap();
+    weave_at(first, 0, second)
+}
+
+fn weave_at(
+    first: &SessionRecording,
+    at: u32,
+    second: Option<&SessionRecording>,
+) -> Judged<RecipeDraftMinimized> {
+    let (request, slots) = template(&first.exchanges[at as usize]).unwrap();
     let analysis = ResponseSpec {
         kind: ResponseType::Json,
+        framing: None,
         extract: Some("hits".to_owned()),
         embedded: None,
         html: None,
@@ -22,7 +31,7 @@ fn weave(
         required_paths: Vec::new(),
     };
     let draft = RecipeDraft {
-        exchange: 0,
+        exchange: at,
         second_exchange: second.map(|_| 0),
         request,
         slots,
@@ -84,7 +93,15 @@ fn a_typed_value_becomes_a_parameter_where_it_stands() {
             "red fern",
             at("http://shop.test/find/garden-hose.html"),
             at("http://shop.test/find/red-fern.html"),
-            "/find/{q}.html",
+            "/find/{q|slug}.html",
+            ParamType::Str,
+        ),
+        (
+            "Garden Hose",
+            "Red Fern",
+            at("http://shop.test/s?kind=garden-hose"),
+            at("http://shop.test/s?kind=red-fern"),
+            "{q|slug}",
             ParamType::Str,
         ),
         (
@@ -200,11 +217,11 @@ fn what_does_not_follow_the_typing_comes_from_an_earlier_call() {
             Some(one(&[("q", "teapot")], at("http://shop.test/s?q=lantern&key=17"))),
             "`q` of the second request",
         ),
-        // One value in two spellings, of which only one can follow the input.
+        // A spelling that holds for the first only.
         (
-            one(&[("q", "garden hose")], at("http://shop.test/in/garden-hose?q=garden+hose")),
-            Some(one(&[("q", "red fern")], at("http://shop.test/in/red-fern?q=red+fern"))),
-            "query `q`",
+            one(&[("q", "Garden Hose")], at("http://shop.test/in/garden-hose")),
+            Some(one(&[("q", "Red Fern")], at("http://shop.test/in/Red-Fern"))),
+            "path segment",
         ),
     ];
     for (first, second, named) in cases {
@@ -221,6 +238,13 @@ fn one_value_in_two_places_is_one_parameter() {
     let out = done(weave(&first, Some(&second)));
     assert_eq!((out.request.url.as_str(), out.parameters.len()), ("http://shop.test/in/{q}", 1));
     assert_eq!(out.request.query[0].value, "{q}");
+    // In two spellings too.
+    let first = one(&[("q", "Garden hose")], at("http://shop.test/in/garden-hose?q=Garden+hose"));
+    let second = one(&[("q", "Red fern")], at("http://shop.test/in/red-fern?q=Red+fern"));
+    let out = done(weave(&first, Some(&second)));
+    assert_eq!(out.request.url, "http://shop.test/in/{q|slug}");
+    assert_eq!(out.request.query[0].value, "{q}");
+    assert_eq!(out.second.unwrap()["q"], "Red fern");
     // Two typed values of which one is part of the other.
     let two = |a, b, url| one(&[("q", a), ("city", b)], at(url));
     let first = two("bergen hotels", "bergen", "http://shop.test/s?q=bergen+hotels&city=bergen");
@@ -228,6 +252,126 @@ fn one_value_in_two_places_is_one_parameter() {
     let out = done(weave(&first, Some(&second)));
     let values: Vec<&str> = out.request.query.iter().map(|it| it.value.as_str()).collect();
     assert_eq!(values, ["{q}", "{city}"]);
+}
+
+#[test]
+fn a_typed_value_inside_an_encoded_value() {
+    let inner = |q: &str| json!({"filters": {"q": q}, "v": 2}).to_string();
+    let algolia = |q: &str| json!({"requests": [{"indexName": "shop", "params": q}]});
+    let pair = |it: &str| {
+        let pairs = [("f", it)];
+        let query =
+            url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        at(&format!("http://shop.test/s?{query}"))
+    };
+    let odd = r#"red "fern" & ivy"#;
+    for (first, second, woven) in [
+        (pair(&inner("garden hose")), pair(&inner(odd)), r#"{\"q\":\"{q|json}\"}"#),
+        (
+            json_body(&algolia("query=garden%20hose&hitsPerPage=10")),
+            json_body(&algolia("query=red%20%22fern%22%20%26%20ivy&hitsPerPage=10")),
+            "query={q|url}&hitsPerPage=10",
+        ),
+        (
+            json_body(&json!({"variables": inner("garden hose")})),
+            json_body(&json!({"variables": inner(odd)})),
+            "{q|json}",
+        ),
+        (
+            pair("http://shop.test/find?term=garden+hose&x=1"),
+            pair("http://shop.test/find?term=red%20%22fern%22+%26+ivy&x=1"),
+            "/find?term={q|url}&x=1",
+        ),
+    ] {
+        let (first, second) = (one(&[("q", "garden hose")], first), one(&[("q", odd)], second));
+        let out = done(weave(&first, Some(&second)));
+        let text = serde_json::to_string(&out.request).unwrap();
+        assert!(text.contains(woven), "{woven} is not in {text}");
+        assert_eq!(out.second.unwrap()["q"], odd);
+    }
+    // Another part of the same value differs.
+    let first = one(&[("q", "hose")], json_body(&algolia("query=hose&page=0&userToken=a1")));
+    let second = one(&[("q", "fern")], json_body(&algolia("query=fern&page=0&userToken=b2")));
+    assert_eq!(rejected(weave(&first, Some(&second))).reason, Reason::SeveralCalls);
+}
+
+#[test]
+fn dates_stay_dates() {
+    let on = |day: &str| one(&[("day", day)], at(&format!("http://shop.test/s?on={day}")));
+    let format = |a: &str, b: &str| {
+        done(weave(&on(a), Some(&on(b)))).parameters[0].constraints.format.is_some()
+    };
+    assert!(format("2026-03-28", "2026-04-02"));
+    assert!(!format("2026-03-28", "today"));
+}
+
+#[test]
+fn what_an_earlier_answer_gave_is_no_constant() {
+    let after = |before: Vec<Entry>, url: &str| {
+        let mut entries = before;
+        entries.push(at(url));
+        let recording = session(&[("q", "lantern")], "", entries);
+        let at = recording.exchanges.len() as u32 - 1;
+        weave_at(&recording, at, None)
+    };
+    let lookup = |answer: &Value| get("http://shop.test/suggest?term=lantern", answer);
+    let anyone = |answer: &Value| get("http://shop.test/config", answer);
+    let place = json!({"places": [{"id": 77, "lat": 60.392}]});
+    for (before, url, named) in [
+        (vec![lookup(&place)], "http://shop.test/s?q=lantern&place=77", Some("query `place`")),
+        (vec![lookup(&place)], "http://shop.test/in/60.392?q=lantern", Some("path segment")),
+        // The page before of the same endpoint.
+        (
+            vec![get(
+                "http://shop.test/s?q=lantern",
+                &json!({"hits": [], "next_cursor": "b2Zmc2V0OjIw"}),
+            )],
+            "http://shop.test/s?q=lantern&cursor=b2Zmc2V0OjIw",
+            Some("query `cursor`"),
+        ),
+        // Anybody gets it; it stands there by chance; it is from a later answer.
+        (vec![anyone(&place), lookup(&place)], "http://shop.test/s?q=lantern&place=77", None),
+        (vec![lookup(&place)], "http://shop.test/s?q=lantern&v=77", None),
+        (vec![anyone(&place)], "http://shop.test/s?q=lantern&place=77", None),
+    ] {
+        match named {
+            Some(named) => {
+                let reject = rejected(after(before, url));
+                assert_eq!(reject.reason, Reason::SeveralCalls);
+                assert!(reject.detail.contains(named), "{named}: {}", reject.detail);
+            }
+            None => _ = done(after(before, url)),
+        }
+    }
+}
+
+#[test]
+fn a_token_of_an_earlier_answer_is_chained_unless_that_needs_the_input() {
+    const TOKEN: &str = "Zk3vQ9xT7bLm2pWc8RfYhN4sZk3vQ9xT";
+    let with = |url: &'static str, mime: &'static str, answer: String| {
+        let first = Entry { mime, answer, ..get(url, &json!({})) };
+        let search =
+            Entry { headers: vec![("x-csrf-token", TOKEN)], ..at("http://shop.test/s?q=lantern") };
+        let recording = session(&[("q", "lantern")], "", vec![first, search]);
+        weave_at(&recording, 1, None)
+    };
+    let json = format!("{{\"csrf\": {{\"token\": \"{TOKEN}\"}}}}");
+    for (mime, answer) in [
+        ("application/json", json.clone()),
+        ("application/json", format!(")]}}'\n{json}")),
+        ("text/javascript", format!("cb({json});")),
+    ] {
+        let out = done(with("http://shop.test/session?callback=cb", mime, answer));
+        let [slot] = &out.slots[..] else { panic!("{:?}", out.slots) };
+        let SlotSource::Response { url, path } = &slot.from else { panic!("{:?}", slot.from) };
+        assert_eq!(
+            (url.as_str(), path.as_str()),
+            ("http://shop.test/session?callback=cb", "csrf.token")
+        );
+        assert!(!serde_json::to_string(&out).unwrap().contains(TOKEN));
+    }
+    let reject = rejected(with("http://shop.test/session?for=lantern", "application/json", json));
+    assert_eq!(reject.reason, Reason::SeveralCalls);
 }
 
 #[test]
@@ -268,6 +412,14 @@ fn paging_is_optional_with_its_recorded_value() {
     let body: Value = serde_json::from_slice(&sent.body.unwrap()).unwrap();
     assert_eq!(body, json!({"q": "lantern", "from": 10, "size": "many"}));
     check(form("q=lantern&limit=5"), &[("limit", "5")]);
+    let sent = check(
+        json_body(
+            &json!({"query": "{ x }", "variables": {"q": "lantern", "first": 10, "in": {"a": {"page": 1}}}}),
+        ),
+        &[("first", "10")],
+    );
+    let body: Value = serde_json::from_slice(&sent.body.unwrap()).unwrap();
+    assert_eq!(body["variables"]["first"], 10);
     // Not a page number.
     check(at("http://shop.test/s?q=lantern&page=next&start=20260101"), &[]);
     // A typed value keeps its name.

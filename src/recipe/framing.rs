@@ -1,0 +1,265 @@
+//! How JSON is framed by the text that carries it: a guard in front, a callback around, one value a line.
+//!
+//! The recording and the runner both ask here, so that what was measured is what a run reads. Nothing is executed: of a
+//! script only `name(JSON)` is understood.
+
+use serde_json::Value;
+
+use super::model::Framing;
+
+/// The name that a recipe sends as JSONP callback, whatever the page sent.
+pub const CALLBACK: &str = "callback";
+
+/// Guards against inclusion as a script, longest first among those with a common beginning.
+const GUARDS: &[&str] = &[
+    ")]}',",
+    ")]}'",
+    ")]}",
+    "for(;;);",
+    "for (;;);",
+    "while(1);",
+    "while (1);",
+    "&&&START&&&",
+    "{}&&",
+    "{} &&",
+];
+/// Longer is no callback that a page makes up.
+const MAX_CALLBACK: usize = 200;
+
+/// JSON that was found in a text.
+#[derive(Debug, PartialEq)]
+pub struct Framed<'a> {
+    /// Absent for plain JSON.
+    pub framing: Option<Framing>,
+    pub value: Value,
+    /// The function called, for JSONP.
+    pub callback: Option<&'a str>,
+}
+
+/// The JSON of a text and how it is framed; `None` when it holds none. Plain numbers and strings count as JSON only where
+/// `declared` says that the text is some kind of JSON (its MIME type), and lines are otherwise two or more objects.
+pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a>> {
+    let body = trimmed(text);
+    let plain = |framing, value| Some(Framed { framing, value, callback: None });
+    if by_lines(mime) {
+        return plain(Some(Framing::Lines), lines(body)?);
+    }
+    if let Some(rest) = unguarded(body) {
+        return plain(Some(Framing::Prefix), serde_json::from_str(rest).ok()?);
+    }
+    if body.starts_with(['{', '[']) || declared {
+        if let Ok(value) = serde_json::from_str(body) {
+            return plain(None, value);
+        }
+        if body.starts_with('{')
+            && let Some(Value::Array(all)) = lines(body)
+            && all.len() >= 2
+            && all.iter().all(Value::is_object)
+        {
+            return plain(Some(Framing::Lines), Value::Array(all));
+        }
+        if body.starts_with(['{', '[']) {
+            return None;
+        }
+    }
+    let (callback, argument) = call(body)?;
+    let value: Value = serde_json::from_str(argument).ok()?;
+    // `init(3)` is a program, not data.
+    (value.is_object() || value.is_array()).then_some(Framed {
+        framing: Some(Framing::Jsonp),
+        value,
+        callback: Some(callback),
+    })
+}
+
+/// The JSON of a text framed as said; without framing plain, or behind a guard, which sites add at will. The error is what the
+/// parser said, or `None` when the frame is not there.
+pub fn unframed(framing: Option<Framing>, text: &str) -> Result<Value, Option<serde_json::Error>> {
+    let body = trimmed(text);
+    match framing {
+        None | Some(Framing::Prefix) => {
+            serde_json::from_str(unguarded(body).unwrap_or(body)).map_err(Some)
+        }
+        Some(Framing::Jsonp) => {
+            let (_, argument) = call(body).ok_or(None)?;
+            serde_json::from_str(argument).map_err(Some)
+        }
+        Some(Framing::Lines) => lines(body).ok_or(None),
+    }
+}
+
+/// The value as a text framed so: what a recording that kept only the value stands for.
+pub fn framed(framing: Option<Framing>, value: &Value) -> String {
+    match (framing, value) {
+        (None, _) => value.to_string(),
+        (Some(Framing::Prefix), _) => format!(")]}}'\n{value}"),
+        (Some(Framing::Jsonp), _) => format!("{CALLBACK}({value});"),
+        (Some(Framing::Lines), Value::Array(all)) => {
+            all.iter().flat_map(|it| [it.to_string(), "\n".to_owned()]).collect()
+        }
+        (Some(Framing::Lines), it) => format!("{it}\n"),
+    }
+}
+
+fn trimmed(text: &str) -> &str {
+    let text = text.trim_start();
+    text.strip_prefix('\u{feff}').unwrap_or(text).trim()
+}
+
+fn unguarded(text: &str) -> Option<&str> {
+    GUARDS.iter().find_map(|it| text.strip_prefix(it)).map(str::trim_start)
+}
+
+/// Types that say one value a line.
+fn by_lines(mime: &str) -> bool {
+    ["ndjson", "jsonl", "json-lines", "jsonlines", "json-seq"].iter().any(|it| mime.contains(it))
+}
+
+/// One JSON value a line, empty lines and the record separators of RFC 7464 apart.
+fn lines(text: &str) -> Option<Value> {
+    text.lines()
+        .map(|it| it.trim_start_matches('\u{1e}').trim())
+        .filter(|it| !it.is_empty())
+        .map(|it| serde_json::from_str(it).ok())
+        .collect::<Option<Vec<Value>>>()
+        .map(Value::Array)
+}
+
+/// Function and argument of `name(…);`, behind comments and the check that the function is there
+/// (`typeof name === 'function' && name(…)`).
+fn call(text: &str) -> Option<(&str, &str)> {
+    let mut rest = text;
+    while let Some(comment) = rest.strip_prefix("/*") {
+        rest = comment.split_once("*/")?.1.trim_start();
+    }
+    let inner =
+        rest.trim_end_matches(|it: char| it == ';' || it.is_whitespace()).strip_suffix(')')?;
+    let (head, argument) = inner.split_once('(')?;
+    let name = head.rsplit("&&").next()?.trim();
+    let (name, before) = (name, head[..head.len() - head.rsplit("&&").next()?.len()].trim());
+    let check = before.strip_suffix("&&").map_or("", str::trim);
+    let checks = [String::new(), name.to_owned(), format!("window.{name}")]
+        .into_iter()
+        .chain(["'", "\""].map(|it| format!("typeof {name} === {it}function{it}")));
+    let is_call = is_callback(name) && checks.into_iter().any(|it| it == check);
+    is_call.then_some((name, argument.trim()))
+}
+
+/// Names joined by dots.
+fn is_callback(name: &str) -> bool {
+    name.len() <= MAX_CALLBACK
+        && name.split('.').all(|it| {
+            it.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$')
+                && it.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$')
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn frames() {
+        use Framing::{Jsonp, Lines, Prefix};
+        let x = || json!({"a": [1]});
+        for (text, mime, expected) in [
+            (r#"{"a": [1]}"#, "text/plain", Some((None, x(), None))),
+            ("\u{feff} {\"a\": [1]}", "text/html", Some((None, x(), None))),
+            (")]}'\n{\"a\":[1]}", "application/json", Some((Some(Prefix), x(), None))),
+            (")]}',\n{\"a\":[1]}", "text/plain", Some((Some(Prefix), x(), None))),
+            ("while(1);{\"a\":[1]}", "application/json", Some((Some(Prefix), x(), None))),
+            ("for(;;);{\"a\":[1]}", "text/javascript", Some((Some(Prefix), x(), None))),
+            ("{}&&{\"a\":[1]}", "text/json-comment", Some((Some(Prefix), x(), None))),
+            ("cb({\"a\":[1]});", "text/javascript", Some((Some(Jsonp), x(), Some("cb")))),
+            (
+                "/**/ $.j_1.b ( {\"a\":[1]} )\n",
+                "text/html",
+                Some((Some(Jsonp), x(), Some("$.j_1.b"))),
+            ),
+            (
+                "/**/ typeof cb === 'function' && cb({\"a\":[1]});",
+                "text/javascript",
+                Some((Some(Jsonp), x(), Some("cb"))),
+            ),
+            ("cb && cb({\"a\":[1]})", "text/javascript", Some((Some(Jsonp), x(), Some("cb")))),
+            (
+                "{\"a\":1}\n{\"a\":2}\n",
+                "text/plain",
+                Some((Some(Lines), json!([{"a": 1}, {"a": 2}]), None)),
+            ),
+            ("{\"a\":1}", "application/x-ndjson", Some((Some(Lines), json!([{"a": 1}]), None))),
+            (
+                "\u{1e}1\n\u{1e}2\n",
+                "application/json-seq",
+                Some((Some(Lines), json!([1, 2]), None)),
+            ),
+            ("", "application/jsonl", Some((Some(Lines), json!([]), None))),
+            // Programs, prose, pages, broken data.
+            ("cb({\"a\":[1]}); other()", "text/javascript", None),
+            ("cb({\"a\":[1]}, 2)", "text/javascript", None),
+            ("init(3)", "text/javascript", None),
+            ("evil();cb({})", "text/javascript", None),
+            ("other && cb({})", "text/javascript", None),
+            ("a b({})", "text/javascript", None),
+            ("(function(){})({})", "text/javascript", None),
+            ("3", "text/plain", None),
+            ("{\"a\":1}\nand more", "text/plain", None),
+            ("[1]\n[2]", "text/plain", None),
+            ("{\"a\":1", "application/json", None),
+            ("<html>", "text/html", None),
+        ] {
+            let declared = mime.ends_with("json");
+            let found = detect(text, mime, declared).map(|it| (it.framing, it.value, it.callback));
+            assert_eq!(found, expected, "{text}");
+        }
+        assert_eq!(detect("3", "application/json", true).unwrap().value, json!(3));
+    }
+
+    #[test]
+    fn a_frame_that_was_said_must_be_there() {
+        assert!(unframed(Some(Framing::Jsonp), "{}").is_err());
+        assert!(unframed(Some(Framing::Lines), "{}\nx").is_err());
+        assert_eq!(unframed(None, ")]}'\n[1]").unwrap(), json!([1]));
+        assert_eq!(unframed(Some(Framing::Prefix), "[1]").unwrap(), json!([1]));
+        let deep = format!("cb({}{})", "[".repeat(5000), "]".repeat(5000));
+        assert!(unframed(Some(Framing::Jsonp), &deep).is_err());
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            ".{0,12}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 24, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::btree_map(".{0,6}", inner, 0..5)
+                    .prop_map(|it| Value::Object(it.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn unframed_is_what_was_framed(value in any_json()) {
+            for framing in [None, Some(Framing::Prefix), Some(Framing::Jsonp)] {
+                prop_assert_eq!(unframed(framing, &framed(framing, &value)).unwrap(), value.clone());
+            }
+            let list = json!([value, {"a": 1}]);
+            let text = framed(Some(Framing::Lines), &list);
+            prop_assert_eq!(unframed(Some(Framing::Lines), &text).unwrap(), list);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,60}") {
+            for mime in ["", "application/x-ndjson", "text/javascript"] {
+                let _ = detect(&text, mime, false);
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What a request took from an earlier answer: an id that a look-up gave for the typed value, a cursor of the page before.
+//! Such a value must not be written down as if it were part of the question.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::rank::operation;
+use crate::{
+    artifacts::recording::{Excerpt, Exchange, SessionRecording},
+    recipe::{
+        model::{BodyTemplate, RequestTemplate, Slot, SlotSource},
+        template::Template,
+    },
+};
+
+/// Last words of names whose values other answers give.
+const REFERENCES: &[&str] = &[
+    "id",
+    "ids",
+    "key",
+    "code",
+    "cursor",
+    "after",
+    "before",
+    "next",
+    "continuation",
+    "handle",
+    "uuid",
+    "guid",
+    "ref",
+    "slug",
+    "place",
+    "station",
+    "lat",
+    "lon",
+    "lng",
+    "latitude",
+    "longitude",
+];
+/// Shorter values stand in any answer by chance.
+const MIN_REFERENCE: usize = 2;
+const MIN_TELLING: usize = 6;
+
+/// The slot whose value is asked for at an address that what was typed is part of: another input needs another address.
+pub fn typed_slot<'a>(slots: &'a [Slot], recording: &SessionRecording) -> Option<&'a str> {
+    let follows = |url: &str| {
+        recording
+            .exchanges
+            .iter()
+            .any(|it| it.url == url && !it.measures.typed_in_request.is_empty())
+    };
+    slots.iter().find_map(|slot| match &slot.from {
+        SlotSource::Response { url, .. } | SlotSource::Document { url, .. } if follows(url) => {
+            Some(slot.name.as_str())
+        }
+        _ => None,
+    })
+}
+
+/// The part of the request whose constant value stands in an earlier answer to the typed value, or of the same endpoint, and in
+/// no answer that anybody gets.
+pub fn borrowed(
+    request: &RequestTemplate,
+    exchange: &Exchange,
+    recording: &SessionRecording,
+) -> Option<String> {
+    let earlier = recording.exchanges.iter().filter(|it| it.id < exchange.id);
+    let (mut own, mut anyones) = (BTreeSet::new(), BTreeSet::new());
+    for it in earlier {
+        let Some(Excerpt::Json(answer)) = &it.excerpt else { continue };
+        let follows = !it.measures.typed_in_request.is_empty() || same_endpoint(it, exchange);
+        leaves(answer, if follows { &mut own } else { &mut anyones });
+    }
+    if own.is_empty() {
+        return None;
+    }
+    // What the task sentence names was known before any call.
+    let named: BTreeSet<&str> =
+        recording.task.split(|c: char| c.is_whitespace() || "(),;:\"'?!".contains(c)).collect();
+    let taken = |name: &str, text: &str| {
+        let text = literal(text)?;
+        (!named.contains(text.as_str())
+            && tells(name, &text)
+            && own.contains(&text)
+            && !anyones.contains(&text))
+        .then_some(())
+    };
+    let path = request.url.splitn(4, '/').nth(3).unwrap_or_default();
+    for (i, segment) in path.split('/').enumerate() {
+        if taken("", segment).is_some() {
+            return Some(format!("path segment {i}"));
+        }
+    }
+    for pair in &request.query {
+        if taken(&pair.name, &pair.value).is_some() {
+            return Some(format!("query `{}`", pair.name));
+        }
+    }
+    match &request.body {
+        Some(BodyTemplate::Form(fields)) => fields
+            .iter()
+            .find(|it| taken(&it.name, &it.value).is_some())
+            .map(|it| format!("form field `{}`", it.name)),
+        Some(BodyTemplate::Json(body)) => {
+            in_json(body, "", "", &|name, text| taken(name, text).is_some())
+        }
+        _ => None,
+    }
+}
+
+fn same_endpoint(a: &Exchange, b: &Exchange) -> bool {
+    let base = |it: &Exchange| it.url.split('?').next().unwrap_or_default().to_owned();
+    a.method == b.method && base(a) == base(b) && operation(a) == operation(b)
+}
+
+fn in_json(
+    value: &Value,
+    name: &str,
+    pointer: &str,
+    taken: &impl Fn(&str, &str) -> bool,
+) -> Option<String> {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().find_map(|(key, it)| in_json(it, key, &format!("{pointer}/{key}"), taken))
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(i, it)| in_json(it, name, &format!("{pointer}/{i}"), taken)),
+        Value::String(text) => taken(name, text).then(|| format!("body `{pointer}`")),
+        Value::Number(it) => taken(name, &it.to_string()).then(|| format!("body `{pointer}`")),
+        _ => None,
+    }
+}
+
+/// The text of a template without parameters and slots.
+fn literal(text: &str) -> Option<String> {
+    let template = Template::parse(text).ok().filter(Template::is_literal)?;
+    template.render(|_| Err::<String, ()>(())).ok()
+}
+
+/// Whether a value can be told from one that stands there by chance.
+fn tells(name: &str, value: &str) -> bool {
+    let last = name
+        .rsplit(|c: char| !c.is_ascii_alphanumeric())
+        .next()
+        .map(|it| {
+            it.trim_start_matches(|c: char| {
+                c.is_ascii_lowercase() && it.contains(char::is_uppercase)
+            })
+        })
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let reference = REFERENCES.contains(&last.as_str()) || REFERENCES.contains(&name);
+    let has_digit = value.contains(|c: char| c.is_ascii_digit());
+    (reference && value.len() >= MIN_REFERENCE && (has_digit || value.len() >= MIN_TELLING))
+        || (has_digit && value.len() >= MIN_TELLING && !value.contains(' '))
+}
+
+fn leaves(value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(all) => all.iter().for_each(|it| leaves(it, out)),
+        Value::Object(all) => all.values().for_each(|it| leaves(it, out)),
+        Value::String(it) => _ = out.insert(it.clone()),
+        Value::Number(it) => _ = out.insert(it.to_string()),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_tell() {
+        for (name, value, expected) in [
+            ("id", "77", true),
+            ("placeId", "77", true),
+            ("place_id", "77", true),
+            ("after", "YXJyYX", true),
+            ("lat", "60.39", true),
+            ("v", "77", false),
+            ("page", "12", false),
+            ("id", "all", false),
+            ("sort", "relevance", false),
+            ("x", "ab12cd", true),
+            ("x", "in 2024 too", false),
+        ] {
+            assert_eq!(tells(name, value), expected, "{name}={value}");
+        }
+    }
+}

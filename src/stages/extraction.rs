@@ -1,0 +1,341 @@
+//! How an answer is read: which list of it holds the data.
+//!
+//! Every list of the answer is scored by what it holds, what the page showed of it and how it is called; the best is taken
+//! when it is good enough and ahead, else the JSON is returned whole. A facet list beside the results, a list within an
+//! item of another list, and a list that the page did not show while it showed another are never taken.
+
+use std::collections::BTreeSet;
+
+use super::html_items;
+use crate::{
+    artifacts::{
+        payloads::{DataSource, ListPath},
+        recording::{Excerpt, Exchange, ListMeasure, SessionRecording},
+    },
+    recipe::model::{ResponseSpec, ResponseType},
+};
+
+/// Below this a list is taken only when the answer has no other.
+const ENOUGH_BP: i32 = 3000;
+const ENOUGH_ALONE_BP: i32 = 800;
+/// Nearer to the next list than this, nobody can know.
+const LEAD_BP: i32 = 200;
+/// Share of a group's text that its inner list must hold for the group to be a mere wrapper.
+const WRAPPED_BP: u32 = 7000;
+
+/// What lists of results are called, in APIs of all kinds.
+const RESULTS: &[&str] = &[
+    "result",
+    "item",
+    "hit",
+    "doc",
+    "document",
+    "record",
+    "rec",
+    "entry",
+    "row",
+    "node",
+    "edge",
+    "feature",
+    "collection",
+    "data",
+    "list",
+    "content",
+    "object",
+    "match",
+    "element",
+    "value",
+    "member",
+    "response",
+    "binding",
+];
+/// What stands beside results: ways to narrow them, to leave them, to pay for them, or words about the answer itself.
+const BESIDE: &[&str] = &[
+    "ad",
+    "agg",
+    "aggregation",
+    "badge",
+    "banner",
+    "breadcrumb",
+    "button",
+    "category",
+    "chip",
+    "column",
+    "config",
+    "correction",
+    "didyoumean",
+    "error",
+    "experiment",
+    "facet",
+    "field",
+    "filter",
+    "flag",
+    "header",
+    "icon",
+    "image",
+    "language",
+    "link",
+    "locale",
+    "menu",
+    "message",
+    "meta",
+    "metadata",
+    "nav",
+    "navigation",
+    "notification",
+    "option",
+    "page",
+    "pagination",
+    "paging",
+    "param",
+    "preload",
+    "promotion",
+    "recommendation",
+    "recommended",
+    "refinement",
+    "related",
+    "schema",
+    "setting",
+    "sort",
+    "sorting",
+    "sponsored",
+    "suggest",
+    "suggestion",
+    "tag",
+    "tracking",
+    "var",
+    "warning",
+];
+/// Words of a task that say nothing about what is listed.
+const STOP: &[&str] = &[
+    "the", "and", "for", "with", "from", "show", "find", "search", "get", "look", "see", "all",
+    "any", "that", "this", "what", "which", "who", "are", "was", "its", "into", "about",
+];
+/// Keys under which a list's items wrap their payload, and keys that may be lost with the wrapper.
+const PAYLOAD: &[&str] =
+    &["node", "item", "document", "resource", "record", "entity", "result", "hit"];
+const ENVELOPE: &[&str] = &["cursor", "__typename", "position", "rank", "score"];
+
+/// How to read the answer. `None` when an HTML page has no list that can be told.
+pub fn response(
+    exchange: &Exchange,
+    source: DataSource,
+    recording: &SessionRecording,
+) -> Option<ResponseSpec> {
+    let mut spec = ResponseSpec {
+        kind: ResponseType::Json,
+        framing: exchange.framing,
+        extract: None,
+        embedded: None,
+        html: None,
+        min_items: None,
+        required_paths: Vec::new(),
+    };
+    match source {
+        DataSource::Json => spec.extract = best(&exchange.measures.lists, &recording.task),
+        DataSource::EmbeddedJson => {
+            spec.kind = ResponseType::Html;
+            let found =
+                exchange.measures.embedded_json.iter().max_by_key(|it| it.leaves_visible)?;
+            spec.embedded = Some(found.selector.clone());
+            spec.extract = best(&found.lists, &recording.task);
+        }
+        DataSource::Html => {
+            spec.kind = ResponseType::Html;
+            let Some(Excerpt::Html(html)) = &exchange.excerpt else {
+                return None;
+            };
+            spec.html = Some(html_items::find(html, &recording.page.visible_text)?);
+        }
+        DataSource::Text => spec.kind = ResponseType::Text,
+    }
+    Some(spec)
+}
+
+/// The path of the list that holds the data, when that is sure.
+fn best(lists: &[ListMeasure], task: &str) -> Option<String> {
+    let ranked = ranked(lists, task);
+    let top = ranked.first()?;
+    let seen = lists.iter().any(|it| it.items_visible >= 2);
+    // A task that asks for a number is answered by what stands beside the list.
+    if !seen && asks_for_a_number(task) {
+        return None;
+    }
+    let (enough, lead) = match ranked.get(1) {
+        None => (ENOUGH_ALONE_BP, 0),
+        Some(next) => (ENOUGH_BP, top.score_bp - next.score_bp),
+    };
+    let sure = top.score_bp >= enough && (ranked.len() == 1 || lead >= LEAD_BP);
+    sure.then(|| top.path.clone())
+}
+
+/// Every list that could be the data, best first, as a JMESPath.
+pub fn ranked(lists: &[ListMeasure], task: &str) -> Vec<ListPath> {
+    let wanted: BTreeSet<String> = words(task)
+        .map(|it| singular(&it))
+        .filter(|it| it.len() > 2 && !STOP.contains(&it.as_str()))
+        .collect();
+    let candidates: Vec<(&ListMeasure, Standing)> = lists
+        .iter()
+        .filter(|it| !it.path.contains("REDACTED"))
+        .filter_map(|it| Some((it, standing(it, lists)?)))
+        .collect();
+    let most = candidates.iter().map(|it| it.0.leaves_visible).max().unwrap_or(0);
+    let shown = candidates.iter().any(|it| it.0.items_visible >= 2);
+    let mut out: Vec<(ListPath, usize)> = candidates
+        .into_iter()
+        .filter(|(it, _)| !shown || it.items_visible > 0)
+        .map(|(it, standing)| (scored(it, standing, &wanted, most.max(1), shown), depth(&it.path)))
+        .collect();
+    out.sort_by(|a, b| {
+        b.0.score_bp.cmp(&a.0.score_bp).then(a.1.cmp(&b.1)).then_with(|| a.0.path.cmp(&b.0.path))
+    });
+    out.into_iter().map(|it| it.0).collect()
+}
+
+/// Where a list stands that may be the data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Free,
+    /// In a group that is hardly more than a wrapper around it; the path is flattened.
+    Wrapped,
+}
+
+fn standing(it: &ListMeasure, lists: &[ListMeasure]) -> Option<Standing> {
+    let path = it.path.as_str();
+    // A map of lists: all of them together.
+    if path.ends_with(".*") && !it.of_map && !path[..path.len() - 2].contains(['*', '[']) {
+        return Some(Standing::Wrapped);
+    }
+    let inner = if it.of_map { path.trim_end_matches(".*") } else { path };
+    if inner.contains(".*") || inner.starts_with("*.") {
+        return None;
+    }
+    let Some(at) = inner.rfind("[]") else { return Some(Standing::Free) };
+    let outer = if at == 0 { "@" } else { &path[..at] };
+    let outer = lists.iter().find(|it| it.path == outer)?;
+    let wraps = it.share_bp * 10_000 >= outer.share_bp.max(1) * WRAPPED_BP;
+    (it.instances == 1 && it.of_objects && it.len >= 2 && wraps).then_some(Standing::Wrapped)
+}
+
+fn scored(
+    it: &ListMeasure,
+    standing: Standing,
+    wanted: &BTreeSet<String>,
+    most: u32,
+    shown: bool,
+) -> ListPath {
+    let mut score = 0;
+    let mut reasons: Vec<String> = Vec::new();
+    let mut add = |bp: i32, why: &str| {
+        score += bp;
+        if bp != 0 && !why.is_empty() {
+            reasons.push(why.to_owned());
+        }
+    };
+    let share = (it.share_bp / 100).min(100);
+    if shown {
+        add((it.leaves_visible * 3000 / most) as i32, "the page showed it");
+        add((it.share_bp / 10) as i32, "");
+    } else {
+        add((it.share_bp * 2 / 5) as i32, &format!("holds {share} % of the text"));
+    }
+    if standing == Standing::Wrapped {
+        add(1500, "is wrapped in groups");
+    }
+    add(if it.of_objects { 1500 } else { 0 }, "objects");
+    add(if it.len >= 2 { 500 } else { 0 }, "");
+    add(if it.len == 0 { -1000 } else { 0 }, "is empty");
+    let all: Vec<String> = words(&it.path).map(|it| singular(&it)).collect();
+    let last: Vec<String> = words(last_key(&it.path)).map(|it| singular(&it)).collect();
+    let named =
+        |list: &[&str], words: &[String]| words.iter().any(|it| list.contains(&it.as_str()));
+    let asked = |words: &[String]| words.iter().any(|it| wanted.contains(it));
+    add(if named(RESULTS, &last) || all.is_empty() { 1500 } else { 0 }, "named like results");
+    if asked(&last) {
+        add(1500, "named in the task");
+    } else if asked(&all) {
+        add(700, "under a word of the task");
+    }
+    let beside = it.path.split(['.', '[', ']', '"']).any(|key| {
+        // `facetResults`, `searchFilters`; but `twoColumnBrowser` is no column.
+        let mut words = words(key).map(|it| singular(&it));
+        let first = words.next();
+        let last = words.last();
+        let is_beside = |it: &String| BESIDE.contains(&it.as_str()) && !wanted.contains(it);
+        first.iter().chain(&last).any(is_beside)
+    });
+    add(if beside { -3000 } else { 0 }, "named like what stands beside results");
+    add(-100 * depth(&it.path) as i32, "");
+    ListPath {
+        path: expression(it, standing),
+        score_bp: score.clamp(-10_000, 10_000),
+        reason: reasons.join(", "),
+    }
+}
+
+/// The path, flattened where it goes through groups, and past the wrapper of each item.
+fn expression(it: &ListMeasure, standing: Standing) -> String {
+    let path = match (standing, it.path.as_str()) {
+        (Standing::Free, path) => path.to_owned(),
+        (Standing::Wrapped, path) => format!("{path}[]"),
+    };
+    let mut payload = it.keys.iter().filter(|it| !ENVELOPE.contains(&it.as_str()));
+    match (payload.next(), payload.next()) {
+        (Some(key), None) if it.of_objects && PAYLOAD.contains(&key.as_str()) => {
+            let path = if path == "@" { String::new() } else { path };
+            let open = if path.ends_with(']') || path.ends_with('*') { "" } else { "[]" };
+            format!("{path}{open}.{key}")
+        }
+        _ => path,
+    }
+}
+
+fn asks_for_a_number(task: &str) -> bool {
+    let task = task.to_lowercase();
+    task.contains("how many")
+        || task.contains("number of")
+        || task.split_whitespace().next().is_some_and(|it| it == "count")
+}
+
+fn depth(path: &str) -> usize {
+    path.matches(['.', '[']).count() + usize::from(path != "@")
+}
+
+/// The key nearest the list: `nodes` of `data.search.nodes`, `packages` of `packages.*`.
+fn last_key(path: &str) -> &str {
+    let path = path
+        .trim_end_matches(|it: char| matches!(it, '*' | '[' | ']' | '.') || it.is_ascii_digit());
+    path.rsplit(['.', '[', ']', '(']).next().unwrap_or(path)
+}
+
+/// Words in lower case, camel case taken apart.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let mut out = Vec::new();
+    let mut word = String::new();
+    let mut lower = false;
+    for c in text.chars() {
+        if !c.is_alphabetic() || (c.is_uppercase() && lower) {
+            out.push(std::mem::take(&mut word));
+        }
+        lower = c.is_lowercase();
+        word.extend(c.to_lowercase().filter(|it| it.is_alphabetic()));
+    }
+    out.push(word);
+    out.into_iter().filter(|it| !it.is_empty())
+}
+
+/// English plurals cut, well enough to compare two words.
+fn singular(word: &str) -> String {
+    for (end, instead) in
+        [("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")]
+    {
+        if let Some(stem) = word.strip_suffix(end) {
+            return format!("{stem}{instead}");
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if word.len() > 3 && !stem.ends_with('s') => stem.to_owned(),
+        _ => word.to_owned(),
+    }
+}
