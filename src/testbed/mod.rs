@@ -25,7 +25,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use tokio::net::TcpListener;
@@ -40,31 +41,69 @@ type Answer = fn(&Ask, &World) -> Response;
 const TABLE: &[(&str, Answer)] = &[
     ("abc123-dsn.searchkit.test", sites::docs::searchkit),
     ("ads.adnet.test", third::ads),
+    ("api.seedbank.test", sites::hosts::seedbank),
     ("archive.test", sites::archive::answer),
+    ("atlas.test", sites::wrapped::atlas),
+    ("auction.test", sites::walls::auction),
+    ("bikes.test", sites::inputs::bikes),
+    ("boats.test", sites::inputs::boats),
+    ("bonds.test", sites::wrapped::bonds),
+    ("buses.test", sites::streams::buses),
+    ("cabins.test", sites::inputs::cabins),
     ("city.test", sites::city::answer),
+    ("clinic.test", sites::walls::clinic),
     ("code.test", sites::code::answer),
+    ("coins.test", sites::walks::coins),
     ("config.flagsrv.test", third::flags),
     ("control.test", third::control),
+    ("crier.test", sites::paging::crier),
     ("docs.test", sites::docs::answer),
     ("endless.test", sites::endless::answer),
+    ("ferries.test", sites::ferries::answer),
+    ("films.test", sites::persisted::answer),
     ("flights.test", sites::flights::answer),
     ("forum.test", sites::forum::answer),
     ("frames.test", sites::frames::answer),
+    ("gallery.test", sites::paging::gallery),
+    ("glossary.test", sites::decoys::glossary),
+    ("grants.test", sites::encoded::grants),
+    ("harbour.test", sites::rpc::harbour),
     ("hostile.test", sites::hostile::answer),
+    ("hotels.test", sites::decoys::hotels),
     ("jobs.test", sites::jobs::answer),
+    ("ledger.test", sites::rpc::ledger),
+    ("lettings.test", sites::markup::lettings),
     ("library.test", sites::library::answer),
     ("members.test", sites::members::answer),
     ("metrics.tracker.test", third::tracker),
+    ("molecules.test", sites::streams::molecules),
+    ("museum.test", sites::walls::museum),
     ("news.test", sites::news::answer),
     ("nothing.test", sites::nothing::answer),
+    ("notices.test", sites::hosts::notices),
+    ("parts.test", sites::chained::parts),
+    ("plants.test", sites::decoys::plants),
+    ("pledge.test", sites::encoded::pledge),
+    ("podcasts.test", sites::markup::podcasts),
+    ("portal.test", sites::decoys::portal),
+    ("quakes.test", sites::wrapped::quakes),
     ("recipes.test", sites::recipes::answer),
     ("redirect.test", sites::redirect::answer),
+    ("seeds.test", sites::hosts::seeds),
     ("shop.test", sites::shop::answer),
     ("stats.test", sites::stats::answer),
+    ("stock.test", sites::inputs::stock),
     ("store.test", sites::store::answer),
+    ("ticker.test", sites::streams::ticker),
     ("tickets.test", sites::tickets::answer),
+    ("transit.test", sites::chained::transit),
+    ("trees.test", sites::encoded::trees),
+    ("videos.test", sites::encoded::videos),
+    ("walks.test", sites::walks::walks),
     ("widget.framehost.test", sites::frames::widget),
+    ("wines.test", sites::inputs::wines),
     ("worker.test", sites::worker::answer),
+    ("xn--bcher-kva.test", sites::hosts::buecher),
 ];
 
 /// Every host name served, sorted.
@@ -125,7 +164,9 @@ impl Testbed {
 }
 
 async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
-    let ask = match Ask::read(request).await {
+    let (mut head, body) = request.into_parts();
+    let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
+    let ask = match Ask::read(Request::from_parts(head, body)).await {
         Ok(ask) => ask,
         Err(refusal) => return refusal,
     };
@@ -134,6 +175,9 @@ async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
     }
     if ask.host == "endless.test" {
         tokio::time::sleep(sites::endless::delay(&ask)).await;
+    }
+    if let ("ticker.test", "/feed", Ok(upgrade)) = (&*ask.host, &*ask.path, upgrade) {
+        return sites::streams::feed(upgrade);
     }
     match TABLE.binary_search_by(|(host, _)| (*host).cmp(ask.host.as_str())) {
         Ok(i) => TABLE[i].1(&ask, &world),

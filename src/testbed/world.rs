@@ -21,6 +21,8 @@ struct Memory {
     orders: u64,
     sessions: BTreeSet<String>,
     issued: u64,
+    /// Sites whose next call comes too early.
+    hasty: BTreeSet<&'static str>,
 }
 
 impl World {
@@ -59,6 +61,16 @@ impl World {
 
     pub fn knows_session(&self, site: &str, id: &str) -> bool {
         self.memory().sessions.contains(&format!("{site} {id}"))
+    }
+
+    /// The next [`World::is_hasty`] for the site will say yes.
+    pub fn expect_haste(&self, site: &'static str) {
+        self.memory().hasty.insert(site);
+    }
+
+    /// Whether this call comes too early. Only the first one does.
+    pub fn is_hasty(&self, site: &'static str) -> bool {
+        self.memory().hasty.remove(site)
     }
 
     /// A panic elsewhere cannot leave counters half written, so a poisoned lock is still good.

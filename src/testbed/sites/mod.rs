@@ -1,23 +1,37 @@
 //! One file per site. Each answers its own calls and leaves the rest to [`super::shell::answer`].
 
 pub mod archive;
+pub mod chained;
 pub mod city;
 pub mod code;
+pub mod decoys;
 pub mod docs;
+pub mod encoded;
 pub mod endless;
+pub mod ferries;
 pub mod flights;
 pub mod forum;
 pub mod frames;
 pub mod hostile;
+pub mod hosts;
+pub mod inputs;
 pub mod jobs;
 pub mod library;
+pub mod markup;
 pub mod members;
 pub mod news;
 pub mod nothing;
+pub mod paging;
+pub mod persisted;
 pub mod recipes;
 pub mod redirect;
+pub mod rpc;
 pub mod shop;
 pub mod stats;
 pub mod store;
+pub mod streams;
 pub mod tickets;
+pub mod walks;
+pub mod walls;
 pub mod worker;
+pub mod wrapped;

@@ -1,6 +1,8 @@
 //! The testbed as its callers see it, over HTTP.
 
+mod corpus;
 mod data;
+mod kinds;
 mod server;
 
 use reqwest::{Client, RequestBuilder, StatusCode};

@@ -1,0 +1,170 @@
+//! `hotels.test`, `plants.test`, `portal.test` and `glossary.test`: answers beside the right one (a log
+//! that echoes, rich recommendations, siblings of one API), and a filter that asks nobody.
+
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use crate::testbed::shell::{self, Extra, Layout, Site};
+use crate::testbed::wire::{self, Ask};
+use crate::testbed::words::{self, Dice};
+use crate::testbed::world::World;
+
+const HOTELS: Site = Site {
+    name: "Bed & Bell",
+    description: "Small hotels with a bell on the desk.",
+    layout: Layout::Classic,
+    nav: &["Hotels", "Regions", "Vouchers"],
+    main: r#"<h1>Where do you want to stay?</h1>
+<form id="ask" role="search"><input type="search" id="q" aria-label="Destination"><button>Find hotels</button></form>
+<p id="status" role="status"></p><div id="hotels"></div>"#,
+    script: ("/js/hotels.js", include_str!("../pages/hotels.js")),
+    extras: &[Extra::Tracker, Extra::Ads, Extra::Flags],
+};
+
+const PLANTS: Site = Site {
+    name: "Windowsill",
+    description: "How often to water it.",
+    layout: Layout::Classic,
+    nav: &["Plants", "Pots", "Pests"],
+    main: r#"<h1>Is it thirsty?</h1>
+<form id="ask" role="search"><input type="search" id="q" aria-label="Plant"><button>Look up</button></form>
+<p id="status" role="status"></p><div id="answer"></div><h2>You may also like</h2><div id="also"></div>"#,
+    script: ("/js/plants.js", include_str!("../pages/plants.js")),
+    extras: &[Extra::Pixel, Extra::Recommended, Extra::Anonymous],
+};
+
+const PORTAL: Site = Site {
+    name: "Back Office",
+    description: "Everything about everything, for clerks.",
+    layout: Layout::App,
+    nav: &["Products", "Users", "Orders"],
+    main: r#"<form id="ask" role="search"><input type="search" id="q" aria-label="Search everything"><button>Search</button></form>
+<p id="status" role="status"></p><h2>Products</h2><div id="products"></div><h2>Users</h2><div id="users"></div><h2>Orders</h2><div id="orders"></div>"#,
+    script: ("/office.js", include_str!("../pages/portal.js")),
+    extras: &[Extra::Me, Extra::Heartbeat, Extra::Locale],
+};
+
+const GLOSSARY: Site = Site {
+    name: "Weaver's Glossary",
+    description: "Words of the loom.",
+    layout: Layout::Plain,
+    nav: &["A to M", "N to Z"],
+    main: r#"<h1>Glossary</h1><input type="search" id="q" aria-label="Filter terms">
+<p id="status" role="status"></p><dl id="terms"></dl>"#,
+    script: ("/glossary.js", include_str!("../pages/glossary.js")),
+    extras: &[Extra::Pixel, Extra::Tracker],
+};
+
+pub fn hotels(ask: &Ask, _: &World) -> Response {
+    match ask.route() {
+        ("GET", "/api/hotels") => match ask.param("place") {
+            Some(place) => wire::json(&hotel_list(place)),
+            None => wire::missing("place"),
+        },
+        // Answers with what it was told, as some collectors do.
+        ("POST", "/api/log") => wire::json(&json!({ "ok": true, "received": ask.json() })),
+        _ => shell::answer(&HOTELS, ask),
+    }
+}
+
+fn hotel_list(place: &str) -> Value {
+    let found = words::search("hotels", place, 1, 8);
+    let hotel = |(_, mut dice): (u64, Dice)| {
+        json!({
+            "code": format!("BB{:04}", dice.between(1, 9999)),
+            "name": format!("{} {}", dice.pick(words::ADJECTIVES), dice.pick(words::NOUNS)),
+            "place": words::capitalised(place),
+            "night": dice.cents(3900, 24_000),
+            "manager": dice.person(),
+            "about": dice.sentence(place),
+        })
+    };
+    let hotels: Vec<Value> = found.hits.into_iter().map(hotel).collect();
+    json!({ "total": found.total, "hotels": hotels })
+}
+
+pub fn plants(ask: &Ask, _: &World) -> Response {
+    match (ask.route(), ask.param("name")) {
+        (("GET", "/api/care" | "/api/similar"), None) => wire::missing("name"),
+        (("GET", "/api/care"), Some(name)) => wire::json(&care(name)),
+        (("GET", "/api/similar"), Some(name)) => wire::json(&similar(name)),
+        _ => shell::answer(&PLANTS, ask),
+    }
+}
+
+fn care(name: &str) -> Value {
+    let total = words::search("plants", name, 1, 1).total;
+    let mut dice = Dice::new(&["care", &name.to_lowercase()]);
+    let care = json!({
+        "water_every_days": dice.between(1, 40),
+        "light": format!("{} window", dice.pick(&["north", "east", "south", "west"])),
+        "advice": dice.sentence("roots"),
+    });
+    json!({ "found": total > 0, "care": if total > 0 { care } else { Value::Null } })
+}
+
+fn similar(name: &str) -> Value {
+    let found = words::search("similar plants", name, 1, 40);
+    let plant = |(at, mut dice): (u64, Dice)| {
+        let title = dice.title(name);
+        json!({
+            "id": 3000 + at,
+            "title": title,
+            "description": dice.sentence(name),
+            "url": format!("/p/{}", words::slug(&title)),
+            "price": { "amount": dice.cents(200, 6000), "currency": "EUR" },
+            "rating": { "average": dice.cents(200, 500), "count": dice.between(1, 900) },
+            "grower": dice.person(),
+            "tags": [dice.pick(words::TAGS), dice.pick(words::TAGS)],
+            "image": format!("/img/plant-{at}.png"),
+        })
+    };
+    let items: Vec<Value> = found.hits.into_iter().map(plant).collect();
+    json!({ "slot": "similar", "model": "neighbours-v2", "query": name, "total": found.total, "items": items })
+}
+
+pub fn portal(ask: &Ask, _: &World) -> Response {
+    let kind = match ask.route() {
+        ("GET", "/api/v1/products") => "products",
+        ("GET", "/api/v1/users") => "users",
+        ("GET", "/api/v1/orders") => "orders",
+        _ => return shell::answer(&PORTAL, ask),
+    };
+    match ask.param("q") {
+        Some(query) => wire::json(&records(kind, query)),
+        None => wire::missing("q"),
+    }
+}
+
+fn records(kind: &str, query: &str) -> Value {
+    let found = words::search(&format!("portal {kind}"), query, 1, 8);
+    let record = |(at, mut dice): (u64, Dice)| match kind {
+        "products" => json!({
+            "sku": format!("P-{:05}", dice.between(1, 99_999)), "title": dice.title(query),
+            "price": dice.cents(100, 90_000), "stock": dice.between(0, 400), "supplier": format!("{} Ltd", dice.pick(words::LAST)),
+        }),
+        "users" => json!({
+            "id": dice.between(1000, 9999), "display_name": dice.name(), "city": dice.pick(words::CITIES),
+            "joined": dice.date(), "bio": dice.sentence(query),
+        }),
+        _ => json!({
+            "number": format!("O-{:06}", dice.between(1, 999_999)), "placed": dice.date(), "status": dice.pick(&["open", "packed", "sent"]),
+            "total": dice.cents(500, 200_000), "lines": at, "customer": dice.name(),
+        }),
+    };
+    let list: Vec<Value> = found.hits.into_iter().map(record).collect();
+    json!({ "resource": kind, "total": found.total, "data": list })
+}
+
+pub fn glossary(ask: &Ask, _: &World) -> Response {
+    match ask.route() {
+        ("GET", "/terms.json") => {
+            let term = |noun: &&str| {
+                let mut dice = Dice::new(&["glossary", noun]);
+                json!({ "term": noun, "meaning": dice.sentence("weavers"), "first_seen": dice.between(1400, 1900) })
+            };
+            wire::json(&json!({ "terms": words::NOUNS.iter().map(term).collect::<Vec<_>>() }))
+        }
+        _ => shell::answer(&GLOSSARY, ask),
+    }
+}
