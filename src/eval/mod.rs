@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    baseline::{Baseline, Difference, reminder},
+    baseline::{Baseline, Difference},
     realworld::Prediction,
     report::page,
 };
@@ -88,6 +88,17 @@ pub struct Checks {
     pub endpoint: bool,
     pub parameters: bool,
     pub extraction: bool,
+}
+
+impl Checks {
+    /// The parts that are not right.
+    pub fn failed(self) -> Vec<&'static str> {
+        [("endpoint", self.endpoint), ("parameters", self.parameters), ("extraction", self.extraction)]
+            .into_iter()
+            .filter(|it| !it.1)
+            .map(|it| it.0)
+            .collect()
+    }
 }
 
 /// What a person wants to see of a case.
@@ -291,13 +302,18 @@ impl Evaluation {
         }
     }
 
+    /// How many recipes were verified that are wrong.
+    pub fn false_verified(&self) -> usize {
+        self.cases.iter().filter(|it| it.false_verified).count()
+    }
+
     /// Compares with a baseline; returns what this evaluation's own would be.
     pub fn compare(&mut self, baseline: &Baseline, settings: &Settings) -> Baseline {
         let now = Baseline::of(&self.cases, settings);
         self.differences = Some(baseline.differences(&now));
         let forgotten = baseline.forgotten(&now);
         self.forgotten =
-            forgotten.iter().map(|(stage, it)| reminder(*stage, it.0, &it.1)).collect();
+            forgotten.iter().map(|(stage, it)| baseline::reminder(*stage, it.0, &it.1)).collect();
         now
     }
 }
