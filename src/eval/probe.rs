@@ -655,7 +655,7 @@ impl Prober<'_, '_> {
                 .map(|other| &self.marks[other])
                 .collect();
             let telling = |part: &String, value: &Value| {
-                others.iter().any(|it| it.get(part).is_some_and(|it| it != value))
+                others.iter().any(|it| it.get(part) != Some(value))
             };
             rule.is = self.marks[i]
                 .iter()

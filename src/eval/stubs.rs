@@ -154,23 +154,17 @@ impl Stubs {
         })
     }
 
-    /// The rule meant: of those at that URL the one whose marks the request bears most of.
+    /// The rule meant: of those at that URL the one whose marks the request bears most of, and lacks fewest of.
     fn rule(&self, asked: &Parts) -> Option<&Rule> {
-        let mut best: Option<(usize, &Rule)> = None;
-        for rule in &self.rules {
-            if rule.method != asked.method || !asked.is_at(&rule.url) {
-                continue;
-            }
-            let given = || rule.is.iter().filter_map(|(part, it)| Some((asked.values.get(part)?, it)));
-            if given().any(|(asked, wanted)| asked != wanted) {
-                continue;
-            }
-            let marks = given().count();
-            if best.is_none_or(|it| marks > it.0) {
-                best = Some((marks, rule));
-            }
-        }
-        best.map(|it| it.1)
+        let marks = |rule: &Rule| {
+            let borne = rule.is.iter().filter(|it| asked.values.get(it.0) == Some(it.1)).count();
+            let given = rule.is.keys().filter(|it| asked.values.contains_key(*it)).count();
+            (borne == given).then(|| (borne, std::cmp::Reverse(rule.is.len() - borne)))
+        };
+        let at = self.rules.iter().filter(|it| it.method == asked.method && asked.is_at(&it.url));
+        // The first of equals: `max_by_key` gives the last.
+        let meant = at.rev().filter_map(|it| Some((marks(it)?, it))).max_by_key(|it| it.0);
+        meant.map(|it| it.1)
     }
 
     fn session_value(&self, key: &str) -> Option<&String> {
