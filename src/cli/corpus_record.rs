@@ -43,7 +43,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             format!("only one of the two files knows {}", unmatched.join(", ")),
         ));
     }
-    tasks.retain(|it| args.only.is_empty() || args.only.iter().any(|name| name == it.name.as_str()));
+    tasks
+        .retain(|it| args.only.is_empty() || args.only.iter().any(|name| name == it.name.as_str()));
     if tasks.is_empty() {
         return Err(Error::new(Code::Usage, "the manifest has no such entry"));
     }
@@ -116,7 +117,9 @@ fn table(made: &[(String, Result<Made>)]) -> Table {
                     Cell::new(it.bytes / 1024),
                 ]);
             }
-            Err(err) => _ = table.add_row([Cell::new(name), Cell::new(err.to_string()).fg(Color::Red)]),
+            Err(err) => {
+                _ = table.add_row([Cell::new(name), Cell::new(err.to_string()).fg(Color::Red)])
+            }
         }
     }
     table

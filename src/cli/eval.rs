@@ -119,7 +119,15 @@ fn tables(done: &Evaluation) {
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY);
     table.set_header([
-        "kind", "cases", "rank@1", "rank@8", "right", "wrong", "abstained", "nothing", "chosen",
+        "kind",
+        "cases",
+        "rank@1",
+        "rank@8",
+        "right",
+        "wrong",
+        "abstained",
+        "nothing",
+        "chosen",
     ]);
     for (kind, it) in &done.tallies {
         let share = |n: u32| {
@@ -164,7 +172,10 @@ fn tables(done: &Evaluation) {
             )),
             Cell::new(it.checks.map(eval::Checks::failed).unwrap_or_default().join(", ")),
             Cell::new(short(
-                it.chosen.as_deref().or(it.top.as_ref().map(|it| it.request.as_str())).unwrap_or(""),
+                it.chosen
+                    .as_deref()
+                    .or(it.top.as_ref().map(|it| it.request.as_str()))
+                    .unwrap_or(""),
             )),
         ]);
     }

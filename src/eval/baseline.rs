@@ -251,7 +251,8 @@ mod tests {
     use super::*;
 
     fn baseline(input: &str, rank: (u32, &str), analyze: (u32, &str)) -> Baseline {
-        let digest = |it: (u32, &str)| StageDigest { version: it.0, payload_sha256: it.1.to_owned() };
+        let digest =
+            |it: (u32, &str)| StageDigest { version: it.0, payload_sha256: it.1.to_owned() };
         let case = CaseBaseline {
             input_sha256: input.to_owned(),
             outcome: Outcome::Verified,

@@ -2,10 +2,7 @@
 //!
 //! What is right was written down by a person. It is never what some version of the stages did.
 
-use std::{
-    collections::BTreeSet,
-    path::Path,
-};
+use std::{collections::BTreeSet, path::Path};
 
 use futures::executor::block_on;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -262,11 +259,7 @@ fn judge(case: &Case, trace: &Trace, replays: u32) -> CaseResult {
         top: super::top(trace),
         expected: Some(case.metadata.outcome),
         expected_reason: case.metadata.reason.map(Reason::as_str),
-        unproven: trace
-            .report
-            .as_ref()
-            .filter(|it| !it.verified)
-            .and_then(|it| it.reason.clone()),
+        unproven: trace.report.as_ref().filter(|it| !it.verified).and_then(|it| it.reason.clone()),
         chosen: chosen.map(|it| format!("{} {}", it.method, it.url)),
         checks,
         false_verified: outcome == Outcome::Verified
@@ -349,4 +342,3 @@ pub fn yaml<T: DeserializeOwned>(path: &Path) -> Result<T> {
     serde_saphyr::from_str_with_options(&String::from_utf8_lossy(&bytes), options)
         .map_err(|err| Error::new(Code::Usage, format!("{}: {err}", path.display())))
 }
-

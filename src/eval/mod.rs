@@ -20,16 +20,16 @@ use fancy_regex::Regex;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub use self::{
-    baseline::{Baseline, Difference},
-    realworld::Prediction,
-    report::page,
-};
 use self::{
     baseline::StageDigest,
     chain::Trace,
     corpus::Case,
     realworld::{Line, RightRequest},
+};
+pub use self::{
+    baseline::{Baseline, Difference},
+    realworld::Prediction,
+    report::page,
 };
 use crate::{
     artifacts::{payloads::Outcome, store::sha256},
@@ -93,11 +93,15 @@ pub struct Checks {
 impl Checks {
     /// The parts that are not right.
     pub fn failed(self) -> Vec<&'static str> {
-        [("endpoint", self.endpoint), ("parameters", self.parameters), ("extraction", self.extraction)]
-            .into_iter()
-            .filter(|it| !it.1)
-            .map(|it| it.0)
-            .collect()
+        [
+            ("endpoint", self.endpoint),
+            ("parameters", self.parameters),
+            ("extraction", self.extraction),
+        ]
+        .into_iter()
+        .filter(|it| !it.1)
+        .map(|it| it.0)
+        .collect()
     }
 }
 

@@ -86,7 +86,10 @@ impl Parts {
         let wanted: Vec<&str> = path.split('/').collect();
         self.origin == origin
             && wanted.len() == self.path.len()
-            && wanted.iter().zip(&self.path).all(|(wanted, it)| *wanted == "*" || decode(wanted) == *it)
+            && wanted
+                .iter()
+                .zip(&self.path)
+                .all(|(wanted, it)| *wanted == "*" || decode(wanted) == *it)
     }
 }
 
@@ -232,7 +235,9 @@ mod tests {
             ("query:t", json!(["1", "2"])),
         ];
         assert_eq!(it.values, expected.map(|it| (it.0.to_owned(), it.1)).into());
-        assert!(it.has("json:/a") && it.has("query:q") && !it.has("json:/a/b/c") && !it.has("form:q"));
+        assert!(
+            it.has("json:/a") && it.has("query:q") && !it.has("json:/a/b/c") && !it.has("form:q")
+        );
         assert!(it.is_at("http://a.test/*/x") && it.is_at("http://a.test/caf%C3%A9/x"));
         assert!(!it.is_at("http://a.test/*") && !it.is_at("http://b.test/*/x"));
     }

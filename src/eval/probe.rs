@@ -227,10 +227,8 @@ impl Prober<'_, '_> {
         let combinations = if list.len() <= 4 { 1_u32 << list.len() } else { 0 };
         for mask in 1..combinations.saturating_sub(1) {
             let chosen: Vec<usize> = (0..list.len()).filter(|i| mask & (1 << i) != 0).collect();
-            let edits: Vec<(String, Option<Value>)> = chosen
-                .iter()
-                .map(|i| (list[*i].0.clone(), Some(list[*i].1.clone())))
-                .collect();
+            let edits: Vec<(String, Option<Value>)> =
+                chosen.iter().map(|i| (list[*i].0.clone(), Some(list[*i].1.clone()))).collect();
             let answer = match &chosen[..] {
                 [one] if single.contains_key(list[*one].0) => single.get(list[*one].0).copied(),
                 _ => self.ask(asked, &edits).await?,
@@ -241,8 +239,7 @@ impl Prober<'_, '_> {
         }
         rule.answers.insert(0, answer_to(asked, &keys, &[], asked.answer));
         if let Some(it) = b {
-            let edits: Vec<_> =
-                list.iter().map(|it| (it.0.clone(), Some(it.1.clone()))).collect();
+            let edits: Vec<_> = list.iter().map(|it| (it.0.clone(), Some(it.1.clone()))).collect();
             rule.answers.insert(1, answer_to(asked, &keys, &edits, it));
         }
         let unknown: Vec<(String, Option<Value>)> =
@@ -285,9 +282,10 @@ impl Prober<'_, '_> {
         match asked.parts.values.get(part) {
             Some(Value::Number(_)) => json!(999_983),
             Some(Value::String(now)) => {
-                let typed = self.recording.typed.values().find(|it| {
-                    !it.is_empty() && now.to_lowercase().contains(&it.to_lowercase())
-                });
+                let typed =
+                    self.recording.typed.values().find(|it| {
+                        !it.is_empty() && now.to_lowercase().contains(&it.to_lowercase())
+                    });
                 match typed {
                     Some(typed) => Value::String(replaced(now, typed, UNKNOWN)),
                     None if now.parse::<i64>().is_ok() => json!("999983"),
@@ -360,7 +358,8 @@ impl Prober<'_, '_> {
                 _ => None,
             };
             let Some(number) = number else { continue };
-            for other in [Some(number + 1), (number >= 5).then_some(number / 2)].into_iter().flatten()
+            for other in
+                [Some(number + 1), (number >= 5).then_some(number / 2)].into_iter().flatten()
             {
                 let other = if value.is_string() { json!(other.to_string()) } else { json!(other) };
                 let edits = [(part.clone(), Some(other))];
@@ -479,8 +478,7 @@ impl Prober<'_, '_> {
 
     async fn learn_chained(&mut self, url: &str, slot: &Slot, stand_in: &str) -> Result<()> {
         let mut reply = None;
-        let got =
-            slots::fetch([slot], &self.cx.http, |it| reply = Some(it.clone())).await;
+        let got = slots::fetch([slot], &self.cx.http, |it| reply = Some(it.clone())).await;
         let (Ok(values), Some(mut reply)) = (got, reply) else { return Ok(()) };
         let Some(value) = values.get(&slot.name) else { return Ok(()) };
         let text = String::from_utf8_lossy(&reply.body).replace(value.as_str(), stand_in);
@@ -565,7 +563,9 @@ impl Prober<'_, '_> {
                 self.seen.push(reply);
                 Ok(Some(self.seen.len() - 1))
             }
-            Err(err) if matches!(err.code(), Code::BrowserMissing | Code::BrowserFailed) => Err(err),
+            Err(err) if matches!(err.code(), Code::BrowserMissing | Code::BrowserFailed) => {
+                Err(err)
+            }
             Err(err) if err.code().class() == Class::Bug => Err(err),
             Err(_) => Ok(None),
         }
@@ -577,7 +577,8 @@ impl Prober<'_, '_> {
 
     fn same(&self, asked: &Asked, at: usize) -> bool {
         self.seen[asked.answer].status == self.seen[at].status
-            && self.difference(asked.answer, at) <= asked.noise + if asked.noise > 0 { MARGIN_BP } else { 0 }
+            && self.difference(asked.answer, at)
+                <= asked.noise + if asked.noise > 0 { MARGIN_BP } else { 0 }
     }
 
     /// Basis points; of pages, whether a person sees another.
@@ -590,7 +591,8 @@ impl Prober<'_, '_> {
             return data_difference_bp(&a, &b).max(1);
         }
         let seen = |it: &Reply| visible_text(&String::from_utf8_lossy(&it.body), MAX_TEXT);
-        if a.mime().contains("html") && seen(a) == seen(b) { 0 } else { 10_000 }
+        // What a page holds unseen may be its data or a token of the day: two equal calls tell which.
+        if a.mime().contains("html") && seen(a) == seen(b) { 1 } else { 10_000 }
     }
 
     /// Redacts the answers that rules name and gives the stubs their final form.
@@ -654,15 +656,15 @@ impl Prober<'_, '_> {
                 .filter(|other| *other != i && all[*other] == all[i])
                 .map(|other| &self.marks[other])
                 .collect();
-            let telling = |part: &String, value: &Value| {
-                others.iter().any(|it| it.get(part) != Some(value))
-            };
+            let telling =
+                |part: &String, value: &Value| others.iter().any(|it| it.get(part) != Some(value));
             rule.is = self.marks[i]
                 .iter()
                 .filter(|(part, value)| telling(part, value))
                 .map(|(part, value)| (part.clone(), value.clone()))
                 .collect();
-            let known = |it: &Rule| it.method == rule.method && it.url == rule.url && it.is == rule.is;
+            let known =
+                |it: &Rule| it.method == rule.method && it.url == rule.url && it.is == rule.is;
             if !rules.iter().any(known) {
                 rules.push(rule);
             }
@@ -825,7 +827,8 @@ fn replaced(text: &str, typed: &str, other: &str) -> String {
 /// The shape of the stubbed answer to the request as recorded; empty where that is no JSON.
 pub fn shape_of(stubs: &Stubs, rule_url: impl Fn(&Rule) -> bool) -> Vec<String> {
     let rule = stubs.rules.iter().find(|it| rule_url(it));
-    let name = rule.and_then(|it| it.answers.first().map(|it| &it.response).or(it.default.as_ref()));
+    let name =
+        rule.and_then(|it| it.answers.first().map(|it| &it.response).or(it.default.as_ref()));
     match name.and_then(|it| stubs.responses.get(it)).map(|it| &it.body) {
         Some(Body::Json(it)) => shape::paths(it),
         _ => Vec::new(),

@@ -119,8 +119,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
         recording.url.clone(),
         task.timeout,
     );
-    let (stubs, found) =
-        probe::probe(&mut world, cx, &recording, &second.values, &targets).await?;
+    let (stubs, found) = probe::probe(&mut world, cx, &recording, &second.values, &targets).await?;
     drop(world);
 
     let of_right = targets.iter().zip(&found).filter(|it| right.contains(&it.0.exchange.id));

@@ -186,7 +186,11 @@ fn calibration(cases: &[CaseResult]) -> Markup {
     }
 }
 
-fn case(it: &CaseResult, differences: Option<&[Difference]>, colours: &BTreeMap<&str, usize>) -> Markup {
+fn case(
+    it: &CaseResult,
+    differences: Option<&[Difference]>,
+    colours: &BTreeMap<&str, usize>,
+) -> Markup {
     let changed: Vec<&Difference> =
         differences.unwrap_or_default().iter().filter(|other| other.case == it.id).collect();
     let ending = format!("{} {}", it.outcome.as_str(), it.why().unwrap_or(""));
@@ -449,7 +453,9 @@ mod tests {
         assert_eq!(text.matches("<script>").count(), 1);
         assert_eq!(text.matches("</script>").count(), 1);
         assert!(!text.contains("alert(1)</"));
-        assert!(!text.contains("style=") && !text.contains("http://") && !text.contains("https://"));
+        assert!(
+            !text.contains("style=") && !text.contains("http://") && !text.contains("https://")
+        );
         // The policy names exactly what is there.
         let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
         for (open, close) in [("<style>", "</style>"), ("<script>", "</script>")] {
@@ -471,6 +477,9 @@ mod tests {
             ]),
             right: false,
         };
-        assert_eq!(bars(&it), [("a", 5000, 14, 500), ("b", 3000, 514, 300), ("c", -1000, 714, 100)]);
+        assert_eq!(
+            bars(&it),
+            [("a", 5000, 14, 500), ("b", 3000, 514, 300), ("c", -1000, 714, 100)]
+        );
     }
 }

@@ -106,11 +106,9 @@ pub enum Body {
 impl Stubs {
     /// Reads and checks a stub file. Fails with [`Code::Usage`].
     pub fn read(path: &Path) -> Result<Self> {
-        let invalid =
-            |why: String| Error::new(Code::Usage, format!("{}: {why}", path.display()));
+        let invalid = |why: String| Error::new(Code::Usage, format!("{}: {why}", path.display()));
         let bytes = read_bounded(path, MAX_FILE)?;
-        let out: Self =
-            serde_json::from_slice(&bytes).map_err(|err| invalid(err.to_string()))?;
+        let out: Self = serde_json::from_slice(&bytes).map_err(|err| invalid(err.to_string()))?;
         for rule in &out.rules {
             let named = rule
                 .needs
@@ -124,7 +122,8 @@ impl Stubs {
             }
         }
         for (name, it) in &out.responses {
-            let len = it.body.bytes().map_err(|err| invalid(format!("response `{name}`: {err}")))?;
+            let len =
+                it.body.bytes().map_err(|err| invalid(format!("response `{name}`: {err}")))?;
             if len.len() > MAX_BODY {
                 return Err(invalid(format!("response `{name}` is larger than {MAX_BODY} bytes")));
             }

@@ -7,7 +7,8 @@ use super::*;
 use crate::recipe::model::RequestTemplate;
 
 fn stubs() -> Stubs {
-    let answer = |text: &str| json!({"status": 200, "mime": "application/json", "body": {"json": text}});
+    let answer =
+        |text: &str| json!({"status": 200, "mime": "application/json", "body": {"json": text}});
     serde_json::from_value(json!({
         "transports": ["public_http", "in_page_fetch"],
         "session": {"meta:csrf": "stub-csrf"},
