@@ -63,6 +63,11 @@ impl World {
         self.memory().sessions.contains(&format!("{site} {id}"))
     }
 
+    /// Forgets a session; false when it was not known.
+    pub fn close_session(&self, site: &str, id: &str) -> bool {
+        self.memory().sessions.remove(&format!("{site} {id}"))
+    }
+
     /// The next [`World::is_hasty`] for the site will say yes.
     pub fn expect_haste(&self, site: &'static str) {
         self.memory().hasty.insert(site);

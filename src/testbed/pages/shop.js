@@ -4,8 +4,10 @@ const suggestions = document.getElementById('suggestions');
 
 box.addEventListener('input', async () => {
   if (!box.value.trim()) return suggestions.replaceChildren();
-  const response = await fetch('/api/suggest?q=' + encodeURIComponent(box.value));
+  const typed = box.value;
+  const response = await fetch('/api/suggest?q=' + encodeURIComponent(typed));
   const answer = await response.json();
+  if (typed !== box.value) return;
   suggestions.innerHTML = answer.suggestions.map(s => `<li>${s.text}</li>`).join('');
 });
 

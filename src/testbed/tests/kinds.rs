@@ -28,6 +28,7 @@ async fn calls_by_get_depend_on_their_parameter_and_find_nothing_for_zzz() {
         ("walks.test/c/{}/walks.json", "/walks"),
         ("coins.test/api/finds?query={}", "/finds"),
         ("ferries.test/api/crossings?island={}", "/crossings"),
+        ("species.test/api/live?name={}", "/birds"),
     ] {
         let get = async |value: &str| {
             let request = client.get(url(&testbed, &call.replace("{}", value)));
@@ -362,4 +363,76 @@ async fn documents_carry_tables_and_states() {
     let finds = finds["finds"].as_array().unwrap();
     let some = |test: fn(&Value) -> bool| finds.iter().any(test) && !finds.iter().all(test);
     assert!(some(|it| it["mint"].is_null()) && some(|it| it.get("image").is_none()));
+}
+
+#[tokio::test]
+async fn calls_hang_on_more_than_their_parameters() {
+    let testbed = Testbed::start(0).await.unwrap();
+    let client = client(&testbed);
+    let page = client.get(url(&testbed, "almanac.test/")).send().await.unwrap().text().await;
+    let (_, rest) = page.as_deref().unwrap().split_once(r#""buildId":""#).unwrap();
+    let build = rest.split('"').next().unwrap();
+    for (build, query, status) in [(build, "q=moon", 200), (build, "", 400), ("old", "q=moon", 404)]
+    {
+        let call = format!("almanac.test/_data/{build}/search.json?{query}");
+        assert_eq!(json_of(client.get(url(&testbed, &call))).await.0, status, "{call}");
+    }
+
+    let lights = async |accept: &str| {
+        let request = client.get(url(&testbed, "lights.test/lights?q=gull"));
+        request.header("accept", accept).send().await.unwrap().text().await.unwrap()
+    };
+    let list: Value = serde_json::from_str(&lights("application/json").await).unwrap();
+    assert!(list["lights"][0]["name"].as_str().unwrap().starts_with("Gull"));
+    assert!(lights("*/*").await.starts_with("<!doctype html>"));
+
+    let words = async |body: &'static str| {
+        json_of(client.post(url(&testbed, "thesaurus.test/lookup")).body(body)).await
+    };
+    let (status, quiet) = words("quiet").await;
+    assert_eq!(status, 200);
+    assert_ne!(quiet["words"], words("worn out").await.1["words"]);
+    assert_eq!(words("zzz").await.1["words"], json!([]));
+    assert_eq!(words(" ").await.0, 400);
+}
+
+#[tokio::test]
+async fn traps_write_run_out_or_ignore() {
+    let testbed = Testbed::start(0).await.unwrap();
+    let client = client(&testbed);
+    let get = async |rest: &str| json_of(client.get(url(&testbed, rest))).await;
+    for count in 1..=2 {
+        assert_eq!(get("basket.test/cart/add?item=rye").await.1["count"], count);
+    }
+    let review = async |operation: &str| {
+        let body = json!({ "operationName": operation, "variables": { "text": "Good soup" } });
+        post(&client, url(&testbed, "reviews.test/api/graphql"), body).await.1
+    };
+    assert_eq!(review("Reviews").await["data"]["reviews"].as_array().unwrap().len(), 5);
+    assert_eq!(review("AddReview").await["data"]["addReview"]["review"]["id"], 3);
+    assert_eq!(get("control.test/orders").await.1["orders"], 3);
+
+    let page = client.get(url(&testbed, "ballot.test/")).send().await.unwrap().text().await;
+    let (_, rest) = page.as_deref().unwrap().split_once(r#"name="form-nonce" content=""#).unwrap();
+    let call =
+        format!("ballot.test/api/candidates?name=moss&nonce={}", rest.split('"').next().unwrap());
+    let (status, answer) = get(&call).await;
+    assert_eq!((status.as_u16(), get(&call).await.0.as_u16()), (200, 403));
+    let next = answer["next_nonce"].as_str().unwrap();
+    let (_, again) = get(&format!("ballot.test/api/candidates?name=moss&nonce={next}")).await;
+    assert_eq!(again["candidates"], answer["candidates"]);
+
+    // The signatures are those of the page's script.
+    for (call, status) in [
+        ("fares.test/api/fares?to=Ghent&sig=c97408c8", 200),
+        ("fares.test/api/fares?to=Malm%C3%B6&sig=c9dce34f", 200),
+        ("fares.test/api/fares?to=Porto&sig=c97408c8", 403),
+        ("fares.test/api/fares?to=Ghent", 403),
+    ] {
+        assert_eq!(get(call).await.0, status, "{call}");
+    }
+    let counsel =
+        async |question: &str| get(&format!("oracle.test/api/counsel?question={question}")).await.1;
+    assert_eq!(counsel("when").await, counsel("where").await);
+    assert_eq!(counsel("zzz").await["counsel"], json!([]));
 }
