@@ -53,6 +53,8 @@ pub struct Target<'a> {
     pub twin: Option<&'a Exchange>,
     /// Every part is tried, not only the examples.
     pub thorough: bool,
+    /// Learning it, with everything the recorded session knew, was told to log in.
+    pub refused: bool,
 }
 
 /// What was found out about one target.
@@ -121,6 +123,12 @@ impl Prober<'_, '_> {
         let Some((template, slots)) = replay_template(exchange) else { return Ok(nothing) };
         self.learn_slots(&slots).await?;
         let Some(parts) = self.parts(&template, &slots).await else { return Ok(nothing) };
+        // Values that are good once, or for one request, have no rule: what the session itself was told holds for all.
+        if target.refused && !slots.is_empty() {
+            self.offer_page();
+            self.refuse(target, &parts);
+            return Ok(nothing);
+        }
         let harmless = reads(exchange, self.recording).is_ok();
         let first = if harmless { self.first(&template, &slots).await? } else { None };
         let Some((transport, answer, outside)) = first else {
@@ -385,6 +393,33 @@ impl Prober<'_, '_> {
             answers: Vec::new(),
             default: None,
         };
+        // A value that only the session had is taken to be needed, and to be good for this one call.
+        let live: BTreeSet<&String> = self
+            .stubs
+            .session
+            .iter()
+            .filter(|it| it.0.starts_with("live:"))
+            .map(|it| it.1)
+            .collect();
+        let held = parts.values.iter().filter(|(_, value)| {
+            value.as_str().is_some_and(|it| live.iter().any(|held| it.contains(held.as_str())))
+        });
+        let held: Vec<(String, Value)> =
+            held.map(|(part, value)| (part.clone(), value.clone())).collect();
+        if !held.is_empty() {
+            let refusal = self.refusal(target);
+            for (part, value) in held {
+                rule.needs.push(Need { part, value: Some(value), otherwise: name(refusal) });
+            }
+            let typed = target.exchange.measures.typed_in_request.iter();
+            let keys: BTreeSet<String> = typed.map(|it| part_of(it.place, &it.key)).collect();
+            let pair = |it: &String| Some((it.clone(), parts.values.get(it)?.clone()));
+            let when = keys.iter().filter_map(pair).collect();
+            rule.answers.push(Answer { when, response: name(answer) });
+            rule.default = Some(name(refusal));
+            self.add(rule, parts, &keys, target);
+            return;
+        }
         let mut keys = BTreeSet::new();
         let twin = target.twin.and_then(replay_template);
         if let Some((template, slots)) = twin
@@ -402,6 +437,33 @@ impl Prober<'_, '_> {
             rule.default = Some(name(answer));
         }
         self.add(rule, parts, &keys, target);
+    }
+
+    fn refuse(&mut self, target: &Target<'_>, parts: &Parts) {
+        let refusal = self.refusal(target);
+        let rule = Rule {
+            method: parts.method.clone(),
+            url: String::new(),
+            is: BTreeMap::new(),
+            outside_session: None,
+            needs: Vec::new(),
+            answers: Vec::new(),
+            default: Some(name(refusal)),
+        };
+        self.add(rule, parts, &BTreeSet::new(), target);
+    }
+
+    /// What a site says to whoever has not the right values.
+    fn refusal(&mut self, target: &Target<'_>) -> usize {
+        self.seen.push(Reply {
+            status: 403,
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            body: b"{}".to_vec(),
+            url: target.exchange.url.clone(),
+            hops: 0,
+            timings: Timings::default(),
+        });
+        self.seen.len() - 1
     }
 
     fn keep_recorded(&mut self, exchange: &Exchange) -> Option<usize> {

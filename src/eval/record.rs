@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     artifacts::{
-        payloads::{Judged, Outcome, Reason, SecondRecording},
+        payloads::{Judged, Outcome, Reason, RecipeAnalysis, RecipeDraft, SecondRecording},
         recording::{Exchange, SessionRecording},
     },
     error::{Code, Error, Result},
@@ -108,7 +108,15 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
     };
     let right: BTreeSet<u32> =
         recording.exchanges.iter().filter(|it| is_right(it)).map(|it| it.id).collect();
-    let targets = targets(&recording, &second, &right);
+    let mut targets = targets(&recording, &second, &right);
+    if let (Ok(Judged::Done(analysis)), Ok(Judged::Rejected(reject))) =
+        (folder.get::<Judged<RecipeAnalysis>>(), folder.get::<Judged<RecipeDraft>>())
+        && reject.reason == Reason::NeedsLogin
+    {
+        for it in &mut targets {
+            it.refused = it.exchange.id == analysis.chosen.exchange;
+        }
+    }
 
     let mut world = World::new(
         &cx.http,
@@ -221,14 +229,14 @@ fn targets<'a>(
     for (i, it) in ranked.iter().enumerate() {
         if let Some(exchange) = recording.exchanges.get(it.exchange as usize) {
             let thorough = i < THOROUGH || right.contains(&it.exchange);
-            out.push(Target { exchange, twin: twin(it.second_exchange), thorough });
+            out.push(Target { exchange, twin: twin(it.second_exchange), thorough, refused: false });
         }
     }
     // The right one may not be among the best; the last of its like is what ended up on the page.
     if !out.iter().any(|it| right.contains(&it.exchange.id))
         && let Some(exchange) = right.last().and_then(|it| recording.exchanges.get(*it as usize))
     {
-        out.push(Target { exchange, twin: None, thorough: true });
+        out.push(Target { exchange, twin: None, thorough: true, refused: false });
     }
     out
 }
