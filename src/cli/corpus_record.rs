@@ -118,7 +118,7 @@ fn table(made: &[(String, Result<Made>)]) -> Table {
                 ]);
             }
             Err(err) => {
-                _ = table.add_row([Cell::new(name), Cell::new(err.to_string()).fg(Color::Red)])
+                table.add_row([Cell::new(name), Cell::new(err.to_string()).fg(Color::Red)]);
             }
         }
     }

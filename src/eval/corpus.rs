@@ -186,7 +186,7 @@ pub fn names(dir: &Path) -> Result<Vec<String>> {
     };
     let entries = std::fs::read_dir(dir).map_err(|err| usage("cannot be read").source(err))?;
     let mut out: Vec<String> = entries
-        .filter_map(|it| it.ok())
+        .filter_map(std::result::Result::ok)
         .filter(|it| it.path().join(RECORDING).is_file())
         .filter_map(|it| it.file_name().into_string().ok())
         .collect();

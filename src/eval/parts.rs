@@ -189,7 +189,8 @@ fn leaves(value: &Value, at: &mut String, out: &mut BTreeMap<String, Value>) {
         }
         Value::Array(items) if !items.is_empty() => {
             for (i, it) in items.iter().enumerate() {
-                at.push_str(&format!("/{i}"));
+                at.push('/');
+                at.push_str(&i.to_string());
                 leaves(it, at, out);
                 at.truncate(len);
             }

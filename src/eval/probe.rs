@@ -173,19 +173,18 @@ impl Prober<'_, '_> {
             return Ok(public.map(|it| (TransportKind::PublicHttp, it, None)));
         };
         // A stranger has no values of the session: what are they told without them?
-        let outside = match public {
-            Some(it) => Some(it),
-            None => {
-                let mut bare = template.clone();
-                let parts = self.parts(template, slots).await;
-                let held: BTreeSet<&String> = self.stubs.session.values().collect();
-                for (part, value) in parts.iter().flat_map(|it| &it.values) {
-                    if value.as_str().is_some_and(|it| held.iter().any(|held| it.contains(*held))) {
-                        edit(&mut bare, part, None);
-                    }
+        let outside = if public.is_some() {
+            public
+        } else {
+            let mut bare = template.clone();
+            let parts = self.parts(template, slots).await;
+            let held: BTreeSet<&String> = self.stubs.session.values().collect();
+            for (part, value) in parts.iter().flat_map(|it| &it.values) {
+                if value.as_str().is_some_and(|it| held.iter().any(|held| it.contains(*held))) {
+                    edit(&mut bare, part, None);
                 }
-                self.send(TransportKind::PublicHttp, &bare, &[]).await?
             }
+            self.send(TransportKind::PublicHttp, &bare, &[]).await?
         };
         Ok(Some((TransportKind::InPageFetch, inside, outside.filter(|it| !self.good(*it)))))
     }

@@ -131,7 +131,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
     drop(world);
 
     let of_right = targets.iter().zip(&found).filter(|it| right.contains(&it.0.exchange.id));
-    let of_right: Option<&Found> = of_right.map(|it| it.1).last();
+    let of_right: Option<&Found> = of_right.map(|it| it.1).next_back();
     let right_exchange = right.last().and_then(|it| recording.exchanges.get(*it as usize));
     let html = right_exchange.is_some_and(|it| it.mime.contains("html"));
     let recipeable = matches!(expected.outcome, Outcome::Verified | Outcome::SavedDraft);

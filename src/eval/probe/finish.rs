@@ -35,14 +35,12 @@ impl Prober<'_, '_> {
         let mut names: BTreeMap<usize, String> = BTreeMap::new();
         let mut kept: Vec<(String, Response)> = Vec::new();
         for (at, response) in responses {
-            let name = match kept.iter().find(|it| it.1 == response) {
-                Some(it) => it.0.clone(),
-                None => {
-                    let name = format!("r{:02}", kept.len() + 1);
-                    kept.push((name.clone(), response));
-                    name
-                }
-            };
+            let known = kept.iter().find(|it| it.1 == response).map(|it| it.0.clone());
+            let name = known.unwrap_or_else(|| {
+                let name = format!("r{:02}", kept.len() + 1);
+                kept.push((name.clone(), response));
+                name
+            });
             names.insert(at, name);
         }
         for rule in &mut self.stubs.rules {
