@@ -91,6 +91,11 @@ pub struct RedactSettings {
 }
 
 impl Settings {
+    /// The defaults, but for what may be reached and which browser is used.
+    pub fn only_egress(self) -> Self {
+        Self { egress: self.egress, browser: self.browser, ..Self::default() }
+    }
+
     /// The settings file (absent: defaults), then the environment over it: `COMMIS_TEST_HOSTS` (comma-separated) and
     /// `COMMIS_CHROMIUM`. Fails with [`Code::SettingsInvalid`].
     pub fn load(home: &Home) -> Result<Self> {

@@ -194,6 +194,30 @@ pub enum ResourceType {
     Other,
 }
 
+impl ResourceType {
+    /// As the browser's developer tools call it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Document => "document",
+            Self::Iframe => "iframe",
+            Self::Xhr => "xhr",
+            Self::Fetch => "fetch",
+            Self::Script => "script",
+            Self::Stylesheet => "stylesheet",
+            Self::Image => "image",
+            Self::Font => "font",
+            Self::Media => "media",
+            Self::Websocket => "websocket",
+            Self::EventSource => "event stream",
+            Self::Ping => "ping",
+            Self::Preflight => "preflight",
+            Self::Prefetch => "prefetch",
+            Self::Manifest => "manifest",
+            Self::Other => "other",
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Initiator {

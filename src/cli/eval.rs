@@ -1,28 +1,46 @@
 //! `commis eval`
 
-use std::{fs, path::PathBuf};
+use std::path::{Path, PathBuf};
 
-use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{Cell, Color, Table, presets::UTF8_BORDERS_ONLY};
 
 use super::{Global, wire};
 use crate::{
     error::{Code, Error, Result},
-    eval::{self, Evaluation, Verdict},
+    eval::{self, Baseline, Evaluation, Verdict},
+    files,
 };
 
 /// Measure learning on a corpus, without any network
+///
+/// Runs every case's stages in memory over its response stubs and compares what came of it with what is right, and each
+/// stage's answer with the corpus's `baseline.json`.
+///
+/// Example: commis eval --corpus corpus --no-network --ci
 #[derive(clap::Args)]
 pub struct Args {
-    /// Folder with a corpus: HAR files with `cases.jsonl`
+    /// Folder with a corpus: a folder for each case, or HAR files with `cases.jsonl`
     #[arg(long, value_name = "DIR")]
     corpus: PathBuf,
     /// An eval never uses the network; the flag says so aloud
     #[arg(long)]
     no_network: bool,
+    /// Exit with 1 on any difference from the baseline
+    #[arg(long, conflicts_with = "update_baseline")]
+    ci: bool,
+    /// Accept what the stages answer now; refused where a stage answers differently under an unchanged version
+    #[arg(long)]
+    update_baseline: bool,
+    /// What the stages answered before (default: baseline.json in a corpus of folders)
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write a page for a person to read
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Write what was chosen, one JSON line a case, for an independent scorer
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
-    /// Write every scored exchange with its signals, one JSON line each, for `scripts/fit-ranking`
+    /// Write every scored exchange with its signals, one JSON line each, for `scripts/fit-ranking.py`
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
     /// Print JSON
@@ -34,19 +52,94 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
     let (_, mut settings) = wire::read(global)?;
     settings.egress.no_network = true;
     let _ = args.no_network;
-    let done = eval::run(&args.corpus, &settings)?;
+    let mut done = eval::run(&args.corpus, &settings)?;
+    let file = args.baseline.clone().or_else(|| {
+        // What was made of others' traffic is not kept unasked.
+        let folders = !args.corpus.join("cases.jsonl").exists();
+        folders.then(|| args.corpus.join("baseline.json"))
+    });
+    let mut now = None;
+    match &file {
+        Some(file) if file.exists() => {
+            now = Some(done.compare(&Baseline::read(file)?, &settings));
+        }
+        Some(_) if args.update_baseline => now = Some(Baseline::of(&done.cases, &settings)),
+        _ if args.ci || args.update_baseline => {
+            return Err(Error::new(Code::Usage, "there is no baseline to compare with")
+                .hint("`eval --update-baseline` writes one; `--baseline FILE` says where it is"));
+        }
+        _ => {}
+    }
     if let Some(path) = &args.predictions {
-        write(path, &done.predictions)?;
+        save(path, &json_lines(&done.predictions))?;
     }
     if let Some(path) = &args.samples {
-        write(path, &done.samples)?;
+        save(path, &json_lines(&eval::samples(&args.corpus, &settings)?))?;
+    }
+    if let Some(path) = &args.report {
+        let title = args.corpus.file_name().unwrap_or_default().to_string_lossy();
+        save(path, &eval::page(&done, &title))?;
     }
     if args.json {
         wire::out(&done);
     } else {
         tables(&done);
     }
+    if args.update_baseline {
+        return update(&done, now, file.as_deref());
+    }
+    for it in &done.forgotten {
+        wire::say(it);
+    }
+    if done.false_verified() > 0 {
+        wire::say(&format!("{} recipes are verified and wrong", done.false_verified()));
+    }
+    Ok(u8::from(args.ci && !done.is_as_before()))
+}
+
+fn update(done: &Evaluation, now: Option<Baseline>, file: Option<&Path>) -> Result<u8> {
+    if !done.forgotten.is_empty() {
+        for it in &done.forgotten {
+            wire::say(it);
+        }
+        wire::say("the baseline is as it was");
+        return Ok(1);
+    }
+    if let (Some(now), Some(file)) = (now, file) {
+        now.write(file)?;
+        wire::say(&format!("baseline: {}", file.display()));
+    }
     Ok(0)
+}
+
+/// Into a folder of the user's, which stays as it is. Fails with [`Code::Usage`].
+fn save(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    files::write_atomic(folder, &name, text.as_bytes()).map_err(|err| {
+        Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
+    })
+}
+
+fn json_lines<T: serde::Serialize>(rows: &[T]) -> String {
+    rows.iter().filter_map(|it| serde_json::to_string(it).ok()).map(|it| it + "\n").collect()
+}
+
+/// How often a confidence was right.
+fn calibration(done: &Evaluation) {
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header(["confidence", "mean", "cases", "right"]);
+    for it in &done.calibration {
+        let percent = |bp: u32| format!("{} %", bp / 100);
+        table.add_row([
+            format!("{} to {}", percent(it.from_bp), percent(it.to_bp)),
+            percent(it.mean_bp),
+            it.cases.to_string(),
+            percent(10_000 * it.right / it.cases.max(1)),
+        ]);
+    }
+    wire::line(&table.to_string());
 }
 
 fn tables(done: &Evaluation) {
@@ -83,26 +176,65 @@ fn tables(done: &Evaluation) {
         ]);
     }
     wire::line(&table.to_string());
+    calibration(done);
     for (what, n) in &done.rejections {
         wire::line(&format!("{n:5}  {what}"));
     }
-    for it in done.cases.iter().filter(|it| it.verdict == Verdict::Wrong) {
-        let top = it.top.as_ref().map_or("", |it| it.request.as_str());
-        wire::line(&format!("wrong  {}: {top}", it.id));
+    let wrong = |it: &&eval::CaseResult| match it.expected {
+        Some(_) => it.verdict != Verdict::Right,
+        None => it.verdict == Verdict::Wrong,
+    };
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header(["case", "", "came to", "right is", "not right", "chosen"]);
+    for it in done.cases.iter().filter(wrong) {
+        let verdict = Cell::new(it.verdict.as_str());
+        table.add_row([
+            Cell::new(&it.id),
+            if it.verdict == Verdict::Wrong { verdict.fg(Color::Red) } else { verdict },
+            Cell::new(short(&format!("{} {}", it.outcome.as_str(), it.why().unwrap_or("")))),
+            Cell::new(format!(
+                "{} {}",
+                it.expected.map_or("", |it| it.as_str()),
+                it.expected_reason.unwrap_or("")
+            )),
+            Cell::new(it.checks.map(eval::Checks::failed).unwrap_or_default().join(", ")),
+            Cell::new(short(
+                it.chosen
+                    .as_deref()
+                    .or(it.top.as_ref().map(|it| it.request.as_str()))
+                    .unwrap_or(""),
+            )),
+        ]);
+    }
+    if table.row_count() > 0 {
+        wire::line(&table.to_string());
+    }
+    if let Some(all) = done.tallies.get("(all)").filter(|it| it.saved > 0) {
+        wire::line(&format!(
+            "{} verified, {} of them falsely; of {} recipes {} have the right endpoint, {} the right parameters, {} the right extraction; {} model calls",
+            all.verified,
+            all.false_verified,
+            all.saved,
+            all.endpoint_right,
+            all.parameters_right,
+            all.extraction_right,
+            done.model_calls,
+        ));
+    }
+    match &done.differences {
+        Some(all) if all.is_empty() => wire::line("as in the baseline"),
+        Some(all) => {
+            wire::line(&format!("{} differences from the baseline:", all.len()));
+            for it in all {
+                let stage = it.stage.as_deref().map(|it| format!(" {it}")).unwrap_or_default();
+                wire::line(&format!("  {}{stage}: {}", it.case, it.what));
+            }
+        }
+        None => {}
     }
 }
 
-/// One JSON line each, where the user said.
-#[expect(clippy::disallowed_methods, reason = "a file of the user's own, not an artifact")]
-fn write<T: serde::Serialize>(path: &std::path::Path, rows: &[T]) -> Result<()> {
-    let mut text = String::new();
-    for row in rows {
-        text.push_str(&serde_json::to_string(row).map_err(|err| {
-            Error::new(Code::Internal, "a result cannot be written as JSON").source(err)
-        })?);
-        text.push('\n');
-    }
-    fs::write(path, text).map_err(|err| {
-        Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
-    })
+fn short(text: &str) -> String {
+    text.chars().take(70).collect()
 }

@@ -1,5 +1,6 @@
 //! The command line: one file per command, and the only place that wires real effects together.
 
+mod corpus_record;
 mod debug;
 mod delete;
 mod doctor;
@@ -30,7 +31,7 @@ struct Cli {
 }
 
 /// Flags that every command takes.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub struct Global {
     /// Keep everything (settings, recipes, artifacts) under this folder [env: COMMIS_HOME]
     #[arg(long, global = true, value_name = "DIR")]
@@ -55,6 +56,9 @@ enum Command {
     #[command(subcommand)]
     Testbed(Testbed),
     Eval(eval::Args),
+    /// Make cases for `eval`
+    #[command(subcommand, hide = true)]
+    Corpus(Corpus),
     /// Check this machine: browser, sandbox, folders
     Doctor(doctor::Args),
 }
@@ -68,6 +72,11 @@ enum Recipe {
     Get(get::Args),
     Delete(delete::Args),
     Debug(debug::Args),
+}
+
+#[derive(Subcommand)]
+enum Corpus {
+    Record(corpus_record::Args),
 }
 
 #[derive(Subcommand)]
@@ -99,7 +108,7 @@ impl Command {
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
             Self::Eval(it) => it.json,
-            Self::Recipe(_) | Self::Testbed(_) => false,
+            Self::Recipe(_) | Self::Testbed(_) | Self::Corpus(_) => false,
         }
     }
 }
@@ -130,6 +139,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
             Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
+            Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
             Command::Eval(args) => eval::run(&args, global),
             Command::Doctor(args) => doctor::run(args, global).await,
         }

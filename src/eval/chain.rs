@@ -83,13 +83,16 @@ pub fn run(
     trace.summary = Some(summarize::summarize(recording, candidates));
     trace.analysis = Some(analyze::analyze(recording, candidates, &settings.decision)?);
     let analysis = go_on!(trace, analysis, Stage::Analyze);
+    world.begin();
     trace.draft = Some(block_on(validate::validate(world, recording, analysis))?);
     let draft = go_on!(trace, draft, Stage::Validate);
     let baseline = baseline::baseline(recording, draft)?;
+    world.begin();
     let minimized = block_on(minimize::minimize(world, draft, &baseline))?;
     trace.parameterized = Some(parameterize::parameterize(recording, second, draft, &minimized)?);
     trace.minimized = Some(minimized);
     let parameterized = go_on!(trace, parameterized, Stage::Parameterize);
+    world.begin();
     trace.report = Some(block_on(verify::verify(world, parameterized, &baseline, expect))?);
     trace.baseline = Some(baseline);
     Ok(trace)

@@ -4,28 +4,39 @@
 //! Cases run in parallel and are reported in the order of the corpus; nothing here reads a clock, so that two runs of one
 //! build give the same bytes.
 
+mod baseline;
 mod chain;
+pub mod corpus;
+mod parts;
+mod probe;
 mod realworld;
+pub mod record;
+mod report;
+mod samples;
+mod stubs;
 
 use std::{collections::BTreeMap, path::Path};
 
 use fancy_regex::Regex;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-pub use self::realworld::Prediction;
 use self::{
+    baseline::StageDigest,
     chain::Trace,
+    corpus::Case,
     realworld::{Line, RightRequest},
 };
+pub use self::{
+    baseline::{Baseline, Difference},
+    realworld::Prediction,
+    report::page,
+    samples::{Bin, of as samples},
+};
 use crate::{
-    artifacts::{
-        payloads::{Outcome, SecondRecording},
-        recording::SessionRecording,
-    },
+    artifacts::{payloads::Outcome, store::sha256},
     error::{Code, Error, Result},
     settings::Settings,
-    stages::rank,
 };
 
 /// How one case ended.
@@ -44,6 +55,124 @@ pub struct CaseResult {
     pub rejected: Option<Rejected>,
     /// The best candidate: its request line, score and lead over the next, basis points.
     pub top: Option<Top>,
+    /// How the task should end; known of a corpus with folders.
+    pub expected: Option<Outcome>,
+    pub expected_reason: Option<&'static str>,
+    /// Why a draft was not verified.
+    pub unproven: Option<String>,
+    /// The chosen request.
+    pub chosen: Option<String>,
+    /// Of a recipe that would be saved: whether each part of it is right.
+    pub checks: Option<Checks>,
+    /// Verified, and wrong: the one thing that must never be.
+    pub false_verified: bool,
+    /// Calls answered by stubs.
+    pub replays: u32,
+    /// Over the case's files.
+    pub input_sha256: String,
+    /// What each stage answered.
+    pub stages: BTreeMap<String, StageDigest>,
+    /// For the report only.
+    #[serde(skip)]
+    pub detail: Option<Detail>,
+}
+
+impl CaseResult {
+    /// Why it ended as it did, where it was not verified: a reason or a code.
+    pub fn why(&self) -> Option<&str> {
+        self.rejected.as_ref().map(|it| it.reason).or(self.unproven.as_deref())
+    }
+}
+
+/// Whether each part of a recipe is right.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Checks {
+    pub endpoint: bool,
+    pub parameters: bool,
+    pub extraction: bool,
+}
+
+impl Checks {
+    /// The parts that are not right.
+    pub fn failed(self) -> Vec<&'static str> {
+        [
+            ("endpoint", self.endpoint),
+            ("parameters", self.parameters),
+            ("extraction", self.extraction),
+        ]
+        .into_iter()
+        .filter(|it| !it.1)
+        .map(|it| it.0)
+        .collect()
+    }
+}
+
+/// What a person wants to see of a case.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    pub task: String,
+    pub typed: Vec<(String, String)>,
+    pub notes: String,
+    /// Best first.
+    pub candidates: Vec<Contender>,
+    /// In the order the requests were sent.
+    pub requests: Vec<Request>,
+}
+
+/// A candidate and its score by signal, basis points.
+#[derive(Clone, Debug)]
+pub struct Contender {
+    pub request: String,
+    pub operation: Option<String>,
+    pub score_bp: i32,
+    pub features: BTreeMap<String, i32>,
+    pub right: bool,
+}
+
+/// A request of the recording, times in milliseconds.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub line: String,
+    pub kind: &'static str,
+    pub status: Option<u16>,
+    pub start_ms: u64,
+    pub total_ms: u64,
+    pub right: bool,
+}
+
+impl Detail {
+    fn of(case: &Case, trace: &Trace) -> Self {
+        let right = |id: u32| case.right.right.contains(&id);
+        let ranked = trace.ranked().map(|it| it.candidates.as_slice()).unwrap_or_default();
+        Self {
+            task: case.recording.task.clone(),
+            typed: case.recording.typed.clone().into_iter().collect(),
+            notes: case.metadata.notes.clone(),
+            candidates: ranked
+                .iter()
+                .map(|it| Contender {
+                    request: format!("{} {}", it.method, it.url_summary),
+                    operation: it.operation.clone(),
+                    score_bp: it.score_bp,
+                    features: it.features.clone(),
+                    right: right(it.exchange),
+                })
+                .collect(),
+            requests: case
+                .recording
+                .exchanges
+                .iter()
+                .map(|it| Request {
+                    line: format!("{} {}", it.method, it.url),
+                    kind: it.resource_type.as_str(),
+                    status: it.status,
+                    start_ms: it.timing.start_ms,
+                    total_ms: it.timing.total_ms,
+                    right: right(it.id),
+                })
+                .collect(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -58,18 +187,30 @@ pub struct Top {
     pub request: String,
     pub score_bp: i32,
     pub lead_bp: i32,
+    pub confidence_bp: u32,
     pub features: BTreeMap<String, i32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The right request was chosen, or rightly nothing.
     Right,
     /// Another request was chosen, or one where there was none.
     Wrong,
-    /// There was a right request and nothing was chosen.
+    /// There was a right request and nothing was chosen, or it was not proven; or nothing was rightly chosen, for another
+    /// reason than the right one.
     Abstained,
+}
+
+impl Verdict {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Wrong => "wrong",
+            Self::Abstained => "abstained",
+        }
+    }
 }
 
 /// Counts over some cases.
@@ -85,6 +226,15 @@ pub struct Tally {
     /// Cases with nothing to learn, and those in which something was chosen all the same.
     pub nothing: u32,
     pub nothing_chosen: u32,
+    /// Nothing was chosen where there was nothing, for the right reason.
+    pub nothing_right: u32,
+    pub verified: u32,
+    pub false_verified: u32,
+    /// Recipes that would be saved, and of how many of them each part is right.
+    pub saved: u32,
+    pub endpoint_right: u32,
+    pub parameters_right: u32,
+    pub extraction_right: u32,
 }
 
 /// What an eval comes to.
@@ -95,64 +245,103 @@ pub struct Evaluation {
     pub tallies: BTreeMap<String, Tally>,
     /// How often each stage rejected for each reason.
     pub rejections: BTreeMap<String, u32>,
+    /// How often a confidence was right.
+    pub calibration: Vec<Bin>,
+    /// Calls to a model; without one there are none.
+    pub model_calls: u32,
+    /// What is not as in the baseline, where there is one.
+    pub differences: Option<Vec<Difference>>,
+    /// Stages that answer differently under an unchanged version.
+    pub forgotten: Vec<String>,
     #[serde(skip)]
     pub predictions: Vec<Prediction>,
-    /// Every scored exchange of every case, for fitting weights.
-    #[serde(skip)]
-    pub samples: Vec<Sample>,
-}
-
-/// One scored exchange: what a fit of the weights reads.
-#[derive(Clone, Debug, Serialize)]
-pub struct Sample {
-    pub case: String,
-    pub kind: String,
-    /// The site the case comes from: folds of a cross-validation are cut by it.
-    pub site: String,
-    pub recipeable: bool,
-    pub right: bool,
-    pub endpoint: String,
-    pub request: String,
-    pub shares: BTreeMap<&'static str, i32>,
 }
 
 /// Runs every case of a corpus. Fails with [`Code::Usage`] when the folder holds no corpus, and with what a case fails with
 /// when its files cannot be read.
 pub fn run(dir: &Path, settings: &Settings) -> Result<Evaluation> {
-    let lines = realworld::lines(dir)?;
-    let done: Vec<(CaseResult, Prediction, Vec<Sample>)> = lines
-        .par_iter()
-        .map(|line| {
-            let (recording, trace) = realworld::learn(dir, line, settings)?;
-            let prediction = realworld::prediction(line, &recording, &trace);
-            Ok((judge(line, &prediction, &trace)?, prediction, samples(line, &recording)?))
-        })
-        .collect::<Result<_>>()?;
-    let (mut cases, mut predictions, mut samples) = (Vec::new(), Vec::new(), Vec::new());
-    for (case, prediction, all) in done {
-        cases.push(case);
-        predictions.push(prediction);
-        samples.extend(all);
-    }
-    let mut tallies = BTreeMap::<String, Tally>::new();
-    let mut rejections = BTreeMap::new();
-    for it in &cases {
-        tallies.entry(it.kind.clone()).or_default().count(it);
-        let group = if it.kind.starts_with("stress") { "(stress)" } else { "(plain)" };
-        tallies.entry(group.to_owned()).or_default().count(it);
-        tallies.entry("(all)".to_owned()).or_default().count(it);
-        if let Some(it) = &it.rejected {
-            *rejections.entry(format!("{} {}", it.stage, it.reason)).or_insert(0) += 1;
+    let (cases, predictions) = if dir.join("cases.jsonl").is_file() {
+        let lines = realworld::lines(dir)?;
+        let done: Vec<(CaseResult, Prediction)> = lines
+            .par_iter()
+            .map(|line| {
+                let (recording, trace) = realworld::learn(dir, line, settings)?;
+                let prediction = realworld::prediction(line, &recording, &trace);
+                Ok((judge(line, &prediction, &trace)?, prediction))
+            })
+            .collect::<Result<_>>()?;
+        done.into_iter().unzip()
+    } else {
+        let names = corpus::names(dir)?;
+        let cases = names
+            .par_iter()
+            .map(|it| Ok(corpus::run(&Case::read(&dir.join(it))?, settings)))
+            .collect::<Result<_>>()?;
+        (cases, Vec::new())
+    };
+    Ok(Evaluation::new(cases, predictions))
+}
+
+impl Evaluation {
+    fn new(cases: Vec<CaseResult>, predictions: Vec<Prediction>) -> Self {
+        let mut tallies = BTreeMap::<String, Tally>::new();
+        let mut rejections = BTreeMap::new();
+        for it in &cases {
+            tallies.entry(it.kind.clone()).or_default().count(it);
+            if it.expected.is_none() {
+                let group = if it.kind.starts_with("stress") { "(stress)" } else { "(plain)" };
+                tallies.entry(group.to_owned()).or_default().count(it);
+            }
+            tallies.entry("(all)".to_owned()).or_default().count(it);
+            if let Some(it) = &it.rejected {
+                *rejections.entry(format!("{} {}", it.stage, it.reason)).or_insert(0) += 1;
+            } else if let Some(why) = &it.unproven {
+                let why = why.split(['(', ':']).next().unwrap_or("").trim();
+                *rejections.entry(format!("verify {why}")).or_insert(0) += 1;
+            }
+        }
+        Self {
+            calibration: samples::calibration(&cases),
+            cases,
+            tallies,
+            rejections,
+            model_calls: 0,
+            differences: None,
+            forgotten: Vec::new(),
+            predictions,
         }
     }
-    Ok(Evaluation { cases, tallies, rejections, predictions, samples })
+
+    /// How many recipes were verified that are wrong.
+    pub fn false_verified(&self) -> usize {
+        self.cases.iter().filter(|it| it.false_verified).count()
+    }
+
+    /// Compares with a baseline; returns what this evaluation's own would be.
+    pub fn compare(&mut self, baseline: &Baseline, settings: &Settings) -> Baseline {
+        let now = Baseline::of(&self.cases, settings);
+        self.differences = Some(baseline.differences(&now));
+        let forgotten = baseline.forgotten(&now);
+        self.forgotten =
+            forgotten.iter().map(|(stage, it)| baseline::reminder(*stage, it.0, &it.1)).collect();
+        now
+    }
 }
 
 impl Tally {
     fn count(&mut self, it: &CaseResult) {
+        self.verified += u32::from(it.outcome == Outcome::Verified);
+        self.false_verified += u32::from(it.false_verified);
+        if let Some(checks) = it.checks {
+            self.saved += 1;
+            self.endpoint_right += u32::from(checks.endpoint);
+            self.parameters_right += u32::from(checks.parameters);
+            self.extraction_right += u32::from(checks.extraction);
+        }
         if !it.recipeable {
             self.nothing += 1;
             self.nothing_chosen += u32::from(it.verdict == Verdict::Wrong);
+            self.nothing_right += u32::from(it.verdict == Verdict::Right);
             return;
         }
         self.recipeable += 1;
@@ -183,16 +372,6 @@ fn judge(line: &Line, prediction: &Prediction, trace: &Trace) -> Result<CaseResu
         (false, _) if line.expect.recipeable => Verdict::Abstained,
         (false, _) => Verdict::Right,
     };
-    let top = trace.ranked().and_then(|it| {
-        let first = it.candidates.first()?;
-        let next = it.candidates.get(1).map_or(0, |it| it.score_bp);
-        Some(Top {
-            request: format!("{} {}", first.method, first.url_summary),
-            score_bp: first.score_bp,
-            lead_bp: first.score_bp - next,
-            features: first.features.clone(),
-        })
-    });
     Ok(CaseResult {
         id: line.id.clone(),
         kind: line.made.clone(),
@@ -205,34 +384,31 @@ fn judge(line: &Line, prediction: &Prediction, trace: &Trace) -> Result<CaseResu
             reason: it.reason.as_str(),
             detail: it.detail.clone(),
         }),
-        top,
+        top: top(trace),
+        expected: None,
+        expected_reason: None,
+        unproven: None,
+        chosen: None,
+        checks: None,
+        false_verified: false,
+        replays: 0,
+        input_sha256: sha256(line.id.as_bytes()),
+        stages: baseline::digests(trace),
+        detail: None,
     })
 }
 
-fn samples(line: &Line, recording: &SessionRecording) -> Result<Vec<Sample>> {
-    let wanted = line.expect.request.as_ref().map(Wanted::new).transpose()?;
-    let second = SecondRecording { recording: None, values: BTreeMap::new() };
-    let (all, _) = rank::scored(recording, &second);
-    let samples = all.into_iter().map(|it| {
-        let body = realworld::body(it.exchange).unwrap_or_default();
-        Sample {
-            case: line.id.clone(),
-            kind: line.made.clone(),
-            site: line.site.clone(),
-            recipeable: line.expect.recipeable,
-            right: wanted
-                .as_ref()
-                .is_some_and(|wanted| wanted.is(&it.exchange.method, &it.exchange.url, &body)),
-            endpoint: it.endpoint_key,
-            request: format!(
-                "{} {}",
-                it.exchange.method,
-                it.exchange.url.chars().take(120).collect::<String>()
-            ),
-            shares: it.shares,
-        }
-    });
-    Ok(samples.collect())
+fn top(trace: &Trace) -> Option<Top> {
+    let ranked = trace.ranked()?;
+    let first = ranked.candidates.first()?;
+    let next = ranked.candidates.get(1).map_or(0, |it| it.score_bp);
+    Some(Top {
+        request: format!("{} {}", first.method, first.url_summary),
+        score_bp: first.score_bp,
+        lead_bp: first.score_bp - next,
+        confidence_bp: first.confidence_bp,
+        features: first.features.clone(),
+    })
 }
 
 /// The right request of a case, compiled.

@@ -90,8 +90,8 @@ pub fn lines(dir: &Path) -> Result<Vec<Line>> {
         .collect()
 }
 
-/// Learns from the case's HAR as `recipe learn --har --no-network` does.
-pub fn learn(dir: &Path, line: &Line, settings: &Settings) -> Result<(SessionRecording, Trace)> {
+/// The case's HAR as a recording, redacted.
+pub fn recording(dir: &Path, line: &Line, settings: &Settings) -> Result<SessionRecording> {
     let typed: BTreeMap<String, String> = line
         .typed
         .iter()
@@ -101,7 +101,12 @@ pub fn learn(dir: &Path, line: &Line, settings: &Settings) -> Result<(SessionRec
     let bytes = read_bounded(&dir.join(&line.har), 256 << 20)?;
     let raw = har::import(&bytes, &line.task, typed)?.recording;
     drop(bytes);
-    let recording = redact(raw, &settings.redact).recording;
+    Ok(redact(raw, &settings.redact).recording)
+}
+
+/// Learns from the case's HAR as `recipe learn --har --no-network` does.
+pub fn learn(dir: &Path, line: &Line, settings: &Settings) -> Result<(SessionRecording, Trace)> {
+    let recording = recording(dir, line, settings)?;
     let second = SecondRecording { recording: None, values: BTreeMap::new() };
     let mut world = Recorded(&recording);
     let trace = chain::run(&recording, &second, settings, &Expectation::default(), &mut world)?;

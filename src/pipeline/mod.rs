@@ -13,7 +13,7 @@ pub use learn::{Cx, Learned, OnStage, learn};
 pub use pacer::Pacer;
 pub use table::{STAGES, Stage};
 pub use task::{Source, Task, read_bounded};
-pub use world::BrowserPool;
+pub use world::{BrowserPool, World};
 
 #[cfg(test)]
 mod tests;

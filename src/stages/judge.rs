@@ -35,6 +35,8 @@ pub trait Replayer: Send {
     /// Transports that may be tried, in ascending risk.
     fn transports(&self) -> Vec<TransportKind>;
     fn send<'a>(&'a mut self, call: Call<'a>) -> BoxFuture<'a, Result<Reply>>;
+    /// A stage begins: its budget is whole again. The world of a real run begins where the stage is known.
+    fn begin(&mut self) {}
     /// Forgets cookies and pages: what follows starts like a stranger's run.
     fn fresh(&mut self);
     /// The stage's budget of replays or time is used up.

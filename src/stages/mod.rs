@@ -22,7 +22,8 @@ pub mod validate;
 pub mod verify;
 mod weave;
 
-pub use judge::{Call, Replayer};
+pub use judge::{Call, Replayer, data_difference_bp};
+pub use reads::reads;
 pub use request::template as replay_template;
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 mod blocked;
 mod cli;
+mod eval;
 mod har;
 mod learn;
 mod quickstart;

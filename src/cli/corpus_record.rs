@@ -1,0 +1,126 @@
+//! `commis corpus record`
+
+use std::path::{Path, PathBuf};
+
+use comfy_table::{Cell, Color, Table, presets::UTF8_BORDERS_ONLY};
+use futures::StreamExt as _;
+
+use super::{Global, wire};
+use crate::{
+    batch,
+    error::{Code, Error, Result},
+    eval::record::{self, Ending, Made},
+    settings::Home,
+};
+
+/// Make cases of an eval corpus: learn each task on the test web and write down what it answers to whom
+#[derive(clap::Args)]
+pub struct Args {
+    /// What to learn (YAML)
+    #[arg(long, value_name = "FILE")]
+    manifest: PathBuf,
+    /// What is right for each of its entries (YAML)
+    #[arg(long, value_name = "FILE")]
+    expected: PathBuf,
+    /// Folder to write a folder for each case into
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Only this entry; repeatable
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Tasks at a time
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8))]
+    jobs: u8,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let mut tasks = batch::load(&args.manifest)?.tasks;
+    let expected = record::expectations(&args.expected)?;
+    let unmatched = record::unmatched(&tasks, &expected);
+    if args.only.is_empty() && !unmatched.is_empty() {
+        return Err(Error::new(
+            Code::Usage,
+            format!("only one of the two files knows {}", unmatched.join(", ")),
+        ));
+    }
+    tasks
+        .retain(|it| args.only.is_empty() || args.only.iter().any(|name| name == it.name.as_str()));
+    if tasks.is_empty() {
+        return Err(Error::new(Code::Usage, "the manifest has no such entry"));
+    }
+    // Nothing but the test web may be learned from here.
+    let mut global = global.clone();
+    global.testbed = global.test_host.is_empty();
+    let mut place = wire::open(&global).await?;
+    place.settings = place.settings.only_egress();
+    let work = args.out.join(".work");
+    place.home = Home {
+        config: place.home.config,
+        recipes: work.join("recipes"),
+        artifacts: work.join("artifacts"),
+    };
+    let cx = wire::learning(&place, true, std::time::Duration::ZERO, Box::new(|_, _| ()))?;
+    let total = tasks.len();
+    let made: Vec<(String, Result<Made>)> = futures::stream::iter(&tasks)
+        .map(|task| async {
+            let name = task.name.to_string();
+            let end = match expected.get(&name) {
+                Some(it) => record::record(task, it, &cx, &args.out).await,
+                None => Err(Error::new(Code::Usage, "nothing is expected of it")),
+            };
+            wire::say(&line(&name, &end));
+            (name, end)
+        })
+        .buffered(args.jobs.into())
+        .collect()
+        .await;
+    cx.browser.close().await;
+    remove(&work);
+    wire::line(&table(&made).to_string());
+    let done = made.iter().filter(|it| it.1.is_ok()).count();
+    let bytes: u64 = made.iter().filter_map(|it| it.1.as_ref().ok()).map(|it| it.bytes).sum();
+    wire::line(&format!("{done} of {total} cases written, {} KiB", bytes / 1024));
+    Ok(u8::from(done < total))
+}
+
+fn remove(work: &Path) {
+    // What could not be removed is overwritten by the next run.
+    let _ = std::fs::remove_dir_all(work);
+}
+
+fn line(name: &str, end: &Result<Made>) -> String {
+    match end {
+        Ok(it) => format!("{name}: {}, {}", shown(&it.live), it.verdict),
+        Err(err) => format!("{name}: {err} [{}]", err.code()),
+    }
+}
+
+fn shown(it: &Ending) -> String {
+    let why: String = it.why.as_deref().unwrap_or("").chars().take(50).collect();
+    format!("{} {why}", it.outcome.as_str()).trim_end().to_owned()
+}
+
+fn table(made: &[(String, Result<Made>)]) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header(["case", "live", "over its stubs", "", "KiB"]);
+    for (name, end) in made {
+        match end {
+            Ok(it) => {
+                let offline = Cell::new(shown(&it.offline));
+                let differs = it.live.outcome != it.offline.outcome;
+                table.add_row([
+                    Cell::new(name),
+                    Cell::new(shown(&it.live)),
+                    if differs { offline.fg(Color::Red) } else { offline },
+                    Cell::new(it.verdict),
+                    Cell::new(it.bytes / 1024),
+                ]);
+            }
+            Err(err) => {
+                table.add_row([Cell::new(name), Cell::new(err.to_string()).fg(Color::Red)]);
+            }
+        }
+    }
+    table
+}
