@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
-use super::{Global, wire};
+use super::{
+    Global,
+    wire::{self, clean},
+};
 use crate::{
     artifacts::{
         kinds::Kind,
@@ -36,11 +39,6 @@ pub struct Args {
     /// Print JSON: every envelope without its bulky parts
     #[arg(long)]
     pub json: bool,
-}
-
-/// Text of a stranger, for a terminal: without control characters.
-fn clean(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {

@@ -3,6 +3,9 @@
 mod debug;
 mod delete;
 mod doctor;
+mod dry_run;
+mod explain;
+mod fork;
 mod get;
 mod learn;
 mod learn_batch;
@@ -10,6 +13,8 @@ mod list;
 mod progress;
 mod run;
 mod testbed_serve;
+mod validate;
+mod verify;
 mod wire;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -65,6 +70,11 @@ enum Recipe {
     List(list::Args),
     Get(get::Args),
     Delete(delete::Args),
+    Fork(fork::Args),
+    Explain(explain::Args),
+    Validate(validate::Args),
+    DryRun(dry_run::Args),
+    Verify(verify::Args),
     Debug(debug::Args),
 }
 
@@ -94,6 +104,9 @@ impl Command {
             Self::Recipe(Recipe::Learn(it)) => it.json,
             Self::Recipe(Recipe::LearnBatch(it)) => it.json,
             Self::Recipe(Recipe::List(it)) => it.json,
+            Self::Recipe(Recipe::Validate(it)) => it.json,
+            Self::Recipe(Recipe::DryRun(it)) => it.json,
+            Self::Recipe(Recipe::Verify(it)) => it.json,
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
             Self::Recipe(_) | Self::Testbed(_) => false,
@@ -125,6 +138,11 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Recipe(Recipe::List(args)) => list::run(args, global),
             Command::Recipe(Recipe::Get(args)) => get::run(args, global),
             Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
+            Command::Recipe(Recipe::Fork(args)) => fork::run(args, global),
+            Command::Recipe(Recipe::Explain(args)) => explain::run(args, global),
+            Command::Recipe(Recipe::Validate(args)) => validate::run(args, global),
+            Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global),
+            Command::Recipe(Recipe::Verify(args)) => verify::run(args, global).await,
             Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
             Command::Doctor(args) => doctor::run(args, global).await,

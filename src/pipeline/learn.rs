@@ -415,8 +415,8 @@ impl Run<'_> {
         let recipe =
             publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
         // A file that says the same is left alone.
-        let path = match self.cx.recipes.get(&recipe.name) {
-            Ok(held) if held == recipe => self.cx.recipes.path(&recipe.name),
+        let path = match self.cx.recipes.own(&recipe.name) {
+            Ok(Some(held)) if held == recipe => self.cx.recipes.path(&recipe.name),
             _ => self.cx.recipes.save(&recipe)?,
         };
         out.recipe = Some(path);
@@ -429,7 +429,7 @@ impl Run<'_> {
 
 /// A recipe that an earlier run of this task published is no longer proven.
 fn demote(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
-    let Ok(mut recipe) = cx.recipes.get(&task.name) else { return Ok(()) };
+    let Ok(Some(mut recipe)) = cx.recipes.own(&task.name) else { return Ok(()) };
     let ours =
         recipe.source_url == recording.url && recipe.task == crate::redact::written(&task.sentence);
     if ours && recipe.status != Status::Deprecated {

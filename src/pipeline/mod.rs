@@ -4,12 +4,14 @@ pub mod fresh;
 mod learn;
 mod pacer;
 mod publish;
+mod reverify;
 pub mod table;
 pub mod task;
 mod world;
 
 pub use learn::{Cx, Learned, OnStage, learn};
 pub use pacer::Pacer;
+pub use reverify::{Reverified, reverify};
 pub use table::{STAGES, Stage};
 pub use task::{Source, Task, read_bounded};
 pub use world::BrowserPool;

@@ -17,7 +17,7 @@ pub mod summarize;
 pub mod validate;
 pub mod verify;
 
-pub use judge::{Call, Replayer};
+pub use judge::{Call, Replayer, data_difference_bp};
 pub use request::template as replay_template;
 
 #[cfg(test)]
