@@ -1,5 +1,7 @@
 //! The command line: one file per command, and the only place that wires real effects together.
 
+mod candidates;
+mod create_from_candidate;
 mod debug;
 mod delete;
 mod doctor;
@@ -66,6 +68,7 @@ enum Command {
 enum Recipe {
     Learn(learn::Args),
     LearnBatch(learn_batch::Args),
+    CreateFromCandidate(create_from_candidate::Args),
     Run(run::Args),
     List(list::Args),
     Get(get::Args),
@@ -103,6 +106,7 @@ impl Command {
             Self::Recipe(Recipe::Run(it)) => it.json,
             Self::Recipe(Recipe::Learn(it)) => it.json,
             Self::Recipe(Recipe::LearnBatch(it)) => it.json,
+            Self::Recipe(Recipe::CreateFromCandidate(it)) => it.json,
             Self::Recipe(Recipe::List(it)) => it.json,
             Self::Recipe(Recipe::Validate(it)) => it.json,
             Self::Recipe(Recipe::DryRun(it)) => it.json,
@@ -134,6 +138,9 @@ fn start(cli: Cli) -> Result<u8> {
         match cli.command {
             Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
             Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,
+            Command::Recipe(Recipe::CreateFromCandidate(args)) => {
+                create_from_candidate::run(args, global).await
+            }
             Command::Recipe(Recipe::Run(args)) => run::run(args, global).await,
             Command::Recipe(Recipe::List(args)) => list::run(args, global),
             Command::Recipe(Recipe::Get(args)) => get::run(args, global),

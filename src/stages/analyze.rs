@@ -118,7 +118,7 @@ fn mutation(
 }
 
 /// How to read the answer. `None` when an HTML page has no list that can be told.
-fn response(
+pub(super) fn response(
     exchange: &Exchange,
     source: DataSource,
     recording: &SessionRecording,

@@ -12,6 +12,7 @@ pub mod parameterize;
 pub mod rank;
 mod reads;
 mod request;
+pub mod select;
 mod signals;
 pub mod summarize;
 pub mod validate;

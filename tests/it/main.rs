@@ -7,9 +7,11 @@
 )]
 
 mod blocked;
+mod choose;
 mod cli;
 mod har;
 mod learn;
+mod library;
 mod quickstart;
 mod support;
 mod tidy;
