@@ -36,12 +36,13 @@ pub struct Args {
     pub json: bool,
 }
 
-pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, settings) = wire::read(global)?;
-    let recipe = Registry::open(&home.recipes).get(&RecipeName::new(args.name)?)?.recipe;
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    // Started, when asked for, so that its hosts are judged as a run would judge them.
+    let place = wire::open(global).await?;
+    let recipe = Registry::open(&place.home.recipes).get(&RecipeName::new(args.name)?)?.recipe;
     let params = pairs(&args.param)?;
     runner::compile(&recipe)?;
-    let shown = render(&recipe, &params, &EgressPolicy::new(&settings.egress)?)?;
+    let shown = render(&recipe, &params, &EgressPolicy::new(&place.settings.egress)?)?;
     if args.json {
         wire::out(&json!({
             "method": shown.method, "url": shown.url, "body": shown.body,

@@ -25,9 +25,10 @@ pub struct Args {
     param: Vec<String>,
 }
 
-pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, settings) = wire::read(global)?;
-    let registry = Registry::open(&home.recipes);
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    // Started, when asked for, so that its hosts are judged as a run would judge them.
+    let place = wire::open(global).await?;
+    let registry = Registry::open(&place.home.recipes);
     let held = registry.get(&RecipeName::new(args.name)?)?;
     for line in words(&held) {
         wire::line(&clean(&line));
@@ -36,7 +37,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         wire::line(&clean(&format!("file: {}", registry.path(&held.recipe.name).display())));
     }
     if !args.param.is_empty() {
-        let policy = EgressPolicy::new(&settings.egress)?;
+        let policy = EgressPolicy::new(&place.settings.egress)?;
         let shown = dry_run::render(&held.recipe, &pairs(&args.param)?, &policy)?;
         wire::line(&clean(&format!("with these values: {} {}", shown.method, shown.url)));
     }

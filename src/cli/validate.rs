@@ -48,13 +48,14 @@ struct Finding {
     hint: Option<String>,
 }
 
-pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, settings) = wire::read(global)?;
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    // Started, when asked for, so that its hosts are judged as a run would judge them.
+    let place = wire::open(global).await?;
     let params = pairs(&args.param)?;
-    let policy = EgressPolicy::new(&settings.egress)?;
+    let policy = EgressPolicy::new(&place.settings.egress)?;
     let mut errors = Vec::new();
     let mut warnings = Vec::new();
-    let recipe = match read(&args.recipe, &Registry::open(&home.recipes)) {
+    let recipe = match read(&args.recipe, &Registry::open(&place.home.recipes)) {
         Ok(it) => Some(it),
         Err(err) if is_finding(&err) => {
             errors.push(finding(&err));

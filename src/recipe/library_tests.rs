@@ -127,7 +127,6 @@ const REAL: &[(&str, &str, &str, u64)] = &[
     ("obis-occurrences", "obis-occurrences", "/v3/occurrence", 3),
     ("place-search", "nominatim-geocode", "format=geojson", 5),
     ("plos-search", "plos-search", "rows=200", 100),
-    ("powo-plants", "kew-powo-search", "/api/2/search", 50),
     ("remotive-jobs", "remotive-jobs-devops", "/api/remote-jobs", 10),
     ("usgs-earthquakes", "usgs-earthquakes-search", "minmagnitude=6.6", 1),
 ];
