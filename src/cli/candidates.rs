@@ -1,6 +1,6 @@
 //! A task's candidates as a table for the person who must choose.
 
-use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 
 use super::wire::{self, clean};
 use crate::{
@@ -52,6 +52,7 @@ pub fn print(folder: &TaskFolder, id: &TaskId) -> Result<()> {
 fn table(set: &CandidateSet, recording: &SessionRecording) -> Result<Table> {
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(["N", "score", "request", "type", "items", "for", "against"]);
     for it in &set.candidates {
         let exchange = recording.exchange(it.exchange)?;

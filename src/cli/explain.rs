@@ -159,20 +159,21 @@ fn parameter(it: &Parameter) -> String {
 }
 
 fn answer(it: &ResponseSpec) -> String {
-    let mut text = match it.kind {
+    let kind = match it.kind {
         ResponseType::Json => "JSON".to_owned(),
         ResponseType::Text => "text".to_owned(),
         ResponseType::Html if it.embedded.is_some() => "JSON inside a page".to_owned(),
         ResponseType::Html => "a page's repeated elements".to_owned(),
     };
+    let mut parts = vec![kind];
     if let Some(extract) = &it.extract {
-        text.push_str(&format!(", of it {extract}"));
+        parts.push(format!("of it {extract}"));
     }
     if let Some(min) = it.min_items {
-        text.push_str(&format!("; fewer than {min} items is a failure"));
+        parts.push(format!("fewer than {min} items is a failure"));
     }
     if !it.required_paths.is_empty() {
-        text.push_str(&format!("; there must be {}", it.required_paths.join(", ")));
+        parts.push(format!("there must be {}", it.required_paths.join(", ")));
     }
-    text
+    parts.join("; ")
 }

@@ -1,6 +1,6 @@
 //! `commis recipe list`
 
-use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde_json::json;
 
 use super::{Global, wire};
@@ -58,6 +58,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(["name", "source", "status", "category", "parameters", "task"]);
     for entry in &entries {
         let source = match (entry.source, entry.shadows) {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde_json::json;
 
 use super::{
@@ -52,12 +52,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let registry = Registry::open(&place.home.recipes);
     let names: Vec<RecipeName> = if args.library || args.all {
         let wanted = |it: &Entry| args.all || it.source == Source::Library;
-        registry
-            .list()?
-            .into_iter()
-            .filter(wanted)
-            .map(|it| RecipeName::new(it.name))
-            .collect::<Result<_>>()?
+        let all = registry.list()?.into_iter().filter(wanted);
+        // A file whose name is none is listed as broken by `list`; there is nothing to call.
+        all.filter_map(|it| RecipeName::new(it.name).ok()).collect()
     } else {
         args.names.into_iter().map(RecipeName::new).collect::<Result<_>>()?
     };
@@ -139,6 +136,7 @@ async fn one(
 fn table(rows: &[(RecipeName, Result<(Reverified, Source)>)]) {
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(["recipe", "verdict", "why", "calls", "items", "parameters with an effect"]);
     for (name, end) in rows {
         match end {

@@ -44,7 +44,7 @@ pub struct Chosen {
 struct Entry {
     name: RecipeName,
     task: String,
-    source: From,
+    source: Recorded,
     examples: Vec<BTreeMap<String, String>>,
     min_items: Option<u32>,
     required_paths: Vec<String>,
@@ -54,7 +54,7 @@ struct Entry {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum From {
+enum Recorded {
     Live { url: String, steps: Vec<Step> },
     Har { path: PathBuf, sha256: String },
 }
@@ -63,8 +63,10 @@ impl StoredTask {
     /// Redacted as it must be.
     pub fn new(task: &Task, choice: Option<Chosen>) -> Result<Self> {
         let source = match &task.source {
-            Source::Live { url, steps } => From::Live { url: url.clone(), steps: steps.clone() },
-            Source::Har { path, sha256 } => From::Har {
+            Source::Live { url, steps } => {
+                Recorded::Live { url: url.clone(), steps: steps.clone() }
+            }
+            Source::Har { path, sha256 } => Recorded::Har {
                 // The next command may be run in another folder.
                 path: std::path::absolute(path).unwrap_or_else(|_| path.clone()),
                 sha256: sha256.clone(),
@@ -140,8 +142,8 @@ impl StoredTask {
             name: entry.name,
             sentence: entry.task,
             source: match entry.source {
-                From::Live { url, steps } => Source::Live { url, steps },
-                From::Har { path, sha256 } => Source::Har { path, sha256 },
+                Recorded::Live { url, steps } => Source::Live { url, steps },
+                Recorded::Har { path, sha256 } => Source::Har { path, sha256 },
             },
             examples: entry.examples,
             expect: Expectation {
@@ -162,5 +164,80 @@ fn redact(value: &mut Value) {
         Value::Array(all) => all.iter_mut().for_each(redact),
         Value::Object(all) => all.values_mut().for_each(redact),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artifacts::store::Store;
+
+    fn task(sentence: &str) -> Task {
+        let name = RecipeName::new("shop").unwrap();
+        Task {
+            id: TaskId::of("m", &name),
+            name,
+            sentence: sentence.to_owned(),
+            source: Source::Live {
+                url: "http://shop.test/".to_owned(),
+                steps: vec![Step::Press("Enter".to_owned())],
+            },
+            examples: vec![BTreeMap::from([("q".to_owned(), "lantern".to_owned())])],
+            expect: Expectation { min_items: Some(1), required_paths: vec!["a".to_owned()] },
+            category: Some("shopping".to_owned()),
+            requires_auth: false,
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    fn choice() -> Chosen {
+        let selection = Selection { endpoint_key: "GET a?".to_owned(), extract: None };
+        Chosen { selection, name: None }
+    }
+
+    #[test]
+    fn the_task_comes_back_as_it_was_asked() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::new(home.path().join("artifacts"));
+        let asked = task("Search for {q}");
+        let folder = store.task(&asked.id).unwrap();
+        assert_eq!(StoredTask::read(&folder, &asked.id).unwrap(), None);
+        StoredTask::new(&asked, Some(choice())).unwrap().write(&folder).unwrap();
+        let stored = StoredTask::read(&folder, &asked.id).unwrap().unwrap();
+        assert_eq!(stored.choice, Some(choice()));
+        assert!(stored.is_about("Search for {q}") && !stored.is_about("Search"));
+        let back = stored.task().unwrap();
+        let settings = crate::settings::Settings::default();
+        for spec in crate::pipeline::STAGES {
+            let digest = |it: &Task| it.settings_sha256(spec.stage, &settings);
+            assert_eq!(digest(&back), digest(&asked), "{:?}", spec.stage);
+        }
+        assert_eq!((back.category, back.timeout), (asked.category, asked.timeout));
+    }
+
+    #[test]
+    fn what_is_redacted_is_no_task() {
+        let stored = StoredTask::new(&task("Log in with password=hunter2hunter2"), None).unwrap();
+        assert!(!serde_json::to_string(&stored).unwrap().contains("hunter2hunter2"));
+        assert!(stored.task().is_none());
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::new(home.path().join("artifacts"));
+        let asked = task("Search for {q}");
+        let folder = store.task(&asked.id).unwrap();
+        let good = serde_json::to_value(StoredTask::new(&asked, None).unwrap()).unwrap();
+        let code = |key: &str, value: Value| {
+            let mut it = good.clone();
+            it[key] = value;
+            folder.put_entry(it.to_string().as_bytes()).unwrap();
+            StoredTask::read(&folder, &asked.id).err().map(|it| it.code())
+        };
+        assert_eq!(code("version", 1.into()), None);
+        assert_eq!(code("version", 2.into()), Some(Code::ArtifactSchemaMismatch));
+        assert_eq!(code("task_id", "other-00000000".into()), Some(Code::ArtifactCorrupt));
+        assert_eq!(code("more", true.into()), Some(Code::ArtifactCorrupt));
     }
 }

@@ -76,7 +76,7 @@ impl Registry {
         for it in library::NAMES {
             if out.iter().all(|own| own.name != *it) {
                 let recipe =
-                    RecipeName::new(*it).and_then(|name| Ok((self.from_library(&name)?, name)));
+                    RecipeName::new(*it).and_then(|name| Ok((self.of_library(&name)?, name)));
                 out.push(Entry {
                     name: (*it).to_owned(),
                     source: Source::Library,
@@ -126,7 +126,7 @@ impl Registry {
             let shadows = library::text(name.as_str()).is_some();
             return Ok(Held { recipe, source: Source::User, shadows });
         }
-        if let Some(recipe) = self.from_library(name)? {
+        if let Some(recipe) = self.of_library(name)? {
             return Ok(Held { recipe, source: Source::Library, shadows: false });
         }
         Err(not_found(name, &self.files()?))
@@ -145,7 +145,7 @@ impl Registry {
     }
 
     /// A library recipe, verified if it was verified here as it is today. A damaged record counts as none.
-    fn from_library(&self, name: &RecipeName) -> Result<Option<Recipe>> {
+    fn of_library(&self, name: &RecipeName) -> Result<Option<Recipe>> {
         let Some(text) = library::text(name.as_str()) else { return Ok(None) };
         let mut recipe = yaml::parse(text)?;
         let record = match Dir::open(&self.dir.join(RECORDS), false)? {

@@ -75,3 +75,76 @@ pub fn select(
         by: Analyst::Person,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{
+        artifacts::payloads::SecondRecording, har, redact::redact, settings::Settings,
+        stages::rank::rank,
+    };
+
+    fn recorded() -> (SessionRecording, CandidateSet) {
+        let typed = BTreeMap::from([("query".to_owned(), "harbour".to_owned())]);
+        let bytes = include_bytes!("../../tests/fixtures/books.har");
+        let imported = har::import(bytes, "Find books about harbour", typed).unwrap();
+        let settings = Settings::default();
+        let recording = redact(imported.recording, &settings.redact).recording;
+        let alone = SecondRecording { recording: None, values: BTreeMap::new() };
+        match rank(&recording, &alone, &settings.ranking) {
+            Judged::Done(set) => (recording, set),
+            Judged::Rejected(it) => panic!("{}", it.detail),
+        }
+    }
+
+    fn wish(set: &CandidateSet, part: &str, extract: Option<&str>) -> Selection {
+        let it = set.candidates.iter().find(|it| it.url_summary.contains(part)).unwrap();
+        Selection { endpoint_key: it.endpoint_key.clone(), extract: extract.map(str::to_owned) }
+    }
+
+    #[test]
+    fn any_candidate_that_only_reads() {
+        let (recording, set) = recorded();
+        for (part, extract, want) in [
+            ("/v1/books", None, Some("items")),
+            ("/v1/books", Some("items[].title"), Some("items[].title")),
+            ("/api/suggest", Some("suggestions"), Some("suggestions")),
+        ] {
+            let Judged::Done(it) = select(&recording, &set, &wish(&set, part, extract)).unwrap()
+            else {
+                panic!("{part}")
+            };
+            assert_eq!(it.by, Analyst::Person);
+            assert_eq!(it.chosen.response.extract.as_deref(), want, "{part}");
+            assert!(recording.exchange(it.chosen.exchange).unwrap().url.contains(part));
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let (mut recording, mut set) = recorded();
+        let books = wish(&set, "/v1/books", None);
+        let reason =
+            |recording: &SessionRecording, set: &CandidateSet, wish: &Selection| match select(
+                recording, set, wish,
+            )
+            .unwrap()
+            {
+                Judged::Rejected(it) => (it.reason, it.detail),
+                Judged::Done(it) => panic!("{it:?}"),
+            };
+        let broken = wish(&set, "/v1/books", Some("items["));
+        assert_eq!(reason(&recording, &set, &broken).0, Reason::Ambiguous);
+        // The same request by a method that changes things.
+        let it = set.candidates.iter().find(|it| it.endpoint_key == books.endpoint_key).unwrap();
+        recording.exchanges[it.exchange as usize].method = "POST".to_owned();
+        recording.exchanges[it.exchange as usize].url =
+            "https://books.example/api/order".to_owned();
+        assert_eq!(reason(&recording, &set, &books).0, Reason::Mutation);
+        set.candidates.retain(|it| it.endpoint_key != books.endpoint_key);
+        let (reason, detail) = reason(&recording, &set, &books);
+        assert!(reason == Reason::Ambiguous && detail.contains("choose again"), "{detail}");
+    }
+}
