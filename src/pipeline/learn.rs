@@ -29,7 +29,10 @@ use crate::{
     error::{Code, Error, Result},
     har,
     ids::RecipeName,
-    recipe::{model::Status, registry::Registry},
+    recipe::{
+        model::{Recipe, Status},
+        registry::Registry,
+    },
     redact::{raw::RawRecording, redact},
     settings::Settings,
     stages::{
@@ -454,9 +457,11 @@ impl Run<'_> {
         let mut recipe =
             publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
         recipe.name = name;
-        // A file that says the same is left alone.
+        // A file that says the same is left alone, and so is one that was proven since.
         let path = match self.cx.recipes.own(&recipe.name) {
-            Ok(Some(held)) if held == recipe => self.cx.recipes.path(&recipe.name),
+            Ok(Some(held)) if held == recipe || proven_since(&held, &recipe) => {
+                self.cx.recipes.path(&recipe.name)
+            }
             _ => self.cx.recipes.save(&recipe)?,
         };
         out.recipe = Some(path);
@@ -465,6 +470,14 @@ impl Run<'_> {
         out.transport = report.verified.then(|| report.transport.as_str());
         Ok(out)
     }
+}
+
+/// The same recipe, but verified, while what was learned is only a draft of it.
+fn proven_since(held: &Recipe, draft: &Recipe) -> bool {
+    let mut unproven = held.clone();
+    unproven.status = draft.status;
+    unproven.verification.clone_from(&draft.verification);
+    held.status == Status::Verified && draft.status == Status::Draft && unproven == *draft
 }
 
 /// A recipe that an earlier run of this task published is no longer proven.

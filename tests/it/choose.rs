@@ -7,9 +7,11 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Web, write};
+use crate::support::{Home, Web, has_chromium, write};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
+
+const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/quickstart.yaml");
 
 fn learn(home: &Home, with: &[&str]) -> (i32, Value) {
     let task = "Find books about {query}";
@@ -308,17 +310,18 @@ fn a_choice_holds_for_a_recording_made_again() {
     let all = set["payload"]["done"]["candidates"].as_array().unwrap();
     let search =
         all.iter().find(|it| it["url_summary"].as_str().unwrap().contains("/search")).unwrap();
-    let (code, out) = home.json(&[
-        "recipe",
-        "create-from-candidate",
-        "--task-id",
-        "shop",
-        "--candidate",
-        &search["rank"].to_string(),
-        "--json",
-        "--test-host",
-        &web.test_host,
-    ]);
+    let rank = search["rank"].to_string();
+    let choose = || {
+        let usual = ["recipe", "create-from-candidate", "--task-id", "shop", "--candidate", &rank];
+        home.json(&[&usual[..], &["--json", "--test-host", &web.test_host]].concat())
+    };
+    // A file that has changed since is another recording.
+    let text = std::fs::read_to_string(&path).unwrap();
+    write(Path::new(&path), &text.replace("lantern oil", "lantern wick"));
+    let (code, out) = choose();
+    assert_eq!((code, &out["error_code"]), (1, &json!("HAR_INVALID")), "{out}");
+    write(Path::new(&path), &text);
+    let (code, out) = choose();
     assert_eq!(
         (code, &out["outcome"], &out["live_values_lost"]),
         (0, &json!("verified"), &json!(true)),
@@ -326,23 +329,56 @@ fn a_choice_holds_for_a_recording_made_again() {
     );
     let folder = home.path().join("artifacts").join(out["task_id"].as_str().unwrap());
     assert_eq!(chosen(&folder)["done"]["by"], "person");
+}
 
-    // A file that has changed since is another recording.
-    let text = std::fs::read_to_string(&path).unwrap();
-    write(Path::new(&path), &text.replace("lantern oil", "lantern wick"));
-    std::fs::remove_file(folder.join("01_session_recording.json")).unwrap();
-    let (_, out) = home.json(&[
-        "recipe",
-        "create-from-candidate",
-        "--task-id",
-        "shop",
-        "--candidate",
-        "1",
-        "--json",
-        "--no-network",
-    ]);
-    assert!(
-        ["ARTIFACT_MISSING", "HAR_INVALID"].contains(&out["error_code"].as_str().unwrap()),
+/// The browser that recorded is gone: replays go by a new context where the site wants its session. What was ordered while
+/// recording is not ordered again, whatever is chosen.
+#[test]
+fn live_tasks_by_their_id_alone() {
+    if !has_chromium() {
+        return;
+    }
+    let home = Home::new();
+    let web = Web::start(&home);
+    let text = std::fs::read_to_string(MANIFEST).unwrap();
+    let (head, tasks) = text.split_once("\n  - name: ").unwrap();
+    let two: String = tasks
+        .split("\n  - name: ")
+        .filter(|it| it.starts_with("tickets-search") || it.starts_with("store-order"))
+        .map(|it| format!("\n  - name: {it}"))
+        .collect();
+    let manifest = home.path().join("two.yaml");
+    write(&manifest, &format!("{head}{two}\n"));
+    write(&home.path().join("config.toml"), "[decision]\nmin_score_bp = 10000\n");
+    let at = ["--test-host", &web.test_host, "--json"];
+    let learn = ["recipe", "learn-batch", "--manifest", manifest.to_str().unwrap()];
+    let (_, report) = home.json(&[&learn[..], &at].concat());
+    let reasons: Vec<&Value> =
+        report["entries"].as_array().unwrap().iter().map(|it| &it["reason"]).collect();
+    assert_eq!(reasons, ["ambiguous", "mutation"], "{report}");
+
+    let choose = |task: &str, n: &str| {
+        let usual = ["recipe", "create-from-candidate", "--task-id", task, "--candidate", n];
+        home.json(&[&usual[..], &at].concat())
+    };
+    let (code, out) = choose("tickets-search", "1");
+    assert_eq!((code, &out["outcome"]), (0, &json!("verified")), "{out}");
+    assert_eq!(
+        (&out["transport"], &out["live_values_lost"]),
+        (&json!("in_page_fetch"), &json!(false))
+    );
+    // The batch, learned again, keeps it.
+    let (_, report) = home.json(&[&learn[..], &at, &["--resume"]].concat());
+    assert_eq!(report["entries"][0]["ran"], json!([]), "{report}");
+    assert_eq!(report["entries"][0]["outcome"], "verified");
+
+    let (code, out) = choose("store-order", "1");
+    assert_eq!(
+        (code, &out["outcome"], &out["reason"]),
+        (1, &json!("refused"), &json!("mutation")),
         "{out}"
     );
+    let (_, out) = choose("store-order", "2");
+    assert_ne!(out["outcome"], "verified", "{out}");
+    assert_eq!(web.control(&home, "orders")["orders"], 1);
 }

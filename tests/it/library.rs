@@ -222,3 +222,56 @@ fn verify_proves_on_examples() {
     assert!(line("shop ").contains("verified"), "{table}");
     assert!(!home.path().join("recipes/library").exists());
 }
+
+/// What was learned offline is a draft; proven later on its examples, it stays proven when the task is learned again.
+#[test]
+fn a_draft_that_was_proven_is_not_written_over() {
+    let home = Home::new();
+    let web = Web::start(&home);
+    let at = ["--test-host", &web.test_host];
+    home.recipe(
+        "raw",
+        &shop("draft", "{query}", "lantern, teapot")
+            .replace("name: shop", "name: raw")
+            .replace("extract: 'items[].{title: title, price: price}', ", ""),
+    );
+    let (_, whole) = home.json(
+        &[&["recipe", "run", "raw", "--draft", "--json", "-p", "query=lantern"], &at[..]].concat(),
+    );
+    let body = whole["data"].to_string();
+    let har = json!({"log": {"creator": {"name": "test"}, "entries": [{
+        "startedDateTime": "2026-11-20T10:00:00.000Z", "time": 5, "_resourceType": "fetch",
+        "request": {"method": "GET", "url": "http://shop.test/api/search?q=lantern", "headers": []},
+        "response": {"status": 200, "headers": [{"name": "content-type", "value": "application/json"}],
+            "content": {"mimeType": "application/json", "text": body, "size": body.len()}}
+    }]}});
+    let path = home.path().join("shop.har");
+    write(&path, &har.to_string());
+    let learn = [
+        "recipe",
+        "learn",
+        "--har",
+        path.to_str().unwrap(),
+        "--task",
+        "Search the shop for {query}",
+        "-p",
+        "query=lantern",
+        "--second",
+        "query=teapot",
+        "--no-network",
+        "--json",
+    ];
+    let (_, out) = home.json(&learn);
+    assert_eq!(out["outcome"], "saved_draft", "{out}");
+    let (code, out) = home.json(&[&["recipe", "verify", "shop", "--json"], &at[..]].concat());
+    assert_eq!(code, 0, "{out}");
+    let file = home.path().join("recipes/shop.yaml");
+    let proven = std::fs::read_to_string(&file).unwrap();
+    assert!(proven.contains("status: verified"), "{proven}");
+    home.json(&[&learn[..], &["--resume"]].concat());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), proven);
+    // Another recipe than the one that was proven is written all the same.
+    write(&file, &proven.replace("q\n", "other\n").replace("task: ", "task: Please "));
+    home.json(&[&learn[..], &["--resume"]].concat());
+    assert!(std::fs::read_to_string(&file).unwrap().contains("status: draft"));
+}
