@@ -342,13 +342,12 @@ fn live_tasks_by_their_id_alone() {
     let web = Web::start(&home);
     let text = std::fs::read_to_string(MANIFEST).unwrap();
     let (head, tasks) = text.split_once("\n  - name: ").unwrap();
-    let two: String = tasks
+    let two: Vec<&str> = tasks
         .split("\n  - name: ")
         .filter(|it| it.starts_with("tickets-search") || it.starts_with("store-order"))
-        .map(|it| format!("\n  - name: {it}"))
         .collect();
     let manifest = home.path().join("two.yaml");
-    write(&manifest, &format!("{head}{two}\n"));
+    write(&manifest, &format!("{head}\n  - name: {}\n", two.join("\n  - name: ")));
     write(&home.path().join("config.toml"), "[decision]\nmin_score_bp = 10000\n");
     let at = ["--test-host", &web.test_host, "--json"];
     let learn = ["recipe", "learn-batch", "--manifest", manifest.to_str().unwrap()];
