@@ -59,6 +59,10 @@ codes! {
     ManifestInvalid = "MANIFEST_INVALID", Usage, false;
     RecipeInvalid = "RECIPE_INVALID", Usage, false;
     RecipeNotFound = "RECIPE_NOT_FOUND", Usage, false;
+    /// A recipe of the library, which is part of the program.
+    RecipeReadOnly = "RECIPE_READ_ONLY", Usage, false;
+    /// A user's recipe of that name would be lost.
+    RecipeExists = "RECIPE_EXISTS", Usage, false;
     /// A draft was run without `--draft`, or the recipe is deprecated.
     RecipeNotVerified = "RECIPE_NOT_VERIFIED", Usage, false;
     ParamInvalid = "PARAM_INVALID", Usage, false;

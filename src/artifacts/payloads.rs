@@ -210,6 +210,7 @@ pub struct Choice {
 #[serde(rename_all = "snake_case")]
 pub enum Analyst {
     Heuristic,
+    Person,
 }
 
 /// `04`: a canonical request that was replayed once and answered.

@@ -231,6 +231,15 @@ impl TaskFolder {
         Ok(payload_sha256)
     }
 
+    /// What the folder says about the task itself. Fails with [`Code::ArtifactIo`].
+    pub fn entry(&self) -> Result<Option<Vec<u8>>> {
+        self.dir.read(ENTRY, MAX_FILE)
+    }
+
+    pub fn put_entry(&self, bytes: &[u8]) -> Result<()> {
+        self.dir.write(ENTRY, bytes)
+    }
+
     /// Lines of the replay journal; a last line that a crash cut short is left out.
     pub fn journal(&self) -> Result<Vec<Value>> {
         let bytes = self.dir.read(JOURNAL, MAX_FILE)?.unwrap_or_default();
@@ -249,6 +258,8 @@ impl TaskFolder {
     }
 }
 
+/// The task as it was given, and what a person chose.
+const ENTRY: &str = "task.json";
 /// Replays as they happen, so that a crash repeats at most the one in flight.
 const JOURNAL: &str = "replays.jsonl";
 

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
-use super::{Global, wire};
+use super::{
+    Global, candidates,
+    wire::{self, clean},
+};
 use crate::{
     artifacts::{
         kinds::Kind,
@@ -13,8 +16,9 @@ use crate::{
     },
     error::{Code, Error, Result},
     ids::TaskId,
-    pipeline::{STAGES, Stage, fresh, task::settings_only},
+    pipeline::{STAGES, Stage, StoredTask, fresh, task::settings_only},
     settings::Settings,
+    stages::select::Selection,
 };
 
 const BOLD: Style = Style::new().bold();
@@ -38,11 +42,6 @@ pub struct Args {
     pub json: bool,
 }
 
-/// Text of a stranger, for a terminal: without control characters.
-fn clean(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()
-}
-
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, settings) = wire::read(global)?;
     let store = Store::new(home.artifacts);
@@ -60,7 +59,8 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         Some(path) => crate::batch::load(path)?.tasks.into_iter().find(|it| it.id == id),
         None => None,
     };
-    let rows = look(&folder, &settings, task.as_ref())?;
+    let choice = StoredTask::read(&folder, &id)?.and_then(|it| it.choice);
+    let rows = look(&folder, &settings, task.as_ref(), choice.as_ref().map(|it| &it.selection))?;
     if args.json {
         let rows: Vec<Value> = rows
             .iter()
@@ -80,11 +80,19 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
             describe(row.kind, payload);
         }
     }
+    let undecided = rows
+        .iter()
+        .filter_map(|it| it.payload.as_ref())
+        .any(|it| matches!(it["rejected"]["reason"].as_str(), Some("ambiguous" | "replay_failed")));
+    if undecided {
+        wire::line("");
+        candidates::print(&folder, &id)?;
+    }
     Ok(0)
 }
 
 /// The task of that id, or the only one whose recipe has that name. Fails with [`Code::TaskNotFound`].
-fn find(store: &Store, wanted: &str) -> Result<TaskId> {
+pub fn find(store: &Store, wanted: &str) -> Result<TaskId> {
     let all = store.tasks()?;
     let parsed = TaskId::parse(wanted)?;
     if all.contains(&parsed) {
@@ -117,6 +125,7 @@ fn look(
     folder: &TaskFolder,
     settings: &Settings,
     task: Option<&crate::pipeline::Task>,
+    choice: Option<&Selection>,
 ) -> Result<Vec<Row>> {
     let mut hashes = BTreeMap::new();
     let mut rows = Vec::new();
@@ -129,6 +138,9 @@ fn look(
         };
         // Without the manifest entry, what depends on it is taken as unchanged.
         let expected = match task {
+            _ if spec.stage == Stage::Analyze && choice.is_some() => {
+                choice.map(Selection::sha256).unwrap_or_default()
+            }
             Some(it) => it.settings_sha256(spec.stage, settings),
             None => today(spec.stage, settings, settings_sha256),
         };

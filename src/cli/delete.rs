@@ -3,7 +3,7 @@
 use super::{Global, wire};
 use crate::{error::Result, ids::RecipeName, recipe::registry::Registry};
 
-/// Delete a recipe from the user store; its artifacts stay
+/// Delete one of your own recipes; its artifacts stay
 #[derive(clap::Args)]
 pub struct Args {
     name: String,

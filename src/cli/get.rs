@@ -15,7 +15,7 @@ pub struct Args {
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
-    let recipe = Registry::open(&home.recipes).get(&RecipeName::new(args.name)?)?;
-    wire::line(yaml::to_yaml(&recipe)?.trim_end());
+    let held = Registry::open(&home.recipes).get(&RecipeName::new(args.name)?)?;
+    wire::line(yaml::to_yaml(&held.recipe)?.trim_end());
     Ok(0)
 }

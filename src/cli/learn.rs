@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use super::{Global, progress::Progress, wire};
+use super::{Global, candidates, progress::Progress, wire};
 use crate::{
     artifacts::payloads::{CandidateSet, Judged, Outcome},
     batch,
@@ -110,11 +110,15 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     progress.end(&tasks[0], &end);
     progress.finish();
     cx.browser.close().await;
-    let learned = end?;
-    if args.json {
-        wire::out(&learned);
+    conclude(&end?, &cx, &tasks[0], args.json)
+}
+
+/// Prints what a task came to; 1 when the answer is no.
+pub fn conclude(learned: &Learned, cx: &Cx, task: &Task, json: bool) -> Result<u8> {
+    if json {
+        wire::out(learned);
     } else {
-        describe(&learned, &cx, &tasks[0])?;
+        describe(learned, cx, task)?;
     }
     Ok(u8::from(matches!(learned.outcome, Outcome::NeedsSelection | Outcome::NonRecipeable)))
 }
@@ -135,8 +139,10 @@ fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
         ));
     }
     wire::line(&format!("  artifacts: {}", learned.artifacts.display()));
-    let folder = cx.store.peek(&task.id)?;
-    if let Some(Ok(Judged::Done(set))) = folder.map(|it| it.get::<Judged<CandidateSet>>()) {
+    let Some(folder) = cx.store.peek(&task.id)? else { return Ok(()) };
+    if learned.outcome == Outcome::NeedsSelection {
+        candidates::print(&folder, &task.id)?;
+    } else if let Ok(Judged::Done(set)) = folder.get::<Judged<CandidateSet>>() {
         for it in set.candidates.iter().take(3) {
             wire::line(&format!(
                 "  {}. {:>5} {} {}",

@@ -88,6 +88,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         table(&report);
     }
     wire::say(&format!("report: {}", file.display()));
+    if report.count(Some(Outcome::NeedsSelection)) > 0 {
+        wire::say("commis recipe debug --task-id TASK shows what there is to choose from");
+    }
     if report.interrupted {
         wire::say("interrupted; the same command with --resume goes on");
     }

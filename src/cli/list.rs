@@ -1,22 +1,46 @@
 //! `commis recipe list`
 
-use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde_json::json;
 
 use super::{Global, wire};
-use crate::{error::Result, recipe::registry::Registry};
+use crate::{
+    error::Result,
+    recipe::registry::{Registry, Source},
+};
 
-/// List the recipes of the user store
+/// List recipes: your own, and the library's that come with the program
 #[derive(clap::Args)]
 pub struct Args {
+    /// Only your own, or only the library's
+    #[arg(long, value_enum)]
+    source: Option<Only>,
+    /// Only this category
+    #[arg(long)]
+    category: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Only {
+    User,
+    Library,
+}
+
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
-    let entries = Registry::open(&home.recipes).list()?;
+    let mut entries = Registry::open(&home.recipes).list()?;
+    entries.retain(|it| match args.source {
+        None => true,
+        Some(Only::User) => it.source == Source::User,
+        Some(Only::Library) => it.source == Source::Library,
+    });
+    if let Some(wanted) = &args.category {
+        entries
+            .retain(|it| it.recipe.as_ref().is_ok_and(|it| it.category.as_ref() == Some(wanted)));
+    }
     if args.json {
         let rows: Vec<_> = entries
             .iter()
@@ -24,8 +48,9 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
                 Ok(recipe) => json!({
                     "name": recipe.name, "status": recipe.status, "task": recipe.task, "category": recipe.category,
                     "parameters": recipe.parameters.iter().map(|it| &it.name).collect::<Vec<_>>(), "path": it.path,
+                    "source": it.source, "shadows": it.shadows,
                 }),
-                Err(err) => json!({"name": it.name, "path": it.path, "error_code": err.code(), "error": err.to_string()}),
+                Err(err) => json!({"name": it.name, "path": it.path, "source": it.source, "shadows": it.shadows, "error_code": err.code(), "error": err.to_string()}),
             })
             .collect();
         wire::out(&rows);
@@ -33,25 +58,34 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header(["name", "status", "parameters", "transport", "task"]);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["name", "source", "status", "category", "parameters", "task"]);
     for entry in &entries {
+        let source = match (entry.source, entry.shadows) {
+            (Source::Library, _) => "library",
+            (Source::User, false) => "user",
+            (Source::User, true) => "user, over the library's",
+        };
         match &entry.recipe {
             Ok(it) => {
                 let names: Vec<&str> = it.parameters.iter().map(|it| it.name.as_str()).collect();
                 table.add_row([
                     it.name.to_string(),
-                    format!("{:?}", it.status).to_lowercase(),
+                    source.to_owned(),
+                    it.status.as_str().to_owned(),
+                    it.category.clone().unwrap_or_default(),
                     names.join(", "),
-                    it.verification.as_ref().map_or("", |it| it.transport.as_str()).to_owned(),
                     it.task.clone(),
                 ])
             }
-            Err(err) => table.add_row([entry.name.clone(), format!("broken: {err}")]),
+            Err(err) => {
+                table.add_row([entry.name.clone(), source.to_owned(), format!("broken: {err}")])
+            }
         };
     }
     if entries.is_empty() {
         wire::say(
-            "no recipes yet; `commis recipe learn-batch` or `commis recipe learn` makes some",
+            "no such recipes; `commis recipe learn-batch` or `commis recipe learn` makes some",
         );
     } else {
         wire::line(&table.to_string());

@@ -1,10 +1,15 @@
 //! The command line: one file per command, and the only place that wires real effects together.
 
+mod candidates;
 mod corpus_record;
+mod create_from_candidate;
 mod debug;
 mod delete;
 mod doctor;
+mod dry_run;
 mod eval;
+mod explain;
+mod fork;
 mod get;
 mod learn;
 mod learn_batch;
@@ -12,6 +17,8 @@ mod list;
 mod progress;
 mod run;
 mod testbed_serve;
+mod validate;
+mod verify;
 mod wire;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -67,10 +74,16 @@ enum Command {
 enum Recipe {
     Learn(learn::Args),
     LearnBatch(learn_batch::Args),
+    CreateFromCandidate(create_from_candidate::Args),
     Run(run::Args),
     List(list::Args),
     Get(get::Args),
     Delete(delete::Args),
+    Fork(fork::Args),
+    Explain(explain::Args),
+    Validate(validate::Args),
+    DryRun(dry_run::Args),
+    Verify(verify::Args),
     Debug(debug::Args),
 }
 
@@ -104,7 +117,11 @@ impl Command {
             Self::Recipe(Recipe::Run(it)) => it.json,
             Self::Recipe(Recipe::Learn(it)) => it.json,
             Self::Recipe(Recipe::LearnBatch(it)) => it.json,
+            Self::Recipe(Recipe::CreateFromCandidate(it)) => it.json,
             Self::Recipe(Recipe::List(it)) => it.json,
+            Self::Recipe(Recipe::Validate(it)) => it.json,
+            Self::Recipe(Recipe::DryRun(it)) => it.json,
+            Self::Recipe(Recipe::Verify(it)) => it.json,
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
             Self::Eval(it) => it.json,
@@ -133,10 +150,18 @@ fn start(cli: Cli) -> Result<u8> {
         match cli.command {
             Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
             Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,
+            Command::Recipe(Recipe::CreateFromCandidate(args)) => {
+                create_from_candidate::run(args, global).await
+            }
             Command::Recipe(Recipe::Run(args)) => run::run(args, global).await,
             Command::Recipe(Recipe::List(args)) => list::run(args, global),
             Command::Recipe(Recipe::Get(args)) => get::run(args, global),
             Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
+            Command::Recipe(Recipe::Fork(args)) => fork::run(args, global),
+            Command::Recipe(Recipe::Explain(args)) => explain::run(args, global).await,
+            Command::Recipe(Recipe::Validate(args)) => validate::run(args, global).await,
+            Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global).await,
+            Command::Recipe(Recipe::Verify(args)) => verify::run(args, global).await,
             Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,

@@ -46,30 +46,30 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let params = pairs(&args.param)?;
     let name = RecipeName::new(args.name)?;
     let place = wire::open(global).await?;
-    let recipe = Registry::open(&place.home.recipes).get(&name)?;
+    let held = Registry::open(&place.home.recipes).get(&name)?;
+    if held.shadows {
+        wire::say(&format!("info: your own {name} stands before the library's"));
+    }
+    let recipe = held.recipe;
     match recipe.status {
         Status::Verified => {}
         Status::Draft if args.draft => {}
         status => {
             return Err(Error::new(
                 Code::RecipeNotVerified,
-                format!("{name} is {}", format!("{status:?}").to_lowercase()),
+                format!("{name} is {}", status.as_str()),
             )
             .hint(if status == Status::Draft {
-                "--draft runs it all the same; a second example lets learning verify it"
+                format!("--draft runs it all the same; `commis recipe verify {name}` proves it on its examples")
             } else {
-                "learn it again"
+                "learn it again".to_owned()
             }));
         }
     }
     let compiled = runner::compile(&recipe)?;
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
-    let needs_session = recipe.verification.as_ref().is_some_and(|it| it.requires_session);
-    let result = if needs_session {
-        in_session(&recipe, &compiled, &params, policy, place.settings.browser.clone()).await?
-    } else {
-        runner::run(&compiled, &params, &BTreeMap::new(), &PublicHttp::new(policy)?).await
-    };
+    let http = PublicHttp::new(Arc::clone(&policy))?;
+    let result = call(&recipe, &compiled, &params, &http, policy, &place.settings.browser).await?;
     print(&result, &recipe, args.json);
     Ok(match result.error_code {
         None => 0,
@@ -77,6 +77,22 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             Code::ALL.iter().find(|it| it.as_str() == code).map_or(1, |it| it.class().exit_code())
         }
     })
+}
+
+/// One call, by the client alone or in a session, as the recipe wants it.
+pub async fn call(
+    recipe: &Recipe,
+    compiled: &runner::Compiled,
+    params: &BTreeMap<String, String>,
+    http: &PublicHttp,
+    policy: Arc<EgressPolicy>,
+    browser: &BrowserSettings,
+) -> Result<RecipeRunResult> {
+    if recipe.verification.as_ref().is_some_and(|it| it.requires_session) {
+        in_session(recipe, compiled, params, policy, browser.clone()).await
+    } else {
+        Ok(runner::run(compiled, params, &BTreeMap::new(), http).await)
+    }
 }
 
 /// Opens the source page in a headless browser, takes from it what the call needs, and fetches in the page.

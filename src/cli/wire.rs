@@ -92,3 +92,8 @@ pub fn line(text: &str) {
 pub fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
+
+/// Text of a stranger, for a terminal: without control characters but line breaks.
+pub fn clean(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() && it != '\n' { '\u{fffd}' } else { it }).collect()
+}

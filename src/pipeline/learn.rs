@@ -8,6 +8,7 @@ use super::{
     fresh::{Freshness, look},
     pacer::Pacer,
     publish::publish,
+    stored::{Chosen, StoredTask},
     table::{STAGES, Spec, Stage},
     task::{MAX_HAR, Source, Task, read_bounded},
     world::{BrowserPool, LiveSession, World},
@@ -21,16 +22,22 @@ use crate::{
             VerificationReport,
         },
         recording::SessionRecording,
-        store::{Found, Stamp, Store, TaskFolder, json_sha256},
+        store::{Found, Stamp, Store, TaskFolder, json_sha256, sha256},
     },
     browser::{Plan, Step},
     egress::EgressPolicy,
     error::{Code, Error, Result},
     har,
-    recipe::{model::Status, registry::Registry},
+    ids::RecipeName,
+    recipe::{
+        model::{Recipe, Status},
+        registry::Registry,
+    },
     redact::{raw::RawRecording, redact},
     settings::Settings,
-    stages::{analyze, baseline, minimize, parameterize, rank, summarize, validate, verify},
+    stages::{
+        analyze, baseline, minimize, parameterize, rank, select, summarize, validate, verify,
+    },
     transport::public_http::PublicHttp,
 };
 
@@ -93,14 +100,21 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
         reused: Vec::new(),
         session: None,
         skipped: 0,
+        choice: None,
     };
     if cx.force {
         folder.forget_journal()?;
+    } else {
+        run.choice = StoredTask::read(&folder, &task.id)?.and_then(|it| it.choice);
     }
+    StoredTask::new(task, run.choice.clone())?.write(&folder)?;
     let mut lost = false;
     let reject = match run.stages(cx.force, None).await {
         Err(err) if err.code() == Code::LiveValuesLost => {
-            // The one case in which a finished recording is made again.
+            // The one case in which a finished recording is made again; not when making it changed something.
+            if run.made_a_change()? {
+                return Err(err.hint("the session changed something, so it is not recorded again; learn from another one"));
+            }
             lost = true;
             run.stages(cx.force, Some(Stage::Record)).await?
         }
@@ -138,6 +152,8 @@ struct Run<'a> {
     reused: Vec<Stage>,
     session: Option<LiveSession>,
     skipped: u32,
+    /// What a person chose instead of analyze; `--force` forgets it.
+    choice: Option<Chosen>,
 }
 
 impl Run<'_> {
@@ -147,7 +163,10 @@ impl Run<'_> {
         self.ran.clear();
         self.reused.clear();
         for spec in STAGES {
-            let settings = self.task.settings_sha256(spec.stage, &self.cx.settings);
+            let settings = match &self.choice {
+                Some(it) if spec.stage == Stage::Analyze => it.selection.sha256(),
+                _ => self.task.settings_sha256(spec.stage, &self.cx.settings),
+            };
             let fresh = if force || redo == Some(spec.stage) {
                 Freshness::Missing
             } else {
@@ -196,7 +215,12 @@ impl Run<'_> {
             }
             Stage::Analyze => {
                 let candidates = self.done::<CandidateSet>()?;
-                let out = analyze::analyze(&self.get()?, &candidates, &self.cx.settings.decision)?;
+                let out = match &self.choice {
+                    Some(it) => select::select(&self.get()?, &candidates, &it.selection)?,
+                    None => {
+                        analyze::analyze(&self.get()?, &candidates, &self.cx.settings.decision)?
+                    }
+                };
                 self.put(spec, settings, &out)
             }
             Stage::Validate => {
@@ -245,14 +269,24 @@ impl Run<'_> {
         if self.task.examples.len() < 2 || !matches!(self.task.source, Source::Live { .. }) {
             return Ok(false);
         }
+        Ok(self.judged_alone()?.is_none_or(|it| it.reason.outcome() != Outcome::NonRecipeable))
+    }
+
+    /// What the signals would say of the first recording by itself, were they asked.
+    fn judged_alone(&self) -> Result<Option<Reject>> {
         let first: SessionRecording = self.get()?;
         let alone = SecondRecording { recording: None, values: BTreeMap::new() };
         let settings = &self.cx.settings;
-        let judged = match rank::rank(&first, &alone, &settings.ranking) {
+        Ok(match rank::rank(&first, &alone, &settings.ranking) {
             Judged::Rejected(it) => Some(it),
             Judged::Done(set) => reject(analyze::analyze(&first, &set, &settings.decision)?),
-        };
-        Ok(judged.is_none_or(|it| it.reason.outcome() != Outcome::NonRecipeable))
+        })
+    }
+
+    /// A person may choose another candidate of a live session that ordered something; it must not order again.
+    fn made_a_change(&self) -> Result<bool> {
+        let live = matches!(self.task.source, Source::Live { .. });
+        Ok(live && self.judged_alone()?.is_some_and(|it| it.reason == Reason::Mutation))
     }
 
     /// Records one example: drives the browser or reads the file; what comes back is redacted before it goes anywhere.
@@ -260,8 +294,14 @@ impl Run<'_> {
         let values = self.task.example(example);
         let sentence = self.task.filled(&values);
         let (raw, context): (RawRecording, _) = match &self.task.source {
-            Source::Har { path, .. } => {
-                let imported = har::import(&read_bounded(path, MAX_HAR)?, &sentence, values)?;
+            Source::Har { path, sha256: expected } => {
+                let bytes = read_bounded(path, MAX_HAR)?;
+                if sha256(&bytes) != *expected {
+                    let why = format!("{} is no longer the file it was", path.display());
+                    return Err(Error::new(Code::HarInvalid, why)
+                        .hint("give the file again to `commis recipe learn --har`"));
+                }
+                let imported = har::import(&bytes, &sentence, values)?;
                 self.skipped = imported.skipped;
                 (imported.recording, None)
             }
@@ -381,6 +421,8 @@ impl Run<'_> {
 
     fn finish(self, reject: Option<Reject>, live_values_lost: bool) -> Result<Learned> {
         let recording: SessionRecording = self.get()?;
+        let name = self.choice.as_ref().and_then(|it| it.name.as_ref()).unwrap_or(&self.task.name);
+        let name = name.clone();
         let mut out = Learned {
             task_id: self.task.id.to_string(),
             name: self.task.name.to_string(),
@@ -400,7 +442,7 @@ impl Run<'_> {
             out.outcome = reject.reason.outcome();
             out.reason = Some(reject.reason.as_str().to_owned());
             out.detail = Some(reject.detail);
-            demote(self.task, self.cx, &recording)?;
+            demote(&name, self.task, self.cx, &recording)?;
             return Ok(out);
         }
         let report: VerificationReport = self.folder.get()?;
@@ -412,11 +454,14 @@ impl Run<'_> {
             Judged::Done(it) => it,
             Judged::Rejected(it) => return Err(Error::new(Code::Internal, it.detail)),
         };
-        let recipe =
+        let mut recipe =
             publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
-        // A file that says the same is left alone.
-        let path = match self.cx.recipes.get(&recipe.name) {
-            Ok(held) if held == recipe => self.cx.recipes.path(&recipe.name),
+        recipe.name = name;
+        // A file that says the same is left alone, and so is one that was proven since.
+        let path = match self.cx.recipes.own(&recipe.name) {
+            Ok(Some(held)) if held == recipe || proven_since(&held, &recipe) => {
+                self.cx.recipes.path(&recipe.name)
+            }
             _ => self.cx.recipes.save(&recipe)?,
         };
         out.recipe = Some(path);
@@ -427,9 +472,17 @@ impl Run<'_> {
     }
 }
 
+/// The same recipe, but verified, while what was learned is only a draft of it.
+fn proven_since(held: &Recipe, draft: &Recipe) -> bool {
+    let mut unproven = held.clone();
+    unproven.status = draft.status;
+    unproven.verification.clone_from(&draft.verification);
+    held.status == Status::Verified && draft.status == Status::Draft && unproven == *draft
+}
+
 /// A recipe that an earlier run of this task published is no longer proven.
-fn demote(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
-    let Ok(mut recipe) = cx.recipes.get(&task.name) else { return Ok(()) };
+fn demote(name: &RecipeName, task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
+    let Ok(Some(mut recipe)) = cx.recipes.own(name) else { return Ok(()) };
     let ours =
         recipe.source_url == recording.url && recipe.task == crate::redact::written(&task.sentence);
     if ours && recipe.status != Status::Deprecated {

@@ -251,7 +251,8 @@ fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Resul
     }
 }
 
-fn check_response(response: &ResponseSpec) -> Result<()> {
+/// How an answer is read: expressions and selectors compile, and fit the type. Fails with `RECIPE_INVALID`.
+pub fn check_response(response: &ResponseSpec) -> Result<()> {
     if let Some(text) = &response.extract {
         Query::compile(text)?;
     }

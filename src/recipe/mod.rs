@@ -1,10 +1,12 @@
-//! The recipe language: its data model, its YAML form and rules, its templates, and the folder that recipes are kept in.
+//! The recipe language: its data model, its YAML form and rules, its templates, the folder that recipes are kept in, and the
+//! library that comes with the program.
 //!
 //! Everything here is pure except `registry`, which reads and writes the folder it is given.
 
 pub mod check;
 pub mod expression;
 pub mod framing;
+pub mod library;
 pub mod model;
 pub mod registry;
 pub mod request;

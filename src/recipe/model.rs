@@ -44,6 +44,16 @@ pub enum Status {
     Deprecated,
 }
 
+impl Status {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Verified => "verified",
+            Self::Deprecated => "deprecated",
+        }
+    }
+}
+
 /// One input of a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +80,18 @@ pub enum ParamType {
     Int,
     Float,
     Bool,
+}
+
+impl ParamType {
+    /// For a person.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Str => "text",
+            Self::Int => "a whole number",
+            Self::Float => "a number",
+            Self::Bool => "true or false",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

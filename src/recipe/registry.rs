@@ -1,10 +1,16 @@
-//! The folder of a user's recipes: one YAML file each, named after the recipe.
+//! Recipes by name: the user's folder, one YAML file each, over the library that comes with the program.
+//!
+//! A user's recipe shadows a library one of the same name. Library recipes are read-only; that one was verified here is
+//! written beside the user's recipes, in `library/NAME.json`, and holds for the text it was made with only.
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     check::check,
-    model::Recipe,
+    library,
+    model::{Recipe, Status, Verification},
     yaml::{self, MAX_LEN},
 };
 use crate::{
@@ -19,22 +25,73 @@ pub struct Registry {
     dir: PathBuf,
 }
 
-/// One file of the folder: a file that does not parse is listed with its error.
+/// Where a recipe comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    User,
+    Library,
+}
+
+/// A recipe and whose it is.
+#[derive(Debug)]
+pub struct Held {
+    pub recipe: Recipe,
+    pub source: Source,
+    /// A user's recipe that stands before a library one.
+    pub shadows: bool,
+}
+
+/// One line of a listing: a file that does not parse is listed with its error.
 #[derive(Debug)]
 pub struct Entry {
     /// The file's name without `.yaml`.
     pub name: String,
-    pub path: PathBuf,
+    pub source: Source,
+    pub shadows: bool,
+    /// `None` for a library recipe.
+    pub path: Option<PathBuf>,
     pub recipe: Result<Recipe>,
 }
+
+/// What `library/NAME.json` holds: proof made on this machine, for one text of the recipe.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    recipe_sha256: String,
+    verification: Verification,
+}
+
+/// Folder of the records.
+const RECORDS: &str = "library";
 
 impl Registry {
     pub fn open(dir: &Path) -> Self {
         Self { dir: dir.to_owned() }
     }
 
-    /// All recipes by name; none when the folder does not exist. Fails with `ARTIFACT_IO`.
+    /// All recipes by name, a library one left out where the user's shadows it. Fails with `ARTIFACT_IO`.
     pub fn list(&self) -> Result<Vec<Entry>> {
+        let mut out = self.own_entries()?;
+        for it in library::NAMES {
+            if out.iter().all(|own| own.name != *it) {
+                let recipe =
+                    RecipeName::new(*it).and_then(|name| Ok((self.of_library(&name)?, name)));
+                out.push(Entry {
+                    name: (*it).to_owned(),
+                    source: Source::Library,
+                    shadows: false,
+                    path: None,
+                    recipe: recipe
+                        .and_then(|(found, name)| found.ok_or_else(|| not_found(&name, &[]))),
+                });
+            }
+        }
+        out.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(out)
+    }
+
+    fn own_entries(&self) -> Result<Vec<Entry>> {
         let Some(dir) = Dir::open(&self.dir, false)? else {
             return Ok(vec![]);
         };
@@ -44,26 +101,76 @@ impl Registry {
                 let recipe = RecipeName::new(name)
                     .and_then(|name| Ok((load(&dir, &name)?, name)))
                     .and_then(|(found, name)| found.ok_or_else(|| not_found(&name, &[])));
-                out.push(Entry { name: name.to_owned(), path: self.dir.join(&file), recipe });
+                out.push(Entry {
+                    name: name.to_owned(),
+                    source: Source::User,
+                    shadows: library::text(name).is_some(),
+                    path: Some(self.dir.join(&file)),
+                    recipe,
+                });
             }
         }
         Ok(out)
     }
 
-    /// Where a recipe of that name is kept.
+    /// Where a user's recipe of that name is kept.
     pub fn path(&self, name: &RecipeName) -> PathBuf {
         self.dir.join(format!("{name}.yaml"))
     }
 
+    /// The user's recipe, else the library's: one file is read, and one text parsed.
+    ///
     /// Fails with `RECIPE_NOT_FOUND` (the hint lists names that are near), `RECIPE_INVALID` or `ARTIFACT_IO`.
-    pub fn get(&self, name: &RecipeName) -> Result<Recipe> {
-        let Some(dir) = Dir::open(&self.dir, false)? else {
-            return Err(not_found(name, &[]));
-        };
-        match load(&dir, name)? {
-            Some(recipe) => Ok(recipe),
-            None => Err(not_found(name, &dir.names()?)),
+    pub fn get(&self, name: &RecipeName) -> Result<Held> {
+        if let Some(recipe) = self.own(name)? {
+            let shadows = library::text(name.as_str()).is_some();
+            return Ok(Held { recipe, source: Source::User, shadows });
         }
+        if let Some(recipe) = self.of_library(name)? {
+            return Ok(Held { recipe, source: Source::Library, shadows: false });
+        }
+        Err(not_found(name, &self.files()?))
+    }
+
+    /// The user's recipe of that name, if there is one. Fails with `RECIPE_INVALID` or `ARTIFACT_IO`.
+    pub fn own(&self, name: &RecipeName) -> Result<Option<Recipe>> {
+        match Dir::open(&self.dir, false)? {
+            Some(dir) => load(&dir, name),
+            None => Ok(None),
+        }
+    }
+
+    fn files(&self) -> Result<Vec<String>> {
+        Dir::open(&self.dir, false)?.map_or_else(|| Ok(Vec::new()), |it| it.names())
+    }
+
+    /// A library recipe, verified if it was verified here as it is today. A damaged record counts as none.
+    fn of_library(&self, name: &RecipeName) -> Result<Option<Recipe>> {
+        let Some(text) = library::text(name.as_str()) else { return Ok(None) };
+        let mut recipe = yaml::parse(text)?;
+        let record = match Dir::open(&self.dir.join(RECORDS), false)? {
+            Some(dir) => dir.read(&format!("{name}.json"), MAX_LEN)?,
+            None => None,
+        };
+        let record = record.and_then(|it| serde_json::from_slice::<Record>(&it).ok());
+        if let Some(it) = record.filter(|it| it.recipe_sha256 == sha256(text)) {
+            recipe.status = Status::Verified;
+            recipe.verification = Some(it.verification);
+        }
+        Ok(Some(recipe))
+    }
+
+    /// Notes that a library recipe was verified here. Fails with `RECIPE_NOT_FOUND` or `ARTIFACT_IO`.
+    pub fn record(&self, name: &RecipeName, verification: &Verification) -> Result<PathBuf> {
+        let text = library::text(name.as_str()).ok_or_else(|| not_found(name, &[]))?;
+        let record = Record { recipe_sha256: sha256(text), verification: verification.clone() };
+        let bytes = serde_json::to_vec_pretty(&record)
+            .map_err(|err| Error::new(Code::Internal, "write the record as JSON").source(err))?;
+        // The parent first: both are private folders of ours.
+        drop(Dir::open(&self.dir, true)?);
+        let dir = self.dir.join(RECORDS);
+        crate::files::write_atomic(&dir, &format!("{name}.json"), &bytes)?;
+        Ok(dir.join(format!("{name}.json")))
     }
 
     /// Writes the recipe whole or not at all, 0600, following no link. Fails with `RECIPE_INVALID` or `ARTIFACT_IO`.
@@ -77,13 +184,29 @@ impl Registry {
         Ok(self.dir.join(file))
     }
 
-    /// Fails with `RECIPE_NOT_FOUND` or `ARTIFACT_IO`.
+    /// Removes a user's recipe. Fails with `RECIPE_NOT_FOUND`, `RECIPE_READ_ONLY` for a library one, or `ARTIFACT_IO`.
     pub fn delete(&self, name: &RecipeName) -> Result<()> {
-        let Some(dir) = Dir::open(&self.dir, false)? else {
-            return Err(not_found(name, &[]));
-        };
-        if dir.remove(&file_of(name))? { Ok(()) } else { Err(not_found(name, &dir.names()?)) }
+        if let Some(dir) = Dir::open(&self.dir, false)?
+            && dir.remove(&file_of(name))?
+        {
+            return Ok(());
+        }
+        if library::text(name.as_str()).is_some() {
+            return Err(Error::new(
+                Code::RecipeReadOnly,
+                format!("`{name}` is a library recipe and cannot be deleted"),
+            )
+            .hint(format!(
+                "`commis recipe fork {name} {name}` makes a copy of your own that stands before it"
+            )));
+        }
+        Err(not_found(name, &self.files()?))
     }
+}
+
+fn sha256(text: &str) -> String {
+    use sha2::Digest as _;
+    crate::ids::hex(&sha2::Sha256::digest(text.as_bytes()))
 }
 
 fn file_of(name: &RecipeName) -> String {
@@ -112,12 +235,14 @@ fn not_found(name: &RecipeName, files: &[String]) -> Error {
     let mut near: Vec<(usize, &str)> = files
         .iter()
         .filter_map(|it| it.strip_suffix(".yaml"))
+        .chain(library::NAMES.iter().copied())
         .map(|it| (distance(name.as_str(), it), it))
         .filter(|(n, it)| {
             *n <= 2 + it.len() / 4 || it.contains(name.as_str()) || name.as_str().contains(it)
         })
         .collect();
     near.sort_unstable();
+    near.dedup();
     if near.is_empty() {
         return err.hint("`commis recipe list` shows what there is");
     }
@@ -163,16 +288,19 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let dir = home.path().join("recipes");
         let registry = Registry::open(&dir);
-        assert!(registry.list().unwrap().is_empty());
+        let own = || {
+            let all = registry.list().unwrap().into_iter();
+            all.filter(|it| it.source == Source::User).map(|it| it.name).collect::<Vec<_>>()
+        };
+        assert!(own().is_empty());
         assert_eq!(registry.get(&name("x")).unwrap_err().code(), Code::RecipeNotFound);
         let path = registry.save(&recipe("search-mods")).unwrap();
         registry.save(&recipe("weather")).unwrap();
         registry.save(&recipe("search-mods")).unwrap();
         let mode = |it: &Path| std::fs::metadata(it).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(&dir)), (0o600, 0o700));
-        assert_eq!(registry.get(&name("weather")).unwrap(), recipe("weather"));
-        let names: Vec<String> = registry.list().unwrap().into_iter().map(|it| it.name).collect();
-        assert_eq!(names, ["search-mods", "weather"]);
+        assert_eq!(registry.get(&name("weather")).unwrap().recipe, recipe("weather"));
+        assert_eq!(own(), ["search-mods", "weather"]);
         let err = registry.get(&name("serch-mods")).unwrap_err();
         assert_eq!(err.hint_text(), Some("did you mean search-mods?"));
         registry.delete(&name("weather")).unwrap();
@@ -199,6 +327,7 @@ mod tests {
             .list()
             .unwrap()
             .into_iter()
+            .filter(|it| it.source == Source::User)
             .map(|it| it.recipe.err().map(|it| it.code()))
             .collect();
         let invalid = Some(Code::RecipeInvalid);
@@ -208,5 +337,47 @@ mod tests {
         symlink(&dir, &linked).unwrap();
         let registry = Registry::open(&linked);
         assert_eq!(registry.save(&recipe("ok")).unwrap_err().code(), Code::ArtifactIo);
+    }
+
+    #[test]
+    fn the_library_is_under_the_users_recipes() {
+        let home = tempfile::tempdir().unwrap();
+        let registry = Registry::open(&home.path().join("recipes"));
+        let first = name(library::NAMES[0]);
+        let held = registry.get(&first).unwrap();
+        assert_eq!((held.source, held.shadows), (Source::Library, false));
+        assert_eq!(registry.delete(&first).unwrap_err().code(), Code::RecipeReadOnly);
+
+        // A record makes it verified, for this text only.
+        let proof = Verification {
+            fingerprint_version: 1,
+            fingerprint_sha256: "00".to_owned(),
+            shape: vec!["$:list".to_owned()],
+            verified_at: Some("2026-01-01T00:00:00Z".to_owned()),
+            transport: crate::recipe::model::TransportKind::PublicHttp,
+            requires_session: false,
+            browser_ms: None,
+        };
+        assert_eq!(held.recipe.status, Status::Draft);
+        let path = registry.record(&first, &proof).unwrap();
+        let now = registry.get(&first).unwrap().recipe;
+        assert_eq!((now.status, now.verification), (Status::Verified, Some(proof)));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let other = text.replacen("\"recipe_sha256\": \"", "\"recipe_sha256\": \"0", 1);
+        for damaged in [other.as_str(), "{"] {
+            let dir = Dir::open(path.parent().unwrap(), false).unwrap().unwrap();
+            dir.write(&format!("{first}.json"), damaged.as_bytes()).unwrap();
+            assert_eq!(registry.get(&first).unwrap().recipe.status, Status::Draft);
+        }
+
+        registry.save(&recipe(first.as_str())).unwrap();
+        let held = registry.get(&first).unwrap();
+        assert_eq!((held.source, held.shadows), (Source::User, true));
+        let listed: Vec<_> =
+            registry.list().unwrap().into_iter().filter(|it| it.name == first.as_str()).collect();
+        assert_eq!(listed.len(), 1);
+        assert!(listed[0].shadows && listed[0].source == Source::User);
+        registry.delete(&first).unwrap();
+        assert_eq!(registry.get(&first).unwrap().source, Source::Library);
     }
 }

@@ -162,12 +162,7 @@ fn missing(parameter: &Parameter) -> Error {
 }
 
 fn examples(parameter: &Parameter) -> String {
-    let kind = match parameter.kind {
-        ParamType::Str => "text",
-        ParamType::Int => "a whole number",
-        ParamType::Float => "a number",
-        ParamType::Bool => "true or false",
-    };
+    let kind = parameter.kind.describe();
     if parameter.examples.is_empty() {
         format!("it is {kind}")
     } else {

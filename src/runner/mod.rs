@@ -121,22 +121,7 @@ pub async fn run(
     transport: &dyn Transport,
 ) -> RecipeRunResult {
     let start = Instant::now();
-    let mut out = RecipeRunResult {
-        success: false,
-        data: Value::Null,
-        raw_response: None,
-        status_code: None,
-        error: None,
-        error_code: None,
-        hint: None,
-        retryable: false,
-        retry_after_sec: None,
-        auth_recovery_triggered: false,
-        transport_used: transport.kind(),
-        redirect_hops: 0,
-        timings_ms: RunTimings::default(),
-        items: None,
-    };
+    let mut out = RecipeRunResult::nothing(transport.kind());
     match attempt(compiled, params, slots, transport, &mut out).await {
         Ok(()) => out.success = true,
         Err(err) => out.fail(&err),
@@ -240,6 +225,26 @@ fn check_shape(recipe: &Recipe, extracted: &Extracted) -> Result<()> {
 }
 
 impl RecipeRunResult {
+    /// A run of which nothing is known yet.
+    pub fn nothing(transport: TransportKind) -> Self {
+        Self {
+            success: false,
+            data: Value::Null,
+            raw_response: None,
+            status_code: None,
+            error: None,
+            error_code: None,
+            hint: None,
+            retryable: false,
+            retry_after_sec: None,
+            auth_recovery_triggered: false,
+            transport_used: transport,
+            redirect_hops: 0,
+            timings_ms: RunTimings::default(),
+            items: None,
+        }
+    }
+
     fn fail(&mut self, err: &Error) {
         self.error = Some(err.to_string().chars().filter(|it| !it.is_control()).collect());
         self.error_code = Some(err.code().as_str());

@@ -15,6 +15,7 @@ pub mod rank;
 mod read_back;
 mod reads;
 mod request;
+pub mod select;
 mod signals;
 pub mod summarize;
 mod terms;

@@ -105,7 +105,7 @@ fn freeze_optional(draft: &RecipeDraftMinimized, report: &mut VerificationReport
 }
 
 /// By how much more than A from itself B must differ from A, basis points: a counter or a stamp in the answer is not an effect.
-const MARGIN_BP: u32 = 500;
+pub const MARGIN_BP: u32 = 500;
 /// Share of the captured leaves that a replay must hold. Redaction and change take some.
 const HELD_BP: u32 = 5000;
 

@@ -87,7 +87,7 @@ fn recipes_are_listed_shown_and_deleted() {
         "version: 1\nname: mine\ntask: Mine\nstatus: draft\nsource_url: http://shop.test/\nrequest:\n  method: GET\n  url: http://shop.test/\n  allowed_domains: [shop.test]\nresponse: { type: text }\n",
     );
     home.recipe("broken", "version: [");
-    let (code, list) = home.json(&["recipe", "list", "--json"]);
+    let (code, list) = home.json(&["recipe", "list", "--json", "--source", "user"]);
     assert_eq!(code, 0);
     let names: Vec<_> =
         list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap_or("?")).collect();

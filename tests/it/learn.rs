@@ -56,7 +56,7 @@ fn a_changed_decision_stops_where_the_choice_is_the_same() {
     assert_eq!((&out["ran"], &out["reason"]), (&json!(["analyze"]), &json!("ambiguous")), "{out}");
     assert_eq!((code, &out["outcome"]), (1, &json!("needs_selection")));
     let status = || {
-        let (_, all) = home.json(&["recipe", "list", "--json"]);
+        let (_, all) = home.json(&["recipe", "list", "--json", "--source", "user"]);
         all[0]["status"].as_str().unwrap_or_else(|| panic!("{all}")).to_owned()
     };
     assert_eq!(status(), "deprecated");

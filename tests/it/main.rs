@@ -7,10 +7,12 @@
 )]
 
 mod blocked;
+mod choose;
 mod cli;
 mod eval;
 mod har;
 mod learn;
+mod library;
 mod quickstart;
 mod support;
 mod tidy;

@@ -1,0 +1,104 @@
+//! A task's candidates as a table for the person who must choose.
+
+use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
+
+use super::wire::{self, clean};
+use crate::{
+    artifacts::{
+        payloads::{Candidate, CandidateSet, Judged},
+        recording::{Exchange, SessionRecording},
+        store::TaskFolder,
+    },
+    error::Result,
+    ids::TaskId,
+};
+
+/// What each signal says when it speaks, for and against. A signal without words here is shown by its name.
+const WORDS: &[(&str, &str)] = &[
+    ("typed_in_request", "carries what was typed"),
+    ("visible_on_page", "the page showed its data"),
+    ("follows_input", "follows the second input"),
+    ("echoes_input", "echoes the input"),
+    ("after_action", "sent after the action"),
+    ("content_type", "is data by its type"),
+    ("has_list", "holds a list"),
+    ("json_richness", "rich in fields"),
+    ("body_size", "of a fair size"),
+    ("body_task_overlap", "answer speaks of the task"),
+    ("url_task_overlap", "URL speaks of the task"),
+    ("url_result_overlap", "URL speaks of results"),
+    ("resource_type", "sent by a script"),
+    ("initiator_stack", "sent by the page's code"),
+    ("same_site", "same site"),
+    ("api_path", "looks like an API"),
+    ("telemetry", "measures visitors"),
+    ("tracker_path", "looks like tracking"),
+    ("housekeeping_path", "page housekeeping"),
+    ("suggestion_path", "suggests while typing"),
+    ("lost_body", "its answer was lost"),
+];
+
+/// Prints the table and which command goes on; nothing when there are no candidates.
+pub fn print(folder: &TaskFolder, id: &TaskId) -> Result<()> {
+    let Ok(Judged::Done(set)) = folder.get::<Judged<CandidateSet>>() else { return Ok(()) };
+    let recording: SessionRecording = folder.get()?;
+    wire::line(&table(&set, &recording)?.to_string());
+    wire::say(&format!(
+        "commis recipe create-from-candidate --task-id {id} --candidate N goes on with number N"
+    ));
+    Ok(())
+}
+
+fn table(set: &CandidateSet, recording: &SessionRecording) -> Result<Table> {
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["N", "score", "request", "type", "items", "for", "against"]);
+    for it in &set.candidates {
+        let exchange = recording.exchange(it.exchange)?;
+        let operation = it.operation.as_ref().map(|it| format!(" #{it}")).unwrap_or_default();
+        let url: String = it.url_summary.chars().take(70).collect();
+        table.add_row([
+            it.rank.to_string(),
+            it.score_bp.to_string(),
+            clean(&format!("{} {url}{operation}", it.method)),
+            clean(&it.content_type),
+            items(exchange).map(|it| it.to_string()).unwrap_or_default(),
+            clean(&speaks(it, true)),
+            clean(&against(it, exchange, recording)),
+        ]);
+    }
+    Ok(table)
+}
+
+/// Length of the list that the page showed most of, else of the longest.
+fn items(exchange: &Exchange) -> Option<u32> {
+    let lists = exchange.measures.lists.iter();
+    lists.max_by_key(|it| (it.items_visible, it.of_objects, it.len)).map(|it| it.len)
+}
+
+fn speaks(it: &Candidate, good: bool) -> String {
+    let mut shares: Vec<(&String, i32)> =
+        it.features.iter().map(|it| (it.0, *it.1)).filter(|it| (it.1 > 0) == good).collect();
+    shares.sort_by_key(|it| std::cmp::Reverse(it.1.abs()));
+    let words: Vec<String> = shares.iter().take(4).map(|it| in_words(it.0)).collect();
+    words.join(", ")
+}
+
+fn against(it: &Candidate, exchange: &Exchange, recording: &SessionRecording) -> String {
+    let mut out = Vec::new();
+    let hits = &exchange.measures.typed_in_request;
+    for name in recording.typed.keys().filter(|name| hits.iter().all(|hit| hit.name != **name)) {
+        out.push(format!("does not carry {name}"));
+    }
+    let signals = speaks(it, false);
+    if !signals.is_empty() {
+        out.push(signals);
+    }
+    out.join(", ")
+}
+
+fn in_words(signal: &str) -> String {
+    let known = WORDS.iter().find(|it| it.0 == signal);
+    known.map_or_else(|| signal.replace('_', " "), |it| it.1.to_owned())
+}

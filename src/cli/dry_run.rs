@@ -1,0 +1,111 @@
+//! `commis recipe dry-run`
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::{
+    Global,
+    learn::pairs,
+    wire::{self, clean},
+};
+use crate::{
+    egress::EgressPolicy,
+    error::Result,
+    ids::RecipeName,
+    recipe::{
+        model::{Recipe, SlotSource},
+        registry::Registry,
+        request::{CompiledRequest, Outgoing, bind},
+    },
+    runner,
+};
+
+/// Show the request that a run would send, without sending anything
+///
+/// Values that are fetched when it runs are shown as <from …>. The URL's form is checked by the egress policy; names are not
+/// resolved.
+#[derive(clap::Args)]
+pub struct Args {
+    name: String,
+    /// A parameter of the recipe
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    param: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    // Started, when asked for, so that its hosts are judged as a run would judge them.
+    let place = wire::open(global).await?;
+    let recipe = Registry::open(&place.home.recipes).get(&RecipeName::new(args.name)?)?.recipe;
+    let params = pairs(&args.param)?;
+    runner::compile(&recipe)?;
+    let shown = render(&recipe, &params, &EgressPolicy::new(&place.settings.egress)?)?;
+    if args.json {
+        wire::out(&json!({
+            "method": shown.method, "url": shown.url, "body": shown.body,
+            "headers": shown.headers.iter().cloned().collect::<BTreeMap<_, _>>(),
+            "allowed_domains": recipe.request.allowed_domains,
+            "requires_session": recipe.verification.as_ref().is_some_and(|it| it.requires_session),
+        }));
+        return Ok(0);
+    }
+    wire::line(&clean(&format!("{} {}", shown.method, shown.url)));
+    for (name, value) in &shown.headers {
+        wire::line(&clean(&format!("{name}: {value}")));
+    }
+    if let Some(body) = &shown.body {
+        wire::line("");
+        wire::line(&clean(body));
+    }
+    Ok(0)
+}
+
+/// A request for the eye.
+pub struct Shown {
+    pub method: String,
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Option<String>,
+}
+
+/// The request with these values, slots by where they come from, its URL judged. Fails with `PARAM_INVALID`, `URL_BLOCKED`
+/// or `URL_INVALID`.
+pub fn render(
+    recipe: &Recipe,
+    params: &BTreeMap<String, String>,
+    policy: &EgressPolicy,
+) -> Result<Shown> {
+    // Letters and digits stand unchanged wherever they land, so the marks can be found again.
+    let mark = |i: usize| format!("zqSlot{i}qz");
+    let marks: BTreeMap<String, String> =
+        recipe.slots.iter().enumerate().map(|(i, it)| (it.name.clone(), mark(i))).collect();
+    let values = bind(recipe, params, &marks)?;
+    let Outgoing { method, url, headers, body, .. } =
+        CompiledRequest::new(&recipe.request)?.fill(&values)?;
+    policy.judge(&url)?;
+    let unmark = |text: &str| {
+        recipe.slots.iter().enumerate().fold(text.to_owned(), |text, (i, slot)| {
+            text.replace(&mark(i), &format!("<from {}>", origin(&slot.from)))
+        })
+    };
+    Ok(Shown {
+        method,
+        url: unmark(&url),
+        headers: headers.into_iter().map(|(name, value)| (name, unmark(&value))).collect(),
+        body: body.map(|it| unmark(&String::from_utf8_lossy(&it))),
+    })
+}
+
+/// Where a slot's value comes from, in words.
+pub fn origin(from: &SlotSource) -> String {
+    match from {
+        SlotSource::Cookie { name } => format!("cookie {name}"),
+        SlotSource::Meta { name } => format!("the page's meta {name}"),
+        SlotSource::Response { url, path } => format!("{path} in the answer of {url}"),
+        SlotSource::Document { url, .. } => format!("the page {url}"),
+        SlotSource::Live { .. } => "the recorded session only".to_owned(),
+    }
+}

@@ -1,0 +1,179 @@
+//! `commis recipe explain`
+
+use super::{
+    Global, dry_run,
+    learn::pairs,
+    wire::{self, clean},
+};
+use crate::{
+    egress::EgressPolicy,
+    error::Result,
+    ids::RecipeName,
+    recipe::{
+        model::{Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind},
+        registry::{Held, Registry, Source},
+    },
+    runner::MIN_SIMILARITY_BP,
+};
+
+/// Say in words what a recipe does: what is sent where, where values come from, and what is known about it
+#[derive(clap::Args)]
+pub struct Args {
+    name: String,
+    /// A parameter of the recipe: with all that are required, the request is shown
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    param: Vec<String>,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    // Started, when asked for, so that its hosts are judged as a run would judge them.
+    let place = wire::open(global).await?;
+    let registry = Registry::open(&place.home.recipes);
+    let held = registry.get(&RecipeName::new(args.name)?)?;
+    for line in words(&held) {
+        wire::line(&clean(&line));
+    }
+    if held.source == Source::User {
+        wire::line(&clean(&format!("file: {}", registry.path(&held.recipe.name).display())));
+    }
+    if !args.param.is_empty() {
+        let policy = EgressPolicy::new(&place.settings.egress)?;
+        let shown = dry_run::render(&held.recipe, &pairs(&args.param)?, &policy)?;
+        wire::line(&clean(&format!("with these values: {} {}", shown.method, shown.url)));
+    }
+    Ok(0)
+}
+
+fn words(held: &Held) -> Vec<String> {
+    let it = &held.recipe;
+    let mut out = vec![format!("{}: {}", it.name, it.task)];
+    out.push(match (held.source, held.shadows) {
+        (Source::Library, _) => "a recipe of the library, read-only".to_owned(),
+        (Source::User, true) => "your own, standing before a library recipe".to_owned(),
+        (Source::User, false) => "your own".to_owned(),
+    });
+    out.push(format!("status: {}", status(it)));
+    out.push(format!("transport: {}", transport(it)));
+    let request = &it.request;
+    out.push(format!("sends: {} {}", request.method, request.url));
+    for pair in &request.query {
+        out.push(format!("  query {} = {}", pair.name, pair.value));
+    }
+    for (name, value) in &request.headers {
+        out.push(format!("  header {name}: {value}"));
+    }
+    if request.body.is_some() {
+        out.push("  and a body; `recipe dry-run` shows it".to_owned());
+    }
+    out.push(format!(
+        "may reach: {}, and no other host; a redirect elsewhere is refused",
+        request.allowed_domains.join(", ")
+    ));
+    if it.parameters.is_empty() {
+        out.push("parameters: none; it always asks the same".to_owned());
+    } else {
+        out.push("parameters:".to_owned());
+        out.extend(it.parameters.iter().map(parameter));
+    }
+    if !it.slots.is_empty() {
+        out.push("values that are not written down:".to_owned());
+        out.extend(
+            it.slots
+                .iter()
+                .map(|slot| format!("  {}: from {}", slot.name, dry_run::origin(&slot.from))),
+        );
+    }
+    out.push(format!("reads: {}", answer(&it.response)));
+    if let Some(proof) = &it.verification {
+        out.push(format!(
+            "fingerprint: {} over {} typed paths (version {}); an answer less alike than {} % is reported as drift",
+            proof.fingerprint_sha256,
+            proof.shape.len(),
+            proof.fingerprint_version,
+            MIN_SIMILARITY_BP / 100
+        ));
+    }
+    out
+}
+
+fn status(it: &Recipe) -> String {
+    let when = it.verification.as_ref().and_then(|it| it.verified_at.as_deref());
+    match (it.status, when) {
+        (Status::Verified, Some(when)) => {
+            format!("verified on {when}: on two inputs, the data changed with the input")
+        }
+        (Status::Verified, None) => "verified".to_owned(),
+        (Status::Draft, _) if it.verification.is_some() => {
+            "draft: it was replayed or captured once, its second input was never proven".to_owned()
+        }
+        (Status::Draft, _) => "draft: written by hand, not yet proven here".to_owned(),
+        (Status::Deprecated, Some(when)) => {
+            format!("deprecated: it was verified on {when}, and learning no longer chooses it")
+        }
+        (Status::Deprecated, None) => "deprecated: learning no longer chooses it".to_owned(),
+    }
+}
+
+fn transport(it: &Recipe) -> String {
+    match &it.verification {
+        Some(proof) if proof.requires_session => format!(
+            "a page: a headless browser opens {} and fetches there, because the site wants its session",
+            it.source_url
+        ),
+        Some(proof) if proof.transport == TransportKind::PublicHttp => {
+            "the client alone: no browser, no cookies".to_owned()
+        }
+        Some(proof) => proof.transport.as_str().to_owned(),
+        None => "the client alone, not tried yet: no browser, no cookies".to_owned(),
+    }
+}
+
+fn parameter(it: &Parameter) -> String {
+    let mut text = format!("  {}: {}", it.name, it.kind.describe());
+    let mut add = |part: String| {
+        text.push_str(", ");
+        text.push_str(&part);
+    };
+    match &it.default {
+        Some(default) => add(format!("{default} when it is not given")),
+        None if it.required => add("required".to_owned()),
+        None => add("left out when it is not given".to_owned()),
+    }
+    let limits = &it.constraints;
+    if let Some(max) = limits.max_len {
+        add(format!("at most {max} characters"));
+    }
+    if let Some(min) = limits.min {
+        add(format!("at least {min}"));
+    }
+    if let Some(max) = limits.max {
+        add(format!("at most {max}"));
+    }
+    if !limits.one_of.is_empty() {
+        add(format!("one of {}", limits.one_of.join(", ")));
+    }
+    if !it.examples.is_empty() {
+        add(format!("for example {}", it.examples.join(" or ")));
+    }
+    text
+}
+
+fn answer(it: &ResponseSpec) -> String {
+    let kind = match it.kind {
+        ResponseType::Json => "JSON".to_owned(),
+        ResponseType::Text => "text".to_owned(),
+        ResponseType::Html if it.embedded.is_some() => "JSON inside a page".to_owned(),
+        ResponseType::Html => "a page's repeated elements".to_owned(),
+    };
+    let mut parts = vec![kind];
+    if let Some(extract) = &it.extract {
+        parts.push(format!("of it {extract}"));
+    }
+    if let Some(min) = it.min_items {
+        parts.push(format!("fewer than {min} items is a failure"));
+    }
+    if !it.required_paths.is_empty() {
+        parts.push(format!("there must be {}", it.required_paths.join(", ")));
+    }
+    parts.join("; ")
+}

@@ -1,0 +1,34 @@
+//! `commis recipe fork`
+
+use super::{Global, wire};
+use crate::{
+    error::{Code, Error, Result},
+    ids::RecipeName,
+    recipe::registry::Registry,
+};
+
+/// Copy a recipe under another name, to change the copy
+///
+/// The copy is your own, whether the original is yours or the library's. It keeps its proof until you change it; `recipe
+/// validate` then says what no longer fits, `recipe verify` proves it again.
+#[derive(clap::Args)]
+pub struct Args {
+    name: String,
+    /// May be the name of a library recipe: yours then stands before it
+    new_name: String,
+}
+
+pub fn run(args: Args, global: &Global) -> Result<u8> {
+    let (home, _) = wire::read(global)?;
+    let registry = Registry::open(&home.recipes);
+    let mut recipe = registry.get(&RecipeName::new(args.name)?)?.recipe;
+    let name = RecipeName::new(args.new_name)?;
+    if registry.path(&name).symlink_metadata().is_ok() {
+        return Err(Error::new(Code::RecipeExists, format!("you have a recipe `{name}` already"))
+            .hint("give another name, or delete that one first"));
+    }
+    recipe.name = name;
+    let path = registry.save(&recipe)?;
+    wire::line(&path.display().to_string());
+    Ok(0)
+}

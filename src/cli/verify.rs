@@ -1,0 +1,171 @@
+//! `commis recipe verify`
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
+use serde_json::json;
+
+use super::{
+    Global, run,
+    wire::{self, clean},
+};
+use crate::{
+    artifacts::store::now,
+    egress::EgressPolicy,
+    error::{Class, Code, Error, Result},
+    ids::RecipeName,
+    pipeline::{Reverified, reverify},
+    recipe::{
+        model::Status,
+        registry::{Entry, Held, Registry, Source},
+    },
+    runner,
+    settings::Settings,
+    transport::public_http::PublicHttp,
+};
+
+/// Prove recipes on the examples of their parameters
+///
+/// Each is called with its first examples, its second ones and its first again: the answers must have one shape, and the data
+/// must change with the input. Your own recipe that passes becomes verified. For one of the library that is noted beside your
+/// recipes; the recipe itself is not changed. Exit code 1 when one does not pass.
+#[derive(clap::Args)]
+pub struct Args {
+    #[arg(required_unless_present_any = ["library", "all"])]
+    names: Vec<String>,
+    /// Every recipe of the library
+    #[arg(long)]
+    library: bool,
+    /// Every recipe there is
+    #[arg(long, conflicts_with = "library")]
+    all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let place = wire::open(global).await?;
+    let registry = Registry::open(&place.home.recipes);
+    let names: Vec<RecipeName> = if args.library || args.all {
+        let wanted = |it: &Entry| args.all || it.source == Source::Library;
+        let all = registry.list()?.into_iter().filter(wanted);
+        // A file whose name is none is listed as broken by `list`; there is nothing to call.
+        all.filter_map(|it| RecipeName::new(it.name).ok()).collect()
+    } else {
+        args.names.into_iter().map(RecipeName::new).collect::<Result<_>>()?
+    };
+    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    let http = PublicHttp::new(Arc::clone(&policy))?;
+    let mut rows = Vec::new();
+    for name in names {
+        wire::say(&format!("{name}: verify"));
+        let end = tokio::select! {
+            it = one(&registry, &name, &http, &policy, &place.settings) => it,
+            _ = tokio::signal::ctrl_c() => Err(Error::new(Code::Interrupted, "interrupted").hint("what was verified is kept")),
+        };
+        match end {
+            // A recipe that is broken or refused does not keep the others from their turn.
+            Err(err) if err.code().class() == Class::Environment => return Err(err),
+            Err(err) if matches!(err.code().class(), Class::Bug | Class::Interrupted) => {
+                return Err(err);
+            }
+            end => rows.push((name, end)),
+        }
+    }
+    let failed = rows.iter().any(|it| !it.1.as_ref().is_ok_and(|it| it.0.verified));
+    if args.json {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(name, end)| match end {
+                Ok((it, source)) => json!({"name": name, "source": source, "result": it}),
+                Err(err) => json!({"name": name, "error_code": err.code().as_str(), "error": err.to_string()}),
+            })
+            .collect();
+        wire::out(&rows);
+    } else {
+        table(&rows);
+    }
+    Ok(u8::from(failed))
+}
+
+/// Proves one recipe and notes that it was. Fails with what reading and compiling it fails with, and with `BROWSER_*`.
+async fn one(
+    registry: &Registry,
+    name: &RecipeName,
+    http: &PublicHttp,
+    policy: &Arc<EgressPolicy>,
+    settings: &Settings,
+) -> Result<(Reverified, Source)> {
+    let Held { mut recipe, source, .. } = registry.get(name)?;
+    let compiled = runner::compile(&recipe)?;
+    let host = url::Url::parse(&recipe.request.url)
+        .ok()
+        .and_then(|it| it.host_str().map(str::to_owned))
+        .unwrap_or_default();
+    let gap = if policy.is_test_host(&host) {
+        Duration::ZERO
+    } else {
+        Duration::from_millis(settings.learning.pace_ms)
+    };
+    let mut last: Option<Instant> = None;
+    let out = reverify(&recipe, async |values| {
+        if let Some(last) = last {
+            tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
+        }
+        last = Some(Instant::now());
+        run::call(&recipe, &compiled, values, http, Arc::clone(policy), &settings.browser).await
+    })
+    .await?;
+    if out.verified {
+        let proof = out.prove(&recipe, now());
+        if source == Source::Library {
+            registry.record(name, &proof)?;
+        } else {
+            recipe.status = Status::Verified;
+            recipe.verification = Some(proof);
+            registry.save(&recipe)?;
+        }
+    }
+    Ok((out, source))
+}
+
+fn table(rows: &[(RecipeName, Result<(Reverified, Source)>)]) {
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["recipe", "verdict", "why", "calls", "items", "parameters with an effect"]);
+    for (name, end) in rows {
+        match end {
+            Ok((it, _)) => {
+                let verdict = match (it.verified, it.retryable) {
+                    (true, _) => "verified",
+                    (false, true) => "could not tell",
+                    (false, false) => "failed",
+                };
+                let mut effective = it.effective.join(", ");
+                if !it.without_effect.is_empty() {
+                    effective =
+                        format!("{effective} (none seen: {})", it.without_effect.join(", "));
+                }
+                table.add_row([
+                    name.to_string(),
+                    verdict.to_owned(),
+                    clean(it.reason.as_deref().unwrap_or("")),
+                    it.calls.to_string(),
+                    it.items.map(|it| it.to_string()).unwrap_or_default(),
+                    effective,
+                ])
+            }
+            Err(err) => table.add_row([
+                name.to_string(),
+                "failed".to_owned(),
+                clean(&format!("{err} [{}]", err.code())),
+            ]),
+        };
+    }
+    wire::line(&table.to_string());
+}
