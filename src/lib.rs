@@ -11,6 +11,7 @@ mod error;
 mod files;
 mod har;
 mod ids;
+mod model;
 mod pipeline;
 mod recipe;
 mod redact;

@@ -1,7 +1,7 @@
 //! analyze: choose one candidate and how to read it, or say that nobody can know.
 //!
-//! Only the heuristic path exists: above the threshold and ahead of the next by the lead, else `needs_selection`. Never a
-//! guess below it. Mutations are judged here, before anything is replayed.
+//! The heuristic path: above the threshold and ahead of the next by the lead, else `needs_selection` (`select.rs` then takes
+//! a model's answer, if there is one). Never a guess below it. Mutations are judged here, before anything is replayed.
 
 use super::{html_items, reads::reads};
 use crate::{
@@ -91,7 +91,7 @@ fn carries(it: &Candidate) -> bool {
 
 /// Something ties the candidate to this task: a typed value it carries; where nothing was typed, data that the page showed or
 /// words of the task in request or answer.
-fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> bool {
+pub(super) fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> bool {
     if !recording.typed.is_empty() {
         return carries(it);
     }
@@ -118,7 +118,7 @@ fn mutation(
 }
 
 /// How to read the answer. `None` when an HTML page has no list that can be told.
-fn response(
+pub(super) fn response(
     exchange: &Exchange,
     source: DataSource,
     recording: &SessionRecording,

@@ -5,6 +5,7 @@
 
 pub mod analyze;
 pub mod baseline;
+pub mod consult;
 mod html_items;
 mod judge;
 pub mod minimize;
@@ -12,6 +13,7 @@ pub mod parameterize;
 pub mod rank;
 mod reads;
 mod request;
+pub mod select;
 mod signals;
 pub mod summarize;
 pub mod validate;
