@@ -244,7 +244,7 @@ pub struct Choice {
 pub enum Analyst {
     Heuristic,
     Model,
-    /// Somebody named the candidate.
+    // A person named the candidate.
     Person,
 }
 

@@ -67,7 +67,7 @@ pub fn parse(raw: &RawExchange) -> Parsed {
         if (json.starts_with(['{', '[']) || is_json)
             && let Ok(value) = serde_json::from_str(json.trim())
         {
-            return Parsed::Json(value);
+            return Parsed::Json(shape::sorted(value));
         }
     }
     let html = mime.contains("html") || (mime.is_empty() && starts_like_html(body));
@@ -142,7 +142,7 @@ pub fn request(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Request
     }
     let trimmed = text.trim_start();
     if (mime.contains("json") || trimmed.starts_with(['{', '[']))
-        && let Ok(mut value) = serde_json::from_str::<Value>(text)
+        && let Ok(mut value) = serde_json::from_str(text).map(shape::sorted)
     {
         walk.json(&mut value, Place::Json);
         return RequestBody::Json(shape::truncate(&value, MAX_STORED).0);

@@ -165,12 +165,12 @@ impl Extractor {
 fn first_json(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Ok(value) = serde_json::from_str(text) {
-        return Some(value);
+        return Some(shape::sorted(value));
     }
     let assigned = |(at, _): (usize, &str)| -> Option<Value> {
         let value: Value =
             serde_json::Deserializer::from_str(&text[at + 1..]).into_iter().next()?.ok()?;
-        (value.is_object() || value.is_array()).then_some(value)
+        (value.is_object() || value.is_array()).then(|| shape::sorted(value))
     };
     text.match_indices('=').take(64).find_map(assigned)
 }
@@ -210,7 +210,7 @@ pub(super) fn parse_json(mime: &str, body: &[u8]) -> Result<Value> {
             break;
         }
     }
-    serde_json::from_slice(rest).map_err(|err| {
+    serde_json::from_slice(rest).map(shape::sorted).map_err(|err| {
         let kind = if mime.is_empty() { "the answer" } else { mime };
         let shown: String = kind.chars().filter(|it| !it.is_control()).take(60).collect();
         let out = Error::new(Code::ParseError, format!("{shown} does not parse as JSON"));

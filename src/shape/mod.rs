@@ -20,6 +20,13 @@ const SAMPLE: usize = 3;
 /// A wide object (a map keyed by ids) must not flood the fingerprint.
 const MAX_PATHS: usize = 512;
 
+/// The same value with the keys of every object in order: what is measured or stored must not depend on the order in which a
+/// server wrote them, and whether `serde_json` keeps that order is decided by our dependencies.
+pub fn sorted(mut value: Value) -> Value {
+    value.sort_all_objects();
+    value
+}
+
 /// Typed paths such as `$.hits:list`, `$.hits[]:object`, `$.hits[].title:str`, sorted; at most 512.
 pub fn paths(value: &Value) -> Vec<String> {
     let mut out = BTreeSet::new();

@@ -8,6 +8,7 @@
 mod choose;
 mod minimize;
 mod parameterize;
+mod select;
 mod validate;
 mod verify;
 

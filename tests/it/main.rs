@@ -10,6 +10,7 @@ mod blocked;
 mod cli;
 mod har;
 mod learn;
+mod model;
 mod quickstart;
 mod support;
 mod tidy;
