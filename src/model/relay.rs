@@ -142,7 +142,7 @@ impl Hop {
             let value = request.headers().get(*name).and_then(|it| it.to_str().ok());
             value.is_some_and(|it| it.ends_with(&self.word))
         };
-        request.method() == hyper::Method::POST && KEYED.iter().any(|it| knows(it))
+        request.method() == hyper::Method::POST && KEYED.iter().any(knows)
     }
 
     async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {

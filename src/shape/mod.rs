@@ -204,6 +204,13 @@ mod tests {
     }
 
     #[test]
+    fn the_order_that_a_server_wrote_keys_in_is_forgotten() {
+        let text = r#"{"b": [{"z": 1, "y": {"x": 1, "w": 2}}], "a": 1}"#;
+        let value = sorted(serde_json::from_str(text).unwrap());
+        assert_eq!(value.to_string(), r#"{"a":1,"b":[{"y":{"w":2,"x":1},"z":1}]}"#);
+    }
+
+    #[test]
     fn null_and_empty_are_not_drift() {
         let full = json!({"n": 2, "hits": [{"t": "a", "by": {"n": "x"}}]});
         for same in [

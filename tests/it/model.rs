@@ -271,5 +271,11 @@ fn a_batch_counts_what_it_asked_and_doctor_knows_the_key_is_there() {
     assert_eq!(found(&checks), (true, said));
     let without = home.json(&["doctor", "--json"]).1;
     assert!(!found(&without).0 && found(&without).1.contains("COMMIS_TEST_KEY"), "{without}");
+    // Another provider from the environment takes neither endpoint nor key along.
+    let mut other = home.command(&["doctor", "--json"]);
+    other.env("COMMIS_MODEL", "gemini/x").env("COMMIS_TEST_KEY", KEY).env_remove("GEMINI_API_KEY");
+    let other = other.output().unwrap();
+    let (ok, said) = found(&serde_json::from_slice(&other.stdout).unwrap());
+    assert!(!ok && said.contains("GEMINI_API_KEY"), "{said}");
     no_key(home.path());
 }

@@ -3,7 +3,6 @@
 use std::{
     convert::Infallible,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use axum::{
@@ -240,7 +239,9 @@ async fn a_server_that_fails_is_a_failure_that_says_nothing_of_its_words() {
 #[tokio::test]
 async fn an_answer_of_another_form_has_no_text() {
     for provider in ALL {
-        for body in ["{}", "[]", "null", r#"{"choices": [], "content": [], "candidates": []}"#] {
+        let refusal = r#"{"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": null, "refusal": "no"}}]}"#;
+        let none = r#"{"choices": [], "content": [], "candidates": []}"#;
+        for body in ["{}", "[]", "null", none, refusal] {
             let say = Say::Raw(200, "application/json", body.to_owned());
             match call(provider, say, None).await.0 {
                 Ok(it) => assert_eq!(it.text, "", "{provider:?} {body}"),
