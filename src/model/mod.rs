@@ -1,6 +1,6 @@
 //! Asking a model: the trait, the question, the check of the answer, the client.
 //!
-//! A model may only choose, and only from a list; `stages/select.rs` says which choices there are and checks again. What
+//! A model may only choose, and only from a list; `stages/offers.rs` says which choices there are and checks again. What
 //! it is told is redacted already, what it says is a stranger's text, and no error of its server's is ever shown: some
 //! servers repeat the key.
 

@@ -32,7 +32,7 @@ use crate::{
     redact::{raw::RawRecording, redact},
     settings::Settings,
     stages::{
-        analyze, baseline, consult, minimize, parameterize, rank, select, summarize, validate,
+        analyze, baseline, consult, minimize, offers, parameterize, rank, summarize, validate,
         verify,
     },
     transport::public_http::PublicHttp,
@@ -235,7 +235,7 @@ impl Run<'_> {
                 let candidates = self.done::<CandidateSet>()?;
                 let known = analyze::analyze(&recording, &candidates, &self.cx.settings.decision)?;
                 let (summaries, answer) = (self.get()?, self.get()?);
-                let out = select::select(&recording, &candidates, &summaries, known, &answer)?;
+                let out = offers::settle(&recording, &candidates, &summaries, known, &answer)?;
                 self.put(spec, settings, &out)
             }
             Stage::Validate => {

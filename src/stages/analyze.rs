@@ -1,6 +1,6 @@
 //! analyze: choose one candidate and how to read it, or say that nobody can know.
 //!
-//! The heuristic path: above the threshold and ahead of the next by the lead, else `needs_selection` (`select.rs` then takes
+//! The heuristic path: above the threshold and ahead of the next by the lead, else `needs_selection` (`offers.rs` then takes
 //! a model's answer, if there is one). Never a guess below it. Mutations are judged here, before anything is replayed.
 
 use super::{html_items, reads::reads};

@@ -3,7 +3,7 @@
 //! One call, and one more when the answer could not be accepted. A model that cannot be reached is a failure, never an answer:
 //! nothing is stored, and the next run asks again.
 
-use super::select::offers;
+use super::offers::offers;
 use crate::{
     artifacts::{
         payloads::{Attempt, CandidateSet, CandidateSummary, Consultation, ModelAnswer, Verdict},

@@ -7,8 +7,8 @@
 
 mod choose;
 mod minimize;
+mod offers;
 mod parameterize;
-mod select;
 mod validate;
 mod verify;
 

@@ -93,7 +93,7 @@ fn paths(it: &Candidate, exchange: &Exchange, summary: &Summary) -> Vec<String> 
 }
 
 /// The heuristics' result, or a model's choice where they could not tell. Fails with `ARTIFACT_CORRUPT`.
-pub fn select(
+pub fn settle(
     recording: &SessionRecording,
     candidates: &CandidateSet,
     summaries: &CandidateSummary,

@@ -1,4 +1,4 @@
-//! consult and select: whatever a model says, the result is a candidate that was offered, or nobody knows.
+//! consult and what its answer is worth: whatever a model says, the result is a candidate that was offered, or nobody knows.
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use crate::{
     model::{Answer, Cache, End, Model, Question},
     stages::{
         consult::consult,
-        select::{offers, select},
+        offers::{offers, settle},
         summarize::summarize,
     },
 };
@@ -92,9 +92,9 @@ impl Ranked {
         block_on(consult(model, cache, &self.recording, &self.set, &self.summaries))
     }
 
-    fn select(&self, answer: &ModelAnswer) -> Judged<RecipeAnalysis> {
+    fn settle(&self, answer: &ModelAnswer) -> Judged<RecipeAnalysis> {
         let known = analyze(&self.recording, &self.set, &DecisionSettings::default()).unwrap();
-        select(&self.recording, &self.set, &self.summaries, known, answer).unwrap()
+        settle(&self.recording, &self.set, &self.summaries, known, answer).unwrap()
     }
 
     /// Both stages, with an empty cache.
@@ -104,7 +104,7 @@ impl Ranked {
         let cache = Cache::new(folder.path().join("artifacts"));
         let (answer, calls) = self.consult(&model, &cache).unwrap();
         assert_eq!(calls as usize, model.asked().len());
-        (self.select(&answer), model.asked())
+        (self.settle(&answer), model.asked())
     }
 }
 
@@ -172,7 +172,7 @@ fn nothing_else_is_chosen_whatever_it_says() {
         Verdict::NoneFits,
         Verdict::Unusable,
     ] {
-        assert_eq!(rejected(twins.select(&forged(verdict))).reason, Reason::Ambiguous);
+        assert_eq!(rejected(twins.settle(&forged(verdict))).reason, Reason::Ambiguous);
     }
 }
 
@@ -194,7 +194,7 @@ fn what_may_not_be_replayed_or_is_not_of_the_task_is_not_offered() {
     lines.sort_unstable();
     assert_eq!(lines, [LOOKUP, SEARCH]);
     for exchange in [2, 3] {
-        let out = task.select(&forged(Verdict::Chosen { exchange, path: None }));
+        let out = task.settle(&forged(Verdict::Chosen { exchange, path: None }));
         rejected(out);
     }
 }
@@ -203,15 +203,33 @@ fn what_may_not_be_replayed_or_is_not_of_the_task_is_not_offered() {
 fn where_the_heuristics_know_an_answer_changes_nothing() {
     let alone = lantern(vec![get("http://shop.test/api/search?q=lantern", &hits("lantern", "1"))]);
     for verdict in [Verdict::NoneFits, Verdict::Chosen { exchange: 0, path: None }] {
-        assert_eq!(done(alone.select(&forged(verdict))).by, Analyst::Heuristic);
+        assert_eq!(done(alone.settle(&forged(verdict))).by, Analyst::Heuristic);
     }
     let order = lantern(vec![post(
         "http://shop.test/api/orders",
         &json!({"item": "lantern"}),
         &hits("lantern", "1"),
     )]);
-    let out = order.select(&forged(Verdict::Chosen { exchange: 0, path: None }));
+    let out = order.settle(&forged(Verdict::Chosen { exchange: 0, path: None }));
     assert_eq!(rejected(out).reason, Reason::Mutation);
+}
+
+#[test]
+fn no_secret_is_asked() {
+    let secret = "Zk3vQ9xT7bLm2pWc8RfYhN4s";
+    let url = |path: &str| format!("http://shop.test/api/{path}?q=lantern&access_token={secret}");
+    let mut answer = hits("lantern", "1");
+    answer["session_token"] = secret.into();
+    let entry = |path: &str| Entry {
+        headers: vec![("authorization", "Bearer Zk3vQ9xT7bLm2pWc8RfYhN4s")],
+        ..get(url(path), &answer)
+    };
+    let (_, asked) = lantern(vec![entry("search"), entry("lookup")]).ask(&["no", "no"]);
+    assert_eq!(asked.len(), 2);
+    for it in asked {
+        let all = format!("{}{}", it.text, it.schema);
+        assert!(all.contains("REDACTED") && !all.contains(secret), "{all}");
+    }
 }
 
 #[test]
