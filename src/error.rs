@@ -113,6 +113,10 @@ codes! {
     DownloadBlocked = "DOWNLOAD_BLOCKED", Task, false;
     /// The recipe needs a browser session and none can be opened.
     SessionRequired = "SESSION_REQUIRED", Task, false;
+    /// The model could not be reached, or what came back was no answer of its wire format.
+    ModelFailed = "MODEL_FAILED", Task, true;
+    /// A model is configured and the variable that should hold its key is empty.
+    ModelKeyMissing = "MODEL_KEY_MISSING", Usage, false;
     Interrupted = "INTERRUPTED", Interrupted, true;
     Internal = "INTERNAL", Bug, false;
 }

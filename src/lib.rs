@@ -12,6 +12,7 @@ mod eval;
 mod files;
 mod har;
 mod ids;
+mod model;
 mod pipeline;
 mod recipe;
 mod redact;

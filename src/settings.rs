@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use crate::error::{Code, Error, Result};
 
@@ -19,6 +20,7 @@ pub struct Settings {
     pub learning: LearningSettings,
     pub browser: BrowserSettings,
     pub redact: RedactSettings,
+    pub model: ModelSettings,
 }
 
 /// What the egress policy is told. Nothing here can open a real internal host: see "Test hosts" in ARCHITECTURE.md.
@@ -90,14 +92,117 @@ pub struct RedactSettings {
     pub allow: Vec<String>,
 }
 
+/// The model that may choose where the heuristics cannot. Off unless `provider` and `name` are set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelSettings {
+    pub provider: Option<Provider>,
+    pub name: Option<String>,
+    /// Base URL of the API: https, or http to a loopback address. Absent: the provider's own.
+    pub endpoint: Option<String>,
+    /// Name of the environment variable that holds the key. Absent: the provider's usual one at its own endpoint, and no
+    /// key at another endpoint.
+    pub api_key_env: Option<String>,
+    /// For one call, connecting included.
+    pub timeout_s: u32,
+    /// Of one answer.
+    pub max_tokens: u32,
+    /// Price of a million tokens, in any currency; only reports use it.
+    pub price_in_per_mtok: Option<f64>,
+    pub price_out_per_mtok: Option<f64>,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            provider: None,
+            name: None,
+            endpoint: None,
+            api_key_env: None,
+            timeout_s: 60,
+            max_tokens: 1024,
+            price_in_per_mtok: None,
+            price_out_per_mtok: None,
+        }
+    }
+}
+
+/// A wire format. `openai` is also what Ollama, llama.cpp, vLLM and many gateways speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    Anthropic,
+    Openai,
+    Gemini,
+}
+
+impl Provider {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::Openai => "openai",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
+impl ModelSettings {
+    /// Provider and name, when both are set.
+    pub fn chosen(&self) -> Option<(Provider, &str)> {
+        Some((self.provider?, self.name.as_deref()?))
+    }
+
+    /// Takes `PROVIDER/NAME`. Endpoint, key and prices that were set for another provider are forgotten: a key must not
+    /// reach somebody else. Fails with [`Code::SettingsInvalid`].
+    pub fn choose(&mut self, text: &str) -> Result<()> {
+        let known = [Provider::Anthropic, Provider::Openai, Provider::Gemini];
+        let (provider, name) = text
+            .split_once('/')
+            .and_then(|(provider, name)| {
+                Some((known.into_iter().find(|it| it.as_str() == provider)?, name))
+            })
+            .filter(|it| !it.1.is_empty())
+            .ok_or_else(|| {
+                Error::new(Code::SettingsInvalid, "a model is given as PROVIDER/NAME")
+                    .hint("providers are anthropic, openai (and what speaks like it) and gemini")
+            })?;
+        if self.provider.is_some_and(|it| it != provider) {
+            let (timeout_s, max_tokens) = (self.timeout_s, self.max_tokens);
+            *self = Self { timeout_s, max_tokens, ..Self::default() };
+        }
+        self.provider = Some(provider);
+        self.name = Some(name.to_owned());
+        Ok(())
+    }
+
+    /// Name of the variable that the key is read from; `None` when no key is sent.
+    pub fn key_variable(&self) -> Option<&str> {
+        match (&self.api_key_env, &self.endpoint) {
+            (Some(it), _) => Some(it),
+            (None, Some(_)) => None,
+            (None, None) => Some(match self.provider? {
+                Provider::Anthropic => "ANTHROPIC_API_KEY",
+                Provider::Openai => "OPENAI_API_KEY",
+                Provider::Gemini => "GEMINI_API_KEY",
+            }),
+        }
+    }
+}
+
+/// A secret from the environment, wiped after use; `None` when it is unset, empty or not text.
+#[expect(clippy::disallowed_methods, reason = "the only reader of the environment")]
+pub fn secret(variable: &str) -> Option<Zeroizing<String>> {
+    std::env::var(variable).ok().filter(|it| !it.is_empty()).map(Zeroizing::new)
+}
+
 impl Settings {
     /// The defaults, but for what may be reached and which browser is used.
     pub fn only_egress(self) -> Self {
         Self { egress: self.egress, browser: self.browser, ..Self::default() }
     }
 
-    /// The settings file (absent: defaults), then the environment over it: `COMMIS_TEST_HOSTS` (comma-separated) and
-    /// `COMMIS_CHROMIUM`. Fails with [`Code::SettingsInvalid`].
+    /// The settings file (absent: defaults), then the environment over it: `COMMIS_TEST_HOSTS` (comma-separated),
+    /// `COMMIS_CHROMIUM` and `COMMIS_MODEL`. Fails with [`Code::SettingsInvalid`].
     pub fn load(home: &Home) -> Result<Self> {
         let shown = home.config.display();
         let mut out: Self = match std::fs::read_to_string(&home.config) {
@@ -120,6 +225,9 @@ impl Settings {
         }
         if let Some(path) = env_path("COMMIS_CHROMIUM") {
             out.browser.path = Some(path);
+        }
+        if let Some(model) = env_path("COMMIS_MODEL") {
+            out.model.choose(&model.to_string_lossy())?;
         }
         Ok(out)
     }

@@ -35,7 +35,8 @@ kinds! {
     SecondRecording      = "second_recording",       "01b_session_recording",     v 1;
     CandidateSet         = "candidate_set",          "02_candidate_set",          v 1;
     CandidateSummary     = "candidate_summary",      "02a_candidate_summary",     v 1;
-    RecipeAnalysis       = "recipe_analysis",        "03_recipe_analysis",        v 1;
+    ModelAnswer          = "model_answer",           "02b_model_answer",          v 1;
+    RecipeAnalysis       = "recipe_analysis",        "03_recipe_analysis",        v 2;
     RecipeDraft          = "recipe_draft",           "04_recipe_draft",           v 1;
     BaselineFingerprint  = "baseline_fingerprint",   "05_baseline_fingerprint",   v 1;
     MinimizationReport   = "minimization_report",    "06_minimization_report",    v 1;

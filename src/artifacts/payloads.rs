@@ -189,6 +189,55 @@ pub struct ListPath {
     pub reason: String,
 }
 
+/// `02b`: what a model was asked and what came of it. Empty when nobody was asked: no model, or the heuristics knew.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelAnswer {
+    pub consultation: Option<Consultation>,
+}
+
+/// One question to a model, with every answer it gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Consultation {
+    /// `provider/name`.
+    pub model: String,
+    pub prompt_version: u32,
+    /// Of question, schema, prompt version and model: equal digests are one question.
+    pub digest: String,
+    /// Instructions, question and schema together.
+    pub prompt_bytes: u32,
+    /// As sent, made of redacted values only; the instructions before it are fixed by `prompt_version`.
+    pub question: String,
+    pub attempts: Vec<Attempt>,
+    pub verdict: Verdict,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Attempt {
+    /// Redacted, the first 1,000 characters.
+    pub answer: String,
+    /// Why the model stopped, in its provider's word.
+    pub stop: String,
+    /// Why the answer was not accepted, in fixed words.
+    pub refused: Option<String>,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+}
+
+/// What the answers came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// One of the candidates that were offered, and one of its paths, or the computed one.
+    Chosen { exchange: u32, path: Option<String> },
+    /// The model says that none of them holds the data.
+    NoneFits,
+    /// No answer could be accepted.
+    Unusable,
+}
+
 /// `03`: the choice and the path, without scores, so that an equal choice stops a cascade.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -210,6 +259,8 @@ pub struct Choice {
 #[serde(rename_all = "snake_case")]
 pub enum Analyst {
     Heuristic,
+    Model,
+    /// A person named the candidate.
     Person,
 }
 
@@ -362,6 +413,7 @@ artifact! {
     SecondRecording => SecondRecording,
     Judged<CandidateSet> => CandidateSet,
     CandidateSummary => CandidateSummary,
+    ModelAnswer => ModelAnswer,
     Judged<RecipeAnalysis> => RecipeAnalysis,
     Judged<RecipeDraft> => RecipeDraft,
     BaselineFingerprint => BaselineFingerprint,

@@ -191,10 +191,12 @@ impl TaskFolder {
 
     /// Writes one artifact and returns its payload hash. Fails with [`Code::ArtifactIo`].
     pub fn put<A: Artifact>(&self, payload: &A, stamp: Stamp) -> Result<String> {
-        let payload = serde_json::to_value(payload).map_err(|err| {
+        let mut payload = serde_json::to_value(payload).map_err(|err| {
             Error::new(Code::Internal, format!("{} cannot be written as JSON", A::KIND.as_str()))
                 .source(err)
         })?;
+        // Two equal payloads are equal files.
+        payload.sort_all_objects();
         let payload_sha256 = json_sha256(&payload);
         let envelope = Envelope {
             artifact: A::KIND,

@@ -172,6 +172,7 @@ fn checked_in_schemas_match_the_types() {
         schema::<SecondRecording>(),
         schema::<Judged<CandidateSet>>(),
         schema::<CandidateSummary>(),
+        schema::<ModelAnswer>(),
         schema::<Judged<RecipeAnalysis>>(),
         schema::<Judged<RecipeDraft>>(),
         schema::<BaselineFingerprint>(),

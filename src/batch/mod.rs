@@ -80,7 +80,7 @@ pub async fn run(manifest: &str, tasks: Vec<Task>, cx: Arc<Cx>, options: Options
                         stop = true;
                         report.stopped_by = Some(err.code());
                     }
-                    report.entries.insert(i, Entry::new(&task, end));
+                    report.add(i, Entry::new(&task, end));
                 }
                 Some(Err(panic)) => {
                     stop = true;

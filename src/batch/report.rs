@@ -20,9 +20,20 @@ pub struct Report {
     pub stopped_by: Option<Code>,
     pub trouble: Option<String>,
     pub not_started: usize,
+    pub model: ModelTotals,
     /// By position in the manifest.
     #[serde(serialize_with = "values")]
     pub entries: BTreeMap<usize, Entry>,
+}
+
+/// What the batch asked of a model.
+#[derive(Debug, Default, Serialize)]
+pub struct ModelTotals {
+    pub calls: u32,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    /// Millionths of the currency that the prices in the settings are in; absent without prices or calls.
+    pub cost_micros: Option<u64>,
 }
 
 /// One task's line.
@@ -83,8 +94,24 @@ impl Report {
             stopped_by: None,
             trouble: None,
             not_started: 0,
+            model: ModelTotals::default(),
             entries: BTreeMap::new(),
         }
+    }
+
+    /// Takes a task's end, and counts what it asked of a model.
+    pub fn add(&mut self, position: usize, entry: Entry) {
+        if let Entry::Learned(it) = &entry
+            && let Some(used) = it.model.as_ref().filter(|it| it.calls > 0)
+        {
+            self.model.calls += used.calls;
+            self.model.tokens_in += used.tokens_in;
+            self.model.tokens_out += used.tokens_out;
+            if let Some(cost) = used.cost_micros {
+                *self.model.cost_micros.get_or_insert(0) += cost;
+            }
+        }
+        self.entries.insert(position, entry);
     }
 
     /// How many ended so; `None` counts failures.

@@ -249,6 +249,10 @@ fn describe(kind: Kind, payload: &Value) {
                 ));
             }
         }
+        Kind::ModelAnswer => match done.get("consultation").filter(|it| !it.is_null()) {
+            Some(it) => consultation(it),
+            None => wire::line("  no model was asked"),
+        },
         Kind::RecipeAnalysis => {
             let chosen = &done["chosen"];
             wire::line(&format!(
@@ -363,6 +367,30 @@ fn candidates(done: &Value) {
         wire::line(&format!("     {DIM}{}{DIM:#}", text.join(", ")));
     }
     wire::line(&format!("  scored {}, set aside {}", done["scored"], done["set_aside"]));
+}
+
+fn consultation(it: &Value) {
+    wire::line(&format!(
+        "  asked {}, prompt version {}, {} bytes; verdict: {}",
+        str_of(it, "model"),
+        it["prompt_version"],
+        it["prompt_bytes"],
+        clean(&it["verdict"].to_string())
+    ));
+    for it in array(it, "attempts") {
+        let why = it.get("refused").and_then(Value::as_str);
+        let verdict = why.map_or_else(
+            || "accepted".to_owned(),
+            |it| format!("{YELLOW}not accepted{YELLOW:#}: {}", clean(it)),
+        );
+        wire::line(&format!(
+            "    {} — {verdict}; stop: {}, {} tokens in, {} out",
+            str_of(it, "answer").chars().take(200).collect::<String>(),
+            str_of(it, "stop"),
+            it["tokens_in"],
+            it["tokens_out"]
+        ));
+    }
 }
 
 fn request(it: &Value) {

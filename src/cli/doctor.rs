@@ -10,6 +10,8 @@ use crate::{
     egress::EgressPolicy,
     error::Result,
     files,
+    model::{Client, Model as _},
+    settings::ModelSettings,
 };
 
 /// Check this machine: what is missing, and how to get it
@@ -48,6 +50,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         found: place.home.config.display().to_string(),
         hint: None,
     });
+    checks.push(model(&place.settings.model));
     match find_chromium(place.settings.browser.path.as_deref()) {
         Err(err) => checks.push(Check {
             what: "Chromium",
@@ -83,6 +86,24 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
     }
     Ok(u8::from(!ok))
+}
+
+/// Whether one is configured and its key is there; the key itself is not shown, and nothing is sent.
+fn model(settings: &ModelSettings) -> Check {
+    let said = |ok, found: String, hint| Check { what: "model", ok, found, hint };
+    match Client::new(settings) {
+        Ok(None) => {
+            said(true, "none configured; close calls end as needs_selection".to_owned(), None)
+        }
+        Ok(Some(it)) => {
+            let key = match settings.key_variable() {
+                Some(variable) => format!("key in {variable}"),
+                None => "no key is sent".to_owned(),
+            };
+            said(true, format!("{} at {}, {key}", it.name(), it.place()), None)
+        }
+        Err(err) => said(false, err.to_string(), err.hint_text().map(str::to_owned)),
+    }
 }
 
 /// Starts it, asks its version, and looks whether a renderer is really sandboxed.

@@ -44,6 +44,9 @@ pub struct Args {
     /// Name of the recipe (default: from the task)
     #[arg(long)]
     name: Option<String>,
+    /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
+    #[arg(long, value_name = "PROVIDER/NAME")]
+    model: Option<String>,
     /// Send nothing: the captured answer stands in, the recipe stays a draft
     #[arg(long)]
     no_network: bool,
@@ -91,6 +94,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     batch::check_task(&task, args.allow_task_secrets)?;
     let mut place = wire::open(global).await?;
     place.settings.egress.no_network = args.no_network;
+    if let Some(model) = &args.model {
+        place.settings.model.choose(model)?;
+    }
     let progress = Progress::new(1);
     let stages = progress.clone();
     let cx = wire::learning(
@@ -131,6 +137,10 @@ fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
     }
     if let Some(path) = &learned.recipe {
         wire::line(&format!("  recipe: {}", path.display()));
+    }
+    if let Some(it) = &learned.model {
+        let used = wire::model_use(it.calls, it.tokens_in, it.tokens_out, it.cost_micros);
+        wire::line(&format!("  model: {}, {used}", it.name));
     }
     if learned.skipped_entries > 0 {
         wire::say(&format!(

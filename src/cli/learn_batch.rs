@@ -34,6 +34,9 @@ pub struct Args {
     /// Tasks at a time
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=32))]
     jobs: u8,
+    /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
+    #[arg(long, value_name = "PROVIDER/NAME")]
+    model: Option<String>,
     /// Send nothing: HAR entries only, nothing is verified
     #[arg(long)]
     no_network: bool,
@@ -56,6 +59,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let manifest = batch::load(&args.manifest)?;
     let mut place = wire::open(global).await?;
     place.settings.egress.no_network = args.no_network;
+    if let Some(model) = &args.model {
+        place.settings.model.choose(model)?;
+    }
     let progress = Progress::new(manifest.tasks.len());
     let stages = progress.clone();
     let delay = args.delay.map_or(manifest.delay, Duration::from_secs_f64);
@@ -135,6 +141,12 @@ fn table(report: &Report) {
         };
     }
     wire::line(&table.to_string());
+    let asked = &report.model;
+    if asked.calls > 0 {
+        let used =
+            wire::model_use(asked.calls, asked.tokens_in, asked.tokens_out, asked.cost_micros);
+        wire::line(&format!("model: {used}"));
+    }
     wire::line(&format!(
         "{} verified, {} saved as draft, {} need a selection, {} not recipeable, {} failed, {} not started",
         report.count(Some(Outcome::Verified)),

@@ -9,6 +9,7 @@ use crate::{
     artifacts::store::Store,
     egress::EgressPolicy,
     error::{Code, Error, Result},
+    model::Client,
     pipeline::{BrowserPool, Cx, OnStage, Pacer},
     recipe::registry::Registry,
     settings::{Home, Settings},
@@ -60,9 +61,11 @@ pub fn read(global: &Global) -> Result<(Home, Settings)> {
     Ok((home, settings))
 }
 
-/// Everything learning needs.
+/// Everything learning needs. Fails with what the settings of egress and model fail with.
 pub fn learning(place: &Place, force: bool, delay: Duration, on_stage: OnStage) -> Result<Arc<Cx>> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    let offline = place.settings.egress.no_network;
+    let model = if offline { None } else { Client::new(&place.settings.model)? };
     Ok(Arc::new(Cx {
         store: Store::new(place.home.artifacts.clone()),
         recipes: Registry::open(&place.home.recipes),
@@ -71,9 +74,18 @@ pub fn learning(place: &Place, force: bool, delay: Duration, on_stage: OnStage) 
         settings: place.settings.clone(),
         policy,
         pacer: Pacer::new(delay),
+        model: model.map(|it| Box::new(it) as _),
         force,
         on_stage,
     }))
+}
+
+/// `2 calls, 3100 tokens in, 40 out, cost 0.012400`
+pub fn model_use(calls: u32, tokens_in: u64, tokens_out: u64, cost_micros: Option<u64>) -> String {
+    let cost = cost_micros
+        .map(|it| format!(", cost {}.{:06}", it / 1_000_000, it % 1_000_000))
+        .unwrap_or_default();
+    format!("{calls} calls, {tokens_in} tokens in, {tokens_out} out{cost}")
 }
 
 /// One JSON document on stdout.

@@ -63,7 +63,8 @@ pub struct Difference {
 /// Digests of every payload that the stages wrote.
 pub fn digests(trace: &Trace) -> BTreeMap<String, StageDigest> {
     let payload = |kind: Kind| match kind {
-        Kind::SessionRecording | Kind::SecondRecording => None,
+        // An eval asks no model.
+        Kind::SessionRecording | Kind::SecondRecording | Kind::ModelAnswer => None,
         Kind::CandidateSet => trace.candidates.as_ref().map(json_sha256),
         Kind::CandidateSummary => trace.summary.as_ref().map(json_sha256),
         Kind::RecipeAnalysis => trace.analysis.as_ref().map(json_sha256),

@@ -17,8 +17,8 @@ use crate::{
     artifacts::{
         kinds::{Artifact, Kind},
         payloads::{
-            BaselineFingerprint, CandidateSet, Judged, MinimizationReport, Outcome, Reason,
-            RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording,
+            BaselineFingerprint, CandidateSet, Judged, MinimizationReport, ModelAnswer, Outcome,
+            Reason, RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording,
             VerificationReport,
         },
         recording::SessionRecording,
@@ -29,6 +29,7 @@ use crate::{
     error::{Code, Error, Result},
     har,
     ids::RecipeName,
+    model::{Cache, Model},
     recipe::{
         model::{Recipe, Status},
         registry::Registry,
@@ -36,7 +37,8 @@ use crate::{
     redact::{raw::RawRecording, redact},
     settings::Settings,
     stages::{
-        analyze, baseline, minimize, parameterize, rank, select, summarize, validate, verify,
+        analyze, baseline, consult, minimize, offers, parameterize, rank, select, summarize,
+        validate, verify,
     },
     transport::public_http::PublicHttp,
 };
@@ -53,6 +55,8 @@ pub struct Cx {
     pub http: PublicHttp,
     pub browser: BrowserPool,
     pub pacer: Pacer,
+    /// Asked where the heuristics cannot tell; `None` when none is configured, or offline.
+    pub model: Option<Box<dyn Model>>,
     /// Redo every stage.
     pub force: bool,
     /// Told of each stage as it begins.
@@ -80,6 +84,21 @@ pub struct Learned {
     pub browser_ms: u64,
     /// The transport a verified recipe uses.
     pub transport: Option<&'static str>,
+    /// The model that was asked, in this run or an earlier one.
+    pub model: Option<ModelUse>,
+}
+
+/// What a model was used for.
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelUse {
+    /// `provider/name`.
+    pub name: String,
+    /// Calls of this run; none when the answer was there already. Tokens and cost are those of these calls.
+    pub calls: u32,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    /// Millionths of the currency that the prices in the settings are in; absent without prices.
+    pub cost_micros: Option<u64>,
 }
 
 /// Runs the pipeline for one task.
@@ -101,6 +120,7 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
         session: None,
         skipped: 0,
         choice: None,
+        paid: Paid::default(),
     };
     if cx.force {
         folder.forget_journal()?;
@@ -139,7 +159,16 @@ fn needs_login(task: &Task, cx: &Cx) -> Learned {
         skipped_entries: 0,
         browser_ms: 0,
         transport: None,
+        model: None,
     }
+}
+
+/// Calls of the model in this run.
+#[derive(Default)]
+struct Paid {
+    calls: u32,
+    tokens_in: u64,
+    tokens_out: u64,
 }
 
 struct Run<'a> {
@@ -154,6 +183,7 @@ struct Run<'a> {
     skipped: u32,
     /// What a person chose instead of analyze; `--force` forgets it.
     choice: Option<Chosen>,
+    paid: Paid,
 }
 
 impl Run<'_> {
@@ -213,12 +243,20 @@ impl Run<'_> {
                 let out = summarize::summarize(&self.get()?, &self.done::<CandidateSet>()?);
                 self.put(spec, settings, &out)
             }
+            Stage::Consult => {
+                let out = self.consult().await?;
+                self.put(spec, settings, &out)
+            }
             Stage::Analyze => {
+                let recording: SessionRecording = self.get()?;
                 let candidates = self.done::<CandidateSet>()?;
                 let out = match &self.choice {
-                    Some(it) => select::select(&self.get()?, &candidates, &it.selection)?,
+                    Some(it) => select::select(&recording, &candidates, &it.selection)?,
                     None => {
-                        analyze::analyze(&self.get()?, &candidates, &self.cx.settings.decision)?
+                        let decision = &self.cx.settings.decision;
+                        let known = analyze::analyze(&recording, &candidates, decision)?;
+                        let (summaries, answer) = (self.get()?, self.get()?);
+                        offers::settle(&recording, &candidates, &summaries, known, &answer)?
                     }
                 };
                 self.put(spec, settings, &out)
@@ -261,6 +299,44 @@ impl Run<'_> {
                 self.put(spec, settings, &out?)
             }
         }
+    }
+
+    /// A model is asked only what the heuristics cannot tell.
+    async fn consult(&mut self) -> Result<ModelAnswer> {
+        let Some(model) = self.cx.model.as_ref().filter(|_| self.choice.is_none()) else {
+            return Ok(ModelAnswer::default());
+        };
+        let recording: SessionRecording = self.get()?;
+        let candidates = self.done::<CandidateSet>()?;
+        let known = analyze::analyze(&recording, &candidates, &self.cx.settings.decision)?;
+        if reject(known).is_none_or(|it| it.reason != Reason::Ambiguous) {
+            return Ok(ModelAnswer::default());
+        }
+        let cache = Cache::new(self.cx.store.root().to_owned());
+        let (answer, calls) =
+            consult::consult(&**model, &cache, &recording, &candidates, &self.get()?).await?;
+        self.paid.calls += calls;
+        let attempts = answer.consultation.iter().flat_map(|it| &it.attempts);
+        for it in attempts.take(calls as usize) {
+            self.paid.tokens_in += it.tokens_in;
+            self.paid.tokens_out += it.tokens_out;
+        }
+        Ok(answer)
+    }
+
+    /// The model of the stored answer, and what this run paid for.
+    fn model_use(&self) -> Result<Option<ModelUse>> {
+        // A task that ended before has none.
+        let Found::Intact(_) = self.folder.find(Kind::ModelAnswer)? else { return Ok(None) };
+        let Some(asked) = self.get::<ModelAnswer>()?.consultation else { return Ok(None) };
+        let Paid { calls, tokens_in, tokens_out } = self.paid;
+        let prices = &self.cx.settings.model;
+        // A price per million tokens is a price in millionths per token.
+        let cost = |price: Option<f64>, tokens: u64| price.map(|it| it * tokens as f64);
+        let cost_micros = cost(prices.price_in_per_mtok, tokens_in)
+            .zip(cost(prices.price_out_per_mtok, tokens_out))
+            .map(|it| (it.0 + it.1).round() as u64);
+        Ok(Some(ModelUse { name: asked.model, calls, tokens_in, tokens_out, cost_micros }))
     }
 
     /// A second example is driven where steps can, unless the first recording shows by itself that there is nothing to
@@ -423,6 +499,7 @@ impl Run<'_> {
         let recording: SessionRecording = self.get()?;
         let name = self.choice.as_ref().and_then(|it| it.name.as_ref()).unwrap_or(&self.task.name);
         let name = name.clone();
+        let model = self.model_use()?;
         let mut out = Learned {
             task_id: self.task.id.to_string(),
             name: self.task.name.to_string(),
@@ -437,6 +514,7 @@ impl Run<'_> {
             skipped_entries: self.skipped,
             browser_ms: recording.duration_ms,
             transport: None,
+            model,
         };
         if let Some(reject) = reject {
             out.outcome = reject.reason.outcome();

@@ -12,6 +12,7 @@ pub enum Stage {
     RecordSecond,
     Rank,
     Summarize,
+    Consult,
     Analyze,
     Validate,
     Baseline,
@@ -50,8 +51,9 @@ const fn spec(
 
 use Effect::{Observes, Pure};
 use Kind::{
-    BaselineFingerprint, CandidateSet, CandidateSummary, MinimizationReport, RecipeAnalysis,
-    RecipeDraft, RecipeDraftMinimized, SecondRecording, SessionRecording, VerificationReport,
+    BaselineFingerprint, CandidateSet, CandidateSummary, MinimizationReport, ModelAnswer,
+    RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, SecondRecording, SessionRecording,
+    VerificationReport,
 };
 
 #[rustfmt::skip]
@@ -61,7 +63,8 @@ pub const STAGES: &[Spec] = &[
     spec(Stage::RecordSecond, 2, Observes, &[SessionRecording],                                                      SecondRecording),
     spec(Stage::Rank,         2, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
     spec(Stage::Summarize,    2, Pure,     &[SessionRecording, CandidateSet],                                        CandidateSummary),
-    spec(Stage::Analyze,      2, Pure,     &[SessionRecording, CandidateSet],                                        RecipeAnalysis),
+    spec(Stage::Consult,      1, Observes, &[SessionRecording, CandidateSet, CandidateSummary],                      ModelAnswer),
+    spec(Stage::Analyze,      2, Pure,     &[SessionRecording, CandidateSet, CandidateSummary, ModelAnswer],         RecipeAnalysis),
     spec(Stage::Validate,     2, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
     spec(Stage::Baseline,     1, Pure,     &[SessionRecording, RecipeDraft],                                         BaselineFingerprint),
     spec(Stage::Minimize,     1, Observes, &[SessionRecording, RecipeDraft, BaselineFingerprint],                    MinimizationReport),
@@ -76,6 +79,7 @@ impl Stage {
             Self::RecordSecond => "record_second",
             Self::Rank => "rank",
             Self::Summarize => "summarize",
+            Self::Consult => "consult",
             Self::Analyze => "analyze",
             Self::Validate => "validate",
             Self::Baseline => "baseline",

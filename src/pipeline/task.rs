@@ -111,6 +111,7 @@ pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
     let value: Value = match stage {
         Stage::Record | Stage::RecordSecond | Stage::Verify => return None,
         Stage::Rank => json!(settings.ranking.weights),
+        Stage::Consult => consulted(settings),
         Stage::Analyze => json!(settings.decision),
         Stage::Validate => json!({"offline": settings.egress.no_network}),
         Stage::Minimize => {
@@ -119,6 +120,18 @@ pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
         Stage::Summarize | Stage::Baseline | Stage::Parameterize => Value::Null,
     };
     Some(json_sha256(&value))
+}
+
+/// Without a model nobody is asked, whatever the thresholds; offline neither.
+fn consulted(settings: &Settings) -> Value {
+    let model = &settings.model;
+    match model.chosen() {
+        Some((provider, name)) if !settings.egress.no_network => json!({
+            "provider": provider, "name": name, "endpoint": model.endpoint,
+            "max_tokens": model.max_tokens, "decision": settings.decision,
+        }),
+        _ => Value::Null,
+    }
 }
 
 /// Replaces `{name}` by its value; an unknown name stays as it is.

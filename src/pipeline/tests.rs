@@ -151,7 +151,7 @@ fn task() -> Task {
 
 #[test]
 fn what_depends_on_what() {
-    use Stage::{Analyze, Minimize, Rank, Record, RecordSecond, Validate, Verify};
+    use Stage::{Analyze, Consult, Minimize, Rank, Record, RecordSecond, Validate, Verify};
     let check = |change: &dyn Fn(&mut Task, &mut Settings), expected: &[Stage]| {
         let (mut after, mut settings) = (task(), Settings::default());
         change(&mut after, &mut settings);
@@ -168,6 +168,12 @@ fn what_depends_on_what() {
     check(&|_, _| (), &[]);
     check(&|_, it| _ = it.ranking.weights.insert("has_list".to_owned(), 1), &[Rank]);
     check(&|_, it| it.decision.min_confidence_bp = 1, &[Analyze]);
+    let with = |it: &mut Settings, text: &str| it.model.choose(text).unwrap();
+    check(&|_, it| with(it, "openai/small"), &[Consult]);
+    check(&|_, it| it.model.timeout_s = 1, &[]);
+    // Offline nobody is asked, so it does not matter which model it is.
+    let offline = |it: &mut Settings| it.egress.no_network = true;
+    check(&|_, it| (with(it, "openai/small"), offline(it)).0, &[Validate, Minimize, Verify]);
     check(&|_, it| it.learning.max_replays = 1, &[Minimize]);
     check(&|_, it| it.learning.pace_ms = 1, &[]);
     check(&|_, it| it.egress.no_network = true, &[Validate, Minimize, Verify]);

@@ -79,7 +79,10 @@ pub fn parse(raw: &RawExchange) -> Parsed {
             raw.url.query_pairs().find(|it| it.1 == name).map(|it| it.0.into_owned())
         });
         if data || is_json || callback.is_some() || found.framing.is_none() {
-            return Parsed::Json(found.value, Frame { framing: found.framing, callback });
+            return Parsed::Json(
+                shape::sorted(found.value),
+                Frame { framing: found.framing, callback },
+            );
         }
     }
     let html = mime.contains("html") || (mime.is_empty() && starts_like_html(body));
@@ -133,7 +136,7 @@ pub fn request(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Request
     }
     let trimmed = text.trim_start();
     if (mime.contains("json") || trimmed.starts_with(['{', '[']))
-        && let Ok(mut value) = serde_json::from_str::<Value>(text)
+        && let Ok(mut value) = serde_json::from_str(text).map(shape::sorted)
     {
         walk.json(&mut value, Place::Json);
         return RequestBody::Json(shape::truncate(&value, MAX_STORED).0);

@@ -1,7 +1,6 @@
 //! HTML answers: their texts, the markup that holds what the page showed, and the JSON inside their scripts.
 
 use scraper::{ElementRef, Html, Node, Selector};
-use serde_json::Value;
 
 use super::{
     body::MAX_STORED,
@@ -205,7 +204,7 @@ fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
         let Some(selector) = selector(*script, &all) else {
             continue;
         };
-        let Ok(value) = serde_json::from_str::<Value>(text) else {
+        let Ok(value) = serde_json::from_str(text).map(shape::sorted) else {
             continue;
         };
         meter.take_lists();

@@ -400,7 +400,7 @@ mod tests {
     fn lists_have_paths_that_jmespath_reads() {
         let body = json!({
             "a-b": [{"t": "Rust lang", "tags": [{"n": "x1x"}]}, {"t": "Other", "tags": []}],
-            "n": {"in": [1, 2]}, "grid": [[1], [2]],
+            "grid": [[1], [2]], "n": {"in": [1, 2]},
         });
         let it = measure("the Rust Lang page", &body);
         let paths: Vec<&str> = it.lists.iter().map(|it| it.path.as_str()).collect();

@@ -6,7 +6,10 @@ use serde_json::Value;
 use url::Url;
 
 use super::{body::essence, encode::decode_percent, raw::RawExchange};
-use crate::artifacts::recording::{Place, TypedHit};
+use crate::{
+    artifacts::recording::{Place, TypedHit},
+    shape,
+};
 
 const MAX_HITS: usize = 64;
 
@@ -44,7 +47,7 @@ impl Typed {
         {
             let mime = essence(content_type);
             if (mime.contains("json") || text.trim_start().starts_with(['{', '[']))
-                && let Ok(value) = serde_json::from_str::<Value>(text)
+                && let Ok(value) = serde_json::from_str(text).map(shape::sorted)
             {
                 self.json(&value, &mut String::new(), &mut out);
             } else if mime == "application/x-www-form-urlencoded" {
@@ -120,7 +123,7 @@ impl Typed {
         };
         let trimmed = text.trim_start();
         if trimmed.starts_with(['{', '['])
-            && let Ok(value) = serde_json::from_str::<Value>(text)
+            && let Ok(value) = serde_json::from_str(text).map(shape::sorted)
         {
             leaves(&value, &mut part);
         } else if text.contains(['%', '+']) {

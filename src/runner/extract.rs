@@ -165,12 +165,12 @@ impl Extractor {
 fn first_json(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Ok(value) = serde_json::from_str(text) {
-        return Some(value);
+        return Some(shape::sorted(value));
     }
     let assigned = |(at, _): (usize, &str)| -> Option<Value> {
         let value: Value =
             serde_json::Deserializer::from_str(&text[at + 1..]).into_iter().next()?.ok()?;
-        (value.is_object() || value.is_array()).then_some(value)
+        (value.is_object() || value.is_array()).then(|| shape::sorted(value))
     };
     text.match_indices('=').take(64).find_map(assigned)
 }
@@ -204,7 +204,7 @@ fn parse_html(body: &[u8]) -> Result<Html> {
 fn parse_json(mime: &str, framing: Option<Framing>, body: &[u8]) -> Result<Value> {
     let text = std::str::from_utf8(body)
         .map_err(|err| Error::new(Code::ParseError, "the answer is not UTF-8").source(err))?;
-    unframed(framing, text).map_err(|err| {
+    unframed(framing, text).map(shape::sorted).map_err(|err| {
         let kind = if mime.is_empty() { "the answer" } else { mime };
         let shown: String = kind.chars().filter(|it| !it.is_control()).take(60).collect();
         let what = match framing {
@@ -228,7 +228,7 @@ fn parse_json(mime: &str, framing: Option<Framing>, body: &[u8]) -> Result<Value
 /// JSON in whatever frame it comes. Fails with `PARSE_ERROR`.
 pub(super) fn any_json(mime: &str, body: &[u8]) -> Result<Value> {
     let text = String::from_utf8_lossy(body);
-    let found = framing::detect(&text, mime, true).map(|it| it.value);
+    let found = framing::detect(&text, mime, true).map(|it| shape::sorted(it.value));
     found.map_or_else(|| parse_json(mime, None, body), Ok)
 }
 

@@ -20,6 +20,13 @@ const SAMPLE: usize = 3;
 /// A wide object (a map keyed by ids) must not flood the fingerprint.
 const MAX_PATHS: usize = 512;
 
+/// The same value with the keys of every object in order: what is measured or stored must not depend on the order in which a
+/// server wrote them, and whether `serde_json` keeps that order is decided by our dependencies.
+pub fn sorted(mut value: Value) -> Value {
+    value.sort_all_objects();
+    value
+}
+
 /// Typed paths such as `$.hits:list`, `$.hits[]:object`, `$.hits[].title:str`, sorted; at most 512.
 pub fn paths(value: &Value) -> Vec<String> {
     let mut out = BTreeSet::new();
@@ -194,6 +201,13 @@ mod tests {
 
     fn bp(a: &Value, b: &Value) -> u32 {
         similarity_bp(&paths(a), &paths(b))
+    }
+
+    #[test]
+    fn the_order_that_a_server_wrote_keys_in_is_forgotten() {
+        let text = r#"{"b": [{"z": 1, "y": {"x": 1, "w": 2}}], "a": 1}"#;
+        let value = sorted(serde_json::from_str(text).unwrap());
+        assert_eq!(value.to_string(), r#"{"a":1,"b":[{"y":{"w":2,"x":1},"z":1}]}"#);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! analyze: choose one candidate and how to read it, or say that nobody can know.
 //!
-//! Only the heuristic path exists: above the threshold of confidence, else `needs_selection`. Never a guess below it. Mutations are judged here, before anything is replayed.
+//! The heuristic path: above the threshold of confidence, else `needs_selection` (`offers.rs` then takes a model's answer, if
+//! there is one). Never a guess below it. Mutations are judged here, before anything is replayed.
 
 use super::{extraction::response, reads::reads};
 use crate::{
@@ -72,7 +73,7 @@ fn carries(it: &Candidate) -> bool {
 
 /// Something ties the candidate to this task: a typed value it carries; where nothing was typed, data that the page showed or
 /// words of the task in request or answer.
-fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> bool {
+pub(super) fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> bool {
     if !recording.typed.is_empty() {
         return carries(it);
     }

@@ -6,10 +6,12 @@
 pub mod analyze;
 pub mod baseline;
 mod chained;
+pub mod consult;
 mod extraction;
 mod html_items;
 mod judge;
 pub mod minimize;
+pub mod offers;
 pub mod parameterize;
 pub mod rank;
 mod read_back;

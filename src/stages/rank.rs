@@ -15,7 +15,7 @@ use crate::{
         recording::{BodyStatus, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording},
     },
     settings::RankingSettings,
-    shape::similarity_bp,
+    shape::{similarity_bp, sorted},
 };
 
 /// How many candidates are kept (seed 1.3).
@@ -310,7 +310,7 @@ fn placeholders<'a>(value: &Value, wanted: &[&'a str], out: &mut BTreeSet<&'a st
 /// A value that is a JSON object of some size, in one spelling.
 fn object(text: &str) -> Option<String> {
     let text = Some(text).filter(|it| it.starts_with('{') && it.len() >= 24)?;
-    serde_json::from_str::<Value>(text).ok().map(|it| it.to_string())
+    serde_json::from_str::<Value>(text).ok().map(|it| sorted(it).to_string())
 }
 
 fn weigh(it: &Scored<'_>, weights: &BTreeMap<&str, i32>) -> Candidate {

@@ -8,6 +8,7 @@
 mod choose;
 mod extraction;
 mod minimize;
+mod offers;
 mod parameterize;
 mod validate;
 mod verify;

@@ -13,6 +13,7 @@ mod eval;
 mod har;
 mod learn;
 mod library;
+mod model;
 mod quickstart;
 mod support;
 mod tidy;

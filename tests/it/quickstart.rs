@@ -155,7 +155,10 @@ fn one_weight_reruns_rank_only(home: &Home, batch: &[&str]) {
     assert_eq!(code, 0, "{report}");
     for entry in report["entries"].as_array().unwrap() {
         for stage in entry["ran"].as_array().unwrap() {
-            assert!(["rank", "summarize", "analyze"].contains(&stage.as_str().unwrap()), "{entry}");
+            assert!(
+                ["rank", "summarize", "consult", "analyze"].contains(&stage.as_str().unwrap()),
+                "{entry}"
+            );
         }
         assert_eq!(entry["ran"][0], "rank", "{entry}");
     }

@@ -23,7 +23,10 @@ impl Home {
     pub fn command(&self, args: &[&str]) -> Command {
         #[expect(clippy::disallowed_methods, reason = "the tests run the program")]
         let mut out = Command::new(env!("CARGO_BIN_EXE_commis"));
-        out.args(args).env("COMMIS_HOME", self.path()).env_remove("COMMIS_TEST_HOSTS");
+        out.args(args)
+            .env("COMMIS_HOME", self.path())
+            .env_remove("COMMIS_TEST_HOSTS")
+            .env_remove("COMMIS_MODEL");
         out
     }
 

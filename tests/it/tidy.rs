@@ -11,7 +11,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (7, &["batch", "eval"]),
     (6, &["pipeline"]),
     (5, &["stages"]),
-    (4, &["runner", "browser", "har"]),
+    (4, &["runner", "browser", "har", "model"]),
     (3, &["transport", "redact"]),
     (2, &["egress", "artifacts"]),
     (1, &["recipe", "shape"]),
