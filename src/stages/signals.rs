@@ -22,22 +22,22 @@ use crate::egress::site_of;
 /// Overridden by `ranking.weights` in settings.
 pub const WEIGHTS: &[(&str, i32)] = &[
     // What the person did and saw.
-    ("typed_in_request", 2650),
-    ("visible_on_page", 2500),
-    ("shown_share", 1500),
-    ("follows_input", 2000),
-    ("echoes_input", 460),
+    ("typed_in_request", 2600),
+    ("visible_on_page", 750),
+    ("shown_share", 1450),
+    ("follows_input", 900),
+    ("echoes_input", 600),
     ("after_action", 500),
     // What the task asks for.
-    ("task_values", 1950),
-    ("url_task_overlap", 2500),
-    ("task_host", 400),
-    ("task_keys", 1600),
-    ("body_task_overlap", 2500),
+    ("task_values", 2200),
+    ("url_task_overlap", 1650),
+    ("task_host", 350),
+    ("task_keys", 1650),
+    ("body_task_overlap", 2100),
     // What the answer looks like.
-    ("content_type", 370),
-    ("has_list", 1850),
-    ("json_richness", 650),
+    ("content_type", 450),
+    ("has_list", 1750),
+    ("json_richness", 850),
     ("body_size", 20),
     // What the request looks like.
     ("url_result_overlap", 500),
@@ -48,25 +48,25 @@ pub const WEIGHTS: &[(&str, i32)] = &[
     ("api_path", 20),
     ("latency", 20),
     // Against.
-    ("task_missing", -1650),
-    ("nouns_off", -1300),
-    ("values_off", -900),
+    ("task_missing", -1400),
+    ("nouns_off", -1450),
+    ("values_off", -1200),
     ("other_collection", -3000),
     ("hands_out_token", -4000),
     ("telemetry", -5000),
     ("tracker_path", -1000),
     ("housekeeping_path", -500),
     ("housekeeping_answer", -300),
-    ("suggestion_path", -1500),
+    ("suggestion_path", -1550),
     ("further_page", -1000),
     ("static_path", -100),
     ("error_answer", -1000),
     ("cache_buster", -50),
-    ("lost_body", -1000),
+    ("lost_body", -700),
 ];
 
 /// The weight of there being no data request at all, against which every candidate stands.
-pub const NOTHING: i32 = 3750;
+pub const NOTHING: i32 = 4150;
 
 /// `host category` lines, sorted; see the head of the file.
 const TRACKERS: &str = include_str!("trackers.txt");

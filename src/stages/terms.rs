@@ -289,7 +289,9 @@ impl Terms {
     fn weight(&self, term: &Term, holders: u32) -> u32 {
         let all = f64::from(self.endpoints + 1);
         let rarity = (all / f64::from(holders + 1)).ln() / all.ln().max(0.1);
-        (f64::from(term.base) * rarity.clamp(0.2, 1.0)) as u32
+        // What nobody holds tells nobody from anybody.
+        let known = if term.in_requests + term.in_answers > 0 { 1.0 } else { 0.4 };
+        (f64::from(term.base) * rarity.clamp(0.2, 1.0) * known) as u32
     }
 
     /// Stems of the task's words that whole values of the request spell out in order.

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Fits the weights of src/stages/signals.rs on samples and says how well they would do on sites they have not seen.
+
+    commis eval --corpus corpus --samples /tmp/corpus.jsonl
+    commis eval --corpus ../shared/realworld --samples /tmp/realworld.jsonl
+    scripts/fit-ranking.py /tmp/corpus.jsonl /tmp/realworld.jsonl        # needs numpy and scipy
+
+The model is a softmax over a session's candidates and "none of them": each candidate's logit is the weighted sum of its shares,
+that of "none" is one constant. Weights keep the sign that their meaning gives them and are held small by a ridge. The
+cross-validation leaves out whole sites, never single cases. Doubts (rank.rs) are not modelled, but for one: where something was
+typed, a candidate that does not carry it is not chosen.
+
+What is fixed is not fitted: signals of the field (telemetry, what a cache-buster is) and those that only say how a recording
+was made (latency, initiator).
+"""
+import collections
+import json
+import random
+import sys
+
+import numpy
+from scipy.optimize import minimize
+
+POSITIVE = """body_task_overlap content_type echoes_input has_list json_richness task_host task_keys task_values
+    typed_in_request url_task_overlap visible_on_page shown_share follows_input""".split()
+NEGATIVE = "lost_body suggestion_path task_missing nouns_off values_off".split()
+FIXED = dict(telemetry=-5.0, other_collection=-3.0, hands_out_token=-4.0, error_answer=-1.0, further_page=-1.0,
+             tracker_path=-1.0, housekeeping_path=-0.5, housekeeping_answer=-0.3, static_path=-0.1, cache_buster=-0.05,
+             after_action=0.5, resource_type=0.5, same_site=0.2, url_result_overlap=0.5)
+NAMES = POSITIVE + NEGATIVE
+SIGN = numpy.array([1.0] * len(POSITIVE) + [-1.0] * len(NEGATIVE))
+RIDGE = 0.02
+FOLDS = 8
+
+
+class Case:
+    def __init__(self, rows, group):
+        self.id, self.site, self.group = rows[0]["case"], rows[0]["site"], group
+        self.recipeable, self.typed = rows[0]["recipeable"], rows[0]["typed"]
+        share = lambda row, name: row["shares"].get(name, 0) / 1000
+        self.shares = numpy.array([[share(row, name) for name in NAMES] for row in rows])
+        self.fixed = numpy.array([sum(share(row, name) * it for name, it in FIXED.items()) for row in rows])
+        self.right = numpy.array([row["right"] for row in rows])
+        self.carries = numpy.array([share(row, "typed_in_request") > 0 for row in rows])
+        self.endpoints = [row["endpoint"] for row in rows]
+
+
+def read(paths):
+    out = []
+    for path in paths:
+        by_case = collections.OrderedDict()
+        for line in open(path):
+            row = json.loads(line)
+            by_case.setdefault(row["case"], []).append(row)
+        for rows in by_case.values():
+            kind = rows[0]["kind"]
+            group = "corpus" if "corpus" in path else "stress" if kind.startswith("stress") else "plain"
+            out.append(Case(rows, group))
+    return out
+
+
+def loss(parameters, cases):
+    size, nothing = numpy.exp(parameters[:-1]), parameters[-1]
+    total, gradient = 0.0, numpy.zeros(len(parameters))
+    for case in cases:
+        logits = numpy.concatenate([case.shares @ (size * SIGN) + case.fixed, [nothing]])
+        chance = numpy.exp(logits - logits.max())
+        chance /= chance.sum()
+        good = numpy.concatenate([case.right, [not case.recipeable]])
+        if not good.any():
+            continue
+        among = chance * good
+        total -= numpy.log(among.sum() + 1e-300)
+        error = chance - among / among.sum()
+        gradient[:-1] += (error[:-1] @ case.shares) * size * SIGN
+        gradient[-1] += error[-1]
+    n, k = len(cases), len(NAMES)
+    gradient /= n
+    gradient[:-1] += 2 * RIDGE * size**2 / k
+    return total / n + RIDGE * (size**2).sum() / k, gradient
+
+
+def fit(cases):
+    start = numpy.concatenate([numpy.zeros(len(NAMES)), [3.0]])
+    bounds = [(-4, 2.2)] * len(NAMES) + [(-5, 15)]
+    return minimize(loss, start, args=(cases,), jac=True, method="L-BFGS-B", bounds=bounds).x
+
+
+def judge(parameters, case):
+    """Confidence of the best endpoint, and whether it and any of the best eight are right."""
+    logits = case.shares @ (numpy.exp(parameters[:-1]) * SIGN) + case.fixed
+    best = {}
+    for i, endpoint in enumerate(case.endpoints):
+        if endpoint not in best or logits[i] >= logits[best[endpoint]]:
+            best[endpoint] = i
+    order = sorted(best.values(), key=lambda i: -logits[i])
+    if not order:
+        return 0.0, False, False
+    all_logits = numpy.concatenate([logits[order], [parameters[-1]]])
+    chance = numpy.exp(all_logits - all_logits.max())
+    sure = chance[0] / chance.sum() if not case.typed or case.carries[order[0]] else 0.0
+    return sure, bool(case.right[order[0]]), bool(case.right[order[:8]].any())
+
+
+def show(name, results, cases):
+    for group in sorted({it.group for it in cases}):
+        rows = [(results[it.id, group], it.recipeable) for it in cases if it.group == group]
+        some = [row for row, recipeable in rows if recipeable]
+        first = numpy.mean([it[1] for it in some])
+        eight = numpy.mean([it[2] for it in some])
+        print(f"{name} {group:7} rank@1 {first:6.1%} rank@8 {eight:6.1%}", end=" ")
+        for bar in (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9):
+            right = numpy.mean([it[0] >= bar and it[1] for it in some])
+            wrong = sum(row[0] >= bar and not row[1] for row, _ in rows)
+            print(f"| {bar:.2f}: {right:4.0%} right, {wrong} wrong", end=" ")
+        print()
+
+
+def main():
+    cases = read(sys.argv[1:])
+    parameters = fit(cases)
+    for name, it in zip(NAMES, numpy.exp(parameters[:-1]) * SIGN):
+        print(f'    ("{name}", {round(float(it) * 1000)}),')
+    print(f"    NOTHING = {round(float(parameters[-1]) * 1000)}")
+    show("fitted", {(it.id, it.group): judge(parameters, it) for it in cases}, cases)
+    sites = sorted({it.site for it in cases})
+    random.Random(1).shuffle(sites)
+    results = {}
+    for fold in range(FOLDS):
+        held = set(sites[fold::FOLDS])
+        parameters = fit([it for it in cases if it.site not in held])
+        for it in (it for it in cases if it.site in held):
+            results[it.id, it.group] = judge(parameters, it)
+    show("unseen", results, cases)
+    for it in cases:
+        sure, right, _ = results[it.id, it.group]
+        if sure >= 0.5 and not right:
+            print(f"  sure and wrong: {it.id} {sure:.2f}")
+
+
+if __name__ == "__main__":
+    main()
