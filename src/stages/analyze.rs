@@ -3,7 +3,9 @@
 //! The heuristic path: above the threshold of confidence, else `needs_selection` (`offers.rs` then takes a model's answer, if
 //! there is one). Never a guess below it. Mutations are judged here, before anything is replayed.
 
-use super::{extraction::response, reads::reads};
+use super::{
+    chained::borrowed, extraction::response, rank::shorten, reads::reads, request::template,
+};
 use crate::{
     artifacts::{
         payloads::{
@@ -28,6 +30,9 @@ pub fn analyze(
         return Ok(Judged::Rejected(Reject::new(Reason::NoDataRequest, "no candidate")));
     };
     if let Some(reject) = mutation(recording, candidates)? {
+        return Ok(Judged::Rejected(reject));
+    }
+    if let Some(reject) = two_calls(recording, candidates)? {
         return Ok(Judged::Rejected(reject));
     }
     if !recording.typed.is_empty() && !candidates.candidates.iter().any(carries) {
@@ -80,6 +85,31 @@ pub(super) fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> boo
     share(it, "visible_on_page") >= 300
         || share(it, "url_task_overlap") > 0
         || share(it, "body_task_overlap") > 0
+}
+
+/// What the page showed came from a request that carries nothing typed, but an id from the answer to one that does: a look-up,
+/// then the detail.
+fn two_calls(recording: &SessionRecording, candidates: &CandidateSet) -> Result<Option<Reject>> {
+    let Some(top) = candidates.candidates.iter().find(|it| carries(it)) else { return Ok(None) };
+    let looked_up = recording.exchange(top.exchange)?;
+    for it in candidates.candidates.iter().filter(|it| !carries(it)) {
+        let exchange = recording.exchange(it.exchange)?;
+        if exchange.measures.visible_weight <= 2 * looked_up.measures.visible_weight {
+            continue;
+        }
+        let part = template(exchange).and_then(|it| borrowed(&it.0, exchange, recording));
+        if let Some(part) = part {
+            return Ok(Some(Reject::new(
+                Reason::SeveralCalls,
+                format!(
+                    "{} {} holds what the page showed, and its {part} stands in an earlier answer",
+                    exchange.method,
+                    shorten(&exchange.url, 100)
+                ),
+            )));
+        }
+    }
+    Ok(None)
 }
 
 /// Why the best candidate is not chosen.

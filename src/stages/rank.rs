@@ -471,7 +471,13 @@ pub fn operation(exchange: &Exchange) -> Option<String> {
     let Some(RequestBody::Json(body)) = &exchange.request_body else {
         return from_query();
     };
-    let body = body.get(0).unwrap_or(body);
+    // Of a batch, the call that carries what was typed.
+    let call = exchange
+        .measures
+        .typed_in_request
+        .iter()
+        .find_map(|it| it.key.strip_prefix('/')?.split('/').next()?.parse::<usize>().ok());
+    let body = body.get(call.unwrap_or(0)).unwrap_or(body);
     let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
     text("operationName")
         .or_else(|| body.get("jsonrpc").and_then(|_| text("method")))
@@ -520,7 +526,10 @@ fn refused<'a>(
     });
     let challenged = recording.exchanges.iter().any(|it| {
         matches!(it.status, Some(403 | 429 | 503))
-            && it.resource_type == ResourceType::Document
+            && matches!(
+                it.resource_type,
+                ResourceType::Document | ResourceType::Xhr | ResourceType::Fetch
+            )
             && it.response_headers.iter().any(|header| header.name == "cf-mitigated")
     });
     if challenged {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use url::Url;
 
-use super::terms::words;
+use super::terms::{split, words};
 use crate::artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
 
 /// Words in a button, a path or an operation that mean a change. Singular: `words` strips a plural's s.
@@ -104,7 +104,7 @@ const READ_WORDS: &[&str] = &[
 /// Names of fields that hold a question.
 const QUESTION_KEYS: &[&str] = &["query", "search", "term", "keyword", "filter", "q"];
 
-/// GET and HEAD read by definition; anything else needs evidence that it reads and none that it changes. `Err` says why not.
+/// GET and HEAD read by definition, unless both the path and what was pressed speak of a change; anything else needs evidence that it reads and none that it changes. `Err` says why not.
 ///
 /// - GraphQL: no mutation among the operations of any document, no changing word in an operation's name. A persisted
 ///   operation, whose text is not there, is judged by its name like a path.
@@ -112,35 +112,47 @@ const QUESTION_KEYS: &[&str] = &["query", "search", "term", "keyword", "filter",
 /// - Evidence of reading: a reading word with a question in the body or a list in the answer; or both of these; or a task
 ///   that begins by asking to see something, answered with data, when nothing typed went where a text to be kept would stand.
 pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), String> {
-    if matches!(exchange.method.as_str(), "GET" | "HEAD") {
-        return Ok(());
-    }
     let path = Url::parse(&exchange.url).map_or_else(|_| String::new(), |it| it.path().to_owned());
     let line = format!("{} {path}", exchange.method);
+    let pressed = exchange
+        .after_action
+        .and_then(|it| recording.actions.get(it as usize))
+        .and_then(|it| it.name.as_deref())
+        .and_then(first_known)
+        .filter(|it| changes(it));
+    if matches!(exchange.method.as_str(), "GET" | "HEAD") {
+        // By definition they read; a site that adds to a basket by GET says so twice.
+        let asked = pressed.or_else(|| first_known(&recording.task).filter(|it| changes(it)));
+        let says = split(&path).into_iter().rfind(|it| changes(it));
+        return match asked.zip(says) {
+            Some((asked, says)) => {
+                Err(format!("{line} is about `{says}`, and so is what was done: `{asked}`"))
+            }
+            None => Ok(()),
+        };
+    }
     let operations = operations(exchange);
     for it in &operations {
         if it.is_mutation {
             return Err(format!("{line} is a GraphQL mutation"));
         }
-        if let Some(word) = last_known(&it.name).filter(|it| CHANGE_WORDS.contains(&it.as_str())) {
+        // In `find_grants` and `orders.list` the noun is a plural.
+        if let Some(word) = split(&it.name).into_iter().find(|it| changes(it)) {
             return Err(format!("{line} calls an operation about `{word}`"));
         }
     }
     if !operations.is_empty() && operations.iter().all(|it| it.has_text) {
         return Ok(());
     }
-    let names: Vec<&str> = operations.iter().map(|it| it.name.as_str()).collect();
-    let known = last_known(&format!("{path}/{}", names.join("/")));
+    let known = last_known(&path);
     if let Some(word) = known.as_ref().filter(|it| CHANGE_WORDS.contains(&it.as_str())) {
         return Err(format!("{line} is about `{word}`"));
     }
-    let reading = known.is_some();
-    if !reading {
-        let pressed = exchange.after_action.and_then(|it| recording.actions.get(it as usize));
-        let name = pressed.and_then(|it| it.name.as_deref()).unwrap_or("");
-        if let Some(word) = last_known(name).filter(|it| CHANGE_WORDS.contains(&it.as_str())) {
-            return Err(format!("{line} was caused by pressing something about `{word}`"));
-        }
+    let reads_by_name =
+        |it: &Operation| split(&it.name).iter().any(|it| READ_WORDS.contains(&it.as_str()));
+    let reading = known.is_some() || operations.iter().any(reads_by_name);
+    if !reading && let Some(word) = pressed {
+        return Err(format!("{line} was caused by pressing something about `{word}`"));
     }
     let asks = exchange.measures.typed_in_request.iter().any(|it| {
         let key = it.key.rsplit('/').next().unwrap_or("");
@@ -225,6 +237,15 @@ fn keeps_text(exchange: &Exchange) -> bool {
     })
 }
 
+fn changes(word: &str) -> bool {
+    CHANGE_WORDS.contains(&word)
+}
+
+/// The first word that is in either list: labels and tasks begin with the verb. A plural is a noun ("Find grants").
+fn first_known(text: &str) -> Option<String> {
+    split(text).into_iter().find(|it| changes(it) || READ_WORDS.contains(&it.as_str()))
+}
+
 /// The last word, in reading order, that is in either list.
 fn last_known(text: &str) -> Option<String> {
     let known = |it: &BTreeSet<String>| {
@@ -244,18 +265,38 @@ struct Operation {
     has_text: bool,
 }
 
-/// GraphQL operations of the request's body, batches included; empty when it is none.
+/// Operations of the request's body: GraphQL and JSON-RPC, batches included, and what a form's or an object's `action`
+/// names; empty when it has none.
 fn operations(exchange: &Exchange) -> Vec<Operation> {
-    let Some(RequestBody::Json(body)) = &exchange.request_body else { return Vec::new() };
+    const ACTIONS: &[&str] = &["action", "operation", "op", "cmd", "command", "do"];
+    let named =
+        |name: &str| Operation { name: name.to_owned(), is_mutation: false, has_text: false };
+    let body = match &exchange.request_body {
+        Some(RequestBody::Json(body)) => body,
+        Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
+            let actions = fields.iter().filter(|it| ACTIONS.contains(&it.name.as_str()));
+            return actions.map(|it| named(&it.value)).collect();
+        }
+        _ => return Vec::new(),
+    };
     let calls: Vec<&Value> = body.as_array().map_or_else(|| vec![body], |it| it.iter().collect());
     calls
         .into_iter()
         .filter_map(|call| {
+            if let Some(method) = call.get("method").and_then(Value::as_str)
+                && call.get("jsonrpc").is_some()
+            {
+                return Some(named(method));
+            }
+            let action = ACTIONS.iter().find_map(|it| call.get(it).and_then(Value::as_str));
             let text = call.get("query").and_then(Value::as_str).filter(|it| it.contains('{'));
             let name = call.get("operationName").and_then(Value::as_str);
             let persisted = call.pointer("/extensions/persistedQuery").is_some()
                 || call.get("doc_id").is_some();
-            (text.is_some() || name.is_some() || persisted).then(|| Operation {
+            if text.is_none() && name.is_none() && !persisted {
+                return action.map(named);
+            }
+            Some(Operation {
                 name: name.unwrap_or("").to_owned(),
                 is_mutation: text.is_some_and(has_mutation),
                 has_text: text.is_some(),
@@ -345,7 +386,45 @@ mod tests {
         let graphql = |text: &str| json!({"query": text});
         let cases: Vec<(&str, &str, Value, bool, &str, &str, bool)> = vec![
             // method, url, body, answers with a list, where the typed value stands, what was pressed, reads
-            ("GET", "http://a.test/delete", none.clone(), false, "", "Delete", true),
+            ("GET", "http://a.test/delete", none.clone(), false, "", "Show", true),
+            ("GET", "http://a.test/items", none.clone(), false, "", "Delete", true),
+            ("GET", "http://a.test/cart/add", none.clone(), false, "", "Add to cart", false),
+            (
+                "POST",
+                "http://a.test/rpc",
+                json!({"jsonrpc": "2.0", "method": "firms.find", "params": {"name": "x"}}),
+                true,
+                "/params/name",
+                "Look up",
+                true,
+            ),
+            (
+                "POST",
+                "http://a.test/rpc",
+                json!([{"jsonrpc": "2.0", "method": "firms.find"}, {"jsonrpc": "2.0", "method": "firms.delete"}]),
+                true,
+                "",
+                "Look up",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/ajax",
+                json!({"action": "find_grants"}),
+                true,
+                "",
+                "Find grants",
+                true,
+            ),
+            (
+                "POST",
+                "http://a.test/ajax",
+                json!({"action": "add_to_cart"}),
+                true,
+                "",
+                "Find",
+                false,
+            ),
             ("POST", "http://a.test/api/search", json!({"q": "x"}), true, "/q", "Search", true),
             (
                 "POST",

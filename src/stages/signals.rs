@@ -24,6 +24,7 @@ pub const WEIGHTS: &[(&str, i32)] = &[
     // What the person did and saw.
     ("typed_in_request", 2650),
     ("visible_on_page", 2500),
+    ("shown_share", 1500),
     ("follows_input", 2000),
     ("echoes_input", 460),
     ("after_action", 500),
@@ -146,6 +147,11 @@ const SUGGESTION_WORDS: &[&str] = &[
     "popular",
     "related",
     "relatedposts",
+    "similar",
+    "alternatives",
+    "alsolike",
+    "upsell",
+    "crosssell",
 ];
 
 /// Calls for what comes after the first page.
@@ -237,6 +243,7 @@ pub fn signals(
 
     put("typed_in_request", typed_share(exchange, session.recording));
     put("visible_on_page", visible_share(exchange));
+    put("shown_share", shown_share(exchange));
     if !session.recording.typed.is_empty() && !measures.typed_in_response.is_empty() {
         put(
             "echoes_input",
@@ -342,6 +349,16 @@ fn visible_share(exchange: &Exchange) -> i32 {
     let leaves = 600 * weight / (weight + 4000).max(1);
     let coverage = (u64::from(exchange.measures.page_coverage_bp) * 2 / 10).min(400);
     (leaves + coverage).min(1000) as i32
+}
+
+/// How much of the answer the page shows: of a small right answer nearly all, of a rich one beside it a little.
+fn shown_share(exchange: &Exchange) -> i32 {
+    let measures = &exchange.measures;
+    let json = matches!(exchange.excerpt, Some(Excerpt::Json(_)));
+    if !json || measures.leaves_visible < 2 {
+        return 0;
+    }
+    (1000 * u64::from(measures.leaves_visible) / u64::from(measures.leaves.max(1))) as i32
 }
 
 fn content_type_share(exchange: &Exchange) -> i32 {

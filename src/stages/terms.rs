@@ -151,7 +151,11 @@ impl Terms {
         let typed: BTreeSet<String> = typed.iter().flat_map(|it| words(it)).collect();
         let mut seen = BTreeSet::new();
         let mut terms = Vec::new();
-        let mut counts = false;
+        // "How often", "when": the answer is one fact.
+        const FACTS: &[&str] =
+            &["how", "when", "where", "who", "whose", "is", "are", "does", "do", "can", "has"];
+        let first = sequence(task).into_iter().next().unwrap_or_default();
+        let mut counts = FACTS.contains(&first.as_str());
         let sites = site_words(task);
         for (i, raw) in task.split(|c: char| !c.is_alphanumeric()).enumerate() {
             let plain = raw.to_lowercase();
@@ -197,7 +201,7 @@ impl Terms {
         Self { list: terms, sequences, counts, endpoints: 0 }
     }
 
-    /// The task asks for a number, so that a list is no better an answer.
+    /// The task asks for a number or a fact, so that a list is no better an answer.
     pub fn counts(&self) -> bool {
         self.counts
     }
@@ -559,8 +563,8 @@ pub fn words(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Lower-case words of three characters or more; camel case and punctuation separate.
-fn split(text: &str) -> Vec<String> {
+/// Lower-case words of three characters or more, in order; camel case and punctuation separate.
+pub fn split(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut word = String::new();
     let mut was_lower = false;
