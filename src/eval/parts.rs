@@ -104,13 +104,10 @@ pub fn split(url: &str) -> Option<(&str, &str)> {
 /// to the query, the headers or the form, never to JSON.
 pub fn edit(request: &mut RequestTemplate, part: &str, value: Option<&Value>) {
     let Some((place, key)) = part.split_once(':') else { return };
-    let text = value.map(|it| match it {
-        Value::String(it) => escape(it),
-        other => other.to_string(),
-    });
+    let text = value.map(text_of);
     match (place, &mut request.body) {
-        ("query", _) => set(&mut request.query, key, text),
-        ("form", Some(BodyTemplate::Form(fields))) => set(fields, key, text),
+        ("query", _) => set(&mut request.query, key, texts(value)),
+        ("form", Some(BodyTemplate::Form(fields))) => set(fields, key, texts(value)),
         ("header", _) => {
             request.headers.remove(key);
             request.headers.extend(text.map(|it| (key.to_owned(), it)));
@@ -154,13 +151,28 @@ pub fn edit(request: &mut RequestTemplate, part: &str, value: Option<&Value>) {
     }
 }
 
-fn set(pairs: &mut Vec<Pair>, name: &str, value: Option<String>) {
+/// As literal templates: a list is a name that comes more than once.
+fn texts(value: Option<&Value>) -> Vec<String> {
+    let all = match value {
+        Some(Value::Array(all)) => all.iter().collect(),
+        other => Vec::from_iter(other),
+    };
+    all.into_iter().map(text_of).collect()
+}
+
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(it) => escape(it),
+        other => other.to_string(),
+    }
+}
+
+fn set(pairs: &mut Vec<Pair>, name: &str, values: Vec<String>) {
     let at = pairs.iter().position(|it| it.name == name);
     pairs.retain(|it| it.name != name);
-    if let Some(value) = value {
-        let at = at.unwrap_or(pairs.len()).min(pairs.len());
-        pairs.insert(at, Pair { name: name.to_owned(), value });
-    }
+    let at = at.unwrap_or(pairs.len()).min(pairs.len());
+    let new = values.into_iter().map(|value| Pair { name: name.to_owned(), value });
+    pairs.splice(at..at, new);
 }
 
 fn decode(text: &str) -> String {
@@ -266,6 +278,8 @@ mod tests {
         assert_eq!(now.values["json:/a/b"], "{d}");
         assert_eq!(now.values["json:/l/1"], 3);
         assert!(!now.has("query:b") && !now.has("header:x"));
+        edit(&mut it, "query:t", Some(&json!(["x", "{y}"])));
+        assert_eq!(parts(&it).values["query:t"], json!(["x", "{y}"]));
         edit(&mut it, "json:/a", None);
         assert!(!parts(&it).has("json:/a"));
     }

@@ -20,6 +20,7 @@ use crate::{
     error::{Class, Code, Result},
     pipeline::{Cx, World},
     recipe::{
+        framing::{detect, framed},
         model::{RequestTemplate, Slot, SlotSource, TransportKind},
         request::prepare_request,
     },
@@ -237,6 +238,22 @@ impl Prober<'_, '_> {
             };
             if let Some(answer) = answer {
                 rule.answers.push(answer_to(asked, &keys, &edits, answer));
+            }
+        }
+        // A name that comes more than once holds several parameters: each alone again.
+        for (part, other) in &list {
+            let Some((now, other)) =
+                asked.parts.values.get(*part).and_then(Value::as_array).zip(other.as_array())
+            else {
+                continue;
+            };
+            for i in (0..now.len()).filter(|i| other.get(*i).is_some_and(|it| *it != now[*i])) {
+                let mut mixed = now.clone();
+                mixed[i] = other[i].clone();
+                let edits = [((*part).clone(), Some(Value::Array(mixed)))];
+                if let Some(answer) = self.ask(asked, &edits).await? {
+                    rule.answers.push(answer_to(asked, &keys, &edits, answer));
+                }
             }
         }
         rule.answers.insert(0, answer_to(asked, &keys, &[], asked.answer));
@@ -462,6 +479,9 @@ impl Prober<'_, '_> {
 
     fn keep_recorded(&mut self, exchange: &Exchange) -> Option<usize> {
         let (mime, body) = match exchange.excerpt.as_ref()? {
+            Excerpt::Json(it) if exchange.framing.is_some() => {
+                (exchange.mime.as_str(), framed(exchange.framing, it))
+            }
             Excerpt::Json(it) => ("application/json", it.to_string()),
             Excerpt::Html(it) => ("text/html", it.clone()),
             Excerpt::Text(it) => ("text/plain", it.clone()),
@@ -643,7 +663,11 @@ impl Prober<'_, '_> {
         if a.body == b.body {
             return 0;
         }
-        if let (Ok(a), Ok(b)) = (serde_json::from_slice(&a.body), serde_json::from_slice(&b.body)) {
+        let json = |it: &Reply| {
+            let text = String::from_utf8_lossy(&it.body).into_owned();
+            detect(&text, &it.mime(), true).map(|it| it.value)
+        };
+        if let (Some(a), Some(b)) = (json(a), json(b)) {
             return data_difference_bp(&a, &b).max(1);
         }
         let seen = |it: &Reply| visible_text(&String::from_utf8_lossy(&it.body), MAX_TEXT);
@@ -730,8 +754,12 @@ pub fn shape_of(stubs: &Stubs, rule_url: impl Fn(&Rule) -> bool) -> Vec<String> 
     let rule = stubs.rules.iter().find(|it| rule_url(it));
     let name =
         rule.and_then(|it| it.answers.first().map(|it| &it.response).or(it.default.as_ref()));
-    match name.and_then(|it| stubs.responses.get(it)).map(|it| &it.body) {
-        Some(Body::Json(it)) => shape::paths(it),
+    let Some(response) = name.and_then(|it| stubs.responses.get(it)) else { return Vec::new() };
+    match &response.body {
+        Body::Json(it) => shape::paths(it),
+        Body::Text(it) if !response.mime.contains("html") => {
+            detect(it, &response.mime, false).map_or_else(Vec::new, |it| shape::paths(&it.value))
+        }
         _ => Vec::new(),
     }
 }

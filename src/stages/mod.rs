@@ -12,6 +12,7 @@ mod html_items;
 mod judge;
 pub mod minimize;
 pub mod offers;
+mod pages;
 pub mod parameterize;
 pub mod rank;
 mod read_back;

@@ -28,8 +28,8 @@ use crate::{
     error::Result,
     recipe::{
         model::{
-            BodyTemplate, Constraints, Format, ParamSource, ParamType, Parameter, RequestTemplate,
-            SlotSource,
+            BodyTemplate, Constraints, Format, Pair, ParamSource, ParamType, Parameter,
+            RequestTemplate, SlotSource,
         },
         template::Template,
         values::is_date,
@@ -174,14 +174,8 @@ impl Weave {
         let before = self.request.clone();
         let woven = match (place, &mut self.request.body) {
             (Place::Path, _) => weave_path(&mut self.request.url, key, typed),
-            (Place::Query, _) => {
-                let pair = self.request.query.iter_mut().find(|it| it.name == key);
-                pair.and_then(|it| weave_template(&mut it.value, typed))
-            }
-            (Place::Form, Some(BodyTemplate::Form(fields))) => {
-                let field = fields.iter_mut().find(|it| it.name == key);
-                field.and_then(|it| weave_template(&mut it.value, typed))
-            }
+            (Place::Query, _) => weave_pairs(&mut self.request.query, key, typed),
+            (Place::Form, Some(BodyTemplate::Form(fields))) => weave_pairs(fields, key, typed),
             (Place::Json, Some(BodyTemplate::Json(body))) => match body.pointer_mut(key) {
                 Some(Value::String(it)) => weave_template(it, typed),
                 Some(it @ Value::Number(_)) => weave_number(it, typed),
@@ -192,7 +186,11 @@ impl Weave {
         };
         let Some(found) = woven else { return };
         // One parameter cannot be set to two values: the second place stays as it is, and the second recording decides.
-        if found.iter().any(|it| self.first.get(&it.name).is_some_and(|known| *known != it.value)) {
+        let differs = |it: &Found| {
+            let known = found.iter().find(|known| known.name == it.name).map(|it| &it.value);
+            self.first.get(&it.name).or(known).is_some_and(|known| *known != it.value)
+        };
+        if found.iter().any(differs) {
             self.request = before;
             return;
         }
@@ -328,6 +326,14 @@ fn weave_template(text: &mut String, typed: &[(&str, &str)]) -> Option<Vec<Found
     Some(woven.found)
 }
 
+/// A name may come more than once, each time with a value of its own.
+fn weave_pairs(pairs: &mut [Pair], name: &str, typed: &[(&str, &str)]) -> Option<Vec<Found>> {
+    let named = pairs.iter_mut().filter(|it| it.name == name);
+    let found: Vec<Found> =
+        named.filter_map(|it| weave_template(&mut it.value, typed)).flatten().collect();
+    (!found.is_empty()).then_some(found)
+}
+
 /// A number stays a number.
 fn weave_number(it: &mut Value, typed: &[(&str, &str)]) -> Option<Vec<Found>> {
     let text = it.to_string();
@@ -366,7 +372,8 @@ fn parts(hits: &[TypedHit]) -> Vec<(Place, &str, Vec<&str>)> {
         }
         match out.iter_mut().find(|it| (it.0, it.1) == part) {
             None => out.push((part.0, part.1, vec![&hit.name])),
-            Some(_) if whole.contains(&part) => {}
+            // Under a name that comes twice, each of two values can be a whole one.
+            Some(_) if whole.contains(&part) && !hit.exact => {}
             Some(it) => it.2.push(&hit.name),
         }
     }
@@ -427,6 +434,25 @@ const MAX_LEAVES: usize = 60;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_comes_twice_takes_two_values() {
+        let pair = |value: &str| Pair { name: "tag".to_owned(), value: value.to_owned() };
+        let hit = |name: &str| TypedHit {
+            name: name.to_owned(),
+            place: Place::Query,
+            key: "tag".to_owned(),
+            exact: true,
+        };
+        let hits = [hit("first"), hit("second")];
+        let (_, key, names) = parts(&hits).remove(0);
+        assert_eq!((key, names), ("tag", vec!["first", "second"]));
+        let typed = [("first", "sunset"), ("second", "pier")];
+        let mut pairs = [pair("sunset"), pair("sea"), pair("pier")];
+        assert_eq!(weave_pairs(&mut pairs, "tag", &typed).unwrap().len(), 2);
+        assert_eq!(pairs, [pair("{first}"), pair("sea"), pair("{second}")]);
+        assert!(weave_pairs(&mut pairs, "label", &typed).is_none());
+    }
 
     #[test]
     fn weaves_into_a_path_segment() {

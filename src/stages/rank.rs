@@ -6,6 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
+    pages::continues,
     signals::{NOTHING, Session, WEIGHTS, signals},
     terms::Texts,
 };
@@ -36,8 +37,11 @@ pub fn rank(
         match best.entry(it.endpoint_key.clone()) {
             Entry::Vacant(slot) => _ = slot.insert((candidate, it)),
             Entry::Occupied(mut slot) => {
-                // The last of equals: the answer that ended up on the page. Of several pages, the one that asks for the least.
+                // The last of equals: the answer that ended up on the page. Of several pages, the first.
                 let held = slot.get();
+                if continues(it.exchange, held.1.exchange) {
+                    continue;
+                }
                 let by_names = query_names(held.1.exchange).cmp(&query_names(it.exchange));
                 if candidate.score_bp.cmp(&held.0.score_bp).then(by_names).is_ge() {
                     slot.insert((candidate, it));
@@ -357,9 +361,11 @@ fn follow(exchange: &Exchange, key: &str, second: &SessionRecording) -> (Option<
         it.measures.typed_in_request.iter().map(|hit| (hit.name.clone(), hit.key.clone())).collect()
     };
     let wanted = places(exchange);
+    let is_first = |it: &&&Exchange| !same.iter().any(|other| continues(it, other));
     let twin = same
         .iter()
         .rev()
+        .filter(is_first)
         .find(|it| !wanted.is_empty() && wanted.iter().all(|place| places(it).contains(place)))
         .or_else(|| same.last().filter(|_| wanted.is_empty()));
     match twin {

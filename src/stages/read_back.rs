@@ -7,7 +7,7 @@ use url::Url;
 
 use super::weave::makes;
 use crate::recipe::{
-    model::{BodyTemplate, RequestTemplate},
+    model::{BodyTemplate, Pair, RequestTemplate},
     template::{Template, escape},
 };
 
@@ -43,17 +43,13 @@ pub fn read_back(
     for (i, (a, b)) in ours.iter().zip(&theirs).enumerate() {
         read(format!("path segment {i}"), a, &escape(b))?;
     }
-    for pair in &template.query {
-        if let Some(it) = twin.query.iter().find(|it| it.name == pair.name) {
-            read(format!("query `{}`", pair.name), &pair.value, &it.value)?;
-        }
+    for (pair, it) in paired(&template.query, &twin.query) {
+        read(format!("query `{}`", pair.name), &pair.value, &it.value)?;
     }
     match (&template.body, &twin.body) {
         (Some(BodyTemplate::Form(a)), Some(BodyTemplate::Form(b))) => {
-            for pair in a {
-                if let Some(it) = b.iter().find(|it| it.name == pair.name) {
-                    read(format!("form field `{}`", pair.name), &pair.value, &it.value)?;
-                }
+            for (pair, it) in paired(a, b) {
+                read(format!("form field `{}`", pair.name), &pair.value, &it.value)?;
             }
         }
         (Some(BodyTemplate::Json(a)), Some(BodyTemplate::Json(b))) => {
@@ -65,6 +61,14 @@ pub fn read_back(
         _ => {}
     }
     Ok(out)
+}
+
+/// Pairs of one name, the first with the first, the second with the second.
+fn paired<'a>(ours: &'a [Pair], theirs: &'a [Pair]) -> impl Iterator<Item = (&'a Pair, &'a Pair)> {
+    ours.iter().enumerate().filter_map(|(i, pair)| {
+        let before = ours[..i].iter().filter(|it| it.name == pair.name).count();
+        Some((pair, theirs.iter().filter(|it| it.name == pair.name).nth(before)?))
+    })
 }
 
 fn read_json(
@@ -189,6 +193,22 @@ mod tests {
         assert!(!read_text("literal", "other", &mut out));
         assert!(!read_text("a{q}b", "xyz", &mut out));
         assert!(!read_text("{q} in:title {q}", "go in:title rust", &mut BTreeMap::new()));
+    }
+
+    #[test]
+    fn pairs_of_one_name_are_read_in_order() {
+        let request = |pairs: &[(&str, &str)]| -> RequestTemplate {
+            let query: Vec<Value> =
+                pairs.iter().map(|it| serde_json::json!({"name": it.0, "value": it.1})).collect();
+            serde_json::from_value(serde_json::json!({
+                "method": "GET", "url": "http://a.test/p", "allowed_domains": ["a.test"], "query": query
+            }))
+            .unwrap()
+        };
+        let ours = request(&[("t", "{a}"), ("x", "1"), ("t", "{b}")]);
+        let theirs = request(&[("t", "go"), ("t", "rust"), ("x", "1")]);
+        let values = read_back(&ours, &theirs, &BTreeMap::new()).unwrap();
+        assert_eq!((values["a"].as_str(), values["b"].as_str()), ("go", "rust"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::{
     artifacts::recording::{
         Driver, Excerpt, Initiator, InitiatorKind, ResourceType, TargetKind, Timing,
     },
+    recipe::framing::framed,
     redact::{
         raw::{RawBody, RawExchange, RawPage, RawRecording},
         redact,
@@ -129,6 +130,10 @@ impl Prober<'_, '_> {
                     crate::redact::text(&text, &self.cx.settings.redact)
                 };
                 let body = match exchange.excerpt {
+                    // The frame is part of the answer: a recipe reads through it.
+                    Some(Excerpt::Json(it)) if exchange.framing.is_some() => {
+                        Body::Text(framed(exchange.framing, &it))
+                    }
                     Some(Excerpt::Json(it)) => Body::Json(it),
                     Some(Excerpt::Text(it)) => Body::Text(it),
                     _ => Body::Text(text()),

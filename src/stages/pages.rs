@@ -1,0 +1,206 @@
+//! Which page of a list a request asks for. A recipe learned from the second page would leave out the first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use url::Url;
+
+use crate::{
+    artifacts::recording::{Exchange, RequestBody},
+    recipe::values::is_date,
+    shape::similarity_bp,
+};
+
+/// Last words of names that say where in a list to begin, as APIs of all kinds call them.
+const POSITIONS: &[&str] = &[
+    "after",
+    "continuation",
+    "cursor",
+    "from",
+    "offset",
+    "page",
+    "pageindex",
+    "pageno",
+    "pagenumber",
+    "pagetoken",
+    "skip",
+    "start",
+    "startindex",
+    "token",
+];
+/// Names that are positions only as a whole.
+const SHORT: &[&str] = &["p", "pg", "pn", "_p"];
+/// Two pages of a list have one shape, to so many basis points.
+const ALIKE_BP: u32 = 8500;
+/// Digits of a clock or of chance: such values differ between any two calls.
+const CHANCE: usize = 10;
+
+/// Whether `later` goes on with the list that `earlier`, an earlier request of the same endpoint, asked for: the two differ in
+/// nothing but a position in the list, and `earlier` gives none or the first.
+pub fn continues(later: &Exchange, earlier: &Exchange) -> bool {
+    let typed = |it: &Exchange| -> Vec<(String, String)> {
+        it.measures.typed_in_request.iter().map(|it| (it.name.clone(), it.key.clone())).collect()
+    };
+    if earlier.id >= later.id
+        || later.method != earlier.method
+        || typed(later) != typed(earlier)
+        || similarity_bp(&later.measures.shape, &earlier.measures.shape) < ALIKE_BP
+    {
+        return false;
+    }
+    let (Some(now), Some(before)) = (parts(later), parts(earlier)) else { return false };
+    let names: BTreeSet<&String> = now.keys().chain(before.keys()).collect();
+    let mut moved = false;
+    for name in names {
+        let (now, before) = (now.get(name), before.get(name));
+        if now == before {
+            continue;
+        }
+        if is_position(name) && goes_on(name, now, before) {
+            moved = true;
+        } else if !(now.is_some_and(by_chance) && before.is_some_and(by_chance)) {
+            return false;
+        }
+    }
+    moved
+}
+
+/// Every scalar of the request by its place; texts that are JSON are taken apart.
+fn parts(exchange: &Exchange) -> Option<BTreeMap<String, Vec<String>>> {
+    let url = Url::parse(&exchange.url).ok()?;
+    let mut out = BTreeMap::new();
+    put(&mut out, "path", url.path());
+    for (name, value) in url.query_pairs() {
+        put(&mut out, &name, &value);
+    }
+    match &exchange.request_body {
+        None => {}
+        Some(RequestBody::Json(it)) => leaves(it, "body", &mut out),
+        Some(RequestBody::Form(fields)) => {
+            fields.iter().for_each(|it| put(&mut out, &it.name, &it.value));
+        }
+        Some(RequestBody::Text(it)) => put(&mut out, "body", it),
+        Some(RequestBody::Multipart(_) | RequestBody::Binary { .. }) => return None,
+    }
+    Some(out)
+}
+
+fn put(out: &mut BTreeMap<String, Vec<String>>, name: &str, value: &str) {
+    match serde_json::from_str::<Value>(value) {
+        Ok(it) if it.is_object() || it.is_array() => leaves(&it, name, out),
+        _ => out.entry(name.to_owned()).or_default().push(value.to_owned()),
+    }
+}
+
+/// A member that is null is one that is not there.
+fn leaves(value: &Value, at: &str, out: &mut BTreeMap<String, Vec<String>>) {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(key, it)| leaves(it, &format!("{at}/{key}"), out));
+        }
+        Value::Array(all) => {
+            all.iter().enumerate().for_each(|(i, it)| leaves(it, &format!("{at}/{i}"), out));
+        }
+        Value::Null => {}
+        Value::String(it) => put(out, at, it),
+        other => out.entry(at.to_owned()).or_default().push(other.to_string()),
+    }
+}
+
+fn is_position(name: &str) -> bool {
+    let whole = name.rsplit('/').next().unwrap_or(name);
+    let lower = whole.to_ascii_lowercase();
+    let plain: String = lower.chars().filter(char::is_ascii_alphanumeric).collect();
+    if SHORT.contains(&lower.as_str()) || POSITIONS.contains(&plain.as_str()) {
+        return true;
+    }
+    let capital = whole.rfind(|c: char| c.is_ascii_uppercase()).unwrap_or(0);
+    let last = lower[capital..].rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+    // `access_token` is no position, `next_token` is one.
+    last.is_some_and(|it| it != "token" && POSITIONS.contains(&it))
+        || plain.ends_with("nexttoken")
+        || plain.ends_with("pagetoken")
+}
+
+fn goes_on(name: &str, now: Option<&Vec<String>>, before: Option<&Vec<String>>) -> bool {
+    let number = |it: &str| it.parse::<i64>().ok();
+    let Some([now]) = now.map(Vec::as_slice) else { return false };
+    let before = match before.map(Vec::as_slice) {
+        None => None,
+        Some([it]) => Some(it.as_str()).filter(|it| !it.is_empty() && *it != "*"),
+        Some(_) => return false,
+    };
+    match (number(now), before) {
+        // `from=100` may be a price where nothing was said before.
+        (Some(now), None) => now > 0 && !is_named(name, "from"),
+        (Some(now), Some(before)) => {
+            number(before).is_some_and(|it| matches!(it, 0 | 1) && it < now)
+        }
+        (None, None) => !now.is_empty() && !is_date(now) && !is_named(name, "from"),
+        // A cursor after the first page's number.
+        (None, Some(before)) => matches!(number(before), Some(0 | 1)),
+    }
+}
+
+fn is_named(name: &str, last: &str) -> bool {
+    name.rsplit('/').next().is_some_and(|it| it.eq_ignore_ascii_case(last))
+}
+
+fn by_chance(values: &Vec<String>) -> bool {
+    values.iter().all(|it| {
+        it.len() >= CHANCE && it.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'_')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn exchange(id: u32, query: &str, body: Option<Value>) -> Exchange {
+        let method = if body.is_some() { "POST" } else { "GET" };
+        serde_json::from_value(json!({
+            "id": id, "method": method, "url": format!("http://a.test/api/list?{query}"), "request_headers": [],
+            "request_body": body.map(|it| json!({"json": it})), "status": 200,
+            "response_headers": [], "mime": "application/json", "resource_type": "fetch",
+            "initiator": {"kind": "script", "has_stack": true, "page_url": "", "target": "page"},
+            "timing": {"start_ms": 0, "ttfb_ms": 0, "total_ms": 0}, "after_action": null, "redirected_from": null,
+            "encoded_bytes": null, "decoded_bytes": null, "body_status": "captured", "excerpt": null,
+            "measures": {"shape": ["$:list"], "lists": [], "leaves": 0, "leaves_visible": 0, "visible_weight": 0,
+                "page_coverage_bp": 0, "typed_in_request": [], "typed_in_response": [], "json_nodes": 0, "json_depth": 0,
+                "top_keys": [], "embedded_json": []},
+            "origins": []
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn what_goes_on_with_a_list() {
+        for (before, now, expected) in [
+            ("q=a&offset=0&limit=6", "q=a&offset=6&limit=6", true),
+            ("q=a", "q=a&page=2", true),
+            ("q=a&pageNumber=1", "q=a&pageNumber=3", true),
+            ("q=a", "q=a&cursor=c5d1db", true),
+            ("q=a&_t=1795318414411", "q=a&_t=1795318415411&next_token=xyz", true),
+            (r#"variables={"q":"a","after":null}"#, r#"variables={"q":"a","after":"xyz"}"#, true),
+            ("from=0&size=10", "from=10&size=10", true),
+            // Another question, another filter, the same page again.
+            ("q=a&offset=0", "q=b&offset=6", false),
+            ("q=a", "q=a&from=100", false),
+            ("q=a", "q=a&after=2026-01-31", false),
+            ("from=12", "from=15", false),
+            ("q=a", "q=a&access_token=xyz123", false),
+            ("q=a&offset=6", "q=a&offset=0", false),
+            ("q=a&limit=6", "q=a&limit=12", false),
+            ("q=a", "q=a", false),
+        ] {
+            let (earlier, later) = (exchange(1, before, None), exchange(2, now, None));
+            assert_eq!(continues(&later, &earlier), expected, "{before} {now}");
+            assert!(!continues(&earlier, &later), "{before} {now}");
+        }
+        let body = |page: u32| json!({"query": "a", "paging": {"page": page}});
+        let (earlier, later) = (exchange(1, "", Some(body(1))), exchange(2, "", Some(body(2))));
+        assert!(continues(&later, &earlier));
+    }
+}
