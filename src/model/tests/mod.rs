@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Answer, End, prompt::Offer};
 use crate::artifacts::{
-    payloads::Summary,
+    payloads::{ListPath, Summary},
     recording::{Driver, FinalPage, SessionRecording},
 };
 
@@ -36,8 +36,16 @@ fn summary(exchange: u32, line: &str, paths: &[&str]) -> Summary {
         content_type: "application/json".to_owned(),
         bytes: Some(1000),
         shape: vec!["$:object".to_owned()],
-        paths: paths.iter().map(|it| (*it).to_owned()).collect(),
+        paths: paths.iter().map(|it| listed(it)).collect(),
         carries: vec!["q".to_owned()],
+    }
+}
+
+fn listed(path: &str) -> ListPath {
+    ListPath {
+        path: path.to_owned(),
+        score_bp: 5000,
+        reason: "12 of 12 items are on the page".to_owned(),
     }
 }
 
@@ -47,7 +55,7 @@ fn offers(summaries: &[Summary]) -> Vec<Offer<'_>> {
         .map(|it| Offer {
             exchange: it.exchange,
             line: it.request_line.clone(),
-            paths: it.paths.clone(),
+            paths: it.paths.iter().map(|it| it.path.clone()).collect(),
             summary: it,
         })
         .collect()

@@ -40,6 +40,8 @@ fn the_question_names_what_may_be_chosen_and_no_more() {
     assert_eq!(asked.schema["additionalProperties"], false);
     let block = block(&asked.text);
     assert_eq!(block["requests"][0]["request"], SEARCH);
+    // Paths alone: how they were scored would be a hint to follow the heuristics.
+    assert_eq!(block["requests"][0]["paths"], json!(["hits", "facets"]));
     assert_eq!(block["typed"], json!({"q": "lantern"}));
     assert_eq!(block["page_text"], "Six lanterns");
 }
@@ -51,7 +53,7 @@ fn strangers_cannot_leave_the_block() {
     summaries[0].request_line = format!("GET http://shop.test/{evil}");
     summaries[0].content_type = evil.to_owned();
     summaries[0].shape = vec![evil.to_owned()];
-    summaries[0].paths = vec![evil.to_owned()];
+    summaries[0].paths = vec![ListPath { reason: evil.to_owned(), ..listed(evil) }];
     summaries[0].carries = vec![evil.to_owned()];
     let mut recording = recording(evil, &[(evil, evil)], evil);
     recording.page.title = evil.to_owned();
@@ -81,7 +83,7 @@ fn the_prompt_is_bounded() {
         .map(|n| Summary {
             request_line: line(n),
             shape: vec![long.clone(); 24],
-            paths: (0..6).map(|it| format!("{it}{n}{}", "x".repeat(78))).collect(),
+            paths: (0..6).map(|it| listed(&format!("{it}{n}{}", "x".repeat(78)))).collect(),
             ..summary(n, "", &[])
         })
         .collect();
