@@ -309,6 +309,10 @@ impl Sink for Learner<'_> {
         None
     }
 
+    fn identifier(&mut self, value: &str) {
+        self.0.identify(value);
+    }
+
     fn plain(&mut self, _: &str) -> Option<String> {
         None
     }

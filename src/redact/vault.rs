@@ -70,9 +70,17 @@ impl Vault {
         at
     }
 
+    /// Keeps a value that a request sends as an identifier; bounded.
+    pub fn identify(&mut self, value: &str) {
+        let value = value.to_lowercase();
+        if self.harmless.len() < 1000 && !self.harmless.contains(&value) {
+            self.harmless.push(value);
+        }
+    }
+
     /// Ends the first pass: names are given out, and every value can be looked for.
     pub fn seal(&mut self, harmless: Vec<String>) {
-        self.harmless = harmless;
+        self.harmless.extend(harmless);
         self.sealed = true;
         for at in 0..self.known.len() {
             let known = &self.known[at];

@@ -30,6 +30,8 @@ pub trait Sink {
     fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String>;
     /// Text in which known secrets may stand. The answer replaces it.
     fn plain(&mut self, text: &str) -> Option<String>;
+    /// A long value under a name that says identifier, in a request: what only looks random elsewhere is no secret then.
+    fn identifier(&mut self, _value: &str) {}
     /// What was replaced since the last call stands here: `header:NAME`, `query:NAME`, `json:/pointer`, `form:NAME`.
     fn stands_at(&mut self, _place: &str) {}
 }
@@ -98,6 +100,13 @@ impl Walk<'_> {
             return None;
         }
         let class = self.rules.class(key, place);
+        if class == KeyClass::Harmless
+            && place != Place::Answer
+            && place != Place::Header
+            && (16..=64).contains(&value.len())
+        {
+            self.sink.identifier(value);
+        }
         if depth < MAX_OPEN
             && let Some(opened) = self.container(key, value, class, place, depth)
         {
