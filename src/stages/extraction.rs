@@ -201,18 +201,20 @@ fn asked_beside(exchange: &Exchange, recording: &SessionRecording) -> bool {
             && page.contains(&text)
             && !recording.typed.values().any(|it| it.to_lowercase().contains(&text))
     };
-    fn facts<'a>(value: &'a Value, out: &mut Vec<(&'a str, &'a str)>) {
-        let Value::Object(fields) = value else { return };
-        for (key, it) in fields {
-            match it {
-                Value::String(text) => out.push((key, text)),
-                it => facts(it, out),
-            }
-        }
-    }
     let mut all = Vec::new();
     facts(answer, &mut all);
     all.into_iter().any(|(key, text)| named(key) && !in_lists(key) && shown(text))
+}
+
+/// Texts outside every list, with their keys.
+fn facts<'a>(value: &'a Value, out: &mut Vec<(&'a str, &'a str)>) {
+    let Value::Object(fields) = value else { return };
+    for (key, it) in fields {
+        match it {
+            Value::String(text) => out.push((key, text)),
+            it => facts(it, out),
+        }
+    }
 }
 
 /// Every list that could be the data, best first, as a JMESPath.
