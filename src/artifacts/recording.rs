@@ -413,6 +413,9 @@ pub enum Place {
 pub struct EmbeddedJson {
     /// CSS selector of the `<script>` element.
     pub selector: String,
+    /// The name that the script assigns the JSON to; absent where the script is nothing but JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
     pub shape: Vec<String>,
     pub lists: Vec<ListMeasure>,
     pub leaves_visible: u32,

@@ -69,7 +69,7 @@ pub const STAGES: &[Spec] = &[
     spec(Stage::Baseline,     1, Pure,     &[SessionRecording, RecipeDraft],                                         BaselineFingerprint),
     spec(Stage::Minimize,     1, Observes, &[SessionRecording, RecipeDraft, BaselineFingerprint],                    MinimizationReport),
     spec(Stage::Parameterize, 2, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
-    spec(Stage::Verify,       1, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
+    spec(Stage::Verify,       2, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
 ];
 
 impl Stage {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use url::Url;
 
 use super::{
+    assigned,
     expression::Query,
     model::{
         LANGUAGE, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType, SlotSource,
@@ -258,6 +259,12 @@ pub fn check_response(response: &ResponseSpec) -> Result<()> {
     }
     if let Some(text) = &response.embedded {
         selector::compile(text)?;
+    }
+    if response.variable.as_deref().is_some_and(|it| !assigned::is_name(it)) {
+        return Err(invalid("`variable` is not the name of a variable".to_owned()));
+    }
+    if response.variable.is_some() && response.embedded.is_none() {
+        return Err(invalid("`variable` needs `embedded`".to_owned()));
     }
     if let Some(html) = &response.html {
         if html.fields.is_empty() || html.fields.len() > MAX_FIELDS {

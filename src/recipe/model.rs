@@ -214,6 +214,9 @@ pub struct ResponseSpec {
     /// For HTML whose data is JSON in a `<script>`: its CSS selector. Then `extract` applies to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedded: Option<String>,
+    /// With `embedded`: the name that the script assigns the JSON to, such as `window.__STATE__`. Without it the first JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
     /// For HTML: which elements are the items, and each field's selector within an item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<HtmlSpec>,

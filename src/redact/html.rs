@@ -7,7 +7,11 @@ use super::{
     measures::Meter,
     walk::{Place, Walk},
 };
-use crate::{artifacts::recording::EmbeddedJson, shape};
+use crate::{
+    artifacts::recording::EmbeddedJson,
+    recipe::assigned::{assigned, is_name},
+    shape,
+};
 
 const MAX_EMBEDDED: usize = 16;
 /// Elements that hold no text a person reads.
@@ -198,7 +202,11 @@ fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
     for script in &all {
         let text: String = script.text().collect();
         let text = text.trim();
-        if !text.starts_with(['{', '[']) || out.len() >= MAX_EMBEDDED {
+        if out.len() >= MAX_EMBEDDED {
+            break;
+        }
+        if !text.starts_with(['{', '[']) {
+            assignments(*script, text, &all, meter, &mut out);
             continue;
         }
         let Some(selector) = selector(*script, &all) else {
@@ -211,12 +219,42 @@ fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
         let leaves_visible = meter.json(&value);
         out.push(EmbeddedJson {
             selector,
+            variable: None,
             shape: shape::paths(&value),
             lists: meter.take_lists(),
             leaves_visible,
         });
     }
     out
+}
+
+/// What a script assigns that the page showed something of, by a name that says no more than that it is one.
+fn assignments(
+    script: ElementRef<'_>,
+    text: &str,
+    all: &[ElementRef<'_>],
+    meter: &mut Meter<'_>,
+    out: &mut Vec<EmbeddedJson>,
+) {
+    for (name, value) in assigned(text).take(MAX_EMBEDDED) {
+        let known = out.iter().any(|it| it.variable.as_deref() == Some(name));
+        if !is_name(name) || known || super::detector::erratic(name) || out.len() >= MAX_EMBEDDED {
+            continue;
+        }
+        let value = shape::sorted(value);
+        meter.take_lists();
+        let leaves_visible = meter.json(&value);
+        let lists = meter.take_lists();
+        if leaves_visible > 0 {
+            out.push(EmbeddedJson {
+                selector: selector(script, all).unwrap_or_else(|| "script".to_owned()),
+                variable: Some(name.to_owned()),
+                shape: shape::paths(&value),
+                lists,
+                leaves_visible,
+            });
+        }
+    }
 }
 
 /// A selector that only this script matches, without counting positions.

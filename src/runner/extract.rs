@@ -7,6 +7,7 @@ use crate::shape::nesting;
 use crate::{
     error::{Code, Error, Result},
     recipe::{
+        assigned::assigned,
         expression::{Document, Query},
         framing::{self, unframed},
         model::{Framing, ResponseSpec, ResponseType},
@@ -32,6 +33,7 @@ pub struct Extractor {
     framing: Option<Framing>,
     query: Option<Query>,
     embedded: Option<Selector>,
+    variable: Option<String>,
     html: Option<(Selector, Vec<(String, Field)>)>,
     min_items: Option<u32>,
     required_paths: Vec<String>,
@@ -60,6 +62,7 @@ impl Extractor {
             framing: spec.framing,
             query: spec.extract.as_deref().map(Query::compile).transpose()?,
             embedded: spec.embedded.as_deref().map(selector::compile).transpose()?,
+            variable: spec.variable.clone(),
             html,
             min_items: spec.min_items,
             required_paths: spec.required_paths.clone(),
@@ -149,12 +152,12 @@ impl Extractor {
         for script in document.select(selector) {
             seen = true;
             let text: String = script.text().collect();
-            if let Some(value) = first_json(&text) {
+            if let Some(value) = script_json(&text, self.variable.as_deref()) {
                 return Ok(value);
             }
         }
         if seen {
-            Err(Error::new(Code::ParseError, "the embedded script is not JSON"))
+            Err(Error::new(Code::ParseError, "the embedded script does not hold that JSON"))
         } else {
             Err(empty("`embedded` matches nothing in the page".to_owned()))
         }
@@ -162,17 +165,15 @@ impl Extractor {
 }
 
 /// The JSON, or what a script assigns (`window.__STATE__ = {…};`).
-fn first_json(text: &str) -> Option<Value> {
+fn script_json(text: &str, variable: Option<&str>) -> Option<Value> {
     let text = text.trim();
-    if let Ok(value) = serde_json::from_str(text) {
+    if variable.is_none()
+        && let Ok(value) = serde_json::from_str(text)
+    {
         return Some(shape::sorted(value));
     }
-    let assigned = |(at, _): (usize, &str)| -> Option<Value> {
-        let value: Value =
-            serde_json::Deserializer::from_str(&text[at + 1..]).into_iter().next()?.ok()?;
-        (value.is_object() || value.is_array()).then(|| shape::sorted(value))
-    };
-    text.match_indices('=').take(64).find_map(assigned)
+    let mut all = assigned(text).filter(|it| variable.is_none_or(|name| name == it.0));
+    all.next().map(|it| shape::sorted(it.1))
 }
 
 fn field_of(item: ElementRef<'_>, field: &Field) -> Value {

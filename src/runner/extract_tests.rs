@@ -110,6 +110,11 @@ fn embedded_answers() {
     check(of("a"), &page("window.__S__ = {\"a\":[1]};"), "[1]");
     check(of("a"), &page("var debug=false; window.__S__ = {\"a\":[1]};"), "[1]");
     check(of("a"), &page("var x = y"), "PARSE_ERROR");
+    let named = |name: &str| json!({"type": "html", "embedded": "script", "variable": name, "extract": "a"});
+    let two = "<script>w.dataLayer=[];w.one={\"a\":1}</script><script>w.two={\"a\":2}</script>";
+    check(named("w.two"), two, "2");
+    check(named("w.one"), two, "1");
+    check(named("w.three"), two, "PARSE_ERROR");
     check(of("a"), "<p>", "EXTRACT_EMPTY");
     check(of("gone"), &page("{}"), "EXTRACT_EMPTY");
 }

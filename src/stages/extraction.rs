@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::html_items;
 use crate::{
     artifacts::{
@@ -106,6 +108,8 @@ const BESIDE: &[&str] = &[
     "var",
     "warning",
 ];
+/// Characters of a text that a page does not show by chance.
+const MIN_FACT: usize = 6;
 /// Words of a task that say nothing about what is listed.
 const STOP: &[&str] = &[
     "the", "and", "for", "with", "from", "show", "find", "search", "get", "look", "see", "all",
@@ -127,17 +131,22 @@ pub fn response(
         framing: exchange.framing,
         extract: None,
         embedded: None,
+        variable: None,
         html: None,
         min_items: None,
         required_paths: Vec::new(),
     };
     match source {
-        DataSource::Json => spec.extract = best(&exchange.measures.lists, &recording.task),
+        DataSource::Json => {
+            let beside = asked_beside(exchange, recording);
+            spec.extract = best(&exchange.measures.lists, &recording.task).filter(|_| !beside);
+        }
         DataSource::EmbeddedJson => {
             spec.kind = ResponseType::Html;
             let found =
                 exchange.measures.embedded_json.iter().max_by_key(|it| it.leaves_visible)?;
             spec.embedded = Some(found.selector.clone());
+            spec.variable.clone_from(&found.variable);
             spec.extract = best(&found.lists, &recording.task);
         }
         DataSource::Html => {
@@ -169,12 +178,48 @@ fn best(lists: &[ListMeasure], task: &str) -> Option<String> {
     sure.then(|| top.path.clone())
 }
 
+/// Whether the task asks for something that stands beside every list and that the page showed: a list alone would leave it out.
+fn asked_beside(exchange: &Exchange, recording: &SessionRecording) -> bool {
+    let Some(Excerpt::Json(answer)) = &exchange.excerpt else { return false };
+    let wanted = wanted(&recording.task);
+    let named = |key: &str| {
+        let last = words(key).last().map(|it| singular(&it));
+        last.is_some_and(|it| wanted.contains(&it))
+    };
+    // A word that a list or its items bear is answered there.
+    let in_lists = |key: &str| {
+        let last = words(key).last();
+        let same = |other: &str| {
+            words(other).any(|it| Some(singular(&it)) == last.as_deref().map(singular))
+        };
+        exchange.measures.lists.iter().any(|it| same(&it.path) || it.keys.iter().any(|it| same(it)))
+    };
+    let page = recording.page.visible_text.to_lowercase();
+    let shown = |text: &str| {
+        let text = text.trim().to_lowercase();
+        text.chars().count() >= MIN_FACT
+            && page.contains(&text)
+            && !recording.typed.values().any(|it| it.to_lowercase().contains(&text))
+    };
+    let mut all = Vec::new();
+    facts(answer, &mut all);
+    all.into_iter().any(|(key, text)| named(key) && !in_lists(key) && shown(text))
+}
+
+/// Texts outside every list, with their keys.
+fn facts<'a>(value: &'a Value, out: &mut Vec<(&'a str, &'a str)>) {
+    let Value::Object(fields) = value else { return };
+    for (key, it) in fields {
+        match it {
+            Value::String(text) => out.push((key, text)),
+            it => facts(it, out),
+        }
+    }
+}
+
 /// Every list that could be the data, best first, as a JMESPath.
 pub fn ranked(lists: &[ListMeasure], task: &str) -> Vec<ListPath> {
-    let wanted: BTreeSet<String> = words(task)
-        .map(|it| singular(&it))
-        .filter(|it| it.len() > 2 && !STOP.contains(&it.as_str()))
-        .collect();
+    let wanted = wanted(task);
     let candidates: Vec<(&ListMeasure, Standing)> = lists
         .iter()
         .filter(|it| !it.path.contains("REDACTED"))
@@ -191,6 +236,14 @@ pub fn ranked(lists: &[ListMeasure], task: &str) -> Vec<ListPath> {
         b.0.score_bp.cmp(&a.0.score_bp).then(a.1.cmp(&b.1)).then_with(|| a.0.path.cmp(&b.0.path))
     });
     out.into_iter().map(|it| it.0).collect()
+}
+
+/// What the task names.
+fn wanted(task: &str) -> BTreeSet<String> {
+    words(task)
+        .map(|it| singular(&it))
+        .filter(|it| it.len() > 2 && !STOP.contains(&it.as_str()))
+        .collect()
 }
 
 /// Where a list stands that may be the data.

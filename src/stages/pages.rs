@@ -58,7 +58,7 @@ pub fn continues(later: &Exchange, earlier: &Exchange) -> bool {
         }
         if is_position(name) && goes_on(name, now, before) {
             moved = true;
-        } else if !(now.is_some_and(by_chance) && before.is_some_and(by_chance)) {
+        } else if !(now.is_some_and(|it| by_chance(it)) && before.is_some_and(|it| by_chance(it))) {
             return false;
         }
     }
@@ -77,7 +77,9 @@ fn parts(exchange: &Exchange) -> Option<BTreeMap<String, Vec<String>>> {
         None => {}
         Some(RequestBody::Json(it)) => leaves(it, "body", &mut out),
         Some(RequestBody::Form(fields)) => {
-            fields.iter().for_each(|it| put(&mut out, &it.name, &it.value));
+            for it in fields {
+                put(&mut out, &it.name, &it.value);
+            }
         }
         Some(RequestBody::Text(it)) => put(&mut out, "body", it),
         Some(RequestBody::Multipart(_) | RequestBody::Binary { .. }) => return None,
@@ -146,7 +148,7 @@ fn is_named(name: &str, last: &str) -> bool {
     name.rsplit('/').next().is_some_and(|it| it.eq_ignore_ascii_case(last))
 }
 
-fn by_chance(values: &Vec<String>) -> bool {
+fn by_chance(values: &[String]) -> bool {
     values.iter().all(|it| {
         it.len() >= CHANCE && it.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'_')
     })

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     artifacts::{
         payloads::{Judged, Reason, RecipeAnalysis, RecipeDraft, Reject, Replay},
-        recording::{Excerpt, Exchange, Place, SessionRecording},
+        recording::{EmbeddedJson, Excerpt, Exchange, Place, SessionRecording},
     },
     error::{Code, Error, Result},
     recipe::{
@@ -113,8 +113,9 @@ fn not_now(code: Code) -> Error {
 /// What the shape alone does not tell: JSON in a page of another shape, or a page whose items are other elements.
 fn unlike(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> Option<&'static str> {
     if let Some(selector) = &response.embedded {
-        let recorded =
-            exchange.measures.embedded_json.iter().find(|it| it.selector == *selector)?;
+        let is_meant =
+            |it: &&EmbeddedJson| it.selector == *selector && it.variable == response.variable;
+        let recorded = exchange.measures.embedded_json.iter().find(is_meant)?;
         let alike = similarity_bp(&recorded.shape, &seen.root_shape);
         return (alike < MIN_SIMILARITY_BP).then_some("the JSON in the page has another shape");
     }

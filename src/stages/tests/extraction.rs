@@ -25,6 +25,37 @@ fn things(n: usize, of: &str) -> Value {
 }
 
 #[test]
+fn what_is_asked_for_beside_the_list_is_not_left_out() {
+    let points = json!([{"year": 2000, "value": 40_563}, {"year": 2001, "value": 40_963}]);
+    let answer = json!({"source": {"office": "Statistics Bureau"}, "points": points});
+    let page = "Figures of the Statistics Bureau\n2000: 40563\n2001: 40963";
+    assert_eq!(path_of("Which office counts, and when?", page, &answer), None);
+    assert_eq!(path_of("List the points", page, &answer).as_deref(), Some("points"));
+    // What the page did not show was not asked for.
+    let page = "2000: 40563\n2001: 40963";
+    assert_eq!(path_of("Which office counts?", page, &answer).as_deref(), Some("points"));
+}
+
+#[test]
+fn state_that_a_script_assigns_is_data_of_the_page() {
+    let state = json!({"theme": "dark", "shows": things(4, "lamp")});
+    let page: String = (0..4).map(|i| format!("lamp number {i}\nabout lamp {i}\n")).collect();
+    let html = format!(
+        "<p>Lamps</p><script>dataLayer=[]</script><script>window.__S__ = {state};</script>"
+    );
+    let mut exchange = get("http://shop.test/search", &json!({}));
+    exchange.mime = "text/html";
+    exchange.answer = html;
+    let recording = session(&[], &format!("Lamps\n{page}"), vec![exchange]);
+    let found = response(&recording.exchanges[0], DataSource::EmbeddedJson, &recording).unwrap();
+    assert_eq!(found.variable.as_deref(), Some("window.__S__"));
+    assert_eq!(
+        (found.embedded.as_deref(), found.extract.as_deref()),
+        (Some("script"), Some("shows"))
+    );
+}
+
+#[test]
 fn structure_decides_where_nothing_was_seen() {
     let facets = json!([{"name": "colour", "values": [{"v": "red red"}, {"v": "blue"}]}, {"name": "size of it", "values": []}]);
     for (task, answer, expected) in [

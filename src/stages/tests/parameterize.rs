@@ -26,6 +26,7 @@ fn weave_at(
         framing: None,
         extract: Some("hits".to_owned()),
         embedded: None,
+        variable: None,
         html: None,
         min_items: None,
         required_paths: Vec::new(),
