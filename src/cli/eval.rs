@@ -80,13 +80,15 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
         let title = args.corpus.file_name().unwrap_or_default().to_string_lossy();
         save(path, &eval::page(&done, &title))?;
     }
+    let updated =
+        if args.update_baseline { Some(update(&done, now, file.as_deref())?) } else { None };
     if args.json {
         wire::out(&done);
     } else {
         tables(&done);
     }
-    if args.update_baseline {
-        return update(&done, now, file.as_deref());
+    if let Some(code) = updated {
+        return Ok(code);
     }
     for it in &done.forgotten {
         wire::say(it);
@@ -103,6 +105,13 @@ fn update(done: &Evaluation, now: Option<Baseline>, file: Option<&Path>) -> Resu
             wire::say(it);
         }
         wire::say("the baseline is as it was");
+        return Ok(1);
+    }
+    if done.false_verified() > 0 {
+        wire::say(&format!(
+            "{} recipes are verified and wrong: no baseline is made of that",
+            done.false_verified()
+        ));
         return Ok(1);
     }
     if let (Some(now), Some(file)) = (now, file) {

@@ -99,9 +99,10 @@ fn words(held: &Held) -> Vec<String> {
 fn status(it: &Recipe) -> String {
     let when = it.verification.as_ref().and_then(|it| it.verified_at.as_deref());
     match (it.status, when) {
-        (Status::Verified, Some(when)) => {
+        (Status::Verified, Some(when)) if it.parameters.iter().any(|it| it.required) => {
             format!("verified on {when}: on two inputs, the data changed with the input")
         }
+        (Status::Verified, Some(when)) => format!("verified on {when}: twice, with equal shape"),
         (Status::Verified, None) => "verified".to_owned(),
         (Status::Draft, _) if it.verification.is_some() => {
             "draft: it was replayed or captured once, its second input was never proven".to_owned()

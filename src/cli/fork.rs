@@ -4,13 +4,13 @@ use super::{Global, wire};
 use crate::{
     error::{Code, Error, Result},
     ids::RecipeName,
-    recipe::registry::Registry,
+    recipe::{model::Status, registry::Registry},
 };
 
 /// Copy a recipe under another name, to change the copy
 ///
-/// The copy is your own, whether the original is yours or the library's. It keeps its proof until you change it; `recipe
-/// validate` then says what no longer fits, `recipe verify` proves it again.
+/// The copy is your own, whether the original is yours or the library's. It is a draft, since you mean to change it:
+/// `recipe validate` says what does not fit, `recipe verify` proves it.
 #[derive(clap::Args)]
 pub struct Args {
     name: String,
@@ -28,6 +28,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
             .hint("give another name, or delete that one first"));
     }
     recipe.name = name;
+    recipe.status = Status::Draft;
     let path = registry.save(&recipe)?;
     wire::line(&path.display().to_string());
     Ok(0)

@@ -101,6 +101,14 @@ async fn one(
     settings: &Settings,
 ) -> Result<(Reverified, Source)> {
     let Held { mut recipe, source, .. } = registry.get(name)?;
+    // It may have been taken back because the request changes something: nothing is sent to find out.
+    if recipe.status == Status::Deprecated {
+        return Err(Error::new(
+            Code::RecipeNotVerified,
+            format!("`{name}` was taken back when its task was learned again"),
+        )
+        .hint("learn the task again; `recipe debug` says why it was taken back"));
+    }
     let compiled = runner::compile(&recipe)?;
     let host = url::Url::parse(&recipe.request.url)
         .ok()

@@ -115,7 +115,7 @@ impl Baseline {
     pub fn read(path: &Path) -> Result<Self> {
         serde_json::from_slice(&read_bounded(path, 64 << 20)?).map_err(|err| {
             Error::new(Code::Usage, format!("{}: {err}", path.display()))
-                .hint("`eval --update-baseline` writes it")
+                .hint("remove it; `eval --update-baseline` then writes a new one")
         })
     }
 

@@ -274,7 +274,11 @@ fn judge(case: &Case, trace: &Trace, replays: u32) -> CaseResult {
 /// Every value a caller must give is one that a caller should give, and the other way round.
 fn parameters_right(case: &Case, trace: &Trace) -> bool {
     let Some(Judged::Done(draft)) = &trace.parameterized else { return false };
-    let has = |name: &str| draft.parameters.iter().any(|it| it.name == name);
+    // What verify froze is published as a constant.
+    let frozen = trace.report.as_ref().map(|it| it.frozen.as_slice()).unwrap_or_default();
+    let has = |name: &str| {
+        draft.parameters.iter().any(|it| it.name == name) && !frozen.iter().any(|it| it == name)
+    };
     let wanted = &case.draft.parameters;
     wanted.iter().all(|it| has(it))
         && draft.parameters.iter().filter(|it| it.required).all(|it| wanted.contains(&it.name))

@@ -34,7 +34,7 @@ pub use self::{
     samples::{Bin, of as samples},
 };
 use crate::{
-    artifacts::{payloads::Outcome, store::sha256},
+    artifacts::payloads::Outcome,
     error::{Code, Error, Result},
     settings::Settings,
 };
@@ -125,6 +125,7 @@ pub struct Contender {
     pub request: String,
     pub operation: Option<String>,
     pub score_bp: i32,
+    pub confidence_bp: u32,
     pub features: BTreeMap<String, i32>,
     pub right: bool,
 }
@@ -154,6 +155,7 @@ impl Detail {
                     request: format!("{} {}", it.method, it.url_summary),
                     operation: it.operation.clone(),
                     score_bp: it.score_bp,
+                    confidence_bp: it.confidence_bp,
                     features: it.features.clone(),
                     right: right(it.exchange),
                 })
@@ -188,6 +190,8 @@ pub struct Top {
     pub score_bp: i32,
     pub lead_bp: i32,
     pub confidence_bp: u32,
+    /// Why it may not be chosen however sure it is.
+    pub doubt: Option<String>,
     pub features: BTreeMap<String, i32>,
 }
 
@@ -267,7 +271,8 @@ pub fn run(dir: &Path, settings: &Settings) -> Result<Evaluation> {
             .map(|line| {
                 let (recording, trace) = realworld::learn(dir, line, settings)?;
                 let prediction = realworld::prediction(line, &recording, &trace);
-                Ok((judge(line, &prediction, &trace)?, prediction))
+                let input = realworld::input_sha256(dir, line)?;
+                Ok((judge(line, input, &prediction, &trace)?, prediction))
             })
             .collect::<Result<_>>()?;
         done.into_iter().unzip()
@@ -355,7 +360,7 @@ impl Tally {
     }
 }
 
-fn judge(line: &Line, prediction: &Prediction, trace: &Trace) -> Result<CaseResult> {
+fn judge(line: &Line, input: String, prediction: &Prediction, trace: &Trace) -> Result<CaseResult> {
     let wanted = line.expect.request.as_ref().map(Wanted::new).transpose()?;
     let right_rank = wanted.and_then(|wanted| {
         let at = prediction
@@ -392,7 +397,7 @@ fn judge(line: &Line, prediction: &Prediction, trace: &Trace) -> Result<CaseResu
         checks: None,
         false_verified: false,
         replays: 0,
-        input_sha256: sha256(line.id.as_bytes()),
+        input_sha256: input,
         stages: baseline::digests(trace),
         detail: None,
     })
@@ -407,6 +412,7 @@ fn top(trace: &Trace) -> Option<Top> {
         score_bp: first.score_bp,
         lead_bp: first.score_bp - next,
         confidence_bp: first.confidence_bp,
+        doubt: ranked.doubt.clone(),
         features: first.features.clone(),
     })
 }

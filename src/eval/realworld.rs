@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use futures::future::{BoxFuture, ready};
@@ -13,10 +13,11 @@ use crate::{
     artifacts::{
         payloads::{Replay, SecondRecording},
         recording::{Exchange, RequestBody, SessionRecording},
+        store::sha256,
     },
     error::{Code, Error, Result},
     har,
-    pipeline::{read_bounded, stub::recorded_answer},
+    pipeline::{read_bounded, stub::recorded_answer, task::MAX_HAR},
     recipe::model::TransportKind,
     redact::redact,
     settings::Settings,
@@ -90,6 +91,24 @@ pub fn lines(dir: &Path) -> Result<Vec<Line>> {
         .collect()
 }
 
+/// Over the case's HAR and its line.
+pub fn input_sha256(dir: &Path, line: &Line) -> Result<String> {
+    let text = format!("{} {} {}", line.id, line.task, line.har.display());
+    let mut bytes = read_bounded(&har_path(dir, line)?, MAX_HAR)?;
+    bytes.extend_from_slice(text.as_bytes());
+    Ok(sha256(&bytes))
+}
+
+/// The file stays within the corpus. Fails with [`Code::Usage`].
+fn har_path(dir: &Path, line: &Line) -> Result<PathBuf> {
+    let plain = |it: Component<'_>| matches!(it, Component::Normal(_));
+    if line.har.components().all(plain) {
+        return Ok(dir.join(&line.har));
+    }
+    Err(Error::new(Code::Usage, format!("case {}: the file is outside the corpus", line.id))
+        .hint("`har` is a path below the corpus folder"))
+}
+
 /// The case's HAR as a recording, redacted.
 pub fn recording(dir: &Path, line: &Line, settings: &Settings) -> Result<SessionRecording> {
     let typed: BTreeMap<String, String> = line
@@ -98,7 +117,7 @@ pub fn recording(dir: &Path, line: &Line, settings: &Settings) -> Result<Session
         .enumerate()
         .map(|(i, it)| (format!("input_{}", i + 1), it.value.clone()))
         .collect();
-    let bytes = read_bounded(&dir.join(&line.har), 256 << 20)?;
+    let bytes = read_bounded(&har_path(dir, line)?, MAX_HAR)?;
     let raw = har::import(&bytes, &line.task, typed)?.recording;
     drop(bytes);
     Ok(redact(raw, &settings.redact).recording)

@@ -3,18 +3,17 @@
 //! Everything is escaped where it is written. The policy in the page allows its own style sheet and its own script by their
 //! hashes and nothing else, not even a style attribute: bars are SVG.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use base64::{Engine, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
-use super::{CaseResult, Contender, Detail, Difference, Evaluation, Request, Tally, Verdict};
+use super::{Bin, CaseResult, Contender, Detail, Difference, Evaluation, Request, Tally, Verdict};
+use crate::stages::WEIGHTS;
 
 const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/filter.js");
 /// Colours of signals in the style sheet.
-const COLOURS: usize = 16;
+const COLOURS: usize = 24;
 
 /// The page as HTML; `title` is the corpus's name.
 pub fn page(done: &Evaluation, title: &str) -> String {
@@ -26,7 +25,6 @@ pub fn page(done: &Evaluation, title: &str) -> String {
     );
     let nothing = Tally::default();
     let all = done.tallies.get("(all)").unwrap_or(&nothing);
-    let colours = colours(&done.cases);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -48,7 +46,7 @@ pub fn page(done: &Evaluation, title: &str) -> String {
                 (kinds(done))
                 div.pair {
                     div { h2 { "Where tasks ended" } (rejections(done)) }
-                    div { h2 { "Score and truth" } (calibration(&done.cases)) }
+                    div { h2 { "Confidence and truth" } (calibration(&done.calibration)) }
                 }
                 h2 { "Cases" }
                 div.filter {
@@ -62,7 +60,7 @@ pub fn page(done: &Evaluation, title: &str) -> String {
                     }
                     span #count .soft {}
                 }
-                @for it in &done.cases { (case(it, done.differences.as_deref(), &colours)) }
+                @for it in &done.cases { (case(it, done.differences.as_deref())) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -127,7 +125,7 @@ fn kinds(done: &Evaluation) -> Markup {
                 tr {
                     td { (kind) }
                     td.n { (cases) }
-                    td { (verdicts(right, cases.saturating_sub(right + wrong), wrong)) }
+                    td { (verdicts(right, cases.saturating_sub(right + wrong), wrong, 240)) }
                     td.n { @if it.recipeable > 0 { (it.rank_1) " of " (it.recipeable) } }
                     td.n { (it.verified) }
                     td.n { @if it.false_verified > 0 { span.no { (it.false_verified) } } @else { "0" } }
@@ -137,11 +135,12 @@ fn kinds(done: &Evaluation) -> Markup {
     }
 }
 
-fn verdicts(right: u32, abstained: u32, wrong: u32) -> Markup {
+/// One bar, so many pixels wide.
+fn verdicts(right: u32, abstained: u32, wrong: u32, width: u32) -> Markup {
     let whole = (right + abstained + wrong).max(1);
-    let wide = |n: u32| n * 240 / whole;
+    let wide = |n: u32| n * width / whole;
     html! {
-        svg width="240" height="14" role="img" aria-label=(format!("{right} right, {abstained} abstained, {wrong} wrong")) {
+        svg width=(width) height="14" role="img" aria-label=(format!("{right} right, {abstained} abstained, {wrong} wrong")) {
             title { (right) " right, " (abstained) " abstained, " (wrong) " wrong" }
             rect.bar-right x="0" y="2" width=(wide(right)) height="10" {}
             rect.bar-abstained x=(wide(right)) y="2" width=(wide(abstained)) height="10" {}
@@ -162,35 +161,28 @@ fn rejections(done: &Evaluation) -> Markup {
     }
 }
 
-/// How often the best candidate is the right one, by its score.
-fn calibration(cases: &[CaseResult]) -> Markup {
-    let mut bins: BTreeMap<i32, (u32, u32)> = BTreeMap::new();
-    for it in cases {
-        if let Some(top) = &it.top {
-            let bin = bins.entry((top.score_bp / 1000).min(9)).or_default();
-            bin.0 += 1;
-            bin.1 += u32::from(it.right_rank == Some(1));
-        }
-    }
+/// How often the best candidate is the right one, by its confidence. Where the two columns of figures agree, it is honest.
+fn calibration(bins: &[Bin]) -> Markup {
     html! {
         table {
-            tr { th { "best score" } th.n { "cases" } th { "it is the right request" } }
-            @for (bin, (n, right)) in bins.iter().rev() {
+            tr {
+                th { "confidence" } th.n { "mean" } th.n { "is right" } th.n { "cases" }
+                th { "right, wrong" }
+            }
+            @for it in bins.iter().rev() {
                 tr {
-                    td.mono { (bin * 1000) "–" (bin * 1000 + 999) }
-                    td.n { (n) }
-                    td { (verdicts(*right, 0, n - right)) }
+                    td.mono { (percent(it.from_bp)) " to " (percent(it.to_bp)) }
+                    td.n { (percent(it.mean_bp)) }
+                    td.n { (share(it.right, it.cases)) }
+                    td.n { (it.cases) }
+                    td { (verdicts(it.right, 0, it.cases.saturating_sub(it.right), 120)) }
                 }
             }
         }
     }
 }
 
-fn case(
-    it: &CaseResult,
-    differences: Option<&[Difference]>,
-    colours: &BTreeMap<&str, usize>,
-) -> Markup {
+fn case(it: &CaseResult, differences: Option<&[Difference]>) -> Markup {
     let changed: Vec<&Difference> =
         differences.unwrap_or_default().iter().filter(|other| other.case == it.id).collect();
     let ending = format!("{} {}", it.outcome.as_str(), it.why().unwrap_or(""));
@@ -217,7 +209,7 @@ fn case(
                 @match &it.detail {
                     Some(detail) => {
                         h3 { "Candidates" }
-                        (contenders(&detail.candidates, colours))
+                        (contenders(&detail.candidates))
                         h3 { "Recording" }
                         (waterfall(&detail.requests))
                     }
@@ -228,9 +220,10 @@ fn case(
                                 request: top.request.clone(),
                                 operation: None,
                                 score_bp: top.score_bp,
+                                confidence_bp: top.confidence_bp,
                                 features: top.features.clone(),
                                 right: it.right_rank == Some(1),
-                            }], colours))
+                            }]))
                         }
                     }
                 }
@@ -263,6 +256,9 @@ fn facts(it: &CaseResult) -> Markup {
             @if let Some(rejected) = &it.rejected {
                 dt { "because" } dd { (rejected.stage) ": " (rejected.detail) }
             }
+            @if let Some(doubt) = it.top.as_ref().and_then(|it| it.doubt.as_ref()) {
+                dt { "doubt" } dd { (doubt) }
+            }
             @if let Some(chosen) = &it.chosen { dt { "chose" } dd.mono { (chosen) } }
             dt { "right request" }
             dd { @match it.right_rank { Some(n) => { "rank " (n) } None => "not among the candidates" } }
@@ -292,36 +288,44 @@ fn asked(detail: &Detail) -> Markup {
     }
 }
 
-/// One bar a candidate, its score by signal.
-fn contenders(all: &[Contender], colours: &BTreeMap<&str, usize>) -> Markup {
+/// One bar a candidate, its score by signal; beside it how sure it is.
+fn contenders(all: &[Contender]) -> Markup {
     if all.is_empty() {
         return html! { p.soft { "none" } };
     }
-    let used: BTreeSet<&str> =
-        all.iter().flat_map(|it| it.features.keys()).map(String::as_str).collect();
-    let class = |name: &str| format!("f{}", colours.get(name).copied().unwrap_or(0));
+    let used = |name: &str, good: bool| {
+        all.iter().any(|it| it.features.get(name).is_some_and(|it| (*it > 0) == good))
+    };
     html! {
         @for it in all {
             svg width="1080" height="40" viewBox="0 0 1080 40" role="img" {
                 text.mark x="0" y="12" { @if it.right { "▸" } }
                 text x="14" y="12" {
-                    (clip(&it.request, 140)) @if let Some(operation) = &it.operation { " · " (clip(operation, 40)) }
+                    (clip(&it.request, 100)) @if let Some(operation) = &it.operation { " · " (clip(operation, 40)) }
                 }
+                text.faint.end x="1080" y="12" { "score " (it.score_bp) }
                 rect.track x="14" y="19" width="1000" height="13" rx="2" {}
                 @let bars = bars(it);
                 @for (name, share, at, wide) in &bars {
-                    rect class=(if *share < 0 { "minus".to_owned() } else { class(name) }) x=(at) y="19" width=(wide) height="13" {
+                    rect class=(if *share < 0 { "minus".to_owned() } else { colour_of(name) }) x=(at) y="19" width=(wide) height="13" {
                         title { (name) " " (share) }
                     }
                 }
-                text.faint x="1022" y="30" { (it.score_bp) }
+                text.strong.end x="1080" y="30" { (percent(it.confidence_bp)) }
             }
         }
         div.legend {
-            @for name in used {
+            @for (name, _) in WEIGHTS.iter().filter(|it| used(it.0, true)) {
                 span {
-                    svg width="10" height="10" { rect class=(class(name)) width="10" height="10" rx="2" {} }
+                    svg width="10" height="10" { rect class=(colour_of(name)) width="10" height="10" rx="2" {} }
                     (name.replace('_', " "))
+                }
+            }
+            @let against: Vec<String> = WEIGHTS.iter().filter(|it| used(it.0, false)).map(|it| it.0.replace('_', " ")).collect();
+            @if !against.is_empty() {
+                span {
+                    svg width="10" height="10" { rect.minus width="10" height="10" rx="2" {} }
+                    "against: " (against.join(", "))
                 }
             }
         }
@@ -383,12 +387,13 @@ fn colour(it: &Request) -> &'static str {
 }
 
 /// A colour for every signal, the same in all cases.
-fn colours(cases: &[CaseResult]) -> BTreeMap<&str, usize> {
-    let tops = cases.iter().filter_map(|it| it.top.as_ref()).flat_map(|it| it.features.keys());
-    let details = cases.iter().filter_map(|it| it.detail.as_ref());
-    let all = details.flat_map(|it| &it.candidates).flat_map(|it| it.features.keys());
-    let names: BTreeSet<&str> = tops.chain(all).map(String::as_str).collect();
-    names.into_iter().enumerate().map(|(i, name)| (name, i % COLOURS)).collect()
+fn colour_of(signal: &str) -> String {
+    let at = WEIGHTS.iter().position(|it| it.0 == signal).unwrap_or(0);
+    format!("f{}", at % COLOURS)
+}
+
+fn percent(bp: u32) -> String {
+    format!("{:.0} %", f64::from(bp) / 100.0)
 }
 
 fn share(n: u32, whole: u32) -> String {
@@ -404,6 +409,8 @@ fn clip(text: &str, max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::artifacts::payloads::Outcome;
 
@@ -436,6 +443,7 @@ mod tests {
                     request: hostile.to_owned(),
                     operation: Some(hostile.to_owned()),
                     score_bp: 7000,
+                    confidence_bp: 9000,
                     features: BTreeMap::from([("a".to_owned(), 8000), ("b".to_owned(), -1000)]),
                     right: true,
                 }],
@@ -469,6 +477,7 @@ mod tests {
         let it = Contender {
             request: String::new(),
             operation: None,
+            confidence_bp: 9000,
             score_bp: 7000,
             features: BTreeMap::from([
                 ("a".to_owned(), 5000),

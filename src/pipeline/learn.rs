@@ -209,6 +209,9 @@ impl Run<'_> {
                 }
                 Freshness::Broken(err) => return Err(err),
                 Freshness::Missing | Freshness::Stale(_) => {
+                    if spec.stage == Stage::Record && !force {
+                        self.may_record_again()?;
+                    }
                     (self.cx.on_stage)(self.task, spec.stage);
                     self.run(spec, settings).await?;
                     self.ran.push(spec.stage);
@@ -250,14 +253,13 @@ impl Run<'_> {
             Stage::Analyze => {
                 let recording: SessionRecording = self.get()?;
                 let candidates = self.done::<CandidateSet>()?;
-                let out = match &self.choice {
-                    Some(it) => select::select(&recording, &candidates, &it.selection)?,
-                    None => {
-                        let decision = &self.cx.settings.decision;
-                        let known = analyze::analyze(&recording, &candidates, decision)?;
-                        let (summaries, answer) = (self.get()?, self.get()?);
-                        offers::settle(&recording, &candidates, &summaries, known, &answer)?
-                    }
+                let out = if let Some(it) = &self.choice {
+                    select::select(&recording, &candidates, &it.selection)?
+                } else {
+                    let decision = &self.cx.settings.decision;
+                    let known = analyze::analyze(&recording, &candidates, decision)?;
+                    let (summaries, answer) = (self.get()?, self.get()?);
+                    offers::settle(&recording, &candidates, &summaries, known, &answer)?
                 };
                 self.put(spec, settings, &out)
             }
@@ -363,6 +365,19 @@ impl Run<'_> {
     fn made_a_change(&self) -> Result<bool> {
         let live = matches!(self.task.source, Source::Live { .. });
         Ok(live && self.judged_alone()?.is_some_and(|it| it.reason == Reason::Mutation))
+    }
+
+    /// A stale recording of a live session that changed something is not made again unasked.
+    fn may_record_again(&self) -> Result<()> {
+        let there = matches!(self.folder.find(Kind::SessionRecording)?, Found::Intact(_));
+        if there && self.made_a_change()? {
+            return Err(Error::new(
+                Code::Usage,
+                "the recording is out of date, and its session changed something: it is not made again unasked",
+            )
+            .hint("--force records it again, and makes the change again"));
+        }
+        Ok(())
     }
 
     /// Records one example: drives the browser or reads the file; what comes back is redacted before it goes anywhere.

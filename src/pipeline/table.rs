@@ -61,7 +61,7 @@ pub const STAGES: &[Spec] = &[
     //   stage                version effect    reads                                                                     writes
     spec(Stage::Record,       2, Observes, &[],                                                                      SessionRecording),
     spec(Stage::RecordSecond, 2, Observes, &[SessionRecording],                                                      SecondRecording),
-    spec(Stage::Rank,         2, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
+    spec(Stage::Rank,         3, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
     spec(Stage::Summarize,    2, Pure,     &[SessionRecording, CandidateSet],                                        CandidateSummary),
     spec(Stage::Consult,      1, Observes, &[SessionRecording, CandidateSet, CandidateSummary],                      ModelAnswer),
     spec(Stage::Analyze,      2, Pure,     &[SessionRecording, CandidateSet, CandidateSummary, ModelAnswer],         RecipeAnalysis),

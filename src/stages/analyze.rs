@@ -4,7 +4,11 @@
 //! there is one). Never a guess below it. Mutations are judged here, before anything is replayed.
 
 use super::{
-    chained::borrowed, extraction::response, rank::shorten, reads::reads, request::template,
+    chained::borrowed,
+    extraction::response,
+    rank::shorten,
+    reads::{asks_to_see, reads},
+    request::template,
 };
 use crate::{
     artifacts::{
@@ -19,6 +23,8 @@ use crate::{
 
 /// A candidate of this confidence is looked at for a change it made, basis points.
 const MUTATION_BP: u32 = 1000;
+/// A best candidate of this confidence leaves no doubt about the others.
+const SETTLED_BP: u32 = 6000;
 
 /// Pure on this path. Rejects with `mutation`, `ambiguous` or `no_data_request`.
 pub fn analyze(
@@ -136,7 +142,15 @@ fn unsure(
 /// The session's deed changed something: the request that did it is the money request, and it must not be sent again. Looked
 /// for among the best candidates only; beacons carry what was typed too and change nothing that matters.
 fn mutation(recording: &SessionRecording, candidates: &CandidateSet) -> Result<Option<Reject>> {
-    let serious = candidates.candidates.iter().filter(|it| it.confidence_bp >= MUTATION_BP);
+    // A session that asks to see something, and surely saw it by a GET, did not do it by another request.
+    let settled = candidates.candidates.first().is_some_and(|it| {
+        it.method == "GET" && it.confidence_bp >= SETTLED_BP && asks_to_see(&recording.task)
+    });
+    let serious = candidates
+        .candidates
+        .iter()
+        .filter(|it| it.confidence_bp >= MUTATION_BP)
+        .take(if settled { 1 } else { usize::MAX });
     for it in serious.filter(|it| it.rank == 1 || carries(it)) {
         if let Err(why) = reads(recording.exchange(it.exchange)?, recording) {
             return Ok(Some(Reject::new(Reason::Mutation, why)));

@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use url::Url;
 
 use super::rank::operation;
 use crate::{
-    artifacts::recording::{Excerpt, Exchange, SessionRecording},
+    artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording},
     recipe::{
         model::{BodyTemplate, RequestTemplate, Slot, SlotSource},
         template::Template,
@@ -71,6 +72,10 @@ pub fn borrowed(
         let Some(Excerpt::Json(answer)) = &it.excerpt else { continue };
         let follows = !it.measures.typed_in_request.is_empty() || same_endpoint(it, exchange);
         leaves(answer, if follows { &mut own } else { &mut anyones });
+        // What a request itself sent, its answer only echoes.
+        if follows {
+            sent(it, &mut anyones);
+        }
     }
     if own.is_empty() {
         return None;
@@ -106,6 +111,21 @@ pub fn borrowed(
             in_json(body, "", "", &|name, text| taken(name, text).is_some())
         }
         _ => None,
+    }
+}
+
+/// Values that a request holds.
+fn sent(exchange: &Exchange, out: &mut BTreeSet<String>) {
+    if let Ok(url) = Url::parse(&exchange.url) {
+        out.extend(url.path_segments().into_iter().flatten().map(str::to_owned));
+        out.extend(url.query_pairs().map(|it| it.1.into_owned()));
+    }
+    match &exchange.request_body {
+        Some(RequestBody::Json(it)) => leaves(it, out),
+        Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
+            out.extend(fields.iter().map(|it| it.value.clone()));
+        }
+        _ => {}
     }
 }
 

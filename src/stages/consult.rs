@@ -31,8 +31,16 @@ pub async fn consult(
     let offers = offers(recording, candidates, summaries)?;
     let asked = if offers.is_empty() { None } else { question(recording, &offers) };
     let Some(asked) = asked else { return Ok((ModelAnswer::default(), 0)) };
-    let digest =
-        json_sha256(&(PROMPT_VERSION, model.name(), model.place(), &asked.text, &asked.schema));
+    // An answer names an exchange by its number, so equal questions about other numbers are other questions.
+    let numbers: Vec<u32> = offers.iter().map(|it| it.exchange).collect();
+    let digest = json_sha256(&(
+        PROMPT_VERSION,
+        model.name(),
+        model.place(),
+        &asked.text,
+        &asked.schema,
+        numbers,
+    ));
     if let Some(known) = cache.get(&digest)? {
         return Ok((ModelAnswer { consultation: Some(known) }, 0));
     }
@@ -50,8 +58,8 @@ pub async fn consult(
         let answer = model.ask(&now).await?;
         let verdict = read(&answer, &offers);
         out.attempts.push(Attempt {
-            answer: redact::message(&answer.text.chars().take(KEPT).collect::<String>()),
-            stop: answer.stop,
+            answer: redact::message(&answer.text).chars().take(KEPT).collect(),
+            stop: redact::message(&answer.stop),
             refused: verdict.as_ref().err().map(|it| it.as_str().to_owned()),
             tokens_in: answer.tokens_in,
             tokens_out: answer.tokens_out,

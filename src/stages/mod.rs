@@ -29,6 +29,7 @@ mod weave;
 pub use judge::{Call, Replayer, data_difference_bp};
 pub use reads::reads;
 pub use request::template as replay_template;
+pub use signals::WEIGHTS;
 
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ use crate::{
         payloads::{Candidate, CandidateSet, DataSource, Judged, Reason, Reject, SecondRecording},
         recording::{BodyStatus, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording},
     },
+    egress::site_of,
     settings::RankingSettings,
     shape::{similarity_bp, sorted},
 };
@@ -125,7 +126,18 @@ fn doubt(ranked: &[(Candidate, Scored<'_>)], recording: &SessionRecording) -> Op
     if share(&top.1, "follows_input") > 0 {
         return None;
     }
-    if share(&top.1, "other_collection") > 0 {
+    // A synonym of what is asked for is no other kind of thing when nothing else could be meant.
+    let typed = !recording.typed.is_empty();
+    let alone = typed
+        && !top.1.after_search
+        && others.iter().all(|it| share(&it.1, "typed_in_request") == 0);
+    if let Some(word) = &top.1.aside {
+        return Some(format!("it asks for `{word}`, which the task does not"));
+    }
+    if !typed && share(&top.1, "values_off") == 1000 && share(&top.1, "body_task_overlap") == 0 {
+        return Some("neither it nor its answer holds what the task names".to_owned());
+    }
+    if share(&top.1, "other_collection") > 0 && !alone {
         return Some(
             "its path names another kind of thing than the task, and it names nothing that the task asks for"
                 .to_owned(),
@@ -149,6 +161,14 @@ fn doubt(ranked: &[(Candidate, Scored<'_>)], recording: &SessionRecording) -> Op
         );
     }
     None
+}
+
+/// `/search/users`: the segment before the last searches.
+fn after_search(exchange: &Exchange) -> bool {
+    let Ok(url) = Url::parse(&exchange.url) else { return false };
+    let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
+    let before = segments.len().checked_sub(2).and_then(|it| segments.get(it));
+    before.is_some_and(|it| ["search", "find", "query", "lookup"].contains(it))
 }
 
 fn is_further_page(it: &Exchange, first: &Exchange) -> bool {
@@ -223,6 +243,10 @@ pub struct Scored<'a> {
     pub endpoint_key: String,
     pub shares: BTreeMap<&'static str, i32>,
     second_exchange: Option<u32>,
+    /// Something beside the data that the request asks for and the task does not.
+    aside: Option<String>,
+    /// The last path segment says what to search in.
+    after_search: bool,
 }
 
 /// Every exchange that could have carried the data, in recorded order; and how many could not, by why.
@@ -254,7 +278,14 @@ pub fn scored<'a>(
             if follows > 0 {
                 shares.insert("follows_input", follows);
             }
-            Scored { exchange, endpoint_key: key.clone(), shares, second_exchange }
+            Scored {
+                exchange,
+                endpoint_key: key.clone(),
+                shares,
+                second_exchange,
+                aside: session.aside(exchange),
+                after_search: after_search(exchange),
+            }
         })
         .collect();
     (all, set_aside)
@@ -318,7 +349,7 @@ fn object(text: &str) -> Option<String> {
 }
 
 fn weigh(it: &Scored<'_>, weights: &BTreeMap<&str, i32>) -> Candidate {
-    let Scored { exchange, endpoint_key, shares, second_exchange } = it;
+    let Scored { exchange, endpoint_key, shares, second_exchange, .. } = it;
     // Scaled so that every positive signal in full makes 10,000.
     let whole: i64 =
         weights.values().filter(|it| **it > 0).map(|it| i64::from(*it)).sum::<i64>().max(1);
@@ -526,6 +557,7 @@ fn refused<'a>(
     });
     let challenged = recording.exchanges.iter().any(|it| {
         matches!(it.status, Some(403 | 429 | 503))
+            && site_of(&it.url) == site_of(&recording.page.url)
             && matches!(
                 it.resource_type,
                 ResourceType::Document | ResourceType::Xhr | ResourceType::Fetch

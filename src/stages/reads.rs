@@ -122,7 +122,10 @@ pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), St
         .filter(|it| changes(it));
     if matches!(exchange.method.as_str(), "GET" | "HEAD") {
         // By definition they read; a site that adds to a basket by GET says so twice.
-        let asked = pressed.or_else(|| first_known(&recording.task).filter(|it| changes(it)));
+        let asked = pressed.or_else(|| {
+            let task = Some(&recording.task).filter(|it| !asks_to_see(it))?;
+            first_known(task).filter(|it| changes(it))
+        });
         let says = split(&path).into_iter().rfind(|it| changes(it));
         return match asked.zip(says) {
             Some((asked, says)) => {
@@ -137,7 +140,7 @@ pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), St
             return Err(format!("{line} is a GraphQL mutation"));
         }
         // In `find_grants` and `orders.list` the noun is a plural.
-        if let Some(word) = split(&it.name).into_iter().find(|it| changes(it)) {
+        if let Some(word) = split(&it.name).into_iter().find(|word| !it.has_text && changes(word)) {
             return Err(format!("{line} calls an operation about `{word}`"));
         }
     }
@@ -172,7 +175,7 @@ pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), St
 }
 
 /// The task sentence begins by asking to see something, and asks for no change after an "and" or a "then".
-fn asks_to_see(task: &str) -> bool {
+pub fn asks_to_see(task: &str) -> bool {
     const SEE: &[&str] = &[
         "search",
         "find",
@@ -198,6 +201,11 @@ fn asks_to_see(task: &str) -> bool {
         "where",
         "top",
         "geocode",
+        "open",
+        "translate",
+        "convert",
+        "resolve",
+        "locate",
     ];
     let lower = task.to_lowercase();
     let words: Vec<&str> =
@@ -246,11 +254,12 @@ fn first_known(text: &str) -> Option<String> {
     split(text).into_iter().find(|it| changes(it) || READ_WORDS.contains(&it.as_str()))
 }
 
-/// The last word, in reading order, that is in either list.
+/// The last word, in reading order, that is in either list. A plural is what is asked for, not what is done.
 fn last_known(text: &str) -> Option<String> {
+    let plain = split(text);
     let known = |it: &BTreeSet<String>| {
         it.iter()
-            .find(|it| CHANGE_WORDS.contains(&it.as_str()))
+            .find(|it| changes(it) && plain.contains(it))
             .or_else(|| it.iter().find(|it| READ_WORDS.contains(&it.as_str())))
             .cloned()
     };

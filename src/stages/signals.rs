@@ -42,11 +42,11 @@ pub const WEIGHTS: &[(&str, i32)] = &[
     // What the request looks like.
     ("url_result_overlap", 500),
     ("resource_type", 500),
-    ("initiator_stack", 50),
-    ("initiator_type", 20),
+    ("initiator_stack", 0),
+    ("initiator_type", 0),
     ("same_site", 200),
     ("api_path", 20),
-    ("latency", 20),
+    ("latency", 0),
     // Against.
     ("task_missing", -1400),
     ("nouns_off", -1450),
@@ -221,6 +221,51 @@ impl<'a> Session<'a> {
             terms.learn(texts);
         }
         Self { recording, terms, last_action, page_site: site_of(&recording.page.url) }
+    }
+}
+
+impl Session<'_> {
+    /// What the request asks for beside the data, if the task does not: the last path segment (`/articles/facets`), or the value
+    /// of a key that says which kind of thing (`type=album`).
+    pub fn aside(&self, exchange: &Exchange) -> Option<String> {
+        const PARTS: &[&str] = &[
+            "facet",
+            "facets",
+            "count",
+            "stats",
+            "metrics",
+            "categories",
+            "revisions",
+            "history",
+            "versions",
+            "followers",
+            "aggregations",
+            "aggregates",
+            "histogram",
+            "schema",
+            "tags",
+            "summary",
+        ];
+        const KINDS: &[&str] = &["type", "kind", "entity", "resource", "section"];
+        let url = Url::parse(&exchange.url).ok()?;
+        let last = url.path_segments()?.next_back().unwrap_or_default().to_ascii_lowercase();
+        if PARTS.contains(&last.as_str()) && !self.terms.ask_for(&last) {
+            return Some(last);
+        }
+        let typed: Vec<&str> = self.recording.typed.values().map(String::as_str).collect();
+        // Where the task names no kind of thing, any will do.
+        let names_kind = self.terms.names_a_kind();
+        url.query_pairs()
+            .filter(|it| names_kind && KINDS.contains(&it.0.to_ascii_lowercase().as_str()))
+            .map(|it| it.1.into_owned())
+            .find(|it| {
+                it.len() >= 3
+                    && it.bytes().all(|b| b.is_ascii_lowercase())
+                    && !["json", "html", "xml", "all", "any", "text", "search", "web"]
+                        .contains(&it.as_str())
+                    && !typed.iter().any(|typed| typed.eq_ignore_ascii_case(it))
+                    && !self.terms.ask_for(it)
+            })
     }
 }
 

@@ -71,6 +71,10 @@ const MONTHS: &[&str] = &[
 /// Bytes of an answer that are read for words.
 const ANSWER: usize = 16 * 1024;
 
+/// First words of a question for one fact.
+const FACTS: &[&str] =
+    &["how", "when", "where", "who", "whose", "is", "are", "does", "do", "can", "has"];
+
 /// One word of the task.
 struct Term {
     /// Stem.
@@ -152,8 +156,6 @@ impl Terms {
         let mut seen = BTreeSet::new();
         let mut terms = Vec::new();
         // "How often", "when": the answer is one fact.
-        const FACTS: &[&str] =
-            &["how", "when", "where", "who", "whose", "is", "are", "does", "do", "can", "has"];
         let first = sequence(task).into_iter().next().unwrap_or_default();
         let mut counts = FACTS.contains(&first.as_str());
         let sites = site_words(task);
@@ -277,6 +279,11 @@ impl Terms {
         nouns.clone().next().is_some()
             && nouns.all(|it| texts.in_request(it) == 0)
             && !self.ask_for(collection)
+    }
+
+    /// The task says what kind of thing is wanted.
+    pub fn names_a_kind(&self) -> bool {
+        self.list.iter().any(|it| it.kind == TermKind::Noun && !it.is_brand)
     }
 
     /// The task names this word, or a synonym of it.

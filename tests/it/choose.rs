@@ -21,7 +21,7 @@ fn learn(home: &Home, with: &[&str]) -> (i32, Value) {
 
 /// A task that learning leaves to a person; its id, and its folder.
 fn undecided(home: &Home) -> (String, PathBuf) {
-    write(&home.path().join("config.toml"), "[decision]\nmin_score_bp = 10000\n");
+    write(&home.path().join("config.toml"), "[decision]\nmin_confidence_bp = 10001\n");
     let (code, out) = learn(home, &[]);
     assert_eq!((code, &out["outcome"]), (1, &json!("needs_selection")), "{out}");
     let id = out["task_id"].as_str().unwrap().to_owned();
@@ -74,7 +74,11 @@ fn a_choice_is_kept_until_it_is_forced_away() {
     let (id, folder) = undecided(&home);
     let (code, out) = choose(&home, "books", &["--candidate", "1"]);
     assert_eq!((code, &out["outcome"]), (0, &json!("saved_draft")), "{out}");
-    assert_eq!(out["reused"], json!(["record", "record_second", "rank", "summarize"]), "{out}");
+    assert_eq!(
+        out["reused"],
+        json!(["record", "record_second", "rank", "summarize", "consult"]),
+        "{out}"
+    );
     assert_eq!(out["ran"][0], "analyze");
     assert_eq!(chosen(&folder)["done"]["by"], "person");
     assert!(home.path().join("recipes/books.yaml").exists());
@@ -93,7 +97,7 @@ fn a_choice_is_kept_until_it_is_forced_away() {
     // Other scores, the same endpoint: looked at again, and nothing after it changes.
     write(&home.path().join("config.toml"), "[ranking.weights]\nvisible_on_page = 2299\n");
     let out = resumed();
-    assert_eq!(out["ran"], json!(["rank", "summarize", "analyze"]), "{out}");
+    assert_eq!(out["ran"], json!(["rank", "summarize", "consult", "analyze"]), "{out}");
     assert_eq!(
         (&out["outcome"], &chosen(&folder)["done"]["by"]),
         (&json!("saved_draft"), &json!("person"))
@@ -246,7 +250,7 @@ fn a_value_that_was_redacted_leaves_the_choice_to_be_gone_on_with() {
         "--json",
         "--allow-task-secrets",
     ];
-    write(&home.path().join("config.toml"), "[decision]\nmin_score_bp = 10000\n");
+    write(&home.path().join("config.toml"), "[decision]\nmin_confidence_bp = 10001\n");
     let (_, out) = home.json(&usual);
     assert_eq!(out["outcome"], "needs_selection", "{out}");
     let id = out["task_id"].as_str().unwrap();
@@ -286,7 +290,7 @@ fn a_choice_holds_for_a_recording_made_again() {
         &json!({"suggestions": [{"text": "lantern oil", "weight": 3}]}).to_string(),
     );
     let path = har(&home, &[suggest, search]);
-    write(&home.path().join("config.toml"), "[decision]\nmin_score_bp = 10000\n");
+    write(&home.path().join("config.toml"), "[decision]\nmin_confidence_bp = 10001\n");
     let (_, out) = home.json(&[
         "recipe",
         "learn",
@@ -348,7 +352,7 @@ fn live_tasks_by_their_id_alone() {
         .collect();
     let manifest = home.path().join("two.yaml");
     write(&manifest, &format!("{head}\n  - name: {}\n", two.join("\n  - name: ")));
-    write(&home.path().join("config.toml"), "[decision]\nmin_score_bp = 10000\n");
+    write(&home.path().join("config.toml"), "[decision]\nmin_confidence_bp = 10001\n");
     let at = ["--test-host", &web.test_host, "--json"];
     let learn = ["recipe", "learn-batch", "--manifest", manifest.to_str().unwrap()];
     let (_, report) = home.json(&[&learn[..], &at].concat());

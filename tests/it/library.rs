@@ -82,7 +82,7 @@ fn dry_run_shows_what_would_be_sent() {
     let from = "<from the page https://a.example.com/app.js>";
     assert!(shown.starts_with(&format!("POST https://a.example.com/{from}\n")), "{shown}");
     assert!(shown.contains(&format!("x-api-key: {from}")), "{shown}");
-    assert!(shown.contains(&format!("{{\"k\":\"{from}\",\"q\":7}}")), "{shown}");
+    assert!(shown.contains(&format!("{{\"q\":7,\"k\":\"{from}\"}}")), "{shown}");
 
     home.recipe(
         "inside",

@@ -117,7 +117,7 @@ fn settings(home: &Home, server: &Server, provider: &str) {
     write(
         &home.path().join("config.toml"),
         &format!(
-            "[decision]\nmin_lead_bp = 10001\n[model]\nprovider = \"{provider}\"\nname = \"small\"\nendpoint = \"{}\"\napi_key_env = \"COMMIS_TEST_KEY\"\ntimeout_s = 20\nprice_in_per_mtok = 3\nprice_out_per_mtok = 15.5\n",
+            "[decision]\nmin_confidence_bp = 10001\n[model]\nprovider = \"{provider}\"\nname = \"small\"\nendpoint = \"{}\"\napi_key_env = \"COMMIS_TEST_KEY\"\ntimeout_s = 20\nprice_in_per_mtok = 3\nprice_out_per_mtok = 15.5\n",
             server.endpoint
         ),
     );

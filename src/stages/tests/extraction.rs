@@ -39,7 +39,8 @@ fn what_is_asked_for_beside_the_list_is_not_left_out() {
 #[test]
 fn state_that_a_script_assigns_is_data_of_the_page() {
     let state = json!({"theme": "dark", "shows": things(4, "lamp")});
-    let page: String = (0..4).map(|i| format!("lamp number {i}\nabout lamp {i}\n")).collect();
+    let lines: Vec<String> = (0..4).map(|i| format!("lamp number {i}\nabout lamp {i}")).collect();
+    let page = lines.join("\n");
     let html = format!(
         "<p>Lamps</p><script>dataLayer=[]</script><script>window.__S__ = {state};</script>"
     );

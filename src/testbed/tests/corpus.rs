@@ -47,7 +47,9 @@ fn manifest_and_expectations_fit() {
         }
         let learned = matches!(right.outcome, Outcome::Verified | Outcome::SavedDraft);
         assert_eq!(right.reason.is_none(), learned, "{name}: a reason");
-        assert_eq!(right.extract_contains.len() >= 3, learned, "{name}: texts");
+        // Both examples of these find nothing.
+        let shows = learned && !matches!(name, "shop-nothing" | "films-nothing");
+        assert_eq!(right.extract_contains.len() >= 3, shows, "{name}: texts");
         if learned {
             let given: BTreeSet<String> = task.examples[0].keys().cloned().collect();
             assert_eq!(right.parameters, given, "{name}");
