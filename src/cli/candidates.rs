@@ -13,28 +13,44 @@ use crate::{
     ids::TaskId,
 };
 
-/// What each signal says when it speaks, for and against. A signal without words here is shown by its name.
+/// What each signal says when it speaks, for and against.
 const WORDS: &[(&str, &str)] = &[
     ("typed_in_request", "carries what was typed"),
     ("visible_on_page", "the page showed its data"),
+    ("shown_share", "the page showed much of it"),
     ("follows_input", "follows the second input"),
     ("echoes_input", "echoes the input"),
     ("after_action", "sent after the action"),
+    ("task_values", "sends words of the task"),
+    ("url_task_overlap", "URL speaks of the task"),
+    ("task_host", "host named by the task"),
+    ("task_keys", "answer's keys speak of the task"),
+    ("body_task_overlap", "answer speaks of the task"),
     ("content_type", "is data by its type"),
     ("has_list", "holds a list"),
     ("json_richness", "rich in fields"),
     ("body_size", "of a fair size"),
-    ("body_task_overlap", "answer speaks of the task"),
-    ("url_task_overlap", "URL speaks of the task"),
     ("url_result_overlap", "URL speaks of results"),
     ("resource_type", "sent by a script"),
     ("initiator_stack", "sent by the page's code"),
+    ("initiator_type", "sent by the page's code"),
     ("same_site", "same site"),
     ("api_path", "looks like an API"),
+    ("latency", "took its time"),
+    ("task_missing", "holds little of the task"),
+    ("nouns_off", "does not name what is asked for"),
+    ("values_off", "does not send what the task names"),
+    ("other_collection", "names another kind of thing"),
+    ("hands_out_token", "hands out a token"),
     ("telemetry", "measures visitors"),
     ("tracker_path", "looks like tracking"),
     ("housekeeping_path", "page housekeeping"),
+    ("housekeeping_answer", "page housekeeping"),
     ("suggestion_path", "suggests while typing"),
+    ("further_page", "a further page"),
+    ("static_path", "a file for everybody"),
+    ("error_answer", "answers with an error"),
+    ("cache_buster", "defeats caches"),
     ("lost_body", "its answer was lost"),
 ];
 
@@ -43,6 +59,9 @@ pub fn print(folder: &TaskFolder, id: &TaskId) -> Result<()> {
     let Ok(Judged::Done(set)) = folder.get::<Judged<CandidateSet>>() else { return Ok(()) };
     let recording: SessionRecording = folder.get()?;
     wire::line(&table(&set, &recording)?.to_string());
+    if let Some(doubt) = &set.doubt {
+        wire::line(&format!("the first is in doubt: {}", clean(doubt)));
+    }
     wire::say(&format!(
         "commis recipe create-from-candidate --task-id {id} --candidate N goes on with number N"
     ));
@@ -53,7 +72,7 @@ fn table(set: &CandidateSet, recording: &SessionRecording) -> Result<Table> {
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["N", "score", "request", "type", "items", "for", "against"]);
+    table.set_header(["N", "score", "sure", "request", "type", "items", "for", "against"]);
     for it in &set.candidates {
         let exchange = recording.exchange(it.exchange)?;
         let operation = it.operation.as_ref().map(|it| format!(" #{it}")).unwrap_or_default();
@@ -61,6 +80,7 @@ fn table(set: &CandidateSet, recording: &SessionRecording) -> Result<Table> {
         table.add_row([
             it.rank.to_string(),
             it.score_bp.to_string(),
+            format!("{} %", (it.confidence_bp + 50) / 100),
             clean(&format!("{} {url}{operation}", it.method)),
             clean(&it.content_type),
             items(exchange).map(|it| it.to_string()).unwrap_or_default(),
@@ -101,4 +121,19 @@ fn against(it: &Candidate, exchange: &Exchange, recording: &SessionRecording) ->
 fn in_words(signal: &str) -> String {
     let known = WORDS.iter().find(|it| it.0 == signal);
     known.map_or_else(|| signal.replace('_', " "), |it| it.1.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::WEIGHTS;
+
+    #[test]
+    fn every_signal_has_words() {
+        let known: Vec<&str> = WORDS.iter().map(|it| it.0).collect();
+        for (name, _) in WEIGHTS {
+            assert!(known.contains(name), "{name} has no words");
+        }
+        assert_eq!(known.len(), WEIGHTS.len());
+    }
 }
