@@ -10,6 +10,7 @@ use crate::{
     batch,
     error::{Code, Error, Result},
     eval::record::{self, Ending, Made},
+    pipeline::Source,
     settings::Home,
 };
 
@@ -48,7 +49,15 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if tasks.is_empty() {
         return Err(Error::new(Code::Usage, "the manifest has no such entry"));
     }
-    // Nothing but the test web may be learned from here.
+    // Nothing but the test web may be learned from here: a case is probed with many requests.
+    let elsewhere = tasks.iter().find(|it| !is_on_the_test_web(&it.source));
+    if let Some(it) = elsewhere {
+        return Err(Error::new(
+            Code::Usage,
+            format!("`{}` does not start on a .test host", it.name),
+        )
+        .hint("a corpus is recorded from the test web alone"));
+    }
     let mut global = global.clone();
     global.testbed = global.test_host.is_empty();
     let mut place = wire::open(&global).await?;
@@ -123,4 +132,12 @@ fn table(made: &[(String, Result<Made>)]) -> Table {
         }
     }
     table
+}
+
+fn is_on_the_test_web(source: &Source) -> bool {
+    match source {
+        Source::Live { url, .. } => url::Url::parse(url)
+            .is_ok_and(|it| it.host_str().and_then(|host| host.rsplit('.').next()) == Some("test")),
+        Source::Har { .. } => false,
+    }
 }
