@@ -74,6 +74,11 @@ pub fn site_of(url: &str) -> String {
     }
 }
 
+/// Whether nobody's cookies may span that name: it is a public suffix (under `.test` a single label).
+pub fn is_public_suffix(name: &str) -> bool {
+    psl::suffix_str(name).is_none_or(|it| it == name)
+}
+
 fn host_site(name: &str) -> &str {
     if let Some(rest) = name.strip_suffix(".test") {
         let start = rest.rfind('.').map_or(0, |at| at + 1);
