@@ -5,6 +5,7 @@
 
 mod connect;
 pub mod public_http;
+pub mod retry;
 
 use std::time::Duration;
 
