@@ -14,6 +14,7 @@ mod har;
 mod learn;
 mod library;
 mod model;
+mod polite;
 mod quickstart;
 mod support;
 mod tidy;
