@@ -144,7 +144,9 @@ pub async fn call(
 /// One tier up, once (seed 2.2), and only where the transport failed: an answer, or a refusal of ours, is not asked again.
 fn steps_up(compiled: &Compiled, failed: &RecipeRunResult) -> bool {
     let code = failed.error_code.and_then(Code::from_wire);
-    matches!(code, Some(Code::Timeout | Code::ConnectFailed)) && compiled.repeatable()
+    matches!(code, Some(Code::Timeout | Code::ConnectFailed))
+        && compiled.repeatable()
+        && !compiled.has_key()
 }
 
 /// Opens the source page in a headless browser, takes from it what the call needs, and fetches in the page.
@@ -207,8 +209,12 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {
     match (&result.error, result.error_code) {
         (Some(error), Some(code)) => {
             wire::say(&format!("error: {error} [{code}]"));
+            if let Some(it) = &result.auth_recovery {
+                let scheme = it.scheme.map(|it| format!(" by {it}")).unwrap_or_default();
+                wire::say(&format!("  the site wants to know who asks{scheme} ({})", it.status));
+            }
             if let Some(hint) = &result.hint {
-                wire::say(&format!("  hint: {hint}"));
+                wire::say(&clean(&format!("  hint: {hint}")));
             }
         }
         _ => wire::say(&format!(
