@@ -135,7 +135,11 @@ pub async fn call(
     let error = first.error.as_deref().unwrap_or_default();
     wire::say(&clean(&format!("{}: {error}; once more from a page", recipe.name)));
     match in_session(recipe, compiled, params, caller, &permit, browser.clone()).await {
-        Ok(second) => Ok(RecipeRunResult { fallback_from: Some(first.transport_used), ..second }),
+        Ok(second) => Ok(RecipeRunResult {
+            fallback_from: Some(first.transport_used),
+            attempts: first.attempts + second.attempts,
+            ..second
+        }),
         // Without a page there is nothing new to say.
         Err(_) => Ok(first),
     }

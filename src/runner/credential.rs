@@ -75,8 +75,8 @@ impl Credential {
         };
         let mut secrets = vec![value.as_str()];
         if it.kind == AuthKind::Basic {
-            let Some((_, password)) = value.split_once(':') else {
-                return Err(unusable("is not USER:PASSWORD".to_owned()));
+            let Some((_, password)) = value.split_once(':').filter(|it| it.1.len() >= MIN) else {
+                return Err(unusable(format!("is not USER:PASSWORD, {MIN} bytes after the colon")));
             };
             secrets.extend([password, &sent["Basic ".len()..]]);
         }

@@ -92,6 +92,7 @@ fn values_that_cannot_be_sent_are_refused_without_being_told() {
         (&bearer, " zqxzqx"),
         (&bearer, "zqxzqx".repeat(700).as_str()),
         (&basic, "zqxzqx"),
+        (&basic, "zqxzqx:zqx"),
         (&query, "zqxzqx\t"),
     ] {
         let err = credential(auth, value).err().unwrap_or_else(|| panic!("{value:?}"));

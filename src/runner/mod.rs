@@ -61,7 +61,7 @@ pub struct RecipeRunResult {
     pub retryable: bool,
     /// Seconds, as the site or our own limit says, at most a day.
     pub retry_after_sec: Option<u64>,
-    /// How often the run was tried: 0 when nothing was sent, 2 when a request was sent again.
+    /// How often the run was tried: 0 when nothing was sent, 2 when a request was sent again; a fallback's are added.
     pub attempts: u32,
     /// The site answered 401 or 403.
     pub auth_recovery_triggered: bool,

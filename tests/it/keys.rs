@@ -89,6 +89,11 @@ fn a_server_that_repeats_the_key_does_not_get_it_printed() {
             out["data"].pointer(at).and_then(Value::as_str).unwrap_or_else(|| panic!("{out}"));
         assert!(told.contains(hidden), "{out}");
     }
+    // Plain only after extraction.
+    let page = recipe(&bearer, "page")
+        .replace("type: json }", "type: html, embedded: script, extract: echo }");
+    home.recipe("it", &page);
+    assert_eq!(call(&home, &web, RUN, &[(OWN, KEY)]).1["data"], hidden);
     home.recipe("it", &recipe(&bearer, "fails"));
     let (exit, out, _) = call(&home, &web, RUN, &[(OWN, KEY)]);
     assert_eq!((exit, &out["error_code"]), (1, &json!("HTTP_STATUS")), "{out}");

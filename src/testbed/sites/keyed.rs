@@ -23,6 +23,7 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
             None => wire::missing("q"),
         },
         ("GET", "/v1/echo") => wire::answer(StatusCode::OK, "application/json", echo(ask)),
+        ("GET", "/v1/page") => wire::html(format!("<script id=\"state\">{}</script>", echo(ask))),
         ("GET", "/v1/fails") => {
             wire::answer(StatusCode::IM_A_TEAPOT, "application/json", echo(ask))
         }
