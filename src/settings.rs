@@ -22,6 +22,7 @@ pub struct Settings {
     pub redact: RedactSettings,
     pub model: ModelSettings,
     pub limits: LimitsSettings,
+    pub auth: AuthSettings,
 }
 
 /// What the egress policy is told. Nothing here can open a real internal host: see "Test hosts" in ARCHITECTURE.md.
@@ -59,6 +60,14 @@ impl Default for LimitsSettings {
     fn default() -> Self {
         Self { runs: 4, runs_per_host: 2, per_minute: 20, burst: 5, test_hosts: false }
     }
+}
+
+/// Which variables a recipe may send where, besides those whose name says it: see `recipe/auth.rs`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AuthSettings {
+    /// Variable to the only hosts that it may be sent to.
+    pub allow: std::collections::BTreeMap<String, Vec<String>>,
 }
 
 /// Weight of each signal: the composite is their weighted sum, scaled so that all positive ones in full make 10,000.

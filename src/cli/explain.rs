@@ -10,7 +10,10 @@ use crate::{
     error::Result,
     ids::RecipeName,
     recipe::{
-        model::{Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind},
+        auth,
+        model::{
+            Auth, AuthKind, Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind,
+        },
         registry::{Held, Registry, Source},
     },
     runner::MIN_SIMILARITY_BP,
@@ -38,7 +41,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     if !args.param.is_empty() {
         let policy = EgressPolicy::new(&place.settings.egress)?;
-        let shown = dry_run::render(&held.recipe, &pairs(&args.param)?, &policy)?;
+        let shown = dry_run::render(&held.recipe, &pairs(&args.param)?, &policy, &place.settings)?;
         wire::line(&clean(&format!("with these values: {} {}", shown.method, shown.url)));
     }
     Ok(0)
@@ -61,6 +64,9 @@ fn words(held: &Held) -> Vec<String> {
     }
     for (name, value) in &request.headers {
         out.push(format!("  header {name}: {value}"));
+    }
+    if let Some(auth) = &it.auth {
+        out.push(format!("  {}, to the origin of the request only", key(auth)));
     }
     if request.body.is_some() {
         out.push("  and a body; `recipe dry-run` shows it".to_owned());
@@ -94,6 +100,18 @@ fn words(held: &Held) -> Vec<String> {
         ));
     }
     out
+}
+
+fn key(it: &Auth) -> String {
+    let value = auth::shown(it);
+    match (it.kind, &it.query, &it.header) {
+        (AuthKind::Bearer, ..) => format!("key {value}, as a bearer token"),
+        (AuthKind::Basic, ..) => format!("user and password {value}"),
+        (AuthKind::ApiKey, Some(name), _) => format!("key {value}, as query {name}"),
+        (AuthKind::ApiKey, None, name) => {
+            format!("key {value}, as header {}", name.as_deref().unwrap_or_default())
+        }
+    }
 }
 
 fn status(it: &Recipe) -> String {

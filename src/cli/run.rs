@@ -140,7 +140,11 @@ pub async fn call(
     let error = first.error.as_deref().unwrap_or_default();
     wire::say(&clean(&format!("{}: {error}; once more in a browser's session", recipe.name)));
     match in_session(recipe, kind, compiled, params, caller, &permit, browser.clone()).await {
-        Ok(second) => Ok(RecipeRunResult { fallback_from: Some(first.transport_used), ..second }),
+        Ok(second) => Ok(RecipeRunResult {
+            fallback_from: Some(first.transport_used),
+            attempts: first.attempts + second.attempts,
+            ..second
+        }),
         // Without a page there is nothing new to say.
         Err(_) => Ok(first),
     }
@@ -158,7 +162,9 @@ const fn tier_up(kind: TransportKind) -> Option<TransportKind> {
 /// One tier up, once (seed 2.2), and only where the transport failed: an answer, or a refusal of ours, is not asked again.
 fn steps_up(compiled: &Compiled, failed: &RecipeRunResult) -> bool {
     let code = failed.error_code.and_then(Code::from_wire);
-    matches!(code, Some(Code::Timeout | Code::ConnectFailed)) && compiled.repeatable()
+    matches!(code, Some(Code::Timeout | Code::ConnectFailed))
+        && compiled.repeatable()
+        && !compiled.has_key()
 }
 
 /// Opens the source page in a headless browser, takes from it what the call needs, and sends in its session.
@@ -222,8 +228,12 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {
     match (&result.error, result.error_code) {
         (Some(error), Some(code)) => {
             wire::say(&format!("error: {error} [{code}]"));
+            if let Some(it) = &result.auth_recovery {
+                let scheme = it.scheme.map(|it| format!(" by {it}")).unwrap_or_default();
+                wire::say(&format!("  the site wants to know who asks{scheme} ({})", it.status));
+            }
             if let Some(hint) = &result.hint {
-                wire::say(&format!("  hint: {hint}"));
+                wire::say(&clean(&format!("  hint: {hint}")));
             }
         }
         _ => wire::say(&format!(

@@ -1,3 +1,5 @@
+//! The bucket against literals and a clock that stands still; two values of `Limits` stand for two processes.
+
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::*;

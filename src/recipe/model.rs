@@ -31,6 +31,9 @@ pub struct Recipe {
     pub request: RequestTemplate,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
+    /// A key that the site wants. Never its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<Auth>,
     pub response: ResponseSpec,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
@@ -216,6 +219,34 @@ pub enum SlotSource {
     Document { url: String, after: String, until: String },
     /// Known only to the session that was recorded; such a request can be replayed while learning, never saved.
     Live { placeholder: String },
+}
+
+/// A key by the name of the environment variable that holds it. It is read when the recipe runs, and goes to the origin of
+/// the request alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    #[serde(rename = "type")]
+    pub kind: AuthKind,
+    /// For `api_key`: the lower-case name of the header that carries the value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
+    /// For `api_key`, instead: the name of the query parameter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The variable's name; for `basic` it holds `user:password`.
+    pub env: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AuthKind {
+    /// `Authorization: Bearer VALUE` (RFC 6750).
+    Bearer,
+    /// `Authorization: Basic …` (RFC 7617).
+    Basic,
+    /// The bare value in a header or query parameter.
+    ApiKey,
 }
 
 /// How to read the answer.

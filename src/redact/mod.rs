@@ -11,6 +11,7 @@ mod exchange;
 mod formats;
 mod html;
 mod keys;
+pub mod known;
 mod live;
 pub mod markup;
 mod matcher;

@@ -249,7 +249,7 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// The whole run of base64 around a part of it.
-fn base64_run(bytes: &[u8], mut from: usize, mut to: usize, least: usize) -> (usize, usize) {
+pub fn base64_run(bytes: &[u8], mut from: usize, mut to: usize, least: usize) -> (usize, usize) {
     let in_run = |b: u8| b.is_ascii_alphanumeric() || b"+/-_".contains(&b);
     while from > least && in_run(bytes[from - 1]) {
         from -= 1;

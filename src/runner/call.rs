@@ -1,18 +1,22 @@
 //! A recipe called as a guest: what is let in, when, how often, and what is told of it.
 //!
 //! [`run`](super::run) fills, sends and reads; this adds what only a caller in the open may need: a place among the runs at
-//! once, turns in the host's bucket, one more attempt.
+//! once, turns in the host's bucket, one more attempt, a key.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Compiled, RecipeRunResult, run};
+use super::{
+    Compiled, RecipeRunResult,
+    credential::{Credential, Signed},
+    run,
+};
 use crate::{
     egress::{
         EgressPolicy,
         limits::{Limits, Permit},
     },
     error::Result,
-    settings::{Home, Settings},
+    settings::{AuthSettings, Home, Settings},
     transport::{
         Transport,
         public_http::PublicHttp,
@@ -25,6 +29,7 @@ pub struct Caller {
     policy: Arc<EgressPolicy>,
     http: PublicHttp,
     limits: Limits,
+    auth: AuthSettings,
     on_wait: Box<OnWait>,
 }
 
@@ -38,7 +43,7 @@ impl Caller {
     ) -> Result<Self> {
         let http = PublicHttp::new(Arc::clone(&policy))?;
         let limits = Limits::new(&settings.limits, home.limits.clone(), Arc::clone(&policy))?;
-        Ok(Self { policy, http, limits, on_wait })
+        Ok(Self { policy, http, limits, auth: settings.auth.clone(), on_wait })
     }
 
     pub fn policy(&self) -> &Arc<EgressPolicy> {
@@ -64,6 +69,30 @@ impl Caller {
     pub async fn call_through(
         &self,
         _permit: &Permit,
+        compiled: &Compiled,
+        params: &BTreeMap<String, String>,
+        slots: &BTreeMap<String, String>,
+        transport: &dyn Transport,
+    ) -> RecipeRunResult {
+        let Some(auth) = &compiled.recipe.auth else {
+            return self.send(compiled, params, slots, transport).await;
+        };
+        let url = &compiled.recipe.request.url;
+        let credential = match Credential::read(auth, url, &self.auth) {
+            Ok(it) => it,
+            Err(err) => return RecipeRunResult::failed(transport.kind(), &err),
+        };
+        let mut out = match Signed::new(transport, &credential) {
+            Ok(signed) => self.send(compiled, params, slots, &signed).await,
+            Err(err) => RecipeRunResult::failed(transport.kind(), &err),
+        };
+        // What was escaped in the answer is plain text by now.
+        out.hide(credential.known());
+        out
+    }
+
+    async fn send(
+        &self,
         compiled: &Compiled,
         params: &BTreeMap<String, String>,
         slots: &BTreeMap<String, String>,

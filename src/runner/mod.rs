@@ -4,7 +4,9 @@
 //! what people use, within limits and with one more attempt.
 
 pub mod call;
+mod credential;
 pub mod extract;
+mod recovery;
 pub mod slots;
 
 use std::{collections::BTreeMap, time::Instant};
@@ -13,7 +15,10 @@ use serde::Serialize;
 use serde_json::Value;
 use url::Url;
 
-use self::extract::{Extracted, Extractor, fingerprint, similarity_bp};
+use self::{
+    extract::{Extracted, Extractor, fingerprint, similarity_bp},
+    recovery::{AuthRecovery, recovery},
+};
 use crate::{
     error::{Code, Error, Result},
     recipe::{
@@ -21,6 +26,7 @@ use crate::{
         model::{Recipe, Slot, Status, TransportKind},
         request::{CompiledRequest, bind},
     },
+    redact::known::Known,
     transport::{Reply, Timings, Transport, retry::retry_after},
 };
 
@@ -55,9 +61,11 @@ pub struct RecipeRunResult {
     pub retryable: bool,
     /// Seconds, as the site or our own limit says, at most a day.
     pub retry_after_sec: Option<u64>,
-    /// How often the run was tried: 0 when nothing was sent, 2 when a request was sent again.
+    /// How often the run was tried: 0 when nothing was sent, 2 when a request was sent again; a fallback's are added.
     pub attempts: u32,
+    /// The site answered 401 or 403.
     pub auth_recovery_triggered: bool,
+    pub auth_recovery: Option<AuthRecovery>,
     pub transport_used: TransportKind,
     /// The transport that failed before `transport_used` was tried.
     pub fallback_from: Option<TransportKind>,
@@ -126,6 +134,11 @@ impl Compiled {
         &self.host
     }
 
+    /// Whether it sends a key.
+    pub fn has_key(&self) -> bool {
+        self.recipe.auth.is_some()
+    }
+
     /// Whether its request may be sent twice: a GET, or what was sent more than once to prove it.
     pub fn repeatable(&self) -> bool {
         self.recipe.request.method == "GET" || self.recipe.status == Status::Verified
@@ -167,6 +180,7 @@ async fn attempt(
         if check_status(reply).is_err() {
             out.status_code = Some(reply.status);
             out.retry_after_sec = retry_after(reply);
+            out.recover(compiled, reply);
         }
     })
     .await?;
@@ -183,6 +197,7 @@ async fn attempt(
     out.redirect_hops = reply.hops;
     if let Err(err) = check_status(&reply) {
         out.retry_after_sec = retry_after(&reply);
+        out.recover(compiled, &reply);
         out.raw_response = Some(raw(&reply.body));
         return Err(err);
     }
@@ -253,6 +268,7 @@ impl RecipeRunResult {
             retry_after_sec: None,
             attempts: 0,
             auth_recovery_triggered: false,
+            auth_recovery: None,
             transport_used: transport,
             fallback_from: None,
             redirect_hops: 0,
@@ -268,10 +284,24 @@ impl RecipeRunResult {
         out
     }
 
+    /// Replaces known values wherever the site's words are.
+    fn hide(&mut self, known: &Known) {
+        known.hide_in(&mut self.data);
+        for it in [&mut self.raw_response, &mut self.error, &mut self.hint].into_iter().flatten() {
+            *it = known.hide(it).into_owned();
+        }
+    }
+
+    fn recover(&mut self, compiled: &Compiled, reply: &Reply) {
+        self.auth_recovery = recovery(&compiled.recipe, &compiled.host, reply);
+        self.auth_recovery_triggered = self.auth_recovery.is_some();
+    }
+
     fn fail(&mut self, err: &Error) {
         self.error = Some(err.to_string().chars().filter(|it| !it.is_control()).collect());
         self.error_code = Some(err.code().as_str());
-        self.hint = err.hint_text().map(str::to_owned);
+        let next = self.auth_recovery.as_ref().map(|it| it.next.clone());
+        self.hint = next.or_else(|| err.hint_text().map(str::to_owned));
         self.retryable = err.code().retryable();
     }
 }

@@ -42,6 +42,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("abc123-dsn.searchkit.test", sites::docs::searchkit),
     ("ads.adnet.test", third::ads),
     ("almanac.test", sites::requests::almanac),
+    ("api.observatory.test", sites::keyed::answer),
     ("api.seedbank.test", sites::hosts::seedbank),
     ("archive.test", sites::archive::answer),
     ("atlas.test", sites::wrapped::atlas),

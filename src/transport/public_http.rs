@@ -358,7 +358,10 @@ impl Hop {
                 .ok()
                 .filter(|it| !FRAMING.contains(&it.as_str()))
                 .ok_or_else(|| bad_header(name))?;
-            headers.append(parsed, header_value(name, value)?);
+            let mut value = header_value(name, value)?;
+            // It may be a credential: kept out of debug output and of HPACK's tables.
+            value.set_sensitive(!HARMLESS.contains(&parsed));
+            headers.append(parsed, value);
         }
         headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
         Ok(Self { method, headers, body: request.body.clone() })

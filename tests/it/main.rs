@@ -11,6 +11,7 @@ mod choose;
 mod cli;
 mod eval;
 mod har;
+mod keys;
 mod learn;
 mod library;
 mod model;
