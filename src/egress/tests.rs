@@ -65,6 +65,7 @@ fn urls() {
         ("https://a..example.com/", "URL_INVALID"),
         ("https://10.0.0.1;example.com/", "URL_INVALID"),
         ("https://example.com../", "URL_INVALID"),
+        ("http://8.8.8.8../", "URL_INVALID"),
         ("https://u:p@example.com/", "URL_BLOCKED"),
         ("https://@example.com/", "URL_BLOCKED"),
         ("ftp://example.com/", "URL_BLOCKED"),
@@ -86,6 +87,18 @@ fn urls() {
         ("", "URL_INVALID"),
     ] {
         assert_eq!(code(policy.check(url)), want, "{url}");
+    }
+}
+
+#[test]
+fn long_urls_are_refused_as_they_would_be_sent() {
+    let policy = pinned_policy();
+    for (path, want) in [
+        ("x".repeat(32_000), "ok"),
+        ("x".repeat(33_000), "URL_INVALID"),
+        ("ä".repeat(9_000), "URL_INVALID"),
+    ] {
+        assert_eq!(code(policy.check(&format!("https://example.com/{path}"))), want);
     }
 }
 
