@@ -29,7 +29,7 @@ impl Lookup for Stub {
     }
 }
 
-pub(super) fn policy(settings: &EgressSettings) -> EgressPolicy {
+fn policy(settings: &EgressSettings) -> EgressPolicy {
     EgressPolicy::with_lookup(settings, Box::new(Stub::default())).unwrap()
 }
 
@@ -65,7 +65,6 @@ fn urls() {
         ("https://a..example.com/", "URL_INVALID"),
         ("https://10.0.0.1;example.com/", "URL_INVALID"),
         ("https://example.com../", "URL_INVALID"),
-        ("http://8.8.8.8../", "URL_INVALID"),
         ("https://u:p@example.com/", "URL_BLOCKED"),
         ("https://@example.com/", "URL_BLOCKED"),
         ("ftp://example.com/", "URL_BLOCKED"),
@@ -87,18 +86,6 @@ fn urls() {
         ("", "URL_INVALID"),
     ] {
         assert_eq!(code(policy.check(url)), want, "{url}");
-    }
-}
-
-#[test]
-fn long_urls_are_refused_as_they_would_be_sent() {
-    let policy = pinned_policy();
-    for (path, want) in [
-        ("x".repeat(32_000), "ok"),
-        ("x".repeat(33_000), "URL_INVALID"),
-        ("ä".repeat(9_000), "URL_INVALID"),
-    ] {
-        assert_eq!(code(policy.check(&format!("https://example.com/{path}"))), want);
     }
 }
 
@@ -229,12 +216,8 @@ async fn without_network_everything_ends_there() {
 }
 
 /// Shared test vectors, which are not part of the repository.
-pub(super) fn vectors(name: &str) -> Option<Value> {
-    vector_text(name).map(|it| serde_json::from_str(&it).unwrap())
-}
-
 #[expect(clippy::disallowed_methods, reason = "where the vectors are kept")]
-pub(super) fn vector_text(name: &str) -> Option<String> {
+fn vectors(name: &str) -> Option<Value> {
     let dir = std::env::var_os("COMMIS_SHARED").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")),
         PathBuf::from,
@@ -243,7 +226,7 @@ pub(super) fn vector_text(name: &str) -> Option<String> {
         println!("skipped: vectors/{name} is not here");
         return None;
     };
-    Some(text)
+    Some(serde_json::from_str(&text).unwrap())
 }
 
 /// Vectors that contradict another one; the stricter reading holds. 0425 is a backslash before the path (0402 wants it
@@ -317,7 +300,7 @@ fn the_bad_ports_are_the_standards() {
         assert!(names::is_bad_port(port.as_u64().unwrap() as u16), "{port}");
         n += 1;
     }
-    assert!(n > 0);
+    assert!(n > 80);
 }
 
 #[test]

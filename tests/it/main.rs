@@ -16,4 +16,5 @@ mod library;
 mod model;
 mod quickstart;
 mod support;
+mod threats;
 mod tidy;
