@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -77,12 +77,18 @@ pub fn load(path: &Path) -> Result<Manifest> {
     let shown = path.display();
     let bytes = read_bounded(path, MAX_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|_| invalid(format!("{shown} is not UTF-8")))?;
+    parse(&text, path, Source::har)
+}
+
+/// [`load`] of a text as if it stood in the file at `path`; `har` opens what an entry names.
+pub fn parse(text: &str, path: &Path, har: impl Fn(PathBuf) -> Result<Source>) -> Result<Manifest> {
+    let shown = path.display();
     let options = serde_saphyr::options! {
         strict_booleans: true,
         leading_zero_numbers_as_strings: true,
         budget: serde_saphyr::budget! { max_nodes: 2_000_000, max_depth: 64, max_aliases: 0, max_anchors: 0 }
     };
-    let file: File = serde_saphyr::from_str_with_options(&text, options)
+    let file: File = serde_saphyr::from_str_with_options(text, options)
         .map_err(|err| invalid(format!("{shown}: {err}")))?;
     if file.version != 1 {
         return Err(invalid(format!("{shown}: version {} is unknown", file.version))
@@ -94,7 +100,8 @@ pub fn load(path: &Path) -> Result<Manifest> {
     let mut tasks = Vec::with_capacity(file.recipes.len());
     for (i, entry) in file.recipes.into_iter().enumerate() {
         let place = format!("{shown}: entry {} (`{}`)", i + 1, printable(&entry.name));
-        let task = check(entry, &name, timeout, path.parent().unwrap_or(Path::new(".")))
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let task = check(entry, &name, timeout, |it| har(folder.join(it)))
             .map_err(|err| relabel(&place, &err))?;
         if !seen.insert(task.name.clone()) {
             return Err(invalid(format!("{place}: the name is used twice")));
@@ -108,11 +115,16 @@ pub fn load(path: &Path) -> Result<Manifest> {
     Ok(Manifest { name, delay: Duration::from_secs_f64(delay), tasks })
 }
 
-fn check(entry: Entry, manifest: &str, timeout: Duration, folder: &Path) -> Result<Task> {
+fn check(
+    entry: Entry,
+    manifest: &str,
+    timeout: Duration,
+    har_source: impl Fn(String) -> Result<Source>,
+) -> Result<Task> {
     let name = RecipeName::new(entry.name)?;
     let source = match (entry.url, entry.har) {
         (Some(url), None) => Source::Live { url, steps: entry.record },
-        (None, Some(har)) => Source::har(folder.join(har))?,
+        (None, Some(har)) => har_source(har)?,
         _ => return Err(invalid("give either url or har")),
     };
     let task = Task {

@@ -171,13 +171,15 @@ fn start(cli: Cli) -> Result<u8> {
     })
 }
 
+/// Redacted, without control characters but line breaks.
+fn printable(text: &str) -> String {
+    crate::redact::message(text).chars().filter(|it| *it == '\n' || !it.is_control()).collect()
+}
+
 /// `error: message`, then the hint; as JSON on stdout where the command was asked for JSON.
 fn report(err: &Error, json: bool) {
-    let message: String = crate::redact::message(&err.to_string())
-        .chars()
-        .filter(|it| *it == '\n' || !it.is_control())
-        .collect();
-    let hint = err.hint_text().map(crate::redact::message);
+    let message = printable(&err.to_string());
+    let hint = err.hint_text().map(printable);
     if json {
         wire::out(&serde_json::json!({
             "success": false,

@@ -91,8 +91,21 @@ pub fn model_use(calls: u32, tokens_in: u64, tokens_out: u64, cost_micros: Optio
 /// One JSON document on stdout.
 pub fn out<T: Serialize>(value: &T) {
     if let Ok(text) = serde_json::to_string_pretty(value) {
-        line(&text);
+        line(&harmless(text));
     }
+}
+
+/// JSON escapes the control characters of ASCII alone; terminals obey those after DEL as well. They can only stand in strings.
+fn harmless(json: String) -> String {
+    if !json.chars().any(|it| it.is_control() && it != '\n') {
+        return json;
+    }
+    let escaped = |it: char| match it {
+        '\n' => it.to_string(),
+        it if it.is_control() => format!("\\u{:04x}", u32::from(it)),
+        it => it.to_string(),
+    };
+    json.chars().map(escaped).collect()
 }
 
 /// A line of data on stdout. A reader that has gone away is not an error.

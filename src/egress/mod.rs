@@ -12,6 +12,8 @@ mod resolve;
 mod url;
 
 #[cfg(test)]
+mod conformance_tests;
+#[cfg(test)]
 mod tests;
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};

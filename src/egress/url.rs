@@ -130,6 +130,10 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     if let Some(Host::Domain(name)) = url.host()
         && let Some(name) = name.strip_suffix('.').map(str::to_owned)
     {
+        // `8.8.8.8..` is a name to the standard; without one dot it would be an address.
+        if name.ends_with('.') {
+            return Err(invalid("label of the host is empty"));
+        }
         url.set_host(Some(&name)).map_err(|err| invalid(&err.to_string()))?;
     }
     match url.host() {
@@ -147,6 +151,10 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
             }
         }
         Some(_) => {}
+    }
+    // Escapes make it longer; what is allowed must be allowed when it is read again.
+    if url.as_str().len() > MAX_LEN {
+        return Err(invalid("longer than 32 KiB"));
     }
     let port = url.port_or_known_default().ok_or_else(|| invalid("no port"))?;
     Ok(SafeUrl { url, port })

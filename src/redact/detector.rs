@@ -61,7 +61,7 @@ fn trivial(value: &str) -> bool {
         || trimmed.starts_with("${")
         || trimmed.starts_with("{{")
         || trimmed.starts_with("#{")
-        || trimmed.starts_with("[REDACTED:")
+        || super::vault::is_placeholder(trimmed)
         || (trimmed.starts_with('$')
             && trimmed[1..].starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
         || (trimmed.starts_with('<') && trimmed.ends_with('>'))

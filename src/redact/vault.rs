@@ -82,19 +82,32 @@ impl Vault {
     pub fn seal(&mut self, harmless: Vec<String>) {
         self.harmless.extend(harmless);
         self.sealed = true;
-        for at in 0..self.known.len() {
-            let known = &self.known[at];
-            if known.why == Why::Entropy && self.harmless.contains(&known.value.to_lowercase()) {
-                self.known[at].dropped = true;
-            } else {
-                self.publish(at);
-            }
+        for known in &mut self.known {
+            known.dropped =
+                known.why == Why::Entropy && self.harmless.contains(&known.value.to_lowercase());
+        }
+        let kept: Vec<usize> =
+            (0..self.known.len()).filter(|it| !self.known[*it].dropped).collect();
+        for at in &kept {
+            self.look_for(*at);
+        }
+        for at in kept {
+            self.name(at);
         }
     }
 
     fn publish(&mut self, at: usize) {
+        self.look_for(at);
+        self.name(at);
+    }
+
+    /// Gives it its placeholder. A name that holds a secret itself is not repeated.
+    fn name(&mut self, at: usize) {
         if self.known[at].placeholder.is_empty() {
-            let name = self.known[at].name.clone();
+            let mut name = self.known[at].name.clone();
+            if self.holds_secret(&name) {
+                NAMELESS.clone_into(&mut name);
+            }
             let n = self.names.entry(name.clone()).or_default();
             *n += 1;
             self.known[at].placeholder = if *n == 1 {
@@ -103,6 +116,9 @@ impl Vault {
                 format!("[REDACTED:{name}#{n}]")
             };
         }
+    }
+
+    fn look_for(&mut self, at: usize) {
         let known = &self.known[at];
         let certain = !matches!(known.why, Why::Entropy);
         if (certain || self.propagated < MAX_PROPAGATED)
@@ -143,7 +159,6 @@ impl Vault {
                 let name = self.known[at].name.clone();
                 at = self.learn(&name, &text[from..to], Why::Container);
             }
-            // Never inside a placeholder.
             let placeholder = self.known[at].placeholder.as_str();
             wrote(placeholder);
             out.push_str(&text[done..from]);
@@ -188,6 +203,18 @@ impl Vault {
     }
 }
 
+/// Stands in a placeholder where there is no name to show.
+const NAMELESS: &str = "value";
+
+/// Whether the text is a placeholder as one is written here. A page may write `[REDACTED:` as well: that alone says nothing.
+pub fn is_placeholder(text: &str) -> bool {
+    let inner = text.strip_prefix("[REDACTED:").and_then(|it| it.strip_suffix(']'));
+    inner.is_some_and(|it| {
+        let (name, n) = it.split_once('#').unwrap_or((it, "2"));
+        n.parse::<u32>().is_ok() && label(name) == name
+    })
+}
+
 /// A name fit for a placeholder. Names that look like values themselves are not repeated.
 fn label(name: &str) -> String {
     let name = name.rsplit(['[', '/']).find(|it| it.trim_matches(']').len() > 1).unwrap_or(name);
@@ -204,7 +231,7 @@ fn label(name: &str) -> String {
         .collect();
     let out = out.trim_matches('-');
     if out.is_empty() || name.len() > 60 || super::detector::erratic(name) && name.len() >= 12 {
-        "value".to_owned()
+        NAMELESS.to_owned()
     } else {
         out.to_owned()
     }
@@ -300,6 +327,28 @@ mod tests {
         ] {
             assert!(it.propagate(text, |_| ()).is_some(), "{text}");
         }
+    }
+
+    #[test]
+    fn only_what_is_written_here_is_a_placeholder() {
+        for text in ["[REDACTED:x-csrf]", "[REDACTED:x-csrf#2]", "[REDACTED:value]"] {
+            assert!(is_placeholder(text), "{text}");
+        }
+        for text in [
+            "[REDACTED:]",
+            "[REDACTED:x",
+            "[REDACTED:x] y]",
+            "[REDACTED:x#y]",
+            "[REDACTED:X]",
+            "[REDACTED:q9zx81kd7uw3me5vb2]",
+        ] {
+            assert!(!is_placeholder(text), "{text}");
+        }
+        let mut it = vault(&[("t", "q9zx-81kd"), ("x-q9zx-81kd", "other-99zz")]);
+        assert_eq!(
+            it.propagate("[REDACTED:q9zx-81kd] other-99zz", |_| ()).unwrap(),
+            "[REDACTED:[REDACTED:t]] [REDACTED:value]"
+        );
     }
 
     #[test]

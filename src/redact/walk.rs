@@ -11,6 +11,7 @@ use super::{
     formats,
     keys::{KeyClass, classify},
     scan::{Prose, auth_scheme, base64_text},
+    vault::is_placeholder,
 };
 
 /// Where a value stands; some names mean different things in different places.
@@ -96,8 +97,11 @@ impl Walk<'_> {
     }
 
     fn open(&mut self, key: &str, value: &str, place: Place, depth: u32) -> Option<String> {
-        if value.len() < 4 || value.starts_with("[REDACTED:") {
+        if value.len() < 4 {
             return None;
+        }
+        if is_placeholder(value) {
+            return self.sink.plain(value);
         }
         let class = self.rules.class(key, place);
         if class == KeyClass::Harmless
@@ -110,7 +114,8 @@ impl Walk<'_> {
         if depth < MAX_OPEN
             && let Some(opened) = self.container(key, value, class, place, depth)
         {
-            return opened;
+            // Known values may stand between the parts, too.
+            return opened.map(|it| self.sink.plain(&it).unwrap_or(it));
         }
         if let Some(why) = verdict(class, value)
             && !(why == Why::Format && self.rules.allowed(key))

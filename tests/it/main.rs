@@ -18,4 +18,5 @@ mod model;
 mod polite;
 mod quickstart;
 mod support;
+mod threats;
 mod tidy;
