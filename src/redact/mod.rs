@@ -15,15 +15,20 @@ mod live;
 pub mod markup;
 mod matcher;
 mod measures;
+mod names;
 mod origins;
 pub mod raw;
 mod scan;
+mod services;
+mod share;
 mod typed;
 mod vault;
 mod visible;
 mod walk;
 
 pub use live::LiveValues;
+pub use share::{Redactor, Removed};
+pub use walk::Place;
 
 use rayon::prelude::*;
 
@@ -36,9 +41,9 @@ use self::{
     raw::RawRecording,
     scan::Prose,
     typed::Typed,
-    vault::Vault,
+    vault::{Vault, holds_placeholder},
     visible::{Visible, words_of},
-    walk::{Place, Rules, Sink, Walk},
+    walk::{Rules, Sink, Walk},
 };
 use crate::{
     artifacts::recording::{
@@ -305,7 +310,9 @@ struct Learner<'a>(&'a mut Vault);
 
 impl Sink for Learner<'_> {
     fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
-        self.0.learn(name, value, why);
+        if !holds_placeholder(value) {
+            self.0.learn(name, value, why);
+        }
         None
     }
 
@@ -339,6 +346,9 @@ impl<'a> Writer<'a> {
 
 impl Sink for Writer<'_> {
     fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+        if holds_placeholder(value) {
+            return None;
+        }
         let placeholder = self.vault.placeholder(name, value, why)?;
         self.used.push(placeholder.clone());
         Some(placeholder)

@@ -7,6 +7,7 @@ use base64::{
 
 use super::{
     detector::{Why, erratic, natural, random, verdict},
+    encode::decode_escapes,
     formats,
     keys::KeyClass,
     walk::{Place, Walk},
@@ -28,9 +29,32 @@ impl Walk<'_> {
             }
         });
         formats::in_text(text, |value, _| found.push(("token", value, Why::Format)));
+        self.replace(text, found)
+    }
+
+    /// A challenge such as `Digest realm="…", nonce="…"`, or its answer: what is good for one exchange is taken out.
+    pub fn challenge(&mut self, name: &str, value: &str) -> Option<String> {
+        let once = |key: &str| {
+            ["nonce", "nextnonce", "cnonce", "opaque", "rspauth", "response"]
+                .iter()
+                .any(|it| key.eq_ignore_ascii_case(it))
+                .then_some(KeyClass::Always)
+        };
+        let mut found = Vec::new();
+        assignments(value, once, |_, key, value, _| found.push((key, value, Why::Key)));
+        if let Some(token) = auth_scheme(value).filter(|it| !it.contains('"')) {
+            found.push((name, token, Why::Header));
+        }
+        self.replace(value, found)
+    }
+
+    /// The text with these parts of it replaced, and known values wherever they stand.
+    fn replace(&mut self, text: &str, found: Vec<(&str, &str, Why)>) -> Option<String> {
         let mut cuts: Vec<(usize, usize, String)> = Vec::new();
         for (key, value, why) in found {
-            if let Some(new) = self.sink.secret(key, value, why) {
+            // As JSON and scripts write it: `\/`, `\u002f`.
+            let plain = if value.contains('\\') { decode_escapes(value) } else { None };
+            if let Some(new) = self.sink.secret(key, plain.as_deref().unwrap_or(value), why) {
                 let at = value.as_ptr() as usize - text.as_ptr() as usize;
                 cuts.push((at, at + value.len(), new));
             }
@@ -133,13 +157,19 @@ fn assignments<'a>(
             continue;
         };
         let quoted = matches!(open, b'"' | b'\'' | b'`');
+        // `\"` ends where `\"` stands again, `"` may hold escapes.
+        let inside = bytes[from - 1] == b'\\';
         let from = from + usize::from(quoted);
+        let mut escaped = false;
         let until = bytes[from..]
             .iter()
             .take(8192)
             .position(|b| {
                 if quoted {
-                    *b == open || matches!(b, b'\n' | b'\\')
+                    let ends =
+                        !escaped && *b == open || matches!(b, b'\n') || inside && *b == b'\\';
+                    escaped = !escaped && *b == b'\\';
+                    ends
                 } else {
                     b.is_ascii_whitespace() || b"\"'`,;&<>(){}[]".contains(b)
                 }
