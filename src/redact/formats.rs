@@ -1,5 +1,7 @@
 //! Published formats of credentials: secret whatever their key is called.
 
+use std::{collections::BTreeMap, sync::LazyLock};
+
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::detector::{bits, is_hex, random, reads};
@@ -130,34 +132,56 @@ pub fn known(value: &str) -> Option<&'static str> {
     {
         return Some("AWS access key");
     }
-    shaped(value).or_else(|| {
-        PREFIXES.iter().find(|it| value.len() >= it.1 && begins(value, it.2)).map(|it| it.0)
-    })
+    shaped(value).or_else(|| prefixes(value).find(|it| begins(value, it)).map(|it| it.what))
 }
 
 /// Whether it is as long as a published format wants it and begins as that does, whatever follows: enough of a sign under
 /// a name such as `token`.
 pub fn prefixed(value: &str) -> bool {
-    PREFIXES.iter().any(|(_, least, all)| {
-        value.len() >= *least
-            && all.split_ascii_whitespace().any(|it| distinct(it) && value.starts_with(it))
+    prefixes(value).any(|it| {
+        // Nothing else begins with such a prefix; a short or plain one also begins names.
+        it.prefix.len() >= 4 && !it.plain() && value.starts_with(it.prefix)
     })
 }
 
-/// Nothing else begins with such a prefix; a short or plain one also begins names.
-fn distinct(prefix: &str) -> bool {
-    prefix.len() >= 4 && !prefix.bytes().all(|b| b.is_ascii_alphanumeric())
+struct Prefix {
+    prefix: &'static str,
+    least: usize,
+    what: &'static str,
 }
 
-fn begins(value: &str, prefixes: &str) -> bool {
-    prefixes.split_ascii_whitespace().any(|prefix| {
-        value.strip_prefix(prefix).is_some_and(|rest| {
-            // A plain or very short prefix also begins names and other values.
-            let plain = prefix.bytes().all(|b| b.is_ascii_alphanumeric());
-            let enough =
-                if plain { prefix.len() >= 4 && rest.len() >= 28 } else { prefix.len() >= 3 };
-            bits(rest) > 2.8 && !reads(rest) && rest.len() >= 8 && (enough || random(rest))
-        })
+impl Prefix {
+    fn plain(&self) -> bool {
+        self.prefix.bytes().all(|b| b.is_ascii_alphanumeric())
+    }
+}
+
+/// Those with the value's first letter that it is long enough for.
+fn prefixes(value: &str) -> impl Iterator<Item = &'static Prefix> {
+    static BY_LETTER: LazyLock<BTreeMap<u8, Vec<Prefix>>> = LazyLock::new(|| {
+        let mut all: BTreeMap<u8, Vec<Prefix>> = BTreeMap::new();
+        for (what, least, row) in PREFIXES {
+            for prefix in row.split_ascii_whitespace() {
+                let it = Prefix { prefix, least: *least, what };
+                all.entry(prefix.as_bytes()[0]).or_default().push(it);
+            }
+        }
+        all
+    });
+    let len = value.len();
+    let letter = value.bytes().next().and_then(|it| BY_LETTER.get(&it));
+    letter.into_iter().flatten().filter(move |it| len >= it.least)
+}
+
+fn begins(value: &str, it: &Prefix) -> bool {
+    value.strip_prefix(it.prefix).is_some_and(|rest| {
+        // A plain or very short prefix also begins names and other values.
+        let enough = if it.plain() {
+            it.prefix.len() >= 4 && rest.len() >= 28
+        } else {
+            it.prefix.len() >= 3
+        };
+        rest.len() >= 8 && bits(rest) > 2.8 && !reads(rest) && (enough || random(rest))
     })
 }
 

@@ -28,6 +28,11 @@ impl Walk<'_> {
                 found.push((key, value, Why::Key));
             }
         });
+        elements(text, wanted, |class, key, value| {
+            if in_text(class, value, true, prose) && verdict(KeyClass::Always, value).is_some() {
+                found.push((key, value, Why::Key));
+            }
+        });
         formats::in_text(text, |value, _| found.push(("token", value, Why::Format)));
         self.replace(text, found)
     }
@@ -89,13 +94,13 @@ fn in_text(class: KeyClass, value: &str, quoted: bool, prose: Prose) -> bool {
     let spaced = value.contains(char::is_whitespace);
     match (class, prose) {
         (KeyClass::Perhaps, _) => quoted && value.len() >= 16 && !spaced && random(value),
-        (_, Prose::Code) => {
-            quoted
-                && value.len() >= 8
+        (_, Prose::Code) if quoted => {
+            value.len() >= 8
                 && !spaced
                 && erratic(value)
                 && (value.len() >= 20 || !value.contains(['.', '/']))
         }
+        (_, Prose::Code) => value.len() >= 20 && erratic(value) && !value.contains(['.', '/']),
         (_, Prose::Spoken) if quoted => verdict(class, value).is_some(),
         (_, Prose::Spoken) => {
             value.len() >= 8
@@ -148,7 +153,20 @@ fn assignments<'a>(
         let Some(key) = text.get(start..end).filter(|it| it.len() >= 2) else {
             continue;
         };
-        let Some(class) = wanted(key) else { continue };
+        let mut key = key;
+        let mut class = wanted(key);
+        // People write `API key: …`.
+        if !matches!(class, Some(KeyClass::Always | KeyClass::Likely))
+            && let Some(front) = text[..start].strip_suffix(' ')
+            && let word = front.len()
+                - front.bytes().rev().take(16).take_while(u8::is_ascii_alphabetic).count()
+            && word < front.len()
+            && let both = &text[word..end]
+            && let Some(stronger) = wanted(both)
+        {
+            (key, class) = (both, Some(stronger));
+        }
+        let Some(class) = class else { continue };
         let mut from = at + 1;
         while from < bytes.len() && from - at < 4 && matches!(bytes[from], b' ' | b'\\') {
             from += 1;
@@ -180,6 +198,35 @@ fn assignments<'a>(
         {
             found(class, key, value, quoted);
             i = until.max(i);
+        }
+    }
+}
+
+/// `<name>value</name>`, as XML has it.
+fn elements<'a>(
+    text: &'a str,
+    wanted: impl Fn(&str) -> Option<KeyClass>,
+    mut found: impl FnMut(KeyClass, &'a str, &'a str),
+) {
+    // Where the last tag began, and where it ended.
+    let (mut start, mut open) = (0, None);
+    for (i, b) in text.bytes().enumerate() {
+        match b {
+            b'<' => {
+                if let Some(open) = open.take().filter(|_| text[i..].starts_with("</"))
+                    && open - start <= 80
+                    && (4..8192).contains(&(i - open))
+                {
+                    let key = text[start + 1..open].split(' ').next().unwrap_or("");
+                    let key = key.rsplit(':').next().unwrap_or(key);
+                    if let Some(class) = wanted(key) {
+                        found(class, key, &text[open + 1..i]);
+                    }
+                }
+                start = i;
+            }
+            b'>' => open = open.or(Some(i)),
+            _ => {}
         }
     }
 }
