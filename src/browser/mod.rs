@@ -35,7 +35,7 @@ pub use self::{
     context::Context,
     fetch::InPageFetch,
     launch::find_chromium,
-    plan::{Plan, Step},
+    plan::{Plan, Step, Wait},
 };
 use crate::{
     egress::EgressPolicy,

@@ -104,7 +104,8 @@ impl Matcher {
         out.sort_by_key(|it| (it.from, std::cmp::Reverse(it.to)));
         let mut done = 0;
         out.retain(|it| {
-            let free = it.from >= done;
+            let whole = text.is_char_boundary(it.from) && text.is_char_boundary(it.to);
+            let free = it.from >= done && whole;
             done = if free { it.to } else { done };
             free
         });

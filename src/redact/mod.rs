@@ -251,6 +251,15 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
     })
 }
 
+/// [`probable_secret`] of a value that was typed under a name: a parameter's, or a field's on the page.
+pub fn typed_secret(name: &str, value: &str) -> Option<&'static str> {
+    let class = keys::classify(name, Place::Form);
+    let told = matches!(class, KeyClass::Always | KeyClass::Likely)
+        && detector::verdict(class, value).is_some();
+    told.then_some("a value under a name such as password or token")
+        .or_else(|| probable_secret(value))
+}
+
 fn names_secret(name: &str) -> bool {
     matches!(keys::classify(name, Place::Form), KeyClass::Always | KeyClass::Likely)
 }
@@ -369,5 +378,7 @@ impl Sink for Writer<'_> {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -7,6 +7,7 @@
 )]
 
 mod blocked;
+mod canaries;
 mod choose;
 mod cli;
 mod eval;
@@ -15,5 +16,7 @@ mod learn;
 mod library;
 mod model;
 mod quickstart;
+mod redact;
+mod secrets;
 mod support;
 mod tidy;
