@@ -106,11 +106,7 @@ fn could_be(value: &str) -> bool {
     if size || (value.len() < 10 && !digit && !(upper && lower)) {
         return false;
     }
-    !(natural(value)
-        || is_date(value)
-        || is_host(value)
-        || value.starts_with('/')
-        || is_email(value))
+    !(natural(value) || is_date(value) || is_host(value) || is_path(value) || is_email(value))
 }
 
 /// Long, of letters and digits, and not mostly words.
@@ -200,7 +196,7 @@ pub fn bits(text: &str) -> f64 {
 fn harmless_shape(value: &str) -> bool {
     value.contains(char::is_whitespace)
         || value.starts_with("data:")
-        || value.starts_with('/')
+        || is_path(value)
         || value.starts_with("arn:")
         || value.starts_with('"')
         || value.starts_with("W/\"")
@@ -290,6 +286,11 @@ fn is_host(value: &str) -> bool {
         && (end.bytes().all(|b| b.is_ascii_lowercase()))
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
         && front.split('.').all(|it| it.len() < 20 || !random(it))
+}
+
+/// A path none of whose parts looks random.
+fn is_path(value: &str) -> bool {
+    value.starts_with('/') && !value.split('/').any(|it| it.len() >= 12 && erratic(it))
 }
 
 fn is_email(value: &str) -> bool {
@@ -489,6 +490,8 @@ mod tests {
             (KeyClass::Likely, false, "bearer"),
             (KeyClass::Likely, false, "Keynote: the state of Rust"),
             (KeyClass::Likely, false, "18273"),
+            (KeyClass::Likely, false, "/account/tokens"),
+            (KeyClass::Likely, true, "/AA0aA+a0aA0a++AA+A00/="),
             (KeyClass::Perhaps, true, "SplxlOBeZQQYbYS6WxSbIA"),
             (KeyClass::Perhaps, true, "af0ifjsldkj"),
             (KeyClass::Perhaps, false, "California"),

@@ -731,10 +731,7 @@ mod tests {
                 "bitbucket_key x-rapidapi-key MAPBOX_ACCESS_TOKEN __Host-sid requestfinance-key",
             ),
             (KeyClass::Always, "pin verification_code card_pin sms-code"),
-            (
-                KeyClass::Perhaps,
-                "flumpazkey code state device_code ticket github openweathermap_id",
-            ),
+            (KeyClass::Perhaps, "flumpazkey code state device_code ticket github openweathermap"),
             (
                 KeyClass::Harmless,
                 "max_tokens token_type sort_key next_page_token pageToken credentialsId kms_key_id has_password \

@@ -456,7 +456,14 @@ pub(crate) fn forms(secret: &str) -> Vec<String> {
     let percent = encode::percent(secret);
     let mut out = vec![
         secret.to_owned(),
-        percent.to_lowercase().replace(&secret.to_lowercase(), secret),
+        // `%2f`.
+        secret
+            .bytes()
+            .map(|b| match b {
+                _ if b.is_ascii_alphanumeric() => char::from(b).to_string(),
+                _ => format!("%{b:02x}"),
+            })
+            .collect(),
         encode::percent(&percent),
         percent,
         url::form_urlencoded::byte_serialize(secret.as_bytes()).collect(),
