@@ -196,7 +196,7 @@ pub fn bits(text: &str) -> f64 {
 fn harmless_shape(value: &str) -> bool {
     value.contains(char::is_whitespace)
         || value.starts_with("data:")
-        || is_path(value)
+        || value.starts_with('/')
         || value.starts_with("arn:")
         || value.starts_with('"')
         || value.starts_with("W/\"")

@@ -81,7 +81,7 @@ fn both_passes(value: &mut Value, place: Place) -> Redactor {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_planted_secret_stays_in_no_form(

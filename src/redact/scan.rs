@@ -29,7 +29,9 @@ impl Walk<'_> {
             }
         });
         elements(text, wanted, |class, key, value| {
-            if in_text(class, value, true, prose) && verdict(KeyClass::Always, value).is_some() {
+            // Data, not code; but also labels: `<password>Wachtwoord</password>`.
+            let class = if class == KeyClass::Always { KeyClass::Likely } else { class };
+            if verdict(class, value).is_some() && !value.contains(char::is_whitespace) {
                 found.push((key, value, Why::Key));
             }
         });

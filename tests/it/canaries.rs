@@ -430,15 +430,27 @@ fn no_canary_leaves_a_live_session() {
     };
     let learn = ["recipe", "learn-batch", "--manifest", manifest.to_str().unwrap(), "--json"];
 
-    // Killed in the middle, at several places.
-    for wait_ms in [700, 1500, 3000] {
+    // Killed in the middle: when the browser has started, when it has been watched, while its recording is judged.
+    let stored = |step: &str| {
+        let tasks =
+            std::fs::read_dir(home.path().join("artifacts")).into_iter().flatten().flatten();
+        let mut files =
+            tasks.flat_map(|it| std::fs::read_dir(it.path()).into_iter().flatten().flatten());
+        files.any(|it| it.file_name().to_string_lossy().starts_with(step))
+    };
+    let started = || std::fs::read_dir(temp.path()).unwrap().next().is_some();
+    let moments: [&dyn Fn() -> bool; 3] = [&started, &|| stored("01_"), &|| stored("03_")];
+    for come in moments {
         let mut child = command(&[&learn[..], &["--resume"]].concat())
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
-        child.kill().unwrap();
+        while child.try_wait().unwrap().is_none() && !come() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        // It may have ended already.
+        let _ = child.kill();
         child.wait().unwrap();
         hunt.below(home.path(), &mut caught);
         hunt.below(temp.path(), &mut caught);

@@ -30,7 +30,7 @@ fn example() -> Value {
              "response": {"status": 200, "headers": [], "content": {"mimeType": "image/png", "size": 4, "encoding": "base64", "text": "iVBORwD/"}}},
             {"startedDateTime": "2026-01-01T00:00:02.000Z", "time": 5, "request": {"method": "GET", "url": "http://shop.test/", "headers": []},
              "response": {"status": 200, "headers": [{"name": "WWW-Authenticate", "value": "Digest realm=\"shop\", nonce=\"dcd98b7102dd2f0e8b11d0f6\""}], "content": {"mimeType": "text/html",
-                "text": format!("<meta name=\"csrf-token\" content=\"letmein\"><p title='{SECRET}'>Hello</p>")}}}
+                "text": format!("<input type=\"hidden\" name=\"password\" value=\"letmein\"><p title='{SECRET}'>Hello</p>")}}}
         ]
     }})
 }
