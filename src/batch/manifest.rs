@@ -10,7 +10,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::{
-    browser::Step,
+    browser::{Step, Wait},
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
     pipeline::{Source, Task, read_bounded},
@@ -196,10 +196,25 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
         }
     }
     if !allow_secrets {
-        let values = task.examples.iter().flat_map(BTreeMap::values);
-        if let Some(why) =
-            texts.into_iter().chain(values).find_map(|it| redact::probable_secret(it))
-        {
+        let steps = match &task.source {
+            Source::Live { steps, .. } => steps.as_slice(),
+            Source::Har { .. } => &[],
+        };
+        let mut typed: Vec<(&str, &str)> =
+            task.examples.iter().flatten().map(|(name, value)| (&**name, &**value)).collect();
+        for step in steps {
+            match step {
+                // What is filled in from an example is judged there.
+                Step::Fill(it) if !it.value.contains('{') => typed.push((&it.name, &it.value)),
+                Step::Click(it) => texts.push(&it.name),
+                Step::WaitFor(Wait::Text(it) | Wait::Request(it)) => texts.push(it),
+                _ => {}
+            }
+        }
+        let told = texts.into_iter().find_map(|it| redact::probable_secret(it));
+        let why =
+            told.or_else(|| typed.iter().find_map(|(name, it)| redact::typed_secret(name, it)));
+        if let Some(why) = why {
             return Err(Error::new(
                 Code::SecretInTask,
                 format!("the task seems to hold a secret ({why})"),

@@ -37,7 +37,7 @@ use self::{cdp::Cdp, launch::Process};
 pub use self::{
     context::Context,
     launch::find_chromium,
-    plan::{Plan, Step},
+    plan::{Plan, Step, Wait},
 };
 use crate::{
     egress::EgressPolicy,

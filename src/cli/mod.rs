@@ -15,6 +15,7 @@ mod learn;
 mod learn_batch;
 mod list;
 mod progress;
+mod redact;
 mod run;
 mod testbed_serve;
 mod validate;
@@ -63,6 +64,7 @@ enum Command {
     #[command(subcommand)]
     Testbed(Testbed),
     Eval(eval::Args),
+    Redact(redact::Args),
     /// Make cases for `eval`
     #[command(subcommand, hide = true)]
     Corpus(Corpus),
@@ -125,6 +127,8 @@ impl Command {
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
             Self::Eval(it) => it.json,
+            // Its stdout may be the HAR.
+            Self::Redact(it) => it.json && it.to_file(),
             Self::Recipe(_) | Self::Testbed(_) | Self::Corpus(_) => false,
         }
     }
@@ -166,6 +170,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
             Command::Eval(args) => eval::run(&args, global),
+            Command::Redact(args) => redact::run(args, global),
             Command::Doctor(args) => doctor::run(args, global).await,
         }
     })

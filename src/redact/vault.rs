@@ -26,6 +26,8 @@ pub struct Vault {
     names: BTreeMap<String, u32>,
     /// Values that the user allowed or typed: never looked for elsewhere.
     harmless: Vec<String>,
+    /// Cookies are looked for everywhere, also those made of words.
+    thorough: bool,
     matcher: Matcher,
     sealed: bool,
 }
@@ -68,6 +70,11 @@ impl Vault {
             self.publish(at);
         }
         at
+    }
+
+    /// For what leaves this machine: no long value of a cookie stays anywhere, whatever it looks like.
+    pub fn thorough() -> Self {
+        Self { thorough: true, ..Self::default() }
     }
 
     /// Keeps a value that a request sends as an identifier; bounded.
@@ -122,7 +129,7 @@ impl Vault {
         let known = &self.known[at];
         let certain = !matches!(known.why, Why::Entropy);
         if (certain || self.propagated < MAX_PROPAGATED)
-            && propagates(&known.value, known.why)
+            && (propagates(&known.value, known.why) || (self.thorough && lasting(known)))
             && !self.harmless.contains(&known.value.to_lowercase())
         {
             self.propagated += usize::from(!certain);
@@ -237,6 +244,20 @@ fn label(name: &str) -> String {
     }
 }
 
+/// Whether a placeholder stands in it: what is left was judged when that was written.
+pub fn holds_placeholder(text: &str) -> bool {
+    text.match_indices("[REDACTED:").any(|(at, open)| {
+        text[at + open.len()..]
+            .split_once(']')
+            .is_some_and(|(name, _)| (1..=48).contains(&name.len()) && name.bytes().all(labels))
+    })
+}
+
+/// What names in placeholders are made of, and the `#` before a number.
+fn labels(b: u8) -> bool {
+    b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.#".contains(&b)
+}
+
 /// Short values and plain words occur everywhere by chance.
 fn propagates(value: &str, why: Why) -> bool {
     if value.len() < 6 {
@@ -267,6 +288,14 @@ fn propagates(value: &str, why: Why) -> bool {
         return false;
     }
     !natural(value)
+}
+
+/// A long cookie that is not an address.
+fn lasting(known: &Known) -> bool {
+    matches!(known.why, Why::Cookie | Why::Header)
+        && known.value.len() >= 16
+        && !known.value.contains("://")
+        && !known.value.starts_with('/')
 }
 
 fn hash(bytes: &[u8]) -> u64 {
@@ -324,6 +353,10 @@ mod tests {
             r#"{"u":"q/9+Zx\"81==Kd"}"#,
             r#"{"u":"q\/9+Zx\"81==Kd"}"#,
             "<a u=\"q/9+Zx&quot;81==Kd\">",
+            "<a u=\"q&#x2F;9&#43;Zx&#34;81&#x3D;=Kd\">",
+            r#"{\"u\":\"q\/9\u002BZx\\\"81==Kd\"}"#,
+            "712f392b5a782238313d3d4b64",
+            "u=q%252F9%252BZx%252281%253D%253DKd",
         ] {
             assert!(it.propagate(text, |_| ()).is_some(), "{text}");
         }

@@ -97,7 +97,7 @@ impl Walk<'_> {
     }
 
     fn open(&mut self, key: &str, value: &str, place: Place, depth: u32) -> Option<String> {
-        if value.len() < 4 {
+        if value.len() < 3 {
             return None;
         }
         if is_placeholder(value) {
@@ -117,7 +117,9 @@ impl Walk<'_> {
             // Known values may stand between the parts, too.
             return opened.map(|it| self.sink.plain(&it).unwrap_or(it));
         }
-        if let Some(why) = verdict(class, value)
+        // Where a key was cut behind its prefix: `sbp_ = 0f1e…`.
+        let cut = key.ends_with(['_', '-']) && formats::known(&format!("{key}{value}")).is_some();
+        if let Some(why) = verdict(class, value).or(cut.then_some(Why::Format))
             && !(why == Why::Format && self.rules.allowed(key))
             && !(why == Why::Entropy
                 && (self.rules.was_typed(value) || (place == Place::Answer && depth > 0)))
@@ -276,7 +278,7 @@ impl Walk<'_> {
             // `"pin": 492039`: a number is a secret only where the name leaves no doubt.
             Value::Number(number) if self.rules.class(key, inner) == KeyClass::Always => {
                 let text = number.to_string();
-                if text.len() >= 4
+                if text.len() >= 3
                     && let Some(new) = self.sink.secret(key, &text, Why::Key)
                 {
                     *value = Value::String(new);
@@ -289,6 +291,11 @@ impl Walk<'_> {
             _ => {}
         }
         changed
+    }
+
+    /// Text that is known to be an address, absolute or not.
+    pub fn link(&mut self, text: &str) -> Option<String> {
+        self.url(text, Place::Query, 0)
     }
 
     /// A URL in a value: user information, path, query and fragment, other bytes untouched.
@@ -322,6 +329,16 @@ impl Walk<'_> {
             && let Some(new) = self.sink.secret("password", password, Why::Key)
         {
             head = format!("{scheme}://{name}:{new}@{host}");
+            changed = true;
+        }
+        // `https://TOKEN@host`: where the user is no one's name.
+        if let Some((user, host)) = head.rsplit_once('@')
+            && let Some((scheme, name)) = user.split_once("://")
+            && name.len() >= 12
+            && looks_issued(name)
+            && let Some(new) = self.sink.secret("user", &decode_percent(name), Why::Key)
+        {
+            head = format!("{scheme}://{}@{host}", percent(&new));
             changed = true;
         }
         let new = match path.rsplit_once('/') {

@@ -7,6 +7,7 @@
 )]
 
 mod blocked;
+mod canaries;
 mod choose;
 mod cli;
 mod eval;
@@ -17,6 +18,8 @@ mod library;
 mod model;
 mod polite;
 mod quickstart;
+mod redact;
+mod secrets;
 mod support;
 mod threats;
 mod tidy;
