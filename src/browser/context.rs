@@ -336,6 +336,12 @@ impl Context {
         self.shared.blocked()
     }
 
+    /// What got as far as the proxy before it was refused.
+    #[cfg(test)]
+    pub fn blocked_by_proxy(&self) -> Vec<BlockedRequest> {
+        self.shared.proxy.blocked()
+    }
+
     /// Closes the page and forgets cookies and cache.
     pub async fn dispose(self) -> Result<()> {
         let params = json!({ "browserContextId": self.shared.id });
