@@ -109,6 +109,12 @@ impl Default for BrowserSettings {
     }
 }
 
+impl BrowserSettings {
+    pub fn session_ttl(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(u64::from(self.session_ttl_minutes) * 60)
+    }
+}
+
 /// Settings of `[browser]` that other tools have, and why this one has not.
 const NOT_OFFERED: &[(&[&str], &str)] = &[
     (

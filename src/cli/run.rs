@@ -1,20 +1,15 @@
 //! `commis recipe run`
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use super::{Global, learn::pairs, wire};
 use crate::{
-    browser::Context,
     egress::EgressPolicy,
     error::{Code, Error, Result},
     ids::RecipeName,
-    pipeline::BrowserPool,
+    pipeline::{BrowserPool, Sessions},
     recipe::{
-        model::{Recipe, SlotSource, Status, TransportKind},
+        model::{Recipe, Status, TransportKind},
         registry::Registry,
     },
     runner::{self, RecipeRunResult},
@@ -106,38 +101,18 @@ async fn in_session(
     settings: BrowserSettings,
 ) -> Result<RecipeRunResult> {
     let start = Instant::now();
-    let pool = BrowserPool::new(policy, settings);
-    let mut context = pool.context().await?;
+    let ttl = settings.session_ttl();
+    let sessions = Sessions::new(BrowserPool::new(policy, settings), ttl);
     let end = async {
-        context.open(&recipe.source_url, Duration::from_secs(30)).await?;
-        let slots = slots(recipe, &context).await?;
-        Ok(runner::run(compiled, params, &slots, &*context.transport(kind)).await)
+        let session = sessions.of(&recipe.source_url).await?;
+        let ms = start.elapsed().as_millis();
+        wire::say(&format!("session {}: open after {ms} ms in a browser", session.id));
+        let slots = session.slots(recipe).await?;
+        Ok(runner::run(compiled, params, &slots, &*session.transport(kind)).await)
     }
     .await;
-    // It is going away either way.
-    let _ = context.dispose().await;
-    pool.close().await;
-    wire::say(&format!("session: {} ms in a browser", start.elapsed().as_millis()));
+    sessions.close().await;
     end
-}
-
-async fn slots(recipe: &Recipe, context: &Context) -> Result<BTreeMap<String, String>> {
-    let mut out = BTreeMap::new();
-    for slot in &recipe.slots {
-        let (value, what) = match &slot.from {
-            SlotSource::Cookie { name } => {
-                (context.cookie(name).await?, format!("cookie `{name}`"))
-            }
-            SlotSource::Meta { name } => (context.meta(name).await?, format!("meta `{name}`")),
-            _ => continue,
-        };
-        let value = value.ok_or_else(|| {
-            Error::new(Code::SessionRequired, format!("{} has no {what}", recipe.source_url))
-                .hint("the site may ask for a login, or it changed; learn the recipe again")
-        })?;
-        out.insert(slot.name.clone(), value);
-    }
-    Ok(out)
 }
 
 fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {
