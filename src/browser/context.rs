@@ -311,6 +311,11 @@ impl Context {
         Ok(found.into_iter().next().map(|it| it.value))
     }
 
+    /// Whether its page and its browser are still there.
+    pub fn is_alive(&self) -> bool {
+        !self.shared.cdp.is_closed() && self.shared.page().is_ok()
+    }
+
     /// The transport of that kind in this session; only [`TransportKind::InPageFetch`] sends from within the page.
     pub fn transport(&self, kind: TransportKind) -> Box<dyn Transport> {
         match kind {
@@ -334,6 +339,12 @@ impl Context {
     #[cfg(test)]
     pub fn blocked(&self) -> Vec<BlockedRequest> {
         self.shared.blocked()
+    }
+
+    /// What got as far as the proxy before it was refused.
+    #[cfg(test)]
+    pub fn blocked_by_proxy(&self) -> Vec<BlockedRequest> {
+        self.shared.proxy.blocked()
     }
 
     /// Closes the page and forgets cookies and cache.

@@ -12,13 +12,12 @@ use super::{
     wire::{self, Place, clean},
 };
 use crate::{
-    browser::Context,
     egress::{EgressPolicy, limits::Permit},
     error::{Code, Error, Result},
     ids::RecipeName,
-    pipeline::BrowserPool,
+    pipeline::{BrowserPool, Sessions},
     recipe::{
-        model::{Recipe, SlotSource, Status, TransportKind},
+        model::{Recipe, Status, TransportKind},
         registry::Registry,
     },
     runner::{self, Compiled, RecipeRunResult, call::Caller},
@@ -121,32 +120,65 @@ pub async fn call(
     browser: &BrowserSettings,
     fallback: Fallback,
 ) -> Result<RecipeRunResult> {
-    let permit = match caller.enter(compiled).await {
-        Ok(it) => it,
-        Err(err) => return Ok(RecipeRunResult::failed(recipe.transport(), &err)),
-    };
-    let kind = recipe.transport();
-    let first = if kind.in_session() {
-        in_session(recipe, kind, compiled, params, caller, &permit, browser.clone()).await?
-    } else {
-        caller.call(&permit, compiled, params).await
-    };
-    let Some(kind) = tier_up(kind).filter(|_| fallback == Fallback::Allowed) else {
-        return Ok(first);
-    };
-    if !steps_up(compiled, &first) {
-        return Ok(first);
+    // No browser starts before a session is asked for.
+    let pool = BrowserPool::new(Arc::clone(caller.policy()), browser.clone());
+    let sessions = Sessions::new(pool, browser.session_ttl());
+    let call = Call { recipe, compiled, params, caller, sessions: &sessions };
+    let result = call.made(fallback).await;
+    sessions.close().await;
+    result
+}
+
+/// What the tiers of one call share.
+struct Call<'a> {
+    recipe: &'a Recipe,
+    compiled: &'a Compiled,
+    params: &'a BTreeMap<String, String>,
+    caller: &'a Caller,
+    sessions: &'a Sessions,
+}
+
+impl Call<'_> {
+    async fn made(&self, fallback: Fallback) -> Result<RecipeRunResult> {
+        let kind = self.recipe.transport();
+        let permit = match self.caller.enter(self.compiled).await {
+            Ok(it) => it,
+            Err(err) => return Ok(RecipeRunResult::failed(kind, &err)),
+        };
+        let first = self.through(kind, &permit).await?;
+        let Some(kind) = tier_up(kind).filter(|_| fallback == Fallback::Allowed) else {
+            return Ok(first);
+        };
+        if !steps_up(self.compiled, &first) {
+            return Ok(first);
+        }
+        let error = first.error.as_deref().unwrap_or_default();
+        let name = &self.recipe.name;
+        wire::say(&clean(&format!("{name}: {error}; once more in a browser's session")));
+        match self.through(kind, &permit).await {
+            Ok(second) => Ok(RecipeRunResult {
+                fallback_from: Some(first.transport_used),
+                attempts: first.attempts + second.attempts,
+                ..second
+            }),
+            // Without a page there is nothing new to say.
+            Err(_) => Ok(first),
+        }
     }
-    let error = first.error.as_deref().unwrap_or_default();
-    wire::say(&clean(&format!("{}: {error}; once more in a browser's session", recipe.name)));
-    match in_session(recipe, kind, compiled, params, caller, &permit, browser.clone()).await {
-        Ok(second) => Ok(RecipeRunResult {
-            fallback_from: Some(first.transport_used),
-            attempts: first.attempts + second.attempts,
-            ..second
-        }),
-        // Without a page there is nothing new to say.
-        Err(_) => Ok(first),
+
+    /// In a session, the source page is opened in a headless browser, and what the call needs is taken from it.
+    async fn through(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
+        let Self { recipe, compiled, params, caller, sessions } = *self;
+        if !kind.in_session() {
+            return Ok(caller.call(permit, compiled, params).await);
+        }
+        let start = Instant::now();
+        let session = sessions.of(&recipe.source_url).await?;
+        let ms = start.elapsed().as_millis();
+        wire::say(&format!("session {}: open after {ms} ms in a browser", session.id));
+        let slots = session.slots(recipe).await?;
+        let transport = session.transport(kind);
+        Ok(caller.call_through(permit, compiled, params, &slots, &*transport).await)
     }
 }
 
@@ -165,52 +197,6 @@ fn steps_up(compiled: &Compiled, failed: &RecipeRunResult) -> bool {
     matches!(code, Some(Code::Timeout | Code::ConnectFailed))
         && compiled.repeatable()
         && !compiled.has_key()
-}
-
-/// Opens the source page in a headless browser, takes from it what the call needs, and sends in its session.
-async fn in_session(
-    recipe: &Recipe,
-    kind: TransportKind,
-    compiled: &Compiled,
-    params: &BTreeMap<String, String>,
-    caller: &Caller,
-    permit: &Permit,
-    settings: BrowserSettings,
-) -> Result<RecipeRunResult> {
-    let start = Instant::now();
-    let pool = BrowserPool::new(Arc::clone(caller.policy()), settings);
-    let mut context = pool.context().await?;
-    let end = async {
-        context.open(&recipe.source_url, Duration::from_secs(30)).await?;
-        let slots = slots(recipe, &context).await?;
-        let transport = context.transport(kind);
-        Ok(caller.call_through(permit, compiled, params, &slots, &*transport).await)
-    }
-    .await;
-    // It is going away either way.
-    let _ = context.dispose().await;
-    pool.close().await;
-    wire::say(&format!("session: {} ms in a browser", start.elapsed().as_millis()));
-    end
-}
-
-async fn slots(recipe: &Recipe, context: &Context) -> Result<BTreeMap<String, String>> {
-    let mut out = BTreeMap::new();
-    for slot in &recipe.slots {
-        let (value, what) = match &slot.from {
-            SlotSource::Cookie { name } => {
-                (context.cookie(name).await?, format!("cookie `{name}`"))
-            }
-            SlotSource::Meta { name } => (context.meta(name).await?, format!("meta `{name}`")),
-            _ => continue,
-        };
-        let value = value.ok_or_else(|| {
-            Error::new(Code::SessionRequired, format!("{} has no {what}", recipe.source_url))
-                .hint("the site may ask for a login, or it changed; learn the recipe again")
-        })?;
-        out.insert(slot.name.clone(), value);
-    }
-    Ok(out)
 }
 
 fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::Global;
 use crate::{
     artifacts::store::Store,
+    browser::check_arguments,
     egress::EgressPolicy,
     error::{Code, Error, Result},
     model::Client,
@@ -56,6 +57,7 @@ pub fn read(global: &Global) -> Result<(Home, Settings)> {
         )
         .hint(format!("signals are {}", known.join(", "))));
     }
+    check_arguments(&settings.browser.args)?;
     settings.egress.test_hosts.extend(global.test_host.iter().cloned());
     settings.egress.nameserver = global.nameserver.or(settings.egress.nameserver);
     Ok((home, settings))

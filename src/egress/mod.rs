@@ -22,7 +22,7 @@ use self::resolve::{Answer, Cache, Dns, Lookup};
 pub use self::url::{SafeUrl, is_public_suffix, site_of};
 use crate::{
     error::{Code, Error, Result},
-    settings::EgressSettings,
+    settings::{BrowserMode, EgressSettings},
 };
 
 /// The rules, the resolver and its cache. Cheap to clone.
@@ -34,6 +34,7 @@ struct Inner {
     pins: BTreeMap<String, SocketAddr>,
     allowed_ports: Vec<u16>,
     no_network: bool,
+    browser_mode: BrowserMode,
     dns: Box<dyn Lookup>,
     cache: Cache,
 }
@@ -85,9 +86,15 @@ impl EgressPolicy {
             pins,
             allowed_ports: settings.allowed_ports.clone(),
             no_network: settings.no_network,
+            browser_mode: settings.browser_mode,
             dns,
             cache: Cache::default(),
         })))
+    }
+
+    /// When a page's requests are resolved.
+    pub fn browser_mode(&self) -> BrowserMode {
+        self.0.browser_mode
     }
 
     /// Everything that can be said without DNS. `https://host:port/` serves where there is no path (CONNECT).

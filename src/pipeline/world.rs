@@ -51,7 +51,7 @@ impl BrowserPool {
             }
         }
         let exe = find_chromium(self.settings.path.as_deref())?;
-        let browser = Browser::launch(&exe, Arc::clone(&self.policy)).await?;
+        let browser = Browser::launch_with(&exe, Arc::clone(&self.policy), &self.settings).await?;
         let context = browser.context().await?;
         *held = Some(browser);
         Ok(context)

@@ -1,5 +1,7 @@
 //! Real Chromium against a small site on loopback. Where no Chromium is installed, each test says so and passes.
 
+mod apart;
+mod channels;
 mod hostile;
 mod session;
 mod site;

@@ -78,6 +78,19 @@ pc.createOffer().then(it => pc.setLocalDescription(it));
 setTimeout(() => out.textContent ||= 'gathered ' + n, 2000);
 </script>"#;
 
+/// Shows what an earlier visit left, and leaves something everywhere.
+const STATE: &str = r#"<p id="out"></p><script>
+addEventListener('load', async () => {
+  const bases = (await indexedDB.databases()).map(it => it.name);
+  const found = [document.cookie, localStorage.length, sessionStorage.length, window.name, bases.length];
+  document.cookie = 'left=1; max-age=9999';
+  localStorage.left = sessionStorage.left = window.name = 'left';
+  await new Promise(done => { indexedDB.open('left').onsuccess = done; });
+  await (await fetch('/cached', { cache: 'force-cache' })).text();
+  out.textContent = 'found ' + JSON.stringify(found);
+});
+</script>"#;
+
 const MANY: &str = r#"<p id="out"></p><script>
 Promise.all(Array.from({ length: 300 }, (_, i) => fetch('/echo-get?n=' + i).then(r => r.text())))
   .then(all => out.textContent = 'done ' + all.length);
@@ -151,6 +164,9 @@ pub async fn serve() -> Site {
                 axum::Json(serde_json::json!({ "cookie": header("cookie"), "x": header("x-y"), "body": body }))
             }),
         )
+        .route("/html", get(|Query(query): Query<BTreeMap<String, String>>| async move { Html(query["html"].clone()) }))
+        .route("/state", get(|| async { Html(STATE) }))
+        .route("/cached", get(|| async { ([("cache-control", "max-age=9999, immutable")], "x") }))
         .route("/headers", get(headers_seen).post(headers_seen))
         .route("/set", get(set_cookies))
         .route("/away", get(|uri: Uri| async move { Redirect::temporary(uri.query().unwrap_or("")) }))
