@@ -22,7 +22,7 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::{Caps, Outgoing, Reply, Timings, Transport};
+use super::{Caps, Outgoing, Reply, Timings, Transport, header_value, parts};
 use crate::{
     egress::{EgressPolicy, Pinned, SafeUrl},
     error::{Code, Error, Result},
@@ -35,21 +35,6 @@ const MAX_CLIENTS: usize = 64;
 /// What may follow a redirect to another origin; anything else might be a credential under a name of its own.
 const HARMLESS: &[HeaderName] =
     &[header::ACCEPT, header::ACCEPT_LANGUAGE, header::CONTENT_TYPE, header::USER_AGENT];
-/// Belong to the connection, not to a request.
-const FRAMING: &[&str] = &[
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 /// Sends requests from this process to pinned addresses.
 pub struct PublicHttp {
     policy: Arc<EgressPolicy>,
@@ -125,6 +110,13 @@ impl PublicHttp {
             if size > self.caps.headers {
                 return Err(headers_too_large(&url));
             }
+            if response.status() == reqwest::StatusCode::SWITCHING_PROTOCOLS {
+                // Nothing was offered to switch to; what follows is no answer.
+                return Err(Error::new(
+                    Code::ConnectFailed,
+                    format!("`{}` switched to another protocol", url.host()),
+                ));
+            }
             let Some(location) = redirect_of(&response)? else {
                 return self.read(response, &url, hops, timings).await;
             };
@@ -194,6 +186,11 @@ impl PublicHttp {
                 format!("the answer of `{}` is larger than {} bytes", url.host(), self.caps.body),
             )
         };
+        // reqwest takes the header away when it decodes.
+        let coding = response.headers().get(header::CONTENT_ENCODING);
+        if coding.is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
+            return Err(undecodable(url));
+        }
         if response.content_length().is_some_and(|it| it > self.caps.body as u64) {
             return Err(too_large());
         }
@@ -312,29 +309,9 @@ struct Hop {
 }
 
 impl Hop {
-    /// Fails with `METHOD_NOT_ALLOWED`, or `RECIPE_INVALID` for a header that can not be sent.
+    /// Fails as [`parts`].
     fn first(request: &Outgoing) -> Result<Self> {
-        let method = match request.method.as_str() {
-            "GET" => Method::GET,
-            "HEAD" => Method::HEAD,
-            "POST" => Method::POST,
-            other => {
-                let shown: String = other.escape_default().take(20).collect();
-                return Err(Error::new(
-                    Code::MethodNotAllowed,
-                    format!("method `{shown}` is not allowed"),
-                )
-                .hint("GET and POST are"));
-            }
-        };
-        let mut headers = HeaderMap::new();
-        for (name, value) in &request.headers {
-            let parsed = HeaderName::from_bytes(name.as_bytes())
-                .ok()
-                .filter(|it| !FRAMING.contains(&it.as_str()))
-                .ok_or_else(|| bad_header(name))?;
-            headers.append(parsed, header_value(name, value)?);
-        }
+        let (method, mut headers) = parts(request)?;
         headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
         Ok(Self { method, headers, body: request.body.clone() })
     }
@@ -356,15 +333,6 @@ impl Hop {
             }
         }
     }
-}
-
-fn bad_header(name: &str) -> Error {
-    let shown: String = name.escape_default().take(60).collect();
-    Error::new(Code::RecipeInvalid, format!("header `{shown}` can not be sent"))
-}
-
-fn header_value(name: &str, value: &str) -> Result<HeaderValue> {
-    HeaderValue::from_bytes(value.as_bytes()).map_err(|_| bad_header(name))
 }
 
 /// Where the answer redirects to. Statuses 300, 304 and 305 are answers like any other, as they are for `fetch`.
@@ -393,10 +361,11 @@ fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
         }
         cause = it.source();
     }
+    if err.is_decode() && !from_hyper {
+        return undecodable(url).source(err.without_url());
+    }
     let (code, message) = if err.is_timeout() {
         (Code::Timeout, format!("`{host}` did not answer in time"))
-    } else if err.is_decode() && !from_hyper {
-        (Code::ParseError, format!("the body that `{host}` sent does not decompress"))
     } else if err.is_connect() {
         (Code::ConnectFailed, format!("can not connect to `{host}`"))
     } else {
@@ -404,6 +373,10 @@ fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
     };
     // The URL may hold secrets in its query.
     Error::new(code, message).source(err.without_url())
+}
+
+fn undecodable(url: &SafeUrl) -> Error {
+    Error::new(Code::ParseError, format!("the body that `{}` sent does not decompress", url.host()))
 }
 
 fn headers_too_large(url: &SafeUrl) -> Error {
