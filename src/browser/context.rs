@@ -309,6 +309,11 @@ impl Context {
         InPageFetch::new(Arc::clone(&self.shared))
     }
 
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     /// What the policy refused since the context was made or the last recording began.
     #[cfg(test)]
     pub fn blocked(&self) -> Vec<BlockedRequest> {

@@ -35,7 +35,7 @@ const FETCH: &str = "async function (request) {
     if (headers.reduce((n, it) => n + it[0].length + it[1].length, 0) > request.maxHeaders) return { failure: 'headers' };
     const coding = response.headers.get('content-encoding');
     if (coding !== null && !request.codings.includes(coding.toLowerCase())) return { failure: 'coding' };
-    if (coding === null && Number(response.headers.get('content-length')) > request.maxBody) return { failure: 'body' };
+    if (coding === null && request.method !== 'HEAD' && Number(response.headers.get('content-length')) > request.maxBody) return { failure: 'body' };
     const chunks = [];
     let size = 0;
     const reader = response.body ? response.body.getReader() : null;

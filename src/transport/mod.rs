@@ -149,3 +149,5 @@ pub trait Transport: Send + Sync {
 
 #[cfg(test)]
 mod parity_tests;
+#[cfg(test)]
+mod vectors_tests;

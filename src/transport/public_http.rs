@@ -154,6 +154,12 @@ impl PublicHttp {
             headers.insert(header::HOST, header_value("host", &host)?);
             target.set_port(None).map_err(|()| Error::new(Code::Internal, "URL takes no port"))?;
         }
+        #[cfg(test)]
+        if url.literal().is_some_and(|it| pinned.addrs().iter().all(|addr| addr.ip() != it)) {
+            // Nor does it ask a resolver for an address; a stand-in's must win over that too.
+            headers.insert(header::HOST, header_value("host", url.host())?);
+            let _ = target.set_host(Some("literal.invalid"));
+        }
         let mut request =
             self.client(pinned, &target)?.request(hop.method.clone(), target).headers(headers);
         if let Some(body) = &hop.body {
@@ -231,7 +237,7 @@ impl PublicHttp {
             *used = uses;
             return Ok(client.clone());
         }
-        let client = build(pinned, self.caps.headers)?;
+        let client = build(pinned, target, self.caps.headers)?;
         if clients.by_key.len() >= MAX_CLIENTS {
             let oldest = clients.by_key.values().map(|it| it.0).min().unwrap_or(0);
             clients.by_key.retain(|_, (used, _)| *used != oldest);
@@ -260,8 +266,9 @@ impl Transport for PublicHttp {
     }
 }
 
-fn build(pinned: &Pinned, max_headers: usize) -> Result<Client> {
-    let only = Only { host: pinned.url().host().to_owned(), addrs: pinned.addrs().to_vec() };
+fn build(pinned: &Pinned, target: &Url, max_headers: usize) -> Result<Client> {
+    let host = target.host_str().unwrap_or_default().to_owned();
+    let only = Only { host, addrs: pinned.addrs().to_vec() };
     let mut builder = Client::builder()
         .connector_layer(super::connect::Layer)
         .dns_resolver(Arc::new(only))

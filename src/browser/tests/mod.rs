@@ -2,6 +2,7 @@
 
 mod hostile;
 mod site;
+mod vectors;
 
 use std::{
     collections::BTreeMap,
