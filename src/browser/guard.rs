@@ -14,6 +14,7 @@ use super::{
     cdp::{Event, Reply},
     context::{Page, Shared},
     recorder::{MAX_BODY, Read, Recorder},
+    wire::{RequestExtra, pairs},
 };
 use crate::artifacts::recording::{BlockedRequest, TargetKind};
 
@@ -131,7 +132,12 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
         }
         "Browser.downloadWillBegin" => shared.lock().downloads += 1,
-        method if method.starts_with("Network.") => record(shared, event),
+        method if method.starts_with("Network.") => {
+            if method == "Network.requestWillBeSentExtraInfo" {
+                note_language(shared, event);
+            }
+            record(shared, event);
+        }
         _ => {}
     }
 }
@@ -253,6 +259,17 @@ fn judge(shared: &Shared, session: Option<&str>, paused: Paused) {
         let params = json!({ "requestId": id });
         shared.cdp.post(session, "Fetch.continueRequest", params);
     }
+}
+
+/// Only what is on the wire tells: flags, languages of the page and the header differ between builds of Chromium.
+fn note_language(shared: &Shared, event: &Event) {
+    if shared.lock().accept_language.is_some() {
+        return;
+    }
+    let Some(extra) = event.read::<RequestExtra>() else { return };
+    let header = |it: &(String, String)| it.0.eq_ignore_ascii_case("accept-language");
+    let found = pairs(&extra.headers).into_iter().find(header);
+    shared.lock().accept_language = found.map(|it| it.1);
 }
 
 fn record(shared: &Arc<Shared>, event: &Event) {

@@ -1,9 +1,11 @@
-//! Chromium over its debugging pipe: contexts behind our own proxy, a recorder, scripted steps, and `fetch` in the page.
+//! Chromium over its debugging pipe: contexts behind our own proxy, a recorder, scripted steps, and the two transports that
+//! need a session.
 //!
 //! Nothing of it listens on a port but the egress proxies, on loopback. Raw recordings leave this module in memory only.
 
 mod cdp;
 mod context;
+mod cookies;
 mod fetch;
 mod flags;
 mod guard;
@@ -16,6 +18,7 @@ mod page;
 mod plan;
 mod proxy;
 mod recorder;
+mod request;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -33,7 +36,6 @@ use serde_json::json;
 use self::{cdp::Cdp, launch::Process};
 pub use self::{
     context::Context,
-    fetch::InPageFetch,
     launch::find_chromium,
     plan::{Plan, Step},
 };
@@ -54,6 +56,7 @@ struct Inner {
     process: Mutex<Option<Process>>,
     pid: u32,
     product: String,
+    user_agent: String,
 }
 
 impl Browser {
@@ -62,8 +65,10 @@ impl Browser {
     /// Fails with [`Code::BrowserFailed`], with the last words of Chromium in the message.
     pub async fn launch(exe: &Path, policy: Arc<EgressPolicy>) -> Result<Self> {
         #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct Version {
             product: String,
+            user_agent: String,
         }
         let (process, (writer, reader), tail) = launch::spawn(exe)?;
         let pid = process.pid().unwrap_or(0);
@@ -85,12 +90,17 @@ impl Browser {
             process: Mutex::new(Some(process)),
             pid,
             product: version.product,
+            user_agent: version.user_agent,
         })))
     }
 
     /// The product string, such as `HeadlessChrome/156.0.7700.1`.
     pub fn version(&self) -> &str {
         &self.0.product
+    }
+
+    fn user_agent(&self) -> &str {
+        &self.0.user_agent
     }
 
     /// An isolated context with its own proxy and one blank page, guarded from its first request on.

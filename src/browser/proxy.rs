@@ -182,9 +182,8 @@ async fn forward(
     let safe = policy.check(url)?;
     let pinned = policy.pin(&safe).await?;
     let stream = connect(&pinned).await?;
-    let too_large = || {
-        Error::new(Code::HeadersTooLarge, format!("{} sends too many headers", safe.host()))
-    };
+    let too_large =
+        || Error::new(Code::HeadersTooLarge, format!("{} sends too many headers", safe.host()));
     let failed = |err: hyper::Error| {
         if err.is_parse_too_large() {
             return too_large();

@@ -48,7 +48,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             "method": shown.method, "url": shown.url, "body": shown.body,
             "headers": shown.headers.iter().cloned().collect::<BTreeMap<_, _>>(),
             "allowed_domains": recipe.request.allowed_domains,
-            "requires_session": recipe.verification.as_ref().is_some_and(|it| it.requires_session),
+            "requires_session": recipe.transport().in_session(),
         }));
         return Ok(0);
     }

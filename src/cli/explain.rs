@@ -116,16 +116,18 @@ fn status(it: &Recipe) -> String {
 }
 
 fn transport(it: &Recipe) -> String {
-    match &it.verification {
-        Some(proof) if proof.requires_session => format!(
-            "a page: a headless browser opens {} and fetches there, because the site wants its session",
-            it.source_url
+    let page = &it.source_url;
+    match it.transport() {
+        TransportKind::InPageFetch => format!(
+            "a page: a headless browser opens {page} and fetches there, because the site wants its session"
         ),
-        Some(proof) if proof.transport == TransportKind::PublicHttp => {
-            "the client alone: no browser, no cookies".to_owned()
+        TransportKind::ContextRequest => format!(
+            "the client with a session: a headless browser opens {page}, and its cookies go with the request"
+        ),
+        _ if it.verification.is_none() => {
+            "the client alone, not tried yet: no browser, no cookies".to_owned()
         }
-        Some(proof) => proof.transport.as_str().to_owned(),
-        None => "the client alone, not tried yet: no browser, no cookies".to_owned(),
+        _ => "the client alone: no browser, no cookies".to_owned(),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     ids::RecipeName,
     pipeline::BrowserPool,
     recipe::{
-        model::{Recipe, SlotSource, Status},
+        model::{Recipe, SlotSource, Status, TransportKind},
         registry::Registry,
     },
     runner::{self, RecipeRunResult},
@@ -88,16 +88,18 @@ pub async fn call(
     policy: Arc<EgressPolicy>,
     browser: &BrowserSettings,
 ) -> Result<RecipeRunResult> {
-    if recipe.verification.as_ref().is_some_and(|it| it.requires_session) {
-        in_session(recipe, compiled, params, policy, browser.clone()).await
+    let kind = recipe.transport();
+    if kind.in_session() {
+        in_session(recipe, kind, compiled, params, policy, browser.clone()).await
     } else {
         Ok(runner::run(compiled, params, &BTreeMap::new(), http).await)
     }
 }
 
-/// Opens the source page in a headless browser, takes from it what the call needs, and fetches in the page.
+/// Opens the source page in a headless browser, takes from it what the call needs, and sends in its session.
 async fn in_session(
     recipe: &Recipe,
+    kind: TransportKind,
     compiled: &runner::Compiled,
     params: &BTreeMap<String, String>,
     policy: Arc<EgressPolicy>,
@@ -109,7 +111,7 @@ async fn in_session(
     let end = async {
         context.open(&recipe.source_url, Duration::from_secs(30)).await?;
         let slots = slots(recipe, &context).await?;
-        Ok(runner::run(compiled, params, &slots, &context.in_page_fetch()).await)
+        Ok(runner::run(compiled, params, &slots, &*context.transport(kind)).await)
     }
     .await;
     // It is going away either way.

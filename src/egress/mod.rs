@@ -18,7 +18,7 @@ mod tests;
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
 use self::resolve::{Answer, Cache, Dns, Lookup};
-pub use self::url::{SafeUrl, site_of};
+pub use self::url::{SafeUrl, is_public_suffix, site_of};
 use crate::{
     error::{Code, Error, Result},
     settings::EgressSettings,

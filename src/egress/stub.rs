@@ -220,7 +220,9 @@ impl Vector {
     /// scheme is stays one.
     pub fn swapped(&self) -> Self {
         let swap = |text: &str| {
-            text.replace("https://", "\u{0}").replace("http://", "https://").replace('\u{0}', "http://")
+            text.replace("https://", "\u{0}")
+                .replace("http://", "https://")
+                .replace('\u{0}', "http://")
         };
         Self {
             input: swap(&self.input),

@@ -74,6 +74,11 @@ pub fn site_of(url: &str) -> String {
     }
 }
 
+/// Whether nobody's cookies may span that name: it is a public suffix (under `.test` a single label).
+pub fn is_public_suffix(name: &str) -> bool {
+    psl::suffix_str(name).is_none_or(|it| it == name)
+}
+
 fn host_site(name: &str) -> &str {
     if let Some(rest) = name.strip_suffix(".test") {
         let start = rest.rfind('.').map_or(0, |at| at + 1);
@@ -155,9 +160,7 @@ fn has_odd_backslash(text: &str) -> bool {
     let path = rest.split_once(['/', '\\']).map_or("", |it| it.1);
     let authority = &rest[..rest.len() - path.len()];
     let nothing_between = authority == "\\" || path.starts_with('/');
-    scheme.contains('\\')
-        || path.contains('\\')
-        || (authority.ends_with('\\') && nothing_between)
+    scheme.contains('\\') || path.contains('\\') || (authority.ends_with('\\') && nothing_between)
 }
 
 /// `http://@host/` parses to an empty user name, so the text is asked.

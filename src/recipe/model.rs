@@ -36,6 +36,25 @@ pub struct Recipe {
     pub verification: Option<Verification>,
 }
 
+impl Recipe {
+    /// How a run sends it: the way it was proven to work, else the least risky one that has what it needs. A session that
+    /// does not need the page itself is lent to our client.
+    pub fn transport(&self) -> TransportKind {
+        let proven = self.verification.as_ref();
+        let from_page =
+            |it: &Slot| matches!(it.from, SlotSource::Cookie { .. } | SlotSource::Meta { .. });
+        match proven.map(|it| it.transport) {
+            Some(it) if it.in_session() => it,
+            _ if proven.is_some_and(|it| it.requires_session)
+                || self.slots.iter().any(from_page) =>
+            {
+                TransportKind::ContextRequest
+            }
+            _ => TransportKind::PublicHttp,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -283,7 +302,7 @@ pub struct Verification {
 pub enum TransportKind {
     /// Our client, no session.
     PublicHttp,
-    /// Our client with the browser context's cookies (not built yet).
+    /// Our client with the cookies of a browser context that has opened the source page.
     ContextRequest,
     /// `fetch` in the page.
     InPageFetch,
@@ -299,5 +318,10 @@ impl TransportKind {
             Self::InPageFetch => "in_page_fetch",
             Self::Stub => "stub",
         }
+    }
+
+    /// Whether the source page is opened first, so that cookies and what the page holds are there.
+    pub const fn in_session(self) -> bool {
+        matches!(self, Self::ContextRequest | Self::InPageFetch)
     }
 }

@@ -21,9 +21,9 @@ mod world;
 mod tests;
 
 pub use dns::Dns;
+pub use hostile::{HOSTS as HOSTILE_HOSTS, Hostile};
 #[cfg(test)]
 pub use hostile::{LOCATIONS, RAW};
-pub use hostile::{HOSTS as HOSTILE_HOSTS, Hostile};
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

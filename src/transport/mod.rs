@@ -1,10 +1,11 @@
 //! One way to send a request: the trait, its caps and its timings.
 //!
 //! Transports that need a page live in `browser/` and implement [`Transport`] too. Every one of them asks the same
-//! `EgressPolicy` for every hop and applies the same [`Caps`].
+//! `EgressPolicy` for every hop and applies the same [`Caps`]. `context_request` is [`public_http`]'s code with a [`Session`].
 
 mod connect;
 pub mod public_http;
+mod session;
 
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use crate::{
     recipe::model::TransportKind,
 };
 
+pub use self::session::Session;
 pub use crate::recipe::request::Outgoing;
 
 /// An answer within the caps, body decoded. `status` may be anything: judging it is the caller's business.
@@ -145,6 +147,16 @@ fn bad_header(name: &str) -> Error {
 pub trait Transport: Send + Sync {
     fn kind(&self) -> TransportKind;
     fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>>;
+}
+
+impl<T: Transport + ?Sized> Transport for &T {
+    fn kind(&self) -> TransportKind {
+        (**self).kind()
+    }
+
+    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+        (**self).send(request)
+    }
 }
 
 #[cfg(test)]

@@ -132,7 +132,9 @@ const LOCATION_ENDS: &[(&str, End, End)] = &[
 fn scenarios() -> Vec<Scenario> {
     let mut all: Vec<Scenario> =
         RAW_ENDS.iter().map(|(name, end)| same(format!("/raw/{name}"), end)).collect();
-    all.extend(RAW_PAGE_ENDS.iter().map(|(name, end, page)| but(format!("/raw/{name}"), end, page)));
+    all.extend(
+        RAW_PAGE_ENDS.iter().map(|(name, end, page)| but(format!("/raw/{name}"), end, page)),
+    );
     for (name, _) in LOCATIONS {
         let known = LOCATION_ENDS.iter().find(|it| it.0 == *name);
         let (end, page) = known.map_or((REFUSED, REFUSED), |it| (it.1, it.2));
@@ -146,7 +148,10 @@ fn scenarios() -> Vec<Scenario> {
         all.push(but(format!("/chain/{status}/6"), "TOO_MANY_REDIRECTS", REFUSED));
     }
     for status in ["300", "304", "305", "306", "399", "200", "404", "500"] {
-        all.push(same(format!("/to/{status}/private"), Box::leak(status.to_owned().into_boxed_str())));
+        all.push(same(
+            format!("/to/{status}/private"),
+            Box::leak(status.to_owned().into_boxed_str()),
+        ));
     }
     all.extend([
         but("/loop", "TOO_MANY_REDIRECTS", REFUSED),
@@ -202,11 +207,8 @@ fn scenarios() -> Vec<Scenario> {
 
 #[test]
 fn every_raw_answer_has_an_end() {
-    let named: BTreeSet<&str> = RAW_ENDS
-        .iter()
-        .map(|it| it.0)
-        .chain(RAW_PAGE_ENDS.iter().map(|it| it.0))
-        .collect();
+    let named: BTreeSet<&str> =
+        RAW_ENDS.iter().map(|it| it.0).chain(RAW_PAGE_ENDS.iter().map(|it| it.0)).collect();
     let served: BTreeSet<&str> = RAW.iter().map(|it| it.0).collect();
     assert_eq!(named, served);
 }
@@ -239,6 +241,7 @@ async fn subjects(web: &Hostile) -> Subjects {
     let browser = Browser::launch(&exe, policy).await.unwrap();
     let mut context = browser.context().await.unwrap();
     context.open("http://wild.test/", Duration::from_secs(10)).await.unwrap();
+    all.push(Box::new(context.context_request().with_caps(CAPS)));
     all.push(Box::new(context.in_page_fetch().with_caps(CAPS)));
     Subjects { all, _browser: Some((browser, context)) }
 }
@@ -344,7 +347,11 @@ async fn credentials_and_bodies_stay_with_their_origin() {
                 let got = end(&transport.send(&request).await);
                 let repeats = method == "POST" && matches!(status, 307 | 308);
                 let refused = kind == TransportKind::InPageFetch || repeats;
-                assert_eq!(got, if refused { REFUSED } else { "200" }, "{kind:?} {method} {status}");
+                assert_eq!(
+                    got,
+                    if refused { REFUSED } else { "200" },
+                    "{kind:?} {method} {status}"
+                );
                 let seen = web.seen().split_off(before);
                 assert_eq!(seen[0].header("x-key"), Some("secret"), "{kind:?}");
                 for it in &seen[1..] {
@@ -432,7 +439,10 @@ async fn transports_end_alike() {
     }
     wrong.sort();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    let strays: Vec<_> =
-        web.seen().into_iter().filter(|it| !matches!(&*it.host, "wild.test" | "away.test")).collect();
+    let strays: Vec<_> = web
+        .seen()
+        .into_iter()
+        .filter(|it| !matches!(&*it.host, "wild.test" | "away.test"))
+        .collect();
     assert!(strays.is_empty(), "reached by another name: {strays:#?}");
 }

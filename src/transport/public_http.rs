@@ -1,4 +1,5 @@
-//! `public_http`: our own client, with no session and nothing from the environment.
+//! `public_http`: our own client, with nothing from the environment, and no session unless a call brings one
+//! ([`PublicHttp::call`], what `context_request` is made of).
 //!
 //! reqwest gets one client per set of pinned addresses, whose resolver knows that set and nothing else, so a pooled
 //! connection always leads where the policy last looked. Proxies, redirects, retries and the referer are off; redirects
@@ -22,7 +23,7 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::{Caps, Outgoing, Reply, Timings, Transport, header_value, parts};
+use super::{Caps, Outgoing, Reply, Session, Timings, Transport, header_value, parts};
 use crate::{
     egress::{EgressPolicy, Pinned, SafeUrl},
     error::{Code, Error, Result},
@@ -73,7 +74,25 @@ impl PublicHttp {
         Ok(Self { policy, caps, clients: Mutex::default() })
     }
 
-    async fn follow(&self, request: &Outgoing, timings: &mut Timings) -> Result<Reply> {
+    /// Sends a request, by itself or in a session. Fails with the codes of [`Transport::send`] and of the session.
+    pub async fn call(&self, request: &Outgoing, session: Option<&dyn Session>) -> Result<Reply> {
+        let mut timings = Timings::default();
+        let follow = self.follow(request, session, &mut timings);
+        match tokio::time::timeout(self.caps.total, follow).await {
+            Ok(result) => result,
+            Err(_) => Err(Error::new(
+                Code::Timeout,
+                format!("no complete answer within {:?}", self.caps.total),
+            )),
+        }
+    }
+
+    async fn follow(
+        &self,
+        request: &Outgoing,
+        mut session: Option<&dyn Session>,
+        timings: &mut Timings,
+    ) -> Result<Reply> {
         let start = Instant::now();
         let mut hop = Hop::first(request)?;
         let mut url = self.policy.check(&request.url)?;
@@ -90,12 +109,18 @@ impl PublicHttp {
             )
             .hint("list it in allowed_domains"));
         }
+        if let Some(session) = session {
+            hop.identify(session.identity(&url))?;
+        }
         timings.validate += micros(start);
         let mut hops = 0;
         loop {
             let start = Instant::now();
             let pinned = self.policy.pin(&url).await?;
             timings.dns += micros(start);
+            if let Some(session) = session {
+                hop.set_cookies(session.cookies(&url).await?)?;
+            }
 
             let start = Instant::now();
             let (response, connect) = super::connect::timed(self.exchange(&pinned, &hop)).await;
@@ -116,6 +141,12 @@ impl PublicHttp {
                     Code::ConnectFailed,
                     format!("`{}` switched to another protocol", url.host()),
                 ));
+            }
+            if let Some(session) = session {
+                let set = response.headers().get_all(header::SET_COOKIE);
+                // Chromium holds no text that is none either.
+                let set = set.iter().filter_map(|it| Some(it.to_str().ok()?.to_owned()));
+                session.keep(&url, set.collect()).await?;
             }
             let Some(location) = redirect_of(&response)? else {
                 return self.read(response, &url, hops, timings).await;
@@ -139,6 +170,7 @@ impl PublicHttp {
                 ));
             }
             hop.redirected(status, next.same_origin(&url));
+            session = session.filter(|_| next.same_origin(&url));
             url = next;
             timings.validate += micros(start);
         }
@@ -204,6 +236,8 @@ impl PublicHttp {
         let headers = response
             .headers()
             .iter()
+            // A session's secrets are no part of an answer, as they are none for a page.
+            .filter(|(name, _)| **name != header::SET_COOKIE)
             .map(|(name, value)| {
                 let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
                 (name.as_str().to_owned(), value)
@@ -253,16 +287,7 @@ impl Transport for PublicHttp {
     }
 
     fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
-        Box::pin(async move {
-            let mut timings = Timings::default();
-            match tokio::time::timeout(self.caps.total, self.follow(request, &mut timings)).await {
-                Ok(result) => result,
-                Err(_) => Err(Error::new(
-                    Code::Timeout,
-                    format!("no complete answer within {:?}", self.caps.total),
-                )),
-            }
-        })
+        Box::pin(self.call(request, None))
     }
 }
 
@@ -321,6 +346,25 @@ impl Hop {
         let (method, mut headers) = parts(request)?;
         headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
         Ok(Self { method, headers, body: request.body.clone() })
+    }
+
+    fn identify(&mut self, headers: Vec<(&'static str, String)>) -> Result<()> {
+        for (name, value) in headers {
+            let value = header_value(name, &value)?;
+            self.headers.entry(HeaderName::from_static(name)).or_insert(value);
+        }
+        Ok(())
+    }
+
+    /// The session's cookies and no others.
+    fn set_cookies(&mut self, cookies: Option<String>) -> Result<()> {
+        self.headers.remove(header::COOKIE);
+        if let Some(cookies) = cookies {
+            let mut value = header_value("cookie", &cookies)?;
+            value.set_sensitive(true);
+            self.headers.insert(header::COOKIE, value);
+        }
+        Ok(())
     }
 
     /// Fetch standard, "HTTP-redirect fetch": 307 and 308 repeat the request; the others make a POST a GET. Credentials do

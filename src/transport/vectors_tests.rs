@@ -109,8 +109,7 @@ async fn names_that_change_or_mix_are_refused_in_every_attempt() {
         let shown = format!("{rows:?}");
         let table = Table::new([("a.example.net".to_owned(), rows)].into());
         let asked = Arc::clone(&table.asked);
-        let policy =
-            EgressPolicy::stubbed(&EgressSettings::default(), table, stand_ins.clone());
+        let policy = EgressPolicy::stubbed(&EgressSettings::default(), table, stand_ins.clone());
         let policy = Arc::new(policy);
         let mut ends = Vec::new();
         for attempt in 1..=2 {

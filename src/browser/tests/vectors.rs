@@ -20,7 +20,8 @@ const FETCH: &str = "async function (url) {
 enum How {
     Fetch,
     Navigate,
-    Transport,
+    InPage,
+    InContext,
 }
 
 /// Vectors whose tables do not contradict each other, so that they can share one browser.
@@ -75,7 +76,7 @@ impl Rig {
                 called.unwrap();
             }
             How::Navigate => unreachable!("needs the context for itself"),
-            How::Transport => {
+            How::InPage | How::InContext => {
                 let request = Outgoing {
                     method: "GET".to_owned(),
                     url: url.to_owned(),
@@ -83,7 +84,11 @@ impl Rig {
                     body: None,
                     allowed_domains: Vec::new(),
                 };
-                let _ = self.context.in_page_fetch().send(&request).await;
+                let _ = if how == How::InPage {
+                    self.context.in_page_fetch().send(&request).await
+                } else {
+                    self.context.context_request().send(&request).await
+                };
             }
         }
     }
@@ -100,7 +105,7 @@ impl Rig {
     /// Whether what the browser makes of the text may be visited, though the policy refuses the text: it drops white space and
     /// reads slashes its own way, and the proxy judges what comes out.
     fn is_read_otherwise(&self, how: How, it: &Vector) -> bool {
-        let Ok(mut read) = url::Url::parse(&it.input) else { return false };
+        let Ok(mut read) = url::Url::parse(&it.input) else { return how == How::Fetch };
         let _ = (read.set_username(""), read.set_password(None));
         how == How::Fetch && self.policy.check(read.as_str()).is_ok()
     }
@@ -119,26 +124,23 @@ async fn ssrf_vectors_reach_nothing_that_is_denied() {
     let all = [all, swapped].concat();
     let mut wrong = Vec::new();
     let mut rig = Rig::start(&exe, &web).await;
-    for how in [How::Fetch, How::Navigate, How::Transport] {
+    for how in [How::Fetch, How::Navigate, How::InPage, How::InContext] {
         let begun = Instant::now();
         for (rows, vectors) in groups(&all) {
             rig.policy.restub(&rig.table, rows);
             if how != How::Navigate {
                 rig.context.open("http://wild.test/", Duration::from_secs(10)).await.unwrap();
             }
-            let (refused, others): (Vec<&Vector>, Vec<&Vector>) =
-                vectors.iter().partition(|it| {
-                    !it.is_allowed() && it.hops.is_empty() && !rig.is_read_otherwise(how, it)
-                });
+            let (refused, others): (Vec<&Vector>, Vec<&Vector>) = vectors.iter().partition(|it| {
+                !it.is_allowed() && it.hops.is_empty() && !rig.is_read_otherwise(how, it)
+            });
             // All at once: not one connection may be tried.
             if how == How::Navigate {
                 for it in &refused {
                     let _ = rig.context.open(&it.input, Duration::from_secs(5)).await;
                 }
             } else {
-                stream::iter(&refused)
-                    .for_each_concurrent(8, |it| rig.go(how, &it.input))
-                    .await;
+                stream::iter(&refused).for_each_concurrent(8, |it| rig.go(how, &it.input)).await;
             }
             for it in rig.stand_ins.take() {
                 wrong.push(format!("{how:?}: one of many reached {it:?}"));
@@ -151,7 +153,7 @@ async fn ssrf_vectors_reach_nothing_that_is_denied() {
                 // A page may be redirected to another public host; a request of ours may not.
                 let public = |it: &Connect| {
                     let url = format!("http://{}/", it.meant.ip());
-                    how != How::Transport && rig.policy.check(&url).is_ok()
+                    matches!(how, How::Fetch | How::Navigate) && rig.policy.check(&url).is_ok()
                 };
                 if !connects.iter().all(|it| here.contains(&it.meant.ip()) || public(it)) {
                     wrong.push(format!("{how:?} {}: {connects:?}", it.id));

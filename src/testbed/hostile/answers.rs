@@ -60,14 +60,20 @@ pub const RAW: &[(&str, &str)] = &[
     ),
     // Chunks.
     ("chunk-letters", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nok\r\n0\r\n\r\n"),
-    ("chunk-negative", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-2\r\nok\r\n0\r\n\r\n"),
+    (
+        "chunk-negative",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-2\r\nok\r\n0\r\n\r\n",
+    ),
     (
         "chunk-overflow",
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nfffffffffffffffff\r\nok\r\n0\r\n\r\n",
     ),
     ("chunk-cut", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n20\r\nok"),
     ("chunk-no-end", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n"),
-    ("chunk-too-long", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nokok\r\n0\r\n\r\n"),
+    (
+        "chunk-too-long",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nokok\r\n0\r\n\r\n",
+    ),
     // One answer that wants to be two.
     (
         "split-body",
@@ -83,21 +89,51 @@ pub const RAW: &[(&str, &str)] = &[
         "redirect-twice",
         "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\nlocation: /ok\r\ncontent-length: 0\r\n\r\n",
     ),
-    ("redirect-300", "HTTP/1.1 300 Many\r\nlocation: http://127.0.0.1/\r\ncontent-length: 2\r\n\r\nok"),
+    (
+        "redirect-300",
+        "HTTP/1.1 300 Many\r\nlocation: http://127.0.0.1/\r\ncontent-length: 2\r\n\r\nok",
+    ),
     ("redirect-304", "HTTP/1.1 304 Same\r\nlocation: http://127.0.0.1/\r\n\r\n"),
-    ("redirect-305", "HTTP/1.1 305 Proxy\r\nlocation: http://127.0.0.1/\r\ncontent-length: 2\r\n\r\nok"),
-    ("location-without-redirect", "HTTP/1.1 201 Made\r\nlocation: http://127.0.0.1/\r\ncontent-length: 2\r\n\r\nok"),
-    ("refresh", "HTTP/1.1 200 OK\r\nrefresh: 0; url=http://127.0.0.1/\r\ncontent-length: 2\r\n\r\nok"),
+    (
+        "redirect-305",
+        "HTTP/1.1 305 Proxy\r\nlocation: http://127.0.0.1/\r\ncontent-length: 2\r\n\r\nok",
+    ),
+    (
+        "location-without-redirect",
+        "HTTP/1.1 201 Made\r\nlocation: http://127.0.0.1/\r\ncontent-length: 2\r\n\r\nok",
+    ),
+    (
+        "refresh",
+        "HTTP/1.1 200 OK\r\nrefresh: 0; url=http://127.0.0.1/\r\ncontent-length: 2\r\n\r\nok",
+    ),
     // Codings.
-    ("coding-lie", "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 8\r\n\r\nno gzip!"),
+    (
+        "coding-lie",
+        "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 8\r\n\r\nno gzip!",
+    ),
     ("coding-unknown", "HTTP/1.1 200 OK\r\ncontent-encoding: rot13\r\ncontent-length: 2\r\n\r\nbx"),
-    ("coding-identity", "HTTP/1.1 200 OK\r\ncontent-encoding: identity\r\ncontent-length: 2\r\n\r\nok"),
+    (
+        "coding-identity",
+        "HTTP/1.1 200 OK\r\ncontent-encoding: identity\r\ncontent-length: 2\r\n\r\nok",
+    ),
     // Protocols.
-    ("switching", "HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\nok"),
-    ("early-hints", "HTTP/1.1 103 Early Hints\r\nlink: <http://127.0.0.1/>; rel=preload\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
-    ("unauthorized", "HTTP/1.1 401 Who\r\nwww-authenticate: Basic realm=x, Negotiate, NTLM\r\ncontent-length: 2\r\n\r\nno"),
+    (
+        "switching",
+        "HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\nok",
+    ),
+    (
+        "early-hints",
+        "HTTP/1.1 103 Early Hints\r\nlink: <http://127.0.0.1/>; rel=preload\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
+    ),
+    (
+        "unauthorized",
+        "HTTP/1.1 401 Who\r\nwww-authenticate: Basic realm=x, Negotiate, NTLM\r\ncontent-length: 2\r\n\r\nno",
+    ),
     ("forbidden", "HTTP/1.1 403 No\r\ncontent-length: 2\r\n\r\nno"),
-    ("proxy-auth", "HTTP/1.1 407 Who\r\nproxy-authenticate: Basic realm=x\r\ncontent-length: 2\r\n\r\nno"),
+    (
+        "proxy-auth",
+        "HTTP/1.1 407 Who\r\nproxy-authenticate: Basic realm=x\r\ncontent-length: 2\r\n\r\nno",
+    ),
     ("no-content", "HTTP/1.1 204 None\r\n\r\n"),
     ("not-modified", "HTTP/1.1 304 Same\r\n\r\n"),
     // Where a connection can break.
@@ -195,8 +231,7 @@ pub fn steps(ask: &Ask, addr: SocketAddr, told: &Value) -> (Vec<Step>, bool) {
         ["bomb", codings] => {
             let codings = codings.replace('+', ", ");
             let name = codings.replace("raw-", "");
-            let lines =
-                format!("content-encoding: {name}\r\ncontent-type: application/json\r\n");
+            let lines = format!("content-encoding: {name}\r\ncontent-type: application/json\r\n");
             let mut out = vec![send(head("200", &lines))];
             out.extend(bomb(&codings));
             Some(out)
@@ -204,7 +239,8 @@ pub fn steps(ask: &Ask, addr: SocketAddr, told: &Value) -> (Vec<Step>, bool) {
         ["packed", codings] => {
             let codings = codings.replace('+', ", ");
             let body = codings.split(", ").fold(b"ok".to_vec(), |it, coding| pack(coding, &it));
-            let lines = format!("content-encoding: {codings}\r\ncontent-length: {}\r\n", body.len());
+            let lines =
+                format!("content-encoding: {codings}\r\ncontent-length: {}\r\n", body.len());
             Some(vec![send(head("200", &lines)), Step::Send(body.into())])
         }
         ["headers", name, count, size] => {

@@ -65,8 +65,11 @@ impl Ask {
     }
 
     fn told(&self) -> Value {
-        let headers: serde_json::Map<String, Value> =
-            self.headers.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+        let headers: serde_json::Map<String, Value> = self
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.as_str().into()))
+            .collect();
         json!({
             "method": self.method,
             "host": self.host,
