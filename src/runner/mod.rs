@@ -269,3 +269,5 @@ fn millis(micros: u64) -> f64 {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod conformance_tests;

@@ -11,6 +11,7 @@ mod choose;
 mod cli;
 mod eval;
 mod har;
+mod hostile;
 mod learn;
 mod library;
 mod model;

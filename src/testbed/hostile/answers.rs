@@ -314,7 +314,6 @@ pub fn steps(ask: &Ask, addr: SocketAddr, told: &Value) -> (Vec<Step>, bool) {
                 "shared=1; Domain=test",
                 "other=1; Domain=away.test",
                 "suffix=1; Domain=co.uk",
-                "dot=1; Domain=.",
                 "__Host-x=1; Path=/; Domain=wild.test",
             ];
             let lines: String = all.iter().map(|it| format!("set-cookie: {it}\r\n")).collect();
