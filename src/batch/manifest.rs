@@ -320,12 +320,37 @@ mod tests {
     #[test]
     fn a_name_has_one_spelling() {
         for name in [
-            "..", ".", "../x", "a/b", "a\\\\b", "%2e%2e", "a.yaml", "~", "-a", "a-", " a", "A", "a_b", "a b",
+            "..",
+            ".",
+            "../x",
+            "a/b",
+            "a\\\\b",
+            "%2e%2e",
+            "a.yaml",
+            "~",
+            "-a",
+            "a-",
+            " a",
+            "A",
+            "a_b",
+            "a b",
             // Full width, Cyrillic, a ligature, zero width, right to left, and one letter written in two ways.
-            "\u{ff41}", "\u{430}pple", "\u{fb01}x", "a\u{200b}b", "a\u{202e}b", "\u{e9}", "e\u{301}",
-            "\u{131}", "a\\nb", "a\\tb", "a\\0b", "a\\eb",
+            "\u{ff41}",
+            "\u{430}pple",
+            "\u{fb01}x",
+            "a\u{200b}b",
+            "a\u{202e}b",
+            "\u{e9}",
+            "e\u{301}",
+            "\u{131}",
+            "a\\nb",
+            "a\\tb",
+            "a\\0b",
+            "a\\eb",
         ] {
-            let text = format!("version: 1\nrecipes: [{{name: \"{name}\", task: t, url: 'http://a.test/'}}]");
+            let text = format!(
+                "version: 1\nrecipes: [{{name: \"{name}\", task: t, url: 'http://a.test/'}}]"
+            );
             let err = parse(&text).err().unwrap_or_else(|| panic!("{name:?} is taken"));
             assert_eq!(err.code(), Code::ManifestInvalid, "{name:?}: {err}");
             assert!(!err.to_string().contains(char::is_control), "{err}");

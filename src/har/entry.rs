@@ -60,8 +60,9 @@ impl Entry {
         let request_headers = headers(request);
         let response_headers = headers(response);
         // 0 and -1: the request failed, or its answer was never read.
-        let status =
-            number(response, "status").map(|it| it as u16).filter(|it| (100..=599).contains(it));
+        let status = number(response, "status")
+            .and_then(|it| u16::try_from(it).ok())
+            .filter(|it| (100..=599).contains(it));
         let mime = text(content, "mimeType")
             .filter(|it| !it.is_empty() && *it != "x-unknown")
             .or_else(|| find(&response_headers, "content-type"))

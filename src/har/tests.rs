@@ -248,27 +248,36 @@ fn lies_about_sizes_and_codings_are_bounded() {
     let with = |content: Value| json!({"status": 200, "headers": gzip, "content": content});
     let mime = "application/json";
     for (response, want) in [
-        (with(json!({"mimeType": mime, "size": 3, "text": bomb, "encoding": "base64"})), "TooLarge"),
+        (
+            with(json!({"mimeType": mime, "size": 3, "text": bomb, "encoding": "base64"})),
+            "TooLarge",
+        ),
         (with(json!({"mimeType": mime, "size": -1, "text": "[1]"})), "[1]"),
         (with(json!({"mimeType": mime, "size": 1e300, "text": "[1]"})), "[1]"),
         (with(json!({"mimeType": mime, "size": "many", "text": "[1]"})), "[1]"),
-        (with(json!({"mimeType": mime, "text": "*not base64*", "encoding": "base64"})), "*not base64*"),
+        (
+            with(json!({"mimeType": mime, "text": "*not base64*", "encoding": "base64"})),
+            "*not base64*",
+        ),
         (with(json!({"mimeType": mime, "text": "a\u{0}b", "encoding": 7})), "a\u{0}b"),
         (with(json!({"mimeType": mime, "text": "y".repeat(17 << 20)})), "TooLarge"),
         (with(json!({"mimeType": big, "text": "[1]"})), "[1]"),
         (with(json!({"mimeType": {}, "text": true})), "Absent"),
-        (json!({"status": 1e99, "headers": {"x": [1]}, "content": {"text": "[1]"}}), "Failed"),
+        (json!({"status": 1e99, "headers": {"x": [1]}, "content": {"text": "[1]"}}), "[1]"),
+        // Not 200 with something above it.
+        (json!({"status": 65736, "headers": [], "content": {"text": "[1]"}}), "[1]"),
         (json!({"status": -200, "headers": 3, "content": "x"}), "Failed"),
         (json!([]), "Failed"),
     ] {
         let shown: String = response.to_string().chars().take(200).collect();
-        let it = read(&log("x", entry(response)));
+        let it = read(&log("x", entry(response.clone())));
         let raw = &it.recording.exchanges[0];
         let got = match &raw.body {
             RawBody::Captured(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             RawBody::Missing(status) => format!("{status:?}"),
         };
         assert_eq!(got, want, "{shown}");
+        assert_eq!(raw.status, (response["status"] == 200).then_some(200), "{shown}");
         assert!(raw.mime.len() <= 1024 && raw.request_headers.is_empty(), "{shown}");
     }
     let many: Vec<Value> = (0..20_001)

@@ -241,11 +241,14 @@ fn a_parameter_has_its_place_in_path_query_header_and_body_alone() {
         let got = refused("accept: application/json", &format!("{name}: '{{q}}'"));
         assert!(got.starts_with(&format!("RECIPE_INVALID header `{name}`")), "{name}: {got}");
     }
-    for header in ["'{q}': x", "'x-{q}': x", "\"x\\r\\ny\": z", "\"x: y\": z", "'': x", "x-\u{430}: y"] {
+    for header in
+        ["'{q}': x", "'x-{q}': x", "\"x\\r\\ny\": z", "\"x: y\": z", "'': x", "x-\u{430}: y"]
+    {
         let got = refused("accept: application/json", header);
         assert!(got.starts_with("RECIPE_INVALID"), "{header}: {got}");
     }
-    for slot in ["http://127.0.0.1/", "http://169.254.169.254/", "file:///etc/passwd", "{q}", "//x"] {
+    for slot in ["http://127.0.0.1/", "http://169.254.169.254/", "file:///etc/passwd", "{q}", "//x"]
+    {
         let got = refused("'https://www.example.com/', after", &format!("'{slot}', after"));
         assert!(got.starts_with("RECIPE_INVALID"), "{slot}: {got}");
     }
@@ -267,7 +270,9 @@ fn expressions_and_selectors_are_bounded() {
         assert!(got.starts_with("RECIPE_INVALID"), "{bomb:.40}: {got}");
     }
     let html = "type: json\n  extract: 'hits[].{title: title}'";
-    for bomb in [":not(".repeat(90), "a ".repeat(2_000), "a[".to_owned(), "a{}".to_owned(), String::new()] {
+    for bomb in
+        [":not(".repeat(90), "a ".repeat(2_000), "a[".to_owned(), "a{}".to_owned(), String::new()]
+    {
         let by = format!("type: html\n  html: {{ items: \"{bomb}\", fields: {{ a: b }} }}");
         let got = refused(html, &by);
         assert!(got.starts_with("RECIPE_INVALID"), "{bomb:.40}: {got}");

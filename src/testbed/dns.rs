@@ -161,9 +161,9 @@ impl RequestHandler for Zone {
                     match self.look_up(&asked, info.query.query_type()) {
                         Found::Records(found, behind, ttl) => {
                             let own = found.into_iter().map(|it| (name.clone(), it));
-                            let others = behind.into_iter().filter_map(|(name, it)| {
-                                Some((Name::from_ascii(name).ok()?, it))
-                            });
+                            let others = behind
+                                .into_iter()
+                                .filter_map(|(name, it)| Some((Name::from_ascii(name).ok()?, it)));
                             answers.extend(
                                 own.chain(others)
                                     .map(|(name, it)| Record::from_rdata(name, ttl, it)),

@@ -1,6 +1,8 @@
 //! `recipe run` against a server and a name server that lie: the right code, in time, and within memory.
 
 use std::{
+    fs::File,
+    path::PathBuf,
     process::{Child, Stdio},
     time::{Duration, Instant},
 };
@@ -26,20 +28,30 @@ fn recipe(home: &Home, name: &str, url: &str, session: Option<&str>) {
     );
 }
 
-fn start(home: &Home, web: &Web, name: &str) -> Child {
-    home.command(&["recipe", "run", name, "--draft", "--json"])
+/// A run under way. Its output goes to a file: a pipe that nobody reads would hold it up.
+struct Run {
+    child: Child,
+    output: PathBuf,
+}
+
+fn start(home: &Home, web: &Web, name: &str) -> Run {
+    let output = home.path().join(format!("{name}.json"));
+    let child = home
+        .command(&["recipe", "run", name, "--draft", "--json"])
         .args(["--nameserver", &web.nameserver, "--test-host", &web.test_host])
         .args(["--test-host", &web.wild[0], "--test-host", &web.wild[1]])
-        .stdout(Stdio::piped())
+        .stdout(File::create(&output).unwrap())
         .stderr(Stdio::null())
         .spawn()
-        .unwrap()
+        .unwrap();
+    Run { child, output }
 }
 
 /// `error_code`, or `ok`.
-fn end(child: Child) -> (String, Value) {
-    let out = child.wait_with_output().unwrap();
-    let value: Value = serde_json::from_slice(&out.stdout).unwrap_or_default();
+fn end(mut run: Run) -> (String, Value) {
+    run.child.wait().unwrap();
+    let text = std::fs::read(run.output).unwrap();
+    let value: Value = serde_json::from_slice(&text).unwrap_or_default();
     (value["error_code"].as_str().unwrap_or("ok").to_owned(), value)
 }
 
@@ -74,7 +86,7 @@ fn lies_get_their_code() {
         ("http://alias-circle.example.com/", "DNS_FAILED"),
         ("http://gone.example.com/", "DNS_FAILED"),
     ];
-    let started: Vec<Child> = cases
+    let started: Vec<Run> = cases
         .iter()
         .enumerate()
         .map(|(n, (url, _))| {
@@ -116,9 +128,21 @@ fn a_parameter_stays_in_its_place() {
         "version: 1\nname: place\ntask: Look up {q}\nstatus: draft\nsource_url: http://wild.test/\nparameters:\n  - { name: q, type: str, required: true, source: task_input, examples: [a] }\nrequest:\n  method: POST\n  url: 'http://wild.test/ok/{q}/end'\n  query: [{ name: q, value: '{q}' }]\n  headers: { x-q: '{q}' }\n  body: { json: { q: '{q}' } }\n  allowed_domains: [wild.test]\nresponse: { type: text }\n",
     );
     for value in [
-        "..", "../../seen", "..\\..\\seen", "%2e%2e/%2e%2e", "a/../../seen", "//away.test/", "@away.test",
-        "?x=1#y", "a\r\nx-injected: 1", "a\nhost: away.test", "\"}, \"admin\": {\"x\": \"", "{{q}}",
-        "\u{ff0e}\u{ff0e}/seen", ":8080", "http://127.0.0.1/",
+        "..",
+        "../../seen",
+        "..\\..\\seen",
+        "%2e%2e/%2e%2e",
+        "a/../../seen",
+        "//away.test/",
+        "@away.test",
+        "?x=1#y",
+        "a\r\nx-injected: 1",
+        "a\nhost: away.test",
+        "\"}, \"admin\": {\"x\": \"",
+        "{{q}}",
+        "\u{ff0e}\u{ff0e}/seen",
+        ":8080",
+        "http://127.0.0.1/",
     ] {
         let out = home
             .command(&["recipe", "run", "place", "--draft", "--json", "-p", &format!("q={value}")])
@@ -128,7 +152,10 @@ fn a_parameter_stays_in_its_place() {
         let out: Value = serde_json::from_slice(&out.stdout).unwrap_or_default();
         // Refused before it is sent, or sent to where it belongs and not found there.
         let code = out["error_code"].as_str().unwrap_or("ok");
-        assert!(matches!(code, "PARAM_INVALID" | "RECIPE_INVALID" | "HTTP_STATUS"), "{value:?}: {out}");
+        assert!(
+            matches!(code, "PARAM_INVALID" | "RECIPE_INVALID" | "HTTP_STATUS"),
+            "{value:?}: {out}"
+        );
         assert!(!value.contains(char::is_control) || code != "HTTP_STATUS", "{value:?}: {out}");
     }
     recipe(&home, "seen", "http://wild.test/seen", None);
@@ -139,7 +166,11 @@ fn a_parameter_stays_in_its_place() {
         let path = it["path"].as_str().unwrap();
         let (path, _) = path.split_once('?').unwrap();
         assert!(path.starts_with("/ok/") && path.ends_with("/end"), "{it}");
-        assert_eq!((path.matches('/').count(), it["host"].as_str()), (3, Some("wild.test")), "{it}");
+        assert_eq!(
+            (path.matches('/').count(), it["host"].as_str()),
+            (3, Some("wild.test")),
+            "{it}"
+        );
         assert_eq!(it["headers"].get("x-injected"), None);
         let body: Value = serde_json::from_str(it["body"].as_str().unwrap()).unwrap();
         assert_eq!(body.as_object().unwrap().len(), 1, "{it}");
@@ -170,15 +201,15 @@ fn peak(pid: u32) -> Option<u64> {
 /// How it ended, how long it took, and the most memory it had. Looked at until it ends: what is freed does not lower it.
 fn measured(home: &Home, web: &Web, name: &str) -> (String, Duration, u64) {
     let begun = Instant::now();
-    let mut child = start(home, web, name);
+    let mut run = start(home, web, name);
     let mut most = 0;
-    while child.try_wait().unwrap().is_none() {
-        most = most.max(peak(child.id()).unwrap_or(0));
+    while run.child.try_wait().unwrap().is_none() {
+        most = most.max(peak(run.child.id()).unwrap_or(0));
         std::thread::sleep(Duration::from_millis(1));
         assert!(begun.elapsed() < Duration::from_secs(120), "{name} does not end");
     }
     let took = begun.elapsed();
-    (end(child).0, took, most)
+    (end(run).0, took, most)
 }
 
 const MARGIN: u64 = 8 << 20;
