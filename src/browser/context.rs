@@ -335,6 +335,11 @@ impl Context {
         ContextRequest::new(shared, http, self.browser.user_agent().to_owned())
     }
 
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     /// What the policy refused since the context was made or the last recording began.
     #[cfg(test)]
     pub fn blocked(&self) -> Vec<BlockedRequest> {

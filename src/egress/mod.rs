@@ -9,6 +9,8 @@ mod address;
 pub mod limits;
 mod names;
 mod resolve;
+#[cfg(test)]
+pub mod stub;
 mod url;
 
 #[cfg(test)]
@@ -37,6 +39,9 @@ struct Inner {
     browser_mode: BrowserMode,
     dns: Box<dyn Lookup>,
     cache: Cache,
+    /// Where connections lead instead, after everything was judged.
+    #[cfg(test)]
+    stand_ins: Option<stub::StandIns>,
 }
 
 /// A URL and the addresses that were found for it and checked; connect to these and no others.
@@ -89,6 +94,8 @@ impl EgressPolicy {
             browser_mode: settings.browser_mode,
             dns,
             cache: Cache::default(),
+            #[cfg(test)]
+            stand_ins: None,
         })))
     }
 
@@ -149,12 +156,19 @@ impl EgressPolicy {
 
     async fn pin_with(&self, url: &SafeUrl, cached: Option<Answer>) -> Result<Pinned> {
         self.online()?;
-        let pinned = |addrs| Pinned { url: url.clone(), addrs };
+        if let Some(addr) = self.pin_of(url.host()) {
+            return Ok(Pinned { url: url.clone(), addrs: vec![addr] });
+        }
+        let pinned = |addrs: Vec<SocketAddr>| {
+            #[cfg(test)]
+            let addrs = match &self.0.stand_ins {
+                Some(all) => addrs.into_iter().map(|it| all.of(it)).collect(),
+                None => addrs,
+            };
+            Pinned { url: url.clone(), addrs }
+        };
         if let Some(address) = url.literal() {
             return Ok(pinned(vec![SocketAddr::new(address, url.port())]));
-        }
-        if let Some(addr) = self.pin_of(url.host()) {
-            return Ok(pinned(vec![addr]));
         }
         let answer = if let Some(answer) = cached {
             answer

@@ -101,8 +101,7 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     if text.chars().any(|it| it.is_control() || it == ' ') {
         return Err(invalid("control character or space"));
     }
-    // Browsers read a backslash as a slash and other parsers do not. In query and fragment all agree.
-    if text.split(['?', '#']).next().is_some_and(|it| it.contains('\\')) {
+    if has_odd_backslash(text) {
         return Err(invalid("backslash"));
     }
     let mut url = Url::parse(text).map_err(|err| invalid(&err.to_string()))?;
@@ -160,9 +159,21 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     Ok(SafeUrl { url, port })
 }
 
+/// Browsers read a backslash as a slash and other parsers do not. In query and fragment all agree. One that ends the
+/// authority begins the path: nobody reads it another way, because only the parsed URL is ever sent. Anywhere else, or with
+/// another slash behind it, it is there to look like a second authority.
+fn has_odd_backslash(text: &str) -> bool {
+    let text = text.split(['?', '#']).next().unwrap_or("");
+    let (scheme, rest) = text.split_once("://").unwrap_or((text, ""));
+    let path = rest.split_once(['/', '\\']).map_or("", |it| it.1);
+    let authority = &rest[..rest.len() - path.len()];
+    let nothing_between = authority == "\\" || path.starts_with('/');
+    scheme.contains('\\') || path.contains('\\') || (authority.ends_with('\\') && nothing_between)
+}
+
 /// `http://@host/` parses to an empty user name, so the text is asked.
 fn has_userinfo(after_scheme: &str) -> bool {
-    after_scheme[3..].split(['/', '?', '#']).next().is_some_and(|it| it.contains('@'))
+    after_scheme[3..].split(['/', '\\', '?', '#']).next().is_some_and(|it| it.contains('@'))
 }
 
 /// For messages: no query (it may hold secrets), no control characters, at most 80 characters.

@@ -321,4 +321,6 @@ fn millis(micros: u64) -> f64 {
 }
 
 #[cfg(test)]
+mod conformance_tests;
+#[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@
 //! Queries that start with `zzz` find nothing, everywhere; all others find something.
 
 mod dns;
+mod hostile;
 mod pictures;
 mod shell;
 mod sites;
@@ -20,6 +21,9 @@ mod world;
 mod tests;
 
 pub use dns::Dns;
+pub use hostile::{HOSTS as HOSTILE_HOSTS, Hostile};
+#[cfg(test)]
+pub use hostile::{LOCATIONS, RAW};
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -23,7 +23,7 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::{Caps, Outgoing, Reply, Session, Timings, Transport};
+use super::{Caps, Outgoing, Reply, Session, Timings, Transport, header_value, parts};
 use crate::{
     egress::{EgressPolicy, Pinned, SafeUrl},
     error::{Code, Error, Result},
@@ -36,21 +36,6 @@ const MAX_CLIENTS: usize = 64;
 /// What may follow a redirect to another origin; anything else might be a credential under a name of its own.
 const HARMLESS: &[HeaderName] =
     &[header::ACCEPT, header::ACCEPT_LANGUAGE, header::CONTENT_TYPE, header::USER_AGENT];
-/// Belong to the connection, not to a request.
-const FRAMING: &[&str] = &[
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 /// Sends requests from this process to pinned addresses.
 pub struct PublicHttp {
     policy: Arc<EgressPolicy>,
@@ -150,6 +135,13 @@ impl PublicHttp {
             if size > self.caps.headers {
                 return Err(headers_too_large(&url));
             }
+            if response.status() == reqwest::StatusCode::SWITCHING_PROTOCOLS {
+                // Nothing was offered to switch to; what follows is no answer.
+                return Err(Error::new(
+                    Code::ConnectFailed,
+                    format!("`{}` switched to another protocol", url.host()),
+                ));
+            }
             if let Some(session) = session {
                 let set = response.headers().get_all(header::SET_COOKIE);
                 // Chromium holds no text that is none either.
@@ -194,6 +186,12 @@ impl PublicHttp {
             headers.insert(header::HOST, header_value("host", &host)?);
             target.set_port(None).map_err(|()| Error::new(Code::Internal, "URL takes no port"))?;
         }
+        #[cfg(test)]
+        if url.literal().is_some_and(|it| pinned.addrs().iter().all(|addr| addr.ip() != it)) {
+            // Nor does it ask a resolver for an address; a stand-in's must win over that too.
+            headers.insert(header::HOST, header_value("host", url.host())?);
+            let _ = target.set_host(Some("literal.invalid"));
+        }
         let mut request =
             self.client(pinned, &target)?.request(hop.method.clone(), target).headers(headers);
         if let Some(body) = &hop.body {
@@ -226,6 +224,11 @@ impl PublicHttp {
                 format!("the answer of `{}` is larger than {} bytes", url.host(), self.caps.body),
             )
         };
+        // reqwest takes the header away when it decodes.
+        let coding = response.headers().get(header::CONTENT_ENCODING);
+        if coding.is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
+            return Err(undecodable(url));
+        }
         if response.content_length().is_some_and(|it| it > self.caps.body as u64) {
             return Err(too_large());
         }
@@ -268,7 +271,7 @@ impl PublicHttp {
             *used = uses;
             return Ok(client.clone());
         }
-        let client = build(pinned, self.caps.headers)?;
+        let client = build(pinned, target, self.caps.headers)?;
         if clients.by_key.len() >= MAX_CLIENTS {
             let oldest = clients.by_key.values().map(|it| it.0).min().unwrap_or(0);
             clients.by_key.retain(|_, (used, _)| *used != oldest);
@@ -288,8 +291,9 @@ impl Transport for PublicHttp {
     }
 }
 
-fn build(pinned: &Pinned, max_headers: usize) -> Result<Client> {
-    let only = Only { host: pinned.url().host().to_owned(), addrs: pinned.addrs().to_vec() };
+fn build(pinned: &Pinned, target: &Url, max_headers: usize) -> Result<Client> {
+    let host = target.host_str().unwrap_or_default().to_owned();
+    let only = Only { host, addrs: pinned.addrs().to_vec() };
     let mut builder = Client::builder()
         .connector_layer(super::connect::Layer)
         .dns_resolver(Arc::new(only))
@@ -337,31 +341,12 @@ struct Hop {
 }
 
 impl Hop {
-    /// Fails with `METHOD_NOT_ALLOWED`, or `RECIPE_INVALID` for a header that can not be sent.
+    /// Fails as [`parts`].
     fn first(request: &Outgoing) -> Result<Self> {
-        let method = match request.method.as_str() {
-            "GET" => Method::GET,
-            "HEAD" => Method::HEAD,
-            "POST" => Method::POST,
-            other => {
-                let shown: String = other.escape_default().take(20).collect();
-                return Err(Error::new(
-                    Code::MethodNotAllowed,
-                    format!("method `{shown}` is not allowed"),
-                )
-                .hint("GET and POST are"));
-            }
-        };
-        let mut headers = HeaderMap::new();
-        for (name, value) in &request.headers {
-            let parsed = HeaderName::from_bytes(name.as_bytes())
-                .ok()
-                .filter(|it| !FRAMING.contains(&it.as_str()))
-                .ok_or_else(|| bad_header(name))?;
-            let mut value = header_value(name, value)?;
+        let (method, mut headers) = parts(request)?;
+        for (name, value) in &mut headers {
             // It may be a credential: kept out of debug output and of HPACK's tables.
-            value.set_sensitive(!HARMLESS.contains(&parsed));
-            headers.append(parsed, value);
+            value.set_sensitive(!HARMLESS.contains(name));
         }
         headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
         Ok(Self { method, headers, body: request.body.clone() })
@@ -405,15 +390,6 @@ impl Hop {
     }
 }
 
-fn bad_header(name: &str) -> Error {
-    let shown: String = name.escape_default().take(60).collect();
-    Error::new(Code::RecipeInvalid, format!("header `{shown}` can not be sent"))
-}
-
-fn header_value(name: &str, value: &str) -> Result<HeaderValue> {
-    HeaderValue::from_bytes(value.as_bytes()).map_err(|_| bad_header(name))
-}
-
 /// Where the answer redirects to. Statuses 300, 304 and 305 are answers like any other, as they are for `fetch`.
 fn redirect_of(response: &Response) -> Result<Option<String>> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
@@ -440,10 +416,11 @@ fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
         }
         cause = it.source();
     }
+    if err.is_decode() && !from_hyper {
+        return undecodable(url).source(err.without_url());
+    }
     let (code, message) = if err.is_timeout() {
         (Code::Timeout, format!("`{host}` did not answer in time"))
-    } else if err.is_decode() && !from_hyper {
-        (Code::ParseError, format!("the body that `{host}` sent does not decompress"))
     } else if err.is_connect() {
         (Code::ConnectFailed, format!("can not connect to `{host}`"))
     } else {
@@ -451,6 +428,10 @@ fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
     };
     // The URL may hold secrets in its query.
     Error::new(code, message).source(err.without_url())
+}
+
+fn undecodable(url: &SafeUrl) -> Error {
+    Error::new(Code::ParseError, format!("the body that `{}` sent does not decompress", url.host()))
 }
 
 fn headers_too_large(url: &SafeUrl) -> Error {

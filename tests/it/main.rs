@@ -12,6 +12,7 @@ mod choose;
 mod cli;
 mod eval;
 mod har;
+mod hostile;
 mod keys;
 mod learn;
 mod library;

@@ -5,6 +5,7 @@ mod channels;
 mod hostile;
 mod session;
 mod site;
+mod vectors;
 
 use std::{
     collections::BTreeMap,
