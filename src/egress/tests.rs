@@ -1,6 +1,6 @@
 //! The policy against hand-picked cases and the public SSRF vectors.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Mutex};
 
 use serde_json::Value;
 
@@ -13,10 +13,10 @@ impl EgressPolicy {
     /// For tests of senders: each look-up of the name gets the next of these addresses, the last one for good. The second
     /// value counts look-ups by name.
     pub fn of_answers(name: &str, answers: &[&str]) -> (Self, Arc<Mutex<BTreeMap<String, usize>>>) {
-        let asked = Arc::default();
         let rows = answers.iter().map(|it| vec![(*it).to_owned()]).collect();
-        let stub = Stub { rows: [(name.to_owned(), rows)].into(), asked: Arc::clone(&asked) };
-        (Self::with_lookup(&EgressSettings::default(), Box::new(stub)).unwrap(), asked)
+        let table = Table::new([(name.to_owned(), rows)].into());
+        let asked = Arc::clone(&table.asked);
+        (Self::with_lookup(&EgressSettings::default(), Box::new(table)).unwrap(), asked)
     }
 }
 
