@@ -122,10 +122,10 @@ impl Visit<'_> {
                     set(it, self.redactor.url(it));
                 }
                 ("headers" | "_headers", it) => {
-                    self.pairs(it, |redactor, name, value| redactor.header(name, value))
+                    self.pairs(it, Redactor::header);
                 }
                 ("cookies", it) => {
-                    self.pairs(it, |redactor, name, value| redactor.cookie(name, value))
+                    self.pairs(it, Redactor::cookie);
                 }
                 ("queryString", it) => self
                     .pairs(it, |redactor, name, value| redactor.named(name, value, Place::Query)),
@@ -197,7 +197,9 @@ impl Visit<'_> {
                 ("text", Value::String(it)) => set(it, self.redactor.body(it, mime, place)),
                 ("text", it) => _ = self.redactor.json(it, place),
                 ("params", it) => {
-                    self.pairs(it, |redactor, name, value| redactor.named(name, value, Place::Form))
+                    self.pairs(it, |redactor, name, value| {
+                        redactor.named(name, value, Place::Form)
+                    });
                 }
                 (_, value) => self.other(name, value),
             }

@@ -140,19 +140,19 @@ pub fn known(value: &str) -> Option<&'static str> {
 pub fn prefixed(value: &str) -> bool {
     prefixes(value).any(|it| {
         // Nothing else begins with such a prefix; a short or plain one also begins names.
-        it.prefix.len() >= 4 && !it.plain() && value.starts_with(it.prefix)
+        it.text.len() >= 4 && !it.plain() && value.starts_with(it.text)
     })
 }
 
 struct Prefix {
-    prefix: &'static str,
+    text: &'static str,
     least: usize,
     what: &'static str,
 }
 
 impl Prefix {
     fn plain(&self) -> bool {
-        self.prefix.bytes().all(|b| b.is_ascii_alphanumeric())
+        self.text.bytes().all(|b| b.is_ascii_alphanumeric())
     }
 }
 
@@ -162,7 +162,7 @@ fn prefixes(value: &str) -> impl Iterator<Item = &'static Prefix> {
         let mut all: BTreeMap<u8, Vec<Prefix>> = BTreeMap::new();
         for (what, least, row) in PREFIXES {
             for prefix in row.split_ascii_whitespace() {
-                let it = Prefix { prefix, least: *least, what };
+                let it = Prefix { text: prefix, least: *least, what };
                 all.entry(prefix.as_bytes()[0]).or_default().push(it);
             }
         }
@@ -174,13 +174,10 @@ fn prefixes(value: &str) -> impl Iterator<Item = &'static Prefix> {
 }
 
 fn begins(value: &str, it: &Prefix) -> bool {
-    value.strip_prefix(it.prefix).is_some_and(|rest| {
+    value.strip_prefix(it.text).is_some_and(|rest| {
         // A plain or very short prefix also begins names and other values.
-        let enough = if it.plain() {
-            it.prefix.len() >= 4 && rest.len() >= 28
-        } else {
-            it.prefix.len() >= 3
-        };
+        let enough =
+            if it.plain() { it.text.len() >= 4 && rest.len() >= 28 } else { it.text.len() >= 3 };
         rest.len() >= 8 && bits(rest) > 2.8 && !reads(rest) && (enough || random(rest))
     })
 }

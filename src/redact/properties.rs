@@ -62,7 +62,7 @@ fn plant(value: &mut Value, forms: &[String], picks: &mut impl Iterator<Item = u
     match value {
         Value::String(text) => {
             let pick = picks.next().unwrap_or(0);
-            if pick % 3 == 0 {
+            if pick.is_multiple_of(3) {
                 *text = format!("{text} {} and more", forms[pick / 3 % forms.len()]);
             }
         }

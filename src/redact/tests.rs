@@ -457,13 +457,10 @@ pub(crate) fn forms(secret: &str) -> Vec<String> {
     let mut out = vec![
         secret.to_owned(),
         // `%2f`.
-        secret
-            .bytes()
-            .map(|b| match b {
-                _ if b.is_ascii_alphanumeric() => char::from(b).to_string(),
-                _ => format!("%{b:02x}"),
-            })
-            .collect(),
+        each(secret, |b| match b {
+            _ if b.is_ascii_alphanumeric() => char::from(b).to_string(),
+            _ => format!("%{b:02x}"),
+        }),
         encode::percent(&percent),
         percent,
         url::form_urlencoded::byte_serialize(secret.as_bytes()).collect(),
@@ -475,9 +472,13 @@ pub(crate) fn forms(secret: &str) -> Vec<String> {
         escaped(&|c| format!("&#{};", c as u32)),
         escaped(&|c| format!("&#x{:X};", c as u32)),
         secret.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;"),
-        secret.bytes().map(|b| format!("{b:02x}")).collect(),
-        secret.bytes().map(|b| format!("{b:02X}")).collect(),
+        each(secret, |b| format!("{b:02x}")),
+        each(secret, |b| format!("{b:02X}")),
     ];
     out.extend(encode::base64_cores(secret));
     out
+}
+
+fn each(secret: &str, write: impl Fn(u8) -> String) -> String {
+    secret.bytes().map(write).collect::<Vec<_>>().concat()
 }

@@ -275,12 +275,22 @@ impl Walk<'_> {
                     }
                 }
             }
-            // `"pin": 492039`: a number is a secret only where the name leaves no doubt.
-            Value::Number(number) if self.rules.class(key, inner) == KeyClass::Always => {
+            // `"pin": 492039`: a short number is a secret only where the name leaves no doubt.
+            Value::Number(number) => {
                 let text = number.to_string();
-                if text.len() >= 3
-                    && let Some(new) = self.sink.secret(key, &text, Why::Key)
-                {
+                let secret = match self.rules.class(key, inner) {
+                    KeyClass::Always => text.len() >= 3,
+                    KeyClass::Likely => verdict(KeyClass::Likely, &text).is_some(),
+                    _ => false,
+                };
+                let new = if secret {
+                    self.sink.secret(key, &text, Why::Key)
+                } else if text.len() >= 12 {
+                    self.sink.plain(&text)
+                } else {
+                    None
+                };
+                if let Some(new) = new {
                     *value = Value::String(new);
                     changed = true;
                     if let Some(pointer) = pointer {

@@ -272,7 +272,8 @@ fn script(c: &[String]) -> String {
 
 /// JSON with some of its strings escaped as some servers do.
 fn session(c: &[String]) -> String {
-    let escaped: String = c[27].chars().map(|it| format!("\\u{:04x}", it as u32)).collect();
+    let escaped: Vec<String> = c[27].chars().map(|it| format!("\\u{:04x}", it as u32)).collect();
+    let escaped = escaped.concat();
     let value = json!({
         "session": {"token": c[14], "refresh_token": c[15], "id_token": c[16]}, "apiKey": c[17], "client_secret": c[18],
         "password": c[19], "nested": {"deep": {"jwt": c[20]}}, "sessions": [{"session_id": c[21]}],
@@ -298,11 +299,7 @@ fn html(text: &str) -> String {
 }
 
 fn hex(text: &str) -> String {
-    use std::fmt::Write as _;
-    text.bytes().fold(String::new(), |mut it, b| {
-        let _ = write!(it, "{b:02x}");
-        it
-    })
+    text.bytes().map(|b| format!("{b:02x}")).collect::<Vec<_>>().concat()
 }
 
 /// All that a leak could look like.

@@ -94,11 +94,22 @@ fn a_har_is_made_safe_to_share_and_still_good_to_learn_from() {
     let kept = home.run(&["redact", &path("in.har"), "--allow", "api_key", "--allow", "token"]);
     assert!(String::from_utf8_lossy(&kept.stdout).contains(&format!("api_key={SECRET}")));
 
+    // A session around a search that does not need it.
+    let mut session = example();
+    let entries = session["log"]["entries"].as_array_mut().unwrap();
+    entries.truncate(1);
+    entries[0]["request"]["method"] = json!("GET");
+    entries[0]["request"]["url"] = json!("http://shop.test/api/search?q=lantern");
+    for gone in ["headers", "queryString", "postData"] {
+        entries[0]["request"][gone] = json!([]);
+    }
+    write(home.path().join("session.har").as_path(), &session.to_string());
+    home.run(&["redact", &path("session.har"), "--out", &path("shared.har")]);
     let learned = home.json(&[
         "recipe",
         "learn",
         "--har",
-        &path("out.har"),
+        &path("shared.har"),
         "--task",
         "Search the shop for {query}",
         "-p",
