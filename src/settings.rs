@@ -21,6 +21,7 @@ pub struct Settings {
     pub browser: BrowserSettings,
     pub redact: RedactSettings,
     pub model: ModelSettings,
+    pub limits: LimitsSettings,
 }
 
 /// What the egress policy is told. Nothing here can open a real internal host: see "Test hosts" in ARCHITECTURE.md.
@@ -36,6 +37,28 @@ pub struct EgressSettings {
     /// False: every attempt ends in `NETWORK_DISABLED`. Set by `--no-network`.
     #[serde(skip)]
     pub no_network: bool,
+}
+
+/// How politely recipes are run (seed 2.1.1). Learning has its own budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsSettings {
+    /// Runs at once in one process.
+    pub runs: u32,
+    /// Of those, to one host.
+    pub runs_per_host: u32,
+    /// Calls to one host a minute, by all processes that share a state folder; 1 to 6,000.
+    pub per_minute: u32,
+    /// Calls that may follow each other without a pause after a quiet time.
+    pub burst: u32,
+    /// Test hosts are limited, too.
+    pub test_hosts: bool,
+}
+
+impl Default for LimitsSettings {
+    fn default() -> Self {
+        Self { runs: 4, runs_per_host: 2, per_minute: 20, burst: 5, test_hosts: false }
+    }
 }
 
 /// Weight of each signal: the composite is their weighted sum, scaled so that all positive ones in full make 10,000.
@@ -239,6 +262,8 @@ pub struct Home {
     pub config: PathBuf,
     pub recipes: PathBuf,
     pub artifacts: PathBuf,
+    /// What `egress::limits` remembers of each host.
+    pub limits: PathBuf,
 }
 
 impl Home {
@@ -250,6 +275,7 @@ impl Home {
                 config: root.join("config.toml"),
                 recipes: root.join("recipes"),
                 artifacts: root.join("artifacts"),
+                limits: root.join("limits"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -262,6 +288,7 @@ impl Home {
             config: config.join("commis/config.toml"),
             recipes: config.join("commis/recipes"),
             artifacts: state.join("commis/artifacts"),
+            limits: state.join("commis/limits"),
         })
     }
 }

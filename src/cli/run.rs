@@ -6,10 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Global, learn::pairs, wire};
+use super::{
+    Global,
+    learn::pairs,
+    wire::{self, Place, clean},
+};
 use crate::{
     browser::Context,
-    egress::EgressPolicy,
+    egress::{EgressPolicy, limits::Permit},
     error::{Code, Error, Result},
     ids::RecipeName,
     pipeline::BrowserPool,
@@ -17,9 +21,9 @@ use crate::{
         model::{Recipe, SlotSource, Status, TransportKind},
         registry::Registry,
     },
-    runner::{self, RecipeRunResult},
+    runner::{self, Compiled, RecipeRunResult, call::Caller},
     settings::BrowserSettings,
-    transport::public_http::PublicHttp,
+    transport::retry::{Wait, Why},
 };
 
 /// Run a recipe and print its data as JSON
@@ -67,9 +71,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
     }
     let compiled = runner::compile(&recipe)?;
-    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
-    let http = PublicHttp::new(Arc::clone(&policy))?;
-    let result = call(&recipe, &compiled, &params, &http, policy, &place.settings.browser).await?;
+    let caller = caller(&place)?;
+    let browser = &place.settings.browser;
+    let result = call(&recipe, &compiled, &params, &caller, browser, Fallback::Allowed).await?;
     print(&result, &recipe, args.json);
     Ok(match result.error_code {
         None => 0,
@@ -79,39 +83,102 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     })
 }
 
-/// One call, by the client alone or in a session, as the recipe wants it.
+/// What the calls of this process share; pauses are told on stderr.
+pub fn caller(place: &Place) -> Result<Caller> {
+    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    Caller::new(&place.home, &place.settings, policy, Box::new(tell))
+}
+
+fn tell(wait: &Wait) {
+    let pause = wait.pause.as_secs_f64();
+    match &wait.why {
+        Why::Turn if wait.pause > Duration::from_secs(1) => wire::say(&clean(&format!(
+            "{}: waiting {pause:.1} s, so as not to call it too often",
+            wait.host
+        ))),
+        Why::Turn => {}
+        Why::Again(why) => {
+            wire::say(&clean(&format!("{}: {why}; once more in {pause:.1} s", wait.host)));
+        }
+    }
+}
+
+/// Whether a call that the client alone cannot make is tried from a page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fallback {
+    Allowed,
+    /// A proof holds for one transport.
+    Never,
+}
+
+/// One call, by the client alone or in a session, as the recipe wants it. Fails with `BROWSER_*` and what opening the source
+/// page fails with; what the call comes to is in the result.
 pub async fn call(
     recipe: &Recipe,
-    compiled: &runner::Compiled,
+    compiled: &Compiled,
     params: &BTreeMap<String, String>,
-    http: &PublicHttp,
-    policy: Arc<EgressPolicy>,
+    caller: &Caller,
     browser: &BrowserSettings,
+    fallback: Fallback,
 ) -> Result<RecipeRunResult> {
+    let permit = match caller.enter(compiled).await {
+        Ok(it) => it,
+        Err(err) => return Ok(RecipeRunResult::failed(recipe.transport(), &err)),
+    };
     let kind = recipe.transport();
-    if kind.in_session() {
-        in_session(recipe, kind, compiled, params, policy, browser.clone()).await
+    let first = if kind.in_session() {
+        in_session(recipe, kind, compiled, params, caller, &permit, browser.clone()).await?
     } else {
-        Ok(runner::run(compiled, params, &BTreeMap::new(), http).await)
+        caller.call(&permit, compiled, params).await
+    };
+    let Some(kind) = tier_up(kind).filter(|_| fallback == Fallback::Allowed) else {
+        return Ok(first);
+    };
+    if !steps_up(compiled, &first) {
+        return Ok(first);
     }
+    let error = first.error.as_deref().unwrap_or_default();
+    wire::say(&clean(&format!("{}: {error}; once more in a browser's session", recipe.name)));
+    match in_session(recipe, kind, compiled, params, caller, &permit, browser.clone()).await {
+        Ok(second) => Ok(RecipeRunResult { fallback_from: Some(first.transport_used), ..second }),
+        // Without a page there is nothing new to say.
+        Err(_) => Ok(first),
+    }
+}
+
+/// The next riskier transport.
+const fn tier_up(kind: TransportKind) -> Option<TransportKind> {
+    match kind {
+        TransportKind::PublicHttp => Some(TransportKind::ContextRequest),
+        TransportKind::ContextRequest => Some(TransportKind::InPageFetch),
+        _ => None,
+    }
+}
+
+/// One tier up, once (seed 2.2), and only where the transport failed: an answer, or a refusal of ours, is not asked again.
+fn steps_up(compiled: &Compiled, failed: &RecipeRunResult) -> bool {
+    let code = failed.error_code.and_then(Code::from_wire);
+    matches!(code, Some(Code::Timeout | Code::ConnectFailed)) && compiled.repeatable()
 }
 
 /// Opens the source page in a headless browser, takes from it what the call needs, and sends in its session.
 async fn in_session(
     recipe: &Recipe,
     kind: TransportKind,
-    compiled: &runner::Compiled,
+    compiled: &Compiled,
     params: &BTreeMap<String, String>,
-    policy: Arc<EgressPolicy>,
+    caller: &Caller,
+    permit: &Permit,
     settings: BrowserSettings,
 ) -> Result<RecipeRunResult> {
     let start = Instant::now();
-    let pool = BrowserPool::new(policy, settings);
+    let pool = BrowserPool::new(Arc::clone(caller.policy()), settings);
     let mut context = pool.context().await?;
     let end = async {
         context.open(&recipe.source_url, Duration::from_secs(30)).await?;
         let slots = slots(recipe, &context).await?;
-        Ok(runner::run(compiled, params, &slots, &*context.transport(kind)).await)
+        let transport = context.transport(kind);
+        Ok(caller.call_through(permit, compiled, params, &slots, &*transport).await)
     }
     .await;
     // It is going away either way.

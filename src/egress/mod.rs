@@ -6,6 +6,7 @@
 //! resolvable in the real world) may be pinned to a loopback address by settings.
 
 mod address;
+pub mod limits;
 mod names;
 mod resolve;
 #[cfg(test)]
@@ -140,7 +141,6 @@ impl EgressPolicy {
     }
 
     /// [`pin`](Self::pin) past the cache: what a retry uses.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for retries, which resolve again"))]
     pub async fn pin_fresh(&self, url: &SafeUrl) -> Result<Pinned> {
         self.pin_with(url, None).await
     }

@@ -1,8 +1,9 @@
 //! Runs a recipe: fills it, sends it, reads the answer, judges its shape.
 //!
-//! The result is data, not an `Err`: callers print it, store it and count it. Nothing is retried here; the result says
-//! whether that would make sense.
+//! The result is data, not an `Err`: callers print it, store it and count it. [`run`] sends each request once; [`call`] is
+//! what people use, within limits and with one more attempt.
 
+pub mod call;
 pub mod extract;
 pub mod slots;
 
@@ -10,26 +11,28 @@ use std::{collections::BTreeMap, time::Instant};
 
 use serde::Serialize;
 use serde_json::Value;
+use url::Url;
 
 use self::extract::{Extracted, Extractor, fingerprint, similarity_bp};
 use crate::{
     error::{Code, Error, Result},
     recipe::{
         check::check,
-        model::{Recipe, Slot, TransportKind},
+        model::{Recipe, Slot, Status, TransportKind},
         request::{CompiledRequest, bind},
     },
-    transport::{Reply, Timings, Transport},
+    transport::{Reply, Timings, Transport, retry::retry_after},
 };
 
 /// An answer less alike than this to the verified one has drifted (seed 1.3.1).
 pub const MIN_SIMILARITY_BP: u32 = 8_500;
 const MAX_RAW: usize = 64 * 1024;
-const MAX_RETRY_AFTER: u64 = 60;
 
 /// A checked recipe with everything parsed that can be parsed before values are known. Runs share it.
 pub struct Compiled {
     recipe: Recipe,
+    /// Canonical, of the request.
+    host: String,
     request: CompiledRequest,
     extractor: Extractor,
     /// Slots that the request mentions.
@@ -50,10 +53,14 @@ pub struct RecipeRunResult {
     pub hint: Option<String>,
     /// The same call may succeed later.
     pub retryable: bool,
-    /// At most 60.
+    /// Seconds, as the site or our own limit says, at most a day.
     pub retry_after_sec: Option<u64>,
+    /// How often the run was tried: 0 when nothing was sent, 2 when a request was sent again.
+    pub attempts: u32,
     pub auth_recovery_triggered: bool,
     pub transport_used: TransportKind,
+    /// The transport that failed before `transport_used` was tried.
+    pub fallback_from: Option<TransportKind>,
     /// Of the recipe's own request, not of those made for slots.
     pub redirect_hops: u32,
     pub timings_ms: RunTimings,
@@ -104,12 +111,25 @@ pub fn compile(recipe: &Recipe) -> Result<Compiled> {
     let used = request.names();
     let slots =
         recipe.slots.iter().filter(|it| used.contains(&it.name.as_str())).cloned().collect();
+    let host = Url::parse(&recipe.request.url).ok();
     Ok(Compiled {
         extractor: Extractor::new(&recipe.response)?,
+        host: host.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default(),
         recipe: recipe.clone(),
         request,
         slots,
     })
+}
+
+impl Compiled {
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether its request may be sent twice: a GET, or what was sent more than once to prove it.
+    pub fn repeatable(&self) -> bool {
+        self.recipe.request.method == "GET" || self.recipe.status == Status::Verified
+    }
 }
 
 /// Runs the recipe once. `slots` holds values that the caller has (from a session); those of kinds `document` and `response`
@@ -197,12 +217,6 @@ pub fn check_status(reply: &Reply) -> Result<()> {
     Err(Error::new(code, format!("the site answered {status}")).hint(hint))
 }
 
-/// Seconds from `Retry-After`, at most 60. Its date form needs a clock and is left out.
-fn retry_after(reply: &Reply) -> Option<u64> {
-    let seconds: u64 = reply.header("retry-after")?.trim().parse().ok()?;
-    Some(seconds.min(MAX_RETRY_AFTER))
-}
-
 /// Fails with `SHAPE_DRIFT` when the recipe was verified with another shape.
 fn check_shape(recipe: &Recipe, extracted: &Extracted) -> Result<()> {
     let Some(verified) = recipe.verification.as_ref().filter(|it| !it.shape.is_empty()) else {
@@ -237,12 +251,21 @@ impl RecipeRunResult {
             hint: None,
             retryable: false,
             retry_after_sec: None,
+            attempts: 0,
             auth_recovery_triggered: false,
             transport_used: transport,
+            fallback_from: None,
             redirect_hops: 0,
             timings_ms: RunTimings::default(),
             items: None,
         }
+    }
+
+    /// One that ended before anything was sent.
+    pub fn failed(transport: TransportKind, err: &Error) -> Self {
+        let mut out = Self::nothing(transport);
+        out.fail(err);
+        out
     }
 
     fn fail(&mut self, err: &Error) {

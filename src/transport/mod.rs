@@ -5,6 +5,7 @@
 
 mod connect;
 pub mod public_http;
+pub mod retry;
 mod session;
 
 use std::time::Duration;

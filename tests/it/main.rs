@@ -15,6 +15,7 @@ mod hostile;
 mod learn;
 mod library;
 mod model;
+mod polite;
 mod quickstart;
 mod support;
 mod tidy;
