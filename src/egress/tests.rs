@@ -12,11 +12,14 @@ use super::{
 impl EgressPolicy {
     /// For tests of senders: each look-up of the name gets the next of these addresses, the last one for good. The second
     /// value counts look-ups by name.
-    pub fn of_answers(name: &str, answers: &[&str]) -> (Self, Arc<Mutex<BTreeMap<String, usize>>>) {
-        let asked = Arc::default();
+    pub fn of_answers(
+        name: &str,
+        answers: &[&str],
+    ) -> (Self, Arc<std::sync::Mutex<BTreeMap<String, usize>>>) {
         let rows = answers.iter().map(|it| vec![(*it).to_owned()]).collect();
-        let stub = Stub { rows: [(name.to_owned(), rows)].into(), asked: Arc::clone(&asked) };
-        (Self::with_lookup(&EgressSettings::default(), Box::new(stub)).unwrap(), asked)
+        let table = Table::new([(name.to_owned(), rows)].into());
+        let asked = Arc::clone(&table.asked);
+        (Self::with_lookup(&EgressSettings::default(), Box::new(table)).unwrap(), asked)
     }
 }
 
