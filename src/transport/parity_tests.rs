@@ -422,7 +422,7 @@ async fn transports_end_alike() {
         let ends: Vec<(Scenario, String)> = stream::iter(scenarios())
             .map(|it| async move {
                 let result = transport.send(&get(&it.path)).await;
-                let shown = result.as_ref().err().map(|err| err.to_string()).unwrap_or_default();
+                let shown = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
                 let end = end(&result);
                 (it, format!("{end} {shown}"))
             })

@@ -34,7 +34,7 @@ async fn judge(vector: &Vector) -> Option<String> {
     let connects = stand_ins.take();
     let here = vector.first_addresses();
     let wrong = |why: &str| {
-        let end = result.as_ref().map_or_else(|err| err.to_string(), |it| it.status.to_string());
+        let end = result.as_ref().map_or_else(ToString::to_string, |it| it.status.to_string());
         Some(format!("{} {}: {why}; {end}, {connects:?}", vector.id, vector.input))
     };
     if asked.lock().unwrap().values().any(|n| *n != 1) {

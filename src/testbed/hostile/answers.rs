@@ -308,17 +308,14 @@ pub fn steps(ask: &Ask, addr: SocketAddr, told: &Value) -> (Vec<Step>, bool) {
             send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"),
             Step::Repeat("x-more: 1\r\n".repeat(1000).into(), 64 * 1024),
         ]),
-        ["cookies"] => {
-            let all = [
-                "own=1",
-                "shared=1; Domain=test",
-                "other=1; Domain=away.test",
-                "suffix=1; Domain=co.uk",
-                "__Host-x=1; Path=/; Domain=wild.test",
-            ];
-            let lines: String = all.iter().map(|it| format!("set-cookie: {it}\r\n")).collect();
-            Some(vec![send(head("200", &format!("{lines}content-length: 2\r\n")) + "ok")])
-        }
+        ["cookies"] => Some(vec![send(
+            head(
+                "200",
+                "set-cookie: own=1\r\nset-cookie: shared=1; Domain=test\r\n\
+                 set-cookie: other=1; Domain=away.test\r\nset-cookie: suffix=1; Domain=co.uk\r\n\
+                 set-cookie: __Host-x=1; Path=/; Domain=wild.test\r\ncontent-length: 2\r\n",
+            ) + "ok",
+        )]),
         ["ok" | "reached" | ""] => Some(vec![send(json("[\"ok\"]"))]),
         ["echo" | "seen"] => Some(vec![send(json(&told.to_string()))]),
         _ => None,
