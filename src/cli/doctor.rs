@@ -133,13 +133,14 @@ async fn launch(
     let sandboxed = browser.sandboxed().await;
     out.push(Check {
         what: "sandbox",
-        ok: sandboxed == Some(true),
-        found: match sandboxed {
-            Some(true) => "renderers run under seccomp".to_owned(),
-            Some(false) => "renderers are not sandboxed".to_owned(),
-            None => "cannot tell on this system".to_owned(),
+        ok: sandboxed == Some(true) && context.is_ok(),
+        found: match (sandboxed, &context) {
+            (_, Err(err)) => err.to_string(),
+            (Some(true), _) => "renderers run under seccomp".to_owned(),
+            (Some(false), _) => "renderers are not sandboxed".to_owned(),
+            (None, _) => "cannot tell on this system".to_owned(),
         },
-        hint: (sandboxed != Some(true)).then(|| {
+        hint: (sandboxed != Some(true) || context.is_err()).then(|| {
             "allow unprivileged user namespaces, or install the package chromium-sandbox".to_owned()
         }),
     });

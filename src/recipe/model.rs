@@ -356,3 +356,36 @@ impl TransportKind {
         matches!(self, Self::ContextRequest | Self::InPageFetch)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::yaml;
+
+    #[test]
+    fn how_a_recipe_is_sent() {
+        let check = |slot: &str, proof: Option<(&str, bool)>, expected: TransportKind| {
+            let proof = proof.map_or(String::new(), |(transport, session)| {
+                format!(
+                    ", verification: {{fingerprint_version: 1, fingerprint_sha256: x, verified_at: null, \
+                     transport: {transport}, requires_session: {session}}}"
+                )
+            });
+            let recipe = yaml::parse(&format!(
+                "{{version: 1, name: x, task: t, status: draft, source_url: 'https://a.com/', slots: [{slot}], \
+                 request: {{method: GET, url: 'https://a.com/', allowed_domains: [a.com]}}, response: {{type: json}}{proof}}}"
+            ))
+            .unwrap();
+            assert_eq!(recipe.transport(), expected, "{slot} {proof}");
+        };
+        let token = "{name: slot_a, from: {meta: {name: csrf}}}";
+        let key = "{name: slot_a, from: {document: {url: 'https://a.com/x', after: a, until: b}}}";
+        check("", None, TransportKind::PublicHttp);
+        check(key, None, TransportKind::PublicHttp);
+        check(token, None, TransportKind::ContextRequest);
+        check("", Some(("public_http", false)), TransportKind::PublicHttp);
+        check("", Some(("public_http", true)), TransportKind::ContextRequest);
+        check("", Some(("context_request", true)), TransportKind::ContextRequest);
+        check(token, Some(("in_page_fetch", true)), TransportKind::InPageFetch);
+    }
+}
