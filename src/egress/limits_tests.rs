@@ -1,3 +1,5 @@
+//! Turns and places in the buckets of a host, as files that several processes share.
+
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::*;
