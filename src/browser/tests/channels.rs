@@ -289,7 +289,9 @@ async fn no_way_out_leads_to_a_forbidden_place() {
         drop(try_all(&browser, &|_| open.hits.lock().unwrap().len()).await);
         browser.close().await.unwrap();
         let taken = open.hits.lock().unwrap().clone();
-        let idle: Vec<_> = TAKEN.iter().filter(|it| !taken.contains(**it)).collect();
+        // Full Chromium heeds `--no-pings`; headless-shell does not know it.
+        let shut = |way: &str| exe.ends_with("chromium") && way == "a-ping";
+        let idle: Vec<_> = TAKEN.iter().filter(|it| !taken.contains(**it) && !shut(it)).collect();
         let not: Vec<_> = ways().into_iter().filter(|it| !taken.contains(*it)).collect();
         println!(
             "{}: {} of {} ways are taken; not {not:?}",
