@@ -115,7 +115,7 @@ fn a_refusal_for_now_is_tried_once_more() {
 }
 
 #[test]
-fn what_the_client_alone_cannot_fetch_is_fetched_from_a_page() {
+fn what_the_client_alone_cannot_fetch_is_fetched_in_a_session() {
     if !has_chromium() {
         return;
     }
@@ -126,7 +126,7 @@ fn what_the_client_alone_cannot_fetch_is_fetched_from_a_page() {
     assert_eq!(it["data"], json!({"browser": true}), "{it}");
     assert_eq!(
         (&it["transport_used"], &it["fallback_from"]),
-        (&json!("in_page_fetch"), &json!("public_http"))
+        (&json!("context_request"), &json!("public_http"))
     );
     // Proof is by the transport that was asked for.
     let (exit, it) =
