@@ -1,10 +1,21 @@
 //! JMESPath of recipes: bounded before it is compiled, and bounded in what it can make.
 //!
 //! The library has no limit of its own: its parser recurses (2,000 nested `[` overflow the stack, measured), `[-2147483648]`
-//! overflows, and `[@,@]|[@,@]|…` doubles its input at every step. So length, nesting, digits and growth are limited
-//! here, and results are counted while they are converted.
+//! overflows, `[@,@]|[@,@]|…` doubles its input at every step, `[to_string(@)]|…` its backslashes, and `join(@.a, @.b)`
+//! writes a long `a` between all of `b`. So length, nesting, digits and growth are limited here, functions that write text
+//! share a budget, and results are counted while they are converted.
 
-use jmespath::{Context, DEFAULT_RUNTIME, Expression, Rcvar, Variable, ast::Ast, interpret};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use jmespath::{
+    Context, ErrorReason, Expression, JmespathError, Rcvar, Runtime, SearchResult, Variable,
+    ast::Ast,
+    functions::{Function, JoinFn, ReverseFn, ToStringFn},
+    interpret,
+};
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Code, Error, Result};
@@ -15,21 +26,31 @@ const MAX_DIGITS: usize = 9;
 /// How many times the input's size a result may have, by the shape of the expression.
 const MAX_GROWTH: u64 = 256;
 const MAX_NODES: usize = 1_000_000;
+/// Values that may be made on the way: the document's, times the growth.
+const MAX_WORK: u64 = 32_000_000;
+/// Bytes of text, keys included, that may be found in an answer, by an expression or by selectors: four times
+/// what an answer may weigh itself.
+pub const MAX_TEXT: usize = 4 << 20;
 
 /// A compiled expression.
 #[derive(Clone, Debug)]
 pub struct Query {
     expression: Expression<'static>,
+    growth: u64,
 }
 
 /// A document to search, converted once.
-pub struct Document(Rcvar);
+pub struct Document {
+    root: Rcvar,
+    /// How many values it is made of.
+    size: u64,
+}
 
 impl Document {
     /// Fails with `PARSE_ERROR` when the value can not be a document.
     pub fn new(value: &Value) -> Result<Self> {
         Variable::from_serializable(value)
-            .map(|it| Self(Rcvar::new(it)))
+            .map(|it| Self { root: Rcvar::new(it), size: size(value) })
             .map_err(|err| Error::new(Code::ParseError, format!("convert the answer: {err}")))
     }
 }
@@ -47,26 +68,98 @@ impl Query {
         pre_check(text).map_err(|why| invalid(why.to_owned()))?;
         let expression = jmespath::compile(text)
             .map_err(|err| invalid(err.to_string().lines().next().unwrap_or("").to_owned()))?;
-        if growth(expression.as_ast()) > MAX_GROWTH {
+        let growth = growth(expression.as_ast());
+        if growth > MAX_GROWTH {
             return Err(invalid("multiplies its input too often".to_owned()));
         }
-        Ok(Self { expression })
+        Ok(Self { expression, growth })
     }
 
-    /// What the expression finds; `null` when nothing. Fails with `PARSE_ERROR` when a function refuses its arguments, or
-    /// the result is out of proportion.
+    /// What the expression finds; `null` when nothing. Fails with `PARSE_ERROR` when a function refuses its arguments, and
+    /// with `RESPONSE_TOO_LARGE` when what is found, or made on the way, is out of proportion.
     pub fn search(&self, document: &Document) -> Result<Value> {
-        let mut context = Context::new(self.expression.as_str(), &DEFAULT_RUNTIME);
-        let found =
-            interpret(&document.0, self.expression.as_ast(), &mut context).map_err(|err| {
-                let why = err.to_string();
-                let why = why.lines().next().unwrap_or("");
-                Error::new(Code::ParseError, format!("evaluate the JMESPath: {why}"))
-            })?;
-        let mut left = MAX_NODES;
-        to_value(&found, &mut left).ok_or_else(|| {
-            Error::new(Code::ParseError, format!("the JMESPath makes more than {MAX_NODES} values"))
-        })
+        if self.growth.saturating_mul(document.size) > MAX_WORK {
+            return Err(out_of_proportion());
+        }
+        let written = Arc::new(AtomicUsize::new(0));
+        let runtime = runtime(&written);
+        let mut context = Context::new(self.expression.as_str(), &runtime);
+        let found = interpret(&document.root, self.expression.as_ast(), &mut context);
+        if written.load(Ordering::Relaxed) > MAX_TEXT {
+            return Err(out_of_proportion());
+        }
+        let found = found.map_err(|err| {
+            let why = err.to_string();
+            let why = why.lines().next().unwrap_or("");
+            Error::new(Code::ParseError, format!("evaluate the JMESPath: {why}"))
+        })?;
+        let mut left = Left { nodes: MAX_NODES, text: MAX_TEXT };
+        to_value(&found, &mut left).ok_or_else(out_of_proportion)
+    }
+}
+
+/// What `extract` or its selectors find is larger than any answer may be.
+pub fn out_of_proportion() -> Error {
+    Error::new(Code::ResponseTooLarge, "the extracted data is out of proportion to the answer")
+        .hint("let `extract` select less, each part once; items that contain each other repeat it")
+}
+
+fn size(value: &Value) -> u64 {
+    match value {
+        Value::Array(all) => all.iter().map(size).sum::<u64>() + 1,
+        Value::Object(all) => all.values().map(size).sum::<u64>() + 1,
+        _ => 1,
+    }
+}
+
+/// The standard functions; those that write text count it in `written` before they do.
+fn runtime(written: &Arc<AtomicUsize>) -> Runtime {
+    let mut out = Runtime::new();
+    out.register_builtin_functions();
+    let inner: [(&str, Box<dyn Function>); 3] = [
+        ("join", Box::new(JoinFn::new())),
+        ("reverse", Box::new(ReverseFn::new())),
+        ("to_string", Box::new(ToStringFn::new())),
+    ];
+    for (name, inner) in inner {
+        out.register_function(name, Box::new(Counted { inner, written: Arc::clone(written) }));
+    }
+    out
+}
+
+struct Counted {
+    inner: Box<dyn Function>,
+    written: Arc<AtomicUsize>,
+}
+
+impl Function for Counted {
+    fn evaluate(&self, args: &[Rcvar], context: &mut Context<'_>) -> SearchResult {
+        let glue = match args {
+            [glue, all] => glue
+                .as_string()
+                .zip(all.as_array())
+                .map_or(0, |(glue, all)| glue.len().saturating_mul(all.len())),
+            _ => 0,
+        };
+        let len = args.iter().map(|it| written_len(it)).fold(glue, usize::saturating_add);
+        let before = self.written.fetch_add(len.min(MAX_TEXT + 1), Ordering::Relaxed);
+        if before.saturating_add(len) > MAX_TEXT {
+            let why = ErrorReason::Parse("more text than an answer may hold".to_owned());
+            return Err(JmespathError::new("", 0, why));
+        }
+        self.inner.evaluate(args, context)
+    }
+}
+
+/// At least as long as the value written as JSON, but for what is escaped: that at most sextuples it.
+fn written_len(it: &Variable) -> usize {
+    match it {
+        Variable::String(it) => it.len() + 3,
+        Variable::Array(all) => all.iter().map(|it| written_len(it)).sum::<usize>() + 3,
+        Variable::Object(all) => {
+            all.iter().map(|(key, it)| key.len() + 4 + written_len(it)).sum::<usize>() + 3
+        }
+        _ => 8,
     }
 }
 
@@ -137,19 +230,32 @@ fn growth(node: &Ast) -> u64 {
     }
 }
 
-fn to_value(it: &Variable, left: &mut usize) -> Option<Value> {
-    *left = left.checked_sub(1)?;
+/// What may still be converted.
+struct Left {
+    nodes: usize,
+    text: usize,
+}
+
+impl Left {
+    fn text(&mut self, text: &str) -> Option<String> {
+        self.text = self.text.checked_sub(text.len())?;
+        Some(text.to_owned())
+    }
+}
+
+fn to_value(it: &Variable, left: &mut Left) -> Option<Value> {
+    left.nodes = left.nodes.checked_sub(1)?;
     Some(match it {
         Variable::Null | Variable::Expref(_) => Value::Null,
         Variable::Bool(it) => Value::Bool(*it),
         Variable::Number(it) => Value::Number(Number::clone(it)),
-        Variable::String(it) => Value::String(it.clone()),
+        Variable::String(it) => Value::String(left.text(it)?),
         Variable::Array(all) => {
             all.iter().map(|it| to_value(it, left)).collect::<Option<Vec<_>>>()?.into()
         }
         Variable::Object(all) => all
             .iter()
-            .map(|(key, it)| Some((key.clone(), to_value(it, left)?)))
+            .map(|(key, it)| Some((left.text(key)?, to_value(it, left)?)))
             .collect::<Option<Map<_, _>>>()?
             .into(),
     })
@@ -205,6 +311,26 @@ mod tests {
             "[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"]"
         );
         let big: Value = (0..9000).collect();
-        assert_eq!(search(&["[@,@]"; 8].join("|"), &big), "PARSE_ERROR");
+        assert_eq!(search(&["[@,@]"; 8].join("|"), &big), "RESPONSE_TOO_LARGE");
+    }
+
+    #[test]
+    fn what_is_found_is_in_proportion() {
+        let long = "x".repeat(600_000);
+        let doc = json!({"a": long, "b": vec![""; 100_000], "c": vec!["\\"; 10]});
+        let many = json!(vec![0; 300_000]);
+        let eight = ["[@,@][]"; 8].join("|");
+        for (text, doc) in [
+            ("[a,a,a,a,a,a,a,a]", &doc),
+            ("join(a, b)", &doc),
+            ("[[b,b,b,b],[b,b,b,b]][].join('0123456789', @)", &doc),
+            (&["[to_string(@)]"; 60].join("|"), &doc),
+            ("[a,a,a,a,a,a,a,a][].reverse(@)", &doc),
+            (&eight, &many),
+        ] {
+            assert_eq!(search(text, doc), "RESPONSE_TOO_LARGE", "{text}");
+        }
+        assert_eq!(search("length(join(', ', b))", &doc), "199998");
+        assert_eq!(search("length([a,a,a,a,a][])", &doc), "5");
     }
 }

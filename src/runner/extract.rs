@@ -8,13 +8,17 @@ use crate::{
     error::{Code, Error, Result},
     recipe::{
         assigned::assigned,
-        expression::{Document, Query},
+        expression::{Document, MAX_TEXT, Query, out_of_proportion},
         framing::{self, unframed},
         model::{Framing, ResponseSpec, ResponseType},
         selector::{self, Field},
     },
     shape,
 };
+
+/// Elements that all fields of all items may look through. Items beside each other stay far below; 512 in each other with the
+/// rest of the page in the last would be minutes of work.
+const HTML_VISITS: usize = 16_000_000;
 
 /// What an answer held.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +75,8 @@ impl Extractor {
 
     /// Reads the body by the recipe's type; `mime` (an essence) only makes messages better. Text is read as UTF-8.
     ///
-    /// Fails with `PARSE_ERROR` when the body is not what the recipe says, and `EXTRACT_EMPTY` when nothing matches: a `null`
+    /// Fails with `PARSE_ERROR` when the body is not what the recipe says, with `RESPONSE_TOO_LARGE` when `extract` or the
+    /// selectors repeat parts of it until they are four times what an answer may weigh, and `EXTRACT_EMPTY` when nothing matches: a `null`
     /// result, nothing but nulls, a required path that is missing, fewer than `min_items`. An empty list is an answer; only
     /// for HTML, where "no results" and "another layout" look the same, it must be allowed by `min_items: 0`.
     pub fn apply(&self, mime: &str, body: &[u8]) -> Result<Extracted> {
@@ -125,16 +130,19 @@ impl Extractor {
         items: &Selector,
         fields: &[(String, Field)],
     ) -> Result<Value> {
+        let mut left = Left { text: MAX_TEXT, visits: HTML_VISITS };
         let mut out: Vec<Value> = document
             .select(items)
             .map(|item| {
-                fields
+                let visits = item.descendants().count() * fields.len();
+                left.visits = left.visits.checked_sub(visits).ok_or_else(out_of_proportion)?;
+                let all = fields
                     .iter()
-                    .map(|(name, field)| (name.clone(), field_of(item, field)))
-                    .collect::<Map<_, _>>()
-                    .into()
+                    .map(|(name, field)| Ok((name.clone(), left.field(item, name, field)?)))
+                    .collect::<Result<Map<_, _>>>()?;
+                Ok(all.into())
             })
-            .collect();
+            .collect::<Result<_>>()?;
         // A table's head has rows without cells.
         out.retain(|it| !is_void(it));
         if out.is_empty() && self.min_items != Some(0) {
@@ -176,22 +184,49 @@ fn script_json(text: &str, variable: Option<&str>) -> Option<Value> {
     all.next().map(|it| shape::sorted(it.1))
 }
 
-fn field_of(item: ElementRef<'_>, field: &Field) -> Value {
-    let element = match &field.selector {
-        None => Some(item),
-        Some(selector) => item.select(selector).next(),
-    };
-    let text = element.and_then(|it| match &field.attribute {
-        Some(name) => it.attr(name).map(|it| it.trim().to_owned()),
-        None => Some(collapsed(it)),
-    });
-    text.map_or(Value::Null, Value::String)
+/// What selectors may still do on one page.
+struct Left {
+    /// Bytes of names and of text, before white space is taken out.
+    text: usize,
+    visits: usize,
 }
 
-/// The element's text with runs of white space as one space, as a reader sees it.
-fn collapsed(element: ElementRef<'_>) -> String {
-    let text: String = element.text().collect();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+impl Left {
+    fn field(&mut self, item: ElementRef<'_>, name: &str, field: &Field) -> Result<Value> {
+        self.take(name.len())?;
+        let element = match &field.selector {
+            None => Some(item),
+            Some(selector) => item.select(selector).next(),
+        };
+        let Some(element) = element else {
+            return Ok(Value::Null);
+        };
+        Ok(match &field.attribute {
+            Some(attribute) => match element.attr(attribute) {
+                Some(text) => {
+                    self.take(text.len())?;
+                    text.trim().into()
+                }
+                None => Value::Null,
+            },
+            None => self.collapsed(element)?.into(),
+        })
+    }
+
+    /// The element's text with runs of white space as one space, as a reader sees it.
+    fn collapsed(&mut self, element: ElementRef<'_>) -> Result<String> {
+        let mut text = String::new();
+        for it in element.text() {
+            self.take(it.len())?;
+            text.push_str(it);
+        }
+        Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<()> {
+        self.text = self.text.checked_sub(bytes).ok_or_else(out_of_proportion)?;
+        Ok(())
+    }
 }
 
 fn parse_html(body: &[u8]) -> Result<Html> {
