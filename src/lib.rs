@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod batch;
+mod bench;
 mod browser;
 mod cli;
 mod egress;

@@ -1,5 +1,6 @@
 //! The command line: one file per command, and the only place that wires real effects together.
 
+mod bench;
 mod candidates;
 mod corpus_record;
 mod create_from_candidate;
@@ -63,6 +64,7 @@ enum Command {
     #[command(subcommand)]
     Testbed(Testbed),
     Eval(eval::Args),
+    Bench(bench::Args),
     /// Make cases for `eval`
     #[command(subcommand, hide = true)]
     Corpus(Corpus),
@@ -125,6 +127,7 @@ impl Command {
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
             Self::Eval(it) => it.json,
+            Self::Bench(it) => it.json,
             Self::Recipe(_) | Self::Testbed(_) | Self::Corpus(_) => false,
         }
     }
@@ -166,6 +169,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
             Command::Eval(args) => eval::run(&args, global),
+            Command::Bench(args) => bench::run(&args),
             Command::Doctor(args) => doctor::run(args, global).await,
         }
     })

@@ -17,6 +17,7 @@ pub mod hosts;
 pub mod inputs;
 pub mod jobs;
 pub mod library;
+pub mod load;
 pub mod markup;
 pub mod members;
 pub mod news;
