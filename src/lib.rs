@@ -14,6 +14,8 @@ mod files;
 mod har;
 mod ids;
 mod model;
+#[doc(hidden)]
+pub mod parts;
 mod pipeline;
 mod recipe;
 mod redact;
