@@ -53,7 +53,7 @@ pub struct Ratio {
     pub cpu: f64,
 }
 
-/// Means over all runs, microseconds. What is left of the whole is the runner's own.
+/// Medians over all runs, microseconds. What is left of the whole is the runner's own.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Stages {
     pub validate: f64,
@@ -103,23 +103,21 @@ impl Figures {
     }
 
     pub fn stages(&self) -> Stages {
-        let all: Vec<RunTimings> = self.run.iter().filter_map(|it| it.stages).collect();
-        let mean = |of: fn(&RunTimings) -> f64| {
-            micros_rounded(all.iter().map(of).sum::<f64>() * 1000.0 / all.len().max(1) as f64)
+        let median = |of: fn(&Sample, &RunTimings) -> f64| {
+            let staged = self.run.iter().filter_map(|it| Some(of(it, it.stages.as_ref()?)));
+            micros_rounded(middle(staged.collect()))
         };
-        let staged = |it: &RunTimings| {
-            it.validate + it.dns + it.connect + it.ttfb + it.download + it.extract
-        };
-        let whole: f64 = self.run.iter().map(|it| it.wall_ns as f64 / 1000.0).sum();
-        let staged: f64 = all.iter().map(|it| staged(it) * 1000.0).sum();
         Stages {
-            validate: mean(|it| it.validate),
-            dns: mean(|it| it.dns),
-            connect: mean(|it| it.connect),
-            ttfb: mean(|it| it.ttfb),
-            download: mean(|it| it.download),
-            extract: mean(|it| it.extract),
-            rest: micros_rounded((whole - staged) / all.len().max(1) as f64),
+            validate: median(|_, it| it.validate * 1000.0),
+            dns: median(|_, it| it.dns * 1000.0),
+            connect: median(|_, it| it.connect * 1000.0),
+            ttfb: median(|_, it| it.ttfb * 1000.0),
+            download: median(|_, it| it.download * 1000.0),
+            extract: median(|_, it| it.extract * 1000.0),
+            rest: median(|whole, it| {
+                let staged = it.validate + it.dns + it.connect + it.ttfb + it.download + it.extract;
+                whole.wall_ns as f64 / 1000.0 - staged * 1000.0
+            }),
         }
     }
 }
@@ -151,17 +149,21 @@ fn by_blocks(run: &[Sample], other: &[Sample], of: fn(&Sample) -> u64) -> f64 {
         all.sort_unstable();
         quantile(&all, 50)
     };
-    let mut ratios: Vec<f64> = run
+    let ratios = run
         .chunks(BLOCK)
         .zip(other.chunks(BLOCK))
-        .map(|(run, other)| median(run) as f64 / median(other).max(1) as f64)
-        .collect();
-    ratios.sort_unstable_by(f64::total_cmp);
-    let middle = ratios.len() / 2;
-    match ratios.len() {
+        .map(|(run, other)| median(run) as f64 / median(other).max(1) as f64);
+    rounded(middle(ratios.collect()))
+}
+
+/// The median; 0 of nothing.
+fn middle(mut all: Vec<f64>) -> f64 {
+    all.sort_unstable_by(f64::total_cmp);
+    let at = all.len() / 2;
+    match all.len() {
         0 => 0.0,
-        n if n % 2 == 0 => rounded(f64::midpoint(ratios[middle - 1], ratios[middle])),
-        _ => rounded(ratios[middle]),
+        n if n.is_multiple_of(2) => f64::midpoint(all[at - 1], all[at]),
+        _ => all[at],
     }
 }
 

@@ -88,21 +88,19 @@ fn figures(all: &[Measured]) -> Markup {
     html! {
         table {
             tr {
-                th { "scenario" } th.n { "runs" } th.n { "recipe, µs: p50 / p95 / p99" } th.n { "floor, µs" }
-                th.n { "floor and parse, µs" } th.n { "to floor" } th.n { "to floor and parse" } th.n { "CPU, µs: recipe" }
-                th.n { "CPU, µs: floor" } th.n { "allocations: recipe, floor" }
+                th { "scenario" } th.n { "runs" } th.n { "recipe, µs: p50 / p95 / p99" } th.n { "floor" } th.n { "floor and parse" }
+                th.n { "to floor" } th.n { "to both" } th.n { "CPU, µs: recipe, floor" } th.n { "allocations" }
             }
             @for it in all {
                 tr {
-                    td { (it.scenario) br; span.soft { (it.what) } }
+                    td { (it.scenario) }
                     td.n { (it.runs) }
                     td.n { (three(it.wall_us.run)) }
                     td.n { (three(it.wall_us.floor)) }
                     td.n { (three(it.wall_us.parse)) }
                     td.n { (format!("{:.2}", it.to_floor.p50)) }
                     td.n { (format!("{:.2}", it.to_parse.p50)) }
-                    td.n { (format!("{:.0}", it.cpu_us.run.p50)) }
-                    td.n { (format!("{:.0}", it.cpu_us.floor.p50)) }
+                    td.n { (format!("{:.0}, {:.0}", it.cpu_us.run.p50, it.cpu_us.floor.p50)) }
                     td.n {
                         @if let Some(it) = it.allocations { (it.run.allocations) ", " (it.floor.allocations) } @else { "–" }
                     }
