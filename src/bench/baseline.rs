@@ -17,8 +17,10 @@ use crate::{
 const VERSION: u32 = 1;
 /// What may be slower than it was.
 const TOLERANCE: f64 = 1.20;
-/// How much a ratio of one unchanged build moves from run to run.
-const NOISE: f64 = 1.10;
+/// How much a ratio of one unchanged build moved in four runs on two cores, busy and less so. Beside the floor alone the most:
+/// it waits and does not work, and waiting is what another program's work changes.
+const NOISE_FLOOR: f64 = 1.35;
+const NOISE: f64 = 1.15;
 
 /// Absolute budgets of one run (seed 5.1), milliseconds.
 const WALL_P50: f64 = 250.0;
@@ -43,7 +45,7 @@ pub struct Kept {
     pub floor: f64,
     /// End to end at p50, to the floor and one parse.
     pub parse: f64,
-    /// CPU time at p50, to the floor's.
+    /// CPU time at p50, to that of the floor and one parse.
     pub cpu: f64,
 }
 
@@ -61,7 +63,7 @@ pub struct Slower {
 
 impl Kept {
     pub fn of(it: &Measured) -> Self {
-        Self { floor: it.to_floor.p50, parse: it.to_parse.p50, cpu: it.to_floor.cpu }
+        Self { floor: it.to_floor.p50, parse: it.to_parse.p50, cpu: it.to_parse.cpu }
     }
 }
 
@@ -119,9 +121,9 @@ impl Baseline {
 pub fn slower(was: Kept, measured: &Measured) -> Vec<Slower> {
     let now = Kept::of(measured);
     let ratios = [
-        ("p50 to floor", was.floor, now.floor),
-        ("p50 to floor and parse", was.parse, now.parse),
-        ("cpu to floor", was.cpu, now.cpu),
+        ("p50 to floor", was.floor, now.floor, NOISE_FLOOR),
+        ("p50 to floor and parse", was.parse, now.parse, NOISE),
+        ("cpu to floor and parse", was.cpu, now.cpu, NOISE),
     ];
     let budgets = [
         ("p50, ms", measured.wall_us.run.p50, WALL_P50),
@@ -129,7 +131,8 @@ pub fn slower(was: Kept, measured: &Measured) -> Vec<Slower> {
         ("cpu p50, ms", measured.cpu_us.run.p50, CPU_P50),
         ("cpu p95, ms", measured.cpu_us.run.p95, CPU_P95),
     ];
-    let ratios = ratios.map(|(what, was, now)| (what, Some(was), now, was * TOLERANCE * NOISE));
+    let ratios =
+        ratios.map(|(what, was, now, noise)| (what, Some(was), now, was * TOLERANCE * noise));
     let budgets = budgets.map(|(what, us, budget)| (what, None, us / 1000.0, budget));
     ratios
         .into_iter()
@@ -152,7 +155,7 @@ mod tests {
     fn measured(floor: f64, cpu: f64, p50_us: f64) -> Measured {
         let mut it = Measured { scenario: "a".to_owned(), ..Measured::default() };
         it.to_floor.p50 = floor;
-        it.to_floor.cpu = cpu;
+        it.to_parse.cpu = cpu;
         it.to_parse.p50 = 1.0;
         it.wall_us.run.p50 = p50_us;
         it
@@ -167,9 +170,9 @@ mod tests {
     #[test]
     fn slower_is_above_the_tolerance_or_a_budget() {
         check(&measured(2.0, 3.0, 100.0), &[]);
-        check(&measured(2.0 * TOLERANCE * NOISE - 0.01, 3.0, 100.0), &[]);
-        check(&measured(2.0 * TOLERANCE * NOISE + 0.01, 3.0, 100.0), &["p50 to floor"]);
-        check(&measured(0.5, 9.0, 100.0), &["cpu to floor"]);
+        check(&measured(2.0 * TOLERANCE * NOISE_FLOOR - 0.01, 3.0, 100.0), &[]);
+        check(&measured(2.0 * TOLERANCE * NOISE_FLOOR + 0.01, 3.0, 100.0), &["p50 to floor"]);
+        check(&measured(0.5, 3.0 * TOLERANCE * NOISE + 0.01, 100.0), &["cpu to floor and parse"]);
         check(&measured(2.0, 3.0, 251_000.0), &["p50, ms"]);
     }
 

@@ -97,7 +97,7 @@ fn tables(done: &Benchmark) {
     table.load_style(UTF8_BORDERS_ONLY);
     table.set_header([
         "scenario", "µs p50", "p95", "p99", "floor", "+ parse", "× floor", "× parse", "cpu µs",
-        "× floor", "allocs",
+        "× parse", "allocs",
     ]);
     for it in &done.scenarios {
         let whole = |us: f64| format!("{us:.0}");
@@ -112,7 +112,7 @@ fn tables(done: &Benchmark) {
             ratio(it.to_floor.p50),
             ratio(it.to_parse.p50),
             whole(it.cpu_us.run.p50),
-            ratio(it.to_floor.cpu),
+            ratio(it.to_parse.cpu),
             it.allocations.map_or("–".to_owned(), |it| it.run.allocations.to_string()),
         ]);
     }
