@@ -100,6 +100,12 @@ codes! {
     ServerError = "SERVER_ERROR", Task, true;
     /// 401 or 403.
     AuthRequired = "AUTH_REQUIRED", Task, false;
+    /// A recipe names a variable that may not be sent to its host.
+    AuthNotAllowed = "AUTH_NOT_ALLOWED", Usage, false;
+    /// The variable that a recipe names is not set.
+    AuthEnvMissing = "AUTH_ENV_MISSING", Usage, false;
+    /// The variable holds something that cannot be sent.
+    AuthEnvInvalid = "AUTH_ENV_INVALID", Usage, false;
     ParseError = "PARSE_ERROR", Task, false;
     /// The extraction path or selectors matched nothing.
     ExtractEmpty = "EXTRACT_EMPTY", Task, false;

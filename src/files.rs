@@ -73,14 +73,27 @@ impl Dir {
 
     /// Writes the file at 0600: temporary file, fsync, rename, fsync of the folder.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.replace(name, bytes, true)
+    }
+
+    /// [`write`](Self::write) without the fsyncs: no reader sees half a file, but a power cut may leave the old one or a
+    /// damaged one. For what is cheap to lose.
+    pub fn write_unsynced(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.replace(name, bytes, false)
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8], durable: bool) -> Result<()> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         self.refuse_link(name)?;
         let temp =
             format!("{TEMP}{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let done = self.write_temp(&temp, bytes).and_then(|()| {
+        let done = self.write_temp(&temp, bytes, durable).and_then(|()| {
             rustix::fs::renameat(&self.fd, &temp, &self.fd, name)
                 .map_err(|err| trouble("rename to", &self.shown(name), err))?;
-            rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err))
+            if durable {
+                rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err))?;
+            }
+            Ok(())
         });
         if done.is_err() {
             // Best effort: the sweep of the next run removes it otherwise.
@@ -89,7 +102,7 @@ impl Dir {
         done
     }
 
-    fn write_temp(&self, temp: &str, bytes: &[u8]) -> Result<()> {
+    fn write_temp(&self, temp: &str, bytes: &[u8], durable: bool) -> Result<()> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, temp, flags, Mode::RUSR | Mode::WUSR)
@@ -98,7 +111,8 @@ impl Dir {
         rustix::fs::fchmod(&fd, Mode::RUSR | Mode::WUSR)
             .map_err(|err| trouble("chmod", &self.shown(temp), err))?;
         let mut file = File::from(fd);
-        file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|err| {
+        let done = file.write_all(bytes);
+        done.and_then(|()| if durable { file.sync_all() } else { Ok(()) }).map_err(|err| {
             Error::new(Code::ArtifactIo, format!("write {}", self.shown(temp))).source(err)
         })
     }
@@ -318,7 +332,7 @@ mod tests {
         assert!(lock.is_some());
         assert!(dir.try_lock().unwrap().is_none());
         drop(lock);
-        dir.write_temp(".tmp-1-1", b"half").unwrap();
+        dir.write_temp(".tmp-1-1", b"half", true).unwrap();
         assert!(dir.names().unwrap().is_empty());
         assert_eq!(dir.sweep().unwrap(), 1);
         assert!(dir.try_lock().unwrap().is_some());

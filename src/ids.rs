@@ -147,6 +147,10 @@ mod tests {
         for bad in ["", "-a", "a-", "A", "a b", "../x", "a/b", "é", &"a".repeat(65)] {
             assert!(RecipeName::new(bad).is_err(), "{bad}");
         }
+        // What looks like another name, or like nothing: Cyrillic, full width, combining, zero width, a line break.
+        for bad in ["\u{430}bc", "\u{ff41}bc", "ab\u{301}", "a\u{200b}bc", "abc\u{202e}", "abc\n"] {
+            assert!(RecipeName::new(bad).is_err(), "{bad:?}");
+        }
         assert_eq!(RecipeName::slug("Search  Hacker News!").as_str(), "search-hacker-news");
         assert_eq!(RecipeName::slug("…").as_str(), "recipe");
     }

@@ -11,6 +11,8 @@ mod egress;
 mod error;
 mod eval;
 mod files;
+#[cfg(any(fuzzing, test))]
+pub mod fuzzing;
 mod har;
 mod ids;
 mod model;

@@ -21,6 +21,8 @@ pub struct Settings {
     pub browser: BrowserSettings,
     pub redact: RedactSettings,
     pub model: ModelSettings,
+    pub limits: LimitsSettings,
+    pub auth: AuthSettings,
 }
 
 /// What the egress policy is told. Nothing here can open a real internal host: see "Test hosts" in ARCHITECTURE.md.
@@ -33,9 +35,52 @@ pub struct EgressSettings {
     pub allowed_ports: Vec<u16>,
     /// Ask this name server instead of the system's.
     pub nameserver: Option<SocketAddr>,
+    /// When a page's requests are resolved.
+    pub browser_mode: BrowserMode,
     /// False: every attempt ends in `NETWORK_DISABLED`. Set by `--no-network`.
     #[serde(skip)]
     pub no_network: bool,
+}
+
+/// How politely recipes are run (seed 2.1.1). Learning has its own budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsSettings {
+    /// Runs at once in one process.
+    pub runs: u32,
+    /// Of those, to one host.
+    pub runs_per_host: u32,
+    /// Calls to one host a minute, by all processes that share a state folder; 1 to 6,000.
+    pub per_minute: u32,
+    /// Calls that may follow each other without a pause after a quiet time.
+    pub burst: u32,
+    /// Test hosts are limited, too.
+    pub test_hosts: bool,
+}
+
+impl Default for LimitsSettings {
+    fn default() -> Self {
+        Self { runs: 4, runs_per_host: 2, per_minute: 20, burst: 5, test_hosts: false }
+    }
+}
+
+/// Which variables a recipe may send where, besides those whose name says it: see `recipe/auth.rs`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AuthSettings {
+    /// Variable to the only hosts that it may be sent to.
+    pub allow: std::collections::BTreeMap<String, Vec<String>>,
+}
+
+/// Every request of a page is judged by its text before it leaves the renderer, and resolved, judged and pinned at the proxy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BrowserMode {
+    #[default]
+    Lite,
+    /// It is resolved and judged before it leaves the renderer, too: a name that leads to a forbidden address never reaches
+    /// the proxy.
+    Strict,
 }
 
 /// Weight of each signal: the composite is their weighted sum, scaled so that all positive ones in full make 10,000.
@@ -78,11 +123,76 @@ impl Default for LearningSettings {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The browser that commis starts. What people look for here and is absent on purpose is in [`NOT_OFFERED`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BrowserSettings {
     /// Path of the Chromium binary; found by itself when absent.
     pub path: Option<PathBuf>,
+    /// Further arguments, of the few that `browser/flags.rs` allows.
+    pub args: Vec<String>,
+    /// How long runs in one process share a session, minutes.
+    pub session_ttl_minutes: u32,
+}
+
+impl Default for BrowserSettings {
+    fn default() -> Self {
+        Self { path: None, args: Vec::new(), session_ttl_minutes: 20 }
+    }
+}
+
+impl BrowserSettings {
+    pub fn session_ttl(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(u64::from(self.session_ttl_minutes) * 60)
+    }
+}
+
+/// Settings of `[browser]` that other tools have, and why this one has not.
+const NOT_OFFERED: &[(&[&str], &str)] = &[
+    (
+        &["cdp_url", "cdp_endpoint", "connect", "ws_endpoint", "remote_debugging_port"],
+        "a browser that commis did not start cannot be shown to be isolated, and a debugging port answers every local process",
+    ),
+    (
+        &["profile", "profile_dir", "user_data_dir", "storage_state"],
+        "every task starts without anyone's cookies, and leaves none behind",
+    ),
+    (
+        &["proxy", "proxy_server", "proxy_url"],
+        "all traffic goes through commis' own proxy, which holds pages to the egress policy",
+    ),
+    (
+        &["ignore_https_errors", "accept_insecure_certs"],
+        "a certificate that does not check out means that somebody else answers",
+    ),
+    (
+        &["allow_extensions", "extensions", "load_extension"],
+        "an extension sees and changes everything that a page does",
+    ),
+    (
+        &["allow_downloads", "downloads"],
+        "a download ends in DOWNLOAD_BLOCKED: nothing a site sends becomes a file",
+    ),
+    (
+        &["sandbox", "no_sandbox", "chromium_sandbox"],
+        "pages of strangers run in the sandbox, always",
+    ),
+    (&["headless"], "a window adds nothing that is recorded"),
+    (&["permissions", "grant_permissions"], "pages get no permissions"),
+];
+
+/// Fails with [`Code::SettingsInvalid`] for a setting that is not offered, and says why it is not.
+fn offered(table: &toml::Table) -> Result<()> {
+    let Some(browser) = table.get("browser").and_then(toml::Value::as_table) else {
+        return Ok(());
+    };
+    for (names, why) in NOT_OFFERED {
+        if let Some(name) = names.iter().find(|it| browser.contains_key(**it)) {
+            let message = format!("browser.{name} is not offered: {why}");
+            return Err(Error::new(Code::SettingsInvalid, message).hint("take the line out"));
+        }
+    }
+    Ok(())
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,22 +311,36 @@ impl Settings {
         Self { egress: self.egress, browser: self.browser, ..Self::default() }
     }
 
+    /// Settings as a file holds them. Fails with [`Code::SettingsInvalid`].
+    fn parse(text: &str) -> Result<Self> {
+        let invalid = |err: toml::de::Error| Error::new(Code::SettingsInvalid, err.message());
+        offered(&toml::from_str(text).map_err(invalid)?)?;
+        let out: Self = toml::from_str(text).map_err(invalid)?;
+        if !(1..=1440).contains(&out.browser.session_ttl_minutes) {
+            let message = "browser.session_ttl_minutes must be between 1 and 1440";
+            return Err(Error::new(Code::SettingsInvalid, message));
+        }
+        Ok(out)
+    }
+
     /// The settings file (absent: defaults), then the environment over it: `COMMIS_TEST_HOSTS` (comma-separated),
     /// `COMMIS_CHROMIUM` and `COMMIS_MODEL`. Fails with [`Code::SettingsInvalid`].
     pub fn load(home: &Home) -> Result<Self> {
         let shown = home.config.display();
-        let mut out: Self = match std::fs::read_to_string(&home.config) {
-            Ok(text) => toml::from_str(&text).map_err(|err| {
-                Error::new(Code::SettingsInvalid, format!("{shown}: {}", err.message()))
-                    .hint("see \"Settings\" in README.md; an absent file means the defaults")
-            })?,
-            Err(err) if err.kind() == std::io::ErrorKind::NotFound => Self::default(),
-            Err(err) => {
-                return Err(
-                    Error::new(Code::SettingsInvalid, format!("cannot read {shown}")).source(err)
-                );
-            }
-        };
+        let mut out: Self =
+            match std::fs::read_to_string(&home.config) {
+                Ok(text) => Self::parse(&text).map_err(|err| {
+                    let out = Error::new(err.code(), format!("{shown}: {}", err.message()));
+                    out.hint(err.hint_text().unwrap_or(
+                        "see \"Settings\" in README.md; an absent file means the defaults",
+                    ))
+                })?,
+                Err(err) if err.kind() == std::io::ErrorKind::NotFound => Self::default(),
+                Err(err) => {
+                    return Err(Error::new(Code::SettingsInvalid, format!("cannot read {shown}"))
+                        .source(err));
+                }
+            };
         if let Some(hosts) = env_path("COMMIS_TEST_HOSTS") {
             let hosts = hosts.to_string_lossy().into_owned();
             out.egress.test_hosts.extend(
@@ -239,6 +363,8 @@ pub struct Home {
     pub config: PathBuf,
     pub recipes: PathBuf,
     pub artifacts: PathBuf,
+    /// What `egress::limits` remembers of each host.
+    pub limits: PathBuf,
 }
 
 impl Home {
@@ -250,6 +376,7 @@ impl Home {
                 config: root.join("config.toml"),
                 recipes: root.join("recipes"),
                 artifacts: root.join("artifacts"),
+                limits: root.join("limits"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -262,6 +389,7 @@ impl Home {
             config: config.join("commis/config.toml"),
             recipes: config.join("commis/recipes"),
             artifacts: state.join("commis/artifacts"),
+            limits: state.join("commis/limits"),
         })
     }
 }
@@ -269,4 +397,30 @@ impl Home {
 #[expect(clippy::disallowed_methods, reason = "the only reader of the environment")]
 fn env_path(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_offered_says_why() {
+        for name in NOT_OFFERED.iter().flat_map(|it| it.0) {
+            let err = Settings::parse(&format!("[browser]\n{name} = true\n")).unwrap_err();
+            assert_eq!(err.code(), Code::SettingsInvalid);
+            assert!(err.message().contains(&format!("browser.{name} is not offered: ")), "{err}");
+        }
+        let check = |text: &str, part: &str| {
+            let err = Settings::parse(text).unwrap_err();
+            assert!(err.message().contains(part), "{text}: {err}");
+        };
+        check("[browser]\nanything = 1\n", "unknown field");
+        check("[browser]\nsession_ttl_minutes = 0\n", "between 1 and 1440");
+        check("[egress]\nbrowser_mode = \"none\"\n", "unknown variant");
+        let strict = Settings::parse("[egress]\nbrowser_mode = \"strict\"\n").unwrap();
+        assert_eq!(strict.egress.browser_mode, BrowserMode::Strict);
+        let none = Settings::parse("").unwrap();
+        assert_eq!(none.egress.browser_mode, BrowserMode::Lite);
+        assert_eq!(none.browser.session_ttl_minutes, 20);
+    }
 }

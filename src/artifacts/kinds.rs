@@ -10,7 +10,7 @@ macro_rules! kinds {
         pub enum Kind { $(#[serde(rename = $wire)] $name,)* }
 
         impl Kind {
-            #[cfg(test)]
+            #[cfg(any(fuzzing, test))]
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// As in an envelope's `artifact` and `inputs`.

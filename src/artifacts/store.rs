@@ -265,7 +265,8 @@ const ENTRY: &str = "task.json";
 /// Replays as they happen, so that a crash repeats at most the one in flight.
 const JOURNAL: &str = "replays.jsonl";
 
-fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
+/// What the bytes of a file are worth as the task's artifact of that kind.
+pub fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
     let envelope: Envelope = match serde_json::from_slice(bytes) {
         Ok(it) => it,
         Err(err) => return Found::Corrupt(format!("not an artifact: {err}")),

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::{
-    browser::Step,
+    browser::{Step, Wait},
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
     pipeline::{Source, Task, read_bounded},
@@ -77,13 +77,30 @@ pub fn load(path: &Path) -> Result<Manifest> {
     let shown = path.display();
     let bytes = read_bounded(path, MAX_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|_| invalid(format!("{shown} is not UTF-8")))?;
+    parse(&text, path, Source::har)
+}
+
+/// [`load`] of a text as if it stood in the file at `path`; `har` opens what an entry names.
+pub fn parse(text: &str, path: &Path, har: impl Fn(PathBuf) -> Result<Source>) -> Result<Manifest> {
+    let shown = path.display();
     let options = serde_saphyr::options! {
         strict_booleans: true,
         leading_zero_numbers_as_strings: true,
-        budget: serde_saphyr::budget! { max_nodes: 2_000_000, max_depth: 64, max_aliases: 0, max_anchors: 0 }
+        budget: serde_saphyr::budget! {
+            max_nodes: 2_000_000,
+            max_depth: 64,
+            max_aliases: 0,
+            max_anchors: 0,
+            max_documents: 1,
+            max_merge_keys: 0,
+        },
+        // It would show lines of the file, which may hold secrets.
+        with_snippet: false,
     };
-    let file: File = serde_saphyr::from_str_with_options(&text, options)
-        .map_err(|err| invalid(format!("{shown}: {err}")))?;
+    let file: File = serde_saphyr::from_str_with_options(text, options).map_err(|err| {
+        let why: String = err.to_string().chars().filter(|it| !it.is_control()).take(300).collect();
+        invalid(format!("{shown}: {why}"))
+    })?;
     if file.version != 1 {
         return Err(invalid(format!("{shown}: version {} is unknown", file.version))
             .hint("this commis reads version 1"));
@@ -94,7 +111,8 @@ pub fn load(path: &Path) -> Result<Manifest> {
     let mut tasks = Vec::with_capacity(file.recipes.len());
     for (i, entry) in file.recipes.into_iter().enumerate() {
         let place = format!("{shown}: entry {} (`{}`)", i + 1, printable(&entry.name));
-        let task = check(entry, &name, timeout, path.parent().unwrap_or(Path::new(".")))
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let task = check(entry, &name, timeout, |it| har(folder.join(it)))
             .map_err(|err| relabel(&place, &err))?;
         if !seen.insert(task.name.clone()) {
             return Err(invalid(format!("{place}: the name is used twice")));
@@ -108,11 +126,16 @@ pub fn load(path: &Path) -> Result<Manifest> {
     Ok(Manifest { name, delay: Duration::from_secs_f64(delay), tasks })
 }
 
-fn check(entry: Entry, manifest: &str, timeout: Duration, folder: &Path) -> Result<Task> {
+fn check(
+    entry: Entry,
+    manifest: &str,
+    timeout: Duration,
+    har_source: impl Fn(String) -> Result<Source>,
+) -> Result<Task> {
     let name = RecipeName::new(entry.name)?;
     let source = match (entry.url, entry.har) {
         (Some(url), None) => Source::Live { url, steps: entry.record },
-        (None, Some(har)) => Source::har(folder.join(har))?,
+        (None, Some(har)) => har_source(har)?,
         _ => return Err(invalid("give either url or har")),
     };
     let task = Task {
@@ -138,6 +161,9 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
     if task.sentence.trim().is_empty() || task.sentence.len() > MAX_TASK {
         return Err(invalid(format!("task must be a sentence of 1 to {MAX_TASK} bytes")));
     }
+    if task.sentence.chars().any(|it| it.is_control() && !it.is_whitespace()) {
+        return Err(invalid("task holds a control character"));
+    }
     let mut names: Option<BTreeSet<&String>> = None;
     for example in &task.examples {
         let these: BTreeSet<&String> = example.keys().collect();
@@ -161,7 +187,12 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
     let mut texts = vec![&task.sentence];
     if let Source::Live { url, steps } = &task.source {
         let parsed = Url::parse(url).map_err(|err| invalid(format!("url: {err}")))?;
-        if !matches!(parsed.scheme(), "http" | "https") || parsed.password().is_some() {
+        // The parser drops line breaks and tabs without a word.
+        if url.chars().any(char::is_control) {
+            return Err(invalid("url holds a control character"));
+        }
+        let named = !parsed.username().is_empty() || parsed.password().is_some();
+        if !matches!(parsed.scheme(), "http" | "https") || named {
             return Err(invalid("url must be http or https, without credentials"));
         }
         texts.push(url);
@@ -184,10 +215,25 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
         }
     }
     if !allow_secrets {
-        let values = task.examples.iter().flat_map(BTreeMap::values);
-        if let Some(why) =
-            texts.into_iter().chain(values).find_map(|it| redact::probable_secret(it))
-        {
+        let steps = match &task.source {
+            Source::Live { steps, .. } => steps.as_slice(),
+            Source::Har { .. } => &[],
+        };
+        let mut typed: Vec<(&str, &str)> =
+            task.examples.iter().flatten().map(|(name, value)| (&**name, &**value)).collect();
+        for step in steps {
+            match step {
+                // What is filled in from an example is judged there.
+                Step::Fill(it) if !it.value.contains('{') => typed.push((&it.name, &it.value)),
+                Step::Click(it) => texts.push(&it.name),
+                Step::WaitFor(Wait::Text(it) | Wait::Request(it)) => texts.push(it),
+                _ => {}
+            }
+        }
+        let told = texts.into_iter().find_map(|it| redact::probable_secret(it));
+        let why =
+            told.or_else(|| typed.iter().find_map(|(name, it)| redact::typed_secret(name, it)));
+        if let Some(why) = why {
             return Err(Error::new(
                 Code::SecretInTask,
                 format!("the task seems to hold a secret ({why})"),
@@ -296,5 +342,97 @@ mod tests {
             assert_eq!(err.code(), Code::ManifestInvalid, "{text}: {err}");
             assert!(err.to_string().contains(part), "{text}: {err}");
         }
+    }
+
+    #[test]
+    fn a_name_has_one_spelling() {
+        for name in [
+            "..",
+            ".",
+            "../x",
+            "a/b",
+            "a\\\\b",
+            "%2e%2e",
+            "a.yaml",
+            "~",
+            "-a",
+            "a-",
+            " a",
+            "A",
+            "a_b",
+            "a b",
+            // Full width, Cyrillic, a ligature, zero width, right to left, and one letter written in two ways.
+            "\u{ff41}",
+            "\u{430}pple",
+            "\u{fb01}x",
+            "a\u{200b}b",
+            "a\u{202e}b",
+            "\u{e9}",
+            "e\u{301}",
+            "\u{131}",
+            "a\\nb",
+            "a\\tb",
+            "a\\0b",
+            "a\\eb",
+        ] {
+            let text = format!(
+                "version: 1\nrecipes: [{{name: \"{name}\", task: t, url: 'http://a.test/'}}]"
+            );
+            let err = parse(&text).err().unwrap_or_else(|| panic!("{name:?} is taken"));
+            assert_eq!(err.code(), Code::ManifestInvalid, "{name:?}: {err}");
+            assert!(!err.to_string().contains(char::is_control), "{err}");
+        }
+    }
+
+    #[test]
+    fn yaml_does_only_what_it_says() {
+        let entry = |more: &str| {
+            format!("version: 1\nrecipes:\n  - {{name: a, task: t, url: 'http://a.test/'{more}}}\n")
+        };
+        let secret = "hunter2hunter2";
+        for text in [
+            // Anchors, aliases, merge keys, tags, several documents, keys that come twice.
+            "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n".to_owned(),
+            "version: 1\nrecipes:\n  - &a {name: a, task: t, url: 'http://a.test/'}\n  - {<<: *a, name: b}\n".to_owned(),
+            entry(", <<: {category: x}"),
+            entry(", name: b"),
+            entry(", category: !!python/object/apply:os.system [id]"),
+            entry(", examples: !!binary aGk="),
+            format!("{}---\n{}", entry(""), entry("")),
+            // Scalars of another type than is asked for.
+            entry(", requires_auth: yes"),
+            entry(", requires_auth: 1"),
+            entry(", examples: {q: 1}"),
+            entry(", examples: [{q: [1]}]"),
+            entry(", record: [{press: Enter, click: x}]"),
+            entry(", record: [{eval: 'alert(1)'}]"),
+            // Control characters, and what looks like text and is not.
+            entry("").replace("task: t", "task: \"t\\e[31m\""),
+            entry("").replace("task: t", "task: \"t\\0\""),
+            entry("").replace("'http://a.test/'", "\"http://a.te\\nst/\""),
+            entry("").replace("http://a.test/", "http://user@a.test/"),
+            entry("").replace("http://a.test/", "http://a b.test/"),
+            entry("").replace("http://a.test/", "javascript:alert(1)"),
+            entry(", examples: [{q: \"a\\r\\nb\"}]"),
+            entry(", examples: [{'q\"': a}]"),
+            entry(", examples: [{\u{430}: a}]"),
+            "\0".to_owned(),
+            "\t\t- x".to_owned(),
+            "%YAML 9.9\n---\n".to_owned(),
+            // Nested, wide, cut.
+            format!("version: 1\nrecipes: {}{}", "[".repeat(100_000), "]".repeat(100_000)),
+            format!("version: 1\nrecipes: [{}]", "{},".repeat(100_000)),
+            entry("")[..40].to_owned(),
+            format!("nonsense: [{secret}\n  x: {secret}"),
+        ] {
+            let shown: String = text.chars().take(300).collect();
+            let err = parse(&text).err().unwrap_or_else(|| panic!("{shown:?} is taken"));
+            assert_eq!(err.code(), Code::ManifestInvalid, "{shown:?}: {err}");
+            let said = err.to_string();
+            assert!(said.len() < 1000 && !said.contains(char::is_control), "{said}");
+            assert!(!said.contains(secret), "{said}");
+        }
+        let huge = entry("") + &"#".repeat(MAX_BYTES as usize);
+        assert_eq!(parse(&huge).err().map(|it| it.code()), Some(Code::Usage));
     }
 }

@@ -22,10 +22,10 @@ use crate::{
     },
     runner::{
         self, Compiled, RunTimings,
+        call::Caller,
         extract::{extract, fingerprint},
     },
     shape,
-    transport::public_http::PublicHttp,
 };
 
 /// What is timed.
@@ -61,14 +61,14 @@ struct Call {
 pub struct Prepared<'a> {
     scenario: &'a Scenario,
     calls: Vec<Call>,
-    http: &'a PublicHttp,
+    caller: &'a Caller,
     /// Length of a decoded body.
     pub bytes: usize,
 }
 
 impl<'a> Prepared<'a> {
     /// Sends each request once: what comes back is the shape that the recipe is verified with.
-    pub async fn new(scenario: &'a Scenario, site: &Site, http: &'a PublicHttp) -> Result<Self> {
+    pub async fn new(scenario: &'a Scenario, site: &Site, caller: &'a Caller) -> Result<Self> {
         let recipes = scenario.recipes()?;
         let hosts: Vec<String> =
             recipes.iter().flat_map(|it| it.request.allowed_domains.clone()).collect();
@@ -86,7 +86,7 @@ impl<'a> Prepared<'a> {
             let html = recipe.response.kind == ResponseType::Html;
             calls.push(Call { compiled: runner::compile(&recipe)?, floor, html });
         }
-        Ok(Self { scenario, calls, http, bytes })
+        Ok(Self { scenario, calls, caller, bytes })
     }
 
     /// So many rounds of all arms, in another order each. A round is one run, or as many as are in flight at a time. The first
@@ -156,8 +156,8 @@ impl<'a> Prepared<'a> {
     }
 
     async fn run(&self, call: &Call, params: &BTreeMap<String, String>) -> Result<RunTimings> {
-        let done =
-            black_box(runner::run(&call.compiled, params, &BTreeMap::new(), self.http).await);
+        let permit = self.caller.enter(&call.compiled).await?;
+        let done = black_box(self.caller.call(&permit, &call.compiled, params).await);
         if done.success {
             return Ok(done.timings_ms);
         }

@@ -30,8 +30,8 @@ pub use self::{
 use crate::{
     egress::EgressPolicy,
     error::{Code, Error, Result},
-    settings::EgressSettings,
-    transport::public_http::PublicHttp,
+    runner::call::Caller,
+    settings::{Home, Settings},
 };
 
 /// A scenario above its limits is measured this often in all: a change of the program is slower every time, a busy machine
@@ -102,16 +102,17 @@ pub fn run(options: &Options<'_>, progress: &dyn Fn(&str)) -> Result<Benchmark> 
         .build()
         .map_err(|err| Error::new(Code::Internal, "cannot start the runtime").source(err))?;
     let site = runtime.block_on(Site::start())?;
-    let policy = EgressPolicy::new(&EgressSettings {
-        test_hosts: vec![format!("*.test={}", site.addr)],
-        ..EgressSettings::default()
-    })?;
-    let http = PublicHttp::new(Arc::new(policy))?;
+    let mut settings = Settings::default();
+    settings.egress.test_hosts = vec![format!("*.test={}", site.addr)];
+    let policy = Arc::new(EgressPolicy::new(&settings.egress)?);
+    // Test hosts have no bucket, so nothing is kept there.
+    let home = Home::find(Some(&std::env::temp_dir()))?;
+    let caller = Caller::new(&home, &settings, policy, Box::new(|_| ()))?;
     let mut scenarios = Vec::new();
     let mut slower = options.baseline.map(|_| Vec::new());
     for scenario in chosen {
         progress(scenario.name);
-        let prepared = runtime.block_on(Prepared::new(scenario, &site, &http))?;
+        let prepared = runtime.block_on(Prepared::new(scenario, &site, &caller))?;
         let once = || measured(scenario, &prepared, &runtime, options.runs);
         let mut out = once()?;
         if let (Some(kept), Some(slower)) = (options.baseline, &mut slower) {

@@ -19,13 +19,16 @@ use super::{
     plan::{Plan, Step},
     proxy::Proxy,
     recorder::Recorder,
+    request::ContextRequest,
     steps,
 };
 use crate::{
     artifacts::recording::{ActionKind, BlockedRequest, Driver, TargetKind},
     egress::EgressPolicy,
     error::{Code, Error, Result},
+    recipe::model::TransportKind,
     redact::raw::RawRecording,
+    transport::{Transport, public_http::PublicHttp},
 };
 
 /// How long after the last step requests may still be in flight.
@@ -38,6 +41,7 @@ const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
 pub struct Context {
     shared: Arc<Shared>,
     pump: JoinHandle<()>,
+    http: Arc<PublicHttp>,
     /// Keeps the process.
     browser: Browser,
 }
@@ -64,6 +68,8 @@ pub struct State {
     pub parsed: u64,
     pub loads: u64,
     pub downloads: u64,
+    /// As the browser sends it with this context's pages; some send none.
+    pub accept_language: Option<String>,
     /// Where the last popup wanted to go.
     pub popup: Option<String>,
     pub crashed: bool,
@@ -151,6 +157,7 @@ impl Context {
         }
         let cdp = browser.cdp().clone();
         let policy = Arc::clone(browser.policy());
+        let http = Arc::new(PublicHttp::new(Arc::clone(&policy))?);
         let proxy = Proxy::start(Arc::clone(&policy)).await?;
         let params = json!({
             "disposeOnDetach": true,
@@ -165,7 +172,7 @@ impl Context {
         // From here on, dropping disposes of it.
         let (ready, setup) = tokio::sync::oneshot::channel();
         let pump = tokio::spawn(guard::run(Arc::clone(&shared), events, ready));
-        let context = Self { shared, pump, browser };
+        let context = Self { shared, pump, http, browser };
         let timeout = tokio::time::timeout(SETUP_TIMEOUT, context.open_page(setup)).await;
         timeout.unwrap_or_else(|_| {
             Err(Error::new(Code::BrowserFailed, "a new page did not come up"))
@@ -304,15 +311,45 @@ impl Context {
         Ok(found.into_iter().next().map(|it| it.value))
     }
 
+    /// Whether its page and its browser are still there.
+    pub fn is_alive(&self) -> bool {
+        !self.shared.cdp.is_closed() && self.shared.page().is_ok()
+    }
+
+    /// The transport of that kind in this session; only [`TransportKind::InPageFetch`] sends from within the page.
+    pub fn transport(&self, kind: TransportKind) -> Box<dyn Transport> {
+        match kind {
+            TransportKind::InPageFetch => Box::new(self.in_page_fetch()),
+            _ => Box::new(self.context_request()),
+        }
+    }
+
     /// Sends requests from within the page. It works as long as this context lives.
     pub fn in_page_fetch(&self) -> InPageFetch {
         InPageFetch::new(Arc::clone(&self.shared))
+    }
+
+    /// Sends requests from our client, in this context's session. It works as long as this context lives.
+    pub fn context_request(&self) -> ContextRequest {
+        let (shared, http) = (Arc::clone(&self.shared), Arc::clone(&self.http));
+        ContextRequest::new(shared, http, self.browser.user_agent().to_owned())
+    }
+
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// What the policy refused since the context was made or the last recording began.
     #[cfg(test)]
     pub fn blocked(&self) -> Vec<BlockedRequest> {
         self.shared.blocked()
+    }
+
+    /// What got as far as the proxy before it was refused.
+    #[cfg(test)]
+    pub fn blocked_by_proxy(&self) -> Vec<BlockedRequest> {
+        self.shared.proxy.blocked()
     }
 
     /// Closes the page and forgets cookies and cache.

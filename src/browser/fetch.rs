@@ -14,7 +14,7 @@ use super::{context::Shared, page};
 use crate::{
     error::{Code, Error, Result},
     recipe::model::TransportKind,
-    transport::{Caps, Outgoing, Reply, Timings, Transport},
+    transport::{self, CODINGS, Caps, Outgoing, Reply, Timings, Transport},
 };
 
 /// Redirects are not followed: `manual` gives an opaque answer where `error` would look like a network failure.
@@ -33,6 +33,9 @@ const FETCH: &str = "async function (request) {
     const answered = performance.now();
     const headers = Array.from(response.headers);
     if (headers.reduce((n, it) => n + it[0].length + it[1].length, 0) > request.maxHeaders) return { failure: 'headers' };
+    const coding = response.headers.get('content-encoding');
+    if (coding !== null && !request.codings.includes(coding.toLowerCase())) return { failure: 'coding' };
+    if (coding === null && request.method !== 'HEAD' && Number(response.headers.get('content-length')) > request.maxBody) return { failure: 'body' };
     const chunks = [];
     let size = 0;
     const reader = response.body ? response.body.getReader() : null;
@@ -98,6 +101,8 @@ impl InPageFetch {
     async fn fetch(&self, request: &Outgoing) -> Result<Reply> {
         let Self { shared, caps } = self;
         let begun = Instant::now();
+        // Some that every transport refuses, a page would drop without a word.
+        transport::parts(request)?;
         let safe = shared.policy.check(&request.url)?;
         let host = safe.host();
         if !request.allowed_domains.is_empty()
@@ -129,6 +134,7 @@ impl InPageFetch {
             "timeout": left.as_millis() as u64,
             "maxBody": caps.body,
             "maxHeaders": caps.headers,
+            "codings": CODINGS,
         });
         let page_failed = |err: Error| {
             if shared.cdp.is_closed() {
@@ -169,6 +175,7 @@ impl InPageFetch {
         let (code, what) = match &*failure {
             "redirect" => (Code::RedirectBlocked, "redirects, which a page's fetch may not follow"),
             "headers" => (Code::HeadersTooLarge, "sends headers over the cap"),
+            "coding" => (Code::ParseError, "sends a body that is not decompressed"),
             "body" => (Code::ResponseTooLarge, "sends a body over the cap"),
             "timeout" => (Code::Timeout, "did not answer in time"),
             _ => (Code::ConnectFailed, "cannot be fetched from the page"),
@@ -186,14 +193,15 @@ impl InPageFetch {
     }
 }
 
-/// Our proxy's refusals are not answers of the server.
+/// Our proxy's refusals are not answers of the server. They come over http alone, where the proxy takes such headers away
+/// from servers; an https server could send them through its tunnel.
 fn reply(mut reply: Reply) -> Result<Reply> {
     for (name, _) in &mut reply.headers {
         name.make_ascii_lowercase();
     }
     let refused =
         reply.header(super::proxy::BLOCKED_HEADER).or(reply.header(super::proxy::ERROR_HEADER));
-    if let Some(wire) = refused {
+    if let Some(wire) = refused.filter(|_| reply.url.starts_with("http:")) {
         let code = Code::ALL.iter().copied().find(|it| it.as_str() == wire);
         let host = url::Url::parse(&reply.url).ok().and_then(|it| it.host_str().map(str::to_owned));
         let message = format!("{} did not pass the egress proxy", host.unwrap_or_default());
@@ -244,5 +252,26 @@ impl Transport for InPageFetch {
 
     fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(self.fetch(request))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_proxy_speaks_for_the_proxy() {
+        for (url, want) in [("http://a.test/", Some(Code::DnsBlocked)), ("https://a.test/", None)] {
+            let headers = vec![("X-Commis-Blocked".to_owned(), "DNS_BLOCKED".to_owned())];
+            let answer = Reply {
+                status: 403,
+                headers,
+                body: Vec::new(),
+                url: url.to_owned(),
+                hops: 0,
+                timings: Timings::default(),
+            };
+            assert_eq!(reply(answer).err().map(|it| it.code()), want, "{url}");
+        }
     }
 }

@@ -1,9 +1,11 @@
-//! The command line Chromium is started with: this list, and nothing from outside.
+//! The command line Chromium is started with: this list, and of what settings add the few that concern looks only.
 //!
 //! Absent on purpose: `--no-sandbox`, a debugging port, extensions, anything that weakens certificate checks. Every flag
 //! was tried on Chromium 156.
 
 use std::path::Path;
+
+use crate::error::{Code, Error, Result};
 
 /// Fixed flags. The default proxy is a dead port: only a context with its own proxy reaches anything.
 const FIXED: &[&str] = &[
@@ -45,9 +47,72 @@ const FIXED: &[&str] = &[
     "--window-size=1280,900",
 ];
 
-/// Arguments for a profile folder.
-pub fn arguments(profile: &Path) -> Vec<String> {
+/// What `browser.args` may set: `=` and a value are required.
+const ALLOWED: &[&str] = &[
+    "--accept-lang",
+    "--force-color-profile",
+    "--force-device-scale-factor",
+    "--lang",
+    "--window-size",
+];
+
+/// Why the arguments that people try are not allowed. The longest beginnings first.
+const REFUSED: &[(&str, &str)] = &[
+    ("--no-sandbox", "pages of strangers run in the sandbox, always"),
+    ("--disable-setuid-sandbox", "pages of strangers run in the sandbox, always"),
+    ("--disable-web-security", "what one site holds is not for another"),
+    ("--remote-debugging", "a debugging port answers every local process; commis uses a pipe"),
+    ("--remote-allow-origins", "a debugging port answers every local process; commis uses a pipe"),
+    ("--load-extension", "an extension sees and changes everything that a page does"),
+    (
+        "--proxy",
+        "all traffic goes through commis' own proxy, which holds pages to the egress policy",
+    ),
+    (
+        "--no-proxy",
+        "all traffic goes through commis' own proxy, which holds pages to the egress policy",
+    ),
+    ("--host-resolver-rules", "names are resolved by the egress policy alone"),
+    ("--user-data-dir", "every task starts without anyone's cookies, and leaves none behind"),
+    ("--profile", "every task starts without anyone's cookies, and leaves none behind"),
+    (
+        "--ignore-certificate-errors",
+        "a certificate that does not check out means that somebody else answers",
+    ),
+    ("--allow-insecure", "a certificate that does not check out means that somebody else answers"),
+    ("--unsafely", "it makes unsafe origins pass for safe ones"),
+    ("--renderer-cmd-prefix", "it starts another program"),
+];
+
+/// Fails with `SETTINGS_INVALID` for arguments that are not on the list.
+pub fn check(extra: &[String]) -> Result<()> {
+    for argument in extra {
+        let name = argument.split('=').next().unwrap_or("");
+        let value = argument.get(name.len() + 1..).unwrap_or("");
+        let plain = |it: u8| it.is_ascii_alphanumeric() || b",.-_=;*".contains(&it);
+        if ALLOWED.contains(&name) && !value.is_empty() && value.bytes().all(plain) {
+            continue;
+        }
+        let shown: String = name.escape_default().take(60).collect();
+        let why = REFUSED.iter().find(|it| name.starts_with(it.0)).map(|it| it.1);
+        let why = match why {
+            Some(why) => format!(": {why}"),
+            None if ALLOWED.contains(&name) => " with such a value".to_owned(),
+            None => String::new(),
+        };
+        return Err(Error::new(
+            Code::SettingsInvalid,
+            format!("browser.args: {shown} is not allowed{why}"),
+        )
+        .hint(format!("allowed are {}, each with =VALUE", ALLOWED.join(", "))));
+    }
+    Ok(())
+}
+
+/// Arguments for a profile folder, and those that settings add (see [`check`]); of one flag the last counts.
+pub fn arguments(profile: &Path, extra: &[String]) -> Vec<String> {
     let mut all: Vec<String> = FIXED.iter().map(|it| (*it).to_owned()).collect();
+    all.extend_from_slice(extra);
     all.push(format!("--user-data-dir={}", profile.display()));
     all.push("about:blank".to_owned());
     all
@@ -59,7 +124,7 @@ mod tests {
 
     #[test]
     fn no_flag_opens_a_port_or_the_sandbox() {
-        let all = arguments(Path::new("/p")).join(" ");
+        let all = arguments(Path::new("/p"), &[]).join(" ");
         for bad in [
             "no-sandbox",
             "remote-debugging-port",
@@ -70,5 +135,43 @@ mod tests {
         ] {
             assert!(!all.contains(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn settings_may_change_looks_only() {
+        let refusal = |it: &str| check(&[it.to_owned()]).unwrap_err();
+        for good in ["--lang=nb", "--window-size=800,600", "--accept-lang=nb,en;q=0.5"] {
+            check(&[good.to_owned()]).unwrap();
+        }
+        for (bad, why) in [
+            ("--no-sandbox", "sandbox"),
+            ("--remote-debugging-port=9222", "debugging port"),
+            ("--remote-debugging-address=0.0.0.0", "debugging port"),
+            ("--load-extension=/tmp/x", "extension"),
+            ("--proxy-server=http://a.test", "own proxy"),
+            ("--proxy-bypass-list=*", "own proxy"),
+            ("--user-data-dir=/home/x", "cookies"),
+            ("--ignore-certificate-errors", "certificate"),
+            ("--ignore-certificate-errors-spki-list=x", "certificate"),
+        ] {
+            let err = refusal(bad);
+            assert_eq!(err.code(), Code::SettingsInvalid);
+            assert!(err.message().contains(why), "{bad}: {err}");
+            assert!(err.hint_text().unwrap().contains("--lang"));
+        }
+        for bad in [
+            "",
+            "https://a.test",
+            "--lang",
+            "--lang=",
+            "--LANG=x",
+            " --lang=x",
+            "--disable-features=X",
+        ] {
+            refusal(bad);
+        }
+        assert!(refusal("--lang=a b").message().contains("such a value"));
+        // Nothing of a value is repeated.
+        assert!(!refusal("--foo=secret").to_string().contains("secret"));
     }
 }

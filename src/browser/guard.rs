@@ -14,8 +14,13 @@ use super::{
     cdp::{Event, Reply},
     context::{Page, Shared},
     recorder::{MAX_BODY, Read, Recorder},
+    wire::{RequestExtra, pairs},
 };
-use crate::artifacts::recording::{BlockedRequest, TargetKind};
+use crate::{
+    artifacts::recording::{BlockedRequest, TargetKind},
+    error::{Code, Error, Result},
+    settings::BrowserMode,
+};
 
 /// Denied in every context.
 pub const PERMISSIONS: &[&str] = &[
@@ -131,7 +136,12 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
         }
         "Browser.downloadWillBegin" => shared.lock().downloads += 1,
-        method if method.starts_with("Network.") => record(shared, event),
+        method if method.starts_with("Network.") => {
+            if method == "Network.requestWillBeSentExtraInfo" {
+                note_language(shared, event);
+            }
+            record(shared, event);
+        }
         _ => {}
     }
 }
@@ -219,40 +229,78 @@ fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
     replies
 }
 
-fn judge(shared: &Shared, session: Option<&str>, paused: Paused) {
+fn judge(shared: &Arc<Shared>, session: Option<&str>, paused: Paused) {
     let url = &paused.request.url;
     // Chromium answers these itself.
     let inner = ["data:", "blob:", "about:", "chrome-error:"];
     let known = session.is_some_and(|it| shared.lock().targets.contains_key(it));
     if !known {
-        shared.lock().popup = Some(paused.request.url);
+        // It goes nowhere; what it wanted is named where that is forbidden to every page.
+        let verdict = shared.policy.check(url).map(drop);
+        shared.lock().popup = Some(url.clone());
         let params = json!({ "requestId": paused.request_id, "errorReason": "BlockedByClient" });
         shared.cdp.post(session, "Fetch.failRequest", params);
+        if let Err(err) = verdict {
+            name(shared, url, &err);
+        }
         return;
     }
     let verdict = if inner.iter().any(|it| url.starts_with(it)) {
-        Ok(())
+        Ok(None)
     } else {
-        shared.policy.check(url).map(drop)
+        shared.policy.check(url).map(Some)
     };
-    let id = &paused.request_id;
-    if let Err(err) = verdict {
-        let params = json!({ "requestId": id, "errorReason": "BlockedByClient" });
-        shared.cdp.post(session, "Fetch.failRequest", params);
-        let mut state = shared.lock();
-        if state.blocked.len() < super::proxy::MAX_BLOCKED
-            && state.blocked.iter().all(|it| it.url != *url)
-        {
-            state.blocked.push(BlockedRequest {
-                url: url.clone(),
-                code: err.code().as_str().to_owned(),
-                reason: err.message().to_owned(),
+    match verdict {
+        // The proxy resolves and pins anyway; in strict mode a forbidden address is not even asked of it.
+        Ok(Some(safe)) if shared.policy.browser_mode() == BrowserMode::Strict => {
+            let (shared, session) = (Arc::clone(shared), session.map(Arc::<str>::from));
+            tokio::spawn(async move {
+                let verdict = shared.policy.pin(&safe).await.map(drop);
+                decide(&shared, session.as_deref(), &paused, verdict);
             });
         }
-    } else {
-        let params = json!({ "requestId": id });
-        shared.cdp.post(session, "Fetch.continueRequest", params);
+        verdict => decide(shared, session, &paused, verdict.map(drop)),
     }
+}
+
+fn decide(shared: &Shared, session: Option<&str>, paused: &Paused, verdict: Result<()>) {
+    let (id, url) = (&paused.request_id, &paused.request.url);
+    let Err(err) = verdict else {
+        shared.cdp.post(session, "Fetch.continueRequest", json!({ "requestId": id }));
+        return;
+    };
+    // A name that does not resolve is no one's refusal.
+    let unknown = err.code() == Code::DnsFailed;
+    let reason = if unknown { "NameNotResolved" } else { "BlockedByClient" };
+    let params = json!({ "requestId": id, "errorReason": reason });
+    shared.cdp.post(session, "Fetch.failRequest", params);
+    if !unknown {
+        name(shared, url, &err);
+    }
+}
+
+fn name(shared: &Shared, url: &str, err: &Error) {
+    let mut state = shared.lock();
+    if state.blocked.len() < super::proxy::MAX_BLOCKED
+        && state.blocked.iter().all(|it| it.url != url)
+    {
+        state.blocked.push(BlockedRequest {
+            url: url.to_owned(),
+            code: err.code().as_str().to_owned(),
+            reason: err.message().to_owned(),
+        });
+    }
+}
+
+/// Only what is on the wire tells: flags, languages of the page and the header differ between builds of Chromium.
+fn note_language(shared: &Shared, event: &Event) {
+    if shared.lock().accept_language.is_some() {
+        return;
+    }
+    let Some(extra) = event.read::<RequestExtra>() else { return };
+    let header = |it: &(String, String)| it.0.eq_ignore_ascii_case("accept-language");
+    let found = pairs(&extra.headers).into_iter().find(header);
+    shared.lock().accept_language = found.map(|it| it.1);
 }
 
 fn record(shared: &Arc<Shared>, event: &Event) {

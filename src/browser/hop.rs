@@ -150,11 +150,12 @@ impl Hop {
             }
             Body::Coming => RawBody::Missing(BodyStatus::Inflight),
         };
-        // Our proxy's refusal is not an answer of the server.
-        if response_headers.iter().any(|(name, _)| {
+        // Our proxy's refusal is not an answer of the server. It comes over http alone: a server behind https could forge it.
+        let ours = |name: &str| {
             name.eq_ignore_ascii_case(proxy::BLOCKED_HEADER)
                 || name.eq_ignore_ascii_case(proxy::ERROR_HEADER)
-        }) {
+        };
+        if self.url.scheme() == "http" && response_headers.iter().any(|(name, _)| ours(name)) {
             status = None;
             response_headers.clear();
             mime.clear();

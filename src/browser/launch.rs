@@ -3,7 +3,10 @@
 use std::{
     collections::VecDeque,
     fs,
-    os::unix::fs::{DirBuilderExt, chown},
+    os::{
+        fd::OwnedFd,
+        unix::fs::{DirBuilderExt, MetadataExt, chown},
+    },
     path::{Path, PathBuf},
     process::Stdio,
     sync::{
@@ -14,6 +17,10 @@ use std::{
 };
 
 use command_fds::{CommandFdExt, FdMapping};
+use rustix::{
+    fs::{FlockOperation, Mode, OFlags},
+    process::Pid,
+};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::unix::pipe,
@@ -88,7 +95,7 @@ impl Process {
 /// Starts Chromium, as an unprivileged user when we are root (it refuses to be sandboxed as root).
 ///
 /// Fails with [`Code::BrowserFailed`].
-pub fn spawn(exe: &Path) -> Result<(Process, Ends, Tail)> {
+pub fn spawn(exe: &Path, extra: &[String]) -> Result<(Process, Ends, Tail)> {
     let failed = |what: &str, err: std::io::Error| {
         Error::new(Code::BrowserFailed, format!("{what} {}", exe.display())).source(err)
     };
@@ -99,18 +106,18 @@ pub fn spawn(exe: &Path) -> Result<(Process, Ends, Tail)> {
 
     let mut command = chromium(exe);
     command
-        .args(flags::arguments(&profile.0))
+        .args(flags::arguments(&profile.path, extra))
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("LANG", "C.UTF-8")
-        .current_dir(&profile.0)
+        .current_dir(&profile.path)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true);
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"] {
-        command.env(name, &profile.0);
+        command.env(name, &profile.path);
     }
     if let Some((uid, gid)) = user {
         command.uid(uid).gid(gid);
@@ -164,44 +171,90 @@ fn ids_of(passwd: &str, user: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// A fresh folder of mode 0700 that belongs to the browser's user; removed on drop.
-struct Profile(PathBuf);
+/// How the folder of a process is called: its id, and a number.
+const PROFILE: &str = "commis-browser-";
+
+/// A fresh folder of mode 0700 that belongs to the browser's user; removed on drop. Whoever holds its lock is alive.
+struct Profile {
+    path: PathBuf,
+    _lock: Option<OwnedFd>,
+}
 
 impl Profile {
     fn create(user: Option<(u32, u32)>) -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let base = std::env::temp_dir();
+        sweep(&base, user.map(|it| it.0));
         for _ in 0..1000 {
             let n = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = base.join(format!("commis-browser-{}-{n}", std::process::id()));
+            let path = base.join(format!("{PROFILE}{}-{n}", std::process::id()));
             // Fails on anything that exists, a link included.
             match fs::DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {
-                    let profile = Self(path);
+                    let lock = lock_folder(&path);
+                    let profile = Self { path, _lock: lock };
                     if let Some((uid, gid)) = user {
-                        chown(&profile.0, Some(uid), Some(gid)).map_err(|it| profile.failed(it))?;
+                        chown(&profile.path, Some(uid), Some(gid))
+                            .map_err(|it| failed(&profile.path, it))?;
                     }
                     return Ok(profile);
                 }
                 Err(err) if err.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(err) => return Err(Self(path).failed(err)),
+                Err(err) => return Err(failed(&path, err)),
             }
         }
         Err(Error::new(Code::BrowserFailed, format!("no free profile name in {}", base.display())))
     }
 
-    fn failed(&self, err: std::io::Error) -> Error {
-        let message = format!("profile folder {}", self.0.display());
-        Error::new(Code::BrowserFailed, message).source(err)
-    }
-
     /// Whether it is gone.
     fn remove(&self) -> bool {
-        match fs::remove_dir_all(&self.0) {
+        match fs::remove_dir_all(&self.path) {
             Ok(()) => true,
             Err(err) => err.kind() == std::io::ErrorKind::NotFound,
         }
     }
+}
+
+fn failed(profile: &Path, err: std::io::Error) -> Error {
+    let message = format!("profile folder {}", profile.display());
+    Error::new(Code::BrowserFailed, message).source(err)
+}
+
+/// The lock of a folder that is no link, if nobody has it. Ends with its process; Chromium does not inherit it.
+fn lock_folder(path: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive).ok()?;
+    Some(folder)
+}
+
+/// Removes profiles whose process was killed: ours or our browser user's, of a process that is gone, and locked by nobody (ids
+/// alone lie where process ids are reused or counted apart). What cannot be removed is left.
+fn sweep(base: &Path, user: Option<u32>) {
+    let own = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(pid) = name.to_str().and_then(owner) else {
+            continue;
+        };
+        // Of the entry itself: a link is no folder.
+        let Ok(found) = entry.metadata() else { continue };
+        let ours = found.uid() == own || Some(found.uid()) == user;
+        let gone = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
+        if !found.is_dir() || !ours || !gone {
+            continue;
+        }
+        if let Some(_lock) = lock_folder(&entry.path()) {
+            // Follows no link inside.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn owner(name: &str) -> Option<Pid> {
+    let (pid, n) = name.strip_prefix(PROFILE)?.split_once('-')?;
+    n.parse::<u32>().ok()?;
+    Pid::from_raw(pid.parse().ok()?)
 }
 
 impl Drop for Profile {
@@ -219,9 +272,7 @@ impl Drop for Profile {
 impl Drop for Process {
     fn drop(&mut self) {
         // The whole group, so that no helper recreates files in the profile.
-        if let Some(pid) =
-            self.child.id().and_then(|it| rustix::process::Pid::from_raw(i32::try_from(it).ok()?))
-        {
+        if let Some(pid) = self.child.id().and_then(|it| Pid::from_raw(i32::try_from(it).ok()?)) {
             let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
         }
     }
@@ -310,9 +361,55 @@ mod tests {
     fn profiles_are_private_and_vanish() {
         use std::os::unix::fs::PermissionsExt;
         let profile = Profile::create(None).unwrap();
-        let path = profile.0.clone();
+        let path = profile.path.clone();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         drop(profile);
         assert!(!path.exists());
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "what a killed browser and a stranger leave behind"
+    )]
+    fn profiles_of_killed_processes_are_swept() {
+        use std::os::unix::fs::symlink;
+        let base = tempfile::tempdir().unwrap();
+        let at = |name: &str| base.path().join(name);
+        let kept = base.path().join("kept");
+        fs::create_dir(&kept).unwrap();
+        fs::write(kept.join("file"), "x").unwrap();
+        // Above what the kernel hands out: nobody's.
+        let gone = 5_000_000;
+        let mine = std::process::id();
+        for name in [
+            &*format!("{PROFILE}{gone}-0"),
+            &format!("{PROFILE}{mine}-7"),
+            &format!("{PROFILE}{gone}-3"),
+        ] {
+            fs::create_dir(at(name)).unwrap();
+        }
+        let left = at(&format!("{PROFILE}{gone}-0"));
+        fs::write(left.join("Cookies"), "secret").unwrap();
+        symlink(&kept, left.join("inner")).unwrap();
+        symlink(&kept, at(&format!("{PROFILE}{gone}-1"))).unwrap();
+        fs::write(at(&format!("{PROFILE}{gone}-2")), "a file").unwrap();
+        fs::create_dir(at(&format!("{PROFILE}{gone}-x"))).unwrap();
+        let alive = lock_folder(&at(&format!("{PROFILE}{gone}-3"))).unwrap();
+        sweep(base.path(), None);
+        assert!(!left.exists());
+        assert!(kept.join("file").exists());
+        for name in [
+            format!("{mine}-7"),
+            format!("{gone}-1"),
+            format!("{gone}-2"),
+            format!("{gone}-x"),
+            format!("{gone}-3"),
+        ] {
+            assert!(at(&format!("{PROFILE}{name}")).exists(), "{name}");
+        }
+        drop(alive);
+        sweep(base.path(), None);
+        assert!(!at(&format!("{PROFILE}{gone}-3")).exists());
     }
 }

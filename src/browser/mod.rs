@@ -1,9 +1,11 @@
-//! Chromium over its debugging pipe: contexts behind our own proxy, a recorder, scripted steps, and `fetch` in the page.
+//! Chromium over its debugging pipe: contexts behind our own proxy, a recorder, scripted steps, and the two transports that
+//! need a session.
 //!
 //! Nothing of it listens on a port but the egress proxies, on loopback. Raw recordings leave this module in memory only.
 
 mod cdp;
 mod context;
+mod cookies;
 mod fetch;
 mod flags;
 mod guard;
@@ -16,6 +18,7 @@ mod page;
 mod plan;
 mod proxy;
 mod recorder;
+mod request;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -33,16 +36,24 @@ use serde_json::json;
 use self::{cdp::Cdp, launch::Process};
 pub use self::{
     context::Context,
-    fetch::InPageFetch,
+    flags::check as check_arguments,
     launch::find_chromium,
-    plan::{Plan, Step},
+    plan::{Plan, Step, Wait},
 };
 use crate::{
     egress::EgressPolicy,
     error::{Code, Error, Result},
+    settings::BrowserSettings,
 };
 
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(20);
+
+const SANDBOX: &str = "allow unprivileged user namespaces, or install the package chromium-sandbox; `commis doctor` checks it";
+
+/// A Chromium that cannot be sandboxed ends at once, and says so in its last words.
+fn why_not(err: Error) -> Error {
+    if err.message().contains("No usable sandbox") { err.hint(SANDBOX) } else { err }
+}
 
 /// One Chromium process; clones share it, and it ends with the last of them (or with us: its pipe closes).
 #[derive(Clone)]
@@ -54,18 +65,39 @@ struct Inner {
     process: Mutex<Option<Process>>,
     pid: u32,
     product: String,
+    user_agent: String,
+    /// That its renderers are sandboxed, once it was seen.
+    sandboxed: tokio::sync::OnceCell<()>,
 }
 
 impl Browser {
+    /// [`Self::launch_with`] the default settings.
+    #[cfg(test)]
+    pub async fn launch(exe: &Path, policy: Arc<EgressPolicy>) -> Result<Self> {
+        Self::start(exe, policy, &[]).await
+    }
+
     /// Starts Chromium, sandboxed and without privileges; all that its contexts send is judged by `policy`.
     ///
-    /// Fails with [`Code::BrowserFailed`], with the last words of Chromium in the message.
-    pub async fn launch(exe: &Path, policy: Arc<EgressPolicy>) -> Result<Self> {
+    /// Fails with [`Code::BrowserFailed`], with the last words of Chromium in the message, and with
+    /// [`Code::SettingsInvalid`] for arguments that are not allowed.
+    pub async fn launch_with(
+        exe: &Path,
+        policy: Arc<EgressPolicy>,
+        settings: &BrowserSettings,
+    ) -> Result<Self> {
+        check_arguments(&settings.args)?;
+        Self::start(exe, policy, &settings.args).await
+    }
+
+    async fn start(exe: &Path, policy: Arc<EgressPolicy>, extra: &[String]) -> Result<Self> {
         #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct Version {
             product: String,
+            user_agent: String,
         }
-        let (process, (writer, reader), tail) = launch::spawn(exe)?;
+        let (process, (writer, reader), tail) = launch::spawn(exe, extra)?;
         let pid = process.pid().unwrap_or(0);
         let cdp = Cdp::start(writer, reader, tail);
         let version = cdp.send(None, "Browser.getVersion", json!({}));
@@ -77,7 +109,7 @@ impl Browser {
             "filter": [{ "type": "page" }, { "type": "shared_worker" }, { "exclude": true }],
         });
         let attached = cdp.send(None, "Target.setAutoAttach", attach);
-        let version: Version = version.read(LAUNCH_TIMEOUT).await?;
+        let version: Version = version.read(LAUNCH_TIMEOUT).await.map_err(why_not)?;
         attached.raw(LAUNCH_TIMEOUT).await?;
         Ok(Self(Arc::new(Inner {
             cdp,
@@ -85,6 +117,8 @@ impl Browser {
             process: Mutex::new(Some(process)),
             pid,
             product: version.product,
+            user_agent: version.user_agent,
+            sandboxed: tokio::sync::OnceCell::new(),
         })))
     }
 
@@ -93,11 +127,27 @@ impl Browser {
         &self.0.product
     }
 
+    fn user_agent(&self) -> &str {
+        &self.0.user_agent
+    }
+
     /// An isolated context with its own proxy and one blank page, guarded from its first request on.
     ///
-    /// Fails with [`Code::BrowserFailed`].
+    /// Fails with [`Code::BrowserFailed`], also when a renderer runs without its sandbox: no page of a stranger is opened in it.
     pub async fn context(&self) -> Result<Context> {
-        Context::create(self.clone()).await
+        let context = Context::create(self.clone()).await?;
+        let look = || async {
+            match self.sandboxed().await {
+                Some(false) => Err(Error::new(
+                    Code::BrowserFailed,
+                    "the browser's renderers are not sandboxed",
+                )
+                .hint(SANDBOX)),
+                Some(true) | None => Ok(()),
+            }
+        };
+        self.0.sandboxed.get_or_try_init(look).await?;
+        Ok(context)
     }
 
     /// Ends Chromium in good order and removes its profile. Contexts still in use fail from then on.

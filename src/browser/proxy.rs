@@ -28,12 +28,13 @@ use crate::{
     artifacts::recording::BlockedRequest,
     egress::{EgressPolicy, Pinned},
     error::{Code, Error, Result},
+    transport::Caps,
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Marks an answer as ours. Taken away from answers of servers, so that none can forge it over http.
 /// Refusals that are named one by one; a page can cause any number.
 pub const MAX_BLOCKED: usize = 500;
+/// Marks an answer as ours. Taken away from answers of servers, so that none can forge it over http.
 pub const BLOCKED_HEADER: &str = "x-commis-blocked";
 pub const ERROR_HEADER: &str = "x-commis-error";
 
@@ -129,7 +130,10 @@ async fn answer(
         forward(request, &url, policy).await
     };
     outcome.unwrap_or_else(|err| {
-        let network = matches!(err.code(), Code::DnsFailed | Code::ConnectFailed | Code::Timeout);
+        let network = matches!(
+            err.code(),
+            Code::DnsFailed | Code::ConnectFailed | Code::Timeout | Code::HeadersTooLarge
+        );
         if network {
             return refusal(StatusCode::BAD_GATEWAY, ERROR_HEADER, err.code());
         }
@@ -178,7 +182,12 @@ async fn forward(
     let safe = policy.check(url)?;
     let pinned = policy.pin(&safe).await?;
     let stream = connect(&pinned).await?;
+    let too_large =
+        || Error::new(Code::HeadersTooLarge, format!("{} sends too many headers", safe.host()));
     let failed = |err: hyper::Error| {
+        if err.is_parse_too_large() {
+            return too_large();
+        }
         Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())).source(err)
     };
     let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
@@ -202,6 +211,19 @@ async fn forward(
         request.headers_mut().insert(hyper::header::HOST, host);
     }
     let mut response = sender.send_request(request).await.map_err(failed)?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        // The offer to switch did not travel, so this is no answer to it.
+        return Err(Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())));
+    }
+    let size: usize =
+        response.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if size > Caps::DEFAULT.headers {
+        return Err(too_large());
+    }
+    if response.headers().contains_key(hyper::header::TRANSFER_ENCODING) {
+        // RFC 9112, 6.3: chunks say how long the body is, whatever a length beside them says.
+        response.headers_mut().remove(hyper::header::CONTENT_LENGTH);
+    }
     drop_hop_by_hop(response.headers_mut());
     response.headers_mut().remove(BLOCKED_HEADER);
     response.headers_mut().remove(ERROR_HEADER);

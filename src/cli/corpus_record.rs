@@ -67,6 +67,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         config: place.home.config,
         recipes: work.join("recipes"),
         artifacts: work.join("artifacts"),
+        limits: place.home.limits,
     };
     let cx = wire::learning(&place, true, std::time::Duration::ZERO, Box::new(|_, _| ()))?;
     let total = tasks.len();

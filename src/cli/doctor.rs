@@ -11,7 +11,7 @@ use crate::{
     error::Result,
     files,
     model::{Client, Model as _},
-    settings::ModelSettings,
+    settings::{BrowserSettings, ModelSettings},
 };
 
 /// Check this machine: what is missing, and how to get it
@@ -66,7 +66,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                 hint: None,
             });
             let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
-            checks.extend(launch(&exe, policy).await);
+            checks.extend(launch(&exe, policy, &place.settings.browser).await);
         }
     }
     let ok = checks.iter().all(|it| it.ok);
@@ -107,8 +107,12 @@ fn model(settings: &ModelSettings) -> Check {
 }
 
 /// Starts it, asks its version, and looks whether a renderer is really sandboxed.
-async fn launch(exe: &std::path::Path, policy: Arc<EgressPolicy>) -> Vec<Check> {
-    let browser = match Browser::launch(exe, policy).await {
+async fn launch(
+    exe: &std::path::Path,
+    policy: Arc<EgressPolicy>,
+    settings: &BrowserSettings,
+) -> Vec<Check> {
+    let browser = match Browser::launch_with(exe, policy, settings).await {
         Ok(it) => it,
         Err(err) => {
             return vec![Check {
@@ -129,13 +133,14 @@ async fn launch(exe: &std::path::Path, policy: Arc<EgressPolicy>) -> Vec<Check> 
     let sandboxed = browser.sandboxed().await;
     out.push(Check {
         what: "sandbox",
-        ok: sandboxed == Some(true),
-        found: match sandboxed {
-            Some(true) => "renderers run under seccomp".to_owned(),
-            Some(false) => "renderers are not sandboxed".to_owned(),
-            None => "cannot tell on this system".to_owned(),
+        ok: sandboxed == Some(true) && context.is_ok(),
+        found: match (sandboxed, &context) {
+            (_, Err(err)) => err.to_string(),
+            (Some(true), _) => "renderers run under seccomp".to_owned(),
+            (Some(false), _) => "renderers are not sandboxed".to_owned(),
+            (None, _) => "cannot tell on this system".to_owned(),
         },
-        hint: (sandboxed != Some(true)).then(|| {
+        hint: (sandboxed != Some(true) || context.is_err()).then(|| {
             "allow unprivileged user namespaces, or install the package chromium-sandbox".to_owned()
         }),
     });

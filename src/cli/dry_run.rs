@@ -11,19 +11,21 @@ use super::{
 };
 use crate::{
     egress::EgressPolicy,
-    error::Result,
+    error::{Code, Error, Result},
     ids::RecipeName,
     recipe::{
-        model::{Recipe, SlotSource},
+        auth,
+        model::{AuthKind, Recipe, SlotSource},
         registry::Registry,
         request::{CompiledRequest, Outgoing, bind},
     },
     runner,
+    settings::Settings,
 };
 
 /// Show the request that a run would send, without sending anything
 ///
-/// Values that are fetched when it runs are shown as <from …>. The URL's form is checked by the egress policy; names are not
+/// Values that are fetched when it runs are shown as <from …>, a key as [from $VARIABLE]; it is not read. The URL's form is checked by the egress policy; names are not
 /// resolved.
 #[derive(clap::Args)]
 pub struct Args {
@@ -42,13 +44,14 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let recipe = Registry::open(&place.home.recipes).get(&RecipeName::new(args.name)?)?.recipe;
     let params = pairs(&args.param)?;
     runner::compile(&recipe)?;
-    let shown = render(&recipe, &params, &EgressPolicy::new(&place.settings.egress)?)?;
+    let policy = EgressPolicy::new(&place.settings.egress)?;
+    let shown = render(&recipe, &params, &policy, &place.settings)?;
     if args.json {
         wire::out(&json!({
             "method": shown.method, "url": shown.url, "body": shown.body,
             "headers": shown.headers.iter().cloned().collect::<BTreeMap<_, _>>(),
             "allowed_domains": recipe.request.allowed_domains,
-            "requires_session": recipe.verification.as_ref().is_some_and(|it| it.requires_session),
+            "requires_session": recipe.transport().in_session(),
         }));
         return Ok(0);
     }
@@ -71,12 +74,13 @@ pub struct Shown {
     pub body: Option<String>,
 }
 
-/// The request with these values, slots by where they come from, its URL judged. Fails with `PARAM_INVALID`, `URL_BLOCKED`
-/// or `URL_INVALID`.
+/// The request with these values, slots and a key by where they come from, its URL judged. Fails with `PARAM_INVALID`,
+/// `URL_BLOCKED`, `URL_INVALID` or `AUTH_NOT_ALLOWED`.
 pub fn render(
     recipe: &Recipe,
     params: &BTreeMap<String, String>,
     policy: &EgressPolicy,
+    settings: &Settings,
 ) -> Result<Shown> {
     // Letters and digits stand unchanged wherever they land, so the marks can be found again.
     let mark = |i: usize| format!("zqSlot{i}qz");
@@ -85,18 +89,43 @@ pub fn render(
     let values = bind(recipe, params, &marks)?;
     let Outgoing { method, url, headers, body, .. } =
         CompiledRequest::new(&recipe.request)?.fill(&values)?;
-    policy.judge(&url)?;
+    let host = policy.judge(&url)?.host().to_owned();
     let unmark = |text: &str| {
         recipe.slots.iter().enumerate().fold(text.to_owned(), |text, (i, slot)| {
             text.replace(&mark(i), &format!("<from {}>", origin(&slot.from)))
         })
     };
-    Ok(Shown {
+    let mut shown = Shown {
         method,
         url: unmark(&url),
         headers: headers.into_iter().map(|(name, value)| (name, unmark(&value))).collect(),
         body: body.map(|it| unmark(&String::from_utf8_lossy(&it))),
-    })
+    };
+    if let Some(it) = &recipe.auth {
+        auth::allow(it, &host, &settings.auth)?;
+        let value = auth::shown(it);
+        match (it.kind, &it.query) {
+            (_, Some(name)) => {
+                let mark = mark(recipe.slots.len());
+                let mut url = url::Url::parse(&url)
+                    .map_err(|err| Error::new(Code::UrlInvalid, format!("request URL: {err}")))?;
+                url.query_pairs_mut().append_pair(name, &mark);
+                shown.url = unmark(url.as_str()).replace(&mark, &value);
+            }
+            (AuthKind::Bearer, _) => shown.add("authorization", format!("Bearer {value}")),
+            (AuthKind::Basic, _) => shown.add("authorization", format!("Basic {value}")),
+            (AuthKind::ApiKey, _) => {
+                shown.add(it.header.as_deref().unwrap_or_default(), value);
+            }
+        }
+    }
+    Ok(shown)
+}
+
+impl Shown {
+    fn add(&mut self, name: &str, value: String) {
+        self.headers.push((name.to_owned(), value));
+    }
 }
 
 /// Where a slot's value comes from, in words.

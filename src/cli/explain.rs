@@ -10,7 +10,10 @@ use crate::{
     error::Result,
     ids::RecipeName,
     recipe::{
-        model::{Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind},
+        auth,
+        model::{
+            Auth, AuthKind, Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind,
+        },
         registry::{Held, Registry, Source},
     },
     runner::MIN_SIMILARITY_BP,
@@ -38,7 +41,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     if !args.param.is_empty() {
         let policy = EgressPolicy::new(&place.settings.egress)?;
-        let shown = dry_run::render(&held.recipe, &pairs(&args.param)?, &policy)?;
+        let shown = dry_run::render(&held.recipe, &pairs(&args.param)?, &policy, &place.settings)?;
         wire::line(&clean(&format!("with these values: {} {}", shown.method, shown.url)));
     }
     Ok(0)
@@ -61,6 +64,9 @@ fn words(held: &Held) -> Vec<String> {
     }
     for (name, value) in &request.headers {
         out.push(format!("  header {name}: {value}"));
+    }
+    if let Some(auth) = &it.auth {
+        out.push(format!("  {}, to the origin of the request only", key(auth)));
     }
     if request.body.is_some() {
         out.push("  and a body; `recipe dry-run` shows it".to_owned());
@@ -96,6 +102,18 @@ fn words(held: &Held) -> Vec<String> {
     out
 }
 
+fn key(it: &Auth) -> String {
+    let value = auth::shown(it);
+    match (it.kind, &it.query, &it.header) {
+        (AuthKind::Bearer, ..) => format!("key {value}, as a bearer token"),
+        (AuthKind::Basic, ..) => format!("user and password {value}"),
+        (AuthKind::ApiKey, Some(name), _) => format!("key {value}, as query {name}"),
+        (AuthKind::ApiKey, None, name) => {
+            format!("key {value}, as header {}", name.as_deref().unwrap_or_default())
+        }
+    }
+}
+
 fn status(it: &Recipe) -> String {
     let when = it.verification.as_ref().and_then(|it| it.verified_at.as_deref());
     match (it.status, when) {
@@ -116,16 +134,18 @@ fn status(it: &Recipe) -> String {
 }
 
 fn transport(it: &Recipe) -> String {
-    match &it.verification {
-        Some(proof) if proof.requires_session => format!(
-            "a page: a headless browser opens {} and fetches there, because the site wants its session",
-            it.source_url
+    let page = &it.source_url;
+    match it.transport() {
+        TransportKind::InPageFetch => format!(
+            "a page: a headless browser opens {page} and fetches there, because the site wants its session"
         ),
-        Some(proof) if proof.transport == TransportKind::PublicHttp => {
-            "the client alone: no browser, no cookies".to_owned()
+        TransportKind::ContextRequest => format!(
+            "the client with a session: a headless browser opens {page}, and its cookies go with the request"
+        ),
+        _ if it.verification.is_none() => {
+            "the client alone, not tried yet: no browser, no cookies".to_owned()
         }
-        Some(proof) => proof.transport.as_str().to_owned(),
-        None => "the client alone, not tried yet: no browser, no cookies".to_owned(),
+        _ => "the client alone: no browser, no cookies".to_owned(),
     }
 }
 

@@ -133,7 +133,7 @@ fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
     wire::line(&format!("{}: {}", learned.name, learned.outcome.as_str()));
     if let Some(reason) = &learned.reason {
         let detail = learned.detail.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
-        wire::line(&format!("  why: {reason}{detail}"));
+        wire::line(&wire::clean(&format!("  why: {reason}{detail}")));
     }
     if let Some(path) = &learned.recipe {
         wire::line(&format!("  recipe: {}", path.display()));

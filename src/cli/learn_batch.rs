@@ -127,7 +127,7 @@ fn table(report: &Report) {
                 table.add_row([
                     it.name.clone(),
                     it.outcome.as_str().to_owned(),
-                    why,
+                    wire::clean(&why),
                     it.transport.unwrap_or("").to_owned(),
                     if it.browser_ms > 0 { format!("{} ms", it.browser_ms) } else { String::new() },
                     format!("{} of {} stages", it.ran.len(), it.ran.len() + it.reused.len()),
@@ -136,7 +136,10 @@ fn table(report: &Report) {
             Entry::Failed { name, error_code, error, .. } => table.add_row([
                 Cell::new(name),
                 Cell::new("failed").fg(Color::Red),
-                Cell::new(format!("{error_code}: {}", error.chars().take(60).collect::<String>())),
+                Cell::new(wire::clean(&format!(
+                    "{error_code}: {}",
+                    error.chars().take(60).collect::<String>()
+                ))),
             ]),
         };
     }

@@ -73,14 +73,16 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
                     it.name.to_string(),
                     source.to_owned(),
                     it.status.as_str().to_owned(),
-                    it.category.clone().unwrap_or_default(),
+                    wire::clean(it.category.as_deref().unwrap_or_default()),
                     names.join(", "),
-                    it.task.clone(),
+                    wire::clean(&it.task),
                 ])
             }
-            Err(err) => {
-                table.add_row([entry.name.clone(), source.to_owned(), format!("broken: {err}")])
-            }
+            Err(err) => table.add_row([
+                wire::clean(&entry.name),
+                source.to_owned(),
+                wire::clean(&format!("broken: {err}")),
+            ]),
         };
     }
     if entries.is_empty() {

@@ -16,6 +16,7 @@ mod learn;
 mod learn_batch;
 mod list;
 mod progress;
+mod redact;
 mod run;
 mod testbed_serve;
 mod validate;
@@ -65,6 +66,7 @@ enum Command {
     Testbed(Testbed),
     Eval(eval::Args),
     Bench(bench::Args),
+    Redact(redact::Args),
     /// Make cases for `eval`
     #[command(subcommand, hide = true)]
     Corpus(Corpus),
@@ -128,6 +130,8 @@ impl Command {
             Self::Doctor(it) => it.json,
             Self::Eval(it) => it.json,
             Self::Bench(it) => it.json,
+            // Its stdout may be the HAR.
+            Self::Redact(it) => it.json && it.to_file(),
             Self::Recipe(_) | Self::Testbed(_) | Self::Corpus(_) => false,
         }
     }
@@ -170,18 +174,21 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
             Command::Eval(args) => eval::run(&args, global),
             Command::Bench(args) => bench::run(&args),
+            Command::Redact(args) => redact::run(args, global),
             Command::Doctor(args) => doctor::run(args, global).await,
         }
     })
 }
 
+/// Redacted, without control characters but line breaks.
+fn printable(text: &str) -> String {
+    crate::redact::message(text).chars().filter(|it| *it == '\n' || !it.is_control()).collect()
+}
+
 /// `error: message`, then the hint; as JSON on stdout where the command was asked for JSON.
 fn report(err: &Error, json: bool) {
-    let message: String = crate::redact::message(&err.to_string())
-        .chars()
-        .filter(|it| *it == '\n' || !it.is_control())
-        .collect();
-    let hint = err.hint_text().map(crate::redact::message);
+    let message = printable(&err.to_string());
+    let hint = err.hint_text().map(printable);
     if json {
         wire::out(&serde_json::json!({
             "success": false,

@@ -66,7 +66,7 @@ impl Progress {
                 format!("{}: failed, {err} [{}]{hint}", task.name, err.code())
             }
         };
-        let text = crate::redact::message(&text);
+        let text = wire::clean(&crate::redact::message(&text));
         match &self.0.bars {
             None => wire::say(&text),
             Some((all, main)) => {

@@ -6,20 +6,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Global, learn::pairs, wire};
+use super::{
+    Global,
+    learn::pairs,
+    wire::{self, Place, clean},
+};
 use crate::{
-    browser::Context,
-    egress::EgressPolicy,
+    egress::{EgressPolicy, limits::Permit},
     error::{Code, Error, Result},
     ids::RecipeName,
-    pipeline::BrowserPool,
+    pipeline::{BrowserPool, Sessions},
     recipe::{
-        model::{Recipe, SlotSource, Status},
+        model::{Recipe, Status, TransportKind},
         registry::Registry,
     },
-    runner::{self, RecipeRunResult},
+    runner::{self, Compiled, RecipeRunResult, call::Caller},
     settings::BrowserSettings,
-    transport::public_http::PublicHttp,
+    transport::retry::{Wait, Why},
 };
 
 /// Run a recipe and print its data as JSON
@@ -67,9 +70,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
     }
     let compiled = runner::compile(&recipe)?;
-    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
-    let http = PublicHttp::new(Arc::clone(&policy))?;
-    let result = call(&recipe, &compiled, &params, &http, policy, &place.settings.browser).await?;
+    let caller = caller(&place)?;
+    let browser = &place.settings.browser;
+    let result = call(&recipe, &compiled, &params, &caller, browser, Fallback::Allowed).await?;
     print(&result, &recipe, args.json);
     Ok(match result.error_code {
         None => 0,
@@ -79,63 +82,121 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     })
 }
 
-/// One call, by the client alone or in a session, as the recipe wants it.
+/// What the calls of this process share; pauses are told on stderr.
+pub fn caller(place: &Place) -> Result<Caller> {
+    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    Caller::new(&place.home, &place.settings, policy, Box::new(tell))
+}
+
+fn tell(wait: &Wait) {
+    let pause = wait.pause.as_secs_f64();
+    match &wait.why {
+        Why::Turn if wait.pause > Duration::from_secs(1) => wire::say(&clean(&format!(
+            "{}: waiting {pause:.1} s, so as not to call it too often",
+            wait.host
+        ))),
+        Why::Turn => {}
+        Why::Again(why) => {
+            wire::say(&clean(&format!("{}: {why}; once more in {pause:.1} s", wait.host)));
+        }
+    }
+}
+
+/// Whether a call that the client alone cannot make is tried from a page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fallback {
+    Allowed,
+    /// A proof holds for one transport.
+    Never,
+}
+
+/// One call, by the client alone or in a session, as the recipe wants it. Fails with `BROWSER_*` and what opening the source
+/// page fails with; what the call comes to is in the result.
 pub async fn call(
     recipe: &Recipe,
-    compiled: &runner::Compiled,
+    compiled: &Compiled,
     params: &BTreeMap<String, String>,
-    http: &PublicHttp,
-    policy: Arc<EgressPolicy>,
+    caller: &Caller,
     browser: &BrowserSettings,
+    fallback: Fallback,
 ) -> Result<RecipeRunResult> {
-    if recipe.verification.as_ref().is_some_and(|it| it.requires_session) {
-        in_session(recipe, compiled, params, policy, browser.clone()).await
-    } else {
-        Ok(runner::run(compiled, params, &BTreeMap::new(), http).await)
-    }
+    // No browser starts before a session is asked for.
+    let pool = BrowserPool::new(Arc::clone(caller.policy()), browser.clone());
+    let sessions = Sessions::new(pool, browser.session_ttl());
+    let call = Call { recipe, compiled, params, caller, sessions: &sessions };
+    let result = call.made(fallback).await;
+    sessions.close().await;
+    result
 }
 
-/// Opens the source page in a headless browser, takes from it what the call needs, and fetches in the page.
-async fn in_session(
-    recipe: &Recipe,
-    compiled: &runner::Compiled,
-    params: &BTreeMap<String, String>,
-    policy: Arc<EgressPolicy>,
-    settings: BrowserSettings,
-) -> Result<RecipeRunResult> {
-    let start = Instant::now();
-    let pool = BrowserPool::new(policy, settings);
-    let mut context = pool.context().await?;
-    let end = async {
-        context.open(&recipe.source_url, Duration::from_secs(30)).await?;
-        let slots = slots(recipe, &context).await?;
-        Ok(runner::run(compiled, params, &slots, &context.in_page_fetch()).await)
-    }
-    .await;
-    // It is going away either way.
-    let _ = context.dispose().await;
-    pool.close().await;
-    wire::say(&format!("session: {} ms in a browser", start.elapsed().as_millis()));
-    end
+/// What the tiers of one call share.
+struct Call<'a> {
+    recipe: &'a Recipe,
+    compiled: &'a Compiled,
+    params: &'a BTreeMap<String, String>,
+    caller: &'a Caller,
+    sessions: &'a Sessions,
 }
 
-async fn slots(recipe: &Recipe, context: &Context) -> Result<BTreeMap<String, String>> {
-    let mut out = BTreeMap::new();
-    for slot in &recipe.slots {
-        let (value, what) = match &slot.from {
-            SlotSource::Cookie { name } => {
-                (context.cookie(name).await?, format!("cookie `{name}`"))
-            }
-            SlotSource::Meta { name } => (context.meta(name).await?, format!("meta `{name}`")),
-            _ => continue,
+impl Call<'_> {
+    async fn made(&self, fallback: Fallback) -> Result<RecipeRunResult> {
+        let kind = self.recipe.transport();
+        let permit = match self.caller.enter(self.compiled).await {
+            Ok(it) => it,
+            Err(err) => return Ok(RecipeRunResult::failed(kind, &err)),
         };
-        let value = value.ok_or_else(|| {
-            Error::new(Code::SessionRequired, format!("{} has no {what}", recipe.source_url))
-                .hint("the site may ask for a login, or it changed; learn the recipe again")
-        })?;
-        out.insert(slot.name.clone(), value);
+        let first = self.through(kind, &permit).await?;
+        let Some(kind) = tier_up(kind).filter(|_| fallback == Fallback::Allowed) else {
+            return Ok(first);
+        };
+        if !steps_up(self.compiled, &first) {
+            return Ok(first);
+        }
+        let error = first.error.as_deref().unwrap_or_default();
+        let name = &self.recipe.name;
+        wire::say(&clean(&format!("{name}: {error}; once more in a browser's session")));
+        match self.through(kind, &permit).await {
+            Ok(second) => Ok(RecipeRunResult {
+                fallback_from: Some(first.transport_used),
+                attempts: first.attempts + second.attempts,
+                ..second
+            }),
+            // Without a page there is nothing new to say.
+            Err(_) => Ok(first),
+        }
     }
-    Ok(out)
+
+    /// In a session, the source page is opened in a headless browser, and what the call needs is taken from it.
+    async fn through(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
+        let Self { recipe, compiled, params, caller, sessions } = *self;
+        if !kind.in_session() {
+            return Ok(caller.call(permit, compiled, params).await);
+        }
+        let start = Instant::now();
+        let session = sessions.of(&recipe.source_url).await?;
+        let ms = start.elapsed().as_millis();
+        wire::say(&format!("session {}: open after {ms} ms in a browser", session.id));
+        let slots = session.slots(recipe).await?;
+        let transport = session.transport(kind);
+        Ok(caller.call_through(permit, compiled, params, &slots, &*transport).await)
+    }
+}
+
+/// The next riskier transport.
+const fn tier_up(kind: TransportKind) -> Option<TransportKind> {
+    match kind {
+        TransportKind::PublicHttp => Some(TransportKind::ContextRequest),
+        TransportKind::ContextRequest => Some(TransportKind::InPageFetch),
+        _ => None,
+    }
+}
+
+/// One tier up, once (seed 2.2), and only where the transport failed: an answer, or a refusal of ours, is not asked again.
+fn steps_up(compiled: &Compiled, failed: &RecipeRunResult) -> bool {
+    let code = failed.error_code.and_then(Code::from_wire);
+    matches!(code, Some(Code::Timeout | Code::ConnectFailed))
+        && compiled.repeatable()
+        && !compiled.has_key()
 }
 
 fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {
@@ -153,8 +214,12 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {
     match (&result.error, result.error_code) {
         (Some(error), Some(code)) => {
             wire::say(&format!("error: {error} [{code}]"));
+            if let Some(it) = &result.auth_recovery {
+                let scheme = it.scheme.map(|it| format!(" by {it}")).unwrap_or_default();
+                wire::say(&format!("  the site wants to know who asks{scheme} ({})", it.status));
+            }
             if let Some(hint) = &result.hint {
-                wire::say(&format!("  hint: {hint}"));
+                wire::say(&clean(&format!("  hint: {hint}")));
             }
         }
         _ => wire::say(&format!(

@@ -3,13 +3,14 @@
 use super::wire;
 use crate::{
     error::{Code, Error, Result},
-    testbed::{Dns, HOSTS, Testbed},
+    testbed::{Dns, HOSTILE_HOSTS, HOSTS, Hostile, Testbed},
 };
 
 /// Serve the local test web until Ctrl-C
 ///
 /// Every host under .test is answered by one port on loopback. With --dns, a small name server beside it gives out forbidden
-/// addresses (intranet.example.com, mixed.example.com, …), to see the egress policy at work.
+/// addresses (intranet.example.com, mixed.example.com, …), to see the egress policy at work. wild.test is a server that lies,
+/// stalls, floods and redirects: see src/testbed/hostile/answers.rs for its paths.
 #[derive(clap::Args)]
 pub struct Args {
     /// Port on 127.0.0.1; 0 takes a free one
@@ -36,10 +37,15 @@ pub async fn run(args: Args) -> Result<u8> {
         Some(port) => Some(Dns::start(port).await.map_err(busy(port))?),
         None => None,
     };
+    let hostile = Hostile::start(0).await.map_err(busy(0))?;
     wire::say(&format!("{} hosts: {}", HOSTS.len(), HOSTS.join(" ")));
     wire::line(&format!("--test-host *.test={}", web.addr()));
     if let Some(dns) = &dns {
         wire::line(&format!("--nameserver {}", dns.addr()));
+    }
+    // Exact names win over `*.test`.
+    for host in HOSTILE_HOSTS {
+        wire::line(&format!("--test-host {host}={}", hostile.addr()));
     }
     if args.until_eof {
         // The runtime would wait for a read of its own until somebody presses a key; this thread dies with the process.

@@ -16,12 +16,13 @@ use crate::{
     ids::RecipeName,
     pipeline::read_bounded,
     recipe::{
+        auth,
         model::{Recipe, SlotSource, Status},
         registry::Registry,
         request::CompiledRequest,
         yaml,
     },
-    runner, shape,
+    runner, settings, shape,
 };
 
 /// Check a recipe without sending anything
@@ -65,11 +66,17 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     if let Some(it) = &recipe {
         let tried = runner::compile(it)
-            .and_then(|_| policy.judge(&it.source_url).map(drop))
+            .and_then(|compiled| match &it.auth {
+                Some(key) => auth::allow(key, compiled.host(), &place.settings.auth),
+                None => Ok(()),
+            })
+            .and_then(|()| policy.judge(&it.source_url).map(drop))
             .and_then(|()| match (params.is_empty(), first_examples(it)) {
                 (true, None) => Ok(()),
-                (true, Some(examples)) => dry_run::render(it, &examples, &policy).map(drop),
-                (false, _) => dry_run::render(it, &params, &policy).map(drop),
+                (true, Some(examples)) => {
+                    dry_run::render(it, &examples, &policy, &place.settings).map(drop)
+                }
+                (false, _) => dry_run::render(it, &params, &policy, &place.settings).map(drop),
             });
         errors.extend(tried.err().as_ref().map(finding));
         warnings = doubts(it);
@@ -164,6 +171,18 @@ fn doubts(recipe: &Recipe) -> Vec<Finding> {
     }
     if recipe.request.url.starts_with("http://") {
         doubt("plain_http", "the request is sent unencrypted".to_owned(), "");
+    }
+    if let Some(it) = &recipe.auth {
+        if settings::secret(&it.env).is_none() {
+            doubt("no_key", format!("${} is not set here", it.env), "set it before it runs");
+        }
+        if recipe.request.method != "GET" {
+            doubt(
+                "key_may_change",
+                format!("it sends a {} with your key", recipe.request.method),
+                "make sure that it only reads",
+            );
+        }
     }
     let response = &recipe.response;
     if response.min_items.is_none()

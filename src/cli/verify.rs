@@ -1,20 +1,17 @@
 //! `commis recipe verify`
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde_json::json;
 
 use super::{
-    Global, run,
+    Global,
+    run::{self, Fallback},
     wire::{self, clean},
 };
 use crate::{
     artifacts::store::now,
-    egress::EgressPolicy,
     error::{Class, Code, Error, Result},
     ids::RecipeName,
     pipeline::{Reverified, reverify},
@@ -22,9 +19,8 @@ use crate::{
         model::Status,
         registry::{Entry, Held, Registry, Source},
     },
-    runner,
+    runner::{self, call::Caller},
     settings::Settings,
-    transport::public_http::PublicHttp,
 };
 
 /// Prove recipes on the examples of their parameters
@@ -58,13 +54,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     } else {
         args.names.into_iter().map(RecipeName::new).collect::<Result<_>>()?
     };
-    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
-    let http = PublicHttp::new(Arc::clone(&policy))?;
+    let caller = run::caller(&place)?;
     let mut rows = Vec::new();
     for name in names {
         wire::say(&format!("{name}: verify"));
         let end = tokio::select! {
-            it = one(&registry, &name, &http, &policy, &place.settings) => it,
+            it = one(&registry, &name, &caller, &place.settings) => it,
             _ = tokio::signal::ctrl_c() => Err(Error::new(Code::Interrupted, "interrupted").hint("what was verified is kept")),
         };
         match end {
@@ -96,8 +91,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 async fn one(
     registry: &Registry,
     name: &RecipeName,
-    http: &PublicHttp,
-    policy: &Arc<EgressPolicy>,
+    caller: &Caller,
     settings: &Settings,
 ) -> Result<(Reverified, Source)> {
     let Held { mut recipe, source, .. } = registry.get(name)?;
@@ -110,11 +104,7 @@ async fn one(
         .hint("learn the task again; `recipe debug` says why it was taken back"));
     }
     let compiled = runner::compile(&recipe)?;
-    let host = url::Url::parse(&recipe.request.url)
-        .ok()
-        .and_then(|it| it.host_str().map(str::to_owned))
-        .unwrap_or_default();
-    let gap = if policy.is_test_host(&host) {
+    let gap = if caller.policy().is_test_host(compiled.host()) {
         Duration::ZERO
     } else {
         Duration::from_millis(settings.learning.pace_ms)
@@ -125,7 +115,7 @@ async fn one(
             tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
         }
         last = Some(Instant::now());
-        run::call(&recipe, &compiled, values, http, Arc::clone(policy), &settings.browser).await
+        run::call(&recipe, &compiled, values, caller, &settings.browser, Fallback::Never).await
     })
     .await?;
     if out.verified {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::Global;
 use crate::{
     artifacts::store::Store,
+    browser::check_arguments,
     egress::EgressPolicy,
     error::{Code, Error, Result},
     model::Client,
@@ -56,6 +57,7 @@ pub fn read(global: &Global) -> Result<(Home, Settings)> {
         )
         .hint(format!("signals are {}", known.join(", "))));
     }
+    check_arguments(&settings.browser.args)?;
     settings.egress.test_hosts.extend(global.test_host.iter().cloned());
     settings.egress.nameserver = global.nameserver.or(settings.egress.nameserver);
     Ok((home, settings))
@@ -91,8 +93,21 @@ pub fn model_use(calls: u32, tokens_in: u64, tokens_out: u64, cost_micros: Optio
 /// One JSON document on stdout.
 pub fn out<T: Serialize>(value: &T) {
     if let Ok(text) = serde_json::to_string_pretty(value) {
-        line(&text);
+        line(&harmless(text));
     }
+}
+
+/// JSON escapes the control characters of ASCII alone; terminals obey those after DEL as well. They can only stand in strings.
+fn harmless(json: String) -> String {
+    if !json.chars().any(|it| it.is_control() && it != '\n') {
+        return json;
+    }
+    let escaped = |it: char| match it {
+        '\n' => it.to_string(),
+        it if it.is_control() => format!("\\u{:04x}", u32::from(it)),
+        it => it.to_string(),
+    };
+    json.chars().map(escaped).collect()
 }
 
 /// A line of data on stdout. A reader that has gone away is not an error.

@@ -6,20 +6,25 @@
 //! resolvable in the real world) may be pinned to a loopback address by settings.
 
 mod address;
+pub mod limits;
 mod names;
 mod resolve;
+#[cfg(test)]
+pub mod stub;
 mod url;
 
+#[cfg(test)]
+mod conformance_tests;
 #[cfg(test)]
 mod tests;
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
 use self::resolve::{Answer, Cache, Dns, Lookup};
-pub use self::url::{SafeUrl, site_of};
+pub use self::url::{SafeUrl, is_public_suffix, site_of};
 use crate::{
     error::{Code, Error, Result},
-    settings::EgressSettings,
+    settings::{BrowserMode, EgressSettings},
 };
 
 /// The rules, the resolver and its cache. Cheap to clone.
@@ -31,8 +36,12 @@ struct Inner {
     pins: BTreeMap<String, SocketAddr>,
     allowed_ports: Vec<u16>,
     no_network: bool,
+    browser_mode: BrowserMode,
     dns: Box<dyn Lookup>,
     cache: Cache,
+    /// Where connections lead instead, after everything was judged.
+    #[cfg(test)]
+    stand_ins: Option<stub::StandIns>,
 }
 
 /// A URL and the addresses that were found for it and checked; connect to these and no others.
@@ -82,9 +91,17 @@ impl EgressPolicy {
             pins,
             allowed_ports: settings.allowed_ports.clone(),
             no_network: settings.no_network,
+            browser_mode: settings.browser_mode,
             dns,
             cache: Cache::default(),
+            #[cfg(test)]
+            stand_ins: None,
         })))
+    }
+
+    /// When a page's requests are resolved.
+    pub fn browser_mode(&self) -> BrowserMode {
+        self.0.browser_mode
     }
 
     /// Everything that can be said without DNS. `https://host:port/` serves where there is no path (CONNECT).
@@ -133,19 +150,25 @@ impl EgressPolicy {
     }
 
     /// [`pin`](Self::pin) past the cache: what a retry uses.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for retries, which resolve again"))]
     pub async fn pin_fresh(&self, url: &SafeUrl) -> Result<Pinned> {
         self.pin_with(url, None).await
     }
 
     async fn pin_with(&self, url: &SafeUrl, cached: Option<Answer>) -> Result<Pinned> {
         self.online()?;
-        let pinned = |addrs| Pinned { url: url.clone(), addrs };
+        if let Some(addr) = self.pin_of(url.host()) {
+            return Ok(Pinned { url: url.clone(), addrs: vec![addr] });
+        }
+        let pinned = |addrs: Vec<SocketAddr>| {
+            #[cfg(test)]
+            let addrs = match &self.0.stand_ins {
+                Some(all) => addrs.into_iter().map(|it| all.of(it)).collect(),
+                None => addrs,
+            };
+            Pinned { url: url.clone(), addrs }
+        };
         if let Some(address) = url.literal() {
             return Ok(pinned(vec![SocketAddr::new(address, url.port())]));
-        }
-        if let Some(addr) = self.pin_of(url.host()) {
-            return Ok(pinned(vec![addr]));
         }
         let answer = if let Some(answer) = cached {
             answer

@@ -98,6 +98,11 @@ impl Cache {
         (*until > Instant::now()).then(|| answer.clone())
     }
 
+    #[cfg(test)]
+    pub(super) fn clear(&self) {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     pub(super) fn put(&self, name: &str, answer: &Answer) {
         let now = Instant::now();
         let keep = if answer.is_ok() { POSITIVE } else { NEGATIVE };

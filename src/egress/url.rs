@@ -74,6 +74,11 @@ pub fn site_of(url: &str) -> String {
     }
 }
 
+/// Whether nobody's cookies may span that name: it is a public suffix (under `.test` a single label).
+pub fn is_public_suffix(name: &str) -> bool {
+    psl::suffix_str(name).is_none_or(|it| it == name)
+}
+
 fn host_site(name: &str) -> &str {
     if let Some(rest) = name.strip_suffix(".test") {
         let start = rest.rfind('.').map_or(0, |at| at + 1);
@@ -96,8 +101,7 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     if text.chars().any(|it| it.is_control() || it == ' ') {
         return Err(invalid("control character or space"));
     }
-    // Browsers read a backslash as a slash and other parsers do not. In query and fragment all agree.
-    if text.split(['?', '#']).next().is_some_and(|it| it.contains('\\')) {
+    if has_odd_backslash(text) {
         return Err(invalid("backslash"));
     }
     let mut url = Url::parse(text).map_err(|err| invalid(&err.to_string()))?;
@@ -125,6 +129,10 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     if let Some(Host::Domain(name)) = url.host()
         && let Some(name) = name.strip_suffix('.').map(str::to_owned)
     {
+        // `8.8.8.8..` is a name to the standard; without one dot it would be an address.
+        if name.ends_with('.') {
+            return Err(invalid("label of the host is empty"));
+        }
         url.set_host(Some(&name)).map_err(|err| invalid(&err.to_string()))?;
     }
     match url.host() {
@@ -143,13 +151,29 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
         }
         Some(_) => {}
     }
+    // Escapes make it longer; what is allowed must be allowed when it is read again.
+    if url.as_str().len() > MAX_LEN {
+        return Err(invalid("longer than 32 KiB"));
+    }
     let port = url.port_or_known_default().ok_or_else(|| invalid("no port"))?;
     Ok(SafeUrl { url, port })
 }
 
+/// Browsers read a backslash as a slash and other parsers do not. In query and fragment all agree. One that ends the
+/// authority begins the path: nobody reads it another way, because only the parsed URL is ever sent. Anywhere else, or with
+/// another slash behind it, it is there to look like a second authority.
+fn has_odd_backslash(text: &str) -> bool {
+    let text = text.split(['?', '#']).next().unwrap_or("");
+    let (scheme, rest) = text.split_once("://").unwrap_or((text, ""));
+    let path = rest.split_once(['/', '\\']).map_or("", |it| it.1);
+    let authority = &rest[..rest.len() - path.len()];
+    let nothing_between = authority == "\\" || path.starts_with('/');
+    scheme.contains('\\') || path.contains('\\') || (authority.ends_with('\\') && nothing_between)
+}
+
 /// `http://@host/` parses to an empty user name, so the text is asked.
 fn has_userinfo(after_scheme: &str) -> bool {
-    after_scheme[3..].split(['/', '?', '#']).next().is_some_and(|it| it.contains('@'))
+    after_scheme[3..].split(['/', '\\', '?', '#']).next().is_some_and(|it| it.contains('@'))
 }
 
 /// For messages: no query (it may hold secrets), no control characters, at most 80 characters.

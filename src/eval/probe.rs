@@ -37,6 +37,8 @@ const UNKNOWN: &str = "zzzqx";
 const OTHER: &str = "another-value";
 /// What an answer may differ by from itself and still be the same, basis points, beyond what two equal calls differ by.
 const MARGIN_BP: u32 = 500;
+/// What is tried where a stranger is refused, least risky first.
+const IN_SESSION: [TransportKind; 2] = [TransportKind::ContextRequest, TransportKind::InPageFetch];
 /// Bytes of a page or script in a stub.
 const MAX_TEXT: usize = 128 * 1024;
 /// Of a document that holds a token: what is kept before and after it.
@@ -121,7 +123,9 @@ impl Prober<'_, '_> {
         let Some(parts) = self.parts(&template, &slots).await else { return Ok(nothing) };
         // Values that are good once, or for one request, have no rule: what the session itself was told holds for all.
         if target.refused && !slots.is_empty() {
-            self.offer_page();
+            for kind in IN_SESSION {
+                self.offer(kind);
+            }
             self.refuse(target, &parts);
             return Ok(nothing);
         }
@@ -158,7 +162,7 @@ impl Prober<'_, '_> {
         Ok(Found { transport: good.then_some(transport), volatile })
     }
 
-    /// The first answer: by a stranger's transport, or else from the page; then with what strangers are told.
+    /// The first answer: by a stranger's transport, or else in a session; then with what strangers are told.
     async fn first(
         &mut self,
         template: &RequestTemplate,
@@ -168,11 +172,22 @@ impl Prober<'_, '_> {
         if let Some(it) = public.filter(|it| self.good(*it)) {
             return Ok(Some((TransportKind::PublicHttp, it, None)));
         }
-        let in_page = self.send(TransportKind::InPageFetch, template, slots).await?;
-        self.offer_page();
-        let Some(inside) = in_page.filter(|it| self.good(*it)) else {
+        let mut inside = None;
+        for kind in IN_SESSION {
+            let answer = self.send(kind, template, slots).await?;
+            if let Some(it) = answer.filter(|it| self.good(*it)) {
+                inside = Some((kind, it));
+                break;
+            }
+        }
+        let Some((kind, inside)) = inside else {
+            // Refused to all: each may ask, and hears so.
+            for kind in IN_SESSION {
+                self.offer(kind);
+            }
             return Ok(public.map(|it| (TransportKind::PublicHttp, it, None)));
         };
+        self.offer(kind);
         // A stranger has no values of the session: what are they told without them?
         let outside = if public.is_some() {
             public
@@ -187,12 +202,13 @@ impl Prober<'_, '_> {
             }
             self.send(TransportKind::PublicHttp, &bare, &[]).await?
         };
-        Ok(Some((TransportKind::InPageFetch, inside, outside.filter(|it| !self.good(*it)))))
+        Ok(Some((kind, inside, outside.filter(|it| !self.good(*it)))))
     }
 
-    fn offer_page(&mut self) {
-        if !self.stubs.transports.contains(&TransportKind::InPageFetch) {
-            self.stubs.transports.push(TransportKind::InPageFetch);
+    fn offer(&mut self, kind: TransportKind) {
+        if !self.stubs.transports.contains(&kind) {
+            self.stubs.transports.push(kind);
+            self.stubs.transports.sort_unstable();
         }
     }
 

@@ -55,7 +55,8 @@ pub struct Rule {
     /// Tells calls to one URL apart (a GraphQL operation): parts and their values. A request that says otherwise is not meant.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub is: BTreeMap<String, Value>,
-    /// The answer to whoever is not in the session; absent where none is needed. In the session is who asks from its page.
+    /// The answer to whoever is not in the session; absent where none is needed. In the session is who
+    /// asks from its page or with its cookies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside_session: Option<String>,
     /// Parts that must be there, tried in order.
@@ -223,7 +224,7 @@ impl<'a> StubWorld<'a> {
     }
 
     async fn send_now(&mut self, call: Call<'_>) -> Result<Reply> {
-        let in_session = call.transport == TransportKind::InPageFetch;
+        let in_session = call.transport.in_session();
         if !self.stubs.transports.contains(&call.transport) {
             return Err(Error::new(Code::NetworkDisabled, "no stub answers this transport"));
         }

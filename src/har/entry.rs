@@ -12,7 +12,10 @@ use crate::{
 };
 
 const MAX_HEADERS: usize = 256;
-const MAX_URL: usize = 64 * 1024;
+pub const MAX_URL: usize = 64 * 1024;
+/// One header, name and value; a longer one is left out.
+const MAX_HEADER: usize = 64 * 1024;
+const MAX_MIME: usize = 1024;
 
 /// A request with what is needed to place it among the others.
 pub struct Entry {
@@ -57,11 +60,13 @@ impl Entry {
         let request_headers = headers(request);
         let response_headers = headers(response);
         // 0 and -1: the request failed, or its answer was never read.
-        let status =
-            number(response, "status").map(|it| it as u16).filter(|it| (100..=599).contains(it));
+        let status = number(response, "status")
+            .and_then(|it| u16::try_from(it).ok())
+            .filter(|it| (100..=599).contains(it));
         let mime = text(content, "mimeType")
             .filter(|it| !it.is_empty() && *it != "x-unknown")
             .or_else(|| find(&response_headers, "content-type"))
+            .filter(|it| it.len() <= MAX_MIME)
             .unwrap_or("")
             .to_owned();
         let initiator = initiator(entry, text(entry, "pageref").and_then(|it| pages.url(it)));
@@ -145,16 +150,18 @@ fn headers(message: &Value) -> Vec<(String, String)> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     };
+    let fits = |it: &(String, String)| !it.0.is_empty() && it.0.len() + it.1.len() <= MAX_HEADER;
     match message.get("headers") {
         Some(Value::Array(all)) => all
             .iter()
             .filter_map(|it| Some((text(it, "name")?.to_owned(), as_text(it.get("value")?)?)))
-            .filter(|it| !it.0.is_empty())
+            .filter(fits)
             .take(MAX_HEADERS)
             .collect(),
         Some(Value::Object(all)) => all
             .iter()
             .filter_map(|(name, it)| Some((name.clone(), as_text(it)?)))
+            .filter(fits)
             .take(MAX_HEADERS)
             .collect(),
         _ => Vec::new(),

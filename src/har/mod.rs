@@ -1,4 +1,4 @@
-//! HAR import: recordings of other tools as if we had watched.
+//! HAR import: recordings of other tools as if we had watched; and a HAR made safe to share.
 //!
 //! Read tolerantly, for every exporter bends the format: an entry that makes no sense is skipped and counted, a field of
 //! the wrong type is taken as absent. Only a file that is no HAR at all is an error.
@@ -7,6 +7,9 @@ mod bytes;
 mod entry;
 mod page;
 mod resource;
+mod share;
+
+pub use share::{Report, share};
 
 use std::collections::BTreeMap;
 
@@ -20,7 +23,8 @@ use crate::{
     redact::raw::{RawBody, RawExchange, RawRecording},
 };
 
-const MAX_FILE: usize = 256 << 20;
+/// Larger files are refused.
+pub const MAX_FILE: usize = 256 << 20;
 const MAX_ENTRIES: usize = 20_000;
 /// All bodies together, inflated; later ones count as too large. As the recorder.
 const MAX_BODIES: usize = 192 << 20;
@@ -52,14 +56,7 @@ struct Log<'a> {
 /// Reads a HAR file. `task` is the sentence with the example's values filled in, `typed` those values by name.
 /// Fails with [`Code::HarInvalid`] when the file is too large, is not JSON, or has no usable entries.
 pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Result<Imported> {
-    if bytes.len() > MAX_FILE {
-        return Err(invalid("the HAR file is larger than 256 MiB")
-            .hint("export only the pages that matter"));
-    }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|err| {
-        invalid("the HAR file is not UTF-8").hint("export it again as JSON").source(err)
-    })?;
+    let text = read(bytes)?;
     let file: File<'_> = serde_json::from_str(text).map_err(|err| {
         invalid("the file is not a HAR: it needs an object `log` with a list `entries`")
             .hint("export it again from the browser's network panel; a download that broke off ends early")
@@ -120,6 +117,18 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
                 .collect(),
         },
         skipped,
+    })
+}
+
+/// The text of a file, without its byte order mark.
+fn read(bytes: &[u8]) -> Result<&str> {
+    if bytes.len() > MAX_FILE {
+        return Err(invalid("the HAR file is larger than 256 MiB")
+            .hint("export only the pages that matter"));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|err| {
+        invalid("the HAR file is not UTF-8").hint("export it again as JSON").source(err)
     })
 }
 

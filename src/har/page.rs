@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use url::Url;
 
-use super::entry::text;
+use super::entry::{MAX_URL, text};
 use crate::{
     artifacts::recording::ResourceType,
     redact::{
@@ -27,6 +27,7 @@ impl Pages {
                 .take(10_000)
                 .filter_map(|it| {
                     let url = text(it, "_URL").or_else(|| text(it, "title"))?;
+                    let url = Some(url).filter(|it| it.len() <= MAX_URL)?;
                     let url = Url::parse(url)
                         .ok()
                         .filter(|it| matches!(it.scheme(), "http" | "https"))?;

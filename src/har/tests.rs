@@ -208,6 +208,86 @@ fn files_that_are_no_har() {
 }
 
 #[test]
+fn only_the_web_is_imported() {
+    for url in [
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "data:text/html,x",
+        "blob:https://a.example/1",
+        "chrome://version/",
+        "about:blank",
+        "ws://a.example/",
+        "ftp://a.example/",
+        "view-source:http://a.example/",
+        "http://",
+        "http://exa mple/",
+        "//a.example/",
+        "/x",
+        "",
+    ] {
+        let har = log("x", json!([{"request": {"url": url}, "response": {"status": 200}}]));
+        let err = import(har.to_string().as_bytes(), "t", BTreeMap::new()).map(|_| ()).unwrap_err();
+        assert_eq!(err.code(), Code::HarInvalid, "{url}");
+    }
+}
+
+#[test]
+fn lies_about_sizes_and_codings_are_bounded() {
+    use std::io::Write as _;
+    let bomb = {
+        let mut out = flate2::write::GzEncoder::new(vec![], flate2::Compression::best());
+        out.write_all(&vec![b' '; bytes::MAX_BODY + 1]).unwrap();
+        base64::Engine::encode(&base64::engine::general_purpose::STANDARD, out.finish().unwrap())
+    };
+    let big = "y".repeat(10 << 20);
+    let entry = |response: Value| {
+        json!([{"request": {"method": "GET", "url": "https://a.example/x", "headers": [{"name": "x-big", "value": big}]},
+            "response": response}])
+    };
+    let gzip = json!([{"name": "Content-Encoding", "value": "gzip"}]);
+    let with = |content: Value| json!({"status": 200, "headers": gzip, "content": content});
+    let mime = "application/json";
+    for (response, want) in [
+        (
+            with(json!({"mimeType": mime, "size": 3, "text": bomb, "encoding": "base64"})),
+            "TooLarge",
+        ),
+        (with(json!({"mimeType": mime, "size": -1, "text": "[1]"})), "[1]"),
+        (with(json!({"mimeType": mime, "size": 1e300, "text": "[1]"})), "[1]"),
+        (with(json!({"mimeType": mime, "size": "many", "text": "[1]"})), "[1]"),
+        (
+            with(json!({"mimeType": mime, "text": "*not base64*", "encoding": "base64"})),
+            "*not base64*",
+        ),
+        (with(json!({"mimeType": mime, "text": "a\u{0}b", "encoding": 7})), "a\u{0}b"),
+        (with(json!({"mimeType": mime, "text": "y".repeat(17 << 20)})), "TooLarge"),
+        (with(json!({"mimeType": big, "text": "[1]"})), "[1]"),
+        (with(json!({"mimeType": {}, "text": true})), "Absent"),
+        (json!({"status": 1e99, "headers": {"x": [1]}, "content": {"text": "[1]"}}), "[1]"),
+        // Not 200 with something above it.
+        (json!({"status": 65736, "headers": [], "content": {"text": "[1]"}}), "[1]"),
+        (json!({"status": -200, "headers": 3, "content": "x"}), "Failed"),
+        (json!([]), "Failed"),
+    ] {
+        let shown: String = response.to_string().chars().take(200).collect();
+        let it = read(&log("x", entry(response.clone())));
+        let raw = &it.recording.exchanges[0];
+        let got = match &raw.body {
+            RawBody::Captured(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            RawBody::Missing(status) => format!("{status:?}"),
+        };
+        assert_eq!(got, want, "{shown}");
+        assert_eq!(raw.status, (response["status"] == 200).then_some(200), "{shown}");
+        assert!(raw.mime.len() <= 1024 && raw.request_headers.is_empty(), "{shown}");
+    }
+    let many: Vec<Value> = (0..20_001)
+        .map(|_| json!({"request": {"url": "https://a.example/"}, "response": {}}))
+        .collect();
+    let err = import(log("x", many.into()).to_string().as_bytes(), "t", BTreeMap::new());
+    assert_eq!(err.map(|_| ()).unwrap_err().code(), Code::HarInvalid);
+}
+
+#[test]
 fn the_shared_corpus_is_read_and_redacted() {
     let Some(folder) = crate::redact::tests::shared("realworld/hars") else {
         return;

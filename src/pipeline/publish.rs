@@ -49,6 +49,7 @@ pub fn publish(
         parameters,
         request,
         slots: draft.slots.clone(),
+        auth: None,
         // What the manifest expects is checked at verify; later an empty result is an answer.
         response: draft.response.clone(),
         verification: Some(Verification {

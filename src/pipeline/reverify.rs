@@ -81,10 +81,8 @@ impl Reverified {
             fingerprint_sha256: shape::fingerprint(&shape),
             shape,
             verified_at: Some(verified_at),
-            transport: held
-                .as_ref()
-                .map_or(crate::recipe::model::TransportKind::PublicHttp, |it| it.transport),
-            requires_session: held.as_ref().is_some_and(|it| it.requires_session),
+            transport: recipe.transport(),
+            requires_session: recipe.transport().in_session(),
             browser_ms: held.and_then(|it| it.browser_ms),
         }
     }

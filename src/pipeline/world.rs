@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use super::stub;
 use crate::{
     artifacts::{payloads::Replay, recording::SessionRecording, store::TaskFolder},
-    browser::{Browser, Context, InPageFetch, find_chromium},
+    browser::{Browser, Context, find_chromium},
     egress::EgressPolicy,
     error::{Code, Error, Result},
     recipe::{
@@ -51,7 +51,7 @@ impl BrowserPool {
             }
         }
         let exe = find_chromium(self.settings.path.as_deref())?;
-        let browser = Browser::launch(&exe, Arc::clone(&self.policy)).await?;
+        let browser = Browser::launch_with(&exe, Arc::clone(&self.policy), &self.settings).await?;
         let context = browser.context().await?;
         *held = Some(browser);
         Ok(context)
@@ -152,7 +152,7 @@ impl<'a> World<'a> {
         if call.transport == TransportKind::Stub {
             return stub::recorded_answer(self.stub, call);
         }
-        if call.transport == TransportKind::InPageFetch {
+        if call.transport.in_session() {
             self.open_page().await?;
         }
         let mut values = call.values.clone();
@@ -160,10 +160,7 @@ impl<'a> World<'a> {
         let outgoing = prepare_request(call.request, call.parameters, &values)?;
         self.pace(&outgoing.url).await;
         self.replays += 1;
-        match call.transport {
-            TransportKind::InPageFetch => self.in_page()?.send(&outgoing).await,
-            _ => self.http.send(&outgoing).await,
-        }
+        self.transport(call.transport)?.send(&outgoing).await
     }
 
     /// A page of the recorded session, or a new context on the source page.
@@ -178,11 +175,13 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn in_page(&self) -> Result<InPageFetch> {
+    fn transport(&self, kind: TransportKind) -> Result<Box<dyn Transport + '_>> {
+        if !kind.in_session() {
+            return Ok(Box::new(self.http));
+        }
         let context = self.session.as_ref().and_then(|it| it.context.as_ref());
-        context
-            .map(Context::in_page_fetch)
-            .ok_or_else(|| Error::new(Code::Internal, "no page is open"))
+        let context = context.ok_or_else(|| Error::new(Code::Internal, "no page is open"))?;
+        Ok(context.transport(kind))
     }
 
     /// Values of the slots, each from where it comes from.
@@ -195,7 +194,6 @@ impl<'a> World<'a> {
         let mut chained = Vec::new();
         for slot in slots {
             let context = self.session.as_ref().and_then(|it| it.context.as_ref());
-            let in_page = transport == TransportKind::InPageFetch;
             match &slot.from {
                 SlotSource::Live { placeholder } => {
                     let live = self.session.as_ref().and_then(|it| it.values.get(placeholder));
@@ -208,7 +206,7 @@ impl<'a> World<'a> {
                     })?;
                     out.insert(slot.name.clone(), live.to_owned());
                 }
-                SlotSource::Cookie { .. } | SlotSource::Meta { .. } if !in_page => {
+                SlotSource::Cookie { .. } | SlotSource::Meta { .. } if !transport.in_session() => {
                     return Err(Error::new(
                         Code::SessionRequired,
                         format!("`{}` comes from a page", slot.name),
@@ -237,12 +235,7 @@ impl<'a> World<'a> {
             }
         }
         if !chained.is_empty() {
-            let got = match transport {
-                TransportKind::InPageFetch => {
-                    slots::fetch(&chained, &self.in_page()?, |_| ()).await?
-                }
-                _ => slots::fetch(&chained, self.http, |_| ()).await?,
-            };
+            let got = slots::fetch(&chained, &*self.transport(transport)?, |_| ()).await?;
             self.fetched.extend(got.clone());
             out.extend(got);
         }
@@ -278,7 +271,11 @@ impl Replayer for World<'_> {
         if self.stub.is_some() {
             vec![TransportKind::Stub]
         } else if self.browser.is_there() {
-            vec![TransportKind::PublicHttp, TransportKind::InPageFetch]
+            vec![
+                TransportKind::PublicHttp,
+                TransportKind::ContextRequest,
+                TransportKind::InPageFetch,
+            ]
         } else {
             // A HAR can be learned from without a browser, as far as no session is needed.
             vec![TransportKind::PublicHttp]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use url::Url;
 
 use super::{
-    assigned,
+    assigned, auth,
     expression::Query,
     model::{
         LANGUAGE, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType, SlotSource,
@@ -73,6 +73,9 @@ pub fn check(recipe: &Recipe) -> Result<()> {
     check_request(&recipe.request, &names)?;
     for slot in &recipe.slots {
         check_slot(&slot.name, &slot.from, &recipe.request)?;
+    }
+    if let Some(it) = &recipe.auth {
+        auth::check(it, recipe)?;
     }
     check_response(&recipe.response)?;
     if recipe.status == Status::Verified && recipe.verification.is_none() {
@@ -146,7 +149,7 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
     if !is_token(name) {
         return Err(invalid(format!("`{}` is not a lower-case header name", shown())));
     }
-    if FORBIDDEN.contains(&name) || name.starts_with("proxy-") || name.starts_with("sec-") {
+    if is_forbidden(name) {
         return Err(invalid(format!("header `{name}` is not allowed in a recipe"))
             .hint("sessions and connections are not part of a recipe"));
     }
@@ -161,13 +164,18 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether a header of that lower-case name is none of a recipe's business.
+pub fn is_forbidden(name: &str) -> bool {
+    FORBIDDEN.contains(&name) || name.starts_with("proxy-") || name.starts_with("sec-")
+}
+
 /// Whether a header of that lower-case name carries a credential.
 pub fn smells_secret(name: &str) -> bool {
     // `x-token-type` and the like would need a list of their own; asking for a slot there is harmless.
     SECRET_WORDS.iter().any(|it| name.contains(it)) || name.ends_with("-key") || name == "key"
 }
 
-fn is_token(name: &str) -> bool {
+pub fn is_token(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name
             .bytes()

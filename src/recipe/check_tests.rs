@@ -215,6 +215,71 @@ fn rules() {
 }
 
 #[test]
+fn a_parameter_has_its_place_in_path_query_header_and_body_alone() {
+    let url = "https://api.example.com/v1/search/{page}";
+    for by in [
+        "{q}://api.example.com/v1/search/{page}",
+        "http{q}://api.example.com/{page}",
+        "https://{q}/{page}",
+        "https://{q}api.example.com/{page}",
+        "https://api.example.com{q}/{page}",
+        "https://api.example.com:{q}/{page}",
+        "https://{q}@api.example.com/{page}",
+        "https://user:{q}@api.example.com/{page}",
+        "https://api.example.com?{q}/{page}",
+        "//api.example.com/{page}",
+        "{q}",
+        "https://127.0.0.1/{page}",
+        "https://api.example.com\\\\@127.0.0.1/{page}",
+        "https:\\\\127.0.0.1/{page}",
+        "javascript:alert({page})",
+    ] {
+        let got = refused(url, &format!("\"{by}\""));
+        assert!(got.starts_with("RECIPE_INVALID"), "{by}: {got}");
+    }
+    for name in FORBIDDEN.iter().chain(&["proxy-connection", "sec-fetch-site"]) {
+        let got = refused("accept: application/json", &format!("{name}: '{{q}}'"));
+        assert!(got.starts_with(&format!("RECIPE_INVALID header `{name}`")), "{name}: {got}");
+    }
+    for header in
+        ["'{q}': x", "'x-{q}': x", "\"x\\r\\ny\": z", "\"x: y\": z", "'': x", "x-\u{430}: y"]
+    {
+        let got = refused("accept: application/json", header);
+        assert!(got.starts_with("RECIPE_INVALID"), "{header}: {got}");
+    }
+    for slot in ["http://127.0.0.1/", "http://169.254.169.254/", "file:///etc/passwd", "{q}", "//x"]
+    {
+        let got = refused("'https://www.example.com/', after", &format!("'{slot}', after"));
+        assert!(got.starts_with("RECIPE_INVALID"), "{slot}: {got}");
+    }
+}
+
+#[test]
+fn expressions_and_selectors_are_bounded() {
+    let extract = "'hits[].{title: title}'";
+    for bomb in [
+        "[".repeat(2_000),
+        "(".repeat(200) + "a" + &")".repeat(200),
+        "!".repeat(900),
+        vec!["[@,@]"; 60].join("|"),
+        "a".repeat(5_000),
+        "a[-99999999999]".to_owned(),
+        "\u{430}".to_owned(),
+    ] {
+        let got = refused(extract, &format!("\"{bomb}\""));
+        assert!(got.starts_with("RECIPE_INVALID"), "{bomb:.40}: {got}");
+    }
+    let html = "type: json\n  extract: 'hits[].{title: title}'";
+    for bomb in
+        [":not(".repeat(90), "a ".repeat(2_000), "a[".to_owned(), "a{}".to_owned(), String::new()]
+    {
+        let by = format!("type: html\n  html: {{ items: \"{bomb}\", fields: {{ a: b }} }}");
+        let got = refused(html, &by);
+        assert!(got.starts_with("RECIPE_INVALID"), "{bomb:.40}: {got}");
+    }
+}
+
+#[test]
 fn bombs() {
     let deep = format!("{EXAMPLE}category: {}x{}", "[".repeat(200), "]".repeat(200));
     let wide = format!("{EXAMPLE}category: [{}]", "x, ".repeat(20_000));

@@ -4,6 +4,7 @@
 //! Everything here is pure except `registry`, which reads and writes the folder it is given.
 
 pub mod assigned;
+pub mod auth;
 pub mod check;
 pub mod expression;
 pub mod framing;

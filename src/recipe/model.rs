@@ -31,9 +31,31 @@ pub struct Recipe {
     pub request: RequestTemplate,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
+    /// A key that the site wants. Never its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<Auth>,
     pub response: ResponseSpec,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
+}
+
+impl Recipe {
+    /// How a run sends it: the way it was proven to work, else the least risky one that has what it needs. A session that
+    /// does not need the page itself is lent to our client.
+    pub fn transport(&self) -> TransportKind {
+        let proven = self.verification.as_ref();
+        let from_page =
+            |it: &Slot| matches!(it.from, SlotSource::Cookie { .. } | SlotSource::Meta { .. });
+        match proven.map(|it| it.transport) {
+            Some(it) if it.in_session() => it,
+            _ if proven.is_some_and(|it| it.requires_session)
+                || self.slots.iter().any(from_page) =>
+            {
+                TransportKind::ContextRequest
+            }
+            _ => TransportKind::PublicHttp,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -199,6 +221,34 @@ pub enum SlotSource {
     Live { placeholder: String },
 }
 
+/// A key by the name of the environment variable that holds it. It is read when the recipe runs, and goes to the origin of
+/// the request alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    #[serde(rename = "type")]
+    pub kind: AuthKind,
+    /// For `api_key`: the lower-case name of the header that carries the value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
+    /// For `api_key`, instead: the name of the query parameter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The variable's name; for `basic` it holds `user:password`.
+    pub env: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AuthKind {
+    /// `Authorization: Bearer VALUE` (RFC 6750).
+    Bearer,
+    /// `Authorization: Basic …` (RFC 7617).
+    Basic,
+    /// The bare value in a header or query parameter.
+    ApiKey,
+}
+
 /// How to read the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -283,7 +333,7 @@ pub struct Verification {
 pub enum TransportKind {
     /// Our client, no session.
     PublicHttp,
-    /// Our client with the browser context's cookies (not built yet).
+    /// Our client with the cookies of a browser context that has opened the source page.
     ContextRequest,
     /// `fetch` in the page.
     InPageFetch,
@@ -299,5 +349,43 @@ impl TransportKind {
             Self::InPageFetch => "in_page_fetch",
             Self::Stub => "stub",
         }
+    }
+
+    /// Whether the source page is opened first, so that cookies and what the page holds are there.
+    pub const fn in_session(self) -> bool {
+        matches!(self, Self::ContextRequest | Self::InPageFetch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::yaml;
+
+    #[test]
+    fn how_a_recipe_is_sent() {
+        let check = |slot: &str, proof: Option<(&str, bool)>, expected: TransportKind| {
+            let proof = proof.map_or(String::new(), |(transport, session)| {
+                format!(
+                    ", verification: {{fingerprint_version: 1, fingerprint_sha256: x, verified_at: null, \
+                     transport: {transport}, requires_session: {session}}}"
+                )
+            });
+            let recipe = yaml::parse(&format!(
+                "{{version: 1, name: x, task: t, status: draft, source_url: 'https://a.com/', slots: [{slot}], \
+                 request: {{method: GET, url: 'https://a.com/', allowed_domains: [a.com]}}, response: {{type: json}}{proof}}}"
+            ))
+            .unwrap();
+            assert_eq!(recipe.transport(), expected, "{slot} {proof}");
+        };
+        let token = "{name: slot_a, from: {meta: {name: csrf}}}";
+        let key = "{name: slot_a, from: {document: {url: 'https://a.com/x', after: a, until: b}}}";
+        check("", None, TransportKind::PublicHttp);
+        check(key, None, TransportKind::PublicHttp);
+        check(token, None, TransportKind::ContextRequest);
+        check("", Some(("public_http", false)), TransportKind::PublicHttp);
+        check("", Some(("public_http", true)), TransportKind::ContextRequest);
+        check("", Some(("context_request", true)), TransportKind::ContextRequest);
+        check(token, Some(("in_page_fetch", true)), TransportKind::InPageFetch);
     }
 }

@@ -366,7 +366,7 @@ pub fn bind(
     Ok(values)
 }
 
-/// [`prepare`] for a draft: `given` holds parameters and live values side by side; what is no parameter counts as a slot.
+/// A draft's request: `given` holds parameters and live values side by side; what is no parameter counts as a slot.
 pub fn prepare_request(
     request: &RequestTemplate,
     parameters: &[Parameter],

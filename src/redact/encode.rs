@@ -1,6 +1,6 @@
 //! Percent-encoding, and the other guises in which a secret may stand.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Write as _};
 
 use base64::{
     Engine as _,
@@ -24,54 +24,99 @@ pub fn decode_percent(text: &str) -> String {
     percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
-/// The text of a secret in other encodings, without the plain one.
+/// The same text as other alphabets write it whole. Escapes of single characters are undone by [`Layer`] instead.
 pub fn guises(secret: &str) -> Vec<String> {
-    let component = percent(secret);
-    let form: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
-    let json = serde_json::Value::from(secret).to_string();
-    let json = json.trim_matches('"').to_owned();
-    let html = secret
-        .replace('&', "&amp;")
-        .replace('"', "&quot;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
-    let mut all = vec![
-        component.to_lowercase_escapes(),
-        percent(&component),
-        component,
-        form,
-        json.replace('/', "\\/"),
-        secret.replace('/', "\\u002F"),
-        json,
-        html.replace('\'', "&#39;"),
-        html,
-        secret.replace('+', " "),
-    ];
+    let hex: String = secret.bytes().fold(String::new(), |mut it, b| {
+        let _ = write!(it, "{b:02x}");
+        it
+    });
+    let mut all =
+        vec![hex.to_ascii_uppercase(), hex, secret.replace('+', " "), secret.replace(' ', "+")];
     all.retain(|it| it != secret);
     all.sort();
     all.dedup();
     all
 }
 
-trait Escapes {
-    fn to_lowercase_escapes(&self) -> String;
+/// Text with one layer of escapes undone, and where each of its bytes stood: `%2F`, `\u002f`, `\x2f`, `\/`, `&#x2F;`,
+/// `&amp;`, in any mixture.
+pub struct Layer {
+    pub bytes: Vec<u8>,
+    /// For each byte, and for the end, the place in the text that [`Layer::of`] was given first.
+    pub at: Vec<usize>,
 }
 
-impl Escapes for String {
-    /// `%2F` as `%2f`.
-    fn to_lowercase_escapes(&self) -> String {
-        let mut out = String::with_capacity(self.len());
-        let mut low = 0;
-        for c in self.chars() {
-            if low > 0 {
-                low -= 1;
-                out.push(c.to_ascii_lowercase());
+impl Layer {
+    /// `None`: nothing is escaped.
+    pub fn of(text: &[u8]) -> Option<Self> {
+        if !text.iter().any(|it| matches!(it, b'%' | b'\\' | b'&')) {
+            return None;
+        }
+        Self::undo(text, |i| i)
+    }
+
+    /// One more layer.
+    pub fn deeper(&self) -> Option<Self> {
+        Self::undo(&self.bytes, |i| self.at[i])
+    }
+
+    fn undo(text: &[u8], place: impl Fn(usize) -> usize) -> Option<Self> {
+        let mut out = Self { bytes: Vec::with_capacity(text.len()), at: Vec::new() };
+        let (mut i, mut any) = (0, false);
+        while i < text.len() {
+            let (c, len) = match text[i] {
+                b'%' | b'\\' | b'&' => escape(&text[i..]).unwrap_or((char::from(text[i]), 0)),
+                b => (char::from(b), 0),
+            };
+            if len == 0 {
+                out.bytes.push(text[i]);
+                out.at.push(place(i));
+                i += 1;
+                continue;
+            }
+            any = true;
+            if text[i] == b'%' {
+                // A byte, perhaps one of several of a character.
+                out.bytes.push(c as u8);
             } else {
-                low = if c == '%' { 2 } else { 0 };
-                out.push(c);
+                out.bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            out.at.resize(out.bytes.len(), place(i));
+            i += len;
+        }
+        out.at.push(if text.is_empty() { 0 } else { place(text.len()) });
+        any.then_some(out)
+    }
+}
+
+/// One layer of escapes undone; `None` if there is none, or what comes out is no text.
+pub fn decode_escapes(text: &str) -> Option<String> {
+    String::from_utf8(Layer::of(text.as_bytes())?.bytes).ok()
+}
+
+/// The character that an escape stands for, and how long it is.
+fn escape(text: &[u8]) -> Option<(char, usize)> {
+    let hex = |from: usize, len: usize| {
+        let digits =
+            text.get(from..from + len).filter(|it| it.iter().all(u8::is_ascii_hexdigit))?;
+        char::from_u32(u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?)
+    };
+    match (text[0], text.get(1)?) {
+        (b'%', _) => Some((hex(1, 2)?, 3)),
+        (b'\\', b'u') => Some((hex(2, 4)?, 6)),
+        (b'\\', b'x') => Some((hex(2, 2)?, 4)),
+        (b'\\', c @ (b'/' | b'"' | b'\'' | b'\\' | b'&')) => Some((char::from(*c), 2)),
+        (b'&', _) => {
+            let end = text.iter().take(10).position(|it| *it == b';')?;
+            let name = std::str::from_utf8(&text[..=end]).ok()?;
+            let plain = super::markup::entities(name);
+            let mut chars = plain.chars();
+            match (chars.next(), chars.next()) {
+                (Some(c), None) => Some((c, end + 1)),
+                _ => None,
             }
         }
-        out
+        _ => None,
     }
 }
 
@@ -106,6 +151,24 @@ mod tests {
             let all = STANDARD.encode(format!("{front}S3cr3t-Value-91 and more"));
             assert!(base64_cores("S3cr3t-Value-91").iter().any(|it| all.contains(it)), "{front}");
         }
+    }
+
+    #[test]
+    fn escapes_are_undone_layer_by_layer() {
+        for (text, plain) in [
+            (r"a%2fb", "a/b"),
+            (r"a\/b\u0026\x2Bc", "a/b&+c"),
+            ("a&amp;b&#x2F;&#39;", "a&b/'"),
+            ("%C3%A9", "é"),
+            ("%252F", "%2F"),
+        ] {
+            let it = Layer::of(text.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8(it.bytes).unwrap(), plain, "{text}");
+            assert_eq!(it.at.last(), Some(&text.len()));
+        }
+        let twice = Layer::of(b"x%252Fy").unwrap().deeper().unwrap();
+        assert_eq!((twice.bytes.as_slice(), &twice.at[..]), (&b"x/y"[..], &[0, 1, 6, 7][..]));
+        assert!(Layer::of(b"100% & \\ more").is_none());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{
     html, markup,
     measures::{Measured, Meter},
     raw::{RawBody, RawExchange},
-    scan::{Prose, auth_scheme},
+    scan::{Prose, auth_scheme, base64_text},
     typed::Typed,
     visible::Visible,
     walk::{Place, Rules, Sink as _, Walk},
@@ -41,6 +41,10 @@ pub fn learn(raw: &RawExchange, parsed: &mut Parsed, walk: &mut Walk<'_>) {
                 walk.leaf(name, value, Place::Json);
             });
             walk.text(text, Prose::Code);
+            // JSON in an attribute.
+            if text.contains("&quot;") || text.contains("&#34;") || text.contains("&#x22;") {
+                walk.text(&markup::entities(text), Prose::Code);
+            }
         }
         Parsed::Text(text) | Parsed::Code(text) => _ = walk.text(text, Prose::Code),
         Parsed::Binary | Parsed::None => {}
@@ -228,13 +232,19 @@ fn kept(name: String, value: &str) -> Header {
 
 /// One header. `Bearer x` keeps its scheme, so that the credential's own origin can be told; everything else that
 /// carries credentials is replaced whole.
-fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
+pub fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
     if walk.rules.allowed(name) {
         return walk.sink.plain(value);
     }
     match name {
         "authorization" | "proxy-authorization" => {
             let secret = auth_scheme(value).unwrap_or(value);
+            if let Some((user, password)) =
+                base64_text(secret).as_deref().and_then(|it| it.split_once(':'))
+            {
+                walk.sink.secret("password", password, Why::Key);
+                walk.leaf("user", user, Place::Header);
+            }
             let new = walk.sink.secret(name, secret, Why::Header)?;
             Some(format!("{}{new}", &value[..value.len() - secret.len()]))
         }
@@ -254,6 +264,11 @@ fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
             }
             walk.sink.secret(name, value, Why::Header)
         }
+        "www-authenticate"
+        | "proxy-authenticate"
+        | "authentication-info"
+        | "proxy-authentication-info" => walk.challenge(name, value),
+        "location" | "content-location" | "referer" => walk.link(value),
         _ => walk.leaf(name, value, Place::Header),
     }
 }

@@ -1,65 +1,96 @@
 //! Published formats of credentials: secret whatever their key is called.
 
+use std::{collections::BTreeMap, sync::LazyLock};
+
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use super::detector::{bits, reads};
+use super::detector::{bits, is_hex, random, reads};
 
-/// Prefix, the least length of the whole, and what it is. The rest must not read like words.
+/// What it is, the least length of the whole, and its prefixes. What follows must not read like words.
 const PREFIXES: &[(&str, usize, &str)] = &[
-    ("sk-", 20, "API key"),
-    ("sk_live_", 20, "API key"),
-    ("sk_test_", 20, "API key"),
-    ("pk_live_", 20, "API key"),
-    ("pk_test_", 20, "API key"),
-    ("rk_live_", 20, "API key"),
-    ("whsec_", 20, "webhook secret"),
-    ("ghp_", 36, "GitHub token"),
-    ("gho_", 36, "GitHub token"),
-    ("ghu_", 36, "GitHub token"),
-    ("ghs_", 36, "GitHub token"),
-    ("ghr_", 36, "GitHub token"),
-    ("github_pat_", 30, "GitHub token"),
-    ("glpat-", 20, "GitLab token"),
-    ("GR1348941", 20, "GitLab token"),
-    ("AIza", 35, "Google API key"),
-    ("ya29.", 30, "Google token"),
-    ("GOCSPX-", 24, "Google secret"),
-    ("xoxa-", 15, "Slack token"),
-    ("xoxb-", 15, "Slack token"),
-    ("xoxe-", 15, "Slack token"),
-    ("xoxe.", 15, "Slack token"),
-    ("xoxo-", 15, "Slack token"),
-    ("xoxp-", 15, "Slack token"),
-    ("xoxr-", 15, "Slack token"),
-    ("xoxs-", 15, "Slack token"),
-    ("xapp-", 15, "Slack token"),
-    ("EAACEdEose0cBA", 40, "Facebook token"),
-    ("EAAA", 40, "access token"),
-    ("SG.", 40, "SendGrid key"),
-    ("npm_", 30, "npm token"),
-    ("pypi-", 40, "PyPI token"),
-    ("dop_v1_", 40, "DigitalOcean token"),
-    ("hf_", 30, "Hugging Face token"),
-    ("api_org_", 30, "Hugging Face token"),
-    ("shpat_", 30, "Shopify token"),
-    ("shpss_", 30, "Shopify secret"),
-    ("sqp_", 30, "SonarQube token"),
-    ("squ_", 30, "SonarQube token"),
-    ("sgp_", 30, "Sourcegraph token"),
-    ("phx_", 30, "PostHog key"),
-    ("phc_", 30, "PostHog key"),
-    ("lin_api_", 30, "Linear key"),
-    ("sbp_", 30, "Supabase token"),
-    ("hvs.", 24, "Vault token"),
-    ("fm1r_", 40, "Fly token"),
-    ("fm2_", 40, "Fly token"),
-    ("ops_eyJ", 40, "service token"),
-    ("tkn.v1_", 40, "token"),
-    ("NRAK-", 24, "New Relic key"),
-    ("dapi", 36, "Databricks token"),
-    ("figd_", 24, "Figma token"),
-    ("glsa_", 30, "Grafana token"),
-    ("KEY0", 40, "API key"),
+    // Models and their tools.
+    (
+        "API key",
+        20,
+        "sk- sk_ pk- pplx- gsk_ xai- nvapi- csk- esecret_ tgp_v1_ fc- tvly- jina_ voyage- lsv2_pt_ lsv2_sk_ r8_ \
+      hcaik_ pcsk_ key_live_ key_test_ sk.eyJ gAAAAA mk_live_ msy_ cog_ AIK_CI_ sgamp_",
+    ),
+    ("Hugging Face token", 30, "hf_ api_org_"),
+    // Code hosts, registries, builds.
+    ("GitHub token", 30, "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"),
+    (
+        "GitLab token",
+        20,
+        "glpat- gldt- glrt- glrtr- glft- glimt- glagent- gloas- glcbt- glptt- glsoat- glffct- glwt- _gitlab_session= GR1348941",
+    ),
+    ("Bitbucket token", 24, "ATBB BBDC- ATCTT3xFfG ATATT3xFf"),
+    (
+        "package registry token",
+        24,
+        "npm_ pypi- rubygems_ CLOJARS_ oy2 dckr_pat_ dckr_oat_ packagist_ ovsxat_ ovsxp_ AKCp cmVmdGtu jfrt@",
+    ),
+    (
+        "build token",
+        24,
+        "CCIPAT_ CCIPRJ_ bkua_ bkat_ bkct_ sqp_ squ_ sqa_ sgp_ slk_ sgd_ pul- pnu_ pnb_ HRKU- nfp_ vcp_ vci_ vca_ vcr_ \
+      vck_ rnd_ ddp_ ddo_ mka_ sntrys_ sntryu_ sntrya_ sntryi_ glsa_ glc_ eyJrIjoi dt0c01. dt0s16. dp.pt. dp.st. dp.ct. \
+      dp.sa. dp.scim. dp.audit. doppler_ pat.- tfp_ PMAK- PMAT- rdme_ spkl_ hawk. dnkey- endr+ ico- sedpub_",
+    ),
+    // Clouds.
+    ("Google credential", 24, "AIza GOCSPX- ya29. 1//0 4/0A AQ.Ab"),
+    (
+        "cloud credential",
+        20,
+        "LTAI AKID AKLT AQVN y0_Ag y0_AQ YCAJE YCO tk-us- dop_v1_ doo_v1_ dor_v1_ ABSK IQoJb3JpZ2lu \
+      FwoGZXIvYXdz AZDO v1.0-",
+    ),
+    ("Vault token", 24, "hvs. hvb. hvr. s."),
+    ("Databricks token", 36, "dapi dkea dose ddbc"),
+    (
+        "database credential",
+        24,
+        "pscale_tkn_ pscale_pw_ pscale_oauth_ pscale_otkn_ mdb_sa_sk_ napi_ xau_ CCDB1_ sbp_ sb_secret_ sb_publishable_ \
+      cflt/ tskey- fo1_ fm1r_ fm2_ fm1a_ oci_ unkey_ nats- ops_eyJ A3- db-",
+    ),
+    // Messages and mail.
+    (
+        "Slack token",
+        15,
+        "xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xoxt- xapp- xwfp-",
+    ),
+    ("mail key", 24, "SG. xkeysib- xsmtpsib- mlsn. CFPAT-"),
+    ("Telnyx key", 40, "KEY0 KEYU"),
+    // Money.
+    (
+        "payment key",
+        18,
+        "sk_live_ sk_test_ sk_prod_ pk_live_ pk_test_ rk_live_ rk_test_ rk_prod_ ek_live_ whsec_ sq0atp- sq0csp- sq0idp- \
+      EZAK EZTK FLWSECK_TEST- FLWPUBK_TEST- FLWSECK- FLWPUBK- access_token$production$ access_token$sandbox$ shippo_live_ \
+      shippo_test_ rzp_live_ rzp_test_ duffel_live_ duffel_test_ live_pub_ test_pub_ access-sandbox- access-development- \
+      access-production- pdl_ polar_pat_ polar_oat_ polar_at_ APP_USR- flb_live_ ramp_tok_ ramp_sec_",
+    ),
+    ("payment key", 40, "EAAA EAAl"),
+    (
+        "shop token",
+        30,
+        "shpat_ shpss_ shpca_ shppa_ shptka_ shpua_ amzn.mws. atna amzn1.oa2-cs.v1. Atza| Atzr| swell_",
+    ),
+    // Everything else.
+    (
+        "API key",
+        20,
+        "lin_api_ lin_oauth_ figd_ figdr_ figo_ phx_ phc_ phs_ ntn_ secret_ aio_ RGAPI- zpka_ waka_ vtwn_ rpa_ runpod_ \
+      scp-live- scp-test- secret-live- secret-test- NRAK- NRII- NRJS- NRRA- NRAA- NRIQ- NRBR- patk_ pub_live_ \
+      persona_ retool_ rootly_ s-s4t2ud- fio-u- sm_aat_ sm_pat_ sm_sat_ ATTA jca_ sl. sl.u. tkn.v1_ twp_ dnsimple_u_ \
+      dnsimple_a_ scauth_ authress_ CAIS ucat_ NF- logfire_ pylf_v logtail_ instill_ uat_ bscv_ bsp_ cfat_ cfut_ \
+      wandb_v1_ ory_at_ ory_rt_ ory_ac_ ory_st_ ory_pat_ workos_ knock_ courier_ svix_ testsk_ cal_live_ \
+      nylas_ nyk_v0_ liveblocks_ pk_prod_ pk_dev_ sk_dev_ privy- api_live. api_sandbox. hcb_ e2b_ mint_dsk_ pit- \
+      apify_api_ apify_ds_ ak_live_ at_live_ sdk- mob- tr_pat_",
+    ),
+    ("Facebook token", 40, "EAACEdEose0cBA EAA"),
+    ("Twitter bearer", 80, "AAAAAAAAAAAAAAAAAAAA"),
+    ("HubSpot token", 40, "pat-na1- pat-na2- pat-eu1- pat-ap1-"),
+    ("private key", 40, "LS0tLS1CRUdJTi"),
 ];
 
 /// What published format a whole value has.
@@ -72,6 +103,20 @@ pub fn known(value: &str) -> Option<&'static str> {
     }
     if value.starts_with("AGE-SECRET-KEY-1") {
         return Some("private key");
+    }
+    // Telegram: the bot's number, a colon, 35 characters.
+    if let Some((bot, rest)) = value.split_once(':')
+        && (8..=10).contains(&bot.len())
+        && bot.bytes().all(|b| b.is_ascii_digit())
+        && rest.len() == 35
+        && random(rest)
+    {
+        return Some("bot token");
+    }
+    // Azure: 64 bytes in base64.
+    if value.len() == 88 && value.ends_with("==") && bits(value) > 5.0 && value.contains(['+', '/'])
+    {
+        return Some("account key");
     }
     if !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.~+/=|".contains(&b)) {
         return None;
@@ -87,8 +132,63 @@ pub fn known(value: &str) -> Option<&'static str> {
     {
         return Some("AWS access key");
     }
+    shaped(value).or_else(|| prefixes(value).find(|it| begins(value, it)).map(|it| it.what))
+}
+
+/// Whether it is as long as a published format wants it and begins as that does, whatever follows: enough of a sign under
+/// a name such as `token`.
+pub fn prefixed(value: &str) -> bool {
+    prefixes(value).any(|it| {
+        // Nothing else begins with such a prefix; a short or plain one also begins names.
+        it.text.len() >= 4 && !it.plain() && value.starts_with(it.text)
+    })
+}
+
+struct Prefix {
+    text: &'static str,
+    least: usize,
+    what: &'static str,
+}
+
+impl Prefix {
+    fn plain(&self) -> bool {
+        self.text.bytes().all(|b| b.is_ascii_alphanumeric())
+    }
+}
+
+/// Those with the value's first letter that it is long enough for.
+fn prefixes(value: &str) -> impl Iterator<Item = &'static Prefix> {
+    static BY_LETTER: LazyLock<BTreeMap<u8, Vec<Prefix>>> = LazyLock::new(|| {
+        let mut all: BTreeMap<u8, Vec<Prefix>> = BTreeMap::new();
+        for (what, least, row) in PREFIXES {
+            for prefix in row.split_ascii_whitespace() {
+                let it = Prefix { text: prefix, least: *least, what };
+                all.entry(prefix.as_bytes()[0]).or_default().push(it);
+            }
+        }
+        all
+    });
+    let len = value.len();
+    let letter = value.bytes().next().and_then(|it| BY_LETTER.get(&it));
+    letter.into_iter().flatten().filter(move |it| len >= it.least)
+}
+
+fn begins(value: &str, it: &Prefix) -> bool {
+    value.strip_prefix(it.text).is_some_and(|rest| {
+        // A plain or very short prefix also begins names and other values.
+        let enough =
+            if it.plain() { it.text.len() >= 4 && rest.len() >= 28 } else { it.text.len() >= 3 };
+        rest.len() >= 8 && bits(rest) > 2.8 && !reads(rest) && (enough || random(rest))
+    })
+}
+
+/// Formats that are told by their parts, not by a prefix.
+fn shaped(value: &str) -> Option<&'static str> {
+    let bytes = value.as_bytes();
+    let hex = |it: &str, len: usize| it.len() == len && is_hex(it);
+    let word = |it: &str| it.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
     // Azure AD: three characters, a digit, `Q~`, 31 to 34 more.
-    if (38..=40).contains(&bytes.len()) && bytes[3].is_ascii_digit() && &bytes[4..6] == b"Q~" {
+    if (37..=40).contains(&bytes.len()) && bytes[3].is_ascii_digit() && &bytes[4..6] == b"Q~" {
         return Some("client secret");
     }
     // Facebook: application id, a bar, 27 characters.
@@ -103,14 +203,56 @@ pub fn known(value: &str) -> Option<&'static str> {
     if value.starts_with("pat") && bytes.get(17) == Some(&b'.') && bytes.len() == 82 {
         return Some("access token");
     }
-    PREFIXES
+    // Terraform Cloud: 14, `.atlasv1.`, 60 and more.
+    if value.split_once(".atlasv1.").is_some_and(|it| it.0.len() == 14 && it.1.len() >= 40) {
+        return Some("access token");
+    }
+    // Mailchimp: an MD5 and the data centre.
+    if value.rsplit_once("-us").is_some_and(|(key, n)| {
+        hex(key, 32) && n.len() <= 2 && n.bytes().all(|b| b.is_ascii_digit())
+    }) {
+        return Some("mail key");
+    }
+    // Twilio, Mailgun: an MD5 after two letters or `key-`.
+    if value.strip_prefix("SK").or_else(|| value.strip_prefix("key-")).is_some_and(|it| hex(it, 32))
+    {
+        return Some("API key");
+    }
+    // dfuse: where it is used, and an MD5 (or nearly).
+    if ["web_", "server_", "mobile_"]
         .iter()
-        .find(|(prefix, least, _)| {
-            value
-                .strip_prefix(prefix)
-                .is_some_and(|rest| value.len() >= *least && bits(rest) > 2.8 && !reads(rest))
-        })
-        .map(|it| it.2)
+        .any(|it| value.strip_prefix(it).is_some_and(|it| hex(it, 32) || hex(it, 31)))
+    {
+        return Some("API key");
+    }
+    // MaxMind: 29 and `_mmk`.
+    if value.strip_suffix("_mmk").is_some_and(|it| it.len() >= 25 && word(it)) {
+        return Some("licence key");
+    }
+    // RapidAPI: random, `msh`, random, `jsn`, random.
+    if value.len() == 50 && value.get(10..13) == Some("msh") && value.contains("jsn") {
+        return Some("API key");
+    }
+    // OpenAI, of whatever kind.
+    if value.contains("T3BlbkFJ") && value.len() >= 40 {
+        return Some("API key");
+    }
+    // Mapbox and others: a kind before a JSON object in base64.
+    if value.split_once(".eyJ").is_some_and(|it| it.0.len() == 2 && it.1.len() >= 40) {
+        return Some("access token");
+    }
+    // Discord: an identifier in base64, a time stamp, an HMAC.
+    let dots: Vec<&str> = value.split('.').collect();
+    if let [id, time, mac] = dots[..]
+        && (23..=28).contains(&id.len())
+        && (6..=7).contains(&time.len())
+        && (27..=40).contains(&mac.len())
+        && dots.iter().all(|it| word(it))
+        && random(mac)
+    {
+        return Some("bot token");
+    }
+    None
 }
 
 /// Three base64url parts, the first a JSON object with `alg`.

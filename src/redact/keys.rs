@@ -3,7 +3,11 @@
 //! Names are split into words (`x-csrf-token`, `accessToken`, `API_KEY`), since substrings mislead: `author`, `monkey`,
 //! `compass` and `secretary` are not secrets. The last word decides whether a name describes (`token_type`) or holds.
 
-use super::walk::Place;
+use super::{
+    names::{pieces, words},
+    services::service,
+    walk::Place,
+};
 
 /// From the strongest claim to the weakest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +36,60 @@ const ALWAYS: &[&str] = &[
     "totp",
     "cvv",
     "cvc",
+    "pswd",
+    "psw",
+    "pw",
+    "mnemonic",
+    // The same in other languages.
+    "passwort",
+    "kennwort",
+    "wachtwoord",
+    "contrasena",
+    "contraseña",
+    "senha",
+    "mdp",
+    "motdepasse",
+    "parola",
+    "haslo",
+    "heslo",
+    "losenord",
 ];
-const ALWAYS_INSIDE: &[&str] = &["password", "passwd", "clientsecret", "privatekey", "secretkey"];
+const ALWAYS_INSIDE: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "clientsecret",
+    "privatekey",
+    "secretkey",
+    "secretaccesskey",
+    "cardnumber",
+    "securitycode",
+    "seedphrase",
+    "recoveryphrase",
+];
+/// Before `code` or `pin` these say that a short number is a secret.
+const ONE_TIME: &[&str] = &[
+    "verification",
+    "sms",
+    "mfa",
+    "tfa",
+    "fa",
+    "factor",
+    "twofactor",
+    "security",
+    "login",
+    "signin",
+    "activation",
+    "recovery",
+    "backup",
+    "confirmation",
+    "auth",
+    "authentication",
+    "user",
+    "card",
+    "device",
+];
 const LIKELY: &[&str] = &[
     "token",
     "tokens",
@@ -66,6 +122,14 @@ const LIKELY: &[&str] = &[
     "authkey",
     "sign",
     "saml",
+    "clearance",
+    "dpop",
+    "sas",
+    "connectionstring",
+    "dsn",
+    "jws",
+    "jwe",
+    "turnstile",
 ];
 const LIKELY_INSIDE: &[&str] = &[
     "apikey",
@@ -81,9 +145,12 @@ const LIKELY_INSIDE: &[&str] = &[
     "appkey",
     "secret",
     "samlresponse",
+    "captcha",
+    "accountkey",
+    "sharedaccess",
 ];
 const PERHAPS: &[&str] =
-    &["code", "state", "ticket", "pat", "license", "licence", "private", "webhook"];
+    &["code", "state", "ticket", "pat", "license", "licence", "private", "webhook", "grant"];
 /// As the last word these turn a name into a description.
 const DESCRIBES: &[&str] = &[
     "type",
@@ -188,6 +255,8 @@ const IDENTIFIES: &[&str] = &[
     "etag",
     "integrity",
     "cursor",
+    "callback",
+    "jsonp",
     "after",
     "before",
     "continuation",
@@ -455,26 +524,38 @@ const HARMLESS_HEADERS: &[&str] = &[
 pub const CREDENTIAL_HEADERS: &[&str] =
     &["cookie", "set-cookie", "authorization", "proxy-authorization"];
 
+/// Whether a word is one that these lists know.
+pub fn vocabulary(word: &str) -> bool {
+    const MORE: &[&str] = &[
+        "key", "keys", "api", "app", "access", "client", "user", "job", "public", "to", "my",
+        "end", "start", "next", "prev", "previous", "first", "last", "page", "web", "session",
+        "sess",
+    ];
+    [ALWAYS, LIKELY, PERHAPS, DESCRIBES, IDENTIFIES, DATA_KEYS, DATA_TOKENS, ASKS, MORE]
+        .iter()
+        .any(|it| it.contains(&word))
+}
+
 /// What `key` says in this place.
 pub fn classify(key: &str, place: Place) -> KeyClass {
     if key.len() > 200 {
         return KeyClass::Silent;
     }
     let lower = key.to_ascii_lowercase();
-    if place == Place::Header {
-        if HARMLESS_HEADERS.contains(&lower.as_str())
+    // A header's name means the same where headers are listed as data.
+    if (place == Place::Header || lower.contains('-'))
+        && (HARMLESS_HEADERS.contains(&lower.as_str())
             || (lower.starts_with("sec-") && lower != "sec-websocket-protocol")
             || lower.starts_with("content-security-policy")
-            || lower.starts_with("access-control-")
-        {
-            return KeyClass::Harmless;
-        }
-        if lower.starts_with("__host-") || lower.starts_with("__secure-") {
-            return KeyClass::Likely;
-        }
-        if CREDENTIAL_HEADERS.contains(&lower.as_str()) {
-            return KeyClass::Always;
-        }
+            || lower.starts_with("access-control-"))
+    {
+        return KeyClass::Harmless;
+    }
+    if lower.starts_with("__host-") || lower.starts_with("__secure-") {
+        return KeyClass::Likely;
+    }
+    if place == Place::Header && CREDENTIAL_HEADERS.contains(&lower.as_str()) {
+        return KeyClass::Always;
     }
     let words = words(key);
     let Some(last) = words.last().map(String::as_str) else {
@@ -500,8 +581,19 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     if has(ALWAYS) || inside(ALWAYS_INSIDE) || (last == "pass" && words.len() > 1) {
         return KeyClass::Always;
     }
+    if place != Place::Answer
+        && (last == "pin" && (words.len() == 1 || has(ONE_TIME))
+            || last == "code" && has(ONE_TIME) && !has(&["device"]))
+    {
+        return KeyClass::Always;
+    }
     if matches!(last, "token" | "tokens") && has(DATA_TOKENS) {
         return KeyClass::Harmless;
+    }
+    if place != Place::Answer
+        && let Some(class) = of_service(&words)
+    {
+        return class;
     }
     if matches!(last, "key" | "keys" | "pubkey" | "publickey") {
         let credential = has(&[
@@ -527,12 +619,14 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         if credential {
             return KeyClass::Likely;
         }
-        if has(DATA_KEYS) || lower.contains("i18n") {
+        // The public half of a pair is meant to be seen.
+        let public = matches!(last, "pubkey" | "publickey") || before_last == "public";
+        if has(DATA_KEYS) || lower.contains("i18n") || (public && words.len() <= 2) {
             return KeyClass::Harmless;
         }
         // A public key that an API needs is redacted in requests; `key` names rows in answers.
         let vague = words.len() == 1 || has(&["public", "pub"]) || last != "key";
-        return if vague && matches!(place, Place::Json | Place::Answer) {
+        return if vague && (place == Place::Answer || place == Place::Json && words.len() > 1) {
             KeyClass::Harmless
         } else {
             KeyClass::Perhaps
@@ -542,7 +636,7 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         return KeyClass::Likely;
     }
     // Where `login` is a field of an answer it is a user's name.
-    if last == "pass" || (last == "login" && !matches!(place, Place::Json | Place::Answer)) {
+    if last == "pass" || (last == "login" && place != Place::Answer) {
         return KeyClass::Perhaps;
     }
     // `zip_code` and `country_state` are data; `device_code` is not.
@@ -554,31 +648,67 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     KeyClass::Silent
 }
 
-/// Lower-case words of a name; digits separate and are dropped.
-pub fn words(key: &str) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let chars: Vec<char> = key.chars().take(200).collect();
-    for (i, &c) in chars.iter().enumerate() {
-        let before = i.checked_sub(1).map(|it| chars[it]);
-        let starts = c.is_uppercase()
-            && before.is_some_and(|it| {
-                it.is_lowercase()
-                    || (it.is_uppercase()
-                        && chars.get(i + 1).is_some_and(|next| next.is_lowercase()))
-            });
-        if (!c.is_alphabetic() || starts) && !word.is_empty() {
-            out.push(std::mem::take(&mut word));
-        }
-        if c.is_alphabetic() {
-            word.extend(c.to_lowercase());
-        }
+/// A name that is, or begins with, a service that gives out keys, and otherwise speaks of credentials.
+fn of_service(words: &[String]) -> Option<KeyClass> {
+    let from = words.iter().take_while(|it| LEADS.contains(&it.as_str())).count();
+    let joined = words[from..].concat();
+    let rest = &joined[service(&joined)?..];
+    if rest.is_empty() {
+        return Some(KeyClass::Perhaps);
     }
-    if !word.is_empty() {
-        out.push(word);
-    }
-    out
+    let rest = pieces(rest, &|it| OF_CREDENTIALS.contains(&it))?;
+    let tells = rest.iter().any(|it| matches!(*it, "key" | "keys" | "token" | "pass" | "auth"));
+    Some(if tells { KeyClass::Likely } else { KeyClass::Perhaps })
 }
+
+/// What may stand before the name of a service: `x-rapidapi-key`, `REACT_APP_MAPBOX_TOKEN`.
+const LEADS: &[&str] = &["x", "my", "react", "app", "next", "public", "vite", "the", "http"];
+/// What may stand after it.
+const OF_CREDENTIALS: &[&str] = &[
+    "key",
+    "keys",
+    "token",
+    "api",
+    "app",
+    "access",
+    "auth",
+    "pass",
+    "id",
+    "live",
+    "test",
+    "personal",
+    "client",
+    "public",
+    "private",
+    "account",
+    "user",
+    "read",
+    "write",
+    "rest",
+    "sdk",
+    "admin",
+    "service",
+    "bot",
+    "org",
+    "project",
+    "cloud",
+    "env",
+    "prod",
+    "dev",
+    "server",
+    "web",
+    "pat",
+    "application",
+    "license",
+    "master",
+    "management",
+    "com",
+    "io",
+    "ai",
+    "hq",
+    "crm",
+    "app",
+];
 
 #[cfg(test)]
 mod tests {
@@ -596,15 +726,22 @@ mod tests {
                 "x-csrf-token accessToken API_KEY apikey phpsessid session_id sessionid authtoken _csrf X-Amz-Signature \
                  x-algolia-api-key refresh_token jwt auth",
             ),
-            (KeyClass::Perhaps, "bitbucket_key code state device_code ticket"),
+            (
+                KeyClass::Likely,
+                "bitbucket_key x-rapidapi-key MAPBOX_ACCESS_TOKEN __Host-sid requestfinance-key",
+            ),
+            (KeyClass::Always, "pin verification_code card_pin sms-code"),
+            (KeyClass::Perhaps, "flumpazkey code state device_code ticket github openweathermap"),
             (
                 KeyClass::Harmless,
                 "max_tokens token_type sort_key next_page_token pageToken credentialsId kms_key_id has_password \
-                 passwordPolicy secretary id order_id cache_key i18nKey key LLM_SECRET_NAME gclid session_count_id",
+                 credentialsid jobcredentialsid keyvaulttostoresecrets passwordpolicy Sec-WebSocket-Key public_key \
+                 passwordPolicy secretary id order_id cache_key i18nKey LLM_SECRET_NAME gclid session_count_id",
             ),
             (
                 KeyClass::Silent,
-                "author authors keyword keywords monkey compass zip_code keyboard title q",
+                "author authors keyword keywords monkey compass zip_code keyboard title q whiskey pinned pin_x \
+                 columns github_stars",
             ),
         ] {
             for key in keys.split_whitespace() {
@@ -612,6 +749,8 @@ mod tests {
             }
         }
         assert_eq!(classify("key", Place::Query), KeyClass::Perhaps);
+        assert_eq!(classify("key", Place::Answer), KeyClass::Harmless);
+        assert_eq!(classify("github", Place::Answer), KeyClass::Silent);
         assert_eq!(classify("Sec-WebSocket-Key", Place::Header), KeyClass::Harmless);
     }
 }

@@ -23,11 +23,6 @@ impl LiveValues {
         self.values.get(placeholder).map(|it| it.as_str())
     }
 
-    #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
     /// For tests of what is stored: the text with every placeholder replaced by its value; a percent-encoded placeholder (as in a stored URL) by the
     /// percent-encoded value. `None` when a placeholder is unknown: its value died with another process.
     #[cfg(test)]

@@ -11,19 +11,25 @@ mod exchange;
 mod formats;
 mod html;
 mod keys;
+pub mod known;
 mod live;
 pub mod markup;
 mod matcher;
 mod measures;
+mod names;
 mod origins;
 pub mod raw;
 mod scan;
+mod services;
+mod share;
 mod typed;
 mod vault;
 mod visible;
 mod walk;
 
 pub use live::LiveValues;
+pub use share::{Redactor, Removed};
+pub use walk::Place;
 
 use rayon::prelude::*;
 
@@ -36,9 +42,9 @@ use self::{
     raw::RawRecording,
     scan::Prose,
     typed::Typed,
-    vault::Vault,
+    vault::{Vault, holds_placeholder},
     visible::{Visible, words_of},
-    walk::{Place, Rules, Sink, Walk},
+    walk::{Rules, Sink, Walk},
 };
 use crate::{
     artifacts::recording::{
@@ -246,6 +252,15 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
     })
 }
 
+/// [`probable_secret`] of a value that was typed under a name: a parameter's, or a field's on the page.
+pub fn typed_secret(name: &str, value: &str) -> Option<&'static str> {
+    let class = keys::classify(name, Place::Form);
+    let told = matches!(class, KeyClass::Always | KeyClass::Likely)
+        && detector::verdict(class, value).is_some();
+    told.then_some("a value under a name such as password or token")
+        .or_else(|| probable_secret(value))
+}
+
 fn names_secret(name: &str) -> bool {
     matches!(keys::classify(name, Place::Form), KeyClass::Always | KeyClass::Likely)
 }
@@ -305,7 +320,9 @@ struct Learner<'a>(&'a mut Vault);
 
 impl Sink for Learner<'_> {
     fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
-        self.0.learn(name, value, why);
+        if !holds_placeholder(value) {
+            self.0.learn(name, value, why);
+        }
         None
     }
 
@@ -339,6 +356,9 @@ impl<'a> Writer<'a> {
 
 impl Sink for Writer<'_> {
     fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+        if holds_placeholder(value) {
+            return None;
+        }
         let placeholder = self.vault.placeholder(name, value, why)?;
         self.used.push(placeholder.clone());
         Some(placeholder)
@@ -359,5 +379,7 @@ impl Sink for Writer<'_> {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -7,6 +7,7 @@ use base64::{
 
 use super::{
     detector::{Why, erratic, natural, random, verdict},
+    encode::decode_escapes,
     formats,
     keys::KeyClass,
     walk::{Place, Walk},
@@ -27,10 +28,40 @@ impl Walk<'_> {
                 found.push((key, value, Why::Key));
             }
         });
+        elements(text, wanted, |class, key, value| {
+            // Data, not code; but also labels: `<password>Wachtwoord</password>`.
+            let class = if class == KeyClass::Always { KeyClass::Likely } else { class };
+            if verdict(class, value).is_some() && !value.contains(char::is_whitespace) {
+                found.push((key, value, Why::Key));
+            }
+        });
         formats::in_text(text, |value, _| found.push(("token", value, Why::Format)));
+        self.replace(text, found)
+    }
+
+    /// A challenge such as `Digest realm="…", nonce="…"`, or its answer: what is good for one exchange is taken out.
+    pub fn challenge(&mut self, name: &str, value: &str) -> Option<String> {
+        let once = |key: &str| {
+            ["nonce", "nextnonce", "cnonce", "opaque", "rspauth", "response"]
+                .iter()
+                .any(|it| key.eq_ignore_ascii_case(it))
+                .then_some(KeyClass::Always)
+        };
+        let mut found = Vec::new();
+        assignments(value, once, |_, key, value, _| found.push((key, value, Why::Key)));
+        if let Some(token) = auth_scheme(value).filter(|it| !it.contains('"')) {
+            found.push((name, token, Why::Header));
+        }
+        self.replace(value, found)
+    }
+
+    /// The text with these parts of it replaced, and known values wherever they stand.
+    fn replace(&mut self, text: &str, found: Vec<(&str, &str, Why)>) -> Option<String> {
         let mut cuts: Vec<(usize, usize, String)> = Vec::new();
         for (key, value, why) in found {
-            if let Some(new) = self.sink.secret(key, value, why) {
+            // As JSON and scripts write it: `\/`, `\u002f`.
+            let plain = if value.contains('\\') { decode_escapes(value) } else { None };
+            if let Some(new) = self.sink.secret(key, plain.as_deref().unwrap_or(value), why) {
                 let at = value.as_ptr() as usize - text.as_ptr() as usize;
                 cuts.push((at, at + value.len(), new));
             }
@@ -65,13 +96,13 @@ fn in_text(class: KeyClass, value: &str, quoted: bool, prose: Prose) -> bool {
     let spaced = value.contains(char::is_whitespace);
     match (class, prose) {
         (KeyClass::Perhaps, _) => quoted && value.len() >= 16 && !spaced && random(value),
-        (_, Prose::Code) => {
-            quoted
-                && value.len() >= 8
+        (_, Prose::Code) if quoted => {
+            value.len() >= 8
                 && !spaced
                 && erratic(value)
                 && (value.len() >= 20 || !value.contains(['.', '/']))
         }
+        (_, Prose::Code) => value.len() >= 20 && erratic(value) && !value.contains(['.', '/']),
         (_, Prose::Spoken) if quoted => verdict(class, value).is_some(),
         (_, Prose::Spoken) => {
             value.len() >= 8
@@ -124,7 +155,20 @@ fn assignments<'a>(
         let Some(key) = text.get(start..end).filter(|it| it.len() >= 2) else {
             continue;
         };
-        let Some(class) = wanted(key) else { continue };
+        let mut key = key;
+        let mut class = wanted(key);
+        // People write `API key: …`.
+        if !matches!(class, Some(KeyClass::Always | KeyClass::Likely))
+            && let Some(front) = text[..start].strip_suffix(' ')
+            && let word = front.len()
+                - front.bytes().rev().take(16).take_while(u8::is_ascii_alphabetic).count()
+            && word < front.len()
+            && let both = &text[word..end]
+            && let Some(stronger) = wanted(both)
+        {
+            (key, class) = (both, Some(stronger));
+        }
+        let Some(class) = class else { continue };
         let mut from = at + 1;
         while from < bytes.len() && from - at < 4 && matches!(bytes[from], b' ' | b'\\') {
             from += 1;
@@ -133,13 +177,19 @@ fn assignments<'a>(
             continue;
         };
         let quoted = matches!(open, b'"' | b'\'' | b'`');
+        // `\"` ends where `\"` stands again, `"` may hold escapes.
+        let inside = bytes[from - 1] == b'\\';
         let from = from + usize::from(quoted);
+        let mut escaped = false;
         let until = bytes[from..]
             .iter()
             .take(8192)
             .position(|b| {
                 if quoted {
-                    *b == open || matches!(b, b'\n' | b'\\')
+                    let ends =
+                        !escaped && *b == open || matches!(b, b'\n') || inside && *b == b'\\';
+                    escaped = !escaped && *b == b'\\';
+                    ends
                 } else {
                     b.is_ascii_whitespace() || b"\"'`,;&<>(){}[]".contains(b)
                 }
@@ -150,6 +200,35 @@ fn assignments<'a>(
         {
             found(class, key, value, quoted);
             i = until.max(i);
+        }
+    }
+}
+
+/// `<name>value</name>`, as XML has it.
+fn elements<'a>(
+    text: &'a str,
+    wanted: impl Fn(&str) -> Option<KeyClass>,
+    mut found: impl FnMut(KeyClass, &'a str, &'a str),
+) {
+    // Where the last tag began, and where it ended.
+    let (mut start, mut open) = (0, None);
+    for (i, b) in text.bytes().enumerate() {
+        match b {
+            b'<' => {
+                if let Some(open) = open.take().filter(|_| text[i..].starts_with("</"))
+                    && open - start <= 80
+                    && (4..8192).contains(&(i - open))
+                {
+                    let key = text[start + 1..open].split(' ').next().unwrap_or("");
+                    let key = key.rsplit(':').next().unwrap_or(key);
+                    if let Some(class) = wanted(key) {
+                        found(class, key, &text[open + 1..i]);
+                    }
+                }
+                start = i;
+            }
+            b'>' => open = open.or(Some(i)),
+            _ => {}
         }
     }
 }

@@ -26,6 +26,8 @@ pub struct Vault {
     names: BTreeMap<String, u32>,
     /// Values that the user allowed or typed: never looked for elsewhere.
     harmless: Vec<String>,
+    /// Cookies are looked for everywhere, also those made of words.
+    thorough: bool,
     matcher: Matcher,
     sealed: bool,
 }
@@ -70,6 +72,11 @@ impl Vault {
         at
     }
 
+    /// For what leaves this machine: no long value of a cookie stays anywhere, whatever it looks like.
+    pub fn thorough() -> Self {
+        Self { thorough: true, ..Self::default() }
+    }
+
     /// Keeps a value that a request sends as an identifier; bounded.
     pub fn identify(&mut self, value: &str) {
         let value = value.to_lowercase();
@@ -82,19 +89,32 @@ impl Vault {
     pub fn seal(&mut self, harmless: Vec<String>) {
         self.harmless.extend(harmless);
         self.sealed = true;
-        for at in 0..self.known.len() {
-            let known = &self.known[at];
-            if known.why == Why::Entropy && self.harmless.contains(&known.value.to_lowercase()) {
-                self.known[at].dropped = true;
-            } else {
-                self.publish(at);
-            }
+        for known in &mut self.known {
+            known.dropped =
+                known.why == Why::Entropy && self.harmless.contains(&known.value.to_lowercase());
+        }
+        let kept: Vec<usize> =
+            (0..self.known.len()).filter(|it| !self.known[*it].dropped).collect();
+        for at in &kept {
+            self.look_for(*at);
+        }
+        for at in kept {
+            self.name(at);
         }
     }
 
     fn publish(&mut self, at: usize) {
+        self.look_for(at);
+        self.name(at);
+    }
+
+    /// Gives it its placeholder. A name that holds a secret itself is not repeated.
+    fn name(&mut self, at: usize) {
         if self.known[at].placeholder.is_empty() {
-            let name = self.known[at].name.clone();
+            let mut name = self.known[at].name.clone();
+            if self.holds_secret(&name) {
+                NAMELESS.clone_into(&mut name);
+            }
             let n = self.names.entry(name.clone()).or_default();
             *n += 1;
             self.known[at].placeholder = if *n == 1 {
@@ -103,10 +123,13 @@ impl Vault {
                 format!("[REDACTED:{name}#{n}]")
             };
         }
+    }
+
+    fn look_for(&mut self, at: usize) {
         let known = &self.known[at];
         let certain = !matches!(known.why, Why::Entropy);
         if (certain || self.propagated < MAX_PROPAGATED)
-            && propagates(&known.value, known.why)
+            && (propagates(&known.value, known.why) || (self.thorough && lasting(known)))
             && !self.harmless.contains(&known.value.to_lowercase())
         {
             self.propagated += usize::from(!certain);
@@ -143,7 +166,6 @@ impl Vault {
                 let name = self.known[at].name.clone();
                 at = self.learn(&name, &text[from..to], Why::Container);
             }
-            // Never inside a placeholder.
             let placeholder = self.known[at].placeholder.as_str();
             wrote(placeholder);
             out.push_str(&text[done..from]);
@@ -188,6 +210,18 @@ impl Vault {
     }
 }
 
+/// Stands in a placeholder where there is no name to show.
+const NAMELESS: &str = "value";
+
+/// Whether the text is a placeholder as one is written here. A page may write `[REDACTED:` as well: that alone says nothing.
+pub fn is_placeholder(text: &str) -> bool {
+    let inner = text.strip_prefix("[REDACTED:").and_then(|it| it.strip_suffix(']'));
+    inner.is_some_and(|it| {
+        let (name, n) = it.split_once('#').unwrap_or((it, "2"));
+        n.parse::<u32>().is_ok() && label(name) == name
+    })
+}
+
 /// A name fit for a placeholder. Names that look like values themselves are not repeated.
 fn label(name: &str) -> String {
     let name = name.rsplit(['[', '/']).find(|it| it.trim_matches(']').len() > 1).unwrap_or(name);
@@ -204,10 +238,24 @@ fn label(name: &str) -> String {
         .collect();
     let out = out.trim_matches('-');
     if out.is_empty() || name.len() > 60 || super::detector::erratic(name) && name.len() >= 12 {
-        "value".to_owned()
+        NAMELESS.to_owned()
     } else {
         out.to_owned()
     }
+}
+
+/// Whether a placeholder stands in it: what is left was judged when that was written.
+pub fn holds_placeholder(text: &str) -> bool {
+    text.match_indices("[REDACTED:").any(|(at, open)| {
+        text[at + open.len()..]
+            .split_once(']')
+            .is_some_and(|(name, _)| (1..=48).contains(&name.len()) && name.bytes().all(labels))
+    })
+}
+
+/// What names in placeholders are made of, and the `#` before a number.
+fn labels(b: u8) -> bool {
+    b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.#".contains(&b)
 }
 
 /// Short values and plain words occur everywhere by chance.
@@ -242,6 +290,14 @@ fn propagates(value: &str, why: Why) -> bool {
     !natural(value)
 }
 
+/// A long cookie that is not an address.
+fn lasting(known: &Known) -> bool {
+    matches!(known.why, Why::Cookie | Why::Header)
+        && known.value.len() >= 16
+        && !known.value.contains("://")
+        && !known.value.starts_with('/')
+}
+
 fn hash(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -249,7 +305,7 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// The whole run of base64 around a part of it.
-fn base64_run(bytes: &[u8], mut from: usize, mut to: usize, least: usize) -> (usize, usize) {
+pub fn base64_run(bytes: &[u8], mut from: usize, mut to: usize, least: usize) -> (usize, usize) {
     let in_run = |b: u8| b.is_ascii_alphanumeric() || b"+/-_".contains(&b);
     while from > least && in_run(bytes[from - 1]) {
         from -= 1;
@@ -297,9 +353,35 @@ mod tests {
             r#"{"u":"q/9+Zx\"81==Kd"}"#,
             r#"{"u":"q\/9+Zx\"81==Kd"}"#,
             "<a u=\"q/9+Zx&quot;81==Kd\">",
+            "<a u=\"q&#x2F;9&#43;Zx&#34;81&#x3D;=Kd\">",
+            r#"{\"u\":\"q\/9\u002BZx\\\"81==Kd\"}"#,
+            "712f392b5a782238313d3d4b64",
+            "u=q%252F9%252BZx%252281%253D%253DKd",
         ] {
             assert!(it.propagate(text, |_| ()).is_some(), "{text}");
         }
+    }
+
+    #[test]
+    fn only_what_is_written_here_is_a_placeholder() {
+        for text in ["[REDACTED:x-csrf]", "[REDACTED:x-csrf#2]", "[REDACTED:value]"] {
+            assert!(is_placeholder(text), "{text}");
+        }
+        for text in [
+            "[REDACTED:]",
+            "[REDACTED:x",
+            "[REDACTED:x] y]",
+            "[REDACTED:x#y]",
+            "[REDACTED:X]",
+            "[REDACTED:q9zx81kd7uw3me5vb2]",
+        ] {
+            assert!(!is_placeholder(text), "{text}");
+        }
+        let mut it = vault(&[("t", "q9zx-81kd"), ("x-q9zx-81kd", "other-99zz")]);
+        assert_eq!(
+            it.propagate("[REDACTED:q9zx-81kd] other-99zz", |_| ()).unwrap(),
+            "[REDACTED:[REDACTED:t]] [REDACTED:value]"
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::{
     formats,
     keys::{KeyClass, classify},
     scan::{Prose, auth_scheme, base64_text},
+    vault::is_placeholder,
 };
 
 /// Where a value stands; some names mean different things in different places.
@@ -96,8 +97,11 @@ impl Walk<'_> {
     }
 
     fn open(&mut self, key: &str, value: &str, place: Place, depth: u32) -> Option<String> {
-        if value.len() < 4 || value.starts_with("[REDACTED:") {
+        if value.len() < 3 {
             return None;
+        }
+        if is_placeholder(value) {
+            return self.sink.plain(value);
         }
         let class = self.rules.class(key, place);
         if class == KeyClass::Harmless
@@ -110,9 +114,12 @@ impl Walk<'_> {
         if depth < MAX_OPEN
             && let Some(opened) = self.container(key, value, class, place, depth)
         {
-            return opened;
+            // Known values may stand between the parts, too.
+            return opened.map(|it| self.sink.plain(&it).unwrap_or(it));
         }
-        if let Some(why) = verdict(class, value)
+        // Where a key was cut behind its prefix: `sbp_ = 0f1e…`.
+        let cut = key.ends_with(['_', '-']) && formats::known(&format!("{key}{value}")).is_some();
+        if let Some(why) = verdict(class, value).or(cut.then_some(Why::Format))
             && !(why == Why::Format && self.rules.allowed(key))
             && !(why == Why::Entropy
                 && (self.rules.was_typed(value) || (place == Place::Answer && depth > 0)))
@@ -268,12 +275,22 @@ impl Walk<'_> {
                     }
                 }
             }
-            // `"pin": 492039`: a number is a secret only where the name leaves no doubt.
-            Value::Number(number) if self.rules.class(key, inner) == KeyClass::Always => {
+            // `"pin": 492039`: a short number is a secret only where the name leaves no doubt.
+            Value::Number(number) => {
                 let text = number.to_string();
-                if text.len() >= 4
-                    && let Some(new) = self.sink.secret(key, &text, Why::Key)
-                {
+                let secret = match self.rules.class(key, inner) {
+                    KeyClass::Always => text.len() >= 3,
+                    KeyClass::Likely => verdict(KeyClass::Likely, &text).is_some(),
+                    _ => false,
+                };
+                let new = if secret {
+                    self.sink.secret(key, &text, Why::Key)
+                } else if text.len() >= 12 {
+                    self.sink.plain(&text)
+                } else {
+                    None
+                };
+                if let Some(new) = new {
                     *value = Value::String(new);
                     changed = true;
                     if let Some(pointer) = pointer {
@@ -284,6 +301,11 @@ impl Walk<'_> {
             _ => {}
         }
         changed
+    }
+
+    /// Text that is known to be an address, absolute or not.
+    pub fn link(&mut self, text: &str) -> Option<String> {
+        self.url(text, Place::Query, 0)
     }
 
     /// A URL in a value: user information, path, query and fragment, other bytes untouched.
@@ -317,6 +339,16 @@ impl Walk<'_> {
             && let Some(new) = self.sink.secret("password", password, Why::Key)
         {
             head = format!("{scheme}://{name}:{new}@{host}");
+            changed = true;
+        }
+        // `https://TOKEN@host`: where the user is no one's name.
+        if let Some((user, host)) = head.rsplit_once('@')
+            && let Some((scheme, name)) = user.split_once("://")
+            && name.len() >= 12
+            && looks_issued(name)
+            && let Some(new) = self.sink.secret("user", &decode_percent(name), Why::Key)
+        {
+            head = format!("{scheme}://{}@{host}", percent(&new));
             changed = true;
         }
         let new = match path.rsplit_once('/') {

@@ -1,35 +1,44 @@
 //! Runs a recipe: fills it, sends it, reads the answer, judges its shape.
 //!
-//! The result is data, not an `Err`: callers print it, store it and count it. Nothing is retried here; the result says
-//! whether that would make sense.
+//! The result is data, not an `Err`: callers print it, store it and count it. [`run`] sends each request once; [`call`] is
+//! what people use, within limits and with one more attempt.
 
+pub mod call;
+mod credential;
 pub mod extract;
+mod recovery;
 pub mod slots;
 
 use std::{collections::BTreeMap, time::Instant};
 
 use serde::Serialize;
 use serde_json::Value;
+use url::Url;
 
-use self::extract::{Extracted, Extractor, fingerprint, similarity_bp};
+use self::{
+    extract::{Extracted, Extractor, fingerprint, similarity_bp},
+    recovery::{AuthRecovery, recovery},
+};
 use crate::{
     error::{Code, Error, Result},
     recipe::{
         check::check,
-        model::{Recipe, Slot, TransportKind},
+        model::{Recipe, Slot, Status, TransportKind},
         request::{CompiledRequest, bind},
     },
-    transport::{Reply, Timings, Transport},
+    redact::known::Known,
+    transport::{Reply, Timings, Transport, retry::retry_after},
 };
 
 /// An answer less alike than this to the verified one has drifted (seed 1.3.1).
 pub const MIN_SIMILARITY_BP: u32 = 8_500;
 const MAX_RAW: usize = 64 * 1024;
-const MAX_RETRY_AFTER: u64 = 60;
 
 /// A checked recipe with everything parsed that can be parsed before values are known. Runs share it.
 pub struct Compiled {
     recipe: Recipe,
+    /// Canonical, of the request.
+    host: String,
     request: CompiledRequest,
     extractor: Extractor,
     /// Slots that the request mentions.
@@ -50,10 +59,16 @@ pub struct RecipeRunResult {
     pub hint: Option<String>,
     /// The same call may succeed later.
     pub retryable: bool,
-    /// At most 60.
+    /// Seconds, as the site or our own limit says, at most a day.
     pub retry_after_sec: Option<u64>,
+    /// How often the run was tried: 0 when nothing was sent, 2 when a request was sent again; a fallback's are added.
+    pub attempts: u32,
+    /// The site answered 401 or 403.
     pub auth_recovery_triggered: bool,
+    pub auth_recovery: Option<AuthRecovery>,
     pub transport_used: TransportKind,
+    /// The transport that failed before `transport_used` was tried.
+    pub fallback_from: Option<TransportKind>,
     /// Of the recipe's own request, not of those made for slots.
     pub redirect_hops: u32,
     pub timings_ms: RunTimings,
@@ -104,12 +119,30 @@ pub fn compile(recipe: &Recipe) -> Result<Compiled> {
     let used = request.names();
     let slots =
         recipe.slots.iter().filter(|it| used.contains(&it.name.as_str())).cloned().collect();
+    let host = Url::parse(&recipe.request.url).ok();
     Ok(Compiled {
         extractor: Extractor::new(&recipe.response)?,
+        host: host.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default(),
         recipe: recipe.clone(),
         request,
         slots,
     })
+}
+
+impl Compiled {
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether it sends a key.
+    pub fn has_key(&self) -> bool {
+        self.recipe.auth.is_some()
+    }
+
+    /// Whether its request may be sent twice: a GET, or what was sent more than once to prove it.
+    pub fn repeatable(&self) -> bool {
+        self.recipe.request.method == "GET" || self.recipe.status == Status::Verified
+    }
 }
 
 /// Runs the recipe once. `slots` holds values that the caller has (from a session); those of kinds `document` and `response`
@@ -147,6 +180,7 @@ async fn attempt(
         if check_status(reply).is_err() {
             out.status_code = Some(reply.status);
             out.retry_after_sec = retry_after(reply);
+            out.recover(compiled, reply);
         }
     })
     .await?;
@@ -163,6 +197,7 @@ async fn attempt(
     out.redirect_hops = reply.hops;
     if let Err(err) = check_status(&reply) {
         out.retry_after_sec = retry_after(&reply);
+        out.recover(compiled, &reply);
         out.raw_response = Some(raw(&reply.body));
         return Err(err);
     }
@@ -195,12 +230,6 @@ pub fn check_status(reply: &Reply) -> Result<()> {
         _ => (Code::HttpStatus, "the site may have changed; learn the recipe again"),
     };
     Err(Error::new(code, format!("the site answered {status}")).hint(hint))
-}
-
-/// Seconds from `Retry-After`, at most 60. Its date form needs a clock and is left out.
-fn retry_after(reply: &Reply) -> Option<u64> {
-    let seconds: u64 = reply.header("retry-after")?.trim().parse().ok()?;
-    Some(seconds.min(MAX_RETRY_AFTER))
 }
 
 /// Fails with `SHAPE_DRIFT` when the recipe was verified with another shape.
@@ -237,18 +266,42 @@ impl RecipeRunResult {
             hint: None,
             retryable: false,
             retry_after_sec: None,
+            attempts: 0,
             auth_recovery_triggered: false,
+            auth_recovery: None,
             transport_used: transport,
+            fallback_from: None,
             redirect_hops: 0,
             timings_ms: RunTimings::default(),
             items: None,
         }
     }
 
+    /// One that ended before anything was sent.
+    pub fn failed(transport: TransportKind, err: &Error) -> Self {
+        let mut out = Self::nothing(transport);
+        out.fail(err);
+        out
+    }
+
+    /// Replaces known values wherever the site's words are.
+    fn hide(&mut self, known: &Known) {
+        known.hide_in(&mut self.data);
+        for it in [&mut self.raw_response, &mut self.error, &mut self.hint].into_iter().flatten() {
+            *it = known.hide(it).into_owned();
+        }
+    }
+
+    fn recover(&mut self, compiled: &Compiled, reply: &Reply) {
+        self.auth_recovery = recovery(&compiled.recipe, &compiled.host, reply);
+        self.auth_recovery_triggered = self.auth_recovery.is_some();
+    }
+
     fn fail(&mut self, err: &Error) {
         self.error = Some(err.to_string().chars().filter(|it| !it.is_control()).collect());
         self.error_code = Some(err.code().as_str());
-        self.hint = err.hint_text().map(str::to_owned);
+        let next = self.auth_recovery.as_ref().map(|it| it.next.clone());
+        self.hint = next.or_else(|| err.hint_text().map(str::to_owned));
         self.retryable = err.code().retryable();
     }
 }
@@ -267,5 +320,7 @@ fn millis(micros: u64) -> f64 {
     micros as f64 / 1000.0
 }
 
+#[cfg(test)]
+mod conformance_tests;
 #[cfg(test)]
 mod tests;

@@ -209,13 +209,13 @@ async fn statuses() {
     let http = shop(Arc::default()).await;
     for (status, want, retryable, after) in [
         (204, "PARSE_ERROR", false, None),
-        (304, "HTTP_STATUS", false, Some(60)),
-        (401, "AUTH_REQUIRED", false, Some(60)),
-        (403, "AUTH_REQUIRED", false, Some(60)),
-        (404, "HTTP_STATUS", false, Some(60)),
-        (429, "RATE_LIMITED", true, Some(60)),
-        (500, "SERVER_ERROR", true, Some(60)),
-        (503, "SERVER_ERROR", true, Some(60)),
+        (304, "HTTP_STATUS", false, Some(600)),
+        (401, "AUTH_REQUIRED", false, Some(600)),
+        (403, "AUTH_REQUIRED", false, Some(600)),
+        (404, "HTTP_STATUS", false, Some(600)),
+        (429, "RATE_LIMITED", true, Some(600)),
+        (500, "SERVER_ERROR", true, Some(600)),
+        (503, "SERVER_ERROR", true, Some(600)),
     ] {
         let request = format!("  method: GET\n  url: http://shop.test/status/{status}");
         let out = run(

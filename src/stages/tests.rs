@@ -61,10 +61,14 @@ struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
-    /// Answered over `public_http` and, where that fails, in the page.
+    /// Answered over `public_http` and, where that fails, in a session: by the client, then in the page.
     fn new(answer: impl FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send + 'a) -> Self {
         Self {
-            transports: vec![TransportKind::PublicHttp, TransportKind::InPageFetch],
+            transports: vec![
+                TransportKind::PublicHttp,
+                TransportKind::ContextRequest,
+                TransportKind::InPageFetch,
+            ],
             answer: Box::new(answer),
             sent: Vec::new(),
             budget: usize::MAX,

@@ -36,7 +36,7 @@ pub async fn verify(
         verified: false,
         reason: None,
         transport: draft.transport,
-        requires_session: draft.transport == TransportKind::InPageFetch,
+        requires_session: draft.transport.in_session(),
         effective: Vec::new(),
         frozen: Vec::new(),
         replays: Vec::new(),
@@ -67,7 +67,7 @@ pub async fn verify(
                 report.verified = true;
                 report.reason = None;
                 report.transport = transport;
-                report.requires_session = transport == TransportKind::InPageFetch;
+                report.requires_session = transport.in_session();
                 report.fell_back = i > 0;
                 return Ok(report);
             }

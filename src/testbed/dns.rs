@@ -1,7 +1,7 @@
 //! A DNS server on loopback whose names resolve to addresses that the egress policy must refuse.
 
 use std::future::Future;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use hickory_server::Server;
 use hickory_server::net::runtime::Time;
 use hickory_server::proto::op::{Header, HeaderCounts, Metadata, ResponseCode};
-use hickory_server::proto::rr::rdata::{A, SOA};
+use hickory_server::proto::rr::rdata::{A, AAAA, CNAME, SOA};
 use hickory_server::proto::rr::{Name, RData, Record, RecordType};
 use hickory_server::server::{Request, RequestHandler, ResponseHandler, ResponseInfo};
 use hickory_server::zone_handler::MessageResponseBuilder;
@@ -81,23 +81,59 @@ struct Zone {
     rebinds: AtomicU64,
 }
 
+/// What there is to say about a name.
+enum Found {
+    /// Records under the name that was asked, and after it under others.
+    Records(Vec<RData>, Vec<(&'static str, RData)>, u32),
+    Failure(ResponseCode),
+    /// No answer at all.
+    Silence,
+}
+
 impl Zone {
-    /// Addresses and TTL of a name, `None` if there is no such name.
-    fn look_up(&self, name: &str, kind: RecordType) -> Option<(Vec<[u8; 4]>, u32)> {
-        let found = match name {
-            "intranet.example.com." => (vec![[10, 0, 0, 7]], 60),
-            "mixed.example.com." => (vec![[203, 0, 113, 5], [10, 0, 0, 7]], 60),
-            "metadata.example.com." => (vec![[169, 254, 169, 254]], 60),
-            "loop.example.com." => (vec![[127, 0, 0, 1]], 60),
-            "rebind.example.com." if kind == RecordType::A => {
-                let first = self.rebinds.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
-                (vec![if first { [203, 0, 113, 9] } else { [127, 0, 0, 1] }], 0)
+    fn look_up(&self, name: &str, kind: RecordType) -> Found {
+        let (v4, v6) = (kind == RecordType::A, kind == RecordType::AAAA);
+        let mut ttl = 60;
+        let a = |it: [u8; 4]| RData::A(A(Ipv4Addr::from(it)));
+        let aaaa = |it: [u16; 8]| RData::AAAA(AAAA(Ipv6Addr::from(it)));
+        let mut behind = Vec::new();
+        let found: Vec<RData> = match name {
+            "intranet.example.com." => vec![a([10, 0, 0, 7])],
+            "mixed.example.com." => vec![a([203, 0, 113, 5]), a([10, 0, 0, 7])],
+            "metadata.example.com." => vec![a([169, 254, 169, 254])],
+            "loop.example.com." => vec![a([127, 0, 0, 1])],
+            "rebind.example.com." => {
+                ttl = 0;
+                let first = !v4 || self.rebinds.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
+                vec![a(if first { [203, 0, 113, 9] } else { [127, 0, 0, 1] })]
             }
-            "rebind.example.com." => (vec![], 0),
-            _ => return None,
+            "unique-local.example.com." => {
+                vec![a([203, 0, 113, 5]), aaaa([0xfd00, 0, 0, 0, 0, 0, 0, 7])]
+            }
+            "mapped.example.com." => vec![aaaa([0, 0, 0, 0, 0, 0xffff, 0x7f00, 1])],
+            "alias.example.com." => {
+                behind.push(("intranet.example.com.", a([10, 0, 0, 7])));
+                vec![cname("intranet.example.com.")]
+            }
+            "alias-circle.example.com." => vec![cname("alias-circle.example.com.")],
+            "empty.example.com." => vec![],
+            "broken.example.com." => return Found::Failure(ResponseCode::ServFail),
+            "refused.example.com." => return Found::Failure(ResponseCode::Refused),
+            "silent.example.com." => return Found::Silence,
+            _ => return Found::Failure(ResponseCode::NXDomain),
         };
-        Some(if kind == RecordType::A { found } else { (vec![], 60) })
+        let fits = |it: &RData| match it {
+            RData::A(_) => v4,
+            RData::AAAA(_) => v6,
+            _ => true,
+        };
+        behind.retain(|it| fits(&it.1));
+        Found::Records(found.into_iter().filter(fits).collect(), behind, ttl)
     }
+}
+
+fn cname(target: &str) -> RData {
+    RData::CNAME(CNAME(Name::from_ascii(target).unwrap_or_else(|_| Name::root())))
 }
 
 impl RequestHandler for Zone {
@@ -123,10 +159,21 @@ impl RequestHandler for Zone {
                     let name: Name = info.query.name().into();
                     let asked = name.to_ascii().to_lowercase();
                     match self.look_up(&asked, info.query.query_type()) {
-                        Some((addresses, ttl)) => answers.extend(addresses.into_iter().map(|ip| {
-                            Record::from_rdata(name.clone(), ttl, RData::A(A(Ipv4Addr::from(ip))))
-                        })),
-                        None => metadata.response_code = ResponseCode::NXDomain,
+                        Found::Records(found, behind, ttl) => {
+                            let own = found.into_iter().map(|it| (name.clone(), it));
+                            let others = behind
+                                .into_iter()
+                                .filter_map(|(name, it)| Some((Name::from_ascii(name).ok()?, it)));
+                            answers.extend(
+                                own.chain(others)
+                                    .map(|(name, it)| Record::from_rdata(name, ttl, it)),
+                            );
+                        }
+                        Found::Failure(code) => metadata.response_code = code,
+                        Found::Silence => {
+                            let counts = HeaderCounts::default();
+                            return ResponseInfo::from(Header { metadata, counts });
+                        }
                     }
                 }
                 Err(_) => metadata.response_code = ResponseCode::FormErr,
@@ -181,7 +228,7 @@ mod tests {
     #[tokio::test]
     async fn dns_answers_with_forbidden_addresses() {
         use RecordType::{A, AAAA};
-        use ResponseCode::{NXDomain, NoError};
+        use ResponseCode::{NXDomain, NoError, Refused, ServFail};
         let dns = Dns::start(0).await.unwrap();
         let cases: &[(&str, RecordType, ResponseCode, &[&str])] = &[
             ("intranet.example.com.", A, NoError, &["10.0.0.7"]),
@@ -195,6 +242,14 @@ mod tests {
             ("rebind.example.com.", A, NoError, &["203.0.113.9"]),
             ("intranet.example.com.", AAAA, NoError, &[]),
             ("shop.test.", A, NXDomain, &[]),
+            ("unique-local.example.com.", A, NoError, &["203.0.113.5"]),
+            ("unique-local.example.com.", AAAA, NoError, &["fd00::7"]),
+            ("mapped.example.com.", AAAA, NoError, &["::ffff:127.0.0.1"]),
+            ("alias.example.com.", A, NoError, &["intranet.example.com.", "10.0.0.7"]),
+            ("alias.example.com.", AAAA, NoError, &["intranet.example.com."]),
+            ("empty.example.com.", A, NoError, &[]),
+            ("broken.example.com.", A, ServFail, &[]),
+            ("refused.example.com.", A, Refused, &[]),
         ];
         for (name, kind, code, addresses) in cases {
             let expected = (*code, addresses.iter().map(|&ip| ip.to_owned()).collect());

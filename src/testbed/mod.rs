@@ -8,6 +8,7 @@
 //! Queries that start with `zzz` find nothing, everywhere; all others find something.
 
 mod dns;
+mod hostile;
 mod pictures;
 mod shell;
 mod sites;
@@ -20,6 +21,9 @@ mod world;
 mod tests;
 
 pub use dns::Dns;
+pub use hostile::{HOSTS as HOSTILE_HOSTS, Hostile};
+#[cfg(test)]
+pub use hostile::{LOCATIONS, RAW};
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -42,6 +46,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("abc123-dsn.searchkit.test", sites::docs::searchkit),
     ("ads.adnet.test", third::ads),
     ("almanac.test", sites::requests::almanac),
+    ("api.observatory.test", sites::keyed::answer),
     ("api.seedbank.test", sites::hosts::seedbank),
     ("archive.test", sites::archive::answer),
     ("atlas.test", sites::wrapped::atlas),

@@ -1,18 +1,28 @@
 //! One way to send a request: the trait, its caps and its timings.
 //!
 //! Transports that need a page live in `browser/` and implement [`Transport`] too. Every one of them asks the same
-//! `EgressPolicy` for every hop and applies the same [`Caps`].
+//! `EgressPolicy` for every hop and applies the same [`Caps`]. `context_request` is [`public_http`]'s code with a [`Session`].
 
 mod connect;
 pub mod public_http;
+pub mod retry;
+mod session;
 
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use reqwest::{
+    Method,
+    header::{HeaderMap, HeaderName, HeaderValue},
+};
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Result, recipe::model::TransportKind};
+use crate::{
+    error::{Code, Error, Result},
+    recipe::model::TransportKind,
+};
 
+pub use self::session::Session;
 pub use crate::recipe::request::Outgoing;
 
 /// An answer within the caps, body decoded. `status` may be anything: judging it is the caller's business.
@@ -75,11 +85,82 @@ impl Caps {
     };
 }
 
+/// Content codings that are undone, one at a time: a body under several, or under another, is refused as `PARSE_ERROR` by
+/// every transport, because clients differ in what they hand over then.
+pub const CODINGS: &[&str] = &["gzip", "deflate", "br", "zstd", "identity"];
+
+/// Belong to the connection, not to a request.
+const FRAMING: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Method and headers of a request as every transport checks them before it sends anything.
+///
+/// Fails with `METHOD_NOT_ALLOWED`, or `RECIPE_INVALID` for a header that can not be sent.
+pub fn parts(request: &Outgoing) -> Result<(Method, HeaderMap)> {
+    let method = match request.method.as_str() {
+        "GET" => Method::GET,
+        "HEAD" => Method::HEAD,
+        "POST" => Method::POST,
+        other => {
+            let shown: String = other.escape_default().take(20).collect();
+            return Err(Error::new(
+                Code::MethodNotAllowed,
+                format!("method `{shown}` is not allowed"),
+            )
+            .hint("GET and POST are"));
+        }
+    };
+    let mut headers = HeaderMap::new();
+    for (name, value) in &request.headers {
+        let parsed = HeaderName::from_bytes(name.as_bytes())
+            .ok()
+            .filter(|it| !FRAMING.contains(&it.as_str()))
+            .ok_or_else(|| bad_header(name))?;
+        headers.append(parsed, header_value(name, value)?);
+    }
+    Ok((method, headers))
+}
+
+fn header_value(name: &str, value: &str) -> Result<HeaderValue> {
+    HeaderValue::from_bytes(value.as_bytes()).map_err(|_| bad_header(name))
+}
+
+fn bad_header(name: &str) -> Error {
+    let shown: String = name.escape_default().take(60).collect();
+    Error::new(Code::RecipeInvalid, format!("header `{shown}` can not be sent"))
+}
+
 /// Sends one request through the egress policy and returns the answer within the caps.
 ///
 /// Fails with the codes of the policy (`URL_BLOCKED`, `DNS_BLOCKED`, `REDIRECT_BLOCKED`, …), `TIMEOUT`, `CONNECT_FAILED`,
-/// `RESPONSE_TOO_LARGE`, `HEADERS_TOO_LARGE`, `TOO_MANY_REDIRECTS`, `NETWORK_DISABLED`.
+/// `PARSE_ERROR` (the body does not decompress), `RESPONSE_TOO_LARGE`, `HEADERS_TOO_LARGE`, `TOO_MANY_REDIRECTS`, `NETWORK_DISABLED`.
 pub trait Transport: Send + Sync {
     fn kind(&self) -> TransportKind;
     fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>>;
 }
+
+impl<T: Transport + ?Sized> Transport for &T {
+    fn kind(&self) -> TransportKind {
+        (**self).kind()
+    }
+
+    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+        (**self).send(request)
+    }
+}
+
+#[cfg(test)]
+mod parity_tests;
+#[cfg(test)]
+mod vectors_tests;

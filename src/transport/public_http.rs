@@ -1,4 +1,5 @@
-//! `public_http`: our own client, with no session and nothing from the environment.
+//! `public_http`: our own client, with nothing from the environment, and no session unless a call brings one
+//! ([`PublicHttp::call`], what `context_request` is made of).
 //!
 //! reqwest gets one client per set of pinned addresses, whose resolver knows that set and nothing else, so a pooled
 //! connection always leads where the policy last looked. Proxies, redirects, retries and the referer are off; redirects
@@ -22,7 +23,7 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::{Caps, Outgoing, Reply, Timings, Transport};
+use super::{Caps, Outgoing, Reply, Session, Timings, Transport, header_value, parts};
 use crate::{
     egress::{EgressPolicy, Pinned, SafeUrl},
     error::{Code, Error, Result},
@@ -35,21 +36,6 @@ const MAX_CLIENTS: usize = 64;
 /// What may follow a redirect to another origin; anything else might be a credential under a name of its own.
 const HARMLESS: &[HeaderName] =
     &[header::ACCEPT, header::ACCEPT_LANGUAGE, header::CONTENT_TYPE, header::USER_AGENT];
-/// Belong to the connection, not to a request.
-const FRAMING: &[&str] = &[
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 /// Sends requests from this process to pinned addresses.
 pub struct PublicHttp {
     policy: Arc<EgressPolicy>,
@@ -88,7 +74,25 @@ impl PublicHttp {
         Ok(Self { policy, caps, clients: Mutex::default() })
     }
 
-    async fn follow(&self, request: &Outgoing, timings: &mut Timings) -> Result<Reply> {
+    /// Sends a request, by itself or in a session. Fails with the codes of [`Transport::send`] and of the session.
+    pub async fn call(&self, request: &Outgoing, session: Option<&dyn Session>) -> Result<Reply> {
+        let mut timings = Timings::default();
+        let follow = self.follow(request, session, &mut timings);
+        match tokio::time::timeout(self.caps.total, follow).await {
+            Ok(result) => result,
+            Err(_) => Err(Error::new(
+                Code::Timeout,
+                format!("no complete answer within {:?}", self.caps.total),
+            )),
+        }
+    }
+
+    async fn follow(
+        &self,
+        request: &Outgoing,
+        mut session: Option<&dyn Session>,
+        timings: &mut Timings,
+    ) -> Result<Reply> {
         let start = Instant::now();
         let mut hop = Hop::first(request)?;
         let mut url = self.policy.check(&request.url)?;
@@ -105,12 +109,18 @@ impl PublicHttp {
             )
             .hint("list it in allowed_domains"));
         }
+        if let Some(session) = session {
+            hop.identify(session.identity(&url))?;
+        }
         timings.validate += micros(start);
         let mut hops = 0;
         loop {
             let start = Instant::now();
             let pinned = self.policy.pin(&url).await?;
             timings.dns += micros(start);
+            if let Some(session) = session {
+                hop.set_cookies(session.cookies(&url).await?)?;
+            }
 
             let start = Instant::now();
             let (response, connect) = super::connect::timed(self.exchange(&pinned, &hop)).await;
@@ -124,6 +134,19 @@ impl PublicHttp {
                 .sum();
             if size > self.caps.headers {
                 return Err(headers_too_large(&url));
+            }
+            if response.status() == reqwest::StatusCode::SWITCHING_PROTOCOLS {
+                // Nothing was offered to switch to; what follows is no answer.
+                return Err(Error::new(
+                    Code::ConnectFailed,
+                    format!("`{}` switched to another protocol", url.host()),
+                ));
+            }
+            if let Some(session) = session {
+                let set = response.headers().get_all(header::SET_COOKIE);
+                // Chromium holds no text that is none either.
+                let set = set.iter().filter_map(|it| Some(it.to_str().ok()?.to_owned()));
+                session.keep(&url, set.collect()).await?;
             }
             let Some(location) = redirect_of(&response)? else {
                 return self.read(response, &url, hops, timings).await;
@@ -147,6 +170,7 @@ impl PublicHttp {
                 ));
             }
             hop.redirected(status, next.same_origin(&url));
+            session = session.filter(|_| next.same_origin(&url));
             url = next;
             timings.validate += micros(start);
         }
@@ -161,6 +185,12 @@ impl PublicHttp {
             let host = format!("{}:{}", url.host(), url.port());
             headers.insert(header::HOST, header_value("host", &host)?);
             target.set_port(None).map_err(|()| Error::new(Code::Internal, "URL takes no port"))?;
+        }
+        #[cfg(test)]
+        if url.literal().is_some_and(|it| pinned.addrs().iter().all(|addr| addr.ip() != it)) {
+            // Nor does it ask a resolver for an address; a stand-in's must win over that too.
+            headers.insert(header::HOST, header_value("host", url.host())?);
+            let _ = target.set_host(Some("literal.invalid"));
         }
         let mut request =
             self.client(pinned, &target)?.request(hop.method.clone(), target).headers(headers);
@@ -194,6 +224,11 @@ impl PublicHttp {
                 format!("the answer of `{}` is larger than {} bytes", url.host(), self.caps.body),
             )
         };
+        // reqwest takes the header away when it decodes.
+        let coding = response.headers().get(header::CONTENT_ENCODING);
+        if coding.is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
+            return Err(undecodable(url));
+        }
         if response.content_length().is_some_and(|it| it > self.caps.body as u64) {
             return Err(too_large());
         }
@@ -201,6 +236,8 @@ impl PublicHttp {
         let headers = response
             .headers()
             .iter()
+            // A session's secrets are no part of an answer, as they are none for a page.
+            .filter(|(name, _)| **name != header::SET_COOKIE)
             .map(|(name, value)| {
                 let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
                 (name.as_str().to_owned(), value)
@@ -234,7 +271,7 @@ impl PublicHttp {
             *used = uses;
             return Ok(client.clone());
         }
-        let client = build(pinned, self.caps.headers)?;
+        let client = build(pinned, target, self.caps.headers)?;
         if clients.by_key.len() >= MAX_CLIENTS {
             let oldest = clients.by_key.values().map(|it| it.0).min().unwrap_or(0);
             clients.by_key.retain(|_, (used, _)| *used != oldest);
@@ -250,21 +287,13 @@ impl Transport for PublicHttp {
     }
 
     fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
-        Box::pin(async move {
-            let mut timings = Timings::default();
-            match tokio::time::timeout(self.caps.total, self.follow(request, &mut timings)).await {
-                Ok(result) => result,
-                Err(_) => Err(Error::new(
-                    Code::Timeout,
-                    format!("no complete answer within {:?}", self.caps.total),
-                )),
-            }
-        })
+        Box::pin(self.call(request, None))
     }
 }
 
-fn build(pinned: &Pinned, max_headers: usize) -> Result<Client> {
-    let only = Only { host: pinned.url().host().to_owned(), addrs: pinned.addrs().to_vec() };
+fn build(pinned: &Pinned, target: &Url, max_headers: usize) -> Result<Client> {
+    let host = target.host_str().unwrap_or_default().to_owned();
+    let only = Only { host, addrs: pinned.addrs().to_vec() };
     let mut builder = Client::builder()
         .connector_layer(super::connect::Layer)
         .dns_resolver(Arc::new(only))
@@ -312,31 +341,34 @@ struct Hop {
 }
 
 impl Hop {
-    /// Fails with `METHOD_NOT_ALLOWED`, or `RECIPE_INVALID` for a header that can not be sent.
+    /// Fails as [`parts`].
     fn first(request: &Outgoing) -> Result<Self> {
-        let method = match request.method.as_str() {
-            "GET" => Method::GET,
-            "HEAD" => Method::HEAD,
-            "POST" => Method::POST,
-            other => {
-                let shown: String = other.escape_default().take(20).collect();
-                return Err(Error::new(
-                    Code::MethodNotAllowed,
-                    format!("method `{shown}` is not allowed"),
-                )
-                .hint("GET and POST are"));
-            }
-        };
-        let mut headers = HeaderMap::new();
-        for (name, value) in &request.headers {
-            let parsed = HeaderName::from_bytes(name.as_bytes())
-                .ok()
-                .filter(|it| !FRAMING.contains(&it.as_str()))
-                .ok_or_else(|| bad_header(name))?;
-            headers.append(parsed, header_value(name, value)?);
+        let (method, mut headers) = parts(request)?;
+        for (name, value) in &mut headers {
+            // It may be a credential: kept out of debug output and of HPACK's tables.
+            value.set_sensitive(!HARMLESS.contains(name));
         }
         headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
         Ok(Self { method, headers, body: request.body.clone() })
+    }
+
+    fn identify(&mut self, headers: Vec<(&'static str, String)>) -> Result<()> {
+        for (name, value) in headers {
+            let value = header_value(name, &value)?;
+            self.headers.entry(HeaderName::from_static(name)).or_insert(value);
+        }
+        Ok(())
+    }
+
+    /// The session's cookies and no others.
+    fn set_cookies(&mut self, cookies: Option<String>) -> Result<()> {
+        self.headers.remove(header::COOKIE);
+        if let Some(cookies) = cookies {
+            let mut value = header_value("cookie", &cookies)?;
+            value.set_sensitive(true);
+            self.headers.insert(header::COOKIE, value);
+        }
+        Ok(())
     }
 
     /// Fetch standard, "HTTP-redirect fetch": 307 and 308 repeat the request; the others make a POST a GET. Credentials do
@@ -356,15 +388,6 @@ impl Hop {
             }
         }
     }
-}
-
-fn bad_header(name: &str) -> Error {
-    let shown: String = name.escape_default().take(60).collect();
-    Error::new(Code::RecipeInvalid, format!("header `{shown}` can not be sent"))
-}
-
-fn header_value(name: &str, value: &str) -> Result<HeaderValue> {
-    HeaderValue::from_bytes(value.as_bytes()).map_err(|_| bad_header(name))
 }
 
 /// Where the answer redirects to. Statuses 300, 304 and 305 are answers like any other, as they are for `fetch`.
@@ -393,10 +416,11 @@ fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
         }
         cause = it.source();
     }
+    if err.is_decode() && !from_hyper {
+        return undecodable(url).source(err.without_url());
+    }
     let (code, message) = if err.is_timeout() {
         (Code::Timeout, format!("`{host}` did not answer in time"))
-    } else if err.is_decode() && !from_hyper {
-        (Code::ParseError, format!("the body that `{host}` sent does not decompress"))
     } else if err.is_connect() {
         (Code::ConnectFailed, format!("can not connect to `{host}`"))
     } else {
@@ -404,6 +428,10 @@ fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
     };
     // The URL may hold secrets in its query.
     Error::new(code, message).source(err.without_url())
+}
+
+fn undecodable(url: &SafeUrl) -> Error {
+    Error::new(Code::ParseError, format!("the body that `{}` sent does not decompress", url.host()))
 }
 
 fn headers_too_large(url: &SafeUrl) -> Error {

@@ -284,3 +284,19 @@ async fn nobody_listens() {
     let result = http.send(&get_from("http://x.test/")).await;
     assert_eq!(code(&result), "CONNECT_FAILED");
 }
+
+#[tokio::test]
+async fn nothing_is_cached() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let fresh_for_a_day = move || {
+        let n = count.fetch_add(1, Ordering::SeqCst);
+        let headers = [("cache-control", "public, max-age=86400, immutable"), ("etag", "\"1\"")];
+        async move { (headers, n.to_string()) }
+    };
+    let app = Router::new().route("/", get(fresh_for_a_day));
+    let http = transport(serve(app).await, Caps::DEFAULT);
+    for n in 0..3 {
+        let reply = http.send(&get_from("http://x.test/")).await.unwrap();
+        assert_eq!(reply.body, n.to_string().as_bytes());
+    }
+}

@@ -80,6 +80,24 @@ fn a_missing_browser_says_how_to_get_one() {
 }
 
 #[test]
+fn settings_cannot_weaken_the_browser() {
+    let home = Home::new();
+    for (line, why) in [
+        ("args = ['--no-sandbox']", "sandbox"),
+        ("args = ['--remote-debugging-port=9222']", "debugging port"),
+        ("args = ['--anything']", "not allowed"),
+        ("cdp_url = 'http://127.0.0.1:9222'", "not offered"),
+        ("ignore_https_errors = true", "not offered"),
+    ] {
+        write(&home.path().join("config.toml"), &format!("[browser]\n{line}\n"));
+        let out = home.run(&["recipe", "run", "shop-search"]);
+        let text = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{line}: {text}");
+        assert!(text.contains("SETTINGS_INVALID") && text.contains(why), "{line}: {text}");
+    }
+}
+
+#[test]
 fn recipes_are_listed_shown_and_deleted() {
     let home = Home::new();
     home.recipe(

@@ -8,13 +8,20 @@
 
 mod bench;
 mod blocked;
+mod canaries;
 mod choose;
 mod cli;
 mod eval;
 mod har;
+mod hostile;
+mod keys;
 mod learn;
 mod library;
 mod model;
+mod polite;
 mod quickstart;
+mod redact;
+mod secrets;
 mod support;
+mod threats;
 mod tidy;

@@ -190,7 +190,10 @@ fn serves_without_a_browser(home: &Home, web: &Web) {
     ran(&["docs-search", "-p", "query=plugins"]);
     ran(&["news-search", "-p", "query=harbour"]);
     ran(&["recipes-find", "-p", "ingredient=leek"]);
-    // A session: the token is read from the page, the request is sent in it.
+    // A session: the page is opened, and our client asks with its cookies.
+    let out = ran(&["forum-threads", "-p", "query=gearbox"]);
+    assert_eq!(out["transport_used"], "context_request");
+    // A site that wants to be asked by its page: the token is read from it, the request is sent in it.
     let out = ran(&["tickets-search", "-p", "text=heating"]);
     assert_eq!(out["transport_used"], "in_page_fetch");
 }

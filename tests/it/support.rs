@@ -72,6 +72,8 @@ pub struct Web {
     child: Child,
     pub test_host: String,
     pub nameserver: String,
+    /// The hosts of the server that lies: `wild.test` and `away.test`.
+    pub wild: [String; 2],
 }
 
 impl Web {
@@ -89,7 +91,8 @@ impl Web {
         };
         let test_host = value("--test-host ");
         let nameserver = value("--nameserver ");
-        Self { child, test_host, nameserver }
+        let wild = [value("--test-host "), value("--test-host ")];
+        Self { child, test_host, nameserver, wild }
     }
 
     /// What the web counted, read through the program itself.

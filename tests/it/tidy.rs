@@ -148,3 +148,18 @@ fn the_map_names_every_module() {
         }
     }
 }
+
+#[test]
+fn the_source_has_no_unsafe() {
+    let manifest =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    assert!(manifest.contains("unsafe_code = \"forbid\""));
+    for (path, text) in sources() {
+        for line in text.lines().map(|it| it.split("//").next().unwrap()) {
+            let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+            // In a string it may be a word.
+            let token = words.into_iter().any(|it| it == "unsafe") && !line.contains('"');
+            assert!(!token, "{}: {line}", path.display());
+        }
+    }
+}

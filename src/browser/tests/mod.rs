@@ -1,7 +1,11 @@
 //! Real Chromium against a small site on loopback. Where no Chromium is installed, each test says so and passes.
 
+mod apart;
+mod channels;
 mod hostile;
+mod session;
 mod site;
+mod vectors;
 
 use std::{
     collections::BTreeMap,
@@ -248,7 +252,7 @@ async fn fetch_in_the_page() {
     let body: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(body, serde_json::json!({ "cookie": "sid=abc", "x": "1", "body": "hé" }));
 
-    let code = async |request: &Outgoing, transport: &InPageFetch| {
+    let code = async |request: &Outgoing, transport: &fetch::InPageFetch| {
         transport.send(request).await.map(drop).unwrap_err().code()
     };
     assert_eq!(code(&get("http://shop.test/hop"), &transport).await, Code::RedirectBlocked);

@@ -9,7 +9,7 @@ use std::{
 use axum::{
     Router,
     extract::{Query, State},
-    http::{HeaderMap, Uri},
+    http::{HeaderMap, StatusCode, Uri},
     response::{Html, IntoResponse, Redirect},
     routing::{get, post},
 };
@@ -76,6 +76,19 @@ pc.onicegatheringstatechange = () => { if (pc.iceGatheringState === 'complete') 
 pc.createDataChannel('x');
 pc.createOffer().then(it => pc.setLocalDescription(it));
 setTimeout(() => out.textContent ||= 'gathered ' + n, 2000);
+</script>"#;
+
+/// Shows what an earlier visit left, and leaves something everywhere.
+const STATE: &str = r#"<p id="out"></p><script>
+addEventListener('load', async () => {
+  const bases = (await indexedDB.databases()).map(it => it.name);
+  const found = [document.cookie, localStorage.length, sessionStorage.length, window.name, bases.length];
+  document.cookie = 'left=1; max-age=9999';
+  localStorage.left = sessionStorage.left = window.name = 'left';
+  await new Promise(done => { indexedDB.open('left').onsuccess = done; });
+  await (await fetch('/cached', { cache: 'force-cache' })).text();
+  out.textContent = 'found ' + JSON.stringify(found);
+});
 </script>"#;
 
 const MANY: &str = r#"<p id="out"></p><script>
@@ -151,6 +164,12 @@ pub async fn serve() -> Site {
                 axum::Json(serde_json::json!({ "cookie": header("cookie"), "x": header("x-y"), "body": body }))
             }),
         )
+        .route("/html", get(|Query(query): Query<BTreeMap<String, String>>| async move { Html(query["html"].clone()) }))
+        .route("/state", get(|| async { Html(STATE) }))
+        .route("/cached", get(|| async { ([("cache-control", "max-age=9999, immutable")], "x") }))
+        .route("/headers", get(headers_seen).post(headers_seen))
+        .route("/set", get(set_cookies))
+        .route("/away", get(|uri: Uri| async move { Redirect::temporary(uri.query().unwrap_or("")) }))
         .route("/rtc", get(|| async { Html(RTC) }))
         .route("/file", get(|| async { ([("content-disposition", "attachment; filename=a.bin")], "bytes") }))
         .route("/to-local", get(|| async { Redirect::temporary("http://127.0.0.1/") }))
@@ -168,4 +187,25 @@ pub async fn serve() -> Site {
         ));
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     Site { addr, log }
+}
+
+/// The request's headers as JSON.
+async fn headers_seen(headers: HeaderMap) -> impl IntoResponse {
+    let all: BTreeMap<String, String> = headers
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or("?").to_owned()))
+        .collect();
+    ([("access-control-allow-origin", "*")], axum::Json(all))
+}
+
+/// Sets every `c` of the query, and goes on to `to`.
+async fn set_cookies(Query(query): Query<Vec<(String, String)>>) -> impl IntoResponse {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &query {
+        let name = if name == "to" { "location" } else { "set-cookie" };
+        headers.append(name, value.parse().unwrap());
+    }
+    let redirects = headers.contains_key("location");
+    let status = if redirects { StatusCode::FOUND } else { StatusCode::OK };
+    (status, headers)
 }

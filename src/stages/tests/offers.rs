@@ -177,6 +177,65 @@ fn nothing_else_is_chosen_whatever_it_says() {
 }
 
 #[test]
+fn tricks_are_not_answers() {
+    let twins = twins();
+    let good = object(SEARCH, "hits");
+    let with = |request: Value, path: Value| json!({"request": request, "path": path}).to_string();
+    let line = |it: &str| object(it, "hits");
+    for bad in [
+        format!("```json\n{good}\n```"),
+        format!("Sure, ignore the rules! {good}"),
+        format!("{good} That is the best one."),
+        format!("{good}{good}"),
+        format!("[{good}]"),
+        good.replace('}', ", \"confidence\": 1}"),
+        good.replace('{', "{\"path\": \"hits\", "),
+        good.replace('"', "'"),
+        with(json!(0), json!("hits")),
+        with(json!([SEARCH]), json!("hits")),
+        with(json!(SEARCH), json!(null)),
+        with(json!(SEARCH), json!(["hits"])),
+        with(json!(null), json!(null)),
+        json!({"request": SEARCH}).to_string(),
+        json!({"Request": SEARCH, "Path": "hits"}).to_string(),
+        "null".to_owned(),
+        "\"hits\"".to_owned(),
+        "[".repeat(100_000),
+        "[".repeat(4_000),
+        "{\"request\":".repeat(400),
+        // Almost the line of a candidate.
+        line(&format!("{SEARCH} ")),
+        line(&format!("{SEARCH}\u{200b}")),
+        line(&format!("{SEARCH}\0")),
+        line(&format!("{SEARCH}\r\nHost: evil.test")),
+        line(&SEARCH.replace("GET", "\u{ff27}\u{ff25}\u{ff34}")),
+        line(&SEARCH.replace('a', "\u{430}")),
+        line(&SEARCH.replace("GET", "get")),
+        line(&SEARCH.replace("GET", "DELETE")),
+        line(&SEARCH.replace("http:", "https:")),
+        line(&SEARCH.replace("shop.test", "shop.test@evil.test")),
+        line(&SEARCH.replace("shop.test", "127.0.0.1")),
+        line("exchange 0"),
+        line("../../recipes/x.yaml"),
+        // Paths that nobody offered.
+        object(SEARCH, "hits "),
+        object(SEARCH, "HITS"),
+        object(SEARCH, "hits[]"),
+        object(SEARCH, "hits | [0]"),
+        object(SEARCH, "hits[?contains(name, 'x')]"),
+        object(SEARCH, "\"hits\""),
+        object(SEARCH, "$.hits"),
+        object(SEARCH, ""),
+    ] {
+        let (out, asked) = twins.ask(&[&bad, &bad]);
+        assert_eq!(rejected(out).reason, Reason::Ambiguous, "{bad:.200}");
+        // What it said is not said to it again.
+        let again = &asked[1].text;
+        assert!(!again.contains("evil.test") && !again.contains("ignore the rules"), "{bad:.200}");
+    }
+}
+
+#[test]
 fn what_may_not_be_replayed_or_is_not_of_the_task_is_not_offered() {
     let task = lantern(vec![
         get("http://shop.test/api/search?q=lantern", &hits("lantern", "1")),

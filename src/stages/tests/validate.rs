@@ -5,7 +5,7 @@ use crate::artifacts::payloads::{DataSource, Reason};
 
 const SEARCH: &str = "http://shop.test/api/search?q=lantern&page=1";
 
-/// `public_http`, `in_page_fetch`, a reason of rejection or the code of an error; and how many requests were sent.
+/// The transport, a reason of rejection or the code of an error; and how many requests were sent.
 fn check(
     recording: &SessionRecording,
     answer: impl FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send,
@@ -42,26 +42,31 @@ fn the_least_risky_transport_that_answers_like_the_recording() {
         Status(it) => status(it),
         Fails(it) => fails(it),
     };
+    // `public_http`, `context_request`, `in_page_fetch`.
     let cases = [
-        (Good, Good, "public_http", 2),
-        (Status(401), Good, "in_page_fetch", 3),
-        (Other, Good, "in_page_fetch", 3),
-        (Fails(Code::SessionRequired), Good, "in_page_fetch", 3),
-        (Status(401), Status(403), "needs_login", 2),
-        (Status(503), Status(503), "SERVER_ERROR", 2),
-        (Fails(Code::Timeout), Fails(Code::Timeout), "TIMEOUT", 2),
-        (Status(429), Status(429), "RATE_LIMITED", 2),
-        (Other, Other, "replay_failed", 2),
-        (Status(404), Status(410), "replay_failed", 2),
+        (Good, Good, Good, "public_http", 2),
+        (Status(401), Good, Good, "context_request", 3),
+        (Other, Good, Good, "context_request", 3),
+        (Fails(Code::SessionRequired), Good, Good, "context_request", 3),
+        (Status(401), Status(403), Good, "in_page_fetch", 4),
+        (Other, Other, Good, "in_page_fetch", 4),
+        (Status(401), Fails(Code::Timeout), Good, "in_page_fetch", 4),
+        (Status(401), Status(403), Status(403), "needs_login", 3),
+        (Status(503), Status(503), Status(503), "SERVER_ERROR", 3),
+        (Fails(Code::Timeout), Fails(Code::Timeout), Fails(Code::Timeout), "TIMEOUT", 3),
+        (Status(429), Status(429), Status(429), "RATE_LIMITED", 3),
+        (Other, Other, Other, "replay_failed", 3),
+        (Status(404), Status(404), Status(410), "replay_failed", 3),
         // The page is the better witness, and it was not heard.
-        (Status(401), Fails(Code::Timeout), "TIMEOUT", 2),
-        (Status(503), Status(401), "needs_login", 2),
+        (Status(401), Status(401), Fails(Code::Timeout), "TIMEOUT", 3),
+        (Status(503), Status(503), Status(401), "needs_login", 3),
         // No further request can help.
-        (Fails(Code::BrowserFailed), Good, "BROWSER_FAILED", 1),
+        (Fails(Code::BrowserFailed), Good, Good, "BROWSER_FAILED", 1),
     ];
-    for (i, (public, in_page, said, sent)) in cases.into_iter().enumerate() {
+    for (i, (public, ours, in_page, said, sent)) in cases.into_iter().enumerate() {
         let got = check(&recording, |transport, _| match transport {
             TransportKind::PublicHttp => answer(public),
+            TransportKind::ContextRequest => answer(ours),
             _ => answer(in_page),
         });
         assert_eq!(got, (said.to_owned(), sent), "case {i}");

@@ -251,27 +251,36 @@ fn the_manifest_may_expect_more() {
 }
 
 #[test]
-fn a_page_is_used_where_a_stranger_is_refused() {
+fn a_session_is_used_where_a_stranger_is_refused_and_the_page_where_that_is_not_enough() {
+    let all =
+        [TransportKind::PublicHttp, TransportKind::ContextRequest, TransportKind::InPageFetch];
     for refused in [|| status(401), || fails(Code::SessionRequired)] {
-        let report = judge(&both(), |transport, it| match transport {
-            TransportKind::PublicHttp => refused(),
-            _ => ok(&honest(it)),
-        });
-        let report = report.unwrap();
-        assert!(report.verified && report.requires_session && report.fell_back, "{report:?}");
-        assert_eq!(report.transport, TransportKind::InPageFetch);
-        assert_eq!(report.replays[0].transport, TransportKind::PublicHttp);
+        for accepted in &all[1..] {
+            let report =
+                judge(
+                    &both(),
+                    |transport, it| {
+                        if transport < *accepted { refused() } else { ok(&honest(it)) }
+                    },
+                );
+            let report = report.unwrap();
+            assert!(report.verified && report.requires_session && report.fell_back, "{report:?}");
+            assert_eq!(report.transport, *accepted);
+            let mut tried: Vec<_> = report.replays.iter().map(|it| it.transport).collect();
+            tried.dedup();
+            assert!(all.starts_with(&tried), "{tried:?}");
+        }
     }
     let report = judge(&both(), |_, _| status(401)).unwrap();
     assert!(report.reason.unwrap().contains("AUTH_REQUIRED"));
-    // What has no effect publicly is not asked again in the page.
-    let mut in_page = 0;
+    // What has no effect publicly is not asked again in a session.
+    let mut in_session = 0;
     let report = judge(&both(), |transport, _| {
-        in_page += u32::from(transport == TransportKind::InPageFetch);
+        in_session += u32::from(transport.in_session());
         ok(&hits(A, "1"))
     });
     assert!(!report.unwrap().verified);
-    assert_eq!(in_page, 0);
+    assert_eq!(in_session, 0);
 }
 
 #[test]

@@ -62,6 +62,11 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
         ("GET", "/loop") => wire::redirect("/loop"),
         ("GET", "/to-private") => wire::redirect("http://127.0.0.1/"),
         ("GET", "/to-metadata") => wire::redirect("http://169.254.169.254/"),
+        // As a wall does that knows clients by their handshake: the connection breaks for all but browsers.
+        ("GET", "/browsers-only") => match ask.header("user-agent") {
+            Some(it) if it.starts_with("Mozilla/") => wire::json(&json!({ "browser": true })),
+            _ => wire::text(StatusCode::OK, broken()),
+        },
         ("GET", "/slow") => wire::json(&json!({ "waited_ms": delay(ask).as_millis() as u64 })),
         _ => shell::answer(&SITE, ask),
     }
@@ -75,6 +80,10 @@ fn drip() -> Body {
         tokio::time::sleep(DRIP).await;
         Some((Ok::<_, std::convert::Infallible>(Bytes::from_static(b".")), sent + 1))
     }))
+}
+
+fn broken() -> Body {
+    Body::from_stream(stream::iter([Err::<Bytes, _>(std::io::Error::other("gone"))]))
 }
 
 /// About 10 KB that unpack to ten megabytes.

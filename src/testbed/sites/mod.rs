@@ -16,6 +16,7 @@ pub mod hostile;
 pub mod hosts;
 pub mod inputs;
 pub mod jobs;
+pub mod keyed;
 pub mod library;
 pub mod load;
 pub mod markup;

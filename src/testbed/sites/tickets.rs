@@ -1,5 +1,5 @@
-//! `tickets.test`: a search by POST that needs the session cookie and the token of that session,
-//! which stands in the page.
+//! `tickets.test`: a search by POST that needs the session cookie, the token of that session, which
+//! stands in the page, and the `Origin` of the page, as frameworks want it against forged requests.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -36,6 +36,9 @@ pub fn answer(ask: &Ask, world: &World) -> Response {
             let expected = session.map(token);
             if expected.is_none() || ask.header("x-csrf-token") != expected.as_deref() {
                 return wire::error(StatusCode::FORBIDDEN, "missing or wrong CSRF token");
+            }
+            if !ask.header("origin").is_some_and(|it| it.starts_with("http://tickets.test")) {
+                return wire::error(StatusCode::FORBIDDEN, "not asked from our page");
             }
             match ask.json()["text"].as_str().map(str::trim).filter(|text| !text.is_empty()) {
                 Some(text) => wire::json(&tickets(text)),

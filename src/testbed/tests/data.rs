@@ -197,20 +197,24 @@ async fn tickets_want_the_token_of_the_session() {
         (cookie, rest.split('"').next().unwrap().to_owned())
     };
     let ((cookie, token), (other_cookie, other_token)) = (visit().await, visit().await);
-    for (cookie, token, text, status) in [
-        (&*cookie, &*token, "leak", 200),
-        (&*other_cookie, &*other_token, "leak", 200),
-        (&*cookie, &*token, "", 400),
-        (&*cookie, &*other_token, "leak", 403),
-        (&*cookie, "", "leak", 403),
-        ("", &*token, "leak", 403),
+    let page = "http://tickets.test";
+    for (cookie, token, origin, text, status) in [
+        (&*cookie, &*token, page, "leak", 200),
+        (&*other_cookie, &*other_token, page, "leak", 200),
+        (&*cookie, &*token, page, "", 400),
+        (&*cookie, &*other_token, page, "leak", 403),
+        (&*cookie, "", page, "leak", 403),
+        ("", &*token, page, "leak", 403),
+        (&*cookie, &*token, "http://shop.test", "leak", 403),
+        (&*cookie, &*token, "", "leak", 403),
     ] {
         let request = client
             .post(url(&testbed, "tickets.test/api/tickets/search"))
+            .header("origin", origin)
             .header("cookie", cookie)
             .header("x-csrf-token", token)
             .body(json!({ "text": text }).to_string());
-        assert_eq!(json_of(request).await.0, status, "{cookie} {token} {text}");
+        assert_eq!(json_of(request).await.0, status, "{cookie} {token} {origin} {text}");
     }
     let bare = client
         .post(url(&testbed, "tickets.test/api/tickets/search"))

@@ -1,0 +1,203 @@
+//! Cookies of a context for requests that Chromium does not make itself: which ones a URL gets, and keeping new ones.
+//!
+//! Domain and path are matched by Chromium; SameSite is judged here, because the protocol asks as if every request came
+//! from the site itself. No value ever reaches a message.
+
+use std::time::Duration;
+
+use cookie_store::{CookieDomain, CookieExpiration};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::cdp::Cdp;
+use crate::{
+    egress::{SafeUrl, is_public_suffix, site_of},
+    error::Result,
+};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Stored {
+    name: String,
+    value: String,
+    path: String,
+    secure: bool,
+    same_site: Option<String>,
+    partition_key: Option<Partition>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Partition {
+    top_level_site: String,
+}
+
+/// The `Cookie` header for a URL. `same_site`: the page belongs to the URL's site; `top`: the page's site.
+///
+/// Fails with `BROWSER_FAILED`.
+pub async fn header(
+    cdp: &Cdp,
+    session: &str,
+    url: &SafeUrl,
+    same_site: bool,
+    top: &str,
+) -> Result<Option<String>> {
+    #[derive(Deserialize)]
+    struct Cookies {
+        cookies: Vec<Stored>,
+    }
+    let params = json!({ "urls": [url.as_str()] });
+    let mut found: Cookies =
+        cdp.send(Some(session), "Network.getCookies", params).read(PATIENCE).await?;
+    // RFC 6265, 5.4: longer paths first. When each was made, which comes next, is not told.
+    found.cookies.sort_by(|a, b| (b.path.len(), &a.name).cmp(&(a.path.len(), &b.name)));
+    let pairs: Vec<String> = found
+        .cookies
+        .iter()
+        .filter(|it| goes_to(it, url.scheme() == "https", same_site, top))
+        .map(|it| {
+            if it.name.is_empty() { it.value.clone() } else { format!("{}={}", it.name, it.value) }
+        })
+        .collect();
+    Ok((!pairs.is_empty()).then(|| pairs.join("; ")))
+}
+
+fn goes_to(cookie: &Stored, https: bool, same_site: bool, top: &str) -> bool {
+    // Absent is Lax, which a request that is no navigation gets from its own site only.
+    let crosses = cookie.same_site.as_deref() == Some("None");
+    let here = |it: &Partition| site_of(&it.top_level_site) == top;
+    (https || !cookie.secure)
+        && (same_site || crosses)
+        && cookie.partition_key.as_ref().is_none_or(here)
+}
+
+/// Puts cookies that an answer set into the context. What a browser would not keep is left out, as is what Chromium refuses.
+pub async fn keep(cdp: &Cdp, session: &str, url: &SafeUrl, same_site: bool, set: &[String]) {
+    let allowed = set.iter().filter_map(|it| allowed(it, url, same_site));
+    // All are on their way before the first answer is awaited.
+    let replies: Vec<_> = allowed.map(|(method, it)| cdp.send(Some(session), method, it)).collect();
+    for reply in replies {
+        let _ = reply.raw(PATIENCE).await;
+    }
+}
+
+/// The command that keeps this cookie, or forgets it where it has expired; `None` when a browser would not keep it (RFC
+/// 6265bis, 5.7).
+fn allowed(text: &str, url: &SafeUrl, same_site: bool) -> Option<(&'static str, Value)> {
+    // Refuses a Domain that the host is not in.
+    let cookie = cookie_store::Cookie::parse(text, url.url()).ok()?;
+    let secure = cookie.secure().unwrap_or(false);
+    let crosses = cookie.same_site().is_some_and(|it| it.is_none());
+    let https = url.scheme() == "https";
+    if (secure && !https) || (crosses && !secure) || (!same_site && !crosses) {
+        return None;
+    }
+    let domain = match &cookie.domain {
+        // A host that is a public suffix itself may keep one, for itself alone; so may an address.
+        CookieDomain::Suffix(it) if is_public_suffix(it) || url.literal().is_some() => {
+            if it != url.host() {
+                return None;
+            }
+            None
+        }
+        CookieDomain::Suffix(it) => Some(it),
+        _ => None,
+    };
+    let path: &str = &cookie.path;
+    let host_prefix = starts(cookie.name(), "__Host-");
+    if (host_prefix && (!secure || domain.is_some() || path != "/"))
+        || (starts(cookie.name(), "__Secure-") && !secure)
+    {
+        return None;
+    }
+    let mut params = json!({ "name": cookie.name(), "url": url.as_str(), "path": path });
+    if let Some(domain) = domain {
+        params["domain"] = format!(".{domain}").into();
+    }
+    if cookie.is_expired() {
+        return Some(("Network.deleteCookies", params));
+    }
+    params["value"] = cookie.value().into();
+    params["secure"] = secure.into();
+    params["httpOnly"] = cookie.http_only().unwrap_or(false).into();
+    if let Some(it) = cookie.same_site() {
+        params["sameSite"] = it.to_string().into();
+    }
+    if let CookieExpiration::AtUtc(at) = cookie.expires {
+        params["expires"] = at.unix_timestamp().into();
+    }
+    Some(("Network.setCookie", params))
+}
+
+fn starts(name: &str, prefix: &str) -> bool {
+    name.get(..prefix.len()).is_some_and(|it| it.eq_ignore_ascii_case(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{egress::EgressPolicy, settings::EgressSettings};
+
+    fn safe(url: &str) -> SafeUrl {
+        let settings = EgressSettings {
+            test_hosts: vec!["*.test=127.0.0.1:80".to_owned()],
+            ..EgressSettings::default()
+        };
+        EgressPolicy::new(&settings).unwrap().check(url).unwrap()
+    }
+
+    #[test]
+    fn which_cookies_go_along() {
+        let check = |json: Value, https: bool, same_site: bool, expected: bool| {
+            let mut cookie = json!({ "name": "a", "value": "b", "path": "/", "secure": false });
+            cookie.as_object_mut().unwrap().extend(json.as_object().unwrap().clone());
+            let stored: Stored = serde_json::from_value(cookie.clone()).unwrap();
+            assert_eq!(goes_to(&stored, https, same_site, "a.test"), expected, "{cookie}");
+        };
+        for strict in ["Strict", "Lax"] {
+            check(json!({ "sameSite": strict }), false, true, true);
+            check(json!({ "sameSite": strict }), true, false, false);
+        }
+        check(json!({}), false, true, true);
+        check(json!({}), true, false, false);
+        check(json!({ "sameSite": "None", "secure": true }), true, false, true);
+        check(json!({ "secure": true }), false, true, false);
+        let partition = |top: &str| json!({ "partitionKey": { "topLevelSite": top } });
+        check(partition("http://a.test"), true, true, true);
+        check(partition("http://b.test"), true, true, false);
+    }
+
+    #[test]
+    fn which_cookies_are_kept() {
+        let check = |text: &str, url: &str, same_site: bool, expected: Option<&str>| {
+            let found = allowed(text, &safe(url), same_site);
+            assert_eq!(found.map(|it| it.0), expected, "{text} {url} {same_site}");
+        };
+        let (keep, forget) = (Some("Network.setCookie"), Some("Network.deleteCookies"));
+        let https = "https://www.shop.com/a/b";
+        check("a=b", https, true, keep);
+        check("a=b; Domain=.shop.com", https, true, keep);
+        check("a=b; Domain=com", https, true, None);
+        check("a=b; Domain=hop.com", https, true, None);
+        check("a=b; Domain=x.www.shop.com", https, true, None);
+        check("a=b; Domain=github.io", "https://x.github.io/", true, None);
+        check("a=b; Domain=github.io", "https://github.io/", true, keep);
+        check("a=b; Secure", https, true, keep);
+        check("a=b; Secure", "http://www.shop.com/", true, None);
+        check("a=b; Expires=Thu, 01 Jan 1970 00:00:00 GMT", https, true, forget);
+        check("__Host-a=b; Secure; Path=/", https, true, keep);
+        check("__Host-a=b; Secure", https, true, None);
+        check("__host-a=b; Secure; Path=/; Domain=shop.com", https, true, None);
+        check("__Secure-a=b", https, true, None);
+        // From another site than the page's only what was made for that.
+        check("a=b", https, false, None);
+        check("a=b; SameSite=None", https, false, None);
+        check("a=b; SameSite=None; Secure", https, false, keep);
+        check("", https, true, None);
+        let host = |text: &str| allowed(text, &safe(https), true).unwrap().1["domain"].clone();
+        assert_eq!(host("a=b"), Value::Null);
+        assert_eq!(host("a=b; Domain=shop.com"), ".shop.com");
+    }
+}

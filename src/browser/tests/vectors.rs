@@ -1,0 +1,174 @@
+//! The shared SSRF vectors in the browser, every connection led to a stand-in: a page's fetch, navigation, in_page_fetch.
+
+use futures::{StreamExt as _, stream};
+use serde_json::json;
+
+use super::*;
+use crate::{
+    browser::page,
+    egress::stub::{Connect, Rows, StandIns, Table, Vector},
+    testbed::Hostile,
+};
+
+/// What counts is whether it connects.
+const FETCH: &str = "async function (url) {
+  try { await fetch(url, { mode: 'no-cors', cache: 'no-store', signal: AbortSignal.timeout(5000) }); } catch (e) {}
+  return true;
+}";
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum How {
+    Fetch,
+    Navigate,
+    InPage,
+    InContext,
+}
+
+/// Vectors whose tables do not contradict each other, so that they can share one browser.
+fn groups(all: &[Vector]) -> Vec<(Rows, Vec<&Vector>)> {
+    let mut groups: Vec<(Rows, Vec<&Vector>)> = Vec::new();
+    for it in all {
+        let fits = |rows: &Rows| {
+            it.dns.iter().all(|(name, answer)| rows.get(name).is_none_or(|known| known == answer))
+        };
+        let at = groups.iter().position(|(rows, _)| fits(rows)).unwrap_or_else(|| {
+            groups.push((Rows::new(), Vec::new()));
+            groups.len() - 1
+        });
+        groups[at].0.extend(it.dns.clone());
+        groups[at].1.push(it);
+    }
+    groups
+}
+
+struct Rig {
+    browser: Browser,
+    context: Context,
+    stand_ins: StandIns,
+    table: Table,
+    policy: Arc<EgressPolicy>,
+}
+
+impl Rig {
+    async fn start(exe: &Path, web: &Hostile) -> Self {
+        let stand_ins = StandIns::default();
+        let table = Table::default();
+        let settings = EgressSettings {
+            test_hosts: vec![format!("wild.test={}", web.addr())],
+            allowed_ports: vec![8443],
+            ..EgressSettings::default()
+        };
+        let policy = Arc::new(EgressPolicy::stubbed(&settings, table.clone(), stand_ins.clone()));
+        let browser = Browser::launch(exe, Arc::clone(&policy)).await.unwrap();
+        let mut context = browser.context().await.unwrap();
+        context.open("http://wild.test/", Duration::from_secs(10)).await.unwrap();
+        Self { browser, context, stand_ins, table, policy }
+    }
+
+    async fn go(&self, how: How, url: &str) {
+        match how {
+            How::Fetch => {
+                let shared = self.context.shared();
+                let frame = shared.main_frame().await.unwrap();
+                let patience = Duration::from_secs(10);
+                let called: Result<bool> =
+                    page::call(&shared.cdp, &frame, FETCH, &[json!(url)], patience).await;
+                called.unwrap();
+            }
+            How::Navigate => unreachable!("needs the context for itself"),
+            How::InPage | How::InContext => {
+                let request = Outgoing {
+                    method: "GET".to_owned(),
+                    url: url.to_owned(),
+                    headers: Vec::new(),
+                    body: None,
+                    allowed_domains: Vec::new(),
+                };
+                let _ = if how == How::InPage {
+                    self.context.in_page_fetch().send(&request).await
+                } else {
+                    self.context.context_request().send(&request).await
+                };
+            }
+        }
+    }
+
+    async fn one(&mut self, how: How, url: &str) -> Vec<Connect> {
+        if how == How::Navigate {
+            let _ = self.context.open(url, Duration::from_secs(5)).await;
+        } else {
+            self.go(how, url).await;
+        }
+        self.stand_ins.take()
+    }
+
+    /// Whether what the browser makes of the text may be visited, though the policy refuses the text: it drops white space and
+    /// reads slashes its own way, and the proxy judges what comes out.
+    fn is_read_otherwise(&self, how: How, it: &Vector) -> bool {
+        let Ok(mut read) = url::Url::parse(&it.input) else { return how == How::Fetch };
+        let _ = (read.set_username(""), read.set_password(None));
+        how == How::Fetch && self.policy.check(read.as_str()).is_ok()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ssrf_vectors_reach_nothing_that_is_denied() {
+    let Ok(exe) = find_chromium(None) else {
+        println!("no Chromium here: not tested");
+        return;
+    };
+    let web = Hostile::start(0).await.unwrap();
+    let all = Vector::all();
+    let swapped: Vec<Vector> =
+        all.iter().filter(|it| !it.hops.is_empty()).map(Vector::swapped).collect();
+    let all = [all, swapped].concat();
+    let mut wrong = Vec::new();
+    let mut rig = Rig::start(&exe, &web).await;
+    for how in [How::Fetch, How::Navigate, How::InPage, How::InContext] {
+        let begun = Instant::now();
+        for (rows, vectors) in groups(&all) {
+            rig.policy.restub(&rig.table, rows);
+            if how != How::Navigate {
+                rig.context.open("http://wild.test/", Duration::from_secs(10)).await.unwrap();
+            }
+            let (refused, others): (Vec<&Vector>, Vec<&Vector>) = vectors.iter().partition(|it| {
+                !it.is_allowed() && it.hops.is_empty() && !rig.is_read_otherwise(how, it)
+            });
+            // All at once: not one connection may be tried.
+            if how == How::Navigate {
+                for it in &refused {
+                    let _ = rig.context.open(&it.input, Duration::from_secs(5)).await;
+                }
+            } else {
+                stream::iter(&refused).for_each_concurrent(8, |it| rig.go(how, &it.input)).await;
+            }
+            for it in rig.stand_ins.take() {
+                wrong.push(format!("{how:?}: one of many reached {it:?}"));
+            }
+            for it in others {
+                rig.stand_ins.say(it.hops.clone());
+                let before = rig.table.asked.lock().unwrap().clone();
+                let connects = rig.one(how, &it.input).await;
+                let here = it.first_addresses();
+                // A page may be redirected to another public host; a request of ours may not.
+                let public = |it: &Connect| {
+                    let url = format!("http://{}/", it.meant.ip());
+                    matches!(how, How::Fetch | How::Navigate) && rig.policy.check(&url).is_ok()
+                };
+                if !connects.iter().all(|it| here.contains(&it.meant.ip()) || public(it)) {
+                    wrong.push(format!("{how:?} {}: {connects:?}", it.id));
+                }
+                if it.is_allowed() && !it.is_local_name() && connects.is_empty() {
+                    wrong.push(format!("{how:?} {} {}: blocked", it.id, it.input));
+                }
+                let asked = rig.table.asked.lock().unwrap().clone();
+                if asked.iter().any(|(name, n)| n - before.get(name).unwrap_or(&0) > 1) {
+                    wrong.push(format!("{how:?} {}: looked up more than once, {asked:?}", it.id));
+                }
+            }
+        }
+        println!("{how:?}: {} vectors in {:?}", all.len(), begun.elapsed());
+    }
+    rig.browser.close().await.unwrap();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

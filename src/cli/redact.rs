@@ -1,0 +1,111 @@
+//! `commis redact`
+
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use super::{Global, wire};
+use crate::{
+    error::{Code, Error, Result},
+    files::Dir,
+    har,
+    pipeline::read_bounded,
+};
+
+/// Make a HAR safe to share: without cookies, keys, tokens, and bodies that are no text
+///
+/// The structure stays, placeholders stand for the values, and the same value has the same placeholder everywhere. What was
+/// removed is told on stderr, never the values.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The HAR file; it is left as it is
+    file: PathBuf,
+    /// Write there, readable by you alone; `-` or absent: to stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// A parameter, header or field that is harmless however random it looks. Repeatable
+    #[arg(long, value_name = "NAME")]
+    allow: Vec<String>,
+    /// Print what was removed as JSON: on stdout, or on stderr where the HAR goes to stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Args {
+    /// Whether stdout is free for a report.
+    pub fn to_file(&self) -> bool {
+        self.out.as_ref().is_some_and(|it| it.as_os_str() != "-")
+    }
+}
+
+pub fn run(args: Args, global: &Global) -> Result<u8> {
+    let (_, mut settings) = wire::read(global)?;
+    settings.redact.allow.extend(args.allow);
+    let out = args.out.filter(|it| it.as_os_str() != "-");
+    if let Some(out) = &out
+        && same(out, &args.file)
+    {
+        return Err(Error::new(Code::Usage, "--out names the file that is read")
+            .hint("write to another file; look at it, then replace the first"));
+    }
+    let bytes = read_bounded(&args.file, har::MAX_FILE as u64)?;
+    let (shared, report) = har::share(&bytes, &settings.redact)?;
+    match &out {
+        Some(path) => write(path, &shared)?,
+        // A reader that has gone away is not an error.
+        None => _ = std::io::stdout().write_all(&shared),
+    }
+    match (args.json, &out) {
+        (true, Some(_)) => wire::out(&report),
+        (true, None) => wire::say(&serde_json::to_string(&report).unwrap_or_default()),
+        (false, _) => wire::say(&wire::clean(&describe(&report))),
+    }
+    Ok(0)
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
+}
+
+/// Whole or not at all, at 0600, never through a link.
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().and_then(|it| it.to_str());
+    let name = name.ok_or_else(|| Error::new(Code::Usage, "--out names no file"))?;
+    // Of a folder that the user names, links on the way are the user's business.
+    let folder = folder.canonicalize().map_err(|err| {
+        Error::new(Code::Usage, format!("there is no folder {}", folder.display())).source(err)
+    })?;
+    match Dir::open(&folder, false)? {
+        Some(dir) => dir.write(name, bytes),
+        None => Err(Error::new(Code::Usage, format!("there is no folder {}", folder.display()))),
+    }
+}
+
+fn describe(report: &har::Report) -> String {
+    let counts = |all: Vec<(&str, u64)>| {
+        all.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")
+    };
+    let mut out = format!(
+        "{} values removed in {} of {} entries, {} bodies that are no text left out; {} bytes became {}",
+        report.removed.total(),
+        report.entries_touched,
+        report.entries,
+        report.bodies_dropped,
+        report.bytes_before,
+        report.bytes_after,
+    );
+    let reasons = report.removed.by_reason.iter().map(|(name, n)| (*name, *n)).collect();
+    let mut keys: Vec<(&str, u64)> =
+        report.removed.by_key.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+    keys.sort_by_key(|it| std::cmp::Reverse(it.1));
+    let more = keys.len().saturating_sub(20);
+    keys.truncate(20);
+    let _ = write!(out, "\n  by reason: {}\n  by key: {}", counts(reasons), counts(keys));
+    if more > 0 {
+        let _ = write!(out, ", and {more} more");
+    }
+    out
+}

@@ -1,0 +1,116 @@
+//! A recipe called as a guest: what is let in, when, how often, and what is told of it.
+//!
+//! [`run`](super::run) fills, sends and reads; this adds what only a caller in the open may need: a place among the runs at
+//! once, turns in the host's bucket, one more attempt, a key.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    Compiled, RecipeRunResult,
+    credential::{Credential, Signed},
+    run,
+};
+use crate::{
+    egress::{
+        EgressPolicy,
+        limits::{Limits, Permit},
+    },
+    error::Result,
+    settings::{AuthSettings, Home, Settings},
+    transport::{
+        Transport,
+        public_http::PublicHttp,
+        retry::{MAX_RETRY_AFTER, OnWait, Polite},
+    },
+};
+
+/// What the calls of one process share.
+pub struct Caller {
+    policy: Arc<EgressPolicy>,
+    http: PublicHttp,
+    limits: Limits,
+    auth: AuthSettings,
+    on_wait: Box<OnWait>,
+}
+
+impl Caller {
+    /// `on_wait` is told of every pause before it begins. Fails with `SETTINGS_INVALID`.
+    pub fn new(
+        home: &Home,
+        settings: &Settings,
+        policy: Arc<EgressPolicy>,
+        on_wait: Box<OnWait>,
+    ) -> Result<Self> {
+        let http = PublicHttp::new(Arc::clone(&policy))?;
+        let limits = Limits::new(&settings.limits, home.limits.clone(), Arc::clone(&policy))?;
+        Ok(Self { policy, http, limits, auth: settings.auth.clone(), on_wait })
+    }
+
+    pub fn policy(&self) -> &Arc<EgressPolicy> {
+        &self.policy
+    }
+
+    /// Waits until the recipe may run. Fails with `RATE_LIMITED`.
+    pub async fn enter(&self, compiled: &Compiled) -> Result<Permit> {
+        self.limits.enter(&compiled.host).await
+    }
+
+    /// Runs the recipe by our own client, with no session.
+    pub async fn call(
+        &self,
+        permit: &Permit,
+        compiled: &Compiled,
+        params: &BTreeMap<String, String>,
+    ) -> RecipeRunResult {
+        self.call_through(permit, compiled, params, &BTreeMap::new(), &self.http).await
+    }
+
+    /// Runs the recipe through a session's transport; `slots` are values that the session gave.
+    pub async fn call_through(
+        &self,
+        _permit: &Permit,
+        compiled: &Compiled,
+        params: &BTreeMap<String, String>,
+        slots: &BTreeMap<String, String>,
+        transport: &dyn Transport,
+    ) -> RecipeRunResult {
+        let Some(auth) = &compiled.recipe.auth else {
+            return self.send(compiled, params, slots, transport).await;
+        };
+        let url = &compiled.recipe.request.url;
+        let credential = match Credential::read(auth, url, &self.auth) {
+            Ok(it) => it,
+            Err(err) => return RecipeRunResult::failed(transport.kind(), &err),
+        };
+        let mut out = match Signed::new(transport, &credential) {
+            Ok(signed) => self.send(compiled, params, slots, &signed).await,
+            Err(err) => RecipeRunResult::failed(transport.kind(), &err),
+        };
+        // What was escaped in the answer is plain text by now.
+        out.hide(credential.known());
+        out
+    }
+
+    async fn send(
+        &self,
+        compiled: &Compiled,
+        params: &BTreeMap<String, String>,
+        slots: &BTreeMap<String, String>,
+        transport: &dyn Transport,
+    ) -> RecipeRunResult {
+        let again = compiled.repeatable();
+        let polite = Polite::new(transport, &self.policy, &self.limits, again, &*self.on_wait);
+        let mut out = run(compiled, params, slots, &polite).await;
+        let seen = polite.seen();
+        out.attempts = seen.attempts;
+        if !out.success {
+            out.retry_after_sec = out.retry_after_sec.or(seen.retry_after);
+        }
+        if let Some(it) = out.retry_after_sec.filter(|it| out.retryable && *it > MAX_RETRY_AFTER) {
+            out.hint = Some(format!(
+                "the site asks for a pause of {it} s; more than {MAX_RETRY_AFTER} s are not waited for"
+            ));
+        }
+        out
+    }
+}

@@ -1,0 +1,227 @@
+//! `wild.test`: a server that lies, stalls, floods and redirects, in its own TCP code because no HTTP library would.
+//!
+//! Every answer is a list of [`Step`]s (`answers.rs`), so what goes over the wire is what stands there. Each answer ends
+//! by itself: after its last step, when the client goes, or after a minute. `/seen` tells what arrived, and where.
+
+mod answers;
+mod bombs;
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    task::{JoinHandle, JoinSet},
+};
+
+#[cfg(test)]
+pub use answers::{LOCATIONS, RAW};
+
+/// The hosts that it stands for; the second is where redirects lead away to.
+pub const HOSTS: &[&str] = &["wild.test", "away.test"];
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_HEAD: usize = 64 * 1024;
+const MAX_BODY: usize = 1024 * 1024;
+const MAX_SEEN: usize = 10_000;
+const MAX_CONNECTIONS: usize = 256;
+
+/// What goes over the wire next.
+pub enum Step {
+    Send(Bytes),
+    /// The same bytes so many times.
+    Repeat(Bytes, u64),
+    /// The same bytes so many times, a while apart.
+    Drip(Bytes, Duration, u64),
+    /// Nothing more, but the connection stays.
+    Hang,
+    /// The connection ends with RST instead of FIN.
+    Reset,
+}
+
+/// One request as it arrived.
+#[derive(Clone, Debug, Default)]
+pub struct Ask {
+    pub method: String,
+    /// As sent, in lower case, without port.
+    pub host: String,
+    /// With its query.
+    pub path: String,
+    /// Lower-case names.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Ask {
+    #[cfg(test)]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+    }
+
+    fn told(&self) -> Value {
+        let headers: serde_json::Map<String, Value> = self
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.as_str().into()))
+            .collect();
+        json!({
+            "method": self.method,
+            "host": self.host,
+            "path": self.path,
+            "headers": headers,
+            "body": String::from_utf8_lossy(&self.body),
+        })
+    }
+}
+
+type Seen = Arc<Mutex<Vec<Ask>>>;
+
+/// A running server. It stops when dropped.
+pub struct Hostile {
+    addr: SocketAddr,
+    #[cfg(test)]
+    seen: Seen,
+    accepting: JoinHandle<()>,
+}
+
+impl Hostile {
+    /// Binds 127.0.0.1:`port` (0 = any free port) and serves until dropped.
+    pub async fn start(port: u16) -> std::io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let addr = listener.local_addr()?;
+        let seen = Seen::default();
+        let accepting = tokio::spawn(accept(listener, addr, Arc::clone(&seen)));
+        Ok(Self {
+            addr,
+            #[cfg(test)]
+            seen,
+            accepting,
+        })
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Requests so far, `/seen` excepted.
+    #[cfg(test)]
+    pub fn seen(&self) -> Vec<Ask> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Hostile {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, addr: SocketAddr, seen: Seen) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => {
+                let Ok((stream, _)) = accepted else { continue };
+                let seen = Arc::clone(&seen);
+                connections.spawn(async move {
+                    // A client that goes away is not an error of the server.
+                    let _ = tokio::time::timeout(PATIENCE, serve(stream, addr, seen)).await;
+                });
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn serve(mut stream: TcpStream, addr: SocketAddr, seen: Seen) -> std::io::Result<()> {
+    // One answer ends the connection, unless it says how long it is and stays.
+    while let Some(ask) = read(&mut stream).await? {
+        let all = if ask.path == "/seen" {
+            let all = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            Value::from(all.iter().map(Ask::told).collect::<Vec<_>>())
+        } else {
+            let mut all = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.len() < MAX_SEEN {
+                all.push(ask.clone());
+            }
+            ask.told()
+        };
+        let (steps, stays) = answers::steps(&ask, addr, &all);
+        for step in steps {
+            play(&mut stream, step).await?;
+        }
+        if !stays {
+            break;
+        }
+    }
+    stream.shutdown().await
+}
+
+async fn play(stream: &mut TcpStream, step: Step) -> std::io::Result<()> {
+    match step {
+        Step::Send(bytes) => stream.write_all(&bytes).await,
+        Step::Repeat(bytes, times) => {
+            for _ in 0..times {
+                stream.write_all(&bytes).await?;
+            }
+            Ok(())
+        }
+        Step::Drip(bytes, pause, times) => {
+            for _ in 0..times {
+                stream.write_all(&bytes).await?;
+                tokio::time::sleep(pause).await;
+            }
+            Ok(())
+        }
+        Step::Hang => {
+            // Ends when the client closes.
+            while stream.read(&mut [0; 1024]).await? > 0 {}
+            Ok(())
+        }
+        Step::Reset => stream.set_zero_linger(),
+    }
+}
+
+/// The next request, or `None` when the client closed. Only what our own clients send has to be understood.
+async fn read(stream: &mut TcpStream) -> std::io::Result<Option<Ask>> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(at) = bytes.windows(4).position(|it| it == b"\r\n\r\n") {
+            break at + 4;
+        }
+        if bytes.len() > MAX_HEAD || stream.read_buf(&mut bytes).await? == 0 {
+            return Ok(None);
+        }
+    };
+    let mut body = bytes.split_off(end);
+    let head = String::from_utf8_lossy(&bytes);
+    let mut lines = head.split("\r\n");
+    let mut first = lines.next().unwrap_or("").split(' ');
+    let mut ask = Ask {
+        method: first.next().unwrap_or("").to_owned(),
+        path: first.next().unwrap_or("").to_owned(),
+        headers: lines
+            .filter_map(|it| it.split_once(':'))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+            .collect(),
+        ..Ask::default()
+    };
+    let find = |name: &str| ask.headers.iter().find(|it| it.0 == name).map(|it| it.1.clone());
+    let length: usize = find("content-length").and_then(|it| it.parse().ok()).unwrap_or(0);
+    let host = find("host").unwrap_or_default().to_ascii_lowercase();
+    host.rsplit_once(':').map_or(host.as_str(), |it| it.0).clone_into(&mut ask.host);
+    while body.len() < length.min(MAX_BODY) {
+        if stream.read_buf(&mut body).await? == 0 {
+            break;
+        }
+    }
+    ask.body = body;
+    Ok(Some(ask))
+}
