@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod batch;
+mod bench;
 mod browser;
 mod cli;
 mod egress;
@@ -15,6 +16,8 @@ pub mod fuzzing;
 mod har;
 mod ids;
 mod model;
+#[doc(hidden)]
+pub mod parts;
 mod pipeline;
 mod recipe;
 mod redact;

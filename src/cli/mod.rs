@@ -1,5 +1,6 @@
 //! The command line: one file per command, and the only place that wires real effects together.
 
+mod bench;
 mod candidates;
 mod corpus_record;
 mod create_from_candidate;
@@ -64,6 +65,7 @@ enum Command {
     #[command(subcommand)]
     Testbed(Testbed),
     Eval(eval::Args),
+    Bench(bench::Args),
     Redact(redact::Args),
     /// Make cases for `eval`
     #[command(subcommand, hide = true)]
@@ -127,6 +129,7 @@ impl Command {
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
             Self::Eval(it) => it.json,
+            Self::Bench(it) => it.json,
             // Its stdout may be the HAR.
             Self::Redact(it) => it.json && it.to_file(),
             Self::Recipe(_) | Self::Testbed(_) | Self::Corpus(_) => false,
@@ -170,6 +173,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
             Command::Eval(args) => eval::run(&args, global),
+            Command::Bench(args) => bench::run(&args),
             Command::Redact(args) => redact::run(args, global),
             Command::Doctor(args) => doctor::run(args, global).await,
         }

@@ -19,6 +19,9 @@ pub struct Args {
     /// Serve DNS on this UDP and TCP port too; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     dns: Option<u16>,
+    /// End when standard input does, as whoever started it may die without a word
+    #[arg(long)]
+    until_eof: bool,
 }
 
 pub async fn run(args: Args) -> Result<u8> {
@@ -44,7 +47,17 @@ pub async fn run(args: Args) -> Result<u8> {
     for host in HOSTILE_HOSTS {
         wire::line(&format!("--test-host {host}={}", hostile.addr()));
     }
-    // Ctrl-C is how it ends; an error to listen for it ends it too.
-    let _ = tokio::signal::ctrl_c().await;
+    if args.until_eof {
+        // The runtime would wait for a read of its own until somebody presses a key; this thread dies with the process.
+        let (done, ended) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+            let _ = done.send(());
+        });
+        let _ = futures::future::select(ended, Box::pin(tokio::signal::ctrl_c())).await;
+    } else {
+        // Ctrl-C is how it ends; an error to listen for it ends it too.
+        let _ = tokio::signal::ctrl_c().await;
+    }
     Ok(0)
 }

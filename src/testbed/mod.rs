@@ -120,7 +120,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("xn--bcher-kva.test", sites::hosts::buecher),
 ];
 
-/// Every host name served, sorted.
+/// Every host name served, sorted; besides these there are those of [`sites::load`], which have no pages.
 pub const HOSTS: &[&str] = &{
     let mut names = [""; TABLE.len()];
     let mut i = 0;
@@ -192,6 +192,9 @@ async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
     }
     if let ("ticker.test", "/feed", Ok(upgrade)) = (&*ask.host, &*ask.path, upgrade) {
         return sites::streams::feed(upgrade);
+    }
+    if sites::load::serves(&ask.host) {
+        return sites::load::answer(&ask, &world);
     }
     match TABLE.binary_search_by(|(host, _)| (*host).cmp(ask.host.as_str())) {
         Ok(i) => TABLE[i].1(&ask, &world),

@@ -8,7 +8,7 @@ use std::{
 /// As in ARCHITECTURE.md; a floor imports only floors below it (or its own module).
 const FLOORS: &[(u8, &[&str])] = &[
     (8, &["cli"]),
-    (7, &["batch", "eval"]),
+    (7, &["batch", "bench", "eval"]),
     (6, &["pipeline"]),
     (5, &["stages"]),
     (4, &["runner", "browser", "har", "model"]),

@@ -18,6 +18,7 @@ pub mod inputs;
 pub mod jobs;
 pub mod keyed;
 pub mod library;
+pub mod load;
 pub mod markup;
 pub mod members;
 pub mod news;

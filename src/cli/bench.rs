@@ -1,0 +1,172 @@
+//! `commis bench`
+
+use std::path::{Path, PathBuf};
+
+use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+
+use super::wire;
+use crate::{
+    bench::{self, Baseline, Benchmark, Options, Slower},
+    error::{Code, Error, Result},
+    files,
+};
+
+const BASELINE: &str = "ci/bench-baseline.json";
+
+/// Measure what a recipe's run costs beside its floor, on loopback
+///
+/// Runs recipes against the built-in test web (in a process of its own) in turns with the same bytes through the same client
+/// alone, and with one parse of them. Ratios of one such run hold still where times do not.
+///
+/// Example: commis bench --report bench.html
+#[derive(clap::Args)]
+pub struct Args {
+    /// Measure this scenario only; repeatable
+    #[arg(long, value_name = "SCENARIO")]
+    only: Vec<String>,
+    /// Rounds of each scenario, after warm-up
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    runs: u16,
+    /// Exit with 1 when a ratio is above the baseline's and its tolerance, or a time above its budget
+    #[arg(long, conflicts_with = "update_baseline")]
+    ci: bool,
+    /// Keep the ratios measured now
+    #[arg(long)]
+    update_baseline: bool,
+    /// Where ratios are kept
+    #[arg(long, value_name = "FILE", default_value = BASELINE)]
+    baseline: PathBuf,
+    /// Write a page for a person to read
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn run(args: &Args) -> Result<u8> {
+    let kept = if args.ci { Some(Baseline::read(&args.baseline)?) } else { None };
+    let options =
+        Options { only: &args.only, runs: usize::from(args.runs), baseline: kept.as_ref() };
+    let progress = |name: &str| wire::say(&format!("measuring {name}"));
+    // Its runtime is its own: one thread, as in `recipe run`.
+    let done = std::thread::scope(|scope| {
+        let work = std::thread::Builder::new()
+            .name("bench".to_owned())
+            .spawn_scoped(scope, || bench::run(&options, &progress));
+        let panicked = || Error::new(Code::Internal, "the bench panicked");
+        work.map_err(|err| Error::new(Code::Internal, "cannot start a thread").source(err))?
+            .join()
+            .map_err(|_| panicked())?
+    })?;
+    if let Some(path) = &args.report {
+        save(path, &bench::page(&done))?;
+    }
+    if args.json {
+        wire::out(&done);
+    } else {
+        tables(&done);
+    }
+    if args.update_baseline {
+        let mut kept = if args.baseline.exists() {
+            Baseline::read(&args.baseline)?
+        } else {
+            Baseline::default()
+        };
+        kept.update(done.profile, &done.scenarios);
+        kept.write(&args.baseline)?;
+        wire::say(&format!("baseline: {}", args.baseline.display()));
+    }
+    if let Some(all) = &done.slower {
+        slower(all);
+    }
+    Ok(u8::from(done.slower.is_some_and(|it| !it.is_empty())))
+}
+
+/// Into a folder of the user's, which stays as it is. Fails with [`Code::Usage`].
+fn save(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    files::write_atomic(folder, &name, text.as_bytes()).map_err(|err| {
+        Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
+    })
+}
+
+fn tables(done: &Benchmark) {
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header([
+        "scenario", "µs p50", "p95", "p99", "floor", "+ parse", "× floor", "× parse", "cpu µs",
+        "× parse", "allocs",
+    ]);
+    for it in &done.scenarios {
+        let whole = |us: f64| format!("{us:.0}");
+        let ratio = |it: f64| format!("{it:.2}");
+        table.add_row([
+            it.scenario.clone(),
+            whole(it.wall_us.run.p50),
+            whole(it.wall_us.run.p95),
+            whole(it.wall_us.run.p99),
+            whole(it.wall_us.floor.p50),
+            whole(it.wall_us.parse.p50),
+            ratio(it.to_floor.p50),
+            ratio(it.to_parse.p50),
+            whole(it.cpu_us.run.p50),
+            ratio(it.to_parse.cpu),
+            it.allocations.map_or("–".to_owned(), |it| it.run.allocations.to_string()),
+        ]);
+    }
+    wire::line(&table.to_string());
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header([
+        "of a run, µs",
+        "validate",
+        "dns",
+        "connect",
+        "ttfb",
+        "download",
+        "extract",
+        "rest",
+        "reused",
+    ]);
+    for it in &done.scenarios {
+        let of = it.stages_us;
+        let us = |us: f64| format!("{us:.1}");
+        table.add_row([
+            it.scenario.clone(),
+            us(of.validate),
+            us(of.dns),
+            us(of.connect),
+            us(of.ttfb),
+            us(of.download),
+            us(of.extract),
+            us(of.rest),
+            format!("{} of {}", it.reused_connections, it.runs),
+        ]);
+    }
+    wire::line(&table.to_string());
+    if done.profile == "dev" {
+        wire::say("a dev build: the figures are not what users see");
+    }
+}
+
+fn slower(all: &[Slower]) {
+    if all.is_empty() {
+        wire::say("nothing is slower than the baseline allows");
+        return;
+    }
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header(["scenario", "slower", "was", "now", "allowed"]);
+    for it in all {
+        table.add_row([
+            it.scenario.clone(),
+            it.what.to_owned(),
+            it.was.map_or(String::new(), |it| format!("{it:.2}")),
+            format!("{:.2}", it.now),
+            format!("{:.2}", it.allowed),
+        ]);
+    }
+    wire::say(&table.to_string());
+}
