@@ -204,6 +204,11 @@ impl Cdp {
         self.lock().routes.insert(key.into(), queue.clone());
     }
 
+    /// Forgets one route.
+    pub fn forget(&self, key: &str) {
+        self.lock().routes.remove(key);
+    }
+
     /// Forgets every route into that queue.
     pub fn unroute(&self, queue: &mpsc::UnboundedSender<Event>) {
         self.lock().routes.retain(|_, it| !it.same_channel(queue));

@@ -68,6 +68,8 @@ pub struct State {
     pub parsed: u64,
     pub loads: u64,
     pub downloads: u64,
+    /// The last of them in this recording.
+    pub download: Option<String>,
     /// As the browser sends it with this context's pages; some send none.
     pub accept_language: Option<String>,
     /// Where the last popup wanted to go.
@@ -216,6 +218,7 @@ impl Context {
         {
             let mut state = shared.lock();
             state.blocked.clear();
+            (state.download, state.popup) = (None, None);
             state.recorder = Some(Recorder::new(begun, &main_frame));
         }
         let first = Step::Navigate(plan.url.clone());

@@ -37,6 +37,8 @@ const FIXED: &[&str] = &[
     "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication,\
      CertificateTransparencyComponentUpdater,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,NetworkTimeServiceQuerying,\
      AsyncDns,DnsOverHttpsUpgrade",
+    // Nobody is there to be asked for a camera or the screen.
+    "--use-fake-ui-for-media-stream=deny",
     // The machine.
     "--password-store=basic",
     "--use-mock-keychain",

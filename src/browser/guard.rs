@@ -14,7 +14,7 @@ use super::{
     cdp::{Event, Reply},
     context::{Page, Shared},
     recorder::{MAX_BODY, Read, Recorder},
-    wire::{RequestExtra, pairs},
+    wire::{self, RequestExtra, pairs},
 };
 use crate::{
     artifacts::recording::{BlockedRequest, TargetKind},
@@ -36,6 +36,8 @@ pub const PERMISSIONS: &[&str] = &[
     "screen-wake-lock",
     "local-fonts",
     "window-management",
+    "display-capture",
+    "idle-detection",
 ];
 
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
@@ -53,6 +55,13 @@ struct TargetInfo {
     target_id: String,
     #[serde(rename = "type")]
     kind: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame {
+    frame_id: String,
+    reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -112,6 +121,14 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 judge(shared, session, paused);
             }
         }
+        "Fetch.authRequired" => {
+            // Full Chromium would wait for a person; so the page gets the 401.
+            if let Some(wire::Id { request_id }) = event.read() {
+                let cancel = json!({ "response": "CancelAuth" });
+                let params = json!({ "requestId": request_id, "authChallengeResponse": cancel });
+                shared.cdp.post(session, "Fetch.continueWithAuth", params);
+            }
+        }
         "Page.javascriptDialogOpening" => {
             #[derive(Deserialize)]
             struct Dialog {
@@ -135,7 +152,41 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 state.parsed += 1;
             }
         }
-        "Browser.downloadWillBegin" => shared.lock().downloads += 1,
+        "Page.windowOpen" => {
+            #[derive(Deserialize)]
+            struct Opened {
+                url: String,
+            }
+            // A popup may be gone before its request is seen.
+            if let Some(Opened { url }) = event.read()
+                && url.starts_with("http")
+            {
+                refuse_popup(shared, &url);
+            }
+        }
+        // A download names only the frame that began it.
+        "Page.frameAttached" => {
+            if let Some(Frame { frame_id, .. }) = event.read() {
+                shared.cdp.route(&frame_id, &shared.queue);
+            }
+        }
+        "Page.frameDetached" => {
+            // One that moves to another process stays.
+            if let Some(Frame { frame_id, reason }) = event.read()
+                && reason.as_deref() == Some("remove")
+            {
+                shared.cdp.forget(&frame_id);
+            }
+        }
+        "Browser.downloadWillBegin" => {
+            #[derive(Deserialize)]
+            struct Download {
+                url: String,
+            }
+            if let Some(Download { url }) = event.read() {
+                refuse_download(shared, &url);
+            }
+        }
         method if method.starts_with("Network.") => {
             if method == "Network.requestWillBeSentExtraInfo" {
                 note_language(shared, event);
@@ -191,7 +242,8 @@ async fn close_popup(shared: Arc<Shared>, session: Arc<str>, target: String) {
 }
 
 fn intercept_all() -> Value {
-    json!({ "patterns": [{ "urlPattern": "*", "requestStage": "Request" }] })
+    let all = json!([{ "urlPattern": "*", "requestStage": "Request" }]);
+    json!({ "patterns": all, "handleAuthRequests": true })
 }
 
 /// Returns the replies that must not be refusals.
@@ -216,7 +268,13 @@ fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
         replies.push(send("Page.enable", json!({})));
         let cancel = json!({ "enabled": true, "cancel": true });
         replies.push(send("Page.setInterceptFileChooserDialog", cancel));
-        replies.push(send("Network.setBypassServiceWorker", json!({ "bypass": true })));
+    }
+    // Of a page, of its frames, and of each worker, which has one for itself.
+    let bypass = json!({ "bypass": true });
+    if document {
+        replies.push(send("Network.setBypassServiceWorker", bypass));
+    } else {
+        post("Network.setBypassServiceWorker", bypass);
     }
     if kind == TargetKind::Page {
         // Keeps bodies over a navigation to another process. Young and experimental: what it misses ends as evicted.
@@ -235,14 +293,9 @@ fn judge(shared: &Arc<Shared>, session: Option<&str>, paused: Paused) {
     let inner = ["data:", "blob:", "about:", "chrome-error:"];
     let known = session.is_some_and(|it| shared.lock().targets.contains_key(it));
     if !known {
-        // It goes nowhere; what it wanted is named where that is forbidden to every page.
-        let verdict = shared.policy.check(url).map(drop);
-        shared.lock().popup = Some(url.clone());
         let params = json!({ "requestId": paused.request_id, "errorReason": "BlockedByClient" });
         shared.cdp.post(session, "Fetch.failRequest", params);
-        if let Err(err) = verdict {
-            name(shared, url, &err);
-        }
+        refuse_popup(shared, url);
         return;
     }
     let verdict = if inner.iter().any(|it| url.starts_with(it)) {
@@ -277,6 +330,25 @@ fn decide(shared: &Shared, session: Option<&str>, paused: &Paused, verdict: Resu
     if !unknown {
         name(shared, url, &err);
     }
+}
+
+/// It goes nowhere; what it wanted is named where that is forbidden to every page.
+fn refuse_popup(shared: &Shared, url: &str) {
+    shared.lock().popup = Some(url.to_owned());
+    if let Err(err) = shared.policy.check(url) {
+        name(shared, url, &err);
+    }
+}
+
+/// The browser denies it; here it gets its name.
+fn refuse_download(shared: &Shared, url: &str) {
+    // What `data:` holds is the page's own, of any size.
+    let end = if url.starts_with("data:") { url.find(',').unwrap_or(0) } else { url.len() };
+    let url = &url[..end];
+    name(shared, url, &Error::new(Code::DownloadBlocked, "pages may not save files"));
+    let mut state = shared.lock();
+    state.downloads += 1;
+    state.download = Some(url.to_owned());
 }
 
 fn name(shared: &Shared, url: &str, err: &Error) {

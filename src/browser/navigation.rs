@@ -82,7 +82,7 @@ impl Shared {
             }
         }
         if self.lock().downloads > downloads {
-            let message = format!("{url} is a download");
+            let message = format!("{url} is a download, which is not saved");
             return Error::new(Code::DownloadBlocked, message);
         }
         // A redirect to a forbidden place: say which.

@@ -37,8 +37,21 @@ const PREPARE: &str = "function (value) {
   return content ? 'filled' : 'empty';
 }";
 
-/// Carries out one step and notes it in the recording. Fails with `STEP_FAILED` or, for `navigate`, with the policy's codes.
+/// Carries out one step and notes it in the recording. Fails with `STEP_FAILED`, with `DOWNLOAD_BLOCKED` when a download began
+/// instead of what the step needs, or, for `navigate`, with the policy's codes.
 pub async fn perform(shared: &Shared, step: &Step, timeout: Duration) -> Result<()> {
+    let done = attempt(shared, step, timeout).await;
+    done.map_err(|err| match shared.lock().download.take() {
+        Some(url) if err.code() == Code::StepFailed => {
+            let message = format!("{}, and {url} is a download", err.message());
+            Error::new(Code::DownloadBlocked, message)
+                .hint("files are not saved; leave out the step that asks for one")
+        }
+        _ => err,
+    })
+}
+
+async fn attempt(shared: &Shared, step: &Step, timeout: Duration) -> Result<()> {
     let deadline = Instant::now() + timeout;
     match step {
         Step::Navigate(url) => {

@@ -241,7 +241,7 @@ fn page(request: &Request, place: &dyn Fn(&str) -> String) -> Response {
 }
 
 /// Chromiums on this machine; both kinds where both are there.
-fn chromiums() -> Vec<PathBuf> {
+pub fn chromiums() -> Vec<PathBuf> {
     let kinds = ["/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"];
     let (found, missing): (Vec<_>, Vec<_>) =
         kinds.into_iter().map(PathBuf::from).partition(|it| it.is_file());

@@ -2,6 +2,7 @@
 
 mod apart;
 mod channels;
+mod denied;
 mod hostile;
 mod session;
 mod site;

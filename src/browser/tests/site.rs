@@ -22,6 +22,16 @@ pub struct Site {
     pub log: Log,
 }
 
+/// What is served as a download.
+pub const DOWNLOAD: &str = "these bytes are saved nowhere";
+
+/// Answers everything by itself.
+const SERVICE: &str = "
+addEventListener('install', () => skipWaiting());
+addEventListener('activate', it => it.waitUntil(clients.claim()));
+addEventListener('fetch', it => it.respondWith(new Response('{\"items\":[{\"name\":\"poison\"}]}')));
+";
+
 const HOME: &str = r#"<!doctype html><title>Shop</title><meta name="csrf" content="tok-123">
 <h1>Shop</h1>
 <label>Search <input type="search" id="q"></label>
@@ -137,6 +147,7 @@ pub async fn serve() -> Site {
             "/worker.js",
             get(move || async move { js("fetch('/from-worker').then(r=>r.json()).then(j=>postMessage(j.from))") }),
         )
+        .route("/service.js", get(move || async move { js(SERVICE) }))
         .route("/shared.js", get(move || async move { js("fetch('/from-shared')") }))
         .route("/from-worker", get(move || async move { json("{\"from\":\"worker\"}") }))
         .route("/from-shared", get(move || async move { json("{\"from\":\"shared\"}") }))
@@ -171,7 +182,8 @@ pub async fn serve() -> Site {
         .route("/set", get(set_cookies))
         .route("/away", get(|uri: Uri| async move { Redirect::temporary(uri.query().unwrap_or("")) }))
         .route("/rtc", get(|| async { Html(RTC) }))
-        .route("/file", get(|| async { ([("content-disposition", "attachment; filename=a.bin")], "bytes") }))
+        .route("/file", get(|| async { ([("content-disposition", "attachment; filename=commis-download.bin")], DOWNLOAD) }))
+        .route("/login", get(login))
         .route("/to-local", get(|| async { Redirect::temporary("http://127.0.0.1/") }))
         .route("/hang", get(|| async { futures::future::pending::<()>().await; }))
         .route("/many", get(|| async { ([("set-cookie", "one=1")], Html(MANY)) }))
@@ -187,6 +199,13 @@ pub async fn serve() -> Site {
         ));
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     Site { addr, log }
+}
+
+/// Basic authentication, of whoever comes with a password.
+async fn login(headers: HeaderMap) -> impl IntoResponse {
+    let known = headers.contains_key("authorization");
+    let status = if known { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
+    (status, [("www-authenticate", "Basic realm=shop")], if known { "inside" } else { "outside" })
 }
 
 /// The request's headers as JSON.
