@@ -191,7 +191,9 @@ fn begins(value: &str, it: &Prefix) -> bool {
         // A plain or very short prefix also begins names and other values.
         let enough =
             if it.plain() { it.text.len() >= 4 && rest.len() >= 28 } else { it.text.len() >= 3 };
-        rest.len() >= 8 && bits(rest) > 2.8 && !reads(rest) && (enough || random(rest))
+        // A long plain one is no word.
+        let unread = it.plain() && it.text.len() >= 12 || !reads(rest);
+        rest.len() >= 8 && bits(rest) > 2.8 && unread && (enough || random(rest))
     })
 }
 

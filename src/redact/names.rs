@@ -10,6 +10,12 @@ pub fn words(key: &str) -> Vec<String> {
         let known = |it: &str| vocabulary(it);
         if word.len() < 6 || known(&word) || service(&word) == Some(word.len()) {
             out.push(word);
+        } else if let Some((name, rest)) = service(&word).map(|it| word.split_at(it))
+            && name.len() >= 5
+            && let Some(parts) = pieces(rest, &known)
+        {
+            out.push(name.to_owned());
+            out.extend(parts.into_iter().map(str::to_owned));
         } else if let Some(parts) = pieces(&word, &known) {
             out.extend(parts.into_iter().map(str::to_owned));
         } else if let Some(front) = word.strip_suffix("key")

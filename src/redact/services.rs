@@ -9,7 +9,7 @@ pub fn service(joined: &str) -> Option<usize> {
 /// Public APIs and developer services. Names that are also ordinary words of data (`apple`, `box`, `front`, `wave`) are left
 /// out unless nothing else is called so in a request.
 const SERVICES: &str = "\
-1password abbysale abstractapi abuseipdb abyssale accuweather activecampaign adafruit adafruitio adobeio adzuna \
+1password abbysale abstractapi abuseipdb abyssale accuweather activecampaign adafruit adobe adafruitio adobeio adzuna \
 aeroworkflow agora aha aikido airbrake airnow airship airtable airvisual aiven alchemy alconost alegra aletheia \
 algolia alibaba alienvault aliyun allsports alphavantage amadeus amazonaws ambee amplitude anthropic anypoint apacta \
 api2cart apideck apiflash apifonica apify apilayer apimatic apimetrics apininjas apitemplate apitorch apollo appcues \
@@ -21,7 +21,7 @@ blablabus blackduck blazemeter blitapp blockfrost blocknative blogger blynk bomb
 braintrust brandfetch braze brevo brightdata broadcom browserless browserstack browshot bscscan buddyns budibase \
 bugherd bugsnag buildkite bulbul bulksms bunnycdn buttercms buzzsprout caflou calendarific calendly calorieninja \
 campayn cannyio canva capsulecrm captaindata carboninterface cashboard caspio censys centralstation cerebras cexio \
-chaingateway chainstack chargify chartmogul chatbot chatfuel chatfule checio checklyhq checkvist cicero circleci \
+chaingateway chainstack chargify chartmogul chatbot chatfuel chatfule checio checklyhq checkvist cicero circleci cisco \
 clarifai claude clearbit clerk clickhelp clickhouse clicksend clickup cliengo clientary clinchpad clockify \
 clockworksms clojars closecrm cloudconvert cloudelements cloudflare cloudimage cloudinary cloudmersive cloudplan \
 cloudsight cloudsmith cloudways cloverly cloze clustdoc cockroachdb cockroachlabs coda codacy codeclimate codecov \
@@ -81,7 +81,7 @@ serpapi serper serphouse serpstack settlemint sheety sherpadesk shipday shipengi
 shotstack shutterstock sidekiq signable signalwire signaturit signupgenius signwell sigopt simfin simplesat simplybook \
 simplynoted simvoly sinchmessage sirv siteleaf skrapp skrappio skybiometry skyscanner slack smartsheet smartsheets \
 smartystreets smooch snipcart snowflake snyk snykkey socrata softr solarwinds sonar sonarcloud sonarqube sourcegraph \
-sourcegraphcody sparkpost spectralops speechmatics speechtextai splunk splunkobservability spoonacular sportmonks \
+sourcegraphcody sparkpost spectralops speechmatics speechtext speechtextai splunk splunkobservability spoonacular sportmonks \
 sportradar sportsmonk spotify sqlserver square squareapp squarespace squareup squidex sslmate stability stackhawk \
 stackoverflow statsig statuscake statuspage statuspal stitchdata stockdata storecove stormboard stormglass storyblok \
 storychief strava streak stripe stripo stytch sugester sumologic supabase supernotes supernotesapi superplanning \

@@ -388,6 +388,7 @@ impl Walk<'_> {
         let mut out = Vec::new();
         let mut changed = false;
         let mut before = "";
+        let last = path.rsplit('/').next();
         for segment in path.split('/') {
             let plain = decode_percent(segment);
             let new = if let Some((name, value)) = plain.split_once('=')
@@ -399,7 +400,7 @@ impl Walk<'_> {
                 new.map(|new| percent(&plain.replace(value, &new)))
             } else if formats::known(&plain).is_some() {
                 self.sink.secret("path", &plain, Why::Format).map(|it| percent(&it))
-            } else if hook && plain.len() >= 16 && looks_issued(&plain) {
+            } else if hook && plain.len() >= 16 && (looks_issued(&plain) || Some(segment) == last) {
                 self.sink.secret("webhook", &plain, Why::Key).map(|it| percent(&it))
             } else if GRANTS.contains(&before) && plain.len() >= 16 && looks_issued(&plain) {
                 self.sink.secret(before, &plain, Why::Key).map(|it| percent(&it))
