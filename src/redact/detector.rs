@@ -157,7 +157,7 @@ fn choppy(value: &str) -> bool {
         && value.bytes().all(|b| b.is_ascii_alphabetic())
         && parts.upper >= 4
         && parts.mean() < 4.0
-        && parts.longest_word < 7
+        && parts.longest_word < 9
 }
 
 /// Long, of letters and digits, and not mostly words.
@@ -519,6 +519,8 @@ mod tests {
             (false, "sk-learn-v2-tutorial-for-absolute-beginners-2024"),
             (true, "sk-ant-api03-abc123xyz-456def789ghij-klmnopqrstuvwx-3456yza7"),
             (true, "20c2F0d03201af478ca1aBE9515A1A4FEfb"),
+            (true, "$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"),
+            (true, "xoxb-866913299240-6352635875"),
             (true, "ByDfulghxvvmHbArJSFfQhxemJPQHOwplxuydlKEEbfe"),
             (false, "RechtsschutzversicherungsGesellschaft24"),
         ] {
@@ -536,6 +538,14 @@ mod tests {
             (KeyClass::Likely, true, "abcdef12345"),
             (KeyClass::Likely, true, "ABCDEFG-HIJKLMN-OPQRSTU-VWXYZAB"),
             (KeyClass::Likely, true, "qzjxkvwpmbtghr"),
+            (KeyClass::Likely, true, "DouyWfcYpqnuWRzRUSRi"),
+            (KeyClass::Likely, false, "ThisIsALongCamelCaseIdentifier"),
+            (KeyClass::Always, true, "aaaaaaaaaaaaaaaaaaaaaaa-"),
+            (KeyClass::Likely, false, "xxxxxxxxxxxxxxxxxxxxxxxx"),
+            (KeyClass::Perhaps, true, "abcdefghijklmnopqrst"),
+            (KeyClass::Perhaps, true, "PSHD-TRNL-MKOA-BEIU"),
+            (KeyClass::Perhaps, false, "NEW-YORK-CITY"),
+            (KeyClass::Perhaps, true, "97483431218067457609"),
             (KeyClass::Always, true, "071"),
             (KeyClass::Always, false, "off"),
             (KeyClass::Likely, false, "bearer"),

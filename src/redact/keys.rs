@@ -281,6 +281,7 @@ const IDENTIFIES: &[&str] = &[
     "poster",
     "font",
     "build",
+    "release",
     "revision",
     "rev",
     "commit",
@@ -818,10 +819,17 @@ mod tests {
             ),
             (
                 KeyClass::Likely,
-                "bitbucket_key x-rapidapi-key MAPBOX_ACCESS_TOKEN __Host-sid requestfinance-key",
+                "bitbucket_key x-rapidapi-key MAPBOX_ACCESS_TOKEN __Host-sid requestfinance-key urlscantoken azureopenaiaccess \
+                 statuspage_token asana_webhook auth_hash intra42Login",
             ),
-            (KeyClass::Always, "pin verification_code card_pin sms-code"),
-            (KeyClass::Perhaps, "flumpazkey code state device_code ticket github openweathermap"),
+            (
+                KeyClass::Always,
+                "pin verification_code card_pin sms-code userpass CC_TEST_REPORTER_ID urlscansecret",
+            ),
+            (
+                KeyClass::Perhaps,
+                "flumpazkey code state device_code ticket github openweathermap ACCESS the-odds-api mailgun_cert",
+            ),
             (
                 KeyClass::Harmless,
                 "max_tokens token_type sort_key next_page_token pageToken credentialsId kms_key_id has_password \
