@@ -59,6 +59,8 @@ use Kind::{
 #[rustfmt::skip]
 pub const STAGES: &[Spec] = &[
     //   stage                version effect    reads                                                                     writes
+    // Not bumped when redaction learns to see more: a recording of another version is an error, and what it holds was
+    // already written. `--force` records anew.
     spec(Stage::Record,       2, Observes, &[],                                                                      SessionRecording),
     spec(Stage::RecordSecond, 2, Observes, &[SessionRecording],                                                      SecondRecording),
     spec(Stage::Rank,         3, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),

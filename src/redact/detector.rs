@@ -19,7 +19,8 @@ pub enum Why {
 
 /// The verdict over a whole value, which is not a container that could be opened.
 pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
-    if trivial(value) {
+    let told = matches!(class, KeyClass::Always | KeyClass::Likely);
+    if trivial(value) || monotonous(value) && !(told && filled_in(value)) {
         return None;
     }
     match class {
@@ -28,7 +29,9 @@ pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
         KeyClass::Perhaps
             if value.len() >= 10
                 && ((erratic(value) && (value.len() >= 16 || !reads(value)))
-                    || (value.len() >= 16 && issued(value))) =>
+                    || (value.len() >= 16 && issued(value))
+                    || counts_up(value)
+                    || grouped(value)) =>
         {
             return Some(Why::Key);
         }
@@ -40,8 +43,8 @@ pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
     (class == KeyClass::Silent && entropic(value)).then_some(Why::Entropy)
 }
 
-/// Not a value at all: empty, a truth value, a template, one character repeated.
-fn trivial(value: &str) -> bool {
+/// One character repeated: `xxxx`, `********`.
+fn monotonous(value: &str) -> bool {
     let trimmed = value.trim();
     let mut distinct = [false; 128];
     let mut count = 0;
@@ -52,24 +55,33 @@ fn trivial(value: &str) -> bool {
             count += 1;
         }
     }
-    count <= 1
-        || (trimmed.len() >= 16 && count <= 2)
-        || matches!(
-            trimmed,
-            "true"
-                | "false"
-                | "null"
-                | "none"
-                | "None"
-                | "undefined"
-                | "NaN"
-                | "REDACTED"
-                | "yes"
-                | "off"
-                | "N/A"
-                | "n/a"
-        )
-        || trimmed.starts_with("${")
+    count <= 1 || (trimmed.len() >= 16 && count <= 2)
+}
+
+/// One letter repeated that does not stand for a value left out: people fill in test keys so.
+fn filled_in(value: &str) -> bool {
+    value.len() >= 16
+        && value.starts_with(|c: char| c.is_ascii_alphanumeric() && !"xX0".contains(c))
+}
+
+/// Not a value at all: empty, a truth value, a template.
+fn trivial(value: &str) -> bool {
+    let trimmed = value.trim();
+    matches!(
+        trimmed,
+        "true"
+            | "false"
+            | "null"
+            | "none"
+            | "None"
+            | "undefined"
+            | "NaN"
+            | "REDACTED"
+            | "yes"
+            | "off"
+            | "N/A"
+            | "n/a"
+    ) || trimmed.starts_with("${")
         || trimmed.starts_with("{{")
         || trimmed.starts_with("#{")
         || super::vault::is_placeholder(trimmed)
@@ -106,7 +118,46 @@ fn could_be(value: &str) -> bool {
     if size || (value.len() < 10 && !digit && !(upper && lower)) {
         return false;
     }
-    !(natural(value) || is_date(value) || is_host(value) || is_path(value) || is_email(value))
+    !(natural(value) && !choppy(value) && !grouped(value)
+        || is_date(value)
+        || is_host(value)
+        || is_path(value)
+        || is_email(value))
+}
+
+/// Letters and digits in order, as in keys that were typed for a test: `abcdef1234567890`.
+fn counts_up(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let all: Vec<u8> = lower.bytes().filter(u8::is_ascii_alphanumeric).collect();
+    let next = all
+        .windows(2)
+        .filter(|it| it[1] == it[0] || it[1] == it[0] + 1 || *it == [b'9', b'0'])
+        .count();
+    all.len() >= 12
+        && all.iter().any(u8::is_ascii_lowercase)
+        && !value.contains(char::is_whitespace)
+        && next * 4 >= all.len() * 3
+}
+
+/// As licences are written: three or more groups of one length, of capitals and digits.
+fn grouped(value: &str) -> bool {
+    let mut groups = value.split('-');
+    let len = groups.next().map_or(0, str::len);
+    (4..=8).contains(&len)
+        && value.len() > 3 * len + 1
+        && groups.all(|it| it.len() == len)
+        && value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'-')
+        && value.bytes().any(|b| b.is_ascii_uppercase())
+}
+
+/// Many small words in camel case without one that is long: hardly a name.
+fn choppy(value: &str) -> bool {
+    let parts = Parts::of(value);
+    value.len() >= 16
+        && value.bytes().all(|b| b.is_ascii_alphabetic())
+        && parts.upper >= 4
+        && parts.mean() < 4.0
+        && parts.longest_word < 9
 }
 
 /// Long, of letters and digits, and not mostly words.
@@ -128,7 +179,7 @@ pub fn reads(value: &str) -> bool {
             words += letters;
         }
     }
-    words * 3 >= all * 2
+    all * 4 >= value.len() && words * 3 >= all * 2
 }
 
 /// Does not read like words: letters and digits alternate, or consonants pile up.
@@ -468,6 +519,8 @@ mod tests {
             (false, "sk-learn-v2-tutorial-for-absolute-beginners-2024"),
             (true, "sk-ant-api03-abc123xyz-456def789ghij-klmnopqrstuvwx-3456yza7"),
             (true, "20c2F0d03201af478ca1aBE9515A1A4FEfb"),
+            (true, "$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"),
+            (true, "xoxb-866913299240-6352635875"),
             (true, "ByDfulghxvvmHbArJSFfQhxemJPQHOwplxuydlKEEbfe"),
             (false, "RechtsschutzversicherungsGesellschaft24"),
         ] {
@@ -485,6 +538,14 @@ mod tests {
             (KeyClass::Likely, true, "abcdef12345"),
             (KeyClass::Likely, true, "ABCDEFG-HIJKLMN-OPQRSTU-VWXYZAB"),
             (KeyClass::Likely, true, "qzjxkvwpmbtghr"),
+            (KeyClass::Likely, true, "DouyWfcYpqnuWRzRUSRi"),
+            (KeyClass::Likely, false, "ThisIsALongCamelCaseIdentifier"),
+            (KeyClass::Always, true, "aaaaaaaaaaaaaaaaaaaaaaa-"),
+            (KeyClass::Likely, false, "xxxxxxxxxxxxxxxxxxxxxxxx"),
+            (KeyClass::Perhaps, true, "abcdefghijklmnopqrst"),
+            (KeyClass::Perhaps, true, "PSHD-TRNL-MKOA-BEIU"),
+            (KeyClass::Perhaps, false, "NEW-YORK-CITY"),
+            (KeyClass::Perhaps, true, "97483431218067457609"),
             (KeyClass::Always, true, "071"),
             (KeyClass::Always, false, "off"),
             (KeyClass::Likely, false, "bearer"),

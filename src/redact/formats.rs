@@ -81,7 +81,7 @@ const PREFIXES: &[(&str, usize, &str)] = &[
         20,
         "lin_api_ lin_oauth_ figd_ figdr_ figo_ phx_ phc_ phs_ ntn_ secret_ aio_ RGAPI- zpka_ waka_ vtwn_ rpa_ runpod_ \
       scp-live- scp-test- secret-live- secret-test- NRAK- NRII- NRJS- NRRA- NRAA- NRIQ- NRBR- patk_ pub_live_ \
-      persona_ retool_ rootly_ s-s4t2ud- fio-u- sm_aat_ sm_pat_ sm_sat_ ATTA jca_ sl. sl.u. tkn.v1_ twp_ dnsimple_u_ \
+      persona_ retool_ rootly_ s-s4t2ud- s-s4t2af- fio-u- sm_aat_ sm_pat_ sm_sat_ ATTA jca_ sl. sl.u. tkn.v1_ twp_ dnsimple_u_ \
       dnsimple_a_ scauth_ authress_ CAIS ucat_ NF- logfire_ pylf_v logtail_ instill_ uat_ bscv_ bsp_ cfat_ cfut_ \
       wandb_v1_ ory_at_ ory_rt_ ory_ac_ ory_st_ ory_pat_ workos_ knock_ courier_ svix_ testsk_ cal_live_ \
       nylas_ nyk_v0_ liveblocks_ pk_prod_ pk_dev_ sk_dev_ privy- api_live. api_sandbox. hcb_ e2b_ mint_dsk_ pit- \
@@ -91,6 +91,12 @@ const PREFIXES: &[(&str, usize, &str)] = &[
     ("Twitter bearer", 80, "AAAAAAAAAAAAAAAAAAAA"),
     ("HubSpot token", 40, "pat-na1- pat-na2- pat-eu1- pat-ap1-"),
     ("private key", 40, "LS0tLS1CRUdJTi"),
+];
+
+/// Names of password hashes, as they stand before the salt.
+const HASHES: &[&str] = &[
+    "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$", "$apr1$", "$argon2",
+    "$krb5", "$pbkdf2", "$scrypt$", "{SSHA", "{CRYPT}",
 ];
 
 /// What published format a whole value has.
@@ -104,9 +110,16 @@ pub fn known(value: &str) -> Option<&'static str> {
     if value.starts_with("AGE-SECRET-KEY-1") {
         return Some("private key");
     }
+    // What a system keeps of a password or a ticket, in the form of crypt(3) and its relatives.
+    if value.len() >= 25
+        && HASHES.iter().any(|it| value.starts_with(it))
+        && !value.contains(char::is_whitespace)
+    {
+        return Some("password hash");
+    }
     // Telegram: the bot's number, a colon, 35 characters.
     if let Some((bot, rest)) = value.split_once(':')
-        && (8..=10).contains(&bot.len())
+        && (5..=16).contains(&bot.len())
         && bot.bytes().all(|b| b.is_ascii_digit())
         && rest.len() == 35
         && random(rest)
@@ -178,7 +191,9 @@ fn begins(value: &str, it: &Prefix) -> bool {
         // A plain or very short prefix also begins names and other values.
         let enough =
             if it.plain() { it.text.len() >= 4 && rest.len() >= 28 } else { it.text.len() >= 3 };
-        rest.len() >= 8 && bits(rest) > 2.8 && !reads(rest) && (enough || random(rest))
+        // A long plain one is no word.
+        let unread = it.plain() && it.text.len() >= 12 || !reads(rest);
+        rest.len() >= 8 && bits(rest) > 2.8 && unread && (enough || random(rest))
     })
 }
 
@@ -213,8 +228,10 @@ fn shaped(value: &str) -> Option<&'static str> {
     }) {
         return Some("mail key");
     }
-    // Twilio, Mailgun: an MD5 after two letters or `key-`.
-    if value.strip_prefix("SK").or_else(|| value.strip_prefix("key-")).is_some_and(|it| hex(it, 32))
+    // Twilio, Mailgun: an MD5 after two letters, `key-` or `pubkey-`.
+    if ["SK", "key-", "pubkey-"]
+        .iter()
+        .any(|it| value.strip_prefix(it).is_some_and(|it| hex(it, 32)))
     {
         return Some("API key");
     }

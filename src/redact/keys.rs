@@ -130,6 +130,7 @@ const LIKELY: &[&str] = &[
     "jws",
     "jwe",
     "turnstile",
+    "crumb",
 ];
 const LIKELY_INSIDE: &[&str] = &[
     "apikey",
@@ -149,8 +150,10 @@ const LIKELY_INSIDE: &[&str] = &[
     "accountkey",
     "sharedaccess",
 ];
-const PERHAPS: &[&str] =
-    &["code", "state", "ticket", "pat", "license", "licence", "private", "webhook", "grant"];
+const PERHAPS: &[&str] = &[
+    "code", "state", "ticket", "pat", "license", "licence", "private", "webhook", "grant",
+    "access", "api", "sec",
+];
 /// As the last word these turn a name into a description.
 const DESCRIBES: &[&str] = &[
     "type",
@@ -278,6 +281,7 @@ const IDENTIFIES: &[&str] = &[
     "poster",
     "font",
     "build",
+    "release",
     "revision",
     "rev",
     "commit",
@@ -434,6 +438,11 @@ const DATA_TOKENS: &[&str] = &[
     "bos",
     "pad",
 ];
+/// Before `hash` these say that it proves something.
+const HASHED: &[&str] = &["auth", "token", "session", "api", "login", "hmac", "signature", "user"];
+/// Names that services tell their users to set, beside those that speak for themselves.
+const PUBLISHED: &[&str] =
+    &["cctestreporterid", "bundleenterprisecontribsyscom", "bundlegemscontribsyscom"];
 /// Anywhere in a name: a yes or no, or a place to keep secrets.
 const ASKS: &[&str] = &[
     "has",
@@ -570,6 +579,13 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     if has(ASKS) || (DESCRIBES.contains(&last) && words.len() > 1) {
         return KeyClass::Harmless;
     }
+    // A hash is what is kept of a password, and what signs a request.
+    if matches!(last, "hash" | "digest") && words.len() > 1 && (has(ALWAYS) || has(HASHED)) {
+        return KeyClass::Likely;
+    }
+    if PUBLISHED.iter().any(|it| joined.starts_with(it)) {
+        return KeyClass::Always;
+    }
     if IDENTIFIES.contains(&last)
         && !(session && words.len() <= 3 && before_last != "count" && last == "id")
     {
@@ -578,7 +594,11 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     if joined.contains("secretar") || joined.contains("tokeniz") || joined.ends_with("clid") {
         return KeyClass::Harmless;
     }
-    if has(ALWAYS) || inside(ALWAYS_INSIDE) || (last == "pass" && words.len() > 1) {
+    if has(ALWAYS)
+        || inside(ALWAYS_INSIDE)
+        || (last == "pass" && words.len() > 1)
+        || ["userpass", "usernamepass", "dbpass"].iter().any(|it| joined.ends_with(it))
+    {
         return KeyClass::Always;
     }
     if place != Place::Answer
@@ -591,7 +611,7 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         return KeyClass::Harmless;
     }
     if place != Place::Answer
-        && let Some(class) = of_service(&words)
+        && let Some(class) = of_service(&words, &lower)
     {
         return class;
     }
@@ -648,23 +668,94 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     KeyClass::Silent
 }
 
-/// A name that is, or begins with, a service that gives out keys, and otherwise speaks of credentials.
-fn of_service(words: &[String]) -> Option<KeyClass> {
+/// A name that is, or begins with, a service that gives out keys. `Likely`: it speaks of credentials, too.
+fn of_service(words: &[String], lower: &str) -> Option<KeyClass> {
     let from = words.iter().take_while(|it| LEADS.contains(&it.as_str())).count();
-    let joined = words[from..].concat();
-    let rest = &joined[service(&joined)?..];
+    // Names such as `intra42` have digits in them, which words have not.
+    let whole: String = lower.chars().filter(char::is_ascii_alphanumeric).collect();
+    let found = [from, 0].into_iter().find_map(|from| with_service(&words[from..].concat()));
+    let first = words.get(from).filter(|it| it.len() >= 6);
+    let leads = || first.filter(|it| service(it) == Some(it.len())).map(|_| KeyClass::Perhaps);
+    found.or_else(|| with_service(&whole)).or_else(leads)
+}
+
+fn with_service(joined: &str) -> Option<KeyClass> {
+    let rest = &joined[service(joined)?..];
     if rest.is_empty() {
         return Some(KeyClass::Perhaps);
     }
-    let rest = pieces(rest, &|it| OF_CREDENTIALS.contains(&it))?;
-    let tells = rest.iter().any(|it| matches!(*it, "key" | "keys" | "token" | "pass" | "auth"));
+    let known = |it: &str| OF_CREDENTIALS.contains(&it) || service(it) == Some(it.len());
+    let rest = pieces(rest, &known)?;
+    let tells = rest.iter().any(|it| TELLING.contains(it));
     Some(if tells { KeyClass::Likely } else { KeyClass::Perhaps })
 }
 
 /// What may stand before the name of a service: `x-rapidapi-key`, `REACT_APP_MAPBOX_TOKEN`.
 const LEADS: &[&str] = &["x", "my", "react", "app", "next", "public", "vite", "the", "http"];
+/// What after it leaves no doubt.
+const TELLING: &[&str] = &[
+    "key",
+    "keys",
+    "token",
+    "tokens",
+    "pass",
+    "auth",
+    "pat",
+    "access",
+    "private",
+    "login",
+    "bearer",
+    "basic",
+    "jwt",
+    "oauth",
+    "credential",
+    "credentials",
+    "webhook",
+    "signature",
+    "dsn",
+    "license",
+    "pwd",
+];
 /// What may stand after it.
 const OF_CREDENTIALS: &[&str] = &[
+    "tokens",
+    "login",
+    "bearer",
+    "basic",
+    "jwt",
+    "oauth",
+    "credential",
+    "credentials",
+    "webhook",
+    "hook",
+    "signature",
+    "dsn",
+    "pwd",
+    "cert",
+    "certificate",
+    "sid",
+    "session",
+    "team",
+    "workspace",
+    "developer",
+    "partner",
+    "consumer",
+    "integration",
+    "subscription",
+    "publish",
+    "insert",
+    "ingest",
+    "query",
+    "browser",
+    "mobile",
+    "global",
+    "sandbox",
+    "production",
+    "staging",
+    "primary",
+    "secondary",
+    "db",
+    "v",
     "key",
     "keys",
     "token",
@@ -728,10 +819,17 @@ mod tests {
             ),
             (
                 KeyClass::Likely,
-                "bitbucket_key x-rapidapi-key MAPBOX_ACCESS_TOKEN __Host-sid requestfinance-key",
+                "bitbucket_key x-rapidapi-key MAPBOX_ACCESS_TOKEN __Host-sid requestfinance-key urlscantoken azureopenaiaccess \
+                 statuspage_token asana_webhook auth_hash intra42Login",
             ),
-            (KeyClass::Always, "pin verification_code card_pin sms-code"),
-            (KeyClass::Perhaps, "flumpazkey code state device_code ticket github openweathermap"),
+            (
+                KeyClass::Always,
+                "pin verification_code card_pin sms-code userpass CC_TEST_REPORTER_ID urlscansecret",
+            ),
+            (
+                KeyClass::Perhaps,
+                "flumpazkey code state device_code ticket github openweathermap ACCESS the-odds-api mailgun_cert",
+            ),
             (
                 KeyClass::Harmless,
                 "max_tokens token_type sort_key next_page_token pageToken credentialsId kms_key_id has_password \
@@ -741,7 +839,7 @@ mod tests {
             (
                 KeyClass::Silent,
                 "author authors keyword keywords monkey compass zip_code keyboard title q whiskey pinned pin_x \
-                 columns github_stars",
+                 columns",
             ),
         ] {
             for key in keys.split_whitespace() {

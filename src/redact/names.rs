@@ -1,6 +1,6 @@
 //! The words of a parameter's name, also where nothing separates them.
 
-use super::keys::vocabulary;
+use super::{keys::vocabulary, services::service};
 
 /// Lower-case words of a name; digits separate and are dropped. A word that is made of known ones is taken apart, since
 /// headers and cookies come in lower case: `credentialsid`, `appointeddkey`.
@@ -8,8 +8,14 @@ pub fn words(key: &str) -> Vec<String> {
     let mut out = Vec::new();
     for word in marked(key) {
         let known = |it: &str| vocabulary(it);
-        if word.len() < 6 || known(&word) {
+        if word.len() < 6 || known(&word) || service(&word) == Some(word.len()) {
             out.push(word);
+        } else if let Some((name, rest)) = service(&word).map(|it| word.split_at(it))
+            && name.len() >= 5
+            && let Some(parts) = pieces(rest, &known)
+        {
+            out.push(name.to_owned());
+            out.extend(parts.into_iter().map(str::to_owned));
         } else if let Some(parts) = pieces(&word, &known) {
             out.extend(parts.into_iter().map(str::to_owned));
         } else if let Some(front) = word.strip_suffix("key")

@@ -126,6 +126,13 @@ pub fn auth_scheme(value: &str) -> Option<&str> {
     .then_some(rest)
 }
 
+/// How long the name of an authentication scheme is that a text begins with, with what follows up to the credential.
+fn scheme(text: &str) -> Option<usize> {
+    let end = text.find(' ').filter(|it| (3..=9).contains(it))?;
+    let known = ["bearer", "basic", "token", "apikey", "splunk", "negotiate"];
+    known.iter().any(|it| text[..end].eq_ignore_ascii_case(it)).then_some(end + 1)
+}
+
 /// `name = value`, `"name": "value"`, `name=value` for wanted names; also where quotes are escaped. Linear: what a wanted
 /// name holds is not looked at twice.
 fn assignments<'a>(
@@ -170,8 +177,14 @@ fn assignments<'a>(
         }
         let Some(class) = class else { continue };
         let mut from = at + 1;
-        while from < bytes.len() && from - at < 4 && matches!(bytes[from], b' ' | b'\\') {
+        while from < bytes.len() && from - at < 8 && matches!(bytes[from], b' ' | b'\t' | b'\\') {
             from += 1;
+        }
+        // `Authorization: Bearer …`
+        if class != KeyClass::Perhaps
+            && let Some(after) = text.get(from..).and_then(scheme)
+        {
+            from += after;
         }
         let Some(&open) = bytes.get(from) else {
             continue;

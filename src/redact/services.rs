@@ -9,87 +9,96 @@ pub fn service(joined: &str) -> Option<usize> {
 /// Public APIs and developer services. Names that are also ordinary words of data (`apple`, `box`, `front`, `wave`) are left
 /// out unless nothing else is called so in a request.
 const SERVICES: &str = "\
-abbysale abstractapi abuseipdb abyssale accuweather activecampaign adafruit adobeio adzuna aeroworkflow agora aha \
-aikido airbrake airnow airship airtable aiven alchemy alegra aletheia algolia alibaba alienvault aliyun allsports \
-alphavantage amadeus amazonaws ambee amplitude anthropic anypoint apacta apideck apiflash apify apilayer apimatic \
-apimetrics apininjas apitemplate apitorch apollo appcues appdynamics appetize appfollow appointedd appoptics appsflyer \
-appsmith appsynergy apptivo apptus aqicn artifactory artsy asana assemblyai atera atlassian audd auddio autodesk \
-autoklose autopilot avaza aviationstack awin axonaut ayrshare azure bannerbear baremetrics basecamp basistheory beamer \
-beebole bestbuy besttime betterstack billomat bingmaps bitbar bitbucket bitcoinaverage bitfinex bitly bitmex bitrise \
+1password abbysale abstractapi abuseipdb abyssale accuweather activecampaign adafruit adobe adafruitio adobeio adzuna \
+aeroworkflow agora aha aikido airbrake airnow airship airtable airvisual aiven alchemy alconost alegra aletheia \
+algolia alibaba alienvault aliyun allsports alphavantage amadeus amazonaws ambee amplitude anthropic anypoint apacta \
+api2cart apideck apiflash apifonica apify apilayer apimatic apimetrics apininjas apitemplate apitorch apollo appcues \
+appdynamics appetize appfollow appointedd appoptics appsflyer appsmith appsynergy apptivo apptus aqicn artifactory \
+artsy asana assemblyai atera atlassian audd auddio auth0 authress autodesk autoklose autopilot avaza aviationstack \
+awin aws axonaut aylien ayrshare azure azureopenai bannerbear baremetrics basecamp basistheory beamer beebole besnappy \
+bestbuy besttime betterstack billomat bingmaps bitbar bitbucket bitcoinaverage bitfinex bitly bitmex bitrise bittrex \
 blablabus blackduck blazemeter blitapp blockfrost blocknative blogger blynk bombbomb boostnote borgbase braintree \
-brandfetch braze brevo brightdata broadcom browserless browserstack browshot bscscan buddyns budibase bugherd bugsnag \
-buildkite bulbul bulksms bunnycdn buttercms buzzsprout caflou calendarific calendly calorieninja campayn cannyio canva \
-capsulecrm captaindata carboninterface cashboard caspio censys centralstation cerebras cexio chaingateway chainstack \
-chargify chartmogul chatbot chatfuel checio checklyhq checkvist cicero circleci clarifai claude clearbit clerk \
-clickhelp clicksend clickup clientary clinchpad clockify closecrm cloudconvert cloudelements cloudflare cloudimage \
-cloudinary cloudmersive cloudplan cloudsmith cloudways cloze clustdoc coda codacy codeclimate codecov codemagic \
-codequiry coderwall cohere coinapi coinbase coincap coingecko coinlayer coinlib coinmarketcap column commercejs \
-companyhub configcat confluent contentful contentstack conversiontools convertapi convertkit convier copyleaks coqui \
-couchbase countrylayer covalent coveralls craftmypdf crossbrowsertesting crowdin crowdstrike cryptocompare \
-currencycloud currencyfreaks currencylayer currencyscoop currentsapi customerguru customerio d7network dailyco \
-dandelion dareboost databento databox databricks datadog datagov debounce deepai deepgram deepl deepseek delighted \
-demio denodeploy detectify detectlanguage devcycle dfuse diffbot diggernaut digicert digitalocean discogs discord \
-discourse disqus ditto dnscheck dnsimple docker dockerhub docparser documo docusign doppler dotdigital dotmailer \
-dovico dreamstudio dronahq droneci dropbox duffel duply dwolla dynadot dynalist dynatrace dyspatch eagleeyenetworks \
-easyinsight easypost ecostruxure edamam edenai eightxeight elasticemail elasticsearch elevenlabs enablex endorlabs \
-enrichcrm eodhd eraser etherscan etsy eventbrite everhour exchangerate exchangerates exportsdk extractorapi facebook \
-faceplusplus factset fastforex fastly fastspring fathom faunadb faveo fetchrss fibery figma fileio filestack finage \
-financialmodelingprep findl finerworks finicity finnhub firebase firecrawl fireworksai fixerio flatio flexport flickr \
-flightapi flightlabs flightstats flowflu flutterwave flyio fmfw formbucket formcraft formio formsite foursquare \
-frameio freshbooks freshdesk freshsales freshservice friendlycaptcha fulcrum fullcontact fullstory funtranslations \
-fxmarket gcp geckoboard gemini gengo geoapify geocode geocodify geocodio geoipifi getaddress getblock getemail \
-getemails getgeoapi getgist getresponse getsandbox ghost giphy gitee github gitlab gitter glassnode gnews gocanvas \
-gocardless godaddy goldapi goodday googleapi googlemaps gotenberg grafana graphcms graphhopper greptile groovehq groq \
-grubhub gtmetrix guardianapi gumroad gyazo happi happyscribe harness hashicorp haveibeenpwned heatmapapi helicone \
-hellosign helpcrunch helpscout hereapi heroku hiveage holidayapi honeybadger honeycomb hotjar html2pdf htmlcsstoimage \
-hubspot huggingface humanity hunter hunterio hyperbrowser hypertrack iconfinder iexapis iexcloud imagekit imagga imgix \
-imgur infobip infracost infura insightly instabot instamojo integromat intercom interseller intra42 intrinio \
-invoiceocean ip2location ipapi ipdata ipgeolocation ipify ipinfo ipinfodb ipquality ipregistry ipstack iterable jamf \
-jasper jdbc jenkins jfrog jigsawstack jira jotform jumpcloud jupiterone juro kaggle kakao kanbantool karmacrm keenio \
-kibana kickbox kinde klaviyo klipfolio knapsackpro kommo kontent korbit kucoin kylas landbot langchain langfuse \
-langsmith languagelayer lastfm launchdarkly leadfeeder lemlist lemonsqueezy lendflow lessannoyingcrm lexigram \
-lexoffice linear linenotify linkedin linkpreview liveagent livestorm loadmill lob locationiq logdna loggly loginradius \
-logrocket logz lokalise loyverse lunchmoney luno macaddress madkudu magento magicbell mailboxlayer mailchimp \
-mailerlite mailersend mailgun mailjet mailjetsms mailmodo mailsac mailtrap mandrill mapbox mapquest maptiler \
-marketstack mattermost mavenlink maxmind meaningcloud measurementprotocol mediastack meistertask memberstack meraki \
-mesibo messagebird metaapi metabase metrilo mindmeister miro mistral mixmax mixpanel monday mongodb monkeylearn \
-moonclerk moosend moralis morningstar mrticktock myfreshworks myintervals nasdaq nasdaqdatalink neo4j neutrino \
-newrelic newsapi newscatcher newsdata nexmo nftport ngrok nicereply nimble noticeable notion novita nozbe npmjs nuget \
-nugetapi numverify nutritionix nvapi nylas nytimes oanda octopus okta omnisend onedesk onelogin onepagecrm onesignal \
-onwater oopspam openai openaq opencage openexchangerates opengraphr openrouter openuv openvpn openweather \
-openweathermap opsgenie optidash optimizely oracle overloop owlbot packagecloud paddle pagarme pagerduty pagespeed \
-pandadoc pandascore paperform paralleldots parsehub parseur partnerstack passbase pastebin paymo paymongo paypal \
-paystack pdflayer pdfshift peopledatalabs pepipost perplexity phraseaccess pinata pinecone pingdom pipedream pipedrive \
-pivotaltracker pixabay plaid planetscale planview planyo plivo pollsapi poloniex polygon portainer positionstack \
-postageapp postbacks posthog postman postmark powerbi powrbot prefect prodpad prospectcrm prospectio protocolsio \
-proxycrawl publit pubnub pulumi purestake pushbullet pusher pushover pyowm pypi qase qualaroo qualtrics quandl qubole \
-quickbase quickbooks quicknode rapidapi raven rawg razorpay reachmail readme reallysimplesystems rebrandly recruitee \
-reddit redhat redis refiner removebg rentman repairshopr replicate replyio requestfinance resend restpack \
-restpackhtmltopdf restpackscreenshot retellai retool revampcrm ringcentral riteapi ritekit robinhood rocketreach \
-rockset rollbar roninapp rootly route4me rownd rubygems runpod runrunit salesblink salescookie salesflare salesforce \
-salesloft salesmate sanity satismeter saucelabs scaleway schemafree scraperapi scraperbox scrapersite scrapestack \
-scrapfly scrapingant scrapingbee screenshotapi screenshotlayer searchapi securitytrails selectpdf semantria semaphore \
-sendbird sendbirdorganization sendgrid sendinblue sentry serpapi serper serphouse serpstack sheety sherpadesk shipday \
-shipengine shippo shodan shopify shortcut shotstack shutterstock signable signalwire signaturit signupgenius signwell \
-sigopt simfin simplesat simplybook simplynoted simvoly sinchmessage sirv siteleaf skrapp skybiometry skyscanner slack \
-smartsheet smartystreets smooch snipcart snowflake snyk snykkey socrata softr sonarcloud sonarqube sourcegraph \
-sparkpost speechmatics speechtextai splunk splunkobservability spoonacular sportmonks sportradar sportsmonk spotify \
-square squareapp squarespace squareup squidex sslmate stability stackhawk stackoverflow statsig statuscake statuspage \
-statuspal stitchdata stockdata storecove stormboard stormglass storyblok storychief strava stripe stripo stytch \
-sugester sumologic supabase supernotes superplanning surveyanyplace surveybot surveymonkey surveysparrow survicate \
-svix swiftype tableau tailscale talkdesk tallyfy tatumio tavily taxjar teamgate teamviewer teamwork teamworkcrm \
-teamworkdesk teamworkspaces technicalanalysis tefter telegram teletype telnyx tencent terraform testiny textmagic \
-textrazor theoddsapi thingsboard thinkific thousandeyes threatconnect ticketmaster tickettailor tiingo timecamp \
-timezoneapi tineswebhook tly tmetric todoist togetherai toggltrack tokeet tomorrowio tomtom tradier transferwise \
-travelpayouts travisci trello trilium truenas trufflehog tunnelblick twelvedata twilio twist twitch twitter tyntec \
-typeform typetalk ubidots uclassify unifyid unplugg unsplash upcdatabase updown uplead uploadcare uploadthing upstash \
-uptimerobot uptrace upwave urlscan userflow userstack vatlayer vault veevavault veracode vercel veriphone versioneye \
-viewneo vimeo virustotal visualcrossing visualstudio voicegain voicify voodoosms vouchery vpnapi vultr vyte wakatime \
-walkscore wandb wassenger weatherapi weatherbit weatherstack web3storage webex webflow webscraper webscraping wepay \
-whatconverts whoxy wistia wiz woocommerce wordpress wordsapi workato workos worksnaps workstack worldcoinindex \
-worldweather wrike xai xata yandex yelp ynab youneedabudget yousign youtube zapier zapierwebhook zendesk zenkitapi \
-zenrows zenscrape zenserp zeplin zerobounce zerossl zerotier zipapi zipbooks zipcodeapi zipcodebase zoho zohocrm \
-zonkafeedback zulip zulipchat";
+braintrust brandfetch braze brevo brightdata broadcom browserless browserstack browshot bscscan buddyns budibase \
+bugherd bugsnag buildkite bulbul bulksms bunnycdn buttercms buzzsprout caflou calendarific calendly calorieninja \
+campayn cannyio canva capsulecrm captaindata carboninterface cashboard caspio censys centralstation cerebras cexio \
+chaingateway chainstack chargify chartmogul chatbot chatfuel chatfule checio checklyhq checkvist cicero circleci cisco \
+clarifai claude clearbit clerk clickhelp clickhouse clicksend clickup cliengo clientary clinchpad clockify \
+clockworksms clojars closecrm cloudconvert cloudelements cloudflare cloudimage cloudinary cloudmersive cloudplan \
+cloudsight cloudsmith cloudways cloverly cloze clustdoc cockroachdb cockroachlabs coda codacy codeclimate codecov \
+codemagic codequiry coderwall cohere coinapi coinbase coincap coingecko coinlayer coinlib coinmarketcap collect2 \
+column commercejs companyhub configcat confluent contentful contentstack conversiontools convertapi convertkit convier \
+copyleaks coqui couchbase countrylayer covalent coveralls craftmypdf cratesio crossbrowsertesting crowdin crowdstrike \
+cryptocompare currencycloud currencyfreaks currencylayer currencyscoop currentsapi customerguru customerio d7network \
+dailyco dandelion dareboost databento databox databricks datadog datagov debounce deepai deepgram deepl deepseek \
+delighted demio denodeploy deputy detectify detectlanguage devcycle devin dfuse diffbot diggernaut digicert \
+digitalocean digitaloceanv2 discogs discord discourse disqus ditto dnscheck dnsimple docker dockerhub docparser documo \
+docusign doppler dotdigital dotmailer dovico dreamstudio dronahq droneci dropbox dtrack duffel duply dwolla dynadot \
+dynalist dynatrace dyspatch eagleeyenetworks easyinsight easypost ecostruxure edamam edenai eightxeight elasticemail \
+elasticsearch elevenlabs enablex endorlabs enigma enrichcrm envoy eodhd eraser etherscan ethplorer etsy eventbrite \
+everhour exchangerate exchangerates exportsdk extractorapi facebook faceplusplus factset fastforex fastly fastspring \
+fathom faunadb faveo feedier fetchrss fibery figma fileio filestack finage financialmodelingprep findl finerworks \
+finicity finnhub firebase firecrawl fireworksai fixerio flatio fleetbase flexport flickr flightapi flightlabs \
+flightstats flowflu flutterwave flyio fmfw formbucket formcraft formio formsite foursquare frameio freemius freshbooks \
+freshdesk freshsales freshservice friendlycaptcha fulcrum fullcontact fullstory funtranslations fxmarket gcp \
+geckoboard gemini gengo geoapify geocode geocodify geocodio geoipifi getaddress getblock getemail getemails getgeoapi \
+getgist getresponse getsandbox ghost giphy gitee github gitlab gitter glassnode gnews gocanvas gocardless godaddy \
+goldapi goodday googleapi googlemaps gotenberg gradle grafana graphcms graphhopper greptile groovehq groq \
+grubhub gtmetrix guardianapi gumroad gyazo happi happyscribe harness harvest hashicorp hasura haveibeenpwned \
+heatmapapi helicone hellosign helpcrunch helpscout hereapi heroku hiveage holidayapi holistic honeybadger honeycomb \
+hotjar html2pdf htmlcsstoimage hubspot huggingface humanity hunter hunterio hybiscus hyperbrowser hypertrack ibm \
+iconfinder iexapis iexcloud imagekit imagga imgix imgur impala infobip infracost infura insightly instabot instamojo \
+integromat intercom interseller intra42 intrinio invoiceocean ionic ip2location ipapi ipdata ipgeolocation ipify \
+ipinfo ipinfodb ipquality ipqualityscore ipregistry ipstack iterable jamf jasper jdbc jenkins jfrog jigsawstack jira \
+jotform jumpcloud jupiterone juro kaggle kakao kanban kanbantool karmacrm keenio kibana kickbox kinde klaviyo \
+klipfolio knapsackpro kommo kontent korbit kraken kubernetes kucoin kylas landbot langchain langfuse langsmith \
+languagelayer larksuite lastfm launchdarkly ldap leadfeeder lemlist lemonsqueezy lendflow lessannoyingcrm lexigram \
+lexoffice linear linemessaging linenotify linkedin linkpreview liveagent livestorm loadmill lob locationiq logdna \
+loggly loginradius logrocket logz logzio lokalise looker loyverse lunchmoney luno m3o macaddress madkudu magento \
+magicbell mailboxlayer mailchimp mailerlite mailersend mailgun mailjet mailjetsms mailmodo mailsac mailtrap mandrill \
+mapbox mapquest maptiler marketstack mattermost mavenlink maxmind meaningcloud measurementprotocol mediastack \
+meistertask memberstack meraki mesibo messagebird metaapi metabase metrilo microsoft microsoftteams mindmeister miro \
+mistral mixmax mixpanel mockaroo monday mongodb monkeylearn moonclerk moosend moralis morningstar mrticktock msteams \
+mux myfreshworks myintervals nasdaq nasdaqdatalink neo4j nethunt netlify netrc netsuite neutrino newrelic newsapi \
+newscatcher newsdata nexmo nftport ngc ngrok nicereply nightfall nimble noticeable notion novita nozbe npm npmjs nuget \
+nugetapi numverify nutritionix nvapi nylas nytimes oanda octopus odbc okta omnisend onedesk onelogin onepagecrm \
+onesignal onfleet onwater oopspam openai openaiadmin openaq opencage opencagedata openexchangerates opengraphr \
+openrouter openshift openuv openvpn openweather openweathermap opsgenie optidash optimizely oracle overloop owlbot \
+packagecloud paddle pagarme pagerduty pagespeed pandadoc pandascore paperform paralleldots parsehub parseur particleio \
+partnerstack passbase pastebin paydirtapp paymo paymoapp paymongo paypal paystack pdflayer pdfshift peopledatalabs \
+pepipost perplexity pganalyze photoroom phraseaccess pinata pinecone pingdom pipedream pipedrive pivotaltracker \
+pixabay plaid planetscale planview planviewleankit planyo plivo podio pollsapi poloniex polygon portainer \
+positionstack postageapp postbacks postgres posthog postman postmark powerbi powrbot prefect privateai prodpad \
+prospectcrm prospectio protocolsio proxycrawl psexec publit pubnub pulumi purestake pushbullet pusher pushover pyowm \
+pypi qase qualaroo qualtrics quandl qubole quickbase quickbooks quicknode rabbitmq railway railwayapp rapidapi raven \
+rawg razorpay reachmail readme reallysimplesystems rebrandly recaptcha recharge rechargepayments recruitee reddit \
+redhat redis refiner removebg rentman repairshopr replicate replyio requestfinance resend restpack restpackhtmltopdf \
+restpackscreenshot retellai retool revampcrm ringcentral riteapi ritekit roaring robinhood robinhoodcrypto rocketreach \
+rockset rollbar roninapp rootly route4me rownd rubygems runpod runrunit saladcloud salesblink salescookie salesflare \
+salesforce salesloft salesmate sanity satismeter saucelabs scaleway scalingo scalr schemafree scrapeowl scraperapi \
+scraperbox scrapersite scrapestack scrapfly scrapingant scrapingbee screenshotapi screenshotlayer scrutinizerci \
+searchapi securitytrails selectpdf semantria semaphore sendbird sendbirdorganization sendgrid sendinblue sentry \
+serpapi serper serphouse serpstack settlemint sheety sherpadesk shipday shipengine shippo shodan shopify shortcut \
+shotstack shutterstock sidekiq signable signalwire signaturit signupgenius signwell sigopt simfin simplesat simplybook \
+simplynoted simvoly sinchmessage sirv siteleaf skrapp skrappio skybiometry skyscanner slack smartsheet smartsheets \
+smartystreets smooch snipcart snowflake snyk snykkey socrata softr solarwinds sonar sonarcloud sonarqube sourcegraph \
+sourcegraphcody sparkpost spectralops speechmatics speechtext speechtextai splunk splunkobservability spoonacular sportmonks \
+sportradar sportsmonk spotify sqlserver square squareapp squarespace squareup squidex sslmate stability stackhawk \
+stackoverflow statsig statuscake statuspage statuspal stitchdata stockdata storecove stormboard stormglass storyblok \
+storychief strava streak stripe stripo stytch sugester sumologic supabase supernotes supernotesapi superplanning \
+surveyanyplace surveybot surveymonkey surveysparrow survicate svix swiftype tableau tailscale talkdesk tallyfy tatumio \
+tavily taxjar teamgate teamviewer teamwork teamworkcrm teamworkdesk teamworkspaces technicalanalysis tefter telegram \
+teletype telnyx tencent terraform testingbot testiny textmagic textrazor theoddsapi thingsboard thinkific thousandeyes \
+threatconnect ticketmaster tickettailor tiingo timecamp timezoneapi tineswebhook tly tmetric todoist togetherai \
+toggltrack tokeet tomorrowio tomtom tradier transferwise travelpayouts travisci trello trilium truenas trufflehog \
+tunnelblick twelvedata twilio twist twitch twitchtv twitter tyntec typeform typetalk ubidots uclassify unifyid unplugg \
+unsplash upcdatabase updown uplead uploadcare uploadthing upstash uptimerobot uptrace upwave urlscan userflow \
+userstack vagrantcloud vatlayer vault vbout veevavault veracode vercel verimail veriphone versioneye viewneo vimeo \
+virustotal visualcrossing visualstudio voiceflow voicegain voicify voodoosms vouchery vpnapi vultr vyte wakatime \
+walkscore wandb wassenger weatherapi weatherbit weatherstack web3storage webex webflow webscraper webscraping \
+websitepulse weightsandbiases wepay whatconverts whoxy wireguard wistia wiz woocommerce wordpress wordsapi workato \
+workday workos worksnaps workstack worldcoinindex worldweather wrike xai xata yandex yelp ynab youneedabudget yousign \
+youtube zapier zapierwebhook zendesk zenkit zenkitapi zenrows zenscrape zenserp zeplin zerobounce zerossl zerotier \
+zipapi zipbooks zipcodeapi zipcodebase zoho zohocrm zonkafeedback zulip zulipchat";
 
 #[cfg(test)]
 mod tests {

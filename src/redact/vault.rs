@@ -3,7 +3,7 @@
 //! In memory only. A value gets one placeholder, `[REDACTED:key]` after the first name it was found under by the strongest
 //! rule, `#2` when that name had another value already.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use zeroize::Zeroizing;
 
@@ -26,6 +26,8 @@ pub struct Vault {
     names: BTreeMap<String, u32>,
     /// Values that the user allowed or typed: never looked for elsewhere.
     harmless: Vec<String>,
+    /// Values that requests send as identifiers, in lower case: looking random makes none of them a secret.
+    identifiers: BTreeSet<String>,
     /// Cookies are looked for everywhere, also those made of words.
     thorough: bool,
     matcher: Matcher,
@@ -79,9 +81,8 @@ impl Vault {
 
     /// Keeps a value that a request sends as an identifier; bounded.
     pub fn identify(&mut self, value: &str) {
-        let value = value.to_lowercase();
-        if self.harmless.len() < 1000 && !self.harmless.contains(&value) {
-            self.harmless.push(value);
+        if self.identifiers.len() < 1000 {
+            self.identifiers.insert(value.to_lowercase());
         }
     }
 
@@ -90,8 +91,9 @@ impl Vault {
         self.harmless.extend(harmless);
         self.sealed = true;
         for known in &mut self.known {
-            known.dropped =
-                known.why == Why::Entropy && self.harmless.contains(&known.value.to_lowercase());
+            let value = known.value.to_lowercase();
+            known.dropped = known.why == Why::Entropy
+                && (self.harmless.contains(&value) || self.identifiers.contains(&value));
         }
         let kept: Vec<usize> =
             (0..self.known.len()).filter(|it| !self.known[*it].dropped).collect();
@@ -342,6 +344,23 @@ mod tests {
             it.propagate("a abc123def456, xabc123def456 zzz999yyy888", |_| ()).unwrap(),
             "a [REDACTED:x-csrf], x[REDACTED:x-csrf] [REDACTED:x-csrf#2]"
         );
+    }
+
+    #[test]
+    fn an_identifier_is_exempt_from_the_entropy_rule_alone() {
+        for (why, hidden) in
+            [(Why::Cookie, true), (Why::Key, true), (Why::Format, true), (Why::Entropy, false)]
+        {
+            let mut it = Vault::default();
+            it.identify("q9zx-81kd-uw3m-e5vb");
+            it.learn("sid", "q9zx-81kd-uw3m-e5vb", why);
+            it.seal(Vec::new());
+            assert_eq!(
+                it.propagate("was q9zx-81kd-uw3m-e5vb", |_| ()).is_some(),
+                hidden,
+                "{why:?}"
+            );
+        }
     }
 
     #[test]

@@ -127,6 +127,18 @@ impl Walk<'_> {
             let new = self.sink.secret(key, value, why);
             return new.or_else(|| self.sink.plain(value));
         }
+        // As `curl -u` takes it.
+        if place != Place::Answer
+            && self.rules.class(key, place) == KeyClass::Silent
+            && key.to_ascii_lowercase().ends_with("user")
+            && !value.contains(char::is_whitespace)
+            && let Some((_, password)) = value.split_once(':')
+            && password.len() >= 6
+            && !password.starts_with('/')
+            && let Some(new) = self.sink.secret(key, value, Why::Key)
+        {
+            return Some(new);
+        }
         if value.len() >= 15 && value.contains(|c: char| c.is_whitespace() || "{\"<".contains(c)) {
             return self.text(value, Prose::Spoken);
         }
@@ -317,15 +329,10 @@ impl Walk<'_> {
             Some(at) => {
                 let rest = &front[at + 3..];
                 let end = at + 3 + rest.find('/').unwrap_or(rest.len());
-                // A password may hold a slash; the last `@` before the host ends it.
+                // Where a program connects to, a password may hold a slash: the last `@` ends it.
+                let web = ["http", "https", "ws", "wss"].contains(&&front[..at]);
                 let end = match rest.rfind('@') {
-                    Some(last)
-                        if at + 3 + last > end
-                            && rest[..last].contains(':')
-                            && !rest[..last].contains('/') =>
-                    {
-                        at + 3 + last
-                    }
+                    Some(last) if !web && rest[..last].contains(':') => end.max(at + 3 + last + 1),
                     _ => end,
                 };
                 (front[..end].to_owned(), &front[end..])
@@ -351,14 +358,8 @@ impl Walk<'_> {
             head = format!("{scheme}://{}@{host}", percent(&new));
             changed = true;
         }
-        let new = match path.rsplit_once('/') {
-            // Web hooks are addressed by their secret.
-            Some((front, last)) if head.contains("://hooks.") && last.len() >= 16 => self
-                .sink
-                .secret("webhook", last, Why::Key)
-                .map(|new| format!("{front}/{}", percent(&new))),
-            _ => self.path(path),
-        };
+        // Web hooks are addressed by their secret.
+        let new = self.path_at(path, head.contains("://hooks."));
         let mut out = head;
         changed |= new.is_some();
         out.push_str(new.as_deref().unwrap_or(path));
@@ -377,12 +378,17 @@ impl Walk<'_> {
 
     /// A URL's path: known values anywhere, credentials by format, and what follows `reset` and the like.
     pub fn path(&mut self, path: &str) -> Option<String> {
+        self.path_at(path, false)
+    }
+
+    fn path_at(&mut self, path: &str, mut hook: bool) -> Option<String> {
         if path.len() < 2 {
             return None;
         }
         let mut out = Vec::new();
         let mut changed = false;
         let mut before = "";
+        let last = path.rsplit('/').next();
         for segment in path.split('/') {
             let plain = decode_percent(segment);
             let new = if let Some((name, value)) = plain.split_once('=')
@@ -394,6 +400,8 @@ impl Walk<'_> {
                 new.map(|new| percent(&plain.replace(value, &new)))
             } else if formats::known(&plain).is_some() {
                 self.sink.secret("path", &plain, Why::Format).map(|it| percent(&it))
+            } else if hook && plain.len() >= 16 && (looks_issued(&plain) || Some(segment) == last) {
+                self.sink.secret("webhook", &plain, Why::Key).map(|it| percent(&it))
             } else if GRANTS.contains(&before) && plain.len() >= 16 && looks_issued(&plain) {
                 self.sink.secret(before, &plain, Why::Key).map(|it| percent(&it))
             } else {
@@ -403,6 +411,7 @@ impl Walk<'_> {
             changed |= new.is_some();
             out.push(new.unwrap_or_else(|| segment.to_owned()));
             before = segment;
+            hook |= segment.starts_with("webhook");
         }
         changed.then(|| out.join("/"))
     }
