@@ -295,6 +295,37 @@ fn allowed_names_are_kept() {
 }
 
 #[test]
+fn secrets_inside_values() {
+    for (key, value, kept) in [
+        (
+            "line",
+            "curl -H 'Authorization: Bearer q9ZxKd81uw3mZ' x",
+            "curl -H 'Authorization: Bearer ",
+        ),
+        (
+            "u",
+            "https://chat.example/api/webhooks/2370171308503301/hdfkjlfossxidotremal",
+            "/2370171308503301/",
+        ),
+        ("u", "https://hooks.chat.example/services/T0/B0/hdfkjlfossxidotremal", "/services/T0/B0/"),
+        ("db", "postgres://ann:q9Z/xKd81@db.example/shop", "@db.example/shop"),
+        ("user", "johns:h0pk1ns~21s", ""),
+    ] {
+        let mut it = Redactor::new(&RedactSettings::default());
+        let mut both = || {
+            let mut json = json!({ key: value });
+            it.json(&mut json, Place::Json);
+            it.write();
+            it.json(&mut json, Place::Json);
+            json[key].as_str().unwrap().to_owned()
+        };
+        let new = both();
+        let secret = ["q9ZxKd81uw3mZ", "hdfkjlfossxidotremal", "xKd81", "h0pk1ns~21s"];
+        assert!(new.contains(kept) && secret.iter().all(|it| !new.contains(it)), "{new}");
+    }
+}
+
+#[test]
 fn secrets_in_tasks() {
     for (secret, task) in [
         (true, "log in with password=letmein and list orders"),

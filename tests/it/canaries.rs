@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use aho_corasick::AhoCorasick;
 use axum::{
     Json, Router,
     body::Bytes,
@@ -328,24 +329,28 @@ fn forms(canary: &str) -> Vec<String> {
     out
 }
 
-/// Every form of every canary, looked for at once.
+/// Every form of every canary, looked for at once: a browser's profile is large.
 struct Hunt {
-    forms: Vec<(usize, String)>,
+    /// Which canary a form is of.
+    owners: Vec<usize>,
+    forms: AhoCorasick,
 }
 
 impl Hunt {
     fn new(all: &[String]) -> Self {
-        let forms = all.iter().enumerate();
-        Self { forms: forms.flat_map(|(i, it)| forms_of(i, it)).collect() }
+        let (owners, forms): (Vec<usize>, Vec<String>) =
+            all.iter().enumerate().flat_map(|(i, it)| forms_of(i, it)).unzip();
+        Self { owners, forms: AhoCorasick::new(&forms).unwrap() }
     }
 
     fn through(&self, place: &str, bytes: &[u8], caught: &mut Vec<String>) {
-        let text = String::from_utf8_lossy(bytes);
-        for (i, form) in self.forms.iter().filter(|it| text.contains(&it.1)) {
-            let at = text.find(form.as_str()).unwrap();
-            let around: String = text[..at].chars().rev().take(60).collect();
-            let around: String = around.chars().rev().collect();
-            caught.push(format!("{place}: canary {i} after {around:?}"));
+        for hit in self.forms.find_iter(bytes) {
+            let around = &bytes[hit.start().saturating_sub(60)..hit.start()];
+            let canary = self.owners[hit.pattern().as_usize()];
+            caught.push(format!(
+                "{place}: canary {canary} after {:?}",
+                around.escape_ascii().to_string()
+            ));
         }
     }
 
