@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     artifacts::recording::{ActionKind, BlockedRequest, Driver, TargetKind},
-    egress::EgressPolicy,
+    egress::{EgressPolicy, site_of},
     error::{Code, Error, Result},
     recipe::model::TransportKind,
     redact::raw::RawRecording,
@@ -293,10 +293,14 @@ impl Context {
         page::meta(&self.shared.cdp, &frame, name).await.map_err(|err| self.page_fault(err))
     }
 
-    /// The value of a cookie that the page's host has, `HttpOnly` or not; the nearest domain wins.
-    pub async fn cookie(&self, name: &str) -> Result<Option<String>> {
+    /// The value of a cookie that the page's host has, `HttpOnly` or not, for a request to `to`; the nearest domain wins. For
+    /// another site than the page's there is none.
+    pub async fn cookie(&self, name: &str, to: &str) -> Result<Option<String>> {
         let frame = self.shared.main_frame().await.map_err(|err| self.page_fault(err))?;
         let url = page::url(&self.shared.cdp, &frame).await.map_err(|err| self.page_fault(err))?;
+        if site_of(&url) != site_of(to) {
+            return Ok(None);
+        }
         let host = Url::parse(&url)
             .ok()
             .and_then(|it| it.host_str().map(str::to_owned))

@@ -6,7 +6,7 @@ use super::{
     wire::{self, clean},
 };
 use crate::{
-    egress::EgressPolicy,
+    egress::{EgressPolicy, site_of},
     error::Result,
     ids::RecipeName,
     recipe::{
@@ -142,10 +142,15 @@ fn transport(it: &Recipe) -> String {
         TransportKind::ContextRequest => format!(
             "the client with a session: a headless browser opens {page}, and its cookies go with the request"
         ),
-        _ if it.verification.is_none() => {
-            "the client alone, not tried yet: no browser, no cookies".to_owned()
+        _ => {
+            let tried = if it.verification.is_none() { ", not tried yet" } else { "" };
+            let page = if it.auth.is_none() && site_of(page) == site_of(&it.request.url) {
+                format!("; where it gets no connection, once more in a browser that opens {page}")
+            } else {
+                String::new()
+            };
+            format!("the client alone{tried}: no browser, no cookies{page}")
         }
-        _ => "the client alone: no browser, no cookies".to_owned(),
     }
 }
 

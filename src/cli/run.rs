@@ -12,7 +12,7 @@ use super::{
     wire::{self, Place, clean},
 };
 use crate::{
-    egress::{EgressPolicy, limits::Permit},
+    egress::{EgressPolicy, limits::Permit, site_of},
     error::{Code, Error, Result},
     ids::RecipeName,
     pipeline::{BrowserPool, Sessions},
@@ -149,7 +149,7 @@ impl Call<'_> {
         let Some(kind) = tier_up(kind).filter(|_| fallback == Fallback::Allowed) else {
             return Ok(first);
         };
-        if !steps_up(self.compiled, &first) {
+        if !steps_up(self.recipe, self.compiled, &first) {
             return Ok(first);
         }
         let error = first.error.as_deref().unwrap_or_default();
@@ -192,11 +192,13 @@ const fn tier_up(kind: TransportKind) -> Option<TransportKind> {
 }
 
 /// One tier up, once (seed 2.2), and only where the transport failed: an answer, or a refusal of ours, is not asked again.
-fn steps_up(compiled: &Compiled, failed: &RecipeRunResult) -> bool {
+/// A page of another site is opened only where that was proven to be needed.
+fn steps_up(recipe: &Recipe, compiled: &Compiled, failed: &RecipeRunResult) -> bool {
     let code = failed.error_code.and_then(Code::from_wire);
     matches!(code, Some(Code::Timeout | Code::ConnectFailed))
         && compiled.repeatable()
         && !compiled.has_key()
+        && site_of(&recipe.source_url) == site_of(&recipe.request.url)
 }
 
 fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {

@@ -99,12 +99,15 @@ pub fn out<T: Serialize>(value: &T) {
 
 /// JSON escapes the control characters of ASCII alone; terminals obey those after DEL as well. They can only stand in strings.
 fn harmless(json: String) -> String {
-    if !json.chars().any(|it| it.is_control() && it != '\n') {
+    if !json.chars().any(|it| is_strange(it) && it != '\n') {
         return json;
     }
     let escaped = |it: char| match it {
         '\n' => it.to_string(),
-        it if it.is_control() => format!("\\u{:04x}", u32::from(it)),
+        it if is_strange(it) => {
+            let mut units = [0; 2];
+            it.encode_utf16(&mut units).iter().map(|it| format!("\\u{it:04x}")).collect()
+        }
         it => it.to_string(),
     };
     json.chars().map(escaped).collect()
@@ -120,7 +123,17 @@ pub fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Text of a stranger, for a terminal: without control characters but line breaks.
+/// Text of a stranger, for a terminal: without control characters but line breaks, and without what turns a line around or
+/// cannot be seen.
 pub fn clean(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() && it != '\n' { '\u{fffd}' } else { it }).collect()
+    text.chars().map(|it| if is_strange(it) && it != '\n' { '\u{fffd}' } else { it }).collect()
+}
+
+/// Control characters, and format characters of Unicode that change how their surroundings are read. Joiners (U+200C, U+200D)
+/// belong to words and pictures and stay.
+fn is_strange(it: char) -> bool {
+    it.is_control()
+        || matches!(it,
+            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -109,6 +109,13 @@ impl Entry {
             .or_else(|| number(response, "bodySize").filter(|it| *it >= 0))
             .map(|it| it as u64);
         let request_body = post_data(request, &request_headers);
+        let mut request_headers = request_headers;
+        // What the body is decides how it is read, and what is a secret in it.
+        if find(&request_headers, "content-type").is_none()
+            && let Some(it) = request.get("postData").and_then(|it| text(it, "mimeType"))
+        {
+            request_headers.push(("content-type".to_owned(), it.to_owned()));
+        }
         Some(Self {
             raw: RawExchange {
                 method,

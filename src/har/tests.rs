@@ -232,6 +232,19 @@ fn only_the_web_is_imported() {
 }
 
 #[test]
+fn a_body_is_what_post_data_says_where_no_header_does() {
+    let part = "--XX\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nTr0ub4dor-x9\r\n--XX--\r\n";
+    let har = log(
+        "x",
+        json!([{"request": {"method": "POST", "url": "https://a.example/", "headers": [],
+            "postData": {"mimeType": "multipart/form-data; boundary=XX", "text": part}}, "response": {"status": 200}}]),
+    );
+    let redacted = crate::redact::redact(read(&har).recording, &RedactSettings::default());
+    let stored = serde_json::to_string(&redacted.recording).unwrap();
+    assert!(stored.contains("password") && !stored.contains("Tr0ub4dor"), "{stored}");
+}
+
+#[test]
 fn lies_about_sizes_and_codings_are_bounded() {
     use std::io::Write as _;
     let bomb = {

@@ -101,9 +101,10 @@ impl Session {
         let mut out = BTreeMap::new();
         for slot in &recipe.slots {
             let (value, what) = match &slot.from {
-                SlotSource::Cookie { name } => {
-                    (self.context.cookie(name).await?, format!("cookie `{name}`"))
-                }
+                SlotSource::Cookie { name } => (
+                    self.context.cookie(name, &recipe.request.url).await?,
+                    format!("cookie `{name}`"),
+                ),
                 SlotSource::Meta { name } => {
                     (self.context.meta(name).await?, format!("meta `{name}`"))
                 }

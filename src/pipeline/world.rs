@@ -156,7 +156,7 @@ impl<'a> World<'a> {
             self.open_page().await?;
         }
         let mut values = call.values.clone();
-        values.extend(self.fill(call.slots, call.transport).await?);
+        values.extend(self.fill(call.slots, call.transport, &call.request.url).await?);
         let outgoing = prepare_request(call.request, call.parameters, &values)?;
         self.pace(&outgoing.url).await;
         self.replays += 1;
@@ -184,11 +184,12 @@ impl<'a> World<'a> {
         Ok(context.transport(kind))
     }
 
-    /// Values of the slots, each from where it comes from.
+    /// Values of the slots of a request to `to`, each from where it comes from.
     async fn fill(
         &mut self,
         slots: &[Slot],
         transport: TransportKind,
+        to: &str,
     ) -> Result<BTreeMap<String, String>> {
         let mut out = BTreeMap::new();
         let mut chained = Vec::new();
@@ -214,7 +215,7 @@ impl<'a> World<'a> {
                 }
                 SlotSource::Cookie { name } => {
                     let value = match context {
-                        Some(it) => it.cookie(name).await?,
+                        Some(it) => it.cookie(name, to).await?,
                         None => None,
                     };
                     out.insert(slot.name.clone(), found(value, &format!("cookie `{name}`"))?);

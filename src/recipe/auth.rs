@@ -20,9 +20,21 @@ use crate::{
 
 const PREFIX: &str = "COMMIS_AUTH_";
 const MAX_NAME: usize = 128;
-/// Headers that a redirect may carry to another origin, or that mean something else.
-const OTHERS: &[&str] =
-    &["accept", "accept-language", "content-type", "origin", "referer", "user-agent"];
+/// Headers that a redirect may carry to another origin, or that mean something else: some of them servers repeat in links.
+const OTHERS: &[&str] = &[
+    "accept",
+    "accept-language",
+    "content-disposition",
+    "content-type",
+    "forwarded",
+    "if-match",
+    "if-none-match",
+    "origin",
+    "range",
+    "referer",
+    "user-agent",
+    "x-http-method-override",
+];
 
 /// The rules of the language. Fails with `RECIPE_INVALID`.
 pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
@@ -42,7 +54,9 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
             return Err(invalid("bearer and basic name neither header nor query".to_owned()));
         }
         (AuthKind::ApiKey, Some(name), None) => {
-            let fits = is_token(name) && !OTHERS.contains(&name.as_str());
+            let fits = is_token(name)
+                && !OTHERS.contains(&name.as_str())
+                && !name.starts_with("x-forwarded-");
             if !fits || is_forbidden(name) && name != "authorization" {
                 let shown: String = name.escape_debug().take(60).collect();
                 return Err(invalid(format!("`{shown}` is not a header for a key")));
@@ -62,6 +76,13 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
         (AuthKind::ApiKey, ..) => {
             return Err(invalid("api_key needs either `header` or `query`".to_owned()));
         }
+    }
+    // A redirect may repeat the query, or a header's value in its target: there must be nobody else to tell.
+    if recipe.request.allowed_domains.len() > 1 {
+        return Err(invalid(
+            "a recipe with a key reaches the host of its request alone".to_owned(),
+        )
+        .hint("list that host, and no other, in allowed_domains"));
     }
     let url = Url::parse(&recipe.request.url).ok();
     if !url.as_ref().is_some_and(|it| it.scheme() == "https" || is_test(it)) {

@@ -4,9 +4,12 @@ use super::*;
 use crate::recipe::yaml;
 
 fn recipe(auth: &str, more: &str, url: &str) -> Result<Recipe> {
+    let host = url.split('/').nth(2).unwrap_or_default();
+    let more_hosts = if auth.contains("Wide") { ", b.com" } else { "" };
+    let auth = auth.replace("Wide", "KEY");
     yaml::parse(&format!(
         "{{version: 1, name: x, task: t, status: draft, source_url: 'https://a.com/', auth: {auth}, {more} \
-         request: {{method: GET, url: '{url}', allowed_domains: [a.com, a.test], \
+         request: {{method: GET, url: '{url}', allowed_domains: [{host}{more_hosts}], \
          headers: {{x-own: v}}, query: [{{name: own, value: v}}]}}, response: {{type: json}}}}"
     ))
 }
@@ -36,6 +39,12 @@ fn what_auth_may_say() {
         ("{type: api_key, header: proxy-authorization, env: KEY}", false),
         // It would follow a redirect to another origin.
         ("{type: api_key, header: accept-language, env: KEY}", false),
+        // Servers repeat these in links.
+        ("{type: api_key, header: x-forwarded-host, env: KEY}", false),
+        ("{type: api_key, header: forwarded, env: KEY}", false),
+        // A redirect to the other host could repeat the query.
+        ("{type: api_key, query: key, env: Wide}", false),
+        ("{type: bearer, env: Wide}", false),
         ("{type: api_key, header: x-own, env: KEY}", false),
         ("{type: api_key, query: own, env: KEY}", false),
         ("{type: api_key, query: '', env: KEY}", false),

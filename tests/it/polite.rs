@@ -128,6 +128,14 @@ fn what_the_client_alone_cannot_fetch_is_fetched_in_a_session() {
         (&it["transport_used"], &it["fallback_from"]),
         (&json!("context_request"), &json!("public_http"))
     );
+    // No page of another site is opened for it.
+    let elsewhere = get("http://endless.test/browsers-only", JSON)
+        .replace("source_url: 'http://endless.test/'", "source_url: 'http://museum.test/'");
+    home.recipe("other", &elsewhere.replace("name: it", "name: other"));
+    let other = ["recipe", "run", "other", "--draft", "--json", "--test-host", &web.test_host];
+    let (_, it) = home.json(&other);
+    assert_eq!((&it["success"], &it["fallback_from"]), (&json!(false), &Value::Null), "{it}");
+    assert_eq!(hits(&web, "museum.test GET /"), 0);
     // Proof is by the transport that was asked for.
     let (exit, it) =
         home.json(&["recipe", "verify", "it", "--json", "--test-host", &web.test_host]);

@@ -229,8 +229,9 @@ async fn fetch_in_the_page() {
     context.open("http://shop.test/", Duration::from_secs(10)).await.unwrap();
     assert_eq!(context.meta("csrf").await.unwrap().as_deref(), Some("tok-123"));
     assert_eq!(context.meta("other").await.unwrap(), None);
-    assert_eq!(context.cookie("sid").await.unwrap().as_deref(), Some("abc"));
-    assert_eq!(context.cookie("nope").await.unwrap(), None);
+    assert_eq!(context.cookie("sid", "http://shop.test/x").await.unwrap().as_deref(), Some("abc"));
+    assert_eq!(context.cookie("nope", "http://shop.test/x").await.unwrap(), None);
+    assert_eq!(context.cookie("sid", "http://other.test/x").await.unwrap(), None);
     let transport = context.in_page_fetch();
     let get = |url: &str| Outgoing {
         method: "GET".to_owned(),
