@@ -182,7 +182,10 @@ fn start(cli: Cli) -> Result<u8> {
 
 /// Redacted, without control characters but line breaks.
 fn printable(text: &str) -> String {
-    crate::redact::message(text).chars().filter(|it| *it == '\n' || !it.is_control()).collect()
+    crate::redact::message(text)
+        .chars()
+        .filter(|it| *it == '\n' || !wire::is_strange(*it))
+        .collect()
 }
 
 /// `error: message`, then the hint; as JSON on stdout where the command was asked for JSON.

@@ -131,7 +131,7 @@ pub fn clean(text: &str) -> String {
 
 /// Control characters, and format characters of Unicode that change how their surroundings are read. Joiners (U+200C, U+200D)
 /// belong to words and pictures and stay.
-fn is_strange(it: char) -> bool {
+pub fn is_strange(it: char) -> bool {
     it.is_control()
         || matches!(it,
             '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'

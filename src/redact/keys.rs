@@ -4,6 +4,7 @@
 //! `compass` and `secretary` are not secrets. The last word decides whether a name describes (`token_type`) or holds.
 
 use super::{
+    headers::HARMLESS_HEADERS,
     names::{pieces, words},
     services::service,
     walk::Place,
@@ -457,77 +458,6 @@ const ASKS: &[&str] = &[
     "vault",
     "no",
 ];
-/// Headers whose values are long and harmless. Values that are URLs are opened before this is asked.
-const HARMLESS_HEADERS: &[&str] = &[
-    "accept",
-    "accept-encoding",
-    "accept-language",
-    "accept-ranges",
-    "age",
-    "alt-svc",
-    "cache-control",
-    "connection",
-    "content-disposition",
-    "content-encoding",
-    "content-language",
-    "content-length",
-    "content-md5",
-    "content-type",
-    "critical-ch",
-    "date",
-    "digest",
-    "dnt",
-    "etag",
-    "expect-ct",
-    "expires",
-    "host",
-    "if-match",
-    "if-modified-since",
-    "if-none-match",
-    "keep-alive",
-    "last-modified",
-    "nel",
-    "p3p",
-    "pragma",
-    "priority",
-    "reporting-endpoints",
-    "report-to",
-    "server",
-    "server-timing",
-    "strict-transport-security",
-    "surrogate-key",
-    "te",
-    "timing-allow-origin",
-    "traceparent",
-    "tracestate",
-    "transfer-encoding",
-    "upgrade",
-    "user-agent",
-    "vary",
-    "via",
-    "warning",
-    "authentication-results",
-    "www-authenticate",
-    "x-cache",
-    "x-amz-cf-id",
-    "x-amz-cf-pop",
-    "x-amz-id-2",
-    "cf-ray",
-    "x-served-by",
-    "x-timer",
-    "x-powered-by",
-    "x-github-request-id",
-    "origin-trial",
-    "accept-ch",
-    "permissions-policy",
-    "feature-policy",
-    "alternate-protocol",
-    "x-fastly-request-id",
-    "x-varnish",
-    "expect",
-    "range",
-    "content-range",
-];
 
 /// Always secret, whole.
 pub const CREDENTIAL_HEADERS: &[&str] =
@@ -802,53 +732,5 @@ const OF_CREDENTIALS: &[&str] = &[
 ];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_by_what_they_say() {
-        for (class, keys) in [
-            (
-                KeyClass::Always,
-                "password currentPassword db_pass client_secret otp SECRET new_password",
-            ),
-            (
-                KeyClass::Likely,
-                "x-csrf-token accessToken API_KEY apikey phpsessid session_id sessionid authtoken _csrf X-Amz-Signature \
-                 x-algolia-api-key refresh_token jwt auth",
-            ),
-            (
-                KeyClass::Likely,
-                "bitbucket_key x-rapidapi-key MAPBOX_ACCESS_TOKEN __Host-sid requestfinance-key urlscantoken azureopenaiaccess \
-                 statuspage_token asana_webhook auth_hash intra42Login",
-            ),
-            (
-                KeyClass::Always,
-                "pin verification_code card_pin sms-code userpass CC_TEST_REPORTER_ID urlscansecret",
-            ),
-            (
-                KeyClass::Perhaps,
-                "flumpazkey code state device_code ticket github openweathermap ACCESS the-odds-api mailgun_cert",
-            ),
-            (
-                KeyClass::Harmless,
-                "max_tokens token_type sort_key next_page_token pageToken credentialsId kms_key_id has_password \
-                 credentialsid jobcredentialsid keyvaulttostoresecrets passwordpolicy Sec-WebSocket-Key public_key \
-                 passwordPolicy secretary id order_id cache_key i18nKey LLM_SECRET_NAME gclid session_count_id",
-            ),
-            (
-                KeyClass::Silent,
-                "author authors keyword keywords monkey compass zip_code keyboard title q whiskey pinned pin_x \
-                 columns",
-            ),
-        ] {
-            for key in keys.split_whitespace() {
-                assert_eq!(classify(key, Place::Json), class, "{key}");
-            }
-        }
-        assert_eq!(classify("key", Place::Query), KeyClass::Perhaps);
-        assert_eq!(classify("key", Place::Answer), KeyClass::Harmless);
-        assert_eq!(classify("github", Place::Answer), KeyClass::Silent);
-        assert_eq!(classify("Sec-WebSocket-Key", Place::Header), KeyClass::Harmless);
-    }
-}
+#[path = "keys_tests.rs"]
+mod tests;

@@ -9,6 +9,7 @@ mod detector;
 mod encode;
 mod exchange;
 mod formats;
+mod headers;
 mod html;
 mod keys;
 pub mod known;

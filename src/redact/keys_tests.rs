@@ -1,0 +1,50 @@
+//! Names and what they say, by example.
+
+use super::*;
+
+#[test]
+fn names_by_what_they_say() {
+    for (class, keys) in [
+        (
+            KeyClass::Always,
+            "password currentPassword db_pass client_secret otp SECRET new_password",
+        ),
+        (
+            KeyClass::Likely,
+            "x-csrf-token accessToken API_KEY apikey phpsessid session_id sessionid authtoken _csrf X-Amz-Signature \
+             x-algolia-api-key refresh_token jwt auth",
+        ),
+        (
+            KeyClass::Likely,
+            "bitbucket_key x-rapidapi-key MAPBOX_ACCESS_TOKEN __Host-sid requestfinance-key urlscantoken azureopenaiaccess \
+             statuspage_token asana_webhook auth_hash intra42Login",
+        ),
+        (
+            KeyClass::Always,
+            "pin verification_code card_pin sms-code userpass CC_TEST_REPORTER_ID urlscansecret",
+        ),
+        (
+            KeyClass::Perhaps,
+            "flumpazkey code state device_code ticket github openweathermap ACCESS the-odds-api mailgun_cert",
+        ),
+        (
+            KeyClass::Harmless,
+            "max_tokens token_type sort_key next_page_token pageToken credentialsId kms_key_id has_password \
+             credentialsid jobcredentialsid keyvaulttostoresecrets passwordpolicy Sec-WebSocket-Key public_key \
+             passwordPolicy secretary id order_id cache_key i18nKey LLM_SECRET_NAME gclid session_count_id",
+        ),
+        (
+            KeyClass::Silent,
+            "author authors keyword keywords monkey compass zip_code keyboard title q whiskey pinned pin_x \
+             columns",
+        ),
+    ] {
+        for key in keys.split_whitespace() {
+            assert_eq!(classify(key, Place::Json), class, "{key}");
+        }
+    }
+    assert_eq!(classify("key", Place::Query), KeyClass::Perhaps);
+    assert_eq!(classify("key", Place::Answer), KeyClass::Harmless);
+    assert_eq!(classify("github", Place::Answer), KeyClass::Silent);
+    assert_eq!(classify("Sec-WebSocket-Key", Place::Header), KeyClass::Harmless);
+}
