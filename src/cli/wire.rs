@@ -1,6 +1,6 @@
 //! What several commands share: opening folders and settings, and printing without a panic on a closed pipe.
 
-use std::{io::Write as _, sync::Arc, time::Duration};
+use std::{fmt::Write as _, io::Write as _, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
@@ -102,15 +102,17 @@ fn harmless(json: String) -> String {
     if !json.chars().any(|it| is_strange(it) && it != '\n') {
         return json;
     }
-    let escaped = |it: char| match it {
-        '\n' => it.to_string(),
-        it if is_strange(it) => {
-            let mut units = [0; 2];
-            it.encode_utf16(&mut units).iter().map(|it| format!("\\u{it:04x}")).collect()
+    let mut out = String::with_capacity(json.len());
+    for it in json.chars() {
+        if is_strange(it) && it != '\n' {
+            for unit in it.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(it);
         }
-        it => it.to_string(),
-    };
-    json.chars().map(escaped).collect()
+    }
+    out
 }
 
 /// A line of data on stdout. A reader that has gone away is not an error.
