@@ -35,8 +35,10 @@ impl Known {
     /// The text with the placeholder in their place.
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut out = Cow::Borrowed(text);
-        for value in self.plain.iter().filter(|it| text.contains(it.as_str())) {
-            out = Cow::Owned(out.replace(value.as_str(), &self.placeholder));
+        for value in &self.plain {
+            if let Some(hidden) = replaced(&out, value, &self.placeholder) {
+                out = Cow::Owned(hidden);
+            }
         }
         let hits = self.matcher.hits(&out);
         if hits.is_empty() {
@@ -114,6 +116,19 @@ impl std::fmt::Debug for Known {
     }
 }
 
+/// With the value in any case replaced: a URL's host comes back in lower case. `None`: it is not in there.
+fn replaced(text: &str, value: &str, placeholder: &str) -> Option<String> {
+    let (lower, value) = (text.to_ascii_lowercase(), Zeroizing::new(value.to_ascii_lowercase()));
+    let mut out = String::new();
+    let mut done = 0;
+    for (at, _) in lower.match_indices(value.as_str()) {
+        out.push_str(&text[done..at]);
+        out.push_str(placeholder);
+        done = at + value.len();
+    }
+    (done > 0).then(|| out + &text[done..])
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -127,6 +142,7 @@ mod tests {
             ("nothing here", "nothing here"),
             ("a Sesame/42= b", "a [K] b"),
             ("xSesame/42=y", "x[K]y"),
+            ("http://sesame/42=.test", "http://[K].test"),
             ("kitchen:Sesame/42=", "[K]"),
             ("?k=Sesame%2F42%3D&x", "?k=[K]&x"),
             (r"Sesame\/42=", "[K]"),
