@@ -103,8 +103,9 @@ impl Visit<'_> {
             match (name.as_str(), value) {
                 ("request" | "response", Value::Object(message)) => self.message(message),
                 ("_webSocketMessages" | "_eventSourceMessages", Value::Array(all)) => {
-                    all.iter_mut().filter_map(Value::as_object_mut).for_each(|it| self.sent(it));
+                    all.iter_mut().for_each(|it| self.sent(it));
                 }
+                ("_webSocketMessages" | "_eventSourceMessages", it) => self.sent(it),
                 (_, value) => self.other(name, value),
             }
         }
@@ -121,53 +122,75 @@ impl Visit<'_> {
                 ("url" | "redirectURL" | "fullUrl", Value::String(it)) => {
                     set(it, self.redactor.url(it));
                 }
-                ("headers" | "_headers", it) => {
-                    self.pairs(it, Redactor::header);
+                ("headers" | "_headers" | "rawHeaders" | "trailers", it) => {
+                    self.pairs(it, Kind::Header);
                 }
-                ("cookies", it) => {
-                    self.pairs(it, Redactor::cookie);
-                }
-                ("queryString", it) => self
-                    .pairs(it, |redactor, name, value| redactor.named(name, value, Place::Query)),
+                ("cookies", it) => self.pairs(it, Kind::Cookie),
+                ("queryString", it) => self.pairs(it, Kind::Query),
                 ("postData", Value::Object(it)) => self.content(it, &mime, Place::Json),
                 ("content", Value::Object(it)) => self.content(it, &mime, Place::Answer),
+                ("postData" | "content", Value::String(it)) => {
+                    set(it, self.redactor.body(it, "text/plain", Place::Json));
+                }
                 (_, value) => self.other(name, value),
             }
         }
     }
 
-    /// `[{name, value, …}]`, or a map as older tools have it.
-    fn pairs(
-        &mut self,
-        list: &mut Value,
-        new: impl Fn(&mut Redactor, &str, &str) -> Option<String>,
-    ) {
+    /// `[{name, value, …}]`, a map as older tools have it, pairs, lines: in whatever shape, every value is judged under
+    /// its name, and what has none is replaced whole.
+    fn pairs(&mut self, list: &mut Value, kind: Kind) {
         match list {
-            Value::Array(all) => {
-                for item in all.iter_mut().filter_map(Value::as_object_mut) {
-                    let name = item.get("name").and_then(Value::as_str).unwrap_or("").to_owned();
-                    for (key, value) in item.iter_mut() {
-                        match (key.as_str(), value) {
-                            ("value", Value::String(it)) => set(it, new(self.redactor, &name, it)),
-                            ("value", it) if it.is_number() => {
-                                if let Some(new) = new(self.redactor, &name, &it.to_string()) {
-                                    *it = Value::String(new);
-                                }
+            Value::Array(all) => match all.split_first_mut() {
+                Some((Value::String(name), rest)) if !kind.is_whole(name) && !rest.is_empty() => {
+                    if rest.iter().all(Value::is_string) {
+                        // `[name, value, name, value]`
+                        for pair in all.chunks_mut(2) {
+                            let (name, value) = pair.split_at_mut(1);
+                            match value {
+                                [value] => self.value(name[0].as_str().unwrap_or(""), value, kind),
+                                _ => self.pairs(&mut name[0], kind),
                             }
-                            ("name", Value::String(it)) => set(it, self.redactor.known(it)),
-                            (_, value) => self.other(key, value),
+                        }
+                    } else {
+                        for it in rest {
+                            self.value(name, it, kind);
                         }
                     }
                 }
-            }
-            Value::Object(all) => {
-                for (name, value) in all.iter_mut() {
-                    if let Value::String(it) = value {
-                        set(it, new(self.redactor, name, it));
+                _ => all.iter_mut().for_each(|it| self.pairs(it, kind)),
+            },
+            Value::Object(fields) => {
+                let name = ["name", "Name", "key"].iter().find_map(|it| fields.get(*it)?.as_str());
+                let named = name.filter(|_| fields.len() > 1).map(str::to_owned);
+                for (key, value) in fields.iter_mut() {
+                    match (&named, value) {
+                        (None, value) => self.value(key, value, kind),
+                        (Some(name), Value::String(it)) if name == it => {
+                            set(it, self.redactor.known(it));
+                        }
+                        (Some(_), value) if ABOUT.contains(&key.as_str()) => self.other(key, value),
+                        (Some(name), value) => self.value(name, value, kind),
                     }
                 }
             }
-            _ => {}
+            Value::String(it) => set(it, kind.whole(self.redactor, it)),
+            it => _ = self.redactor.json(it, Place::Json),
+        }
+    }
+
+    /// Everything that stands under one name.
+    fn value(&mut self, name: &str, value: &mut Value, kind: Kind) {
+        match value {
+            Value::String(it) => set(it, kind.named(self.redactor, name, it)),
+            Value::Number(it) => {
+                if let Some(new) = kind.named(self.redactor, name, &it.to_string()) {
+                    *value = Value::String(new);
+                }
+            }
+            Value::Array(all) => all.iter_mut().for_each(|it| self.value(name, it, kind)),
+            Value::Object(all) => all.values_mut().for_each(|it| self.value(name, it, kind)),
+            Value::Bool(_) | Value::Null => {}
         }
     }
 
@@ -175,7 +198,8 @@ impl Visit<'_> {
     fn content(&mut self, content: &mut Map<String, Value>, mime: &str, place: Place) {
         let encoded = ["encoding", "_encoding"]
             .iter()
-            .any(|it| content.get(*it).and_then(Value::as_str) == Some("base64"));
+            .filter_map(|it| content.get(*it)?.as_str())
+            .any(|it| it.trim().eq_ignore_ascii_case("base64"));
         if encoded && let Some(body) = content.get("text").and_then(Value::as_str) {
             let plain = bytes::base64(body).and_then(|it| String::from_utf8(it).ok());
             match plain.filter(|it| !it.contains('\0')) {
@@ -196,11 +220,7 @@ impl Visit<'_> {
                 ("text", Value::String(_)) if encoded => {}
                 ("text", Value::String(it)) => set(it, self.redactor.body(it, mime, place)),
                 ("text", it) => _ = self.redactor.json(it, place),
-                ("params", it) => {
-                    self.pairs(it, |redactor, name, value| {
-                        redactor.named(name, value, Place::Form)
-                    });
-                }
+                ("params", it) => self.pairs(it, Kind::Form),
                 (_, value) => self.other(name, value),
             }
         }
@@ -216,13 +236,20 @@ impl Visit<'_> {
     }
 
     /// A message of a web socket or an event stream. What is no text is left out.
-    fn sent(&mut self, message: &mut Map<String, Value>) {
+    fn sent(&mut self, message: &mut Value) {
+        let Value::Object(message) = message else {
+            match message {
+                Value::String(it) => set(it, self.redactor.message(it)),
+                it => _ = self.redactor.json(it, Place::Answer),
+            }
+            return;
+        };
         if message.get("opcode").and_then(Value::as_u64) == Some(2) && self.writing {
             self.dropped += usize::from(message.shift_remove("data").is_some());
         }
         for (name, value) in message.iter_mut() {
             match (name.as_str(), value) {
-                ("data", Value::String(it)) => set(it, self.redactor.body(it, "", Place::Answer)),
+                ("data", Value::String(it)) => set(it, self.redactor.message(it)),
                 (_, value) => self.other(name, value),
             }
         }
@@ -231,7 +258,12 @@ impl Visit<'_> {
     /// A field that only some tool knows, or a comment.
     fn other(&mut self, name: &str, value: &mut Value) {
         match value {
-            Value::String(it) if name == "comment" => set(it, self.words(it)),
+            // A name such as `httpVersion` would exempt the value from the entropy rule.
+            Value::String(it) if WORDS.contains(&name) => set(it, self.words(it)),
+            Value::String(it) if it.contains(' ') => {
+                set(it, self.redactor.named(name, it, Place::Json));
+                set(it, self.words(it));
+            }
             Value::String(it) => set(it, self.redactor.named(name, it, Place::Json)),
             it => _ = self.redactor.json(it, Place::Json),
         }
@@ -241,8 +273,86 @@ impl Visit<'_> {
         if text.contains("://") && !text.contains(' ') {
             return self.redactor.url(text);
         }
-        self.redactor.text(text)
+        self.redactor.words(text)
     }
+}
+
+/// Fields that hold words, whatever their names say.
+const WORDS: &[&str] = &["comment", "statusText", "httpVersion", "_error"];
+
+/// What an item of a list says about its value.
+const ABOUT: &[&str] = &[
+    "comment",
+    "path",
+    "domain",
+    "expires",
+    "httpOnly",
+    "secure",
+    "sameSite",
+    "fileName",
+    "contentType",
+];
+
+/// What a list of names and values holds.
+#[derive(Clone, Copy)]
+enum Kind {
+    Header,
+    Cookie,
+    Query,
+    Form,
+}
+
+impl Kind {
+    fn named(self, redactor: &mut Redactor, name: &str, value: &str) -> Option<String> {
+        match self {
+            Self::Header => redactor.header(name, value),
+            Self::Cookie => redactor.cookie(name, value),
+            Self::Query => redactor.named(name, value, Place::Query),
+            Self::Form => redactor.named(name, value, Place::Form),
+        }
+    }
+
+    /// Whether a string holds names and values by itself.
+    fn is_whole(self, text: &str) -> bool {
+        match self {
+            Self::Header => line(text).is_some() || text.contains('\n'),
+            Self::Cookie => true,
+            Self::Query | Self::Form => text.contains('='),
+        }
+    }
+
+    /// A string where a list should be.
+    fn whole(self, redactor: &mut Redactor, text: &str) -> Option<String> {
+        match self {
+            Self::Header => {
+                let lines = text.split('\n').map(|it| match line(it) {
+                    Some((name, value)) => {
+                        let value = value.trim();
+                        redactor
+                            .header(name.trim(), value)
+                            .map_or_else(|| it.to_owned(), |new| it.replacen(value, &new, 1))
+                    }
+                    None => redactor.cookie("headers", it.trim()).unwrap_or_else(|| it.to_owned()),
+                });
+                let new = lines.collect::<Vec<_>>().join("\n");
+                (new != text).then_some(new)
+            }
+            Self::Cookie => redactor.cookie("cookies", text),
+            Self::Query | Self::Form if text.contains('=') => {
+                redactor.body(text, "application/x-www-form-urlencoded", Place::Query)
+            }
+            Self::Query | Self::Form => redactor.cookie("queryString", text),
+        }
+    }
+}
+
+/// `Name: value`
+fn line(text: &str) -> Option<(&str, &str)> {
+    let token = |it: &str| {
+        !it.is_empty()
+            && it.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+    };
+    text.split_once(':').filter(|it| token(it.0.trim()))
 }
 
 fn set(text: &mut String, new: Option<String>) {

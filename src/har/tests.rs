@@ -168,7 +168,8 @@ fn safari_mitmproxy_and_playwright() {
     assert_eq!(all[0].request_body.as_deref(), Some(&b"q=red+lamp&n%5B%5D=a%26b"[..]));
     assert_eq!(
         all[0].request_headers,
-        [("X-A".to_owned(), "1".to_owned()), ("n".to_owned(), "2".to_owned())]
+        [("X-A", "1"), ("n", "2"), ("content-type", "application/x-www-form-urlencoded")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
     );
     assert_eq!((all[0].resource_type, all[0].status), (ResourceType::Xhr, None));
     assert!(matches!(all[0].body, RawBody::Missing(BodyStatus::Failed)));
@@ -340,4 +341,58 @@ fn the_shared_corpus_is_read_and_redacted() {
         sum(2),
         sum(3)
     );
+}
+
+/// Whatever a hostile or odd exporter makes of a field, what is secret in it goes.
+#[test]
+fn odd_shapes_hide_nothing() {
+    const X: &str = "q9ZxKd81uw3mZr7LpT2v";
+    let bearer = format!("Bearer {X}");
+    let (cookie, line) = (format!("sid={X}"), format!("Set-Cookie: sid={X}"));
+    for (side, field, odd) in [
+        ("request", "headers", json!({"authorization": [bearer]})),
+        ("request", "headers", json!({"cookie": {"v": cookie}})),
+        ("request", "headers", json!([["Authorization", bearer]])),
+        ("request", "headers", json!(["Authorization", bearer])),
+        ("request", "headers", json!([{"name": "Authorization", "Value": bearer}])),
+        ("request", "headers", json!([{"name": "Authorization", "value": [bearer]}])),
+        ("response", "headers", json!(line)),
+        ("response", "headers", json!(["Date: x", line])),
+        ("request", "cookies", json!(cookie)),
+        ("request", "cookies", json!({"sid": {"value": X}})),
+        ("request", "queryString", json!(format!("api_key={X}"))),
+        ("request", "queryString", json!([["api_key", X]])),
+        ("request", "postData", json!(format!("{{\"api_key\": \"{X}\"}}"))),
+        (
+            "response",
+            "content",
+            json!({"mimeType": "application/json", "encoding": "BASE64", "text":
+                base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("{{\"password\": \"{X}\"}}"))}),
+        ),
+        ("response", "statusText", json!(format!("Ok {X}"))),
+        ("response", "httpVersion", json!(X)),
+        ("response", "_error", json!(format!("failed at {X}"))),
+        ("response", "comment", json!(format!("seen with {X}"))),
+        ("", "_webSocketMessages", json!([format!("AUTH {X}")])),
+        (
+            "",
+            "_webSocketMessages",
+            json!([{"type": "send", "opcode": 1, "data": format!("AUTH {X}")}]),
+        ),
+        ("", "_webSocketMessages", json!([["token", {"api_key": X}]])),
+    ] {
+        let mut entry = json!({"request": {"method": "GET", "url": "https://shop.example/"},
+            "response": {"status": 200}});
+        match side {
+            "" => entry[field] = odd.clone(),
+            side => entry[side][field] = odd.clone(),
+        }
+        let har = log("test", json!([entry])).to_string();
+        let (out, _) = share::share(har.as_bytes(), &RedactSettings::default()).unwrap();
+        let text = String::from_utf8(out.clone()).unwrap();
+        let encoded = odd["text"].as_str().unwrap_or(X);
+        assert!(!text.contains(X) && !text.contains(encoded), "{odd} is {text}");
+        let (again, _) = share::share(&out, &RedactSettings::default()).unwrap();
+        assert_eq!(String::from_utf8(again).unwrap(), text, "{odd}");
+    }
 }

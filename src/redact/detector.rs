@@ -339,9 +339,12 @@ fn is_host(value: &str) -> bool {
         && front.split('.').all(|it| it.len() < 20 || !random(it))
 }
 
-/// A path none of whose parts looks random.
+/// A path none of whose parts looks random. Base64 may begin with a slash, too.
 fn is_path(value: &str) -> bool {
-    value.starts_with('/') && !value.split('/').any(|it| it.len() >= 12 && erratic(it))
+    value.starts_with('/')
+        && !value.contains(['+', '"', '<', '&'])
+        && !value.ends_with('=')
+        && !value.split('/').any(|it| it.len() >= 12 && erratic(it))
 }
 
 fn is_email(value: &str) -> bool {

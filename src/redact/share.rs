@@ -114,6 +114,43 @@ impl Redactor {
         self.walk(|it| it.text(text, Prose::Spoken))
     }
 
+    /// Words of which each may be a secret by itself.
+    pub fn words(&mut self, text: &str) -> Option<String> {
+        let out = self.text(text);
+        let now = out.as_deref().unwrap_or(text);
+        let mut changed = false;
+        let words = now.split(' ').map(|it| {
+            let new = self.named("", it, Place::Json);
+            changed |= new.is_some();
+            new.unwrap_or_else(|| it.to_owned())
+        });
+        let joined = words.collect::<Vec<_>>().join(" ");
+        if changed { Some(joined) } else { out }
+    }
+
+    /// A message of a web socket: a body, or a command such as `AUTH …`.
+    pub fn message(&mut self, text: &str) -> Option<String> {
+        if let Some((verb, rest)) = text.split_once(char::is_whitespace)
+            && VERBS.iter().any(|it| verb.eq_ignore_ascii_case(it))
+            && !rest.contains(['{', '['])
+        {
+            return self.words_under("token", text, verb.len());
+        }
+        self.body(text, "text/plain", Place::Answer)
+    }
+
+    fn words_under(&mut self, name: &str, text: &str, from: usize) -> Option<String> {
+        let new: String = text[from..]
+            .split_inclusive(char::is_whitespace)
+            .map(|it| {
+                let word = it.trim_end();
+                let new = self.named(name, word, Place::Form);
+                new.map_or_else(|| it.to_owned(), |new| it.replacen(word, &new, 1))
+            })
+            .collect();
+        (new != text[from..]).then(|| format!("{}{new}", &text[..from]))
+    }
+
     /// JSON in place, each string by the key it stands under. Returns whether anything was replaced.
     pub fn json(&mut self, value: &mut Value, place: Place) -> bool {
         self.walk(|it| it.json(value, place))
@@ -235,6 +272,19 @@ fn markup_values(text: &str, walk: &mut Walk<'_>) -> Option<String> {
     }
     out
 }
+
+/// What a message begins with that logs in.
+const VERBS: &[&str] = &[
+    "auth",
+    "authenticate",
+    "authorization",
+    "bearer",
+    "token",
+    "login",
+    "pass",
+    "password",
+    "identify",
+];
 
 /// Counts what is replaced on its way to the writer.
 struct Counting<'a> {

@@ -305,7 +305,7 @@ fn secrets_inside_values() {
         (
             "u",
             "https://chat.example/api/webhooks/2370171308503301/hdfkjlfossxidotremal",
-            "/2370171308503301/",
+            "https://chat.example/api/webhooks/",
         ),
         ("u", "https://hooks.chat.example/services/T0/B0/hdfkjlfossxidotremal", "/services/T0/B0/"),
         ("db", "postgres://ann:q9Z/xKd81@db.example/shop", "@db.example/shop"),
