@@ -103,7 +103,9 @@ impl Visit<'_> {
             match (name.as_str(), value) {
                 ("request" | "response", Value::Object(message)) => self.message(message),
                 ("_webSocketMessages" | "_eventSourceMessages", Value::Array(all)) => {
-                    all.iter_mut().for_each(|it| self.sent(it));
+                    for it in all {
+                        self.sent(it);
+                    }
                 }
                 ("_webSocketMessages" | "_eventSourceMessages", it) => self.sent(it),
                 (_, value) => self.other(name, value),
