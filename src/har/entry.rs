@@ -110,9 +110,10 @@ impl Entry {
             .map(|it| it as u64);
         let request_body = post_data(request, &request_headers);
         let mut request_headers = request_headers;
-        // What the body is decides how it is read, and what is a secret in it.
+        // The boundary decides how the body is read, and what is a secret in it.
         if find(&request_headers, "content-type").is_none()
             && let Some(it) = request.get("postData").and_then(|it| text(it, "mimeType"))
+            && it.starts_with("multipart/")
         {
             request_headers.push(("content-type".to_owned(), it.to_owned()));
         }

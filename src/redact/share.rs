@@ -120,7 +120,8 @@ impl Redactor {
         let now = out.as_deref().unwrap_or(text);
         let mut changed = false;
         let words = now.split(' ').map(|it| {
-            let new = self.named("", it, Place::Json);
+            // What has a name was judged under it.
+            let new = if it.contains('=') { None } else { self.named("", it, Place::Json) };
             changed |= new.is_some();
             new.unwrap_or_else(|| it.to_owned())
         });
