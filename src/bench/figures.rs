@@ -62,6 +62,7 @@ pub struct Stages {
     pub ttfb: f64,
     pub download: f64,
     pub extract: f64,
+    pub shape: f64,
     pub rest: f64,
 }
 
@@ -114,8 +115,10 @@ impl Figures {
             ttfb: median(|_, it| it.ttfb * 1000.0),
             download: median(|_, it| it.download * 1000.0),
             extract: median(|_, it| it.extract * 1000.0),
+            shape: median(|_, it| it.shape * 1000.0),
             rest: median(|whole, it| {
-                let staged = it.validate + it.dns + it.connect + it.ttfb + it.download + it.extract;
+                let sent = it.validate + it.dns + it.connect + it.ttfb;
+                let staged = sent + it.download + it.extract + it.shape;
                 whole.wall_ns as f64 / 1000.0 - staged * 1000.0
             }),
         }

@@ -21,7 +21,7 @@ use crate::{
         request::{CompiledRequest, bind},
     },
     runner::{
-        self, Compiled, RunTimings,
+        RunTimings,
         call::Caller,
         extract::{extract, fingerprint},
     },
@@ -52,7 +52,7 @@ const ORDERS: [[Arm; 3]; 6] = [
 
 /// A recipe ready to be run, and the floor under it.
 struct Call {
-    compiled: Compiled,
+    recipe: Recipe,
     floor: Floor,
     html: bool,
 }
@@ -84,17 +84,22 @@ impl<'a> Prepared<'a> {
             let shape = fingerprint(&recipe.response, &extracted);
             verified(&mut recipe, shape);
             let html = recipe.response.kind == ResponseType::Html;
-            calls.push(Call { compiled: runner::compile(&recipe)?, floor, html });
+            calls.push(Call { recipe, floor, html });
         }
         Ok(Self { scenario, calls, caller, bytes })
     }
 
     /// So many rounds of all arms, in another order each. A round is one run, or as many as are in flight at a time. The first
-    /// rounds, a tenth and at least until every recipe ran twice, are not counted.
-    pub async fn measure(&self, rounds: usize) -> Result<Figures> {
+    /// rounds, a tenth and at least until every recipe ran twice, are not counted. Also returns how many of the runs that
+    /// count found their recipe compiled.
+    pub async fn measure(&self, rounds: usize) -> Result<(Figures, u64)> {
         let warm_up = (rounds / 10).max(2 * self.calls.len() / self.scenario.at_once).max(5);
         let mut out = Figures::default();
+        let mut before = 0;
         for round in 0..warm_up + rounds {
+            if round == warm_up {
+                before = self.caller.calls_and_hits().1;
+            }
             for arm in ORDERS[round % ORDERS.len()] {
                 let samples = self.round(arm, round).await?;
                 if round >= warm_up {
@@ -102,7 +107,7 @@ impl<'a> Prepared<'a> {
                 }
             }
         }
-        Ok(out)
+        Ok((out, self.caller.calls_and_hits().1 - before))
     }
 
     async fn round(&self, arm: Arm, round: usize) -> Result<Vec<Sample>> {
@@ -156,8 +161,9 @@ impl<'a> Prepared<'a> {
     }
 
     async fn run(&self, call: &Call, params: &BTreeMap<String, String>) -> Result<RunTimings> {
-        let permit = self.caller.enter(&call.compiled).await?;
-        let done = black_box(self.caller.call(&permit, &call.compiled, params).await);
+        let compiled = self.caller.compiled(&call.recipe)?;
+        let permit = self.caller.enter(&compiled).await?;
+        let done = black_box(self.caller.call(&permit, &compiled, params).await);
         if done.success {
             return Ok(done.timings_ms);
         }

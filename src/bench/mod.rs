@@ -82,6 +82,8 @@ pub struct Measured {
     pub stages_us: Stages,
     /// Runs on a connection that was already open.
     pub reused_connections: usize,
+    /// Runs whose recipe was compiled already.
+    pub compiled_before: u64,
     /// In a build that counts them.
     pub allocations: Option<Allocations>,
     #[serde(skip)]
@@ -150,7 +152,7 @@ fn measured(
     runs: usize,
 ) -> Result<Measured> {
     let rounds = if scenario.at_once == 1 { runs } else { runs.div_ceil(FEWER) };
-    let figures = runtime.block_on(prepared.measure(rounds))?;
+    let (figures, compiled_before) = runtime.block_on(prepared.measure(rounds))?;
     let (to_floor, to_parse) = figures.ratios();
     Ok(Measured {
         scenario: scenario.name.to_owned(),
@@ -164,6 +166,7 @@ fn measured(
         to_parse,
         stages_us: figures.stages(),
         reused_connections: figures.reused(),
+        compiled_before,
         allocations: prepared.allocations(runtime),
         figures,
     })

@@ -14,7 +14,8 @@ use super::{
 };
 
 const STYLE: &str = include_str!("report/style.css");
-const STAGES: [&str; 7] = ["validate", "dns", "connect", "ttfb", "download", "extract", "rest"];
+const STAGES: [&str; 8] =
+    ["validate", "dns", "connect", "ttfb", "download", "extract", "shape", "rest"];
 
 /// The page as HTML.
 pub fn page(done: &Benchmark) -> String {
@@ -169,7 +170,7 @@ fn line(all: &[f64], x: &dyn Fn(f64) -> f64, y: &dyn Fn(f64) -> f64) -> String {
 fn stages(all: &[Measured]) -> Markup {
     html! {
         table {
-            tr { th { "scenario" } th { "share" } @for name in STAGES { th.n { (name) ", µs" } } th.n { "reused connections" } }
+            tr { th { "scenario" } th { "share" } @for name in STAGES { th.n { (name) ", µs" } } th.n { "reused connections" } th.n { "compiled before" } }
             @for it in all {
                 @let parts = parts(it.stages_us);
                 tr {
@@ -177,17 +178,18 @@ fn stages(all: &[Measured]) -> Markup {
                     td { (bar(&parts)) }
                     @for us in parts { td.n { (format!("{us:.1}")) } }
                     td.n { (it.reused_connections) " of " (it.runs) }
+                    td.n { (it.compiled_before) " of " (it.runs) }
                 }
             }
         }
     }
 }
 
-fn parts(it: Stages) -> [f64; 7] {
-    [it.validate, it.dns, it.connect, it.ttfb, it.download, it.extract, it.rest]
+fn parts(it: Stages) -> [f64; 8] {
+    [it.validate, it.dns, it.connect, it.ttfb, it.download, it.extract, it.shape, it.rest]
 }
 
-fn bar(parts: &[f64; 7]) -> Markup {
+fn bar(parts: &[f64; 8]) -> Markup {
     let whole: f64 = parts.iter().map(|it| it.max(0.0)).sum();
     let mut at = 0.0;
     let mut spans = Vec::new();

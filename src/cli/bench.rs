@@ -127,8 +127,10 @@ fn tables(done: &Benchmark) {
         "ttfb",
         "download",
         "extract",
+        "shape",
         "rest",
         "reused",
+        "compiled",
     ]);
     for it in &done.scenarios {
         let of = it.stages_us;
@@ -141,8 +143,10 @@ fn tables(done: &Benchmark) {
             us(of.ttfb),
             us(of.download),
             us(of.extract),
+            us(of.shape),
             us(of.rest),
             format!("{} of {}", it.reused_connections, it.runs),
+            format!("{} of {}", it.compiled_before, it.runs),
         ]);
     }
     wire::line(&table.to_string());

@@ -20,7 +20,7 @@ use crate::{
         model::{Recipe, Status, TransportKind},
         registry::Registry,
     },
-    runner::{self, Compiled, RecipeRunResult, call::Caller},
+    runner::{Compiled, RecipeRunResult, call::Caller},
     settings::BrowserSettings,
     transport::retry::{Wait, Why},
 };
@@ -69,10 +69,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             }));
         }
     }
-    let compiled = runner::compile(&recipe)?;
     let caller = caller(&place)?;
     let browser = &place.settings.browser;
-    let result = call(&recipe, &compiled, &params, &caller, browser, Fallback::Allowed).await?;
+    let result = call(&recipe, &params, &caller, browser, Fallback::Allowed).await?;
     print(&result, &recipe, args.json);
     Ok(match result.error_code {
         None => 0,
@@ -110,11 +109,10 @@ pub enum Fallback {
     Never,
 }
 
-/// One call, by the client alone or in a session, as the recipe wants it. Fails with `BROWSER_*` and what opening the source
-/// page fails with; what the call comes to is in the result.
+/// One call, by the client alone or in a session, as the recipe wants it. Fails with `RECIPE_INVALID`, `METHOD_NOT_ALLOWED`,
+/// `BROWSER_*` and what opening the source page fails with; what the call comes to is in the result.
 pub async fn call(
     recipe: &Recipe,
-    compiled: &Compiled,
     params: &BTreeMap<String, String>,
     caller: &Caller,
     browser: &BrowserSettings,
@@ -123,6 +121,7 @@ pub async fn call(
     // No browser starts before a session is asked for.
     let pool = BrowserPool::new(Arc::clone(caller.policy()), browser.clone());
     let sessions = Sessions::new(pool, browser.session_ttl());
+    let compiled = &*caller.compiled(recipe)?;
     let call = Call { recipe, compiled, params, caller, sessions: &sessions };
     let result = call.made(fallback).await;
     sessions.close().await;

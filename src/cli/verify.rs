@@ -19,7 +19,7 @@ use crate::{
         model::Status,
         registry::{Entry, Held, Registry, Source},
     },
-    runner::{self, call::Caller},
+    runner::call::Caller,
     settings::Settings,
 };
 
@@ -103,7 +103,7 @@ async fn one(
         )
         .hint("learn the task again; `recipe debug` says why it was taken back"));
     }
-    let compiled = runner::compile(&recipe)?;
+    let compiled = caller.compiled(&recipe)?;
     let gap = if caller.policy().is_test_host(compiled.host()) {
         Duration::ZERO
     } else {
@@ -115,7 +115,7 @@ async fn one(
             tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
         }
         last = Some(Instant::now());
-        run::call(&recipe, &compiled, values, caller, &settings.browser, Fallback::Never).await
+        run::call(&recipe, values, caller, &settings.browser, Fallback::Never).await
     })
     .await?;
     if out.verified {

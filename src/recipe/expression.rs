@@ -5,19 +5,21 @@
 //! writes a long `a` between all of `b`. So length, nesting, digits and growth are limited here, functions that write text
 //! share a budget, and results are counted while they are converted.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::{cell::Cell, collections::BTreeMap, sync::LazyLock};
 
 use jmespath::{
-    Context, ErrorReason, Expression, JmespathError, Rcvar, Runtime, SearchResult, Variable,
+    Context, ErrorReason, JmespathError, Rcvar, Runtime, SearchResult, Variable,
     ast::Ast,
     functions::{Function, JoinFn, ReverseFn, ToStringFn},
     interpret,
 };
 use serde_json::{Map, Number, Value};
 
+use super::{
+    document::Document,
+    find::{Found, find},
+    reach::Reach,
+};
 use crate::error::{Code, Error, Result};
 
 const MAX_LEN: usize = 1024;
@@ -35,24 +37,10 @@ pub const MAX_TEXT: usize = 4 << 20;
 /// A compiled expression.
 #[derive(Clone, Debug)]
 pub struct Query {
-    expression: Expression<'static>,
+    text: String,
+    ast: Ast,
+    reach: Reach,
     growth: u64,
-}
-
-/// A document to search, converted once.
-pub struct Document {
-    root: Rcvar,
-    /// How many values it is made of.
-    size: u64,
-}
-
-impl Document {
-    /// Fails with `PARSE_ERROR` when the value can not be a document.
-    pub fn new(value: &Value) -> Result<Self> {
-        Variable::from_serializable(value)
-            .map(|it| Self { root: Rcvar::new(it), size: size(value) })
-            .map_err(|err| Error::new(Code::ParseError, format!("convert the answer: {err}")))
-    }
 }
 
 impl Query {
@@ -66,26 +54,39 @@ impl Query {
             return Err(invalid(format!("longer than {MAX_LEN} bytes")));
         }
         pre_check(text).map_err(|why| invalid(why.to_owned()))?;
-        let expression = jmespath::compile(text)
+        let ast = jmespath::parse(text)
             .map_err(|err| invalid(err.to_string().lines().next().unwrap_or("").to_owned()))?;
-        let growth = growth(expression.as_ast());
+        let growth = growth(&ast);
         if growth > MAX_GROWTH {
             return Err(invalid("multiplies its input too often".to_owned()));
         }
-        Ok(Self { expression, growth })
+        let reach = Reach::of(&ast);
+        Ok(Self { text: text.to_owned(), ast, reach, growth })
+    }
+
+    /// What a document must hold for the expression to find in it what it finds in the whole.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     /// What the expression finds; `null` when nothing. Fails with `PARSE_ERROR` when a function refuses its arguments, and
     /// with `RESPONSE_TOO_LARGE` when what is found, or made on the way, is out of proportion.
-    pub fn search(&self, document: &Document) -> Result<Value> {
-        if self.growth.saturating_mul(document.size) > MAX_WORK {
+    pub fn search(&self, document: &Document<'_>) -> Result<Value> {
+        if self.growth.saturating_mul(document.size()) > MAX_WORK {
             return Err(out_of_proportion());
         }
-        let written = Arc::new(AtomicUsize::new(0));
-        let runtime = runtime(&written);
-        let mut context = Context::new(self.expression.as_str(), &runtime);
-        let found = interpret(&document.root, self.expression.as_ast(), &mut context);
-        if written.load(Ordering::Relaxed) > MAX_TEXT {
+        match find(&Found::There(document), &self.ast) {
+            Some(found) => Left::default().found(&found).ok_or_else(out_of_proportion),
+            None => self.interpreted(document),
+        }
+    }
+
+    /// By the library, which knows all of JMESPath.
+    pub(super) fn interpreted(&self, document: &Document<'_>) -> Result<Value> {
+        WRITTEN.set(0);
+        let mut context = Context::new(&self.text, &RUNTIME);
+        let found = interpret(&variable(document), &self.ast, &mut context);
+        if WRITTEN.get() > MAX_TEXT {
             return Err(out_of_proportion());
         }
         let found = found.map_err(|err| {
@@ -93,8 +94,7 @@ impl Query {
             let why = why.lines().next().unwrap_or("");
             Error::new(Code::ParseError, format!("evaluate the JMESPath: {why}"))
         })?;
-        let mut left = Left { nodes: MAX_NODES, text: MAX_TEXT };
-        to_value(&found, &mut left).ok_or_else(out_of_proportion)
+        Left::default().variable(&found).ok_or_else(out_of_proportion)
     }
 }
 
@@ -104,33 +104,41 @@ pub fn out_of_proportion() -> Error {
         .hint("let `extract` select less, each part once; items that contain each other repeat it")
 }
 
-fn size(value: &Value) -> u64 {
-    match value {
-        Value::Array(all) => all.iter().map(size).sum::<u64>() + 1,
-        Value::Object(all) => all.values().map(size).sum::<u64>() + 1,
-        _ => 1,
-    }
+fn variable(it: &Document<'_>) -> Rcvar {
+    Rcvar::new(match it {
+        Document::Null => Variable::Null,
+        Document::Bool(it) => Variable::Bool(*it),
+        Document::Number(it) => Variable::Number(it.clone()),
+        Document::Text(it) => Variable::String(it.clone().into_owned()),
+        Document::List(all) => Variable::Array(all.iter().map(variable).collect()),
+        Document::Object(all) => {
+            let all = all.iter().map(|(key, it)| (key.clone().into_owned(), variable(it)));
+            Variable::Object(all.collect::<BTreeMap<_, _>>())
+        }
+    })
 }
 
-/// The standard functions; those that write text count it in `written` before they do.
-fn runtime(written: &Arc<AtomicUsize>) -> Runtime {
+thread_local! {
+    /// Bytes that functions wrote during one evaluation, which does not leave its thread.
+    static WRITTEN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The standard functions; those that write text count it before they do.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let mut out = Runtime::new();
     out.register_builtin_functions();
-    let inner: [(&str, Box<dyn Function>); 3] = [
+    let counted: [(&str, Box<dyn Function>); 3] = [
         ("join", Box::new(JoinFn::new())),
         ("reverse", Box::new(ReverseFn::new())),
         ("to_string", Box::new(ToStringFn::new())),
     ];
-    for (name, inner) in inner {
-        out.register_function(name, Box::new(Counted { inner, written: Arc::clone(written) }));
+    for (name, inner) in counted {
+        out.register_function(name, Box::new(Counted(inner)));
     }
     out
-}
+});
 
-struct Counted {
-    inner: Box<dyn Function>,
-    written: Arc<AtomicUsize>,
-}
+struct Counted(Box<dyn Function>);
 
 impl Function for Counted {
     fn evaluate(&self, args: &[Rcvar], context: &mut Context<'_>) -> SearchResult {
@@ -142,12 +150,13 @@ impl Function for Counted {
             _ => 0,
         };
         let len = args.iter().map(|it| written_len(it)).fold(glue, usize::saturating_add);
-        let before = self.written.fetch_add(len.min(MAX_TEXT + 1), Ordering::Relaxed);
-        if before.saturating_add(len) > MAX_TEXT {
+        let written = WRITTEN.get().saturating_add(len);
+        WRITTEN.set(written);
+        if written > MAX_TEXT {
             let why = ErrorReason::Parse("more text than an answer may hold".to_owned());
             return Err(JmespathError::new("", 0, why));
         }
-        self.inner.evaluate(args, context)
+        self.0.evaluate(args, context)
     }
 }
 
@@ -230,35 +239,94 @@ fn growth(node: &Ast) -> u64 {
     }
 }
 
-/// What may still be converted.
+/// What may still be copied.
 struct Left {
     nodes: usize,
     text: usize,
 }
 
+impl Default for Left {
+    fn default() -> Self {
+        Self { nodes: MAX_NODES, text: MAX_TEXT }
+    }
+}
+
 impl Left {
+    fn node(&mut self) -> Option<()> {
+        self.nodes = self.nodes.checked_sub(1)?;
+        Some(())
+    }
+
     fn text(&mut self, text: &str) -> Option<String> {
         self.text = self.text.checked_sub(text.len())?;
         Some(text.to_owned())
     }
-}
 
-fn to_value(it: &Variable, left: &mut Left) -> Option<Value> {
-    left.nodes = left.nodes.checked_sub(1)?;
-    Some(match it {
-        Variable::Null | Variable::Expref(_) => Value::Null,
-        Variable::Bool(it) => Value::Bool(*it),
-        Variable::Number(it) => Value::Number(Number::clone(it)),
-        Variable::String(it) => Value::String(left.text(it)?),
-        Variable::Array(all) => {
-            all.iter().map(|it| to_value(it, left)).collect::<Option<Vec<_>>>()?.into()
+    fn found(&mut self, it: &Found<'_>) -> Option<Value> {
+        match it {
+            Found::There(it) => self.document(it),
+            Found::List(all) => {
+                self.node()?;
+                self.list(all.iter(), Self::found)
+            }
+            Found::Hash(all) => {
+                self.node()?;
+                self.object(all.iter().map(|it| (it.0, &it.1)), Self::found)
+            }
         }
-        Variable::Object(all) => all
-            .iter()
-            .map(|(key, it)| Some((left.text(key)?, to_value(it, left)?)))
-            .collect::<Option<Map<_, _>>>()?
-            .into(),
-    })
+    }
+
+    fn document(&mut self, it: &Document<'_>) -> Option<Value> {
+        self.node()?;
+        Some(match it {
+            Document::Null => Value::Null,
+            Document::Bool(it) => Value::Bool(*it),
+            Document::Number(it) => Value::Number(it.clone()),
+            Document::Text(it) => Value::String(self.text(it)?),
+            Document::List(all) => self.list(all.iter(), Self::document)?,
+            Document::Object(all) => {
+                self.object(all.iter().map(|it| (&*it.0, &it.1)), Self::document)?
+            }
+        })
+    }
+
+    fn variable(&mut self, it: &Variable) -> Option<Value> {
+        self.node()?;
+        Some(match it {
+            Variable::Null | Variable::Expref(_) => Value::Null,
+            Variable::Bool(it) => Value::Bool(*it),
+            Variable::Number(it) => Value::Number(Number::clone(it)),
+            Variable::String(it) => Value::String(self.text(it)?),
+            Variable::Array(all) => self.list(all.iter(), |own, it| own.variable(it))?,
+            Variable::Object(all) => {
+                self.object(all.iter().map(|it| (&**it.0, it.1)), |own, it| own.variable(it))?
+            }
+        })
+    }
+
+    fn list<T>(
+        &mut self,
+        all: impl ExactSizeIterator<Item = T>,
+        copy: fn(&mut Self, T) -> Option<Value>,
+    ) -> Option<Value> {
+        let mut out = Vec::with_capacity(all.len());
+        for it in all {
+            out.push(copy(self, it)?);
+        }
+        Some(out.into())
+    }
+
+    fn object<'k, T>(
+        &mut self,
+        all: impl ExactSizeIterator<Item = (&'k str, T)>,
+        copy: fn(&mut Self, T) -> Option<Value>,
+    ) -> Option<Value> {
+        let mut out = Map::with_capacity(all.len());
+        for (key, it) in all {
+            out.insert(self.text(key)?, copy(self, it)?);
+        }
+        Some(out.into())
+    }
 }
 
 #[cfg(test)]
@@ -269,7 +337,7 @@ mod tests {
 
     fn search(text: &str, value: &Value) -> String {
         Query::compile(text)
-            .and_then(|it| it.search(&Document::new(value)?))
+            .and_then(|it| it.search(&Document::from(value)))
             .map_or_else(|err| err.code().to_string(), |it| it.to_string())
     }
 

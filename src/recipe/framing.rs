@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::model::Framing;
+use super::{document::Document, model::Framing, reach::Reach};
 
 /// The name that a recipe sends as JSONP callback, whatever the page sent.
 pub const CALLBACK: &str = "callback";
@@ -72,20 +72,24 @@ pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a
     })
 }
 
-/// The JSON of a text framed as said; without framing plain, or behind a guard, which sites add at will. The error is what the
-/// parser said, or `None` when the frame is not there.
-pub fn unframed(framing: Option<Framing>, text: &str) -> Result<Value, Option<serde_json::Error>> {
+/// The JSON of a text framed as said, so much of it as is in reach; without framing plain, or behind a guard, which sites add at
+/// will. The error is what the parser said, or `None` when the frame is not there.
+pub fn unframed<'a>(
+    framing: Option<Framing>,
+    text: &'a str,
+    reach: &'a Reach,
+) -> Result<Document<'a>, Option<serde_json::Error>> {
     let body = trimmed(text);
-    match framing {
-        None | Some(Framing::Prefix) => {
-            serde_json::from_str(unguarded(body).unwrap_or(body)).map_err(Some)
+    let json = match framing {
+        None | Some(Framing::Prefix) => unguarded(body).unwrap_or(body),
+        Some(Framing::Jsonp) => call(body).ok_or(None)?.1,
+        Some(Framing::Lines) => {
+            let reach = reach.of_elements().unwrap_or(Reach::NONE);
+            let all = each_line(body).map(|it| Document::parse(it, reach));
+            return all.collect::<Result<_, _>>().map(Document::List).map_err(Some);
         }
-        Some(Framing::Jsonp) => {
-            let (_, argument) = call(body).ok_or(None)?;
-            serde_json::from_str(argument).map_err(Some)
-        }
-        Some(Framing::Lines) => lines(body).ok_or(None),
-    }
+    };
+    Document::parse(json, reach).map_err(Some)
 }
 
 /// The value as a text framed so: what a recording that kept only the value stands for.
@@ -115,14 +119,16 @@ fn by_lines(mime: &str) -> bool {
     ["ndjson", "jsonl", "json-lines", "jsonlines", "json-seq"].iter().any(|it| mime.contains(it))
 }
 
-/// One JSON value a line, empty lines and the record separators of RFC 7464 apart.
+/// One JSON value a line.
 fn lines(text: &str) -> Option<Value> {
-    text.lines()
-        .map(|it| it.trim_start_matches('\u{1e}').trim())
-        .filter(|it| !it.is_empty())
-        .map(|it| serde_json::from_str(it).ok())
-        .collect::<Option<Vec<Value>>>()
-        .map(Value::Array)
+    let all = each_line(text).map(|it| serde_json::from_str(it).ok());
+    all.collect::<Option<Vec<Value>>>().map(Value::Array)
+}
+
+/// Lines that hold something, the record separators of RFC 7464 apart.
+fn each_line(text: &str) -> impl Iterator<Item = &str> {
+    let all = text.lines().map(|it| it.trim_start_matches('\u{1e}').trim());
+    all.filter(|it| !it.is_empty())
 }
 
 /// Function and argument of `name(…);`, behind comments and the check that the function is there
@@ -160,6 +166,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn value_of(framing: Option<Framing>, text: &str) -> Value {
+        unframed(framing, text, Reach::ALL).unwrap().into_value()
+    }
 
     #[test]
     fn frames() {
@@ -220,12 +230,12 @@ mod tests {
 
     #[test]
     fn a_frame_that_was_said_must_be_there() {
-        assert!(unframed(Some(Framing::Jsonp), "{}").is_err());
-        assert!(unframed(Some(Framing::Lines), "{}\nx").is_err());
-        assert_eq!(unframed(None, ")]}'\n[1]").unwrap(), json!([1]));
-        assert_eq!(unframed(Some(Framing::Prefix), "[1]").unwrap(), json!([1]));
+        assert!(unframed(Some(Framing::Jsonp), "{}", Reach::ALL).is_err());
+        assert!(unframed(Some(Framing::Lines), "{}\nx", Reach::ALL).is_err());
+        assert_eq!(value_of(None, ")]}'\n[1]"), json!([1]));
+        assert_eq!(value_of(Some(Framing::Prefix), "[1]"), json!([1]));
         let deep = format!("cb({}{})", "[".repeat(5000), "]".repeat(5000));
-        assert!(unframed(Some(Framing::Jsonp), &deep).is_err());
+        assert!(unframed(Some(Framing::Jsonp), &deep, Reach::ALL).is_err());
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -248,11 +258,11 @@ mod tests {
         #[test]
         fn unframed_is_what_was_framed(value in any_json()) {
             for framing in [None, Some(Framing::Prefix), Some(Framing::Jsonp)] {
-                prop_assert_eq!(unframed(framing, &framed(framing, &value)).unwrap(), value.clone());
+                prop_assert_eq!(value_of(framing, &framed(framing, &value)), value.clone());
             }
             let list = json!([value, {"a": 1}]);
             let text = framed(Some(Framing::Lines), &list);
-            prop_assert_eq!(unframed(Some(Framing::Lines), &text).unwrap(), list);
+            prop_assert_eq!(value_of(Some(Framing::Lines), &text), list);
         }
 
         #[test]

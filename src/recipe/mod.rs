@@ -6,10 +6,13 @@
 pub mod assigned;
 pub mod auth;
 pub mod check;
+pub mod document;
 pub mod expression;
+mod find;
 pub mod framing;
 pub mod library;
 pub mod model;
+pub mod reach;
 pub mod registry;
 pub mod request;
 pub mod selector;

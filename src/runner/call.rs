@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Compiled, RecipeRunResult,
+    compiled::CompiledRecipes,
     credential::{Credential, Signed},
     run,
 };
@@ -16,6 +17,7 @@ use crate::{
         limits::{Limits, Permit},
     },
     error::Result,
+    recipe::model::Recipe,
     settings::{AuthSettings, Home, Settings},
     transport::{
         Transport,
@@ -31,6 +33,7 @@ pub struct Caller {
     limits: Limits,
     auth: AuthSettings,
     on_wait: Box<OnWait>,
+    compiled: CompiledRecipes,
 }
 
 impl Caller {
@@ -43,11 +46,22 @@ impl Caller {
     ) -> Result<Self> {
         let http = PublicHttp::new(Arc::clone(&policy))?;
         let limits = Limits::new(&settings.limits, home.limits.clone(), Arc::clone(&policy))?;
-        Ok(Self { policy, http, limits, auth: settings.auth.clone(), on_wait })
+        let auth = settings.auth.clone();
+        Ok(Self { policy, http, limits, auth, on_wait, compiled: CompiledRecipes::default() })
     }
 
     pub fn policy(&self) -> &Arc<EgressPolicy> {
         &self.policy
+    }
+
+    /// The recipe compiled, once for all its calls. Fails with `RECIPE_INVALID` or `METHOD_NOT_ALLOWED`.
+    pub fn compiled(&self, recipe: &Recipe) -> Result<Arc<Compiled>> {
+        self.compiled.get(recipe)
+    }
+
+    /// How many calls asked for a compiled recipe, and how many found it.
+    pub fn calls_and_hits(&self) -> (u64, u64) {
+        self.compiled.calls_and_hits()
     }
 
     /// Waits until the recipe may run. Fails with `RATE_LIMITED`.

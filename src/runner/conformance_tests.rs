@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::extract::extract;
-use crate::recipe::{
-    expression::{Document, Query},
-    model::ResponseSpec,
-};
+use crate::recipe::{document::Document, expression::Query, model::ResponseSpec};
 
 /// The files of a shared archive by name; none, with a line saying so, where it is not.
 fn unpacked(archive: &str) -> BTreeMap<String, Vec<u8>> {
@@ -59,7 +56,7 @@ fn queries_find_what_jmespath_says() {
     for (name, text) in unpacked("jmespath_test.tar.xz") {
         let Ok(Value::Array(suites)) = serde_json::from_slice(&text) else { continue };
         for suite in suites {
-            let document = Document::new(&suite["given"]).unwrap();
+            let document = Document::from(&suite["given"]);
             for case in suite["cases"].as_array().unwrap() {
                 let expression = case["expression"].as_str().unwrap();
                 let got = Query::compile(expression).and_then(|it| it.search(&document));

@@ -8,9 +8,11 @@ use crate::{
     error::{Code, Error, Result},
     recipe::{
         assigned::assigned,
-        expression::{Document, MAX_TEXT, Query, out_of_proportion},
+        document::Document,
+        expression::{MAX_TEXT, Query, out_of_proportion},
         framing::{self, unframed},
         model::{Framing, ResponseSpec, ResponseType},
+        reach::Reach,
         selector::{self, Field},
     },
     shape,
@@ -26,7 +28,7 @@ pub struct Extracted {
     pub data: Value,
     /// Length of `data` when it is a list.
     pub items: Option<u64>,
-    /// The parsed JSON root (of the answer or of the embedded script).
+    /// The parsed JSON root (of the answer or of the embedded script), where it was asked for.
     pub whole: Option<Value>,
 }
 
@@ -36,16 +38,29 @@ pub struct Extractor {
     kind: ResponseType,
     framing: Option<Framing>,
     query: Option<Query>,
+    /// What a JSON document is looked at for.
+    reach: Reach,
     embedded: Option<Selector>,
     variable: Option<String>,
     html: Option<(Selector, Vec<(String, Field)>)>,
     min_items: Option<u32>,
-    required_paths: Vec<String>,
+    /// As written, and read.
+    required_paths: Vec<(String, Vec<Step>)>,
 }
 
-/// [`Extractor::apply`] for one use.
+/// One step of a required path.
+#[derive(Clone, Debug)]
+enum Step {
+    Field(String),
+    /// Into any element.
+    Element,
+    /// What is not there whatever the answer is: a key that does not read.
+    Nowhere,
+}
+
+/// [`Extractor::apply`] for one use, and with the whole document.
 pub fn extract(spec: &ResponseSpec, mime: &str, body: &[u8]) -> Result<Extracted> {
-    Extractor::new(spec)?.apply(mime, body)
+    Extractor::new(spec)?.read(mime, body, true)
 }
 
 impl Extractor {
@@ -61,34 +76,65 @@ impl Extractor {
                     .collect::<Result<_>>()?,
             )),
         };
+        let query = spec.extract.as_deref().map(Query::compile).transpose()?;
+        let required_paths: Vec<_> =
+            spec.required_paths.iter().map(|it| (it.clone(), steps(it))).collect();
+        let found = query.as_ref().map_or(Reach::ALL, Query::reach).clone();
         Ok(Self {
             kind: spec.kind,
             framing: spec.framing,
-            query: spec.extract.as_deref().map(Query::compile).transpose()?,
+            query,
+            reach: required_paths.iter().fold(found, |out, it| out.and(reach(&it.1))),
             embedded: spec.embedded.as_deref().map(selector::compile).transpose()?,
             variable: spec.variable.clone(),
             html,
             min_items: spec.min_items,
-            required_paths: spec.required_paths.clone(),
+            required_paths,
         })
     }
 
-    /// Reads the body by the recipe's type; `mime` (an essence) only makes messages better. Text is read as UTF-8.
+    /// Reads the body by the recipe's type; `mime` (an essence) only makes messages better. Text is read as UTF-8. Of JSON
+    /// only what is looked at is kept; all of it must be JSON.
     ///
     /// Fails with `PARSE_ERROR` when the body is not what the recipe says, with `RESPONSE_TOO_LARGE` when `extract` or the
     /// selectors repeat parts of it until they are four times what an answer may weigh, and `EXTRACT_EMPTY` when nothing matches: a `null`
     /// result, nothing but nulls, a required path that is missing, fewer than `min_items`. An empty list is an answer; only
     /// for HTML, where "no results" and "another layout" look the same, it must be allowed by `min_items: 0`.
     pub fn apply(&self, mime: &str, body: &[u8]) -> Result<Extracted> {
-        let (data, whole) = match (self.kind, &self.html) {
-            (ResponseType::Text, _) => (self.text(body)?, None),
-            (ResponseType::Json, _) => self.query(parse_json(mime, self.framing, body)?)?,
+        self.read(mime, body, false)
+    }
+
+    fn read(&self, mime: &str, body: &[u8], with_whole: bool) -> Result<Extracted> {
+        let embedded;
+        let document = match (self.kind, &self.html) {
+            (ResponseType::Text, _) => return self.judged(self.text(body)?, None),
             (ResponseType::Html, Some((items, fields))) => {
-                let document = parse_html(body)?;
-                (self.items(&document, items, fields)?, None)
+                return self.judged(self.items(&parse_html(body)?, items, fields)?, None);
             }
-            (ResponseType::Html, None) => self.query(self.embedded_json(body)?)?,
+            (ResponseType::Html, None) => {
+                embedded = self.embedded_json(body)?;
+                Document::from(&embedded)
+            }
+            (ResponseType::Json, _) => {
+                let reach = if with_whole { Reach::ALL } else { &self.reach };
+                parse_json(mime, self.framing, body, reach)?
+            }
         };
+        let Some(query) = &self.query else {
+            let out = self.judged(document.into_value(), None)?;
+            let whole = with_whole.then(|| out.data.clone());
+            return Ok(Extracted { whole, ..out });
+        };
+        let data = query.search(&document)?;
+        if is_void(&data) {
+            return Err(empty("`extract` matches nothing in the answer".to_owned()));
+        }
+        let out = self.judged(data, Some(&document))?;
+        Ok(Extracted { whole: with_whole.then(|| document.into_value()), ..out })
+    }
+
+    /// `document` is what the data was found in, if it is not all of it.
+    fn judged(&self, data: Value, document: Option<&Document<'_>>) -> Result<Extracted> {
         let items = data.as_array().map(|it| it.len() as u64);
         if let Some(min) = self.min_items
             && items.unwrap_or(1) < u64::from(min)
@@ -98,11 +144,18 @@ impl Extractor {
                 items.unwrap_or(0)
             )));
         }
-        let root = whole.as_ref().unwrap_or(&data);
-        if let Some(path) = self.required_paths.iter().find(|it| !has_path(root, it)) {
+        let missing = |root: &Document<'_>| {
+            self.required_paths.iter().find(|(_, steps)| !has_path(root, steps))
+        };
+        let missing = match document {
+            Some(root) => missing(root),
+            None if self.required_paths.is_empty() => None,
+            None => missing(&Document::from(&data)),
+        };
+        if let Some((path, _)) = missing {
             return Err(empty(format!("the answer has no `{path}`")));
         }
-        Ok(Extracted { data, items, whole })
+        Ok(Extracted { data, items, whole: None })
     }
 
     fn text(&self, body: &[u8]) -> Result<Value> {
@@ -111,17 +164,6 @@ impl Extractor {
             return Err(empty("the answer is empty".to_owned()));
         }
         Ok(Value::String(text))
-    }
-
-    fn query(&self, whole: Value) -> Result<(Value, Option<Value>)> {
-        let Some(query) = &self.query else {
-            return Ok((whole.clone(), Some(whole)));
-        };
-        let data = query.search(&Document::new(&whole)?)?;
-        if is_void(&data) {
-            return Err(empty("`extract` matches nothing in the answer".to_owned()));
-        }
-        Ok((data, Some(whole)))
     }
 
     fn items(
@@ -237,10 +279,15 @@ fn parse_html(body: &[u8]) -> Result<Html> {
 }
 
 /// JSON framed as said, behind a byte order mark. Fails with `PARSE_ERROR`.
-fn parse_json(mime: &str, framing: Option<Framing>, body: &[u8]) -> Result<Value> {
+fn parse_json<'a>(
+    mime: &str,
+    framing: Option<Framing>,
+    body: &'a [u8],
+    reach: &'a Reach,
+) -> Result<Document<'a>> {
     let text = std::str::from_utf8(body)
         .map_err(|err| Error::new(Code::ParseError, "the answer is not UTF-8").source(err))?;
-    unframed(framing, text).map(shape::sorted).map_err(|err| {
+    unframed(framing, text, reach).map_err(|err| {
         let kind = if mime.is_empty() { "the answer" } else { mime };
         let shown: String = kind.chars().filter(|it| !it.is_control()).take(60).collect();
         let what = match framing {
@@ -265,7 +312,7 @@ fn parse_json(mime: &str, framing: Option<Framing>, body: &[u8]) -> Result<Value
 pub(super) fn any_json(mime: &str, body: &[u8]) -> Result<Value> {
     let text = String::from_utf8_lossy(body);
     let found = framing::detect(&text, mime, true).map(|it| shape::sorted(it.value));
-    found.map_or_else(|| parse_json(mime, None, body), Ok)
+    found.map_or_else(|| Ok(parse_json(mime, None, body, Reach::ALL)?.into_value()), Ok)
 }
 
 /// Nothing was found: null, or a non-empty structure whose leaves are all null. A list of plain nulls is how some say that
@@ -279,31 +326,60 @@ fn is_void(value: &Value) -> bool {
     }
 }
 
-/// Whether `hits[].title` (or `$.hits[].title`) is there. What is below a null or in an empty list is unknown, not missing.
-fn has_path(value: &Value, path: &str) -> bool {
-    let path = path.strip_prefix('$').unwrap_or(path);
-    let path = path.strip_prefix('.').unwrap_or(path);
-    if path.is_empty() || value.is_null() {
+/// The steps of `hits[].title` (or `$.hits[].title`).
+fn steps(path: &str) -> Vec<Step> {
+    let mut out = Vec::new();
+    let mut path = path;
+    loop {
+        path = path.strip_prefix('$').unwrap_or(path);
+        path = path.strip_prefix('.').unwrap_or(path);
+        if path.is_empty() {
+            return out;
+        }
+        if let Some(rest) = path.strip_prefix("[]") {
+            out.push(Step::Element);
+            path = rest;
+        } else if path.starts_with('"') {
+            // As `shape::paths` writes keys with dots and the like.
+            let mut keys = serde_json::Deserializer::from_str(path).into_iter::<String>();
+            let Some(Ok(key)) = keys.next() else {
+                out.push(Step::Nowhere);
+                return out;
+            };
+            out.push(Step::Field(key));
+            path = &path[keys.byte_offset()..];
+        } else if path.starts_with('[') {
+            out.push(Step::Nowhere);
+            return out;
+        } else {
+            let end = path.find(['.', '[']).unwrap_or(path.len());
+            out.push(Step::Field(path[..end].to_owned()));
+            path = &path[end..];
+        }
+    }
+}
+
+/// What of a document must be known to say whether the path is there.
+fn reach(steps: &[Step]) -> Reach {
+    steps.iter().rfold(Reach::default(), |below, it| match it {
+        Step::Field(name) => Reach::field(name, below),
+        Step::Element => Reach::elements(below),
+        Step::Nowhere => Reach::default(),
+    })
+}
+
+/// Whether the path is there. What is below a null or in an empty list is unknown, not missing.
+fn has_path(value: &Document<'_>, steps: &[Step]) -> bool {
+    let Some((step, rest)) = steps.split_first().filter(|_| !value.is_null()) else {
         return true;
-    }
-    if let Some(rest) = path.strip_prefix("[]") {
-        return value
-            .as_array()
-            .is_some_and(|all| all.is_empty() || all.iter().any(|it| has_path(it, rest)));
-    }
-    let (key, rest) = if path.starts_with('"') {
-        // As `shape::paths` writes keys with dots and the like.
-        let mut keys = serde_json::Deserializer::from_str(path).into_iter::<String>();
-        let Some(Ok(key)) = keys.next() else {
-            return false;
-        };
-        let used = keys.byte_offset();
-        (key, &path[used..])
-    } else {
-        let end = path.find(['.', '[']).unwrap_or(path.len());
-        (path[..end].to_owned(), &path[end..])
     };
-    value.get(&key).is_some_and(|it| has_path(it, rest))
+    match step {
+        Step::Field(name) => value.get(name).is_some_and(|it| has_path(it, rest)),
+        Step::Element => value
+            .as_list()
+            .is_some_and(|all| all.is_empty() || all.iter().any(|it| has_path(it, rest))),
+        Step::Nowhere => false,
+    }
 }
 
 fn empty(message: String) -> Error {

@@ -62,12 +62,15 @@ fn json_answers() {
 
 #[test]
 fn required_paths_with_odd_keys() {
-    let value = json!({"a.b": [{"c:d": 1}]});
-    assert!(has_path(&value, "$.\"a.b\"[].\"c:d\""));
-    assert!(!has_path(&value, "a.b"));
+    let value = json!({"a.b": [{"c:d": 1}], "": {"": 1}});
+    let has = |path: &str| has_path(&Document::from(&value), &steps(path));
+    assert!(has("$.\"a.b\"[].\"c:d\""));
+    for missing in ["a.b", "[0]", "\"a", "\"a.b\"[0]"] {
+        assert!(!has(missing), "{missing}");
+    }
     for typed in shape::paths(&value) {
         let path = typed.rsplit_once(':').unwrap().0;
-        assert!(has_path(&value, path), "{path}");
+        assert!(has(path), "{path}");
     }
 }
 

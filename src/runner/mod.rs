@@ -4,6 +4,7 @@
 //! what people use, within limits and with one more attempt.
 
 pub mod call;
+mod compiled;
 mod credential;
 pub mod extract;
 mod recovery;
@@ -27,6 +28,7 @@ use crate::{
         request::{CompiledRequest, bind},
     },
     redact::known::Known,
+    shape::Verified,
     transport::{Reply, Timings, Transport, retry::retry_after},
 };
 
@@ -41,6 +43,8 @@ pub struct Compiled {
     host: String,
     request: CompiledRequest,
     extractor: Extractor,
+    /// What JSON is compared with, where it was verified.
+    shape: Option<Verified>,
     /// Slots that the request mentions.
     slots: Vec<Slot>,
 }
@@ -85,6 +89,8 @@ pub struct RunTimings {
     pub ttfb: f64,
     pub download: f64,
     pub extract: f64,
+    /// Of the data, compared with the verified one.
+    pub shape: f64,
     pub total: f64,
 }
 
@@ -105,6 +111,7 @@ impl RunTimings {
             &mut self.ttfb,
             &mut self.download,
             &mut self.extract,
+            &mut self.shape,
             &mut self.total,
         ] {
             *it = (*it * 1000.0).round() / 1000.0;
@@ -120,7 +127,9 @@ pub fn compile(recipe: &Recipe) -> Result<Compiled> {
     let slots =
         recipe.slots.iter().filter(|it| used.contains(&it.name.as_str())).cloned().collect();
     let host = Url::parse(&recipe.request.url).ok();
+    let verified = recipe.verification.as_ref().filter(|it| !it.shape.is_empty());
     Ok(Compiled {
+        shape: verified.map(|it| Verified::new(&it.shape)),
         extractor: Extractor::new(&recipe.response)?,
         host: host.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default(),
         recipe: recipe.clone(),
@@ -207,7 +216,9 @@ async fn attempt(
     out.timings_ms.extract = millis(start.elapsed().as_micros() as u64);
     match extracted {
         Ok(extracted) => {
-            let judged = check_shape(&compiled.recipe, &extracted);
+            let start = Instant::now();
+            let judged = check_shape(compiled, &extracted);
+            out.timings_ms.shape = millis(start.elapsed().as_micros() as u64);
             out.items = extracted.items;
             out.data = extracted.data;
             judged
@@ -233,12 +244,14 @@ pub fn check_status(reply: &Reply) -> Result<()> {
 }
 
 /// Fails with `SHAPE_DRIFT` when the recipe was verified with another shape.
-fn check_shape(recipe: &Recipe, extracted: &Extracted) -> Result<()> {
-    let Some(verified) = recipe.verification.as_ref().filter(|it| !it.shape.is_empty()) else {
-        return Ok(());
+fn check_shape(compiled: &Compiled, extracted: &Extracted) -> Result<()> {
+    let Some(shape) = &compiled.shape else { return Ok(()) };
+    let response = &compiled.recipe.response;
+    let verified = compiled.recipe.verification.as_ref();
+    let alike = match verified.filter(|_| response.html.is_some()) {
+        Some(it) => similarity_bp(response, &it.shape, &fingerprint(response, extracted)),
+        None => shape.similarity_bp(&extracted.data),
     };
-    let now = fingerprint(&recipe.response, extracted);
-    let alike = similarity_bp(&recipe.response, &verified.shape, &now);
     if alike >= MIN_SIMILARITY_BP {
         return Ok(());
     }

@@ -6,7 +6,8 @@ use super::{check_status, extract};
 use crate::{
     error::{Code, Error, Result},
     recipe::{
-        expression::{Document, Query},
+        document::Document,
+        expression::Query,
         model::{Slot, SlotSource},
     },
     transport::{Outgoing, Reply, Transport},
@@ -72,7 +73,7 @@ fn value(slot: &Slot, reply: &Reply) -> Result<Option<String>> {
         }
         SlotSource::Response { path, .. } => {
             let json = extract::any_json(&reply.mime(), &reply.body)?;
-            Ok(match Query::compile(path)?.search(&Document::new(&json)?)? {
+            Ok(match Query::compile(path)?.search(&Document::from(&json))? {
                 serde_json::Value::String(it) => Some(it),
                 it @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => {
                     Some(it.to_string())

@@ -5,12 +5,14 @@
 //! as drift.
 
 pub mod nesting;
+mod verified;
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+pub use self::verified::Verified;
 use crate::ids::hex;
 
 /// Bumped when the algorithm changes; old fingerprints are then worthless.
@@ -52,7 +54,9 @@ fn walk(value: &Value, path: &str, depth: usize, out: &mut BTreeSet<String>) {
             out.insert(format!("{path}:object"));
             if depth < DEPTH {
                 for (key, item) in fields {
-                    walk(item, &format!("{path}.{}", escape(key)), depth + 1, out);
+                    let mut below = path.to_owned();
+                    push_key(&mut below, key);
+                    walk(item, &below, depth + 1, out);
                 }
             }
         }
@@ -65,8 +69,13 @@ fn walk(value: &Value, path: &str, depth: usize, out: &mut BTreeSet<String>) {
 }
 
 /// Keys may hold the characters that the path notation uses.
-fn escape(key: &str) -> String {
-    if key.contains(['.', '[', ':']) { format!("{key:?}") } else { key.to_owned() }
+fn push_key(path: &mut String, key: &str) {
+    path.push('.');
+    if key.contains(['.', '[', ':']) {
+        path.push_str(&format!("{key:?}"));
+    } else {
+        path.push_str(key);
+    }
 }
 
 /// SHA-256 over the sorted paths, one a line.

@@ -4,10 +4,7 @@ use super::*;
 use crate::{
     artifacts::payloads::{Analyst, Choice, DataSource, Reason},
     har,
-    recipe::{
-        expression::{Document, Query},
-        model::Framing,
-    },
+    recipe::{document::Document, expression::Query, model::Framing},
     stages::extraction::{ranked, response},
 };
 
@@ -115,7 +112,7 @@ fn structure_decides_where_nothing_was_seen() {
         let path = path_of(task, "", &answer);
         assert_eq!(path.as_deref(), expected, "{answer}");
         if let Some(path) = path {
-            let data = Query::compile(&path).unwrap().search(&Document::new(&answer).unwrap());
+            let data = Query::compile(&path).unwrap().search(&Document::from(&answer));
             assert!(data.unwrap().as_array().is_some_and(|it| !it.is_empty()), "{path}");
         }
     }
@@ -307,7 +304,7 @@ fn real_answers() {
             // A single value is in the whole answer.
             None => !expected.is_array() && !expected.is_object(),
             Some(path) => {
-                let document = Document::new(&whole).unwrap();
+                let document = Document::from(&whole);
                 let data = Query::compile(path).unwrap().search(&document).unwrap();
                 data == expected || is_map_of(&expected, &data)
             }
