@@ -104,10 +104,16 @@ struct Sample {
     parts: Parts,
 }
 
-/// Measures so many turns of each page. `progress` is told of each page before it starts.
+/// Measures so many turns of each page, or of those that are named. `progress` is told of each page before it starts.
 ///
-/// Fails with `BROWSER_*` and with what a recording fails with.
-pub async fn run(turns: usize, progress: &dyn Fn(&str)) -> Result<Recorder> {
+/// Fails with `USAGE` for an unknown page, with `BROWSER_*` and with what a recording fails with.
+pub async fn run(only: &[String], turns: usize, progress: &dyn Fn(&str)) -> Result<Recorder> {
+    if let Some(name) = only.iter().find(|name| !PAGES.iter().any(|it| it.name == **name)) {
+        let known: Vec<&str> = PAGES.iter().map(|it| it.name).collect();
+        return Err(Error::new(Code::Usage, format!("there is no page `{name}`"))
+            .hint(format!("pages are {}", known.join(", "))));
+    }
+    let wanted = |it: &&Page| only.is_empty() || only.iter().any(|name| name == it.name);
     let site = Site::start().await?;
     let mut settings = Settings::default();
     settings.egress.test_hosts = vec![format!("*.test={}", site.addr)];
@@ -116,7 +122,7 @@ pub async fn run(turns: usize, progress: &dyn Fn(&str)) -> Result<Recorder> {
     let folder = Scratch::new();
     let mut pages = Vec::new();
     let mut browser = String::new();
-    for page in PAGES {
+    for page in PAGES.iter().filter(wanted) {
         progress(page.name);
         let bench = Bench { page, settings: &settings, pool: &pool, folder: &folder };
         let (measured, version) = bench.measure(turns).await?;

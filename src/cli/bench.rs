@@ -21,11 +21,11 @@ const BASELINE: &str = "ci/bench-baseline.json";
 /// Example: commis bench --report bench.html
 #[derive(clap::Args)]
 pub struct Args {
-    /// Measure this scenario only; repeatable
+    /// Measure this scenario only, or this page of the recorder; repeatable
     #[arg(long, value_name = "SCENARIO")]
     only: Vec<String>,
     /// Measure instead what recording costs: the page that is watched, and besides its own time; needs Chromium
-    #[arg(long, conflicts_with_all = ["only", "ci", "update_baseline", "report"])]
+    #[arg(long, conflicts_with_all = ["ci", "update_baseline", "report"])]
     recorder: bool,
     /// Rounds of each scenario, after warm-up
     #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -50,7 +50,7 @@ pub struct Args {
 pub async fn run(args: &Args) -> Result<u8> {
     if args.recorder {
         let progress = |page: &str| wire::say(&format!("recording the {page} page"));
-        let done = bench::recorder::run(usize::from(args.runs), &progress).await?;
+        let done = bench::recorder::run(&args.only, usize::from(args.runs), &progress).await?;
         if args.json {
             wire::out(&done);
         } else {
