@@ -160,7 +160,7 @@ fn by_blocks(run: &[Sample], other: &[Sample], of: fn(&Sample) -> u64) -> f64 {
 }
 
 /// The median; 0 of nothing.
-fn middle(mut all: Vec<f64>) -> f64 {
+pub fn middle(mut all: Vec<f64>) -> f64 {
     all.sort_unstable_by(f64::total_cmp);
     let at = all.len() / 2;
     match all.len() {

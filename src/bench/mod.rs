@@ -8,6 +8,7 @@ mod baseline;
 mod figures;
 mod floor;
 mod measure;
+pub mod recorder;
 mod report;
 mod scenarios;
 mod site;

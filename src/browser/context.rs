@@ -2,13 +2,17 @@
 
 use std::{
     collections::BTreeMap,
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::{
+    sync::{Notify, mpsc},
+    task::JoinHandle,
+};
 use url::Url;
 
 use super::{
@@ -16,7 +20,7 @@ use super::{
     cdp::{Cdp, Event, Reply},
     fetch::InPageFetch,
     guard, page,
-    plan::{Plan, Step},
+    plan::{Plan, Step, Wait},
     proxy::Proxy,
     recorder::Recorder,
     request::ContextRequest,
@@ -33,8 +37,10 @@ use crate::{
 
 /// How long after the last step requests may still be in flight.
 const SETTLE: Duration = Duration::from_secs(3);
-/// No news for so long counts as settled.
+/// No news for so long counts as settled: a search as one types waits about that long for the next key.
 const QUIET: Duration = Duration::from_millis(150);
+/// The same where the plan says what the page shows in the end, and it is there: what follows is not waited for by a timer.
+const QUIET_WHEN_SHOWN: Duration = Duration::from_millis(50);
 const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Disposes itself when dropped, without waiting; [`Context::dispose`] waits.
@@ -54,6 +60,8 @@ pub struct Shared {
     proxy: Proxy,
     pub queue: mpsc::UnboundedSender<Event>,
     state: Mutex<State>,
+    /// Tells of each change of the state.
+    pub news: Notify,
 }
 
 #[derive(Default)]
@@ -120,6 +128,23 @@ impl Shared {
         page::main_frame(&self.cdp, &page.session, &page.target).await
     }
 
+    /// Looks at the state now and whenever it changes, until it holds or time is up; whether it holds. Fails when the page is
+    /// gone.
+    pub async fn until(&self, deadline: Instant, holds: impl Fn(&State) -> bool) -> Result<bool> {
+        loop {
+            let mut news = pin!(self.news.notified());
+            // From here on, so that nothing is missed between looking and waiting.
+            news.as_mut().enable();
+            if holds(&self.lock()) {
+                return Ok(true);
+            }
+            let _ = self.page()?;
+            if tokio::time::timeout_at(deadline.into(), news).await.is_err() {
+                return Ok(false);
+            }
+        }
+    }
+
     /// What interception and proxy refused, each URL once.
     pub fn blocked(&self) -> Vec<BlockedRequest> {
         let mut all = self.lock().blocked.clone();
@@ -170,7 +195,8 @@ impl Context {
             cdp.call(None, "Target.createBrowserContext", params).await?;
         let (queue, events) = mpsc::unbounded_channel();
         cdp.route(&id, &queue);
-        let shared = Arc::new(Shared { cdp, id, policy, proxy, queue, state: Mutex::default() });
+        let (state, news) = (Mutex::default(), Notify::new());
+        let shared = Arc::new(Shared { cdp, id, policy, proxy, queue, state, news });
         // From here on, dropping disposes of it.
         let (ready, setup) = tokio::sync::oneshot::channel();
         let pump = tokio::spawn(guard::run(Arc::clone(&shared), events, ready));
@@ -229,7 +255,8 @@ impl Context {
             }
         }
         let duration_ms = begun.elapsed().as_millis() as u64;
-        self.settle().await;
+        let last = plan.steps.last();
+        self.settle(matches!(last, Some(Step::WaitFor(Wait::Text(_) | Wait::Selector(_))))).await;
         let recorder = shared.lock().recorder.take();
         let frames = shared.frames().await.map_err(|err| self.page_fault(err))?;
         let mut page = page::summary(&shared.cdp, &frames).await;
@@ -268,16 +295,48 @@ impl Context {
         Error::new(Code::StepFailed, "the page can no longer be read").source(err)
     }
 
-    async fn settle(&self) {
+    /// Waits until nothing is in flight and nothing new begins, [`SETTLE`] at most. What a page that is `shown` begins next is
+    /// begun when its thread has nothing left to do.
+    async fn settle(&self, shown: bool) {
+        let quiet = if shown { QUIET_WHEN_SHOWN } else { QUIET };
         let deadline = Instant::now() + SETTLE;
-        while Instant::now() < deadline {
-            let now = Instant::now();
-            let idle = |it: &Recorder| it.is_idle(QUIET, now);
-            if self.shared.lock().recorder.as_ref().is_none_or(idle) {
+        loop {
+            self.silence(quiet, deadline).await;
+            let before = self.shared.lock().recorder.as_ref().map(Recorder::changed);
+            if !shown || Instant::now() >= deadline {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            if let Ok(frame) = self.shared.main_frame().await {
+                page::spare_time(&self.shared.cdp, &frame).await;
+            }
+            if self.shared.lock().recorder.as_ref().map(Recorder::changed) == before {
+                return;
+            }
         }
+    }
+
+    async fn silence(&self, quiet: Duration, deadline: Instant) {
+        loop {
+            let mut news = pin!(self.shared.news.notified());
+            news.as_mut().enable();
+            let now = Instant::now();
+            let wait = self.shared.lock().recorder.as_ref().map(|it| it.idle_in(quiet, now));
+            let wait = match wait {
+                None | Some(Some(Duration::ZERO)) => return,
+                Some(wait) => wait.map_or(deadline, |it| deadline.min(now + it)),
+            };
+            if now >= deadline {
+                return;
+            }
+            let _ = tokio::time::timeout_at(wait.into(), news).await;
+        }
+    }
+
+    /// Stops reporting the page's traffic, which is then under proxy and interception alone: what recording is measured
+    /// against. Fails with `BROWSER_FAILED`.
+    pub async fn unwatch(&self) -> Result<()> {
+        let session = self.shared.page()?.session;
+        self.shared.cdp.run(Some(&session), "Network.disable", json!({})).await
     }
 
     /// Opens a page without recording it.

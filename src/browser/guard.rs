@@ -85,6 +85,7 @@ pub async fn run(
     let mut ready = Some(ready);
     while let Some(event) = events.recv().await {
         handle(&shared, &event, &mut ready);
+        shared.news.notify_waiters();
     }
 }
 
@@ -411,6 +412,7 @@ fn record(shared: &Arc<Shared>, event: &Event) {
                 if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
                     recorder.read_body(index, body, Instant::now());
                 }
+                shared.news.notify_waiters();
             });
         }
         Some(Read::PostData { index, id }) => {
@@ -430,6 +432,7 @@ fn record(shared: &Arc<Shared>, event: &Event) {
                 if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
                     recorder.read_post(index, data);
                 }
+                shared.news.notify_waiters();
             });
         }
         None => {}

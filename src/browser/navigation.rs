@@ -52,17 +52,10 @@ impl Shared {
         if navigated.loader_id.is_none() {
             return Ok(());
         }
-        let pause = Duration::from_millis(5);
-        while self.lock().parsed == parsed && Instant::now() < deadline {
-            self.page()?;
-            tokio::time::sleep(pause).await;
-        }
+        self.until(deadline, |it| it.parsed != parsed).await?;
         // Scripts attach their listeners by then, on most pages; one slow picture must not hold up the steps.
         let deadline = deadline.min(Instant::now() + LOAD);
-        while self.lock().loads == loads && Instant::now() < deadline {
-            self.page()?;
-            tokio::time::sleep(pause).await;
-        }
+        self.until(deadline, |it| it.loads != loads).await?;
         Ok(())
     }
 
@@ -77,9 +70,7 @@ impl Shared {
         if text.contains("ERR_ABORTED") {
             // What aborted it is told a moment later.
             let deadline = Instant::now() + Duration::from_millis(200);
-            while self.lock().downloads == downloads && Instant::now() < deadline {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            let _ = self.until(deadline, |it| it.downloads != downloads).await;
         }
         if self.lock().downloads > downloads {
             let message = format!("{url} is a download, which is not saved");

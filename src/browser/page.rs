@@ -19,10 +19,14 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of visible text kept of the page and its frames together.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// Case and white space are the style sheet's business.
-const HAS_TEXT: &str = "function (text) {
+/// Case and white space are the style sheet's business. What is visible takes a layout to say, so that it is asked only where
+/// the text stands in the document at all, or where `sure` is wanted: a style sheet may change letters, too.
+const HAS_TEXT: &str = "function (text, sure) {
+  const body = document.body;
+  const letters = it => it.replace(/\\s+/g, '').toUpperCase();
   const plain = it => it.replace(/\\s+/g, ' ').trim().toLowerCase();
-  return !!document.body && plain(document.body.innerText).includes(plain(text));
+  return !!body && (sure || letters(body.textContent).includes(letters(text)))
+    && plain(body.innerText).includes(plain(text));
 }";
 const HAS_SELECTOR: &str = "function (selector) { return !!document.querySelector(selector); }";
 const META: &str = "function (name) {
@@ -38,6 +42,10 @@ const SUMMARY: &str = "function (max) {
     password: !!document.querySelector('input[type=password]'),
     metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [it.name.slice(0, 256).toWellFormed(), it.content.slice(0, 4096).toWellFormed()]).slice(0, 200),
   };
+}";
+/// Its time is the browser's: a frame that is not drawn may have none to spare.
+const SPARE_TIME: &str = "function (ms) {
+  return new Promise(done => requestIdleCallback(() => done(true), { timeout: ms }));
 }";
 const URL: &str = "function () { return location.href; }";
 
@@ -198,18 +206,18 @@ pub async fn document(cdp: &Cdp, frame: &Frame) -> Option<String> {
     reply.read::<Called>(PATIENCE).await.ok()?.result.object_id
 }
 
-/// A frame that is navigating counts as not having it.
-pub async fn any_has_text(cdp: &Cdp, frames: &[Frame], text: &str) -> bool {
-    any(cdp, frames, HAS_TEXT, text).await
+/// A frame that is navigating counts as not having it. Without `sure`, it may be missed where a style sheet changes letters.
+pub async fn any_has_text(cdp: &Cdp, frames: &[Frame], text: &str, sure: bool) -> bool {
+    any(cdp, frames, HAS_TEXT, &[text.into(), sure.into()]).await
 }
 
 pub async fn any_has_selector(cdp: &Cdp, frames: &[Frame], selector: &str) -> bool {
-    any(cdp, frames, HAS_SELECTOR, selector).await
+    any(cdp, frames, HAS_SELECTOR, &[selector.into()]).await
 }
 
-async fn any(cdp: &Cdp, frames: &[Frame], snippet: &'static str, text: &str) -> bool {
+async fn any(cdp: &Cdp, frames: &[Frame], snippet: &'static str, arguments: &[Value]) -> bool {
     for frame in frames {
-        let found = call(cdp, frame, snippet, &[text.into()], PATIENCE).await;
+        let found = call(cdp, frame, snippet, arguments, PATIENCE).await;
         if found.unwrap_or(false) {
             return true;
         }
@@ -219,6 +227,12 @@ async fn any(cdp: &Cdp, frames: &[Frame], snippet: &'static str, text: &str) -> 
 
 pub async fn meta(cdp: &Cdp, frame: &Frame, name: &str) -> Result<Option<String>> {
     call(cdp, frame, META, &[name.into()], PATIENCE).await
+}
+
+/// Waits until the frame's thread has nothing to do, for a moment at most.
+pub async fn spare_time(cdp: &Cdp, frame: &Frame) {
+    // A frame that goes away is done, too.
+    let _ = call::<bool>(cdp, frame, SPARE_TIME, &[200.into()], PATIENCE).await;
 }
 
 pub async fn url(cdp: &Cdp, frame: &Frame) -> Result<String> {

@@ -299,12 +299,12 @@ impl Recorder {
             .any(|it| it.ended_at.is_some() && it.reads == 0 && it.sent.request.url.contains(part))
     }
 
-    /// Nothing in flight, nothing being read, and no news for `quiet`.
+    /// How long there must still be no news until it is idle: nothing in flight, nothing being read, and no news for `quiet`.
+    /// `None` while something is in flight or being read.
     ///
     /// A page that looks only at a status leaves the body unread, and then the browser never reports the end: an answer whose
     /// head came and that has been silent for [`UNREAD`] holds nobody up.
-    pub fn is_idle(&self, quiet: Duration, now: Instant) -> bool {
-        let silence = now.saturating_duration_since(self.changed);
+    pub fn idle_in(&self, quiet: Duration, now: Instant) -> Option<Duration> {
         let is_open = |it: &Hop| {
             it.ended_at.is_none()
                 && !matches!(
@@ -312,10 +312,22 @@ impl Recorder {
                     ResourceType::Websocket | ResourceType::EventSource
                 )
         };
-        silence >= quiet
-            && self.seen.iter().all(|it| {
-                it.reads == 0 && (!is_open(it) || (it.response.is_some() && silence >= UNREAD))
-            })
+        let mut needed = quiet;
+        for it in &self.seen {
+            if it.reads > 0 {
+                return None;
+            }
+            if is_open(it) {
+                it.response.as_ref()?;
+                needed = needed.max(UNREAD);
+            }
+        }
+        Some(needed.saturating_sub(now.saturating_duration_since(self.changed)))
+    }
+
+    /// When it last had news.
+    pub fn changed(&self) -> Instant {
+        self.changed
     }
 
     /// Actions and exchanges, in the order they happened.
@@ -414,13 +426,13 @@ mod tests {
         tell(&mut it, "p", "requestWillBeSentExtraInfo", &second);
         let answer = json!({ "requestId": "1", "statusCode": 304, "headers": {} });
         tell(&mut it, "p", "responseReceivedExtraInfo", &answer);
-        assert!(!it.is_idle(Duration::ZERO, Instant::now()));
+        assert_ne!(it.idle_in(Duration::ZERO, Instant::now()), Some(Duration::ZERO));
         let read = tell(&mut it, "p", "loadingFinished", &finished("1"));
         assert_eq!(read, Some(Read::Body { index: 1, id: "1".to_owned() }));
         assert!(!it.has_finished("/2"));
         it.read_body(1, Some(b"{}".to_vec()), Instant::now());
         assert!(it.has_finished("/2"));
-        assert!(it.is_idle(Duration::ZERO, Instant::now()));
+        assert_eq!(it.idle_in(Duration::ZERO, Instant::now()), Some(Duration::ZERO));
 
         let (_, all) = it.finish();
         let owned = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -451,16 +463,16 @@ mod tests {
     fn an_answer_that_nobody_reads_holds_nobody_up() {
         let mut it = recorder();
         tell(&mut it, "p", "requestWillBeSent", &sent("1", "http://a.test/"));
-        let quiet = Duration::from_millis(150);
-        let idle_after =
-            |it: &Recorder, wait: u64| it.is_idle(quiet, it.changed + Duration::from_millis(wait));
-        assert!(!idle_after(&it, 2000), "no head yet");
+        let ms = Duration::from_millis;
+        let idle_in = |it: &Recorder, after: u64| it.idle_in(ms(150), it.changed + ms(after));
+        assert_eq!(idle_in(&it, 2000), None, "no head yet");
         tell(&mut it, "p", "responseReceived", &received("1"));
-        assert!(!idle_after(&it, 200));
-        assert!(idle_after(&it, 400));
+        assert_eq!(idle_in(&it, 200), Some(ms(200)));
+        assert_eq!(idle_in(&it, 400), Some(Duration::ZERO));
         tell(&mut it, "p", "loadingFinished", &finished("1"));
+        assert_eq!(idle_in(&it, 400), None, "its body is being read");
         it.read_body(0, Some(b"x".to_vec()), Instant::now());
-        assert!(idle_after(&it, 150) && !idle_after(&it, 149));
+        assert_eq!((idle_in(&it, 149), idle_in(&it, 150)), (Some(ms(1)), Some(Duration::ZERO)));
     }
 
     #[test]

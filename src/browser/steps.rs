@@ -18,6 +18,8 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a page is laid out to say what is visible.
+const LOOK_WELL: Duration = Duration::from_millis(100);
 /// Makes an element ready to be typed into, its content selected. For a `<select>` it chooses the value at once.
 const PREPARE: &str = "function (value) {
   if (this instanceof HTMLSelectElement) {
@@ -95,12 +97,18 @@ fn failed(step: &Step, why: &str) -> Error {
 /// Polls: the first pause is short, since most elements are there at once.
 struct Poll {
     pause: Duration,
+    longest: Duration,
     deadline: Instant,
 }
 
 impl Poll {
     fn until(deadline: Instant) -> Self {
-        Self { pause: Duration::from_millis(15), deadline }
+        Self { pause: Duration::from_millis(15), longest: Duration::from_millis(100), deadline }
+    }
+
+    /// For what costs the page little to be asked.
+    fn closely(deadline: Instant) -> Self {
+        Self { longest: Duration::from_millis(30), ..Self::until(deadline) }
     }
 
     /// False when time is up.
@@ -109,7 +117,7 @@ impl Poll {
             return false;
         }
         tokio::time::sleep(self.pause).await;
-        self.pause = (self.pause * 3 / 2).min(Duration::from_millis(100));
+        self.pause = (self.pause * 3 / 2).min(self.longest);
         true
     }
 }
@@ -244,10 +252,17 @@ fn centre(quad: &[f64]) -> Option<(f64, f64)> {
 }
 
 async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Instant) -> Result<()> {
-    let mut poll = Poll::until(deadline);
+    let mut poll = Poll::closely(deadline);
+    let mut look_well = Instant::now();
     loop {
         let there = match wait {
-            Wait::Text(it) => page::any_has_text(&shared.cdp, &shared.frames().await?, it).await,
+            Wait::Text(it) => {
+                let sure = Instant::now() >= look_well;
+                if sure {
+                    look_well = Instant::now() + LOOK_WELL;
+                }
+                page::any_has_text(&shared.cdp, &shared.frames().await?, it, sure).await
+            }
             Wait::Selector(it) => {
                 page::any_has_selector(&shared.cdp, &shared.frames().await?, it).await
             }

@@ -6,7 +6,7 @@ use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 
 use super::wire;
 use crate::{
-    bench::{self, Baseline, Benchmark, Options, Slower},
+    bench::{self, Baseline, Benchmark, Options, Slower, recorder::Recorder},
     error::{Code, Error, Result},
     files,
 };
@@ -21,9 +21,12 @@ const BASELINE: &str = "ci/bench-baseline.json";
 /// Example: commis bench --report bench.html
 #[derive(clap::Args)]
 pub struct Args {
-    /// Measure this scenario only; repeatable
+    /// Measure this scenario only, or this page of the recorder; repeatable
     #[arg(long, value_name = "SCENARIO")]
     only: Vec<String>,
+    /// Measure instead what recording costs: the page that is watched, and besides its own time; needs Chromium
+    #[arg(long, conflicts_with_all = ["ci", "update_baseline", "report"])]
+    recorder: bool,
     /// Rounds of each scenario, after warm-up
     #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     runs: u16,
@@ -44,7 +47,17 @@ pub struct Args {
     pub json: bool,
 }
 
-pub fn run(args: &Args) -> Result<u8> {
+pub async fn run(args: &Args) -> Result<u8> {
+    if args.recorder {
+        let progress = |page: &str| wire::say(&format!("recording the {page} page"));
+        let done = bench::recorder::run(&args.only, usize::from(args.runs), &progress).await?;
+        if args.json {
+            wire::out(&done);
+        } else {
+            recorder(&done);
+        }
+        return Ok(0);
+    }
     let kept = if args.ci { Some(Baseline::read(&args.baseline)?) } else { None };
     let options =
         Options { only: &args.only, runs: usize::from(args.runs), baseline: kept.as_ref() };
@@ -147,6 +160,47 @@ fn tables(done: &Benchmark) {
             us(of.rest),
             format!("{} of {}", it.reused_connections, it.runs),
             format!("{} of {}", it.compiled_before, it.runs),
+        ]);
+    }
+    wire::line(&table.to_string());
+    if done.profile == "dev" {
+        wire::say("a dev build: the figures are not what users see");
+    }
+}
+
+fn recorder(done: &Recorder) {
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header([
+        "page",
+        "requests",
+        "alone, ms",
+        "recorded",
+        "× alone",
+        "whole",
+        "added",
+        "context",
+        "steps",
+        "settle",
+        "redact",
+        "write",
+    ]);
+    for it in &done.pages {
+        let ms = |ms: f64| format!("{ms:.0}");
+        let parts = it.parts;
+        table.add_row([
+            it.page.to_owned(),
+            it.exchanges.to_string(),
+            ms(it.alone.p50),
+            ms(it.recorded.p50),
+            format!("{:.2}", it.to_alone),
+            ms(it.whole.p50),
+            ms(it.added),
+            ms(parts.context),
+            ms(parts.steps),
+            ms(parts.settle),
+            ms(parts.redact),
+            ms(parts.write),
         ]);
     }
     wire::line(&table.to_string());

@@ -43,6 +43,10 @@ pub struct Args {
     /// Write every scored exchange with its signals, one JSON line each, for `scripts/fit-ranking.py`
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
+    /// Learn every case so often, each time from its files, to measure how learning scales
+    #[arg(long, default_value_t = 1, value_name = "N", conflicts_with = "update_baseline",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    repeat: u16,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -52,7 +56,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
     let (_, mut settings) = wire::read(global)?;
     settings.egress.no_network = true;
     let _ = args.no_network;
-    let mut done = eval::run(&args.corpus, &settings)?;
+    let repeat = usize::from(args.repeat);
+    let options = eval::Options { repeat, detailed: args.report.is_some() };
+    let mut done = eval::run(&args.corpus, &settings, options)?;
     let file = args.baseline.clone().or_else(|| {
         // What was made of others' traffic is not kept unasked.
         let folders = !args.corpus.join("cases.jsonl").exists();
@@ -61,7 +67,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
     let mut now = None;
     match &file {
         Some(file) if file.exists() => {
-            now = Some(done.compare(&Baseline::read(file)?, &settings));
+            now = Some(done.compare(&Baseline::read(file)?, &settings, repeat));
         }
         Some(_) if args.update_baseline => now = Some(Baseline::of(&done.cases, &settings)),
         _ if args.ci || args.update_baseline => {

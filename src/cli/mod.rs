@@ -173,7 +173,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
             Command::Eval(args) => eval::run(&args, global),
-            Command::Bench(args) => bench::run(&args),
+            Command::Bench(args) => bench::run(&args).await,
             Command::Redact(args) => redact::run(args, global),
             Command::Doctor(args) => doctor::run(args, global).await,
         }

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseResult, Evaluation, Verdict, chain::Trace};
+use super::{CaseResult, Evaluation, Turn, Verdict, chain::Trace};
 use crate::{
     artifacts::{kinds::Kind, payloads::Outcome, store::json_sha256},
     error::{Code, Error, Result},
@@ -190,6 +190,13 @@ impl Baseline {
             }
         }
         out
+    }
+
+    /// Of a corpus that is gone through so often: each case is as it is the first time.
+    pub fn repeated(&self, times: usize) -> Self {
+        let turn =
+            |n: usize| self.cases.iter().map(move |(id, case)| (Turn(n).name(id), case.clone()));
+        Self { settings: self.settings.clone(), cases: (0..times).flat_map(turn).collect() }
     }
 
     /// Stages whose version somebody forgot to bump, each with its version and a case that shows it: other answers to

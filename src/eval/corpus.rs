@@ -2,7 +2,10 @@
 //!
 //! What is right was written down by a person. It is never what some version of the stages did.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use futures::executor::block_on;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -12,7 +15,7 @@ use super::{
     CaseResult, Checks, Detail, Rejected, Verdict, baseline,
     chain::{self, Trace},
     parts::split,
-    stubs::{StubWorld, Stubs},
+    stubs::{self, StubWorld, Stubs},
 };
 use crate::{
     artifacts::{
@@ -39,9 +42,8 @@ pub const DRAFT: &str = "expected_draft.json";
 pub const FINGERPRINT: &str = "expected_fingerprint.json";
 pub const STUBS: &str = "response_stub.json";
 pub const METADATA: &str = "metadata.yaml";
-/// Every file of a case.
-pub const FILES: &[&str] = &[RECORDING, SECOND, CANDIDATES, DRAFT, FINGERPRINT, STUBS, METADATA];
 const MAX_FILE: u64 = 64 << 20;
+const MAX_YAML: u64 = 1 << 20;
 
 /// `metadata.yaml`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -161,20 +163,24 @@ impl Case {
     pub fn read(dir: &Path) -> Result<Self> {
         let id = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut digests = String::new();
-        for name in FILES {
-            digests.push_str(&sha256(&read_bounded(&dir.join(name), MAX_FILE)?));
-        }
-        Ok(Self {
-            id,
-            recording: json(dir, RECORDING)?,
-            second: json(dir, SECOND)?,
-            right: json(dir, CANDIDATES)?,
-            draft: json(dir, DRAFT)?,
-            fingerprint: json(dir, FINGERPRINT)?,
-            stubs: Stubs::read(&dir.join(STUBS))?,
-            metadata: yaml(&dir.join(METADATA))?,
-            input_sha256: sha256(digests.as_bytes()),
-        })
+        let mut read = |name: &str, max: u64| {
+            let path = dir.join(name);
+            let bytes = read_bounded(&path, max)?;
+            digests.push_str(&sha256(&bytes));
+            Ok::<_, Error>((path, bytes))
+        };
+        // The digest is over the files' digests in this order.
+        let recording = json(&read(RECORDING, MAX_FILE)?)?;
+        let second = json(&read(SECOND, MAX_FILE)?)?;
+        let right = json(&read(CANDIDATES, MAX_FILE)?)?;
+        let draft = json(&read(DRAFT, MAX_FILE)?)?;
+        let fingerprint = json(&read(FINGERPRINT, MAX_FILE)?)?;
+        let (path, bytes) = read(STUBS, stubs::MAX_FILE)?;
+        let stubs = Stubs::parse(&path, &bytes)?;
+        let (path, bytes) = read(METADATA, MAX_YAML)?;
+        let metadata = parse_yaml(&path, &bytes)?;
+        let input_sha256 = sha256(digests.as_bytes());
+        Ok(Self { id, recording, second, right, draft, fingerprint, stubs, metadata, input_sha256 })
     }
 }
 
@@ -194,8 +200,8 @@ pub fn names(dir: &Path) -> Result<Vec<String>> {
     if out.is_empty() { Err(usage("holds no case")) } else { Ok(out) }
 }
 
-/// Runs a case's stages over its stubs, and judges what came of it.
-pub fn run(case: &Case, settings: &Settings) -> CaseResult {
+/// Runs a case's stages over its stubs, and judges what came of it. What only a report shows is left out unless `detailed`.
+pub fn run(case: &Case, settings: &Settings, detailed: bool) -> CaseResult {
     let expect = Expectation {
         min_items: case.metadata.min_items,
         required_paths: case.metadata.required_paths.clone(),
@@ -203,7 +209,9 @@ pub fn run(case: &Case, settings: &Settings) -> CaseResult {
     let mut world = StubWorld::new(&case.stubs, settings.learning.max_replays);
     let trace = chain::run(&case.recording, &case.second, settings, &expect, &mut world)
         .unwrap_or_else(|err| failed(case, settings, &err));
-    judge(case, &trace, world.sent)
+    let mut out = judge(case, &trace, world.sent);
+    out.detail = detailed.then(|| Detail::of(case, &trace));
+    out
 }
 
 /// Trouble of the world ends a task without a verdict of the stages; the ranking is shown all the same.
@@ -267,7 +275,7 @@ fn judge(case: &Case, trace: &Trace, replays: u32) -> CaseResult {
         replays,
         input_sha256: case.input_sha256.clone(),
         stages: baseline::digests(trace),
-        detail: Some(Detail::of(case, trace)),
+        detail: None,
     }
 }
 
@@ -328,21 +336,23 @@ fn squash(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn json<T: DeserializeOwned>(dir: &Path, name: &str) -> Result<T> {
-    let path = dir.join(name);
-    serde_json::from_slice(&read_bounded(&path, MAX_FILE)?)
+fn json<T: DeserializeOwned>((path, bytes): &(PathBuf, Vec<u8>)) -> Result<T> {
+    serde_json::from_slice(bytes)
         .map_err(|err| Error::new(Code::Usage, format!("{}: {err}", path.display())))
 }
 
 /// Reads YAML within bounds. Fails with [`Code::Usage`].
 pub fn yaml<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let bytes = read_bounded(path, 1 << 20)?;
+    parse_yaml(path, &read_bounded(path, MAX_YAML)?)
+}
+
+fn parse_yaml<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         leading_zero_numbers_as_strings: true,
         with_snippet: false,
         budget: serde_saphyr::budget! { max_nodes: 100_000, max_depth: 16, max_aliases: 0, max_anchors: 0 }
     };
-    serde_saphyr::from_str_with_options(&String::from_utf8_lossy(&bytes), options)
+    serde_saphyr::from_str_with_options(&String::from_utf8_lossy(bytes), options)
         .map_err(|err| Error::new(Code::Usage, format!("{}: {err}", path.display())))
 }

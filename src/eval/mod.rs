@@ -261,30 +261,62 @@ pub struct Evaluation {
     pub predictions: Vec<Prediction>,
 }
 
-/// Runs every case of a corpus. Fails with [`Code::Usage`] when the folder holds no corpus, and with what a case fails with
-/// when its files cannot be read.
-pub fn run(dir: &Path, settings: &Settings) -> Result<Evaluation> {
+/// What an eval is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How often the corpus is gone through, at least once. Each time every case is read and learned anew; its second time is
+    /// a case of its own, called `NAME#2`.
+    pub repeat: usize,
+    /// Keep of each case what only a report shows.
+    pub detailed: bool,
+}
+
+/// Runs every case of a corpus; a case is read, learned from and dropped, so that memory holds as many of them as there are
+/// threads. Fails with [`Code::Usage`] when the folder holds no corpus, and with what a case fails with when its files cannot
+/// be read.
+pub fn run(dir: &Path, settings: &Settings, options: Options) -> Result<Evaluation> {
     let (cases, predictions) = if dir.join("cases.jsonl").is_file() {
         let lines = realworld::lines(dir)?;
-        let done: Vec<(CaseResult, Prediction)> = lines
-            .par_iter()
-            .map(|line| {
+        let done: Vec<(CaseResult, Prediction)> = turns(&lines, options.repeat)
+            .map(|(line, turn)| {
                 let (recording, trace) = realworld::learn(dir, line, settings)?;
-                let prediction = realworld::prediction(line, &recording, &trace);
+                let mut prediction = realworld::prediction(line, &recording, &trace);
                 let input = realworld::input_sha256(dir, line)?;
-                Ok((judge(line, input, &prediction, &trace)?, prediction))
+                let mut case = judge(line, input, &prediction, &trace)?;
+                (case.id, prediction.case) = (turn.name(&case.id), turn.name(&prediction.case));
+                Ok((case, prediction))
             })
             .collect::<Result<_>>()?;
         done.into_iter().unzip()
     } else {
         let names = corpus::names(dir)?;
-        let cases = names
-            .par_iter()
-            .map(|it| Ok(corpus::run(&Case::read(&dir.join(it))?, settings)))
+        let cases = turns(&names, options.repeat)
+            .map(|(name, turn)| {
+                let mut case =
+                    corpus::run(&Case::read(&dir.join(name))?, settings, options.detailed);
+                case.id = turn.name(&case.id);
+                Ok(case)
+            })
             .collect::<Result<_>>()?;
         (cases, Vec::new())
     };
     Ok(Evaluation::new(cases, predictions))
+}
+
+/// Which time a case is learned, from 0.
+#[derive(Clone, Copy, Debug)]
+struct Turn(usize);
+
+impl Turn {
+    fn name(self, case: &str) -> String {
+        if self.0 == 0 { case.to_owned() } else { format!("{case}#{}", self.0 + 1) }
+    }
+}
+
+/// All of them, and again.
+fn turns<T: Sync>(all: &[T], repeat: usize) -> impl IndexedParallelIterator<Item = (&T, Turn)> {
+    let len = all.len();
+    (0..len * repeat.max(1)).into_par_iter().map(move |i| (&all[i % len], Turn(i / len)))
 }
 
 impl Evaluation {
@@ -322,8 +354,11 @@ impl Evaluation {
         self.cases.iter().filter(|it| it.false_verified).count()
     }
 
-    /// Compares with a baseline; returns what this evaluation's own would be.
-    pub fn compare(&mut self, baseline: &Baseline, settings: &Settings) -> Baseline {
+    /// Compares with a baseline, with which every time that a case was repeated must agree; returns what this evaluation's own
+    /// would be.
+    pub fn compare(&mut self, baseline: &Baseline, settings: &Settings, repeat: usize) -> Baseline {
+        let repeated = (repeat > 1).then(|| baseline.repeated(repeat));
+        let baseline = repeated.as_ref().unwrap_or(baseline);
         let now = Baseline::of(&self.cases, settings);
         self.differences = Some(baseline.differences(&now));
         let forgotten = baseline.forgotten(&now);

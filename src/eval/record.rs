@@ -189,7 +189,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
 
     let mut settings = cx.settings.clone();
     settings.egress.no_network = true;
-    let offline = corpus::run(&Case::read(&dir)?, &settings);
+    let offline = corpus::run(&Case::read(&dir)?, &settings, false);
     Ok(Made {
         live: Ending::of(learned),
         offline: Ending { outcome: offline.outcome, why: offline.why().map(str::to_owned) },

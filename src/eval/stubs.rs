@@ -15,7 +15,6 @@ use super::parts::Parts;
 use crate::{
     artifacts::payloads::Replay,
     error::{Code, Error, Result},
-    pipeline::read_bounded,
     recipe::{
         model::{Slot, SlotSource, TransportKind},
         request::prepare_request,
@@ -105,11 +104,10 @@ pub enum Body {
 }
 
 impl Stubs {
-    /// Reads and checks a stub file. Fails with [`Code::Usage`].
-    pub fn read(path: &Path) -> Result<Self> {
+    /// Reads and checks a stub file, of which `path` is named in errors. Fails with [`Code::Usage`].
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         let invalid = |why: String| Error::new(Code::Usage, format!("{}: {why}", path.display()));
-        let bytes = read_bounded(path, MAX_FILE)?;
-        let out: Self = serde_json::from_slice(&bytes).map_err(|err| invalid(err.to_string()))?;
+        let out: Self = serde_json::from_slice(bytes).map_err(|err| invalid(err.to_string()))?;
         for rule in &out.rules {
             let named = rule
                 .needs

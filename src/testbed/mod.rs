@@ -65,6 +65,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("config.flagsrv.test", third::flags),
     ("control.test", third::control),
     ("crier.test", sites::paging::crier),
+    ("depot.test", sites::depot::answer),
     ("docs.test", sites::docs::answer),
     ("endless.test", sites::endless::answer),
     ("fares.test", sites::traps::fares),

@@ -69,3 +69,28 @@ fn an_unknown_scenario_is_refused() {
     let out = Home::new().json(&["bench", "--json", "--only", "json-huge"]);
     assert_eq!((out.0, &out.1["error_code"]), (2, &json!("USAGE")));
 }
+
+#[test]
+fn what_recording_costs_is_measured() {
+    let home = Home::new();
+    let (code, out) =
+        home.json(&["bench", "--recorder", "--only", "light", "--runs", "2", "--json"]);
+    if out["error_code"] == "BROWSER_MISSING" {
+        println!("no Chromium here: not tested");
+        return;
+    }
+    assert_eq!(code, 0, "{out}");
+    let page = &out["pages"][0];
+    let ms = |at: &Value| at.as_f64().unwrap();
+    assert_eq!((&page["page"], &page["turns"]), (&json!("light"), &json!(2)));
+    // Its document, two scripts, a style sheet, four shelves; and they are whole.
+    assert!(page["exchanges"].as_u64().unwrap() >= 8, "{page}");
+    assert!(page["bytes"].as_u64().unwrap() > 4 * 15_000, "{page}");
+    let parts = page["parts"].as_object().unwrap();
+    let sum: f64 = parts.values().map(ms).sum();
+    let whole = ms(&page["whole"]["p95"]);
+    assert!(0.0 < ms(&page["recorded"]["p50"]) && ms(&page["recorded"]["p50"]) < whole, "{page}");
+    assert!(parts.values().all(|it| ms(it) >= 0.0) && sum <= 1.1 * whole, "{page}");
+    let (code, out) = home.json(&["bench", "--recorder", "--only", "no-such-page", "--json"]);
+    assert_eq!((code, &out["error_code"]), (2, &json!("USAGE")));
+}

@@ -55,6 +55,37 @@ fn the_corpus_is_as_in_its_baseline() {
 }
 
 #[test]
+fn a_corpus_gone_through_twice_answers_the_same_twice() {
+    let home = Home::new();
+    let corpus = some(&home, &["shop-search", "flights-offers"]);
+    let (code, once, _) = eval(&home, &corpus, &["--ci"]);
+    assert_eq!(code, 0);
+    let (code, twice, _) = eval(&home, &corpus, &["--ci", "--repeat", "2"]);
+    assert_eq!((code, &twice["differences"]), (0, &json!([])));
+    let mut expected = once["cases"].as_array().unwrap().clone();
+    for it in once["cases"].as_array().unwrap() {
+        let mut it = it.clone();
+        it["id"] = json!(format!("{}#2", it["id"].as_str().unwrap()));
+        expected.push(it);
+    }
+    assert_eq!(twice["cases"], json!(expected));
+    // Each time counts, and is held to the baseline.
+    write(&home.path().join("config.toml"), "[ranking.weights]\ntyped_in_request = -4000\n");
+    let (code, twice, _) = eval(&home, &corpus, &["--ci", "--repeat", "2"]);
+    assert_eq!(code, 1);
+    let differs: Vec<&str> = twice["differences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|it| it["stage"] == "rank")
+        .filter_map(|it| it["case"].as_str())
+        .collect();
+    for case in ["shop-search", "shop-search#2"] {
+        assert!(differs.contains(&case), "{differs:?}");
+    }
+}
+
+#[test]
 fn a_spoiled_weight_is_noticed() {
     let home = Home::new();
     let corpus = some(&home, &["shop-search", "flights-offers"]);

@@ -45,7 +45,7 @@ fn plan(url: &str, yaml: &str) -> Plan {
         url: url.to_owned(),
         typed: BTreeMap::new(),
         steps: if yaml.is_empty() { Vec::new() } else { serde_saphyr::from_str(yaml).unwrap() },
-        timeout: Duration::from_secs(10),
+        timeout: Duration::from_secs(30),
     }
 }
 

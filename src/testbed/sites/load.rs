@@ -14,7 +14,7 @@ use crate::testbed::wire::{self, Ask};
 use crate::testbed::words::{self, Dice};
 use crate::testbed::world::World;
 
-const JSON: &str = "application/json; charset=utf-8";
+pub const JSON: &str = "application/json; charset=utf-8";
 
 /// About 2 KB.
 static SMALL: LazyLock<Bytes> = LazyLock::new(|| listing(9));
@@ -49,7 +49,7 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
     }
 }
 
-fn listing(items: u64) -> Bytes {
+pub fn listing(items: u64) -> Bytes {
     let items: Vec<Value> = (0..items).map(item).collect();
     json!({ "total": items.len(), "page": 1, "items": items }).to_string().into()
 }

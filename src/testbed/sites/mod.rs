@@ -5,6 +5,7 @@ pub mod chained;
 pub mod city;
 pub mod code;
 pub mod decoys;
+pub mod depot;
 pub mod docs;
 pub mod encoded;
 pub mod endless;
