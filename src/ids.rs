@@ -128,11 +128,9 @@ impl fmt::Display for TaskId {
 
 /// Lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
-    use fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, b| {
-        let _ = write!(out, "{b:02x}");
-        out
-    })
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let digits = |it: &u8| [it >> 4, it & 15].map(|it| char::from(DIGITS[usize::from(it)]));
+    bytes.iter().flat_map(digits).collect()
 }
 
 #[cfg(test)]

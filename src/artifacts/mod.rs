@@ -1,4 +1,5 @@
 //! What stages leave on disk for one another: payload types, envelope, store.
+mod canonical;
 pub mod kinds;
 pub mod payloads;
 pub mod recording;

@@ -494,6 +494,7 @@ mod tests {
             match &all[0].body {
                 RawBody::Missing(status) => assert_eq!(*status, expected),
                 RawBody::Captured(_) => assert_eq!(BodyStatus::Captured, expected),
+                RawBody::Elsewhere(_) => panic!("let go"),
             }
         };
         check(json!({}), 5, Some(b"12345"), BodyStatus::Captured);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use url::Url;
 
-use super::{bytes, missing, page::Pages, resource};
+use super::{bytes, missing, resource};
 use crate::{
     artifacts::recording::{BodyStatus, Initiator, InitiatorKind, TargetKind, Timing},
     redact::raw::{RawBody, RawExchange},
@@ -20,6 +20,8 @@ const MAX_MIME: usize = 1024;
 /// A request with what is needed to place it among the others.
 pub struct Entry {
     pub raw: RawExchange,
+    /// Id of the page that it belongs to.
+    pub page: Option<String>,
     /// Milliseconds since the epoch.
     pub started: Option<i64>,
     pub redirect_to: Option<String>,
@@ -40,7 +42,7 @@ impl Entry {
     }
 
     /// `None` when it is not a request over HTTP.
-    pub fn read(entry: &Value, pages: &Pages) -> Option<Self> {
+    pub fn read(entry: &Value) -> Option<Self> {
         let request = entry.get("request")?;
         let url = text(request, "url").filter(|it| it.len() <= MAX_URL)?;
         let mut url =
@@ -69,7 +71,7 @@ impl Entry {
             .filter(|it| it.len() <= MAX_MIME)
             .unwrap_or("")
             .to_owned();
-        let initiator = initiator(entry, text(entry, "pageref").and_then(|it| pages.url(it)));
+        let initiator = initiator(entry);
         let resource_type = resource::infer(
             text(entry, "_resourceType"),
             &resource::Clues {
@@ -134,6 +136,7 @@ impl Entry {
                 encoded_bytes: encoded,
                 body,
             },
+            page: text(entry, "pageref").map(str::to_owned),
             started: text(entry, "startedDateTime").and_then(stamp),
             redirect_to,
             ttfb_ms: ttfb_ms.min(total_ms),
@@ -264,7 +267,7 @@ fn post_data(request: &Value, headers: &[(String, String)]) -> Option<Vec<u8>> {
 }
 
 /// Chrome and Playwright write an object, WebPageTest a URL and `_initiator_type`; Firefox and Safari nothing.
-fn initiator(entry: &Value, page_url: Option<&str>) -> Initiator {
+fn initiator(entry: &Value) -> Initiator {
     let it = entry.get("_initiator");
     let object = it.filter(|it| it.is_object());
     let kind = object.and_then(|it| text(it, "type")).or_else(|| text(entry, "_initiator_type"));
@@ -278,12 +281,7 @@ fn initiator(entry: &Value, page_url: Option<&str>) -> Initiator {
         _ if frames => InitiatorKind::Script,
         _ => InitiatorKind::Other,
     };
-    Initiator {
-        kind,
-        has_stack: frames,
-        page_url: page_url.unwrap_or("").to_owned(),
-        target: TargetKind::Page,
-    }
+    Initiator { kind, has_stack: frames, page_url: String::new(), target: TargetKind::Page }
 }
 
 pub fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {

@@ -8,11 +8,14 @@ mod entry;
 mod page;
 mod resource;
 mod share;
+mod stream;
 
 pub use share::{Report, share};
+pub use stream::{changed, open};
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
+use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -34,6 +37,24 @@ pub struct Imported {
     pub recording: RawRecording,
     /// Entries that were no requests: malformed, or not over HTTP.
     pub skipped: u32,
+    /// The file from which bodies are read again.
+    unchanged: Option<Arc<stream::Held>>,
+}
+
+/// Whether every body that was read again was the one that was there before.
+pub struct Unchanged(Option<Arc<stream::Held>>);
+
+impl Unchanged {
+    pub fn holds(&self) -> bool {
+        self.0.as_ref().is_none_or(|it| it.is_unchanged())
+    }
+}
+
+impl Imported {
+    /// What to ask when the recording was redacted.
+    pub fn unchanged(&self) -> Unchanged {
+        Unchanged(self.unchanged.clone())
+    }
 }
 
 #[derive(Deserialize)]
@@ -57,36 +78,47 @@ struct Log<'a> {
 /// Fails with [`Code::HarInvalid`] when the file is too large, is not JSON, or has no usable entries.
 pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Result<Imported> {
     let text = read(bytes)?;
-    let file: File<'_> = serde_json::from_str(text).map_err(|err| {
-        invalid("the file is not a HAR: it needs an object `log` with a list `entries`")
-            .hint("export it again from the browser's network panel; a download that broke off ends early")
-            .source(err)
-    })?;
+    let file: File<'_> = serde_json::from_str(text).map_err(no_har)?;
     if file.log.entries.len() > MAX_ENTRIES {
         return Err(invalid("the HAR file has more than 20,000 entries")
             .hint("export only the pages that matter"));
     }
     let parse =
         |raw: Option<&RawValue>| raw.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
-    let pages = Pages::new(parse(file.log.pages).as_ref());
     let total = file.log.entries.len();
     let mut left = MAX_BODIES;
-    let mut entries: Vec<Entry> = file
+    let entries: Vec<Option<Entry>> = file
         .log
         .entries
-        .into_iter()
-        .filter_map(|raw| serde_json::from_str::<Value>(raw.get()).ok())
-        .filter_map(|value| Entry::read(&value, &pages))
-        .map(|it| it.within(&mut left))
+        .into_par_iter()
+        .map(|raw| Entry::read(&serde_json::from_str(raw.get()).ok()?))
         .collect();
+    let entries = entries.into_iter().flatten().map(|it| it.within(&mut left)).collect();
+    finish(entries, total, parse(file.log.pages), parse(file.log.creator), task, typed)
+}
+
+/// The recording that the entries of a file make. `total` counts those that were no requests, too.
+fn finish(
+    mut entries: Vec<Entry>,
+    total: usize,
+    pages: Option<Value>,
+    creator: Option<Value>,
+    task: &str,
+    typed: BTreeMap<String, String>,
+) -> Result<Imported> {
     if entries.is_empty() {
         return Err(invalid("the HAR file holds no request over HTTP")
             .hint("start recording before the page is loaded, and export with content"));
     }
     let skipped = (total - entries.len()) as u32;
+    let pages = Pages::new(pages.as_ref());
+    for it in &mut entries {
+        if let Some(url) = it.page.take().and_then(|id| pages.url(&id)) {
+            url.clone_into(&mut it.raw.initiator.page_url);
+        }
+    }
     order(&mut entries);
     let exchanges = exchanges(entries);
-    let creator = parse(file.log.creator);
     let part = |key: &str| {
         creator.as_ref().and_then(|it| it.get(key)).and_then(Value::as_str).unwrap_or("")
     };
@@ -117,6 +149,7 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
                 .collect(),
         },
         skipped,
+        unchanged: None,
     })
 }
 
@@ -130,6 +163,12 @@ fn read(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|err| {
         invalid("the HAR file is not UTF-8").hint("export it again as JSON").source(err)
     })
+}
+
+fn no_har(err: serde_json::Error) -> Error {
+    invalid("the file is not a HAR: it needs an object `log` with a list `entries`")
+        .hint("export it again from the browser's network panel; a download that broke off ends early")
+        .source(err)
 }
 
 fn invalid(message: &str) -> Error {
@@ -149,7 +188,7 @@ fn exchanges(entries: Vec<Entry>) -> Vec<RawExchange> {
     let mut document: Option<String> = None;
     let mut out = Vec::with_capacity(entries.len());
     for (i, entry) in entries.into_iter().enumerate() {
-        let Entry { mut raw, started, redirect_to, total_ms, ttfb_ms } = entry;
+        let Entry { mut raw, started, redirect_to, total_ms, ttfb_ms, page: _ } = entry;
         raw.timing = Timing {
             start_ms: started
                 .zip(base)

@@ -10,7 +10,7 @@ use crate::{
     artifacts::recording::ResourceType,
     redact::{
         markup,
-        raw::{RawBody, RawExchange, RawPage},
+        raw::{RawExchange, RawPage},
     },
 };
 
@@ -46,19 +46,16 @@ impl Pages {
 pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
     let site = |url: &Url| url.host_str().map(|it| psl::domain_str(it).unwrap_or(it).to_owned());
     let home = Url::parse(start).ok().as_ref().and_then(site);
-    let documents: Vec<(&RawExchange, &[u8])> = exchanges
-        .iter()
-        .filter(|it| it.resource_type == ResourceType::Document && it.mime.contains("html"))
-        .filter_map(|it| match &it.body {
-            RawBody::Captured(bytes) if !bytes.is_empty() => Some((it, bytes.as_slice())),
-            _ => None,
-        })
-        .collect();
-    let own = documents.iter().rev().find(|it| site(&it.0.url) == home);
-    let Some((document, bytes)) = own else {
+    let own = exchanges.iter().rev().find(|it| {
+        it.resource_type == ResourceType::Document
+            && it.mime.contains("html")
+            && it.body.len() > 0
+            && site(&it.url) == home
+    });
+    let Some((document, bytes)) = own.and_then(|it| Some((it, it.body.bytes()?))) else {
         return RawPage { url: start.to_owned(), ..RawPage::default() };
     };
-    let html = String::from_utf8_lossy(bytes);
+    let html = String::from_utf8_lossy(&bytes);
     let mut metas = Vec::new();
     let mut has_password_field = false;
     markup::named_values(&html, |element, name, value| {

@@ -10,7 +10,7 @@ use super::{
     publish::publish,
     stored::{Chosen, StoredTask},
     table::{STAGES, Spec, Stage},
-    task::{MAX_HAR, Source, Task, read_bounded},
+    task::{Source, Task},
     world::{BrowserPool, LiveSession, World},
 };
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
             VerificationReport,
         },
         recording::SessionRecording,
-        store::{Found, Stamp, Store, TaskFolder, json_sha256, sha256},
+        store::{Found, Stamp, Store, TaskFolder, json_sha256},
     },
     browser::{Plan, Step},
     egress::EgressPolicy,
@@ -384,16 +384,13 @@ impl Run<'_> {
     async fn record(&mut self, example: usize) -> Result<SessionRecording> {
         let values = self.task.example(example);
         let sentence = self.task.filled(&values);
+        let mut source = None;
         let (raw, context): (RawRecording, _) = match &self.task.source {
             Source::Har { path, sha256: expected } => {
-                let bytes = read_bounded(path, MAX_HAR)?;
-                if sha256(&bytes) != *expected {
-                    let why = format!("{} is no longer the file it was", path.display());
-                    return Err(Error::new(Code::HarInvalid, why)
-                        .hint("give the file again to `commis recipe learn --har`"));
-                }
-                let imported = har::import(&bytes, &sentence, values)?;
+                let redact = &self.cx.settings.redact;
+                let imported = har::open(path, expected, &sentence, values, redact)?;
                 self.skipped = imported.skipped;
+                source = Some((path, imported.unchanged()));
                 (imported.recording, None)
             }
             Source::Live { url, steps } => {
@@ -421,6 +418,11 @@ impl Run<'_> {
             }
         };
         let redacted = redact(raw, &self.cx.settings.redact);
+        if let Some((path, unchanged)) = source
+            && !unchanged.holds()
+        {
+            return Err(har::changed(path));
+        }
         if example == 0 {
             self.session = Some(LiveSession { context, values: redacted.live });
         }

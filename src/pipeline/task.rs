@@ -7,13 +7,14 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::table::Stage;
 use crate::{
-    artifacts::store::{json_sha256, sha256},
+    artifacts::store::json_sha256,
     browser::Step,
     error::{Code, Error, Result},
-    ids::{RecipeName, TaskId},
+    ids::{RecipeName, TaskId, hex},
     settings::Settings,
     stages::verify::Expectation,
 };
@@ -48,8 +49,28 @@ pub enum Source {
 impl Source {
     /// Reads the file to know its hash. Fails with [`Code::Usage`] when it cannot be read or is larger than 256 MiB.
     pub fn har(path: PathBuf) -> Result<Self> {
-        let sha256 = sha256(&read_bounded(&path, MAX_HAR)?);
+        let sha256 = digest_bounded(&path, MAX_HAR)?;
         Ok(Self::Har { path, sha256 })
+    }
+}
+
+/// SHA-256 of a user's own file, which is not held. Fails as [`read_bounded`].
+fn digest_bounded(path: &Path, max: u64) -> Result<String> {
+    use std::io::Read as _;
+    let shown = path.display();
+    let trouble = |verb: &str| Error::new(Code::Usage, format!("cannot {verb} {shown}"));
+    let mut file = std::fs::File::open(path).map_err(|err| trouble("open").source(err))?;
+    let (mut hash, mut len, mut bytes) = (Sha256::new(), 0, vec![0; 1 << 16]);
+    loop {
+        let n = file.read(&mut bytes).map_err(|err| trouble("read").source(err))?;
+        if n == 0 {
+            return Ok(hex(&hash.finalize()));
+        }
+        len += n as u64;
+        if len > max {
+            return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes")));
+        }
+        hash.update(&bytes[..n]);
     }
 }
 

@@ -23,6 +23,40 @@ pub const MAX_TEXT: usize = 4 * 1024;
 /// Parsing HTML is quadratic in its depth.
 const MAX_HTML: usize = 3 << 20;
 const MAX_FIELDS: usize = 256;
+/// Excerpts of one recording, all together: what an artifact keeps bounds the memory of everyone who reads it.
+const MAX_EXCERPTS: usize = 8 << 20;
+
+/// What is kept of each answer at most: [`MAX_STORED`], and less where there are so many that all of them would take more than
+/// [`MAX_EXCERPTS`]. The small ones are kept whole, and the large ones share what is left.
+pub fn share(exchanges: &[RawExchange]) -> usize {
+    let is_data = |it: &&RawExchange| {
+        essence(&it.mime).contains("json")
+            || matches!(
+                it.resource_type,
+                ResourceType::Xhr
+                    | ResourceType::Fetch
+                    | ResourceType::Document
+                    | ResourceType::Iframe
+                    | ResourceType::Other
+            )
+    };
+    let lens = exchanges.iter().filter(is_data).map(|it| it.body.len().min(MAX_STORED));
+    share_of(lens.collect(), MAX_EXCERPTS)
+}
+
+fn share_of(mut lens: Vec<usize>, mut room: usize) -> usize {
+    lens.sort_unstable();
+    let mut left = lens.len();
+    for len in lens {
+        let each = room / left;
+        if len > each {
+            return each.max(1024);
+        }
+        room -= len;
+        left -= 1;
+    }
+    MAX_STORED
+}
 
 /// What stood around the JSON of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,7 +66,7 @@ pub struct Frame {
     pub callback: Option<String>,
 }
 
-/// An answer, parsed once.
+/// An answer, parsed once a pass.
 pub enum Parsed {
     Json(Value, Frame),
     Html(String),
@@ -44,10 +78,16 @@ pub enum Parsed {
     None,
 }
 
+/// The answer that is at hand: nothing is read again.
 pub fn parse(raw: &RawExchange) -> Parsed {
-    let RawBody::Captured(bytes) = &raw.body else {
-        return Parsed::None;
-    };
+    match &raw.body {
+        RawBody::Captured(bytes) => parse_bytes(raw, bytes),
+        RawBody::Elsewhere(_) | RawBody::Missing(_) => Parsed::None,
+    }
+}
+
+/// The answer whose bytes these are.
+pub fn parse_bytes(raw: &RawExchange, bytes: &[u8]) -> Parsed {
     if bytes.is_empty() {
         return Parsed::None;
     }
@@ -187,7 +227,7 @@ fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field
         };
         let param = |key: &str| {
             let at = head.find(&format!(" {key}=\""))? + key.len() + 3;
-            head[at..].find('"').map(|end| decode_percent(&head[at..at + end]))
+            head[at..].find('"').map(|end| decode_percent(&head[at..at + end]).into_owned())
         };
         let Some(name) = param("name") else { continue };
         let file = param("filename");
@@ -228,6 +268,18 @@ pub fn cut(text: &str, limit: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_large_answers_share_the_room() {
+        for (lens, room, share) in [
+            (vec![], 0, MAX_STORED),
+            (vec![10_000, 20_000], 30_000, MAX_STORED),
+            (vec![30_000, 10_000, 30_000], 50_000, 20_000),
+            (vec![MAX_STORED; 100], 1000, 1024),
+        ] {
+            assert_eq!(share_of(lens.clone(), room), share, "{lens:?}");
+        }
+    }
 
     #[test]
     fn cuts_are_clean() {

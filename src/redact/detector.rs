@@ -3,7 +3,7 @@
 //! The entropy rule alone destroys half of the harmless values, so shapes that are identifiers (UUID, hash, SRI, ETag,
 //! cursor, data URL) and anything that reads like words are kept unless the key says secret.
 
-use super::{formats, keys::KeyClass};
+use super::{bytes::Bytes, formats, keys::KeyClass};
 
 /// Why a value was taken for a secret; the order is the order of trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,8 +19,17 @@ pub enum Why {
 
 /// The verdict over a whole value, which is not a container that could be opened.
 pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
+    verdict_of(class, value, Bytes::of(value))
+}
+
+/// The same where the kinds of its bytes are known.
+pub fn verdict_of(class: KeyClass, value: &str, bytes: Bytes) -> Option<Why> {
     let told = matches!(class, KeyClass::Always | KeyClass::Likely);
-    if trivial(value) || monotonous(value) && !(told && filled_in(value)) {
+    // No format and no entropy is told from less.
+    if matches!(class, KeyClass::Silent | KeyClass::Harmless) && value.len() < 15 {
+        return None;
+    }
+    if trivial(value, bytes) || monotonous(value) && !(told && filled_in(value)) {
         return None;
     }
     match class {
@@ -37,10 +46,10 @@ pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
         }
         _ => {}
     }
-    if formats::known(value).is_some() {
+    if formats::known_of(value, bytes).is_some() {
         return Some(Why::Format);
     }
-    (class == KeyClass::Silent && entropic(value)).then_some(Why::Entropy)
+    (class == KeyClass::Silent && !bytes.spaced(value) && entropic(value)).then_some(Why::Entropy)
 }
 
 /// One character repeated: `xxxx`, `********`.
@@ -53,6 +62,9 @@ fn monotonous(value: &str) -> bool {
         if !*seen && b != b'-' {
             *seen = true;
             count += 1;
+            if count > 2 {
+                return false;
+            }
         }
     }
     count <= 1 || (trimmed.len() >= 16 && count <= 2)
@@ -65,7 +77,7 @@ fn filled_in(value: &str) -> bool {
 }
 
 /// Not a value at all: empty, a truth value, a template.
-fn trivial(value: &str) -> bool {
+fn trivial(value: &str, bytes: Bytes) -> bool {
     let trimmed = value.trim();
     matches!(
         trimmed,
@@ -88,7 +100,7 @@ fn trivial(value: &str) -> bool {
         || (trimmed.starts_with('$')
             && trimmed[1..].starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
         || (trimmed.starts_with('<') && trimmed.ends_with('>'))
-        || trimmed.contains("***")
+        || bytes.any(Bytes::STAR) && trimmed.contains("***")
 }
 
 /// Under a name such as `token`: long enough, and neither words, a small number, an address, a date nor an e-mail.
@@ -201,7 +213,7 @@ fn entropic(value: &str) -> bool {
         return false;
     }
     value.split(|c: char| !(c.is_ascii_alphanumeric() || "_-+/=~!*$".contains(c))).any(|it| {
-        it.len() >= 16 && !is_hex(it) && !contains_hash(it) && bits(it) > 3.5 && random(it)
+        it.len() >= 16 && !is_hex(it) && random(it) && !contains_hash(it) && bits(it) > 3.5
     })
 }
 

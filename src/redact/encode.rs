@@ -1,11 +1,8 @@
 //! Percent-encoding, and the other guises in which a secret may stand.
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::borrow::Cow;
 
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
-};
+use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// What `encodeURIComponent` leaves alone, and nothing more.
@@ -17,19 +14,16 @@ pub fn percent(text: &str) -> String {
 }
 
 /// Bytes that are not UTF-8 stay as they were written.
-pub fn decode_percent(text: &str) -> String {
+pub fn decode_percent(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
-        return text.to_owned();
+        return text.into();
     }
-    percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), Cow::into_owned)
+    percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
 }
 
 /// The same text as other alphabets write it whole. Escapes of single characters are undone by [`Layer`] instead.
 pub fn guises(secret: &str) -> Vec<String> {
-    let hex: String = secret.bytes().fold(String::new(), |mut it, b| {
-        let _ = write!(it, "{b:02x}");
-        it
-    });
+    let hex = crate::ids::hex(secret.as_bytes());
     let mut all =
         vec![hex.to_ascii_uppercase(), hex, secret.replace('+', " "), secret.replace(' ', "+")];
     all.retain(|it| it != secret);
@@ -49,9 +43,6 @@ pub struct Layer {
 impl Layer {
     /// `None`: nothing is escaped.
     pub fn of(text: &[u8]) -> Option<Self> {
-        if !text.iter().any(|it| matches!(it, b'%' | b'\\' | b'&')) {
-            return None;
-        }
         Self::undo(text, |i| i)
     }
 
@@ -61,8 +52,13 @@ impl Layer {
     }
 
     fn undo(text: &[u8], place: impl Fn(usize) -> usize) -> Option<Self> {
-        let mut out = Self { bytes: Vec::with_capacity(text.len()), at: Vec::new() };
-        let (mut i, mut any) = (0, false);
+        let escapes = |i: &usize| matches!(text[*i], b'%' | b'\\' | b'&');
+        let first = (0..text.len()).filter(escapes).find(|it| escape(&text[*it..]).is_some())?;
+        let mut out =
+            Self { bytes: Vec::with_capacity(text.len()), at: Vec::with_capacity(text.len() + 1) };
+        out.bytes.extend_from_slice(&text[..first]);
+        out.at.extend((0..first).map(&place));
+        let mut i = first;
         while i < text.len() {
             let (c, len) = match text[i] {
                 b'%' | b'\\' | b'&' => escape(&text[i..]).unwrap_or((char::from(text[i]), 0)),
@@ -74,7 +70,6 @@ impl Layer {
                 i += 1;
                 continue;
             }
-            any = true;
             if text[i] == b'%' {
                 // A byte, perhaps one of several of a character.
                 out.bytes.push(c as u8);
@@ -85,7 +80,7 @@ impl Layer {
             i += len;
         }
         out.at.push(if text.is_empty() { 0 } else { place(text.len()) });
-        any.then_some(out)
+        Some(out)
     }
 }
 
@@ -129,11 +124,14 @@ pub fn base64_cores(secret: &str) -> Vec<String> {
         bytes.extend_from_slice(secret.as_bytes());
         let from = (skip * 8).div_ceil(6);
         let to = bytes.len() * 8 / 6;
-        for text in [STANDARD_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
-            if to.saturating_sub(from) >= 10 {
-                all.push(text[from..to].to_owned());
-            }
+        if to.saturating_sub(from) < 10 {
+            continue;
         }
+        let core = STANDARD_NO_PAD.encode(&bytes)[from..to].to_owned();
+        if core.contains(['+', '/']) {
+            all.push(core.replace('+', "-").replace('/', "_"));
+        }
+        all.push(core);
     }
     all.sort();
     all.dedup();

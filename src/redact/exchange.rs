@@ -4,7 +4,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    Writer,
+    Noted, Writer,
     body::{self, MAX_STORED, Parsed, cut, essence},
     detector::Why,
     html, markup,
@@ -26,7 +26,15 @@ const MAX_HEADERS: usize = 64;
 const MAX_HEADER_VALUE: usize = 2048;
 
 /// First pass over everything of an exchange.
-pub fn learn(raw: &RawExchange, parsed: &mut Parsed, walk: &mut Walk<'_>) {
+pub fn learn(raw: &RawExchange, parsed: &mut Parsed, rules: &Rules) -> Noted {
+    let mut noted = Noted::default();
+    request_and_headers(raw, &mut Walk::new(rules, &mut noted));
+    noted.seen = noted.secrets.len();
+    answer(parsed, &mut Walk::new(rules, &mut noted));
+    noted
+}
+
+fn request_and_headers(raw: &RawExchange, walk: &mut Walk<'_>) {
     for (name, value) in raw.request_headers.iter().chain(&raw.response_headers) {
         header(&name.to_ascii_lowercase(), value, walk);
     }
@@ -34,6 +42,9 @@ pub fn learn(raw: &RawExchange, parsed: &mut Parsed, walk: &mut Walk<'_>) {
     if let Some(bytes) = &raw.request_body {
         body::request(bytes, content_type(raw), walk);
     }
+}
+
+fn answer(parsed: &mut Parsed, walk: &mut Walk<'_>) {
     match parsed {
         Parsed::Json(value, _) => _ = walk.json(value, Place::Answer),
         Parsed::Html(text) => {
@@ -75,7 +86,7 @@ pub fn request(
     writer.forget();
     let mut request_headers = Vec::new();
     for (name, value) in stored_headers(&raw.request_headers) {
-        let new = header(&name, value, &mut Walk { rules, sink: writer });
+        let new = header(&name, value, &mut Walk::new(rules, writer));
         // The cookie header is known by its name; there is nothing to trace.
         if name == "cookie" {
             writer.forget();
@@ -84,7 +95,7 @@ pub fn request(
         }
         request_headers.push(kept(name, new.as_deref().unwrap_or(value)));
     }
-    let mut walk = Walk { rules, sink: writer };
+    let mut walk = Walk::new(rules, writer);
     let url = address(&raw.url, &mut walk);
     let body_type = content_type(raw);
     let request_body = raw
@@ -124,18 +135,36 @@ pub fn request(
     (stored, places)
 }
 
-/// The answer: stored headers and excerpt, and the measures over all of it.
+/// Measures over all of an answer; those of a page are taken where its markup is cut.
+pub fn measure(
+    parsed: &Parsed,
+    visible: &Visible,
+    typed: &[(String, Vec<u64>)],
+) -> Option<Measured> {
+    let mut meter = Meter::new(visible, typed);
+    match parsed {
+        Parsed::Json(value, _) => {
+            meter.json(value);
+            Some(meter.finish(Some(value)))
+        }
+        Parsed::Text(text) => {
+            meter.words(text);
+            Some(meter.finish(None))
+        }
+        Parsed::Html(_) | Parsed::Code(_) | Parsed::Binary | Parsed::None => None,
+    }
+}
+
+/// The answer: stored headers and excerpt, of JSON at most `share` bytes; and the measures of a page.
 pub fn response(
     stored: &mut Exchange,
     raw: &RawExchange,
     parsed: Parsed,
-    rules: &Rules,
-    writer: &mut Writer<'_>,
-    visible: &Visible,
-    typed: &[(String, Vec<u64>)],
+    mut walk: Walk<'_>,
+    mut meter: Meter<'_>,
+    share: usize,
 ) -> Option<Measured> {
-    writer.forget();
-    let mut walk = Walk { rules, sink: writer };
+    let judged = walk.judged.take();
     for (name, value) in stored_headers(&raw.response_headers) {
         let new = header(&name, value, &mut walk);
         stored.response_headers.push(kept(name, new.as_deref().unwrap_or(value)));
@@ -146,25 +175,28 @@ pub fn response(
             stored.decoded_bytes = Some(bytes.len() as u64);
             if bytes.is_empty() { BodyStatus::Empty } else { BodyStatus::Truncated }
         }
+        RawBody::Elsewhere(it) => {
+            stored.decoded_bytes = Some(it.len as u64);
+            if it.is_binary { BodyStatus::Binary } else { BodyStatus::Truncated }
+        }
     };
-    let mut meter = Meter::new(visible, typed);
+    // A page is opened in another way than it was looked through.
+    walk.judged = judged.filter(|_| matches!(parsed, Parsed::Json(..)));
     match parsed {
         Parsed::Json(mut value, frame) => {
             stored.framing = frame.framing;
             stored.callback = frame.callback;
-            meter.json(&value);
-            let measured = meter.finish(Some(&value));
             // What the excerpt cannot hold need not be redacted.
             let long = stored.decoded_bytes.is_some_and(|it| it > 4 * MAX_STORED as u64)
                 && shorten(&mut value);
             walk.json(&mut value, Place::Answer);
-            let (kept, was_cut) = shape::truncate(&value, MAX_STORED);
+            let (kept, was_cut) = shape::truncate(&value, share);
             let was_cut = was_cut || long;
             stored.excerpt = Some(Excerpt::Json(kept));
             if !was_cut {
                 stored.body_status = BodyStatus::Captured;
             }
-            Some(measured)
+            None
         }
         Parsed::Html(text) => {
             let page = html::read(&text, &mut meter);
@@ -179,13 +211,12 @@ pub fn response(
             Some(measured)
         }
         Parsed::Text(text) => {
-            meter.words(&text);
             let (kept, was_cut) = body::text_excerpt(&text, &mut walk);
             stored.excerpt = Some(Excerpt::Text(kept));
             if !was_cut {
                 stored.body_status = BodyStatus::Captured;
             }
-            Some(meter.finish(None))
+            None
         }
         Parsed::Binary => {
             stored.body_status = BodyStatus::Binary;
@@ -300,7 +331,8 @@ fn address(url: &Url, walk: &mut Walk<'_>) -> String {
     for pair in query.split('&') {
         let name = pair.split_once('=').map_or("", |it| it.0);
         let new = walk.query(pair);
-        let key = super::encode::decode_percent(&name.replace('+', " "));
+        let name = name.replace('+', " ");
+        let key = super::encode::decode_percent(&name);
         walk.sink.stands_at(&format!("query:{key}"));
         out.push(new.unwrap_or_else(|| pair.to_owned()));
     }

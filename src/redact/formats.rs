@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use super::detector::{bits, is_hex, random, reads};
+use super::{
+    bytes::Bytes,
+    detector::{bits, is_hex, random, reads},
+};
 
 /// What it is, the least length of the whole, and its prefixes. What follows must not read like words.
 const PREFIXES: &[(&str, usize, &str)] = &[
@@ -101,10 +104,15 @@ const HASHES: &[&str] = &[
 
 /// What published format a whole value has.
 pub fn known(value: &str) -> Option<&'static str> {
+    known_of(value, Bytes::of(value))
+}
+
+/// The same where the kinds of its bytes are known.
+pub fn known_of(value: &str, kinds: Bytes) -> Option<&'static str> {
     if value.len() < 15 || value.len() > 16_384 {
         return None;
     }
-    if value.contains("-----BEGIN ") {
+    if kinds.any(Bytes::DASH) && kinds.any(Bytes::SPACE) && value.contains("-----BEGIN ") {
         return value.contains("PRIVATE KEY").then_some("private key");
     }
     if value.starts_with("AGE-SECRET-KEY-1") {
@@ -118,7 +126,8 @@ pub fn known(value: &str) -> Option<&'static str> {
         return Some("password hash");
     }
     // Telegram: the bot's number, a colon, 35 characters.
-    if let Some((bot, rest)) = value.split_once(':')
+    if kinds.any(Bytes::COLON)
+        && let Some((bot, rest)) = value.split_once(':')
         && (5..=16).contains(&bot.len())
         && bot.bytes().all(|b| b.is_ascii_digit())
         && rest.len() == 35
@@ -131,7 +140,7 @@ pub fn known(value: &str) -> Option<&'static str> {
     {
         return Some("account key");
     }
-    if !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.~+/=|".contains(&b)) {
+    if kinds.any(NO_TOKEN) || !value.bytes().all(token_byte) {
         return None;
     }
     if value.starts_with("eyJ") {
@@ -145,7 +154,7 @@ pub fn known(value: &str) -> Option<&'static str> {
     {
         return Some("AWS access key");
     }
-    shaped(value).or_else(|| prefixes(value).find(|it| begins(value, it)).map(|it| it.what))
+    shaped(value, kinds).or_else(|| prefixes(value).find(|it| begins(value, it)).map(|it| it.what))
 }
 
 /// Whether it is as long as a published format wants it and begins as that does, whatever follows: enough of a sign under
@@ -198,7 +207,7 @@ fn begins(value: &str, it: &Prefix) -> bool {
 }
 
 /// Formats that are told by their parts, not by a prefix.
-fn shaped(value: &str) -> Option<&'static str> {
+fn shaped(value: &str, kinds: Bytes) -> Option<&'static str> {
     let bytes = value.as_bytes();
     let hex = |it: &str, len: usize| it.len() == len && is_hex(it);
     let word = |it: &str| it.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
@@ -207,7 +216,8 @@ fn shaped(value: &str) -> Option<&'static str> {
         return Some("client secret");
     }
     // Facebook: application id, a bar, 27 characters.
-    if let Some((app, rest)) = value.split_once('|')
+    if kinds.any(Bytes::BAR)
+        && let Some((app, rest)) = value.split_once('|')
         && app.len() >= 12
         && app.bytes().all(|b| b.is_ascii_digit())
         && rest.len() >= 24
@@ -219,13 +229,18 @@ fn shaped(value: &str) -> Option<&'static str> {
         return Some("access token");
     }
     // Terraform Cloud: 14, `.atlasv1.`, 60 and more.
-    if value.split_once(".atlasv1.").is_some_and(|it| it.0.len() == 14 && it.1.len() >= 40) {
+    let dotted = kinds.any(Bytes::DOT);
+    if dotted
+        && value.split_once(".atlasv1.").is_some_and(|it| it.0.len() == 14 && it.1.len() >= 40)
+    {
         return Some("access token");
     }
     // Mailchimp: an MD5 and the data centre.
-    if value.rsplit_once("-us").is_some_and(|(key, n)| {
-        hex(key, 32) && n.len() <= 2 && n.bytes().all(|b| b.is_ascii_digit())
-    }) {
+    if kinds.any(Bytes::DASH)
+        && value.rsplit_once("-us").is_some_and(|(key, n)| {
+            hex(key, 32) && n.len() <= 2 && n.bytes().all(|b| b.is_ascii_digit())
+        })
+    {
         return Some("mail key");
     }
     // Twilio, Mailgun: an MD5 after two letters, `key-` or `pubkey-`.
@@ -251,10 +266,13 @@ fn shaped(value: &str) -> Option<&'static str> {
         return Some("API key");
     }
     // OpenAI, of whatever kind.
-    if value.contains("T3BlbkFJ") && value.len() >= 40 {
+    if value.len() >= 40 && value.contains("T3BlbkFJ") {
         return Some("API key");
     }
     // Mapbox and others: a kind before a JSON object in base64.
+    if !dotted {
+        return None;
+    }
     if value.split_once(".eyJ").is_some_and(|it| it.0.len() == 2 && it.1.len() >= 40) {
         return Some("access token");
     }
@@ -284,18 +302,23 @@ fn is_jwt(value: &str) -> bool {
 }
 
 /// Runs of credential characters in a text that have a known format.
-pub fn in_text<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'static str)) {
+pub fn in_text<'a>(text: &'a str, kinds: Bytes, mut found: impl FnMut(&'a str, &'static str)) {
     let bytes = text.as_bytes();
-    let mut i = 0;
-    while i < bytes.len() {
-        if !token_byte(bytes[i]) {
-            i += 1;
+    // Nothing up to here belongs to a run that is not yet seen.
+    let mut from = 0;
+    // A run of so many holds one of every so many bytes.
+    while let Some(probe) = bytes.get(from + 14) {
+        if !token_byte(*probe) {
+            from += 15;
             continue;
         }
-        let start = i;
+        let start = from + 14
+            - bytes[from..from + 14].iter().rev().take_while(|it| token_byte(**it)).count();
+        let mut i = from + 15;
         while i < bytes.len() && token_byte(bytes[i]) {
             i += 1;
         }
+        from = i + 1;
         if i - start >= 15 {
             // ASCII bytes only, so these are character boundaries.
             let run = text[start..i].trim_matches(['.', '=', '/', '-']);
@@ -309,7 +332,7 @@ pub fn in_text<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'static str)) 
             }
         }
     }
-    let mut rest = if text.len() >= 40 { text } else { "" };
+    let mut rest = if text.len() >= 40 && kinds.any(Bytes::DASH) { text } else { "" };
     while let Some(at) = rest.find("-----BEGIN ") {
         let from = &rest[at..];
         let end =
@@ -322,6 +345,17 @@ pub fn in_text<'a>(text: &'a str, mut found: impl FnMut(&'a str, &'static str)) 
     }
 }
 
+/// Kinds that no credential holds.
+const NO_TOKEN: u16 = Bytes::SPACE
+    | Bytes::WIDE
+    | Bytes::COLON
+    | Bytes::PERCENT
+    | Bytes::SEMICOLON
+    | Bytes::OPENS
+    | Bytes::ANGLE
+    | Bytes::QUOTE
+    | Bytes::STAR;
+
 fn token_byte(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b"_-.~+/=|".contains(&b)
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=' | b'|')
 }

@@ -3,6 +3,8 @@
 //! Names are split into words (`x-csrf-token`, `accessToken`, `API_KEY`), since substrings mislead: `author`, `monkey`,
 //! `compass` and `secretary` are not secrets. The last word decides whether a name describes (`token_type`) or holds.
 
+use std::{collections::BTreeSet, sync::LazyLock};
+
 use super::{
     headers::HARMLESS_HEADERS,
     names::{pieces, words},
@@ -470,9 +472,14 @@ pub fn vocabulary(word: &str) -> bool {
         "end", "start", "next", "prev", "previous", "first", "last", "page", "web", "session",
         "sess",
     ];
-    [ALWAYS, LIKELY, PERHAPS, DESCRIBES, IDENTIFIES, DATA_KEYS, DATA_TOKENS, ASKS, MORE]
-        .iter()
-        .any(|it| it.contains(&word))
+    static ALL: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        [ALWAYS, LIKELY, PERHAPS, DESCRIBES, IDENTIFIES, DATA_KEYS, DATA_TOKENS, ASKS, MORE]
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect()
+    });
+    ALL.contains(word)
 }
 
 /// What `key` says in this place.

@@ -29,6 +29,7 @@ impl Known {
         for (at, value) in plain.iter().enumerate() {
             matcher.add(at, value);
         }
+        matcher.settle();
         Self { placeholder, plain, matcher }
     }
 

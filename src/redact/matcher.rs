@@ -15,6 +15,8 @@ use super::encode::{Layer, base64_cores, guises};
 pub struct Matcher {
     bitmap: Vec<u64>,
     patterns: BTreeMap<Secret, Pattern>,
+    /// Not yet among the others: sorting them all at once is cheaper than finding each its place.
+    waiting: Vec<(Secret, Pattern)>,
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +47,7 @@ const MAX_LAYERS: usize = 4;
 
 impl Default for Matcher {
     fn default() -> Self {
-        Self { bitmap: vec![0; 1 << (BITS - 6)], patterns: BTreeMap::new() }
+        Self { bitmap: vec![0; 1 << (BITS - 6)], patterns: BTreeMap::new(), waiting: Vec::new() }
     }
 }
 
@@ -62,7 +64,7 @@ impl Drop for Secret {
 }
 
 impl Matcher {
-    /// A value in every guise.
+    /// A value in every guise. Found from the next [`settle`](Self::settle) on.
     pub fn add(&mut self, known: usize, value: &str) {
         let bounded = value.len() < 10 || value.bytes().all(|b| b.is_ascii_digit());
         self.pattern(value, Pattern { known, bounded, core: false });
@@ -82,7 +84,19 @@ impl Matcher {
         };
         let slot = slot(*head);
         self.bitmap[slot >> 6] |= 1 << (slot & 63);
-        self.patterns.entry(Secret(text.as_bytes().into())).or_insert(pattern);
+        self.waiting.push((Secret(text.as_bytes().into()), pattern));
+    }
+
+    /// Ends a row of additions. Of equal patterns the first stays.
+    pub fn settle(&mut self) {
+        if self.patterns.is_empty() {
+            // The last of equals stays in a map that is made of a list.
+            self.patterns = self.waiting.drain(..).rev().collect();
+        } else {
+            for (secret, pattern) in self.waiting.drain(..) {
+                self.patterns.entry(secret).or_insert(pattern);
+            }
+        }
     }
 
     /// From left to right, the longest at each place, not overlapping.
@@ -90,6 +104,7 @@ impl Matcher {
         if self.patterns.is_empty() {
             return Vec::new();
         }
+        debug_assert!(self.waiting.is_empty(), "not settled");
         let mut out = self.scan(text.as_bytes());
         let mut layer = Layer::of(text.as_bytes());
         for _ in 0..MAX_LAYERS {
@@ -100,6 +115,9 @@ impl Matcher {
                 ..hit
             }));
             layer = it.deeper();
+        }
+        if out.is_empty() {
+            return out;
         }
         out.sort_by_key(|it| (it.from, std::cmp::Reverse(it.to)));
         let mut done = 0;
@@ -112,7 +130,8 @@ impl Matcher {
         out
     }
 
-    fn scan(&self, bytes: &[u8]) -> Vec<Hit> {
+    /// Where they stand unescaped, from left to right.
+    pub fn scan(&self, bytes: &[u8]) -> Vec<Hit> {
         let mut out = Vec::new();
         let mut i = 0;
         while i + 4 <= bytes.len() {
@@ -175,6 +194,7 @@ mod tests {
         {
             it.add(i, value);
         }
+        it.settle();
         for (text, expected) in [
             ("abcdefghijkl", vec![1]),
             ("abcdefghijkm abcdefghijxx-yy", vec![0, 2]),
@@ -187,6 +207,20 @@ mod tests {
     }
 
     #[test]
+    fn of_equal_patterns_the_first_stays() {
+        let mut it = Matcher::default();
+        for (i, value) in ["abc+defghij", "abc defghij"].iter().enumerate() {
+            it.add(i, value);
+        }
+        it.settle();
+        it.add(2, "abc+defghij");
+        it.settle();
+        let found: Vec<usize> =
+            it.hits("abc+defghij; abc defghij").iter().map(|it| it.known).collect();
+        assert_eq!(found, [0, 0]);
+    }
+
+    #[test]
     fn thousands_that_begin_alike_cost_no_more() {
         let mut it = Matcher::default();
         let value = |i: usize| {
@@ -195,6 +229,7 @@ mod tests {
         for i in 0..5_000 {
             it.add(i, &value(i));
         }
+        it.settle();
         // Each was compared with every other once: 10^9 comparisons here.
         let text: String = (0..20_000).map(|i| value(i) + " ").collect();
         assert_eq!(it.hits(&text).len(), 5_000);

@@ -5,6 +5,7 @@
 //! Response bodies are redacted by the same rules, which leave ordinary data (ids, hashes, slugs, URLs, cursors) alone.
 
 mod body;
+mod bytes;
 mod detector;
 mod encode;
 mod exchange;
@@ -30,22 +31,28 @@ mod walk;
 
 pub use live::LiveValues;
 pub use share::{Redactor, Removed};
-pub use walk::Place;
+pub use walk::{Place, Rules};
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 use self::{
-    body::{Parsed, cut, parse},
+    body::{Parsed, cut, parse, parse_bytes},
     detector::Why,
     keys::KeyClass,
-    measures::weigh,
-    origins::Sources,
-    raw::RawRecording,
+    measures::{Measured, Meter, weigh},
+    origins::{Found, Sources},
+    raw::{Elsewhere, RawBody, RawExchange, RawRecording},
     scan::Prose,
     typed::Typed,
     vault::{Vault, holds_placeholder},
     visible::{Visible, words_of},
-    walk::{Rules, Sink, Walk},
+    walk::{Sink, Walk},
 };
 use crate::{
     artifacts::recording::{
@@ -63,14 +70,11 @@ pub struct Redacted {
 }
 
 /// Redacts, measures and cuts a recording.
-pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
-    let rules = Rules::new(
-        &settings.allow,
-        raw.typed.values().map(String::as_str).chain([raw.task.as_str()]),
-    );
+pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
+    let rules = rules(settings, &raw.task, &raw.typed);
     let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().map(parse).collect();
     let mut vault = Vault::default();
-    learn(&raw, &mut parsed, &rules, &mut vault);
+    let mut judged = learn(&mut raw, &mut parsed, &rules, &mut vault);
     let harmless = raw
         .typed
         .iter()
@@ -102,8 +106,45 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
         places.iter().flatten().filter_map(|it| vault.value(&it.0).map(str::to_owned)).collect();
     values.sort();
     values.dedup();
-    let sources = Sources::new(&values, &raw.exchanges, &parsed, &raw.page, &vault);
     let urls: Vec<String> = exchanges.iter().map(|it| it.url.clone()).collect();
+    let mut sources = Sources::new(&values, &raw.exchanges, &raw.page);
+
+    let share = body::share(&raw.exchanges);
+    let mut measured: Vec<Option<Measured>> = Vec::with_capacity(exchanges.len());
+    for row in rows(&raw.exchanges) {
+        // Side by side what needs no writer, then in order what does.
+        let opened: Vec<Opened> = raw.exchanges[row.clone()]
+            .par_iter()
+            .zip(&mut parsed[row.clone()])
+            .map(|(exchange, parsed)| {
+                let parsed = match &exchange.body {
+                    RawBody::Elsewhere(_) => exchange
+                        .body
+                        .bytes()
+                        .map_or(Parsed::None, |bytes| parse_bytes(exchange, &bytes)),
+                    RawBody::Captured(_) | RawBody::Missing(_) => {
+                        std::mem::replace(parsed, Parsed::None)
+                    }
+                };
+                Opened {
+                    sources: sources.in_answer(exchange, &parsed, &vault),
+                    measured: exchange::measure(&parsed, &visible, &typed_words),
+                    parsed,
+                }
+            })
+            .collect();
+        let mut writer = Writer::new(&mut vault);
+        for (i, it) in row.zip(opened) {
+            sources.add(i, it.sources, &urls);
+            let mut walk = Walk::new(&rules, &mut writer);
+            walk.judged = Some(std::mem::take(&mut judged[i]));
+            let meter = Meter::new(&visible, &typed_words);
+            let (stored, exchange) = (&mut exchanges[i], &raw.exchanges[i]);
+            let page = exchange::response(stored, exchange, it.parsed, walk, meter, share);
+            measured.push(it.measured.or(page));
+        }
+    }
+    weigh(&mut measured);
     for (i, used) in places.into_iter().enumerate() {
         exchanges[i].origins = used
             .into_iter()
@@ -114,22 +155,10 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
             })
             .collect();
     }
+    drop(sources);
     zeroize::Zeroize::zeroize(&mut values);
 
     let mut writer = Writer::new(&mut vault);
-    let mut measured = Vec::with_capacity(exchanges.len());
-    for ((stored, exchange), parsed) in exchanges.iter_mut().zip(&raw.exchanges).zip(parsed) {
-        measured.push(exchange::response(
-            stored,
-            exchange,
-            parsed,
-            &rules,
-            &mut writer,
-            &visible,
-            &typed_words,
-        ));
-    }
-    weigh(&mut measured);
     for (stored, measured) in exchanges.iter_mut().zip(measured) {
         if let Some(measured) = measured {
             let typed_in_request = std::mem::take(&mut stored.measures.typed_in_request);
@@ -154,7 +183,7 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
         }
     }
 
-    let mut walk = Walk { rules: &rules, sink: &mut writer };
+    let mut walk = Walk::new(&rules, &mut writer);
     let recording = SessionRecording {
         task: spoken(&mut walk, &raw.task),
         url: address(&mut walk, &raw.url),
@@ -190,14 +219,56 @@ pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
     Redacted { recording, live: vault.into_live() }
 }
 
+/// What one answer comes to before anything is written.
+struct Opened {
+    parsed: Parsed,
+    sources: Vec<(String, Found)>,
+    measured: Option<Measured>,
+}
+
+/// Exchanges whose answers are opened at once: of those that were let go, about a megabyte.
+fn rows(exchanges: &[RawExchange]) -> Vec<Range<usize>> {
+    const BYTES: usize = 1 << 20;
+    let (mut out, mut from, mut bytes) = (Vec::new(), 0, 0);
+    for (i, it) in exchanges.iter().enumerate() {
+        if let RawBody::Elsewhere(it) = &it.body {
+            bytes += if it.is_binary { 0 } else { it.len };
+        }
+        if bytes > BYTES {
+            out.push(from..i + 1);
+            (from, bytes) = (i + 1, 0);
+        }
+    }
+    out.push(from..exchanges.len());
+    out
+}
+
+/// How values of a recording are judged.
+pub fn rules(settings: &RedactSettings, task: &str, typed: &BTreeMap<String, String>) -> Rules {
+    Rules::new(&settings.allow, typed.values().map(String::as_str).chain([task]))
+}
+
+/// Takes the exchange through the first pass at once and lets its body go, to be read `again` for the second.
+pub fn let_go(
+    raw: &mut RawExchange,
+    rules: &Rules,
+    again: Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>,
+) {
+    let RawBody::Captured(bytes) = &raw.body else { return };
+    let (len, mut parsed) = (bytes.len(), parse(raw));
+    let noted = exchange::learn(raw, &mut parsed, rules);
+    let is_binary = matches!(parsed, Parsed::Binary);
+    raw.body = RawBody::Elsewhere(Elsewhere { noted, len, is_binary, again });
+}
+
 /// One free text (a task, an error message) without a recording around it.
 pub fn text(value: &str, settings: &RedactSettings) -> String {
     let rules = Rules::new(&settings.allow, std::iter::once(value));
     let mut vault = Vault::default();
-    Walk { rules: &rules, sink: &mut Learner(&mut vault) }.text(value, Prose::Spoken);
+    Walk::new(&rules, &mut Learner(&mut vault)).text(value, Prose::Spoken);
     vault.seal(Vec::new());
     let mut writer = Writer::new(&mut vault);
-    spoken(&mut Walk { rules: &rules, sink: &mut writer }, value)
+    spoken(&mut Walk::new(&rules, &mut writer), value)
 }
 
 /// What a person wrote (a task, an example value) as it may be stored: as it is, unless it seems to hold a secret. The
@@ -225,7 +296,7 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
     }
     let rules = Rules::new(&[], std::iter::empty());
     let mut found = Found(None);
-    let mut walk = Walk { rules: &rules, sink: &mut found };
+    let mut walk = Walk::new(&rules, &mut found);
     walk.text(text, Prose::Spoken);
     for word in text
         .split(|c: char| c.is_whitespace() || "\"'`,;()<>".contains(c))
@@ -266,13 +337,28 @@ fn names_secret(name: &str) -> bool {
     matches!(keys::classify(name, Place::Form), KeyClass::Always | KeyClass::Likely)
 }
 
-/// The first pass.
-fn learn(raw: &RawRecording, parsed: &mut [Parsed], rules: &Rules, vault: &mut Vault) {
+/// The first pass. For each exchange, the texts of its answer in which a rule found a secret.
+fn learn(
+    raw: &mut RawRecording,
+    parsed: &mut [Parsed],
+    rules: &Rules,
+    vault: &mut Vault,
+) -> Vec<BTreeSet<u64>> {
+    let mut notes: Vec<Noted> = raw
+        .exchanges
+        .par_iter_mut()
+        .zip(parsed)
+        .map_with(rules.clone(), |rules, (exchange, parsed)| match &mut exchange.body {
+            RawBody::Elsewhere(it) => std::mem::take(&mut it.noted),
+            _ => exchange::learn(exchange, parsed, rules),
+        })
+        .collect();
+    let judged = notes.iter_mut().map(|it| std::mem::take(&mut it.suspects)).collect();
     let mut learner = Learner(vault);
-    for (exchange, parsed) in raw.exchanges.iter().zip(parsed) {
-        exchange::learn(exchange, parsed, &mut Walk { rules, sink: &mut learner });
+    for it in notes {
+        it.tell(&mut learner);
     }
-    let mut walk = Walk { rules, sink: &mut learner };
+    let mut walk = Walk::new(rules, &mut learner);
     for (name, value) in &raw.page.cookies {
         exchange::cookie(name, value, &mut walk);
     }
@@ -295,6 +381,7 @@ fn learn(raw: &RawRecording, parsed: &mut [Parsed], rules: &Rules, vault: &mut V
     {
         walk.text(it, Prose::Spoken);
     }
+    judged
 }
 
 fn spoken(walk: &mut Walk<'_>, text: &str) -> String {
@@ -329,6 +416,54 @@ impl Sink for Learner<'_> {
 
     fn identifier(&mut self, value: &str) {
         self.0.identify(value);
+    }
+
+    fn plain(&mut self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// What the first pass finds in one exchange: they are looked through side by side, and learned from in order.
+#[derive(Default)]
+pub struct Noted {
+    secrets: Vec<(String, Zeroizing<String>, Why)>,
+    identifiers: Vec<String>,
+    /// Marks of the texts of a JSON answer in which a rule found a secret.
+    suspects: BTreeSet<u64>,
+    /// How many secrets there were before the text that is looked at.
+    seen: usize,
+}
+
+impl Noted {
+    fn tell(self, learner: &mut Learner<'_>) {
+        for it in &self.identifiers {
+            learner.identifier(it);
+        }
+        for (name, value, why) in &self.secrets {
+            learner.secret(name, value, *why);
+        }
+    }
+}
+
+impl Sink for Noted {
+    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+        if !holds_placeholder(value) {
+            self.secrets.push((name.to_owned(), Zeroizing::new(value.to_owned()), why));
+        }
+        None
+    }
+
+    fn identifier(&mut self, value: &str) {
+        if self.identifiers.len() < vault::MAX_IDENTIFIERS {
+            self.identifiers.push(value.to_owned());
+        }
+    }
+
+    fn judged(&mut self, value: &str) {
+        if self.secrets.len() > self.seen {
+            self.seen = self.secrets.len();
+            self.suspects.insert(walk::mark(value));
+        }
     }
 
     fn plain(&mut self, _: &str) -> Option<String> {

@@ -20,46 +20,56 @@ const MAX_ANCHOR: usize = 48;
 const MIN_ANCHOR: usize = 4;
 
 /// Finds sources. Built once per recording from the values that requests used.
-pub struct Sources {
-    /// By value: in which exchange and where.
-    answers: BTreeMap<String, Vec<(usize, Found)>>,
+pub struct Sources<'a> {
+    wanted: BTreeSet<&'a str>,
+    /// A bit for each length of a wanted value, the last for all others.
+    lengths: u64,
+    /// By value: in which exchange and where, in order.
+    answers: BTreeMap<String, Places>,
     metas: BTreeMap<String, String>,
     /// By value: name, and from which exchange on.
     cookies: BTreeMap<String, (String, usize)>,
 }
 
-#[derive(Clone)]
-enum Found {
+#[derive(Default)]
+struct Places {
+    paths: Vec<(usize, String)>,
+    anchors: Vec<(usize, String, String)>,
+}
+
+pub enum Found {
     Path(String),
     Anchor { after: String, until: String },
 }
 
-impl Sources {
-    pub fn new(
-        values: &[String],
-        exchanges: &[RawExchange],
-        parsed: &[Parsed],
-        page: &RawPage,
-        vault: &Vault,
-    ) -> Self {
-        let mut it =
-            Self { answers: BTreeMap::new(), metas: BTreeMap::new(), cookies: BTreeMap::new() };
+impl<'a> Sources<'a> {
+    pub fn new(values: &'a [String], exchanges: &[RawExchange], page: &RawPage) -> Self {
         let wanted: BTreeSet<&str> =
             values.iter().filter(|it| it.len() >= 6).map(String::as_str).collect();
-        if wanted.is_empty() {
+        let mut it = Self {
+            lengths: wanted.iter().fold(0, |it, value| it | 1 << value.len().min(63)),
+            wanted,
+            answers: BTreeMap::new(),
+            metas: BTreeMap::new(),
+            cookies: BTreeMap::new(),
+        };
+        if it.wanted.is_empty() {
             return it;
         }
         for (name, value) in &page.metas {
-            if wanted.contains(value.as_str()) {
+            if it.wanted.contains(value.as_str()) {
                 it.metas.entry(value.clone()).or_insert_with(|| name.clone());
             }
         }
         let mut cookie = |name: &str, value: &str, from: usize| {
             for form in
-                [value.to_owned(), decode_percent(value), decode_percent(value.trim_matches('"'))]
+                [value.into(), decode_percent(value), decode_percent(value.trim_matches('"'))]
             {
-                if wanted.contains(form.as_str()) {
-                    let known = it.cookies.entry(form).or_insert_with(|| (name.to_owned(), from));
+                if it.wanted.contains(&*form) {
+                    let known = it
+                        .cookies
+                        .entry(form.into_owned())
+                        .or_insert_with(|| (name.to_owned(), from));
                     known.1 = known.1.min(from);
                 }
             }
@@ -88,39 +98,75 @@ impl Sources {
                 }
             }
         }
-        for (i, (raw, body)) in exchanges.iter().zip(parsed).enumerate() {
-            if !raw.method.eq_ignore_ascii_case("GET") || raw.status != Some(200) {
-                continue;
+        it
+    }
+
+    /// Wanted values in one answer and where they stand.
+    pub fn in_answer(
+        &self,
+        raw: &RawExchange,
+        body: &Parsed,
+        vault: &Vault,
+    ) -> Vec<(String, Found)> {
+        let mut out = Vec::new();
+        let asked = raw.method.eq_ignore_ascii_case("GET") && raw.status == Some(200);
+        if self.wanted.is_empty() || !asked {
+            return out;
+        }
+        match body {
+            Parsed::Json(value, _) if self.holds(value) => {
+                leaves(value, &self.wanted, &mut |value, path| {
+                    out.push((value.to_owned(), Found::Path(path)));
+                });
             }
-            match body {
-                Parsed::Json(value, _) => leaves(value, &wanted, &mut |value, path| {
-                    it.answers.entry(value.to_owned()).or_default().push((i, Found::Path(path)));
-                }),
-                Parsed::Html(text) | Parsed::Code(text) | Parsed::Text(text) => {
-                    for (value, at) in vault.plain_hits(text) {
-                        if wanted.contains(value.as_str())
-                            && let Some(anchor) = anchor(text, at, value.len(), vault)
-                        {
-                            it.answers.entry(value).or_default().push((i, anchor));
-                        }
+            Parsed::Html(text) | Parsed::Code(text) | Parsed::Text(text) => {
+                for (value, at) in vault.plain_hits(text) {
+                    if self.wanted.contains(value.as_str())
+                        && let Some(anchor) = anchor(text, at, value.len(), vault)
+                    {
+                        out.push((value, anchor));
                     }
                 }
-                Parsed::Binary | Parsed::None => {}
+            }
+            Parsed::Json(..) | Parsed::Binary | Parsed::None => {}
+        }
+        out
+    }
+
+    /// Whether a wanted value is anywhere in it; most answers hold none, and need no paths.
+    fn holds(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => {
+                self.lengths >> text.len().min(63) & 1 == 1 && self.wanted.contains(text.as_str())
+            }
+            Value::Object(fields) => fields.values().any(|it| self.holds(it)),
+            Value::Array(items) => items.iter().any(|it| self.holds(it)),
+            _ => false,
+        }
+    }
+
+    /// Keeps what stands in answer `i`; in order. `urls` are the stored URLs.
+    pub fn add(&mut self, i: usize, found: Vec<(String, Found)>, urls: &[String]) {
+        // An address that held a secret itself cannot be asked for again.
+        if urls.get(i).is_none_or(|it| it.contains("REDACTED")) {
+            return;
+        }
+        for (value, found) in found {
+            let places = self.answers.entry(value).or_default();
+            match found {
+                Found::Path(path) => places.paths.push((i, path)),
+                Found::Anchor { after, until } => places.anchors.push((i, after, until)),
             }
         }
-        it
     }
 
     /// For a value in exchange `at`; `urls` are the stored URLs.
     pub fn origin(&self, value: &str, at: usize, urls: &[String]) -> Option<Origin> {
-        let before: Vec<&(usize, Found)> =
-            self.answers.get(value).into_iter().flatten().filter(|it| it.0 < at).collect();
-        // An address that held a secret itself cannot be asked for again.
-        let plain = |i: usize| urls.get(i).filter(|it| !it.contains("REDACTED")).cloned();
+        let places = self.answers.get(value);
         // The latest answer before the request: an older one may have held an older value of the same name.
-        let path = before.iter().rev().find_map(|(i, it)| match it {
-            Found::Path(path) => Some(Origin::Response { url: plain(*i)?, path: path.clone() }),
-            Found::Anchor { .. } => None,
+        let path = places.and_then(|it| {
+            let (i, path) = it.paths[..it.paths.partition_point(|it| it.0 < at)].last()?;
+            Some(Origin::Response { url: urls.get(*i)?.clone(), path: path.clone() })
         });
         if path.is_some() {
             return path;
@@ -128,13 +174,14 @@ impl Sources {
         if let Some(name) = self.metas.get(value) {
             return Some(Origin::Meta { name: name.clone() });
         }
-        let anchor = before.iter().rev().find_map(|(i, it)| match it {
-            Found::Anchor { after, until } => Some(Origin::Document {
-                url: plain(*i)?,
+        let anchor = places.and_then(|it| {
+            let before = it.anchors.partition_point(|it| it.0 < at);
+            let (i, after, until) = it.anchors[..before].last()?;
+            Some(Origin::Document {
+                url: urls.get(*i)?.clone(),
                 after: after.clone(),
                 until: until.clone(),
-            }),
-            Found::Path(_) => None,
+            })
         });
         anchor.or_else(|| {
             let (name, from) = self.cookies.get(value)?;

@@ -2,10 +2,11 @@
 //!
 //! Deliberately not `Serialize`, and `Debug` shows no value: [`super::redact`] is the only road to disk.
 
-use std::{collections::BTreeMap, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use url::Url;
 
+use super::Noted;
 use crate::artifacts::recording::{
     Action, BlockedRequest, BodyStatus, Driver, Initiator, ResourceType, Timing,
 };
@@ -65,6 +66,38 @@ pub enum RawBody {
     Captured(Vec<u8>),
     /// Never `Captured`, `Truncated` or `Redacted`.
     Missing(BodyStatus),
+    Elsewhere(Elsewhere),
+}
+
+/// A body that went through the first pass and was let go: the source still holds it.
+pub struct Elsewhere {
+    pub noted: Noted,
+    /// Bytes of the body.
+    pub len: usize,
+    /// It is no text: nothing of it is measured or kept.
+    pub is_binary: bool,
+    /// Reads it once more. `None`: the source has changed, which its owner has to tell whoever asked for the recording.
+    pub again: Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>,
+}
+
+impl RawBody {
+    /// How many bytes there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Captured(bytes) => bytes.len(),
+            Self::Elsewhere(it) => it.len,
+            Self::Missing(_) => 0,
+        }
+    }
+
+    /// The bytes, if there are any; read once more where they were let go.
+    pub fn bytes(&self) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Self::Captured(bytes) => Some(Cow::Borrowed(bytes)),
+            Self::Elsewhere(it) if !it.is_binary => (it.again)().map(Cow::Owned),
+            Self::Elsewhere(_) | Self::Missing(_) => None,
+        }
+    }
 }
 
 impl fmt::Debug for RawExchange {

@@ -6,6 +6,7 @@ use base64::{
 };
 
 use super::{
+    bytes::Bytes,
     detector::{Why, erratic, natural, random, verdict},
     encode::decode_escapes,
     formats,
@@ -16,6 +17,11 @@ use super::{
 impl Walk<'_> {
     /// Text in which secrets stand as `name = value` or by their format.
     pub fn text(&mut self, text: &str, prose: Prose) -> Option<String> {
+        self.text_of(text, Bytes::of(text), prose)
+    }
+
+    /// The same where the kinds of its bytes are known.
+    pub fn text_of(&mut self, text: &str, bytes: Bytes, prose: Prose) -> Option<String> {
         let mut found: Vec<(&str, &str, Why)> = Vec::new();
         let rules = self.rules;
         let wanted = |key: &str| {
@@ -23,19 +29,21 @@ impl Walk<'_> {
             matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps)
                 .then_some(class)
         };
-        assignments(text, wanted, |class, key, value, quoted| {
+        let assigns = if bytes.any(Bytes::COLON | Bytes::EQUALS) { text } else { "" };
+        assignments(assigns, wanted, |class, key, value, quoted| {
             if in_text(class, value, quoted, prose) && verdict(KeyClass::Always, value).is_some() {
                 found.push((key, value, Why::Key));
             }
         });
-        elements(text, wanted, |class, key, value| {
+        let tagged = if bytes.any(Bytes::ANGLE) { text } else { "" };
+        elements(tagged, wanted, |class, key, value| {
             // Data, not code; but also labels: `<password>Wachtwoord</password>`.
             let class = if class == KeyClass::Always { KeyClass::Likely } else { class };
             if verdict(class, value).is_some() && !value.contains(char::is_whitespace) {
                 found.push((key, value, Why::Key));
             }
         });
-        formats::in_text(text, |value, _| found.push(("token", value, Why::Format)));
+        formats::in_text(text, bytes, |value, _| found.push(("token", value, Why::Format)));
         self.replace(text, found)
     }
 
@@ -116,12 +124,15 @@ fn in_text(class: KeyClass, value: &str, quoted: bool, prose: Prose) -> bool {
 /// The credential after `Bearer ` and its like.
 pub fn auth_scheme(value: &str) -> Option<&str> {
     let (scheme, rest) = value.split_once(' ')?;
-    let scheme = scheme.trim_end_matches(',').to_ascii_lowercase();
+    let scheme = scheme.trim_end_matches(',');
+    if scheme.len() > 9 || rest.contains(' ') {
+        return None;
+    }
+    let scheme = scheme.to_ascii_lowercase();
     (matches!(
         scheme.as_str(),
         "bearer" | "basic" | "token" | "jwt" | "apikey" | "splunk" | "negotiate"
     ) && rest.len() >= 8
-        && !rest.contains(' ')
         && !natural(rest))
     .then_some(rest)
 }

@@ -1,9 +1,26 @@
 //! Names of services that give out API keys: a random value under such a name is one, even if it looks like a hash.
 
+use std::sync::LazyLock;
+
 /// Whether a name, its words joined, begins with the name of such a service. Answers how many bytes of it that takes.
 pub fn service(joined: &str) -> Option<usize> {
-    let all = SERVICES.split_ascii_whitespace();
-    all.filter(|it| joined.starts_with(it)).map(str::len).max()
+    static ALL: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let mut all: Vec<&str> = SERVICES.split_ascii_whitespace().collect();
+        all.sort_unstable();
+        all
+    });
+    let mut text = joined;
+    loop {
+        // What begins the text is not after it in order; if the last name that is not shares only so much with it, nothing
+        // longer begins it.
+        let at = ALL.partition_point(|it| *it <= text).checked_sub(1)?;
+        let name = ALL[at];
+        if text.starts_with(name) {
+            return Some(name.len());
+        }
+        let shared = name.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+        text = text.get(..shared).filter(|it| !it.is_empty())?;
+    }
 }
 
 /// Public APIs and developer services. Names that are also ordinary words of data (`apple`, `box`, `front`, `wave`) are left
@@ -102,12 +119,17 @@ zipapi zipbooks zipcodeapi zipcodebase zoho zohocrm zonkafeedback zulip zulipcha
 
 #[cfg(test)]
 mod tests {
-    use super::service;
+    use super::{SERVICES, service};
 
     #[test]
     fn the_longest_name_counts() {
         assert_eq!(service("githubtoken"), Some(6));
         assert_eq!(service("openweathermapkey"), Some(14));
         assert_eq!(service("title"), None);
+        for name in SERVICES.split_ascii_whitespace() {
+            let longest = SERVICES.split_ascii_whitespace().filter(|it| name.starts_with(it));
+            assert_eq!(service(name), longest.map(str::len).max(), "{name}");
+            assert_eq!(service(&format!("{name}~")), Some(name.len()), "{name}");
+        }
     }
 }

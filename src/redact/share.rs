@@ -77,9 +77,9 @@ impl Redactor {
         if self.writing {
             let mut sink =
                 Counting { writer: Writer::new(&mut self.vault), removed: &mut self.removed };
-            visit(&mut Walk { rules, sink: &mut sink })
+            visit(&mut Walk::new(rules, &mut sink))
         } else {
-            visit(&mut Walk { rules, sink: &mut Learner(&mut self.vault) })
+            visit(&mut Walk::new(rules, &mut Learner(&mut self.vault)))
         }
     }
 

@@ -15,6 +15,7 @@ use super::{
 
 /// More secrets than this are still redacted where they stand, but not looked for elsewhere.
 const MAX_PROPAGATED: usize = 20_000;
+pub const MAX_IDENTIFIERS: usize = 1000;
 
 #[derive(Default)]
 pub struct Vault {
@@ -24,6 +25,8 @@ pub struct Vault {
     /// By hash of the value, so that no value is copied into a key.
     index: BTreeMap<u64, Vec<usize>>,
     names: BTreeMap<String, u32>,
+    /// Where the value of each placeholder is.
+    placeholders: BTreeMap<String, usize>,
     /// Values that the user allowed or typed: never looked for elsewhere.
     harmless: Vec<String>,
     /// Values that requests send as identifiers, in lower case: looking random makes none of them a secret.
@@ -81,7 +84,7 @@ impl Vault {
 
     /// Keeps a value that a request sends as an identifier; bounded.
     pub fn identify(&mut self, value: &str) {
-        if self.identifiers.len() < 1000 {
+        if self.identifiers.len() < MAX_IDENTIFIERS {
             self.identifiers.insert(value.to_lowercase());
         }
     }
@@ -100,6 +103,7 @@ impl Vault {
         for at in &kept {
             self.look_for(*at);
         }
+        self.matcher.settle();
         for at in kept {
             self.name(at);
         }
@@ -107,6 +111,7 @@ impl Vault {
 
     fn publish(&mut self, at: usize) {
         self.look_for(at);
+        self.matcher.settle();
         self.name(at);
     }
 
@@ -124,6 +129,7 @@ impl Vault {
             } else {
                 format!("[REDACTED:{name}#{n}]")
             };
+            self.placeholders.insert(self.known[at].placeholder.clone(), at);
         }
     }
 
@@ -147,7 +153,7 @@ impl Vault {
     }
 
     pub fn value(&self, placeholder: &str) -> Option<&str> {
-        self.known.iter().find(|it| it.placeholder == placeholder).map(|it| it.value.as_str())
+        self.placeholders.get(placeholder).map(|at| self.known[*at].value.as_str())
     }
 
     /// The text with every known secret replaced; `None` if there is none. Says which placeholders it wrote.
@@ -181,8 +187,10 @@ impl Vault {
     /// First places where known values stand as they are.
     pub fn plain_hits(&self, text: &str) -> Vec<(String, usize)> {
         let mut out: BTreeMap<usize, usize> = BTreeMap::new();
-        for hit in self.matcher.hits(text) {
-            if !hit.core && text[hit.from..hit.to] == **self.known[hit.known].value {
+        for hit in self.matcher.scan(text.as_bytes()) {
+            if !hit.core
+                && text.as_bytes()[hit.from..hit.to] == *self.known[hit.known].value.as_bytes()
+            {
                 out.entry(hit.known).or_insert(hit.from);
             }
         }

@@ -1,12 +1,19 @@
 //! One traversal for both passes: it opens values (JSON in strings, forms, URLs, percent-encoding, base64) and hands every
 //! secret to a [`Sink`]. The learning sink keeps them; the writing sink answers with a placeholder.
 
-use std::{cell::RefCell, collections::BTreeMap, fmt::Write as _};
+use std::{
+    borrow::Cow,
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use serde_json::Value;
 
 use super::{
-    detector::{Why, erratic, is_hex, is_uuid, verdict},
+    bytes::Bytes,
+    detector::{Why, erratic, is_hex, is_uuid, verdict, verdict_of},
     encode::{decode_percent, percent},
     formats,
     keys::{KeyClass, classify},
@@ -33,18 +40,36 @@ pub trait Sink {
     fn plain(&mut self, text: &str) -> Option<String>;
     /// A long value under a name that says identifier, in a request: what only looks random elsewhere is no secret then.
     fn identifier(&mut self, _value: &str) {}
+    /// Every rule was asked about this text of a JSON value.
+    fn judged(&mut self, _value: &str) {}
     /// What was replaced since the last call stands here: `header:NAME`, `query:NAME`, `json:/pointer`, `form:NAME`.
     fn stands_at(&mut self, _place: &str) {}
 }
 
-/// What the user and the task say about values.
+/// What the user and the task say about values. Each thread has its own: what was asked for is remembered.
+#[derive(Clone)]
 pub struct Rules {
     allow: Vec<String>,
     /// Lower case. Exempt from the entropy rule alone.
     typed: Vec<String>,
-    /// By place, then by name.
-    classes: RefCell<BTreeMap<Place, BTreeMap<String, KeyClass>>>,
+    /// By place, then by name; of all threads.
+    classes: Arc<RwLock<BTreeMap<Place, BTreeMap<String, KeyClass>>>>,
+    /// The same for names that were asked for lately, by their hash: one of them stands at each place.
+    recent: RefCell<Vec<Option<(Place, Box<str>, KeyClass)>>>,
 }
+
+const RECENT: usize = 4096;
+
+/// Tells texts apart well enough: those with one mark are all looked at again.
+pub fn mark(text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let edge = |it: &[u8]| it.iter().fold(0, |all: u64, b| all << 8 | u64::from(*b));
+    let (first, last) = (&bytes[..bytes.len().min(8)], &bytes[bytes.len().saturating_sub(8)..]);
+    edge(first).rotate_left(17) ^ edge(last) ^ (bytes.len() as u64) << 40
+}
+
+/// What every container but base64 holds.
+const OPENED: u16 = Bytes::OPENS | Bytes::SEMICOLON | Bytes::SLASH | Bytes::EQUALS | Bytes::PERCENT;
 
 /// How deep containers are opened: JSON in a form in a query is 3.
 const MAX_OPEN: u32 = 5;
@@ -54,7 +79,8 @@ impl Rules {
         Self {
             allow: allow.iter().map(|it| it.to_lowercase()).collect(),
             typed: typed.map(str::to_lowercase).filter(|it| it.len() >= 2).collect(),
-            classes: RefCell::default(),
+            classes: Arc::default(),
+            recent: RefCell::new(vec![None; RECENT]),
         }
     }
 
@@ -63,12 +89,33 @@ impl Rules {
     }
 
     pub fn class(&self, key: &str, place: Place) -> KeyClass {
-        let mut classes = self.classes.borrow_mut();
-        let classes = classes.entry(place).or_default();
-        if let Some(class) = classes.get(key) {
+        let hash =
+            key.bytes().fold(place as u32, |it, b| (it ^ u32::from(b)).wrapping_mul(0x0100_0193));
+        let at = (hash ^ (hash >> 15)) as usize % RECENT;
+        if let Some((its, name, class)) = &self.recent.borrow()[at]
+            && *its == place
+            && **name == *key
+        {
             return *class;
         }
+        let class = self.classified(key, place);
+        if key.len() <= 64 {
+            self.recent.borrow_mut()[at] = Some((place, key.into(), class));
+        }
+        class
+    }
+
+    fn classified(&self, key: &str, place: Place) -> KeyClass {
+        let known = |classes: &BTreeMap<Place, BTreeMap<String, KeyClass>>| {
+            classes.get(&place).and_then(|it| it.get(key)).copied()
+        };
+        // What a thread that ended badly has written is as good as any.
+        if let Some(class) = known(&self.classes.read().unwrap_or_else(PoisonError::into_inner)) {
+            return class;
+        }
         let class = if self.allowed(key) { KeyClass::Harmless } else { classify(key, place) };
+        let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
+        let classes = classes.entry(place).or_default();
         // A hostile answer with a million different keys must not fill the memory.
         if classes.len() < 20_000 {
             classes.insert(key.to_owned(), class);
@@ -88,6 +135,15 @@ impl Rules {
 pub struct Walk<'a> {
     pub rules: &'a Rules,
     pub sink: &'a mut dyn Sink,
+    /// The texts of this answer in which a rule found a secret in the first pass (see [`mark`]). In all others only secrets are
+    /// left that are known from elsewhere.
+    pub judged: Option<BTreeSet<u64>>,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(rules: &'a Rules, sink: &'a mut dyn Sink) -> Self {
+        Self { rules, sink, judged: None }
+    }
 }
 
 impl Walk<'_> {
@@ -103,6 +159,15 @@ impl Walk<'_> {
         if is_placeholder(value) {
             return self.sink.plain(value);
         }
+        let bytes = Bytes::of(value);
+        if depth == 0
+            && let Some(suspects) = &self.judged
+            && !bytes.any(OPENED)
+            && !suspects.contains(&mark(value))
+            && (bytes.any(Bytes::NO_BASE64) || value.len() < 16 || base64_text(value).is_none())
+        {
+            return self.sink.plain(value);
+        }
         let class = self.rules.class(key, place);
         if class == KeyClass::Harmless
             && place != Place::Answer
@@ -112,14 +177,14 @@ impl Walk<'_> {
             self.sink.identifier(value);
         }
         if depth < MAX_OPEN
-            && let Some(opened) = self.container(key, value, class, place, depth)
+            && let Some(opened) = self.container(key, value, bytes, class, place, depth)
         {
             // Known values may stand between the parts, too.
             return opened.map(|it| self.sink.plain(&it).unwrap_or(it));
         }
         // Where a key was cut behind its prefix: `sbp_ = 0f1e…`.
         let cut = key.ends_with(['_', '-']) && formats::known(&format!("{key}{value}")).is_some();
-        if let Some(why) = verdict(class, value).or(cut.then_some(Why::Format))
+        if let Some(why) = verdict_of(class, value, bytes).or(cut.then_some(Why::Format))
             && !(why == Why::Format && self.rules.allowed(key))
             && !(why == Why::Entropy
                 && (self.rules.was_typed(value) || (place == Place::Answer && depth > 0)))
@@ -139,8 +204,10 @@ impl Walk<'_> {
         {
             return Some(new);
         }
-        if value.len() >= 15 && value.contains(|c: char| c.is_whitespace() || "{\"<".contains(c)) {
-            return self.text(value, Prose::Spoken);
+        let marked = bytes.any(Bytes::QUOTE | Bytes::ANGLE)
+            || bytes.any(Bytes::OPENS) && value.contains('{');
+        if value.len() >= 15 && (marked || bytes.spaced(value)) {
+            return self.text_of(value, bytes, Prose::Spoken);
         }
         self.sink.plain(value)
     }
@@ -154,30 +221,36 @@ impl Walk<'_> {
         &mut self,
         key: &str,
         value: &str,
+        bytes: Bytes,
         class: KeyClass,
         place: Place,
         depth: u32,
     ) -> Option<Option<String>> {
         let trimmed = value.trim();
         let (first, last) = (trimmed.as_bytes().first()?, trimmed.as_bytes().last()?);
-        if matches!((first, last), (b'{', b'}') | (b'[', b']'))
+        if bytes.any(Bytes::OPENS)
+            && matches!((first, last), (b'{', b'}') | (b'[', b']'))
             && let Ok(mut json) = serde_json::from_str(trimmed).map(crate::shape::sorted)
         {
             let changed = self.json_at(key, &mut json, place, depth + 1, None);
             return Some(if changed { Some(json.to_string()) } else { self.sink.plain(value) });
         }
-        let spaced = value.contains(char::is_whitespace);
+        let spaced = bytes.spaced(value);
         let inner = if place == Place::Answer { place } else { Place::Form };
         let told = matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps);
         // A connection string: `Endpoint=https://…;Secret=…`.
-        if value.contains(';')
+        if bytes.any(Bytes::SEMICOLON)
+            && bytes.any(Bytes::EQUALS)
             && value.find('=').is_some_and(|it| value.find("://").is_none_or(|url| it < url))
             && let Some(new) = self.pairs(value, ';', inner, depth + 1)
             && (new.is_some() || !told)
         {
             return Some(new);
         }
-        if !spaced && (value.contains("://") || (*first == b'/' && value.contains(['?', '#', ';'])))
+        if !spaced
+            && bytes.any(Bytes::SLASH)
+            && (bytes.any(Bytes::COLON) && value.contains("://")
+                || (*first == b'/' && value.contains(['?', '#', ';'])))
         {
             return Some(self.url(value, place, depth + 1));
         }
@@ -185,18 +258,20 @@ impl Walk<'_> {
             return None;
         }
         if !spaced
+            && bytes.any(Bytes::EQUALS)
             && (!told || value.contains('&'))
             && let Some(form) = self.pairs(value, '&', inner, depth + 1)
         {
             return Some(form);
         }
-        if !spaced && value.contains('%') {
+        if !spaced && bytes.any(Bytes::PERCENT) {
             let plain = decode_percent(value);
             if plain != value {
                 return self.open(key, &plain, place, depth + 1).map(|new| Some(percent(&new)));
             }
         }
-        if let Some(rest) = auth_scheme(value)
+        if spaced
+            && let Some(rest) = auth_scheme(value)
             && class != KeyClass::Harmless
         {
             let new = self.sink.secret(key, rest, Why::Key)?;
@@ -204,10 +279,11 @@ impl Walk<'_> {
         }
         if !spaced
             && value.len() >= 16
+            && !bytes.any(Bytes::NO_BASE64)
             && let Some(inner) = base64_text(value)
         {
             let mut probe = Probe { sink: self.sink, hit: false };
-            let mut walk = Walk { rules: self.rules, sink: &mut probe };
+            let mut walk = Walk::new(self.rules, &mut probe);
             walk.open(key, &inner, place, depth + 1);
             if probe.hit {
                 return self.sink.secret(key, value, Why::Container).map(Some);
@@ -279,7 +355,11 @@ impl Walk<'_> {
                 }
             }
             Value::String(text) => {
-                if let Some(new) = self.open(key, text, place, depth) {
+                let new = self.open(key, text, place, depth);
+                if depth == 0 {
+                    self.sink.judged(text);
+                }
+                if let Some(new) = new {
                     *text = new;
                     changed = true;
                     if let Some(pointer) = pointer {
@@ -289,8 +369,14 @@ impl Walk<'_> {
             }
             // `"pin": 492039`: a short number is a secret only where the name leaves no doubt.
             Value::Number(number) => {
+                let class = self.rules.class(key, inner);
+                let telling = matches!(class, KeyClass::Always | KeyClass::Likely);
+                if !telling && number.as_i64().is_some_and(|it| it.unsigned_abs() < 10_000_000_000)
+                {
+                    return false;
+                }
                 let text = number.to_string();
-                let secret = match self.rules.class(key, inner) {
+                let secret = match class {
                     KeyClass::Always => text.len() >= 3,
                     KeyClass::Likely => verdict(KeyClass::Likely, &text).is_some(),
                     _ => false,
@@ -385,8 +471,7 @@ impl Walk<'_> {
         if path.len() < 2 {
             return None;
         }
-        let mut out = Vec::new();
-        let mut changed = false;
+        let mut out = Kept::new(path);
         let mut before = "";
         let last = path.rsplit('/').next();
         for segment in path.split('/') {
@@ -408,12 +493,11 @@ impl Walk<'_> {
                 None
             };
             let new = new.or_else(|| self.sink.plain(&plain).map(|it| percent(&it)));
-            changed |= new.is_some();
-            out.push(new.unwrap_or_else(|| segment.to_owned()));
+            out.part(segment, new, '/');
             before = segment;
             hook |= segment.starts_with("webhook");
         }
-        changed.then(|| out.join("/"))
+        out.changed
     }
 
     /// A query string or one pair of it.
@@ -454,8 +538,7 @@ impl Walk<'_> {
         {
             return None;
         }
-        let mut changed = false;
-        let mut out = Vec::new();
+        let mut out = Kept::new(text);
         for pair in text.split(split) {
             let (name, value) = pair.split_once('=').unwrap_or(("", pair));
             let key = decode_form(name);
@@ -466,16 +549,44 @@ impl Walk<'_> {
                 self.sink.plain(&plain)
             };
             let renamed = self.sink.plain(&key).map(|it| percent(&it));
-            changed |= new.is_some() || renamed.is_some();
             let name = renamed.as_deref().unwrap_or(name);
-            out.push(match new {
-                Some(new) if name.is_empty() => percent(&new),
-                Some(new) => format!("{name}={}", percent(&new)),
-                None if renamed.is_some() => format!("{name}={value}"),
-                None => pair.to_owned(),
-            });
+            let new = match new {
+                Some(new) if name.is_empty() => Some(percent(&new)),
+                Some(new) => Some(format!("{name}={}", percent(&new))),
+                None if renamed.is_some() => Some(format!("{name}={value}")),
+                None => None,
+            };
+            out.part(pair, new, split);
         }
-        Some(changed.then(|| out.join(&split.to_string())))
+        Some(out.changed)
+    }
+}
+
+/// A text of which parts are replaced; copied from the first that is.
+struct Kept<'a> {
+    text: &'a str,
+    done: usize,
+    changed: Option<String>,
+}
+
+impl<'a> Kept<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, done: 0, changed: None }
+    }
+
+    /// The next part, what replaces it, and what separates it from the one after.
+    fn part(&mut self, part: &str, new: Option<String>, split: char) {
+        let end = self.done + part.len();
+        if new.is_some() && self.changed.is_none() {
+            self.changed = Some(self.text[..self.done].to_owned());
+        }
+        self.done = end + split.len_utf8();
+        if let Some(out) = &mut self.changed {
+            out.push_str(new.as_deref().unwrap_or(part));
+            if end < self.text.len() {
+                out.push(split);
+            }
+        }
     }
 }
 
@@ -497,8 +608,12 @@ fn looks_issued(text: &str) -> bool {
     is_hex(text) || is_uuid(text) || erratic(text)
 }
 
-fn decode_form(text: &str) -> String {
-    if text.contains('+') { decode_percent(&text.replace('+', " ")) } else { decode_percent(text) }
+fn decode_form(text: &str) -> Cow<'_, str> {
+    if text.contains('+') {
+        decode_percent(&text.replace('+', " ")).into_owned().into()
+    } else {
+        decode_percent(text)
+    }
 }
 
 /// RFC 6901. Returns the length to go back to.

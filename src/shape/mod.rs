@@ -7,8 +7,9 @@
 pub mod nesting;
 mod verified;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, io};
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -145,9 +146,8 @@ pub fn truncate(value: &Value, budget: usize) -> (Value, bool) {
     let mut items = usize::MAX;
     let mut text = usize::MAX;
     let mut depth = usize::MAX;
-    let mut cut = clip(value, items, text, depth);
-    if cut.to_string().len() <= budget {
-        return (cut, false);
+    if fits(value, (items, text, depth), budget) {
+        return (clip(value, items, text, depth), false);
     }
     for step in [
         (20, 2000, 64),
@@ -161,11 +161,11 @@ pub fn truncate(value: &Value, budget: usize) -> (Value, bool) {
         (1, 20, 3),
     ] {
         (items, text, depth) = step;
-        cut = clip(value, items, text, depth);
-        if cut.to_string().len() <= budget {
-            return (cut, true);
+        if fits(value, step, budget) {
+            return (clip(value, items, text, depth), true);
         }
     }
+    let cut = clip(value, items, text, depth);
     // A wide object: keep what fits, in key order.
     if let Value::Object(fields) = &cut {
         let mut kept = serde_json::Map::new();
@@ -182,6 +182,55 @@ pub fn truncate(value: &Value, budget: usize) -> (Value, bool) {
     (Value::Null, true)
 }
 
+/// Whether what [`clip`] leaves is written within the budget. Nothing is copied, and what is far too large is left early.
+fn fits(value: &Value, (items, text, depth): (usize, usize, usize), budget: usize) -> bool {
+    serde_json::to_writer(Room(budget), &Clipped { value, items, text, depth }).is_ok()
+}
+
+/// Bytes that may still be written.
+struct Room(usize);
+
+impl io::Write for Room {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::WriteZero)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What [`clip`] leaves of a value, written only.
+struct Clipped<'a> {
+    value: &'a Value,
+    items: usize,
+    text: usize,
+    depth: usize,
+}
+
+impl Serialize for Clipped<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let below = |value| Clipped { value, depth: self.depth - 1, ..*self };
+        match self.value {
+            Value::Array(_) | Value::Object(_) if self.depth == 0 => to.serialize_unit(),
+            Value::Array(all) => to.collect_seq(all.iter().take(self.items).map(below)),
+            Value::Object(all) => to.collect_map(all.iter().map(|(key, it)| (key, below(it)))),
+            Value::String(it) if it.len() > self.text => {
+                let end = it.char_indices().nth(self.text).map_or(it.len(), |at| at.0);
+                to.serialize_str(&it[..end])
+            }
+            Value::Number(it) if beyond_doubles(it) => to.collect_str(it),
+            it => it.serialize(to),
+        }
+    }
+}
+
+fn beyond_doubles(it: &serde_json::Number) -> bool {
+    it.as_u64().is_some_and(|it| it > 1 << 53)
+        || it.as_i64().is_some_and(|it| it.unsigned_abs() > 1 << 53)
+}
+
 fn clip(value: &Value, items: usize, text: usize, depth: usize) -> Value {
     match value {
         Value::Array(_) | Value::Object(_) if depth == 0 => Value::Null,
@@ -194,11 +243,7 @@ fn clip(value: &Value, items: usize, text: usize, depth: usize) -> Value {
             .collect::<serde_json::Map<_, _>>()
             .into(),
         Value::String(it) if it.len() > text => it.chars().take(text).collect::<String>().into(),
-        Value::Number(it) => {
-            let big = it.as_u64().is_some_and(|it| it > 1 << 53)
-                || it.as_i64().is_some_and(|it| it.unsigned_abs() > 1 << 53);
-            if big { Value::String(it.to_string()) } else { value.clone() }
-        }
+        Value::Number(it) if beyond_doubles(it) => Value::String(it.to_string()),
         _ => value.clone(),
     }
 }

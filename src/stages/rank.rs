@@ -89,10 +89,19 @@ fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>) {
             && similarity_bp(&a.exchange.measures.shape, &b.exchange.measures.shape) >= 8500
     };
     let mut kept: Vec<(Candidate, Scored<'_>)> = Vec::with_capacity(ranked.len());
+    // Where those with one method and path stand in `kept`.
+    let mut places: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for it in ranked.drain(..) {
-        match kept.iter_mut().find(|held| alike(&held.1, &it.1)) {
-            None => kept.push(it),
-            Some(held) if query_names(it.1.exchange) < query_names(held.1.exchange) => *held = it,
+        let path = it.1.exchange.url.split('?').next().unwrap_or("").to_owned();
+        let places = places.entry((it.1.exchange.method.clone(), path)).or_default();
+        match places.iter().copied().find(|at| alike(&kept[*at].1, &it.1)) {
+            None => {
+                places.push(kept.len());
+                kept.push(it);
+            }
+            Some(at) if query_names(it.1.exchange) < query_names(kept[at].1.exchange) => {
+                kept[at] = it;
+            }
             Some(_) => {}
         }
     }
@@ -256,15 +265,16 @@ pub fn scored<'a>(
 ) -> (Vec<Scored<'a>>, BTreeMap<String, u32>) {
     let mut set_aside = BTreeMap::new();
     let mut fit = Vec::new();
+    let mut session = Session::new(recording);
     for exchange in &recording.exchanges {
         if let Some(why) = unfit(exchange) {
             *set_aside.entry(why.to_owned()).or_insert(0) += 1;
         } else {
-            fit.push((exchange, endpoint_key(exchange), Texts::new(exchange)));
+            fit.push((exchange, endpoint_key(exchange), session.texts(exchange)));
         }
     }
     let one_each: BTreeMap<&str, &Texts> = fit.iter().map(|it| (it.1.as_str(), &it.2)).collect();
-    let session = Session::new(recording, one_each.into_values());
+    session.count(one_each.into_values());
     let feeders = token_feeders(&fit);
     let all = fit
         .iter()
@@ -305,38 +315,48 @@ fn token_feeders(fit: &[(&Exchange, String, Texts)]) -> BTreeSet<u32> {
     let mut wanted: Vec<&str> = sent.iter().map(|it| it.2.as_str()).collect();
     wanted.sort_unstable();
     wanted.dedup();
+    let objects = wanted.iter().any(|it| it.starts_with('{'));
+    // Of each, the last request that sends it, and the last that sends it to another path than that.
+    let mut last: BTreeMap<&str, [Option<(u32, &Option<String>)>; 2]> = BTreeMap::new();
+    for (id, to, what) in sent.iter().rev() {
+        let [first, other] = last.entry(what).or_default();
+        match first {
+            None => *first = Some((*id, to)),
+            Some(it) if it.1 == to => {}
+            Some(_) => *other = other.or(Some((*id, to))),
+        }
+    }
     let mut out = BTreeSet::new();
     for (it, ..) in fit {
         let Some(Excerpt::Json(answer)) = &it.excerpt else { continue };
         let mut held = BTreeSet::new();
-        placeholders(answer, &wanted, &mut held);
+        placeholders(answer, &wanted, objects, &mut held);
         let own = path(it);
-        if sent
-            .iter()
-            .any(|(id, to, what)| *id > it.id && *to != own && held.contains(what.as_str()))
-        {
+        let later = |what: &&str| {
+            let sends = last.get(what).into_iter().flatten().flatten();
+            sends.filter(|to| *to.1 != own).any(|to| to.0 > it.id)
+        };
+        if held.iter().any(later) {
             out.insert(it.id);
         }
     }
     out
 }
 
-fn placeholders<'a>(value: &Value, wanted: &[&'a str], out: &mut BTreeSet<&'a str>) {
+fn placeholders<'a>(value: &Value, wanted: &[&'a str], objects: bool, out: &mut BTreeSet<&'a str>) {
     match value {
-        Value::String(text) => {
+        Value::String(text) if text.starts_with(['[', '{']) => {
             if let Ok(at) = wanted.binary_search(&text.as_str()) {
                 out.insert(wanted[at]);
             }
         }
-        Value::Array(items) => items.iter().for_each(|it| placeholders(it, wanted, out)),
+        Value::Array(items) => items.iter().for_each(|it| placeholders(it, wanted, objects, out)),
         Value::Object(fields) => {
             // Objects are only written out where somebody sent one.
-            if wanted.iter().any(|it| it.starts_with('{'))
-                && let Ok(at) = wanted.binary_search(&value.to_string().as_str())
-            {
+            if objects && let Ok(at) = wanted.binary_search(&value.to_string().as_str()) {
                 out.insert(wanted[at]);
             }
-            fields.values().for_each(|it| placeholders(it, wanted, out));
+            fields.values().for_each(|it| placeholders(it, wanted, objects, out));
         }
         _ => {}
     }

@@ -205,26 +205,28 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// `fit` are the texts of the exchanges that could have carried data, one an endpoint: rarity is counted over them.
-    pub fn new<'b>(
-        recording: &'a SessionRecording,
-        fit: impl IntoIterator<Item = &'b Texts>,
-    ) -> Self {
+    pub fn new(recording: &'a SessionRecording) -> Self {
         let last_action = recording
             .actions
             .iter()
             .rposition(|it| it.kind != crate::artifacts::recording::ActionKind::WaitFor)
             .map(|it| it as u32);
         let typed: Vec<&str> = recording.typed.values().map(String::as_str).collect();
-        let mut terms = Terms::new(&recording.task, &typed);
-        for texts in fit {
-            terms.learn(texts);
-        }
+        let terms = Terms::new(&recording.task, &typed);
         Self { recording, terms, last_action, page_site: site_of(&recording.page.url) }
     }
 }
 
 impl Session<'_> {
+    pub fn texts(&self, exchange: &Exchange) -> Texts {
+        Texts::new(exchange, &self.terms)
+    }
+
+    /// `fit` are the texts of the exchanges that could have carried data, one an endpoint: rarity is counted over them.
+    pub fn count<'b>(&mut self, fit: impl IntoIterator<Item = &'b Texts>) {
+        fit.into_iter().for_each(|it| self.terms.learn(it));
+    }
+
     /// What the request asks for beside the data, if the task does not: the last path segment (`/articles/facets`), or the value
     /// of a key that says which kind of thing (`type=album`).
     pub fn aside(&self, exchange: &Exchange) -> Option<String> {

@@ -105,15 +105,60 @@ enum TermKind {
 /// The task's terms, weighed by how rare they are among the session's exchanges.
 pub struct Terms {
     list: Vec<Term>,
+    wanted: Wanted,
     /// The task's words in order, unstemmed, for finding values; and its dates as numbers.
     sequences: Vec<Vec<String>>,
     counts: bool,
     endpoints: u32,
 }
 
-/// The texts of one exchange, cut into what terms are looked for in.
-pub struct Texts {
+/// Stems of the task's words and of their synonyms: no others are looked for.
+struct Wanted {
     stemmer: Stemmer,
+    stems: BTreeSet<String>,
+    /// A bit for each [`head`] of one.
+    heads: Vec<u64>,
+}
+
+impl Wanted {
+    fn new(terms: &[Term]) -> Self {
+        let mut it = Self {
+            stemmer: Stemmer::create(Algorithm::English),
+            stems: BTreeSet::new(),
+            heads: vec![0; 1024],
+        };
+        for stem in terms.iter().flat_map(|it| it.also.iter().chain([&it.word])) {
+            let head = head(stem);
+            it.heads[head >> 6] |= 1 << (head & 63);
+            it.stems.insert(stem.clone());
+        }
+        it
+    }
+
+    /// The wanted stems of a text's words.
+    fn of(&self, text: &str, out: &mut BTreeSet<String>) {
+        each_word(text, |word| {
+            let head = head(word);
+            if self.heads[head >> 6] >> (head & 63) & 1 == 1 {
+                let stem = self.stemmer.stem(word);
+                if self.stems.contains(&*stem) && !out.contains(&*stem) {
+                    out.insert(stem.into_owned());
+                }
+            }
+        });
+    }
+}
+
+/// The first two bytes of a word, which are those of its stem (but for `dying`).
+fn head(word: &str) -> usize {
+    let mut bytes = word.bytes();
+    let (first, second) = (bytes.next().unwrap_or(0), bytes.next().unwrap_or(0));
+    let second = if second == b'y' { b'i' } else { second };
+    usize::from(first) << 8 | usize::from(second)
+}
+
+/// The texts of one exchange, cut into what terms are looked for in. Of words, the wanted ones alone.
+pub struct Texts {
     host: BTreeSet<String>,
     /// Path, query names, body keys, operation.
     names: BTreeSet<String>,
@@ -200,7 +245,7 @@ impl Terms {
         join(&mut terms, task, &stemmer);
         let mut sequences = vec![sequence(task)];
         sequences.extend(dates(&sequences[0]));
-        Self { list: terms, sequences, counts, endpoints: 0 }
+        Self { wanted: Wanted::new(&terms), list: terms, sequences, counts, endpoints: 0 }
     }
 
     /// The task asks for a number or a fact, so that a list is no better an answer.
@@ -397,9 +442,9 @@ fn dates(words: &[String]) -> Vec<Vec<String>> {
 }
 
 impl Texts {
-    pub fn new(exchange: &Exchange) -> Self {
+    pub fn new(exchange: &Exchange, terms: &Terms) -> Self {
+        let wanted = &terms.wanted;
         let mut out = Self {
-            stemmer: Stemmer::create(Algorithm::English),
             host: BTreeSet::new(),
             names: BTreeSet::new(),
             collection: None,
@@ -410,12 +455,13 @@ impl Texts {
             answer: BTreeSet::new(),
         };
         if let Ok(url) = Url::parse(&exchange.url) {
-            out.host = out.stems(url.host_str().unwrap_or(""));
+            let host = split(url.host_str().unwrap_or(""));
+            out.host = host.iter().map(|it| stem(it, &wanted.stemmer)).collect();
             for segment in url.path_segments().into_iter().flatten() {
                 let text = percent_encoding::percent_decode_str(segment).decode_utf8_lossy();
-                out.name(&text);
+                out.name(&text, wanted);
                 let without = text.rsplit_once('.').map_or(&*text, |it| it.0);
-                out.value(without);
+                out.value(without, wanted);
                 let is_id = text.bytes().any(|it| it.is_ascii_digit() || it == b'-');
                 out.collection = match out.collection.take() {
                     _ if is_plural(&text) => Some(text.to_lowercase()),
@@ -424,78 +470,74 @@ impl Texts {
                 };
             }
             for (name, value) in url.query_pairs() {
-                out.name(&name);
+                out.name(&name, wanted);
                 // What is left out of the answer is not asked for.
                 if !["exclude", "omit", "without"].iter().any(|it| name.starts_with(it)) {
-                    out.value(&value);
+                    out.value(&value, wanted);
                 }
             }
         }
         if let Some(it) = operation(exchange) {
-            out.name(&it);
+            out.name(&it, wanted);
         }
         match &exchange.request_body {
-            Some(RequestBody::Json(it)) => out.json(it),
+            Some(RequestBody::Json(it)) => out.json(it, wanted),
             Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
                 for it in fields {
-                    out.name(&it.name);
-                    out.value(&it.value);
+                    out.name(&it.name, wanted);
+                    out.value(&it.value, wanted);
                 }
             }
-            Some(RequestBody::Text(it)) => out.value(it),
+            Some(RequestBody::Text(it)) => out.value(it, wanted),
             _ => {}
         }
-        out.read_answer(exchange);
+        out.read_answer(exchange, wanted);
         out
     }
 
-    fn name(&mut self, text: &str) {
-        let stems = self.stems(text);
-        self.names.extend(stems);
+    fn name(&mut self, text: &str, wanted: &Wanted) {
+        wanted.of(text, &mut self.names);
         self.names_line.push_str(&text.to_lowercase());
         self.names_line.push(' ');
     }
 
-    fn value(&mut self, text: &str) {
+    fn value(&mut self, text: &str, wanted: &Wanted) {
         if text.starts_with(['{', '['])
             && let Ok(inner) = serde_json::from_str::<Value>(text)
         {
-            self.json(&inner);
+            self.json(&inner, wanted);
             return;
         }
         // A GraphQL document says what is asked, not for which value.
         if text.contains('{') && text.len() > 200 {
-            let stems = self.stems(cut(text, 4096));
-            self.names.extend(stems);
+            wanted.of(cut(text, 4096), &mut self.names);
             return;
         }
         let text = cut(text, 2048);
-        let stems = self.stems(text);
-        self.value_words.extend(stems);
+        wanted.of(text, &mut self.value_words);
         self.values.push(sequence(text));
     }
 
-    fn json(&mut self, value: &Value) {
+    fn json(&mut self, value: &Value, wanted: &Wanted) {
         match value {
             Value::Object(fields) => {
                 for (key, item) in fields {
-                    self.name(key);
-                    self.json(item);
+                    self.name(key, wanted);
+                    self.json(item, wanted);
                 }
             }
-            Value::Array(items) => items.iter().for_each(|it| self.json(it)),
-            Value::String(text) => self.value(text),
-            Value::Number(number) => self.value(&number.to_string()),
+            Value::Array(items) => items.iter().for_each(|it| self.json(it, wanted)),
+            Value::String(text) => self.value(text, wanted),
+            Value::Number(number) => self.value(&number.to_string(), wanted),
             _ => {}
         }
     }
 
-    fn read_answer(&mut self, exchange: &Exchange) {
+    fn read_answer(&mut self, exchange: &Exchange, wanted: &Wanted) {
         let measures = &exchange.measures;
         let keys = measures.top_keys.iter().chain(measures.lists.iter().flat_map(|it| &it.keys));
         for it in keys.chain(measures.lists.iter().map(|it| &it.path)) {
-            let stems = self.stems(it);
-            self.keys.extend(stems);
+            wanted.of(it, &mut self.keys);
         }
         let mut text = String::new();
         match &exchange.excerpt {
@@ -503,11 +545,7 @@ impl Texts {
             Some(Excerpt::Html(it) | Excerpt::Text(it)) => text.push_str(cut(it, ANSWER)),
             None => {}
         }
-        self.answer = self.stems(&text);
-    }
-
-    fn stems(&self, text: &str) -> BTreeSet<String> {
-        split(text).iter().map(|it| stem(it, &self.stemmer)).collect()
+        wanted.of(&text, &mut self.answer);
     }
 
     fn in_host(&self, term: &Term) -> bool {
@@ -575,28 +613,35 @@ pub fn words(text: &str) -> BTreeSet<String> {
 /// Lower-case words of three characters or more, in order; camel case and punctuation separate.
 pub fn split(text: &str) -> Vec<String> {
     let mut out = Vec::new();
+    each_word(text, |it| out.push(it.to_owned()));
+    out
+}
+
+fn each_word(text: &str, mut found: impl FnMut(&str)) {
     let mut word = String::new();
     let mut was_lower = false;
-    let flush = |word: &mut String, out: &mut Vec<String>| {
-        if word.chars().count() >= 3 {
-            out.push(std::mem::take(word));
+    let mut flush = |word: &mut String| {
+        if word.chars().nth(2).is_some() {
+            found(word);
         }
         word.clear();
     };
     for c in text.chars() {
-        if c.is_alphanumeric() {
+        if c.is_ascii_lowercase() || c.is_ascii_digit() {
+            was_lower = !c.is_ascii_digit();
+            word.push(c);
+        } else if c.is_alphanumeric() {
             if c.is_uppercase() && was_lower {
-                flush(&mut word, &mut out);
+                flush(&mut word);
             }
             was_lower = c.is_lowercase();
             word.extend(c.to_lowercase());
         } else {
-            flush(&mut word, &mut out);
+            flush(&mut word);
             was_lower = false;
         }
     }
-    flush(&mut word, &mut out);
-    out
+    flush(&mut word);
 }
 
 fn stem(word: &str, stemmer: &Stemmer) -> String {
@@ -614,6 +659,20 @@ fn sequence(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stem_begins_as_its_word() {
+        let stemmer = Stemmer::create(Algorithm::English);
+        let text = concat!(
+            include_str!("../../README.md"),
+            include_str!("../../SECURITY.md"),
+            "dying lying tying skis skies idly gently ugly early only singly dyes ties its yes yoga",
+            "Über Änderung naïve éclairs ñandús"
+        );
+        for word in split(text) {
+            assert_eq!(head(&stem(&word, &stemmer)), head(&word), "{word}");
+        }
+    }
 
     #[test]
     fn words_are_stemmed_and_split() {

@@ -62,6 +62,7 @@ fn urls(recording: &RawRecording) -> Vec<String> {
         let body = match &it.body {
             RawBody::Captured(body) => format!("{} B", body.len()),
             RawBody::Missing(status) => format!("{status:?}"),
+            RawBody::Elsewhere(_) => "let go".to_owned(),
         };
         format!(
             "{} {} {:?} {:?} {:?} {body}",
@@ -75,6 +76,7 @@ fn text(exchange: &RawExchange) -> String {
     match &exchange.body {
         RawBody::Captured(body) => String::from_utf8_lossy(body).into_owned(),
         RawBody::Missing(status) => panic!("{status:?}"),
+        RawBody::Elsewhere(_) => panic!("let go"),
     }
 }
 
