@@ -84,7 +84,7 @@ pub fn find<'d>(at: &Found<'d>, node: &'d Ast) -> Option<Found<'d>> {
     })
 }
 
-impl<'d> Found<'d> {
+impl Found<'_> {
     const NULL: Self = Self::There(Document::NULL);
 
     fn list(all: Vec<Self>) -> Self {

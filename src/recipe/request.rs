@@ -37,6 +37,8 @@ pub struct CompiledRequest {
     method: String,
     /// Scheme and authority, literally.
     origin: String,
+    /// The same, parsed.
+    base: Url,
     segments: Vec<Template>,
     query: Vec<(String, Template)>,
     headers: Vec<(String, Template)>,
@@ -77,10 +79,11 @@ impl CompiledRequest {
             )
             .hint("GET and POST are"));
         }
-        let (origin, path) = split_url(&request.url)?;
+        let (origin, path, base) = split_url(&request.url)?;
         Ok(Self {
             method: request.method.clone(),
             origin: origin.to_owned(),
+            base,
             segments: path.split('/').map(Template::parse).collect::<Result<_>>()?,
             query: pairs(&request.query)?,
             headers: request
@@ -174,8 +177,11 @@ impl CompiledRequest {
         }
         let unusable = |why: &str| Error::new(Code::RecipeInvalid, format!("request URL: {why}"));
         let mut url = Url::parse(&text).map_err(|err| unusable(&err.to_string()))?;
-        let base = Url::parse(&self.origin).map_err(|err| unusable(&err.to_string()))?;
-        if url.origin() != base.origin() || url.query().is_some() || url.fragment().is_some() {
+        let base = &self.base;
+        let same_origin = url.scheme() == base.scheme()
+            && url.host() == base.host()
+            && url.port_or_known_default() == base.port_or_known_default();
+        if !same_origin || url.query().is_some() || url.fragment().is_some() {
             return Err(unusable("a value reached beyond its path segment"));
         }
         let query = filled(&self.query, values)?;
@@ -243,8 +249,8 @@ impl Json {
     }
 }
 
-/// Origin and path of a request template's URL. Fails with `RECIPE_INVALID`.
-fn split_url(url: &str) -> Result<(&str, &str)> {
+/// Origin and path of a request template's URL, and the origin parsed. Fails with `RECIPE_INVALID`.
+fn split_url(url: &str) -> Result<(&str, &str, Url)> {
     let invalid = |why: &str| {
         let shown: String = url.chars().take(120).collect();
         Error::new(Code::RecipeInvalid, format!("request URL `{}`: {why}", shown.escape_debug()))
@@ -262,10 +268,8 @@ fn split_url(url: &str) -> Result<(&str, &str)> {
     if path.contains(['?', '#', '\\']) {
         return Err(invalid("the query belongs into `query`"));
     }
-    if Url::parse(origin).is_err() {
-        return Err(invalid("not a host"));
-    }
-    Ok((origin, path))
+    let base = Url::parse(origin).map_err(|_| invalid("not a host"))?;
+    Ok((origin, path, base))
 }
 
 fn pairs(all: &[Pair]) -> Result<Vec<(String, Template)>> {

@@ -7,7 +7,7 @@
 pub mod nesting;
 mod verified;
 
-use std::{collections::BTreeSet, io};
+use std::{collections::BTreeSet, fmt::Write as _, io};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -73,7 +73,8 @@ fn walk(value: &Value, path: &str, depth: usize, out: &mut BTreeSet<String>) {
 fn push_key(path: &mut String, key: &str) {
     path.push('.');
     if key.contains(['.', '[', ':']) {
-        path.push_str(&format!("{key:?}"));
+        // Writing to a string does not fail.
+        let _ = write!(path, "{key:?}");
     } else {
         path.push_str(key);
     }

@@ -243,7 +243,8 @@ impl PublicHttp {
                 (name.as_str().to_owned(), value)
             })
             .collect();
-        let mut body = Vec::new();
+        let length = response.content_length().unwrap_or(0);
+        let mut body = Vec::with_capacity(length as usize);
         let mut chunks = response.bytes_stream();
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk.map_err(|err| failed(url, err))?;

@@ -7,7 +7,7 @@
 
 use std::{
     sync::{Mutex, PoisonError},
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use backon::{ExponentialBuilder, Retryable as _};
@@ -98,12 +98,13 @@ impl<'a> Polite<'a> {
     }
 
     async fn attempt(&self, request: &Outgoing, again: bool) -> Result<Reply, Failure> {
-        self.turn(request, again).await.map_err(Failure::Refused)?;
+        let spent = self.turn(request, again).await.map_err(Failure::Refused)?;
         self.note(|it| {
             it.attempts = it.attempts.max(1) + u32::from(again);
             it.retry_after = None;
         });
-        let reply = self.inner.send(request).await.map_err(Failure::Refused)?;
+        let mut reply = self.inner.send(request).await.map_err(Failure::Refused)?;
+        reply.timings.validate += spent;
         self.note(|it| it.retry_after = retry_after(&reply));
         if matches!(reply.status, 429 | 500..=599) {
             Err(Failure::Answer(reply))
@@ -112,10 +113,14 @@ impl<'a> Polite<'a> {
         }
     }
 
-    /// Everything that precedes an attempt. Fails with what the policy fails with, and with `RATE_LIMITED`.
-    async fn turn(&self, request: &Outgoing, again: bool) -> Result<()> {
+    /// Everything that precedes an attempt; returns how long it took without the pause, in microseconds. Fails with what the
+    /// policy fails with, and with `RATE_LIMITED`.
+    async fn turn(&self, request: &Outgoing, again: bool) -> Result<u64> {
+        let start = Instant::now();
         let url = self.policy.check(&request.url)?;
-        match self.limits.take(url.host()).await? {
+        let turn = self.limits.take(url.host()).await?;
+        let spent = start.elapsed().as_micros() as u64;
+        match turn {
             Turn::After(pause) => self.wait(url.host(), pause, Why::Turn).await,
             Turn::Refused(pause) => {
                 let seconds = pause.as_secs_f64().ceil() as u64;
@@ -133,7 +138,7 @@ impl<'a> Polite<'a> {
         if again {
             self.policy.pin_fresh(&url).await?;
         }
-        Ok(())
+        Ok(spent)
     }
 
     async fn wait(&self, host: &str, pause: Duration, why: Why) {
