@@ -53,12 +53,12 @@ pub struct Recorder {
     /// `dev` or `release`.
     pub profile: &'static str,
     pub browser: String,
-    pub pages: Vec<Recorded>,
+    pub pages: Vec<PageFigures>,
 }
 
 /// One page. Times are milliseconds.
 #[derive(Debug, Serialize)]
-pub struct Recorded {
+pub struct PageFigures {
     pub page: &'static str,
     pub what: &'static str,
     pub turns: usize,
@@ -141,7 +141,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    async fn measure(&self, turns: usize) -> Result<(Recorded, String)> {
+    async fn measure(&self, turns: usize) -> Result<(PageFigures, String)> {
         let mut samples = Vec::new();
         let (mut exchanges, mut bytes, mut browser) = (0, 0, String::new());
         for turn in 0..WARM_UP + turns {
@@ -159,7 +159,7 @@ impl Bench<'_> {
         }
         let all = |of: fn(&Sample) -> f64| samples.iter().map(of).collect::<Vec<f64>>();
         let median = |of: fn(&Sample) -> f64| rounded(middle(all(of)));
-        let measured = Recorded {
+        let measured = PageFigures {
             page: self.page.name,
             what: self.page.what,
             turns,
