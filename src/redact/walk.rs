@@ -68,8 +68,13 @@ pub fn mark(text: &str) -> u64 {
     edge(first).rotate_left(17) ^ edge(last) ^ (bytes.len() as u64) << 40
 }
 
-/// What every container but base64 holds.
-const OPENED: u16 = Bytes::OPENS | Bytes::SEMICOLON | Bytes::SLASH | Bytes::EQUALS | Bytes::PERCENT;
+/// Whether a value may be a container other than base64.
+fn may_open(value: &str, bytes: Bytes) -> bool {
+    bytes.any(Bytes::OPENS | Bytes::PERCENT)
+        || bytes.any(Bytes::EQUALS) && value.trim_end_matches('=').contains('=')
+        || bytes.any(Bytes::SLASH)
+            && (value.starts_with('/') || bytes.any(Bytes::COLON) && value.contains("://"))
+}
 
 /// How deep containers are opened: JSON in a form in a query is 3.
 const MAX_OPEN: u32 = 5;
@@ -162,7 +167,7 @@ impl Walk<'_> {
         let bytes = Bytes::of(value);
         if depth == 0
             && let Some(suspects) = &self.judged
-            && !bytes.any(OPENED)
+            && !may_open(value, bytes)
             && !suspects.contains(&mark(value))
             && (bytes.any(Bytes::NO_BASE64) || value.len() < 16 || base64_text(value).is_none())
         {
