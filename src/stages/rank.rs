@@ -301,29 +301,37 @@ pub fn scored<'a>(
     (all, set_aside)
 }
 
+/// A secret or a whole object in a request.
+struct Sent {
+    id: u32,
+    path: Option<String>,
+    what: String,
+}
+
 /// Exchanges whose answer holds a secret or a whole object that a later request to another path sends: calls made in order
 /// to ask.
 fn token_feeders(fit: &[(&Exchange, String, Texts)]) -> BTreeSet<u32> {
     let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
-    let mut sent: Vec<(u32, Option<String>, String)> = Vec::new();
+    let mut sent: Vec<Sent> = Vec::new();
     for (it, ..) in fit {
         let url = Url::parse(&it.url).ok();
         let objects = url.iter().flat_map(Url::query_pairs).filter_map(|(_, value)| object(&value));
         let secrets = it.origins.iter().map(|it| it.placeholder.clone());
-        sent.extend(objects.chain(secrets).map(|what| (it.id, path(it), what)));
+        let all = objects.chain(secrets);
+        sent.extend(all.map(|what| Sent { id: it.id, path: path(it), what }));
     }
-    let mut wanted: Vec<&str> = sent.iter().map(|it| it.2.as_str()).collect();
+    let mut wanted: Vec<&str> = sent.iter().map(|it| it.what.as_str()).collect();
     wanted.sort_unstable();
     wanted.dedup();
     let objects = wanted.iter().any(|it| it.starts_with('{'));
     // Of each, the last request that sends it, and the last that sends it to another path than that.
-    let mut last: BTreeMap<&str, [Option<(u32, &Option<String>)>; 2]> = BTreeMap::new();
-    for (id, to, what) in sent.iter().rev() {
-        let [first, other] = last.entry(what).or_default();
+    let mut last: BTreeMap<&str, [Option<&Sent>; 2]> = BTreeMap::new();
+    for it in sent.iter().rev() {
+        let [first, other] = last.entry(&it.what).or_default();
         match first {
-            None => *first = Some((*id, to)),
-            Some(it) if it.1 == to => {}
-            Some(_) => *other = other.or(Some((*id, to))),
+            None => *first = Some(it),
+            Some(known) if known.path == it.path => {}
+            Some(_) => *other = other.or(Some(it)),
         }
     }
     let mut out = BTreeSet::new();
@@ -334,7 +342,7 @@ fn token_feeders(fit: &[(&Exchange, String, Texts)]) -> BTreeSet<u32> {
         let own = path(it);
         let later = |what: &&str| {
             let sends = last.get(what).into_iter().flatten().flatten();
-            sends.filter(|to| *to.1 != own).any(|to| to.0 > it.id)
+            sends.filter(|to| to.path != own).any(|to| to.id > it.id)
         };
         if held.iter().any(later) {
             out.insert(it.id);
