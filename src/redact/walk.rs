@@ -55,8 +55,10 @@ pub struct Rules {
     /// By place, then by name; of all threads.
     classes: Arc<RwLock<BTreeMap<Place, BTreeMap<String, KeyClass>>>>,
     /// The same for names that were asked for lately, by their hash: one of them stands at each place.
-    recent: RefCell<Vec<Option<(Place, Box<str>, KeyClass)>>>,
+    recent: RefCell<Vec<Option<Recent>>>,
 }
+
+type Recent = (Place, Box<str>, KeyClass);
 
 const RECENT: usize = 4096;
 

@@ -301,6 +301,9 @@ pub fn scored<'a>(
     (all, set_aside)
 }
 
+/// Which exchange, and to which path.
+type Sent<'a> = (u32, &'a Option<String>);
+
 /// Exchanges whose answer holds a secret or a whole object that a later request to another path sends: calls made in order
 /// to ask.
 fn token_feeders(fit: &[(&Exchange, String, Texts)]) -> BTreeSet<u32> {
@@ -317,7 +320,7 @@ fn token_feeders(fit: &[(&Exchange, String, Texts)]) -> BTreeSet<u32> {
     wanted.dedup();
     let objects = wanted.iter().any(|it| it.starts_with('{'));
     // Of each, the last request that sends it, and the last that sends it to another path than that.
-    let mut last: BTreeMap<&str, [Option<(u32, &Option<String>)>; 2]> = BTreeMap::new();
+    let mut last: BTreeMap<&str, [Option<Sent<'_>>; 2]> = BTreeMap::new();
     for (id, to, what) in sent.iter().rev() {
         let [first, other] = last.entry(what).or_default();
         match first {
