@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::{Read as _, Write as _},
+    io::{BufWriter, Read as _, Write},
     os::fd::OwnedFd,
     path::Path,
     sync::atomic::{AtomicU32, Ordering},
@@ -20,6 +20,9 @@ use crate::error::{Code, Error, Result};
 
 /// Prefix of files being written; whatever bears it when nobody writes is left over from a crash.
 const TEMP: &str = ".tmp-";
+
+/// Writes what a file is to hold.
+type Content<'a> = &'a mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
 
 /// A 0700 folder of ours, held open.
 pub struct Dir {
@@ -73,21 +76,26 @@ impl Dir {
 
     /// Writes the file at 0600: temporary file, fsync, rename, fsync of the folder.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.replace(name, bytes, true)
+        self.replace(name, &mut |to| to.write_all(bytes), true)
+    }
+
+    /// [`write`](Self::write) of what is made while it is written.
+    pub fn write_with(&self, name: &str, content: Content<'_>) -> Result<()> {
+        self.replace(name, content, true)
     }
 
     /// [`write`](Self::write) without the fsyncs: no reader sees half a file, but a power cut may leave the old one or a
     /// damaged one. For what is cheap to lose.
     pub fn write_unsynced(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.replace(name, bytes, false)
+        self.replace(name, &mut |to| to.write_all(bytes), false)
     }
 
-    fn replace(&self, name: &str, bytes: &[u8], durable: bool) -> Result<()> {
+    fn replace(&self, name: &str, content: Content<'_>, durable: bool) -> Result<()> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         self.refuse_link(name)?;
         let temp =
             format!("{TEMP}{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let done = self.write_temp(&temp, bytes, durable).and_then(|()| {
+        let done = self.write_temp(&temp, content, durable).and_then(|()| {
             rustix::fs::renameat(&self.fd, &temp, &self.fd, name)
                 .map_err(|err| trouble("rename to", &self.shown(name), err))?;
             if durable {
@@ -102,7 +110,7 @@ impl Dir {
         done
     }
 
-    fn write_temp(&self, temp: &str, bytes: &[u8], durable: bool) -> Result<()> {
+    fn write_temp(&self, temp: &str, content: Content<'_>, durable: bool) -> Result<()> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, temp, flags, Mode::RUSR | Mode::WUSR)
@@ -110,8 +118,9 @@ impl Dir {
         // An odd umask must not make it unreadable for ourselves, nor a lax one readable for others.
         rustix::fs::fchmod(&fd, Mode::RUSR | Mode::WUSR)
             .map_err(|err| trouble("chmod", &self.shown(temp), err))?;
-        let mut file = File::from(fd);
-        let done = file.write_all(bytes);
+        let mut to = BufWriter::with_capacity(1 << 16, File::from(fd));
+        let done = content(&mut to).and_then(|()| to.flush());
+        let file = to.get_ref();
         done.and_then(|()| if durable { file.sync_all() } else { Ok(()) }).map_err(|err| {
             Error::new(Code::ArtifactIo, format!("write {}", self.shown(temp))).source(err)
         })
@@ -332,7 +341,7 @@ mod tests {
         assert!(lock.is_some());
         assert!(dir.try_lock().unwrap().is_none());
         drop(lock);
-        dir.write_temp(".tmp-1-1", b"half", true).unwrap();
+        dir.write_temp(".tmp-1-1", &mut |to| to.write_all(b"half"), true).unwrap();
         assert!(dir.names().unwrap().is_empty());
         assert_eq!(dir.sweep().unwrap(), 1);
         assert!(dir.try_lock().unwrap().is_some());

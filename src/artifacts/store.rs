@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -34,6 +35,20 @@ pub fn sha256(bytes: &[u8]) -> String {
 pub fn json_sha256<T: Serialize>(value: &T) -> String {
     // This fails only on non-string keys; none can be in our types.
     serde_json::to_value(value).map_or_else(|_| String::new(), |it| canonical::sha256(&it))
+}
+
+/// Counts what is written.
+struct Length(usize);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The one shape of a file on disk.
@@ -218,21 +233,21 @@ impl TaskFolder {
             payload_sha256: payload_sha256.clone(),
             payload,
         };
-        let mut bytes = serde_json::to_vec_pretty(&envelope)
+        let mut len = Length(0);
+        serde_json::to_writer_pretty(&mut len, &envelope)
             .map_err(|err| Error::new(Code::Internal, "envelope").source(err))?;
-        bytes.push(b'\n');
-        if bytes.len() > MAX_FILE {
+        if len.0 >= MAX_FILE {
             return Err(Error::new(
                 Code::HarInvalid,
-                format!(
-                    "{} would be {} bytes, more than can be kept",
-                    A::KIND.as_str(),
-                    bytes.len()
-                ),
+                format!("{} would be {} bytes, more than can be kept", A::KIND.as_str(), len.0),
             )
             .hint("record less at once"));
         }
-        self.dir.write(A::KIND.file(), &bytes)?;
+        // A large one is not held as text, too.
+        self.dir.write_with(A::KIND.file(), &mut |to| {
+            serde_json::to_writer_pretty(&mut *to, &envelope)?;
+            to.write_all(b"\n")
+        })?;
         Ok(payload_sha256)
     }
 

@@ -210,7 +210,7 @@ fn verified(recipe: &mut Recipe, shape: Vec<String>) {
 }
 
 /// CPU time of this process so far, all threads, user and system.
-fn cpu_ns() -> u64 {
+pub fn cpu_ns() -> u64 {
     let now = clock_gettime(ClockId::ProcessCPUTime);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -7,6 +7,7 @@ mod allocations;
 mod baseline;
 mod figures;
 mod floor;
+pub mod har;
 mod measure;
 pub mod recorder;
 mod report;

@@ -90,12 +90,13 @@ impl Scenario {
         let content =
             if matches!(self.kind, Kind::Post) { ", content-type: application/json" } else { "" };
         format!(
-            "version: 1\nname: bench-{}\ntask: 'Search the load site for {{query}}'\nstatus: draft\n\
+            "version: 1\nname: bench-{}-{}\ntask: 'Search the load site for {{query}}'\nstatus: draft\n\
              source_url: http://{host}/\n\
              parameters: [{{ name: query, type: str, required: true, source: task_input, constraints: {{ max_len: 100 }} }}]\n\
              request:\n  {request}  headers: {{ accept: {accept}{content} }}\n  allowed_domains: [{host}]\n  \
              allowed_sites: [load.test]\nresponse:\n  {response}",
-            self.name
+            self.name,
+            host.split('.').next().unwrap_or_default()
         )
     }
 }

@@ -6,7 +6,7 @@ use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 
 use super::wire;
 use crate::{
-    bench::{self, Baseline, Benchmark, Options, Slower, recorder::Recorder},
+    bench::{self, Baseline, Benchmark, Options, Slower, har::Hars, recorder::Recorder},
     error::{Code, Error, Result},
     files,
 };
@@ -27,9 +27,12 @@ pub struct Args {
     /// Measure instead what recording costs: the page that is watched, and besides its own time; needs Chromium
     #[arg(long, conflicts_with_all = ["ci", "update_baseline", "report"])]
     recorder: bool,
-    /// Rounds of each scenario, after warm-up
-    #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    runs: u16,
+    /// Measure instead what reading and ranking this HAR takes, beside parsing it; repeatable
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "recorder", "ci", "update_baseline", "report"])]
+    har: Vec<PathBuf>,
+    /// Rounds after warm-up: 200 of each scenario, 20 of each page or HAR
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    runs: Option<u16>,
     /// Exit with 1 when a ratio is above the baseline's and its tolerance, or a time above its budget
     #[arg(long, conflicts_with = "update_baseline")]
     ci: bool,
@@ -48,9 +51,20 @@ pub struct Args {
 }
 
 pub async fn run(args: &Args) -> Result<u8> {
+    let runs = |usual: u16| usize::from(args.runs.unwrap_or(usual));
+    if !args.har.is_empty() {
+        let progress = |file: &str| wire::say(&wire::clean(&format!("reading {file}")));
+        let done = bench::har::run(&args.har, runs(20), &progress)?;
+        if args.json {
+            wire::out(&done);
+        } else {
+            hars(&done);
+        }
+        return Ok(0);
+    }
     if args.recorder {
         let progress = |page: &str| wire::say(&format!("recording the {page} page"));
-        let done = bench::recorder::run(&args.only, usize::from(args.runs), &progress).await?;
+        let done = bench::recorder::run(&args.only, runs(20), &progress).await?;
         if args.json {
             wire::out(&done);
         } else {
@@ -59,8 +73,7 @@ pub async fn run(args: &Args) -> Result<u8> {
         return Ok(0);
     }
     let kept = if args.ci { Some(Baseline::read(&args.baseline)?) } else { None };
-    let options =
-        Options { only: &args.only, runs: usize::from(args.runs), baseline: kept.as_ref() };
+    let options = Options { only: &args.only, runs: runs(200), baseline: kept.as_ref() };
     let progress = |name: &str| wire::say(&format!("measuring {name}"));
     // Its runtime is its own: one thread, as in `recipe run`.
     let done = std::thread::scope(|scope| {
@@ -201,6 +214,28 @@ fn recorder(done: &Recorder) {
             ms(parts.settle),
             ms(parts.redact),
             ms(parts.write),
+        ]);
+    }
+    wire::line(&table.to_string());
+    if done.profile == "dev" {
+        wire::say("a dev build: the figures are not what users see");
+    }
+}
+
+fn hars(done: &Hars) {
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header(["MB", "requests", "parse, ms", "read, ms", "× parse", "cpu, ms", "× parse"]);
+    for it in &done.files {
+        let ms = |ms: f64| format!("{ms:.1}");
+        table.add_row([
+            format!("{:.1}", it.bytes as f64 / 1e6),
+            it.entries.to_string(),
+            ms(it.parse.wall),
+            ms(it.read.wall),
+            format!("{:.2}", it.to_parse.wall),
+            ms(it.read.cpu),
+            format!("{:.2}", it.to_parse.cpu),
         ]);
     }
     wire::line(&table.to_string());

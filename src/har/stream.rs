@@ -43,9 +43,9 @@ struct Room {
     bodies: usize,
 }
 
-const ROOM: Room = Room { file: 16 << 20, bodies: 8 << 20 };
+const ROOM: Room = Room { file: 16 << 20, bodies: 4 << 20 };
 /// Entries of about so many bytes are taken apart side by side.
-const ROW: usize = 2 << 20;
+const ROW: usize = 1 << 20;
 
 /// Reads a HAR file whose SHA-256 is known. Whoever uses the recording asks [`Imported::unchanged`] afterwards. Fails with
 /// [`Code::Usage`] when the file cannot be read, with [`Code::HarInvalid`] when it is another one by now, and as [`import`].

@@ -94,3 +94,21 @@ fn what_recording_costs_is_measured() {
     let (code, out) = home.json(&["bench", "--recorder", "--only", "no-such-page", "--json"]);
     assert_eq!((code, &out["error_code"]), (2, &json!("USAGE")));
 }
+
+#[test]
+fn what_reading_a_har_costs_is_measured() {
+    let home = Home::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
+    let (code, out) = home.json(&["bench", "--har", file, "--runs", "2", "--json"]);
+    assert_eq!(code, 0, "{out}");
+    let it = &out["files"][0];
+    let bytes = std::fs::metadata(file).unwrap().len();
+    assert_eq!((it["bytes"].as_u64(), it["rounds"].as_u64()), (Some(bytes), Some(2)));
+    for (arm, what) in [("parse", "cpu"), ("read", "cpu"), ("parse", "wall"), ("read", "wall")] {
+        assert!(it[arm][what].as_f64().unwrap() > 0.0, "{it}");
+    }
+    // It holds the parse, and more.
+    assert!(it["to_parse"]["cpu"].as_f64().unwrap() > 1.0, "{it}");
+    let (code, out) = home.json(&["bench", "--har", "absent.har", "--json"]);
+    assert_eq!((code, &out["error_code"]), (2, &json!("USAGE")));
+}
