@@ -1,5 +1,5 @@
-//! The release program is linked small: functions that came out alike are kept once, relative relocations are packed (which
-//! needs glibc 2.36, of 2022). The flags are for lld, which Rust links with on this target.
+//! The release program is linked small: functions that came out alike are kept once. The flag is lld's, which Rust links with
+//! on this target.
 
 #![expect(clippy::disallowed_methods, reason = "this is how Cargo speaks to build scripts")]
 
@@ -7,6 +7,6 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|it| it == value);
     if is("PROFILE", "release") && is("TARGET", "x86_64-unknown-linux-gnu") {
-        println!("cargo:rustc-link-arg-bins=-Wl,--icf=all,-z,pack-relative-relocs");
+        println!("cargo:rustc-link-arg-bins=-Wl,--icf=all");
     }
 }

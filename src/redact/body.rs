@@ -24,7 +24,7 @@ pub const MAX_TEXT: usize = 4 * 1024;
 const MAX_HTML: usize = 3 << 20;
 const MAX_FIELDS: usize = 256;
 /// Excerpts of one recording, all together: what an artifact keeps bounds the memory of everyone who reads it.
-const MAX_EXCERPTS: usize = 4 << 20;
+const MAX_EXCERPTS: usize = 3 << 20;
 
 /// What is kept of each answer at most: [`MAX_STORED`], and less where there are so many that all of them would take more than
 /// [`MAX_EXCERPTS`]. The small ones are kept whole, and the large ones share what is left.
