@@ -312,15 +312,35 @@ impl Settings {
     }
 
     /// Settings as a file holds them. Fails with [`Code::SettingsInvalid`].
-    fn parse(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self> {
         let invalid = |err: toml::de::Error| Error::new(Code::SettingsInvalid, err.message());
         offered(&toml::from_str(text).map_err(invalid)?)?;
         let out: Self = toml::from_str(text).map_err(invalid)?;
-        if !(1..=1440).contains(&out.browser.session_ttl_minutes) {
-            let message = "browser.session_ttl_minutes must be between 1 and 1440";
-            return Err(Error::new(Code::SettingsInvalid, message));
+        for (name, value, min, max) in out.numbers() {
+            if !(min..=max).contains(&value) {
+                let message = format!("{name} must be between {min} and {max}");
+                return Err(Error::new(Code::SettingsInvalid, message));
+            }
         }
         Ok(out)
+    }
+
+    /// Name, value, least, greatest.
+    fn numbers(&self) -> [(&'static str, u64, u64, u64); 11] {
+        let Self { decision, learning, browser, model, limits, .. } = self;
+        [
+            ("decision.min_confidence_bp", decision.min_confidence_bp.into(), 0, 10_000),
+            ("learning.max_replays", learning.max_replays.into(), 1, 1000),
+            ("learning.max_seconds", learning.max_seconds.into(), 1, 3600),
+            ("learning.pace_ms", learning.pace_ms, 0, 60_000),
+            ("browser.session_ttl_minutes", browser.session_ttl_minutes.into(), 1, 1440),
+            ("model.timeout_s", model.timeout_s.into(), 1, 3600),
+            ("model.max_tokens", model.max_tokens.into(), 16, 1_000_000),
+            ("limits.runs", limits.runs.into(), 1, 1000),
+            ("limits.runs_per_host", limits.runs_per_host.into(), 1, 1000),
+            ("limits.per_minute", limits.per_minute.into(), 1, 6000),
+            ("limits.burst", limits.burst.into(), 1, 6000),
+        ]
     }
 
     /// The settings file (absent: defaults), then the environment over it: `COMMIS_TEST_HOSTS` (comma-separated),
@@ -416,6 +436,7 @@ mod tests {
         };
         check("[browser]\nanything = 1\n", "unknown field");
         check("[browser]\nsession_ttl_minutes = 0\n", "between 1 and 1440");
+        check("[limits]\nper_minute = 6001\n", "limits.per_minute must be between 1 and 6000");
         check("[egress]\nbrowser_mode = \"none\"\n", "unknown variant");
         let strict = Settings::parse("[egress]\nbrowser_mode = \"strict\"\n").unwrap();
         assert_eq!(strict.egress.browser_mode, BrowserMode::Strict);

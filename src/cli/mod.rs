@@ -2,6 +2,7 @@
 
 mod bench;
 mod candidates;
+mod completions;
 mod corpus_record;
 mod create_from_candidate;
 mod debug;
@@ -15,9 +16,11 @@ mod get;
 mod learn;
 mod learn_batch;
 mod list;
+mod man;
 mod progress;
 mod redact;
 mod run;
+mod settings;
 mod testbed_serve;
 mod validate;
 mod verify;
@@ -54,6 +57,30 @@ pub struct Global {
     /// Ask this DNS server instead of the system's
     #[arg(long, global = true, value_name = "IP:PORT")]
     nameserver: Option<std::net::SocketAddr>,
+    /// Colours: auto is for a terminal that has them, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    color: Colour,
+}
+
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+enum Colour {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Colour {
+    /// For everything that this process prints from here on.
+    fn choose(self) {
+        let choice = match self {
+            Self::Auto => return,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+        console::set_colors_enabled_stderr(matches!(self, Self::Always));
+    }
 }
 
 #[derive(Subcommand)]
@@ -72,6 +99,11 @@ enum Command {
     Corpus(Corpus),
     /// Check this machine: browser, sandbox, folders
     Doctor(doctor::Args),
+    /// Look at settings and change them
+    #[command(subcommand)]
+    Settings(settings::Command),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 #[derive(Subcommand)]
@@ -105,6 +137,7 @@ enum Testbed {
 /// interrupted.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    cli.global.color.choose();
     let json = cli.command.wants_json();
     match start(cli) {
         Ok(code) => ExitCode::from(code),
@@ -130,9 +163,14 @@ impl Command {
             Self::Doctor(it) => it.json,
             Self::Eval(it) => it.json,
             Self::Bench(it) => it.json,
+            Self::Settings(it) => it.wants_json(),
             // Its stdout may be the HAR.
             Self::Redact(it) => it.json && it.to_file(),
-            Self::Recipe(_) | Self::Testbed(_) | Self::Corpus(_) => false,
+            Self::Recipe(_)
+            | Self::Testbed(_)
+            | Self::Corpus(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
         }
     }
 }
@@ -176,6 +214,9 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Bench(args) => bench::run(&args).await,
             Command::Redact(args) => redact::run(args, global),
             Command::Doctor(args) => doctor::run(args, global).await,
+            Command::Settings(command) => settings::run(command, global),
+            Command::Completions(args) => Ok(completions::run(&args)),
+            Command::Man(args) => man::run(&args),
         }
     })
 }

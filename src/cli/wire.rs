@@ -40,10 +40,23 @@ pub async fn open(global: &Global) -> Result<Place> {
     Ok(Place { home, settings, _testbed: testbed })
 }
 
+/// Where things are kept, whatever the settings say.
+pub fn home(global: &Global) -> Result<Home> {
+    Home::find(global.home.as_deref())
+}
+
 /// Folders and settings, without anything that needs a runtime.
 pub fn read(global: &Global) -> Result<(Home, Settings)> {
-    let home = Home::find(global.home.as_deref())?;
+    let home = home(global)?;
     let mut settings = Settings::load(&home)?;
+    check(&settings)?;
+    settings.egress.test_hosts.extend(global.test_host.iter().cloned());
+    settings.egress.nameserver = global.nameserver.or(settings.egress.nameserver);
+    Ok((home, settings))
+}
+
+/// What only other floors know of settings. Fails with `SETTINGS_INVALID`.
+pub fn check(settings: &Settings) -> Result<()> {
     if let Some(name) = settings
         .ranking
         .weights
@@ -57,10 +70,7 @@ pub fn read(global: &Global) -> Result<(Home, Settings)> {
         )
         .hint(format!("signals are {}", known.join(", "))));
     }
-    check_arguments(&settings.browser.args)?;
-    settings.egress.test_hosts.extend(global.test_host.iter().cloned());
-    settings.egress.nameserver = global.nameserver.or(settings.egress.nameserver);
-    Ok((home, settings))
+    check_arguments(&settings.browser.args)
 }
 
 /// Everything learning needs. Fails with what the settings of egress and model fail with.

@@ -51,6 +51,7 @@ fn settings_are_checked() {
         ("[ranking.weights]\nmood = 3\n", "no signal `mood`"),
         ("[ranking\n", "config.toml"),
         ("[browser]\nraw_args = ['--no-sandbox']\n", "raw_args"),
+        ("[learning]\nmax_seconds = 0\n", "between 1 and 3600"),
     ] {
         write(&home.path().join("config.toml"), text);
         let out = home.run(&["recipe", "list"]);
@@ -118,4 +119,68 @@ fn recipes_are_listed_shown_and_deleted() {
     assert!(String::from_utf8_lossy(&out.stderr).contains("[RECIPE_NOT_VERIFIED]"));
     assert_eq!(home.run(&["recipe", "delete", "mine"]).status.code(), Some(0));
     assert_eq!(home.run(&["recipe", "get", "mine"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_setting_is_changed_and_the_rest_kept() {
+    let home = Home::new();
+    let config = home.path().join("config.toml");
+    let said = |args: &[&str]| String::from_utf8(home.run(args).stdout).unwrap();
+    assert_eq!(said(&["settings", "path"]).trim(), config.to_str().unwrap());
+    let text = "# mine\n[learning]\npace_ms = 100 # slowly\n";
+    write(&config, text);
+    for (args, exit, part) in [
+        (&["set", "learning.pace_ms", "500"][..], 0, ""),
+        (&["set", "egress.allowed_ports", "[8443]"], 0, ""),
+        (&["set", "model.name", "small"], 0, ""),
+        (&["set", "learning.pace_ms", "fast"], 2, "SETTINGS_INVALID"),
+        (&["set", "learning.max_seconds", "0"], 2, "SETTINGS_INVALID"),
+        (&["set", "browser.args", "['--no-sandbox']"], 2, "SETTINGS_INVALID"),
+        (&["set", "mood.good", "1"], 2, "SETTINGS_INVALID"),
+        (&["set", "mood", "1"], 2, "USAGE"),
+        (&["unset", "model.name"], 0, ""),
+    ] {
+        let out = home.run(&[&["settings"], args].concat());
+        let err = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(exit), "{args:?}: {err}");
+        assert!(err.contains(part), "{args:?}: {err}");
+    }
+    let after = std::fs::read_to_string(&config).unwrap();
+    assert!(after.starts_with("# mine\n[learning]\npace_ms = 500 # slowly\n"), "{after}");
+    assert!(after.contains("allowed_ports = [8443]") && !after.contains("small"), "{after}");
+    let shown = said(&["settings", "show", "--json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["learning"]["pace_ms"], 500);
+    assert_eq!(shown["learning"]["max_replays"], 24);
+    // What is shown can be put into the file.
+    let toml = said(&["settings", "show"]);
+    write(&config, &toml);
+    assert_eq!(said(&["settings", "show"]), toml);
+}
+
+#[test]
+fn completions_and_manual_name_every_command() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let out = String::from_utf8(home.run(&["completions", shell]).stdout).unwrap();
+        assert!(out.contains("learn-batch") && out.contains("settings"), "{shell}");
+    }
+    let folder = home.path().join("man1");
+    std::fs::create_dir(&folder).unwrap();
+    let out = home.run(&["man", folder.to_str().unwrap()]);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let page = std::fs::read_to_string(folder.join("commis-recipe-run.1")).unwrap();
+    assert!(page.contains("Example") && page.contains("commis"), "{page}");
+    assert!(folder.join("commis.1").exists() && !folder.join("commis-corpus.1").exists());
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let home = Home::new();
+    let error =
+        |args: &[&str]| home.run(&[args, &["recipe", "get", "nothing-here"]].concat()).stderr;
+    let coloured = |args: &[&str]| error(args).contains(&0x1b);
+    assert!(!coloured(&[]));
+    assert!(!coloured(&["--color", "never"]));
+    assert!(coloured(&["--color", "always"]));
 }

@@ -1,0 +1,21 @@
+//! `commis completions`
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use super::{Cli, wire};
+
+/// Print what a shell needs to complete commands and flags
+///
+/// Example: commis completions bash > ~/.local/share/bash-completion/completions/commis
+#[derive(clap::Args)]
+pub struct Args {
+    shell: Shell,
+}
+
+pub fn run(args: &Args) -> u8 {
+    let mut out = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "commis", &mut out);
+    wire::line(String::from_utf8_lossy(&out).trim_end());
+    0
+}
