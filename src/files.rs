@@ -172,6 +172,38 @@ impl Dir {
         Ok(())
     }
 
+    /// Makes an empty file at 0600; false when there was one, which is then not looked into. Refuses links and special files.
+    pub fn touch(&self, name: &str) -> Result<bool> {
+        self.refuse_link(name)?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(fd) => rustix::fs::fchmod(&fd, Mode::RUSR | Mode::WUSR)
+                .map(|()| true)
+                .map_err(|err| trouble("chmod", &self.shown(name), err)),
+            Err(Errno::EXIST) => Ok(false),
+            Err(err) => Err(trouble("create", &self.shown(name), err)),
+        }
+    }
+
+    /// Gives a file another name in the same folder; whatever had that name is gone. Nothing happens when there is no file.
+    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
+        match rustix::fs::renameat(&self.fd, from, &self.fd, to) {
+            Ok(()) => rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err)),
+            Err(Errno::NOENT) => Ok(()),
+            Err(err) => Err(trouble("rename", &self.shown(from), err)),
+        }
+    }
+
+    /// Size, time of the last change (seconds, nanoseconds) and inode; `None` when there is no such name. Links are not followed.
+    pub fn stat(&self, name: &str) -> Result<Option<(u64, i64, u64, u64)>> {
+        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(it) => Ok(Some((it.st_size as u64, it.st_mtime, it.st_mtime_nsec, it.st_ino))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(err) => Err(trouble("stat", &self.shown(name), err)),
+        }
+    }
+
     /// Removes a file; false when there was none.
     pub fn remove(&self, name: &str) -> Result<bool> {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
@@ -276,6 +308,11 @@ fn trouble(verb: &str, what: &str, err: Errno) -> Error {
 /// Writes one file into a private folder that is made when absent.
 pub fn write_atomic(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     open_made(dir)?.write(name, bytes)
+}
+
+/// [`write_atomic`] of what is made while it is written.
+pub fn write_atomic_with(dir: &Path, name: &str, content: Content<'_>) -> Result<()> {
+    open_made(dir)?.write_with(name, content)
 }
 
 /// Makes a folder at 0700, parents included.

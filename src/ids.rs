@@ -102,6 +102,13 @@ impl TaskId {
         }
     }
 
+    /// Which of `n` parts of a manifest it belongs to, from 0: evenly, and whatever other tasks there are.
+    pub fn shard(&self, n: u32) -> u32 {
+        let hash = Sha256::digest(self.0.as_bytes());
+        let word = u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]);
+        word % n.max(1)
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -25,6 +25,7 @@ mod runner;
 mod settings;
 mod shape;
 mod stages;
+mod state;
 mod testbed;
 mod transport;
 

@@ -99,7 +99,7 @@ impl Shelf {
         let write = || -> Result<String> {
             let stamp = Stamp {
                 source_url: "http://load.test/".to_owned(),
-                stage: "record",
+                stage: "record".into(),
                 stage_version: 1,
                 inputs: BTreeMap::new(),
                 settings_sha256: String::new(),

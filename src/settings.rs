@@ -23,6 +23,7 @@ pub struct Settings {
     pub model: ModelSettings,
     pub limits: LimitsSettings,
     pub auth: AuthSettings,
+    pub artifacts: ArtifactsSettings,
 }
 
 /// What the egress policy is told. Nothing here can open a real internal host: see "Test hosts" in ARCHITECTURE.md.
@@ -64,6 +65,20 @@ impl Default for LimitsSettings {
     }
 }
 
+/// How long artifacts are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ArtifactsSettings {
+    /// A batch begins with removing the artifacts of tasks that nobody has worked on for so many days; 0: it removes none.
+    pub retention_days: u32,
+}
+
+impl Default for ArtifactsSettings {
+    fn default() -> Self {
+        Self { retention_days: 7 }
+    }
+}
+
 /// Which variables a recipe may send where, besides those whose name says it: see `recipe/auth.rs`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -95,7 +110,7 @@ pub struct RankingSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DecisionSettings {
-    /// Basis points of confidence. Below it the answer is `needs_selection`.
+    /// Basis points of confidence. Below it the answer is `needs_selection`; 10,001: always.
     pub min_confidence_bp: u32,
 }
 
@@ -326,10 +341,10 @@ impl Settings {
     }
 
     /// Name, value, least, greatest.
-    fn numbers(&self) -> [(&'static str, u64, u64, u64); 11] {
-        let Self { decision, learning, browser, model, limits, .. } = self;
+    fn numbers(&self) -> [(&'static str, u64, u64, u64); 12] {
+        let Self { decision, learning, browser, model, limits, artifacts, .. } = self;
         [
-            ("decision.min_confidence_bp", decision.min_confidence_bp.into(), 0, 10_000),
+            ("decision.min_confidence_bp", decision.min_confidence_bp.into(), 0, 10_001),
             ("learning.max_replays", learning.max_replays.into(), 1, 1000),
             ("learning.max_seconds", learning.max_seconds.into(), 1, 3600),
             ("learning.pace_ms", learning.pace_ms, 0, 60_000),
@@ -340,6 +355,7 @@ impl Settings {
             ("limits.runs_per_host", limits.runs_per_host.into(), 1, 1000),
             ("limits.per_minute", limits.per_minute.into(), 1, 6000),
             ("limits.burst", limits.burst.into(), 1, 6000),
+            ("artifacts.retention_days", artifacts.retention_days.into(), 0, 36_500),
         ]
     }
 

@@ -10,7 +10,6 @@ macro_rules! kinds {
         pub enum Kind { $(#[serde(rename = $wire)] $name,)* }
 
         impl Kind {
-            #[cfg(any(fuzzing, test))]
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// As in an envelope's `artifact` and `inputs`.

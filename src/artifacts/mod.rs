@@ -1,8 +1,10 @@
 //! What stages leave on disk for one another: payload types, envelope, store.
 mod canonical;
 pub mod kinds;
+pub mod migrate;
 pub mod payloads;
 pub mod recording;
+pub mod retention;
 pub mod store;
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! about it is `pipeline`'s business.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
@@ -85,7 +86,7 @@ pub struct Producer {
 /// What a stage's output is stamped with.
 pub struct Stamp {
     pub source_url: String,
-    pub stage: &'static str,
+    pub stage: Cow<'static, str>,
     pub stage_version: u32,
     pub inputs: BTreeMap<String, String>,
     pub settings_sha256: String,
@@ -173,6 +174,16 @@ impl TaskFolder {
         Ok(inspect(&bytes, kind, &self.id))
     }
 
+    /// An intact envelope, of whatever schema; `None` when there is none. Fails with [`Code::ArtifactIo`].
+    pub fn envelope(&self, kind: Kind) -> Result<Option<Envelope>> {
+        let Some(bytes) = self.dir.read(kind.file(), MAX_FILE)? else { return Ok(None) };
+        Ok(match inspect(&bytes, kind, &self.id) {
+            Found::Intact(it) => Some(*it),
+            Found::OtherSchema(_) => serde_json::from_slice(&bytes).ok(),
+            Found::Absent | Found::Corrupt(_) => None,
+        })
+    }
+
     /// The payload. Fails with [`Code::ArtifactMissing`], [`Code::ArtifactCorrupt`] or [`Code::ArtifactSchemaMismatch`].
     pub fn get<A: Artifact>(&self) -> Result<A> {
         match self.find(A::KIND)? {
@@ -204,7 +215,7 @@ impl TaskFolder {
                 self.path(kind).display()
             ),
         )
-        .hint("learn the task again with --force")
+        .hint("`commis artifacts migrate` brings what it can to this version; otherwise learn the task again with --force")
     }
 
     /// Writes one artifact and returns its payload hash. Fails with [`Code::ArtifactIo`].
@@ -224,7 +235,7 @@ impl TaskFolder {
             source_url: stamp.source_url,
             created_at: now(),
             producer: Producer {
-                stage: stamp.stage.to_owned(),
+                stage: stamp.stage.into_owned(),
                 stage_version: stamp.stage_version,
                 commis: env!("CARGO_PKG_VERSION").to_owned(),
             },

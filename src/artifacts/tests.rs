@@ -25,7 +25,7 @@ fn baseline(items: u64) -> BaselineFingerprint {
 fn stamp() -> Stamp {
     Stamp {
         source_url: "http://shop.test/".to_owned(),
-        stage: "baseline",
+        stage: "baseline".into(),
         stage_version: 1,
         inputs: BTreeMap::from([("recipe_draft".to_owned(), "aa".to_owned())]),
         settings_sha256: "bb".to_owned(),

@@ -36,6 +36,8 @@ struct File {
 struct Defaults {
     delay_s: Option<f64>,
     timeout_s: Option<u64>,
+    deadline_s: Option<u64>,
+    retries: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -69,6 +71,10 @@ pub struct Manifest {
     pub name: String,
     /// Between two recordings on one host.
     pub delay: Duration,
+    /// One task may take so long, all its stages together.
+    pub deadline: Duration,
+    /// Further attempts at a task that failed with something that may pass.
+    pub retries: u32,
     pub tasks: Vec<Task>,
 }
 
@@ -123,7 +129,15 @@ pub fn parse(text: &str, path: &Path, har: impl Fn(PathBuf) -> Result<Source>) -
         return Err(invalid(format!("{shown} has no recipes")));
     }
     let delay = file.defaults.delay_s.filter(|it| it.is_finite()).unwrap_or(5.0).clamp(0.0, 3600.0);
-    Ok(Manifest { name, delay: Duration::from_secs_f64(delay), tasks })
+    // Two recordings, and replays that are bounded by themselves.
+    let deadline = file.defaults.deadline_s.unwrap_or(timeout.as_secs() * 10).clamp(1, 86_400);
+    Ok(Manifest {
+        name,
+        delay: Duration::from_secs_f64(delay),
+        deadline: Duration::from_secs(deadline),
+        retries: file.defaults.retries.unwrap_or(1).min(10),
+        tasks,
+    })
 }
 
 fn check(

@@ -1,28 +1,58 @@
-//! Many tasks: manifest, scheduling, pacing, interruption, report.
+//! Many tasks: manifest, scheduling, pacing, retries, interruption, report.
 
+mod board;
+mod events;
 pub mod manifest;
+pub mod page;
 mod report;
+mod schedule;
 
-use std::sync::Arc;
-
-use tokio::task::JoinSet;
-
-pub use manifest::{check_task, load};
-pub use report::{Entry, Report};
-
-use crate::{
-    error::{Class, Code, Error, Result},
-    pipeline::{self, Cx, Learned, Task},
+use std::{
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
-/// Called as a task ends.
-pub type OnEnd = Box<dyn Fn(&Task, &Result<Learned>) + Send + Sync>;
+use futures::FutureExt as _;
+use rayon::prelude::*;
+use tokio::{sync::watch, task::JoinSet};
+
+pub use board::Board;
+pub use events::Event;
+pub use manifest::{Manifest, check_task, load};
+pub use report::{Entry, Line, Report, Totals};
+
+use self::schedule::{Next, Schedule};
+use crate::{
+    error::{Class, Code, Error, Result},
+    pipeline::{
+        self, Cx, Learned, Task,
+        finished::{Questions, recall, remember},
+    },
+    state::{State, TaskRow, now_ms},
+};
+
+/// A task that another process holds is asked for again so often, for so long as other tasks end meanwhile.
+const BUSY_AGAIN: Duration = Duration::from_millis(500);
+/// Nothing ended here for so long: whoever holds the tasks that are left does not let go.
+const BUSY_PATIENCE: Duration = Duration::from_secs(120);
+/// A browser that failed so many tasks in a row, with none in between that ended well, is a failure of the machine.
+const BROWSER_FAILURES: usize = 4;
+/// The pause before another attempt; doubled each time.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// How a batch is run.
 pub struct Options {
+    /// Tasks at once.
     pub jobs: usize,
-    /// Told as each task ends.
-    pub on_end: OnEnd,
+    /// Of those, on one host.
+    pub per_host: usize,
+    /// Between the starts of two on one host.
+    pub delay: Duration,
+    /// Further attempts at a task that failed with something that may pass.
+    pub retries: u32,
+    /// A task may take so long, all its stages together.
+    pub deadline: Duration,
 }
 
 /// Refuses to start over finished work by accident. Fails with [`Code::Usage`].
@@ -42,54 +72,271 @@ pub fn refuse_if_begun(tasks: &[Task], cx: &Cx) -> Result<()> {
 }
 
 /// Learns all tasks, `jobs` at a time. A task's failure touches no other; a failure of the machine stops the batch, and so
-/// does Ctrl-C. Whatever was finished stays finished.
-pub async fn run(manifest: &str, tasks: Vec<Task>, cx: Arc<Cx>, options: Options) -> Report {
-    let mut report = Report::new(manifest);
-    let total = tasks.len();
-    let options = Arc::new(options);
-    let mut waiting = tasks.into_iter().enumerate();
-    let mut running = JoinSet::new();
-    let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
-    let mut stop = false;
-    loop {
-        while !stop && running.len() < options.jobs {
-            let Some((i, task)) = waiting.next() else {
-                break;
-            };
-            let (cx, options) = (Arc::clone(&cx), Arc::clone(&options));
-            running.spawn(async move {
-                let end = pipeline::learn(&task, &cx).await;
-                (options.on_end)(&task, &end);
-                (i, task, end)
-            });
-        }
-        tokio::select! {
-            biased;
-            _ = &mut interrupt, if !report.interrupted => {
-                // What is in flight is dropped: its stages either wrote their artifact or did not.
-                report.interrupted = true;
-                running.shutdown().await;
-                break;
+/// does Ctrl-C. Whatever was finished stays finished; what an earlier run finished, and what still holds, is not looked at
+/// again.
+///
+/// Fails with `ARTIFACT_IO` when the database cannot be used; all else is in the report.
+pub async fn run(
+    manifest: &str,
+    tasks: Vec<Task>,
+    cx: Arc<Cx>,
+    state: Arc<State>,
+    board: Arc<Board>,
+    options: Options,
+) -> Result<Report> {
+    let began_ms = now_ms();
+    let order: Vec<_> = tasks.iter().map(|it| it.id.clone()).collect();
+    let rows: Vec<TaskRow> = tasks
+        .iter()
+        .map(|it| TaskRow::new(it.id.as_str(), manifest, it.name.as_str(), it.host().as_deref()))
+        .collect();
+    state.enlist(&rows)?;
+    drop(rows);
+    let questions = Questions::new(&cx.settings);
+    let finished = if cx.redo.is_some() {
+        Vec::new()
+    } else {
+        recalled(&tasks, &questions, &cx, manifest, &state)?
+    };
+
+    let mut totals = Totals::new(manifest);
+    board.tell(&Event::BatchStarted {
+        manifest,
+        tasks: tasks.len(),
+        finished: finished.iter().flatten().count(),
+    });
+    let mut run = Run {
+        schedule: Schedule::new(options.delay, options.per_host),
+        attempts: vec![0; tasks.len()],
+        retries_left: (tasks.len() / 5).max(10),
+        browser_failures: 0,
+        last_end: Instant::now(),
+        stop: false,
+        totals: &mut totals,
+        board: &board,
+        options: &options,
+    };
+    let mut finished = finished.into_iter();
+    for (i, task) in tasks.iter().enumerate() {
+        match finished.next().flatten() {
+            Some(it) => {
+                let entry = Entry::new(task, Ok(it));
+                run.totals.add(&entry);
+                board.recalled(i, &entry);
             }
-            ended = running.join_next() => match ended {
-                None => break,
-                Some(Ok((i, task, end))) => {
-                    if let Err(err) = &end
-                        && matches!(err.code().class(), Class::Environment | Class::Bug)
-                    {
-                        stop = true;
-                        report.stopped_by = Some(err.code());
-                    }
-                    report.add(i, Entry::new(&task, end));
-                }
-                Some(Err(panic)) => {
-                    stop = true;
-                    report.stopped_by = Some(Code::Internal);
-                    report.trouble = Some(crate::redact::message(&panic.to_string()));
-                }
-            },
+            None => run.schedule.add(i, task.host().as_deref()),
         }
     }
-    report.not_started = total - report.entries.len();
-    report
+    let tasks = Arc::new(tasks);
+    run.all(&tasks, &cx, &questions).await?;
+    totals.not_started = tasks.len() - totals.ended();
+    board.close(began_ms, &totals);
+    Ok(Report::new(totals, order, state))
+}
+
+/// What earlier runs finished and what still holds, by position.
+fn recalled(
+    tasks: &[Task],
+    questions: &Questions,
+    cx: &Cx,
+    manifest: &str,
+    state: &State,
+) -> Result<Vec<Option<Learned>>> {
+    let known = state.finished(manifest)?;
+    if known.is_empty() {
+        return Ok(Vec::new());
+    }
+    tasks
+        .par_iter()
+        .map(|task| match known.get(task.id.as_str()) {
+            Some((held, entry)) => {
+                recall(&questions.of(task, &cx.settings), held, entry, &cx.store)
+            }
+            None => Ok(None),
+        })
+        .collect()
+}
+
+/// A batch under way.
+struct Run<'a> {
+    schedule: Schedule,
+    /// Attempts made, by task.
+    attempts: Vec<u32>,
+    /// Of the whole batch: where everything fails, trying everything again helps nobody.
+    retries_left: usize,
+    /// In a row.
+    browser_failures: usize,
+    last_end: Instant,
+    stop: bool,
+    totals: &'a mut Totals,
+    board: &'a Arc<Board>,
+    options: &'a Options,
+}
+
+impl Run<'_> {
+    async fn all(
+        &mut self,
+        tasks: &Arc<Vec<Task>>,
+        cx: &Arc<Cx>,
+        questions: &Questions,
+    ) -> Result<()> {
+        let mut running = JoinSet::new();
+        let (cancel, cancelled) = watch::channel(false);
+        let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+        loop {
+            let mut wake = None;
+            while !self.stop && running.len() < self.options.jobs {
+                match self.schedule.next(Instant::now()) {
+                    Next::Start(i) => {
+                        self.attempts[i] += 1;
+                        self.board.begin(&tasks[i], self.attempts[i])?;
+                        let (tasks, cx) = (Arc::clone(tasks), Arc::clone(cx));
+                        let (deadline, cancelled) = (self.options.deadline, cancelled.clone());
+                        let handle = tokio::runtime::Handle::current();
+                        // On a thread of its own: parsing and waiting for the disk must not keep the browser's pipe waiting.
+                        running.spawn_blocking(move || {
+                            let work = attempt(&tasks[i], &cx, deadline, cancelled);
+                            (i, handle.block_on(work))
+                        });
+                    }
+                    Next::At(when) => {
+                        wake = Some(when);
+                        break;
+                    }
+                    Next::AfterAnother | Next::Nothing => break,
+                }
+            }
+            if running.is_empty() && (self.stop || wake.is_none()) {
+                return Ok(());
+            }
+            let sleep = async {
+                match wake {
+                    Some(it) => tokio::time::sleep_until(it.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                _ = &mut interrupt, if !self.totals.interrupted => {
+                    // What is in flight is dropped: its stages either wrote their artifact or did not.
+                    self.totals.interrupted = true;
+                    self.stop = true;
+                    let _ = cancel.send(true);
+                }
+                Some(ended) = running.join_next() => {
+                    let (i, end) = ended.map_err(|err| {
+                        Error::new(Code::Internal, "a task's thread ended").source(err)
+                    })?;
+                    self.ended(i, &tasks[i], end, cx, questions)?;
+                }
+                () = sleep => {}
+            }
+        }
+    }
+
+    /// A task's attempt has ended: put back, or done with.
+    fn ended(
+        &mut self,
+        i: usize,
+        task: &Task,
+        end: Result<Learned>,
+        cx: &Cx,
+        questions: &Questions,
+    ) -> Result<()> {
+        let host = task.host();
+        let host = host.as_deref();
+        self.schedule.ended(host);
+        let code = end.as_ref().err().map(Error::code);
+        if self.stop && code.is_some_and(|it| it == Code::Interrupted) {
+            return self.board.retry(task, Code::Interrupted, 0);
+        }
+        if code == Some(Code::BrowserFailed) {
+            self.browser_failures += 1;
+        } else if code != Some(Code::TaskBusy) {
+            self.browser_failures = 0;
+        }
+        if let Some(code) = code
+            && !self.stop
+            && let Some(pause) = self.again(i, code)
+        {
+            self.schedule.put_back(i, host, Instant::now() + pause);
+            return self.board.retry(task, code, pause.as_millis() as u64);
+        }
+        if code != Some(Code::TaskBusy) {
+            self.last_end = Instant::now();
+        }
+        if let Some(code) = code.filter(|it| self.stops(*it)) {
+            self.stop = true;
+            self.totals.stopped_by.get_or_insert(code);
+        }
+        let finished = match &end {
+            Ok(it) => remember(questions.of(task, &cx.settings), it)?,
+            Err(_) => None,
+        };
+        let entry = Entry::new(task, end);
+        self.totals.add(&entry);
+        self.board.end(i, task, &entry, finished.as_ref())
+    }
+
+    /// Whether nothing else is worth trying after that.
+    fn stops(&self, code: Code) -> bool {
+        match code {
+            Code::BrowserFailed => self.browser_failures >= BROWSER_FAILURES,
+            it => it.class() == Class::Environment,
+        }
+    }
+
+    /// The pause after which a task that failed so is tried again; `None` when it is not.
+    fn again(&mut self, i: usize, code: Code) -> Option<Duration> {
+        if code == Code::TaskBusy {
+            // Somebody else is doing it. When they have, there is nothing left to do.
+            self.attempts[i] -= 1;
+            return (self.last_end.elapsed() < BUSY_PATIENCE).then_some(BUSY_AGAIN);
+        }
+        let made = self.attempts[i];
+        if !code.retryable()
+            || made > self.options.retries
+            || self.retries_left == 0
+            || self.stops(code)
+        {
+            return None;
+        }
+        self.retries_left -= 1;
+        self.totals.retries += 1;
+        // Half of it to all of it, so that tasks that failed together do not come back together.
+        let pause = RETRY_AFTER * 2u32.saturating_pow(made - 1);
+        Some(pause.mul_f64(0.5 + fastrand::f64() / 2.0))
+    }
+}
+
+/// One attempt at a task, within its time; a panic is its own and nobody else's.
+async fn attempt(
+    task: &Task,
+    cx: &Cx,
+    deadline: Duration,
+    mut cancelled: watch::Receiver<bool>,
+) -> Result<Learned> {
+    let work = tokio::time::timeout(deadline, pipeline::learn(task, cx));
+    tokio::select! {
+        biased;
+        _ = cancelled.wait_for(|it| *it) => Err(Error::new(Code::Interrupted, "interrupted")),
+        end = AssertUnwindSafe(work).catch_unwind() => match end {
+            Ok(Ok(it)) => it,
+            Ok(Err(_)) => Err(Error::new(
+                Code::Timeout,
+                format!("the task took more than {} s", deadline.as_secs()),
+            )
+            .hint("give it more with defaults.deadline_s in the manifest")),
+            Err(panic) => Err(Error::new(Code::Internal, told(&*panic))),
+        },
+    }
+}
+
+/// What a panic says of itself.
+fn told(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("panic: {}", text.unwrap_or("it says nothing"))
 }

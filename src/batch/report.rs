@@ -1,18 +1,30 @@
 //! What a batch came to, for a script and for a person.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize, ser::SerializeSeq as _};
+use serde_json::value::RawValue;
 
 use crate::{
     artifacts::payloads::Outcome,
-    error::{Class, Code, Result},
+    error::{Class, Code, Error, Result},
+    ids::TaskId,
     pipeline::{Learned, Task},
+    state::{Ending, State, Status},
 };
 
-/// The JSON report.
-#[derive(Debug, Serialize)]
+/// The JSON report: totals, then a line for each task that ended. The lines are in the database: ten thousand of them need
+/// not be in memory.
 pub struct Report {
+    pub totals: Totals,
+    /// In the order of the manifest.
+    order: Vec<TaskId>,
+    pub(super) state: Arc<State>,
+}
+
+/// The batch as a whole.
+#[derive(Debug, Serialize)]
+pub struct Totals {
     pub version: u32,
     pub manifest: String,
     pub interrupted: bool,
@@ -20,10 +32,11 @@ pub struct Report {
     pub stopped_by: Option<Code>,
     pub trouble: Option<String>,
     pub not_started: usize,
+    /// How many tasks ended so, by status and then by reason or error code.
+    pub outcomes: BTreeMap<Status, BTreeMap<String, usize>>,
+    /// Attempts that were made again.
+    pub retries: usize,
     pub model: ModelTotals,
-    /// By position in the manifest.
-    #[serde(serialize_with = "values")]
-    pub entries: BTreeMap<usize, Entry>,
 }
 
 /// What the batch asked of a model.
@@ -52,6 +65,29 @@ pub enum Entry {
     },
 }
 
+/// What is shown of a line that was written down.
+#[derive(Debug, Deserialize)]
+pub struct Line {
+    pub task_id: String,
+    pub name: String,
+    pub outcome: String,
+    pub reason: Option<String>,
+    pub detail: Option<String>,
+    pub error_code: Option<String>,
+    pub error: Option<String>,
+    pub hint: Option<String>,
+    pub transport: Option<String>,
+    pub artifacts: Option<PathBuf>,
+    #[serde(default)]
+    pub browser_ms: u64,
+    #[serde(default)]
+    pub ran: Vec<String>,
+    #[serde(default)]
+    pub reused: Vec<String>,
+    #[serde(default)]
+    pub live_values_lost: bool,
+}
+
 impl Serialize for Code {
     fn serialize<S: serde::Serializer>(
         &self,
@@ -59,13 +95,6 @@ impl Serialize for Code {
     ) -> std::result::Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
-}
-
-fn values<S: serde::Serializer>(
-    entries: &BTreeMap<usize, Entry>,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_seq(entries.values())
 }
 
 impl Entry {
@@ -83,25 +112,83 @@ impl Entry {
             },
         }
     }
+
+    pub fn task_id(&self) -> &str {
+        match self {
+            Self::Learned(it) => &it.task_id,
+            Self::Failed { task_id, .. } => task_id,
+        }
+    }
+
+    /// A line for a person.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Learned(it) => match &it.reason {
+                Some(reason) => format!("{}: {} ({reason})", it.name, it.outcome.as_str()),
+                None => format!("{}: {}", it.name, it.outcome.as_str()),
+            },
+            Self::Failed { name, error_code, error, hint, .. } => {
+                let hint = hint.as_ref().map(|it| format!("\n  hint: {it}")).unwrap_or_default();
+                format!("{name}: failed, {error} [{error_code}]{hint}")
+            }
+        }
+    }
+
+    /// Where the task stands now.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Learned(it) => status_of(it.outcome),
+            Self::Failed { .. } => Status::Failed,
+        }
+    }
+
+    /// A reason or an error's code.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Learned(it) => it.reason.as_deref(),
+            Self::Failed { error_code, .. } => Some(error_code.as_str()),
+        }
+    }
+
+    /// As the database keeps it.
+    pub fn ending(&self, at_ms: i64) -> Ending {
+        Ending {
+            status: self.status(),
+            why: self.why().map(str::to_owned),
+            at_ms,
+            entry: serde_json::to_string(self).unwrap_or_default(),
+        }
+    }
 }
 
-impl Report {
+/// The status of a task that came to this.
+pub const fn status_of(outcome: Outcome) -> Status {
+    match outcome {
+        Outcome::Verified => Status::Verified,
+        Outcome::SavedDraft => Status::Draft,
+        Outcome::NeedsSelection => Status::NeedsSelection,
+        Outcome::NonRecipeable => Status::NonRecipeable,
+    }
+}
+
+impl Totals {
     pub fn new(manifest: &str) -> Self {
         Self {
-            version: 1,
+            version: 2,
             manifest: manifest.to_owned(),
             interrupted: false,
             stopped_by: None,
             trouble: None,
             not_started: 0,
+            outcomes: BTreeMap::new(),
+            retries: 0,
             model: ModelTotals::default(),
-            entries: BTreeMap::new(),
         }
     }
 
-    /// Takes a task's end, and counts what it asked of a model.
-    pub fn add(&mut self, position: usize, entry: Entry) {
-        if let Entry::Learned(it) = &entry
+    /// Counts a task's end, and what it asked of a model.
+    pub fn add(&mut self, entry: &Entry) {
+        if let Entry::Learned(it) = entry
             && let Some(used) = it.model.as_ref().filter(|it| it.calls > 0)
         {
             self.model.calls += used.calls;
@@ -111,26 +198,85 @@ impl Report {
                 *self.model.cost_micros.get_or_insert(0) += cost;
             }
         }
-        self.entries.insert(position, entry);
+        let why = entry.why().unwrap_or_default().to_owned();
+        *self.outcomes.entry(entry.status()).or_default().entry(why).or_default() += 1;
     }
 
-    /// How many ended so; `None` counts failures.
-    pub fn count(&self, outcome: Option<Outcome>) -> usize {
-        let same = |it: &&Entry| match it {
-            Entry::Learned(it) => outcome == Some(it.outcome),
-            Entry::Failed { .. } => outcome.is_none(),
-        };
-        self.entries.values().filter(same).count()
+    /// How many ended so.
+    pub fn count(&self, status: Status) -> usize {
+        self.outcomes.get(&status).map_or(0, |it| it.values().sum())
+    }
+
+    /// How many ended.
+    pub fn ended(&self) -> usize {
+        self.outcomes.values().flat_map(BTreeMap::values).sum()
     }
 
     /// 0 all tasks came to an end, 1 some failed, 3 the machine failed, 70 we did, 130 interrupted.
     pub fn exit_code(&self) -> u8 {
+        let of = |code: Code| code.class().exit_code();
         if self.interrupted {
             Class::Interrupted.exit_code()
         } else if let Some(code) = self.stopped_by {
-            code.class().exit_code()
+            of(code)
+        } else if self
+            .outcomes
+            .get(&Status::Failed)
+            .is_some_and(|it| it.contains_key(Code::Internal.as_str()))
+        {
+            of(Code::Internal)
         } else {
-            u8::from(self.count(None) > 0)
+            u8::from(self.count(Status::Failed) > 0)
         }
+    }
+}
+
+impl Report {
+    pub fn new(totals: Totals, order: Vec<TaskId>, state: Arc<State>) -> Self {
+        Self { totals, order, state }
+    }
+
+    /// The lines of tasks that ended, in the order of the manifest. Each fails with `ARTIFACT_IO` where the database does.
+    pub fn lines(&self) -> impl Iterator<Item = Result<Line>> {
+        self.texts().map(|it| {
+            serde_json::from_str(&it?).map_err(|err| {
+                Error::new(Code::ArtifactIo, "a line of the report cannot be read").source(err)
+            })
+        })
+    }
+
+    fn texts(&self) -> impl Iterator<Item = Result<String>> {
+        self.order.iter().filter_map(|it| self.state.entry(it.as_str()).transpose())
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            #[serde(flatten)]
+            totals: &'a Totals,
+            entries: Lines<'a>,
+        }
+        Whole { totals: &self.totals, entries: Lines(self) }.serialize(serializer)
+    }
+}
+
+struct Lines<'a>(&'a Report);
+
+impl Serialize for Lines<'_> {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_seq(None)?;
+        for it in self.0.texts() {
+            let it = it.map_err(serde::ser::Error::custom)?;
+            out.serialize_element(&RawValue::from_string(it).map_err(serde::ser::Error::custom)?)?;
+        }
+        out.end()
     }
 }

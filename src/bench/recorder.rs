@@ -257,7 +257,7 @@ impl Scratch {
         let task = TaskId::of("bench", &RecipeName::new("recorder")?);
         let stamp = Stamp {
             source_url: recording.url.clone(),
-            stage: Stage::Record.as_str(),
+            stage: Stage::Record.as_str().into(),
             stage_version: 1,
             inputs: BTreeMap::new(),
             settings_sha256: json_sha256(&()),

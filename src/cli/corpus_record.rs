@@ -10,7 +10,7 @@ use crate::{
     batch,
     error::{Code, Error, Result},
     eval::record::{self, Ending, Made},
-    pipeline::Source,
+    pipeline::{Redo, Source},
     settings::Home,
 };
 
@@ -69,7 +69,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         artifacts: work.join("artifacts"),
         limits: place.home.limits,
     };
-    let cx = wire::learning(&place, true, std::time::Duration::ZERO, Box::new(|_, _| ()))?;
+    let cx =
+        wire::learning(&place, Some(Redo::All), std::time::Duration::ZERO, Box::new(|_, _| ()))?;
     let total = tasks.len();
     let made: Vec<(String, Result<Made>)> = futures::stream::iter(&tasks)
         .map(|task| async {

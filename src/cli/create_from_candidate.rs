@@ -79,7 +79,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let stages = progress.clone();
     let cx = wire::learning(
         &place,
-        false,
+        None,
         Duration::ZERO,
         Box::new(move |task, stage| stages.stage(task, stage)),
     )?;

@@ -9,7 +9,7 @@ use crate::{
     browser::Step,
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
-    pipeline::{self, Cx, Learned, Source, Task},
+    pipeline::{self, Cx, Learned, Redo, STAGES, Source, Stage, Task},
     stages::verify::Expectation,
 };
 
@@ -53,6 +53,9 @@ pub struct Args {
     /// Reuse finished stages of an earlier run
     #[arg(long, conflicts_with = "force")]
     resume: bool,
+    /// Do this stage and all after it again: record, rank, analyze, validate, minimize, verify, …
+    #[arg(long, value_name = "STAGE", value_parser = stage, conflicts_with = "force")]
+    resume_from: Option<Stage>,
     /// Learn again from the start
     #[arg(long)]
     force: bool,
@@ -62,6 +65,15 @@ pub struct Args {
     /// Print the result as JSON on stdout
     #[arg(long)]
     pub json: bool,
+}
+
+/// A stage by its name.
+pub fn stage(text: &str) -> std::result::Result<Stage, String> {
+    let known = || STAGES.iter().map(|it| it.stage);
+    known().find(|it| it.as_str() == text).ok_or_else(|| {
+        let names: Vec<&str> = known().map(Stage::as_str).collect();
+        format!("stages are {}", names.join(", "))
+    })
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -97,16 +109,17 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if let Some(model) = &args.model {
         place.settings.model.choose(model)?;
     }
+    let redo = if args.force { Some(Redo::All) } else { args.resume_from.map(Redo::From) };
     let progress = Progress::new(1);
     let stages = progress.clone();
     let cx = wire::learning(
         &place,
-        args.force,
+        redo,
         Duration::ZERO,
         Box::new(move |task, stage| stages.stage(task, stage)),
     )?;
     let tasks = [task];
-    if !args.resume && !args.force {
+    if !args.resume && redo.is_none() {
         batch::refuse_if_begun(&tasks, &cx)?;
     }
     let end = tokio::select! {

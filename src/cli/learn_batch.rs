@@ -1,22 +1,37 @@
 //! `commis recipe learn-batch`
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use comfy_table::{Cell, Color, Table, presets::UTF8_BORDERS_ONLY};
 
-use super::{Global, progress::Progress, wire};
-use crate::{
-    artifacts::payloads::Outcome,
-    batch::{self, Entry, Options, Report},
-    error::Result,
+use super::{
+    Global,
+    artifacts::prune,
+    batch_progress::{BatchProgress, totals},
+    learn::stage,
+    wire,
 };
+use crate::{
+    batch::{self, Board, Event, Line, Manifest, Options, Report},
+    error::{Code, Error, Result},
+    pipeline::{Redo, Stage},
+    state::{State, Status},
+};
+
+/// More rows than this are for a file, not for a screen.
+const MAX_ROWS: usize = 60;
 
 /// Learn every task of a manifest
 ///
 /// Each stage of each task leaves an artifact; a batch that was interrupted goes on with --resume and repeats nothing that
-/// was finished.
+/// was finished. Several processes may work on one manifest at once: each task is done by one of them.
 ///
 /// Example: commis recipe learn-batch --manifest manifests/quickstart.yaml --testbed
+/// Example: commis recipe learn-batch --manifest mine.yaml --resume --retry-failed --report morning.html
 #[derive(clap::Args)]
 pub struct Args {
     /// What to learn (YAML)
@@ -25,25 +40,43 @@ pub struct Args {
     /// Go on where an earlier run stopped
     #[arg(long, conflicts_with = "force")]
     resume: bool,
+    /// Go on, and do this stage and all after it again: record, rank, analyze, validate, minimize, verify, …
+    #[arg(long, value_name = "STAGE", value_parser = stage, conflicts_with = "force")]
+    resume_from: Option<Stage>,
     /// Learn everything again
     #[arg(long)]
     force: bool,
+    /// These tasks alone
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    only: Vec<String>,
+    /// Go on with the tasks alone that failed when they were last tried
+    #[arg(long, conflicts_with = "force")]
+    retry_failed: bool,
+    /// This part of the manifest alone, of N parts; the same tasks each time
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<(u32, u32)>,
     /// Seconds between two recordings on one host (default: the manifest's)
     #[arg(long, value_name = "S", value_parser = seconds)]
     delay: Option<f64>,
     /// Tasks at a time
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=32))]
     jobs: u8,
+    /// Of those, on one host
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=32))]
+    per_host: u8,
+    /// Further attempts at a task that failed with something that may pass (default: the manifest's, or 1)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
+    retries: Option<u32>,
     /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
     #[arg(long, value_name = "PROVIDER/NAME")]
     model: Option<String>,
     /// Send nothing: HAR entries only, nothing is verified
     #[arg(long)]
     no_network: bool,
-    /// Print the report as JSON on stdout
+    /// Print what happens as it happens: one JSON object a line on stdout, the totals last
     #[arg(long)]
     pub json: bool,
-    /// Write the JSON report here as well (default: batch_<manifest>.json beside the artifacts)
+    /// Write the report here, too: a page to read (.html) or JSON. JSON goes to batch_<manifest>.json beside the artifacts
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
@@ -55,108 +88,215 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
+/// `2/8`
+fn shard(text: &str) -> std::result::Result<(u32, u32), String> {
+    text.split_once('/')
+        .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)))
+        .filter(|(i, n)| (1..=*n).contains(i))
+        .ok_or_else(|| "give a part and the number of parts, such as 2/8".to_owned())
+}
+
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let manifest = batch::load(&args.manifest)?;
+    let mut manifest = batch::load(&args.manifest)?;
     let mut place = wire::open(global).await?;
     place.settings.egress.no_network = args.no_network;
     if let Some(model) = &args.model {
         place.settings.model.choose(model)?;
     }
-    let progress = Progress::new(manifest.tasks.len());
-    let stages = progress.clone();
+    let state = Arc::new(State::open(&place.home.artifacts)?);
+    let all: Vec<_> = manifest.tasks.iter().map(|it| it.id.clone()).collect();
+    choose(&mut manifest, &args, &state)?;
+    let progress = BatchProgress::new();
+    let json = args.json;
+    let tell = move |event: &Event<'_>| {
+        if json {
+            wire::event(&event.line());
+        }
+        progress.tell(event);
+    };
+    let board = Arc::new(Board::new(Arc::clone(&state), Box::new(tell)));
+    let stages = Arc::clone(&board);
     let delay = args.delay.map_or(manifest.delay, Duration::from_secs_f64);
+    let redo = if args.force { Some(Redo::All) } else { args.resume_from.map(Redo::From) };
     let cx = wire::learning(
         &place,
-        args.force,
+        redo,
         delay,
         Box::new(move |task, stage| stages.stage(task, stage)),
     )?;
-    if !args.resume && !args.force {
+    if !(args.resume || args.retry_failed || redo.is_some()) {
         batch::refuse_if_begun(&manifest.tasks, &cx)?;
     }
-    let ends = progress.clone();
-    let options =
-        Options { jobs: args.jobs.into(), on_end: Box::new(move |task, end| ends.end(task, end)) };
-    let report =
-        batch::run(&manifest.name, manifest.tasks, std::sync::Arc::clone(&cx), options).await;
-    progress.finish();
-    cx.browser.close().await;
-    let file = args.report.unwrap_or_else(|| {
-        place
-            .home
-            .artifacts
-            .join(format!("batch_{}.json", crate::ids::RecipeName::slug(&manifest.name)))
-    });
-    save(&report, &file)?;
-    if args.json {
-        wire::out(&report);
-    } else {
-        table(&report);
+    let days = place.settings.artifacts.retention_days;
+    if days > 0 {
+        let gone = prune(&cx.store, days, &all, false)?;
+        if !gone.is_empty() {
+            wire::say(&format!("{} tasks older than {days} days removed", gone.len()));
+        }
     }
-    wire::say(&format!("report: {}", file.display()));
-    if report.count(Some(Outcome::NeedsSelection)) > 0 {
+    let options = Options {
+        jobs: args.jobs.into(),
+        per_host: args.per_host.into(),
+        delay,
+        retries: args.retries.unwrap_or(manifest.retries),
+        deadline: manifest.deadline,
+    };
+    let report =
+        batch::run(&manifest.name, manifest.tasks, Arc::clone(&cx), state, board, options).await;
+    cx.browser.close().await;
+    let report = report?;
+    let name = crate::ids::RecipeName::slug(&manifest.name);
+    let file = place.home.artifacts.join(format!("batch_{name}.json"));
+    save(&report, &file)?;
+    if let Some(other) = &args.report {
+        save(&report, other)?;
+    }
+    if !args.json {
+        table(&report)?;
+    }
+    wire::say(&format!("report: {}", args.report.unwrap_or(file).display()));
+    let it = &report.totals;
+    if it.count(Status::NeedsSelection) > 0 {
         wire::say("commis recipe debug --task-id TASK shows what there is to choose from");
     }
-    if report.interrupted {
+    if let Some(code) = it.stopped_by {
+        wire::say(&format!("stopped by {code}; the same command with --resume goes on"));
+    }
+    if it.interrupted {
         wire::say("interrupted; the same command with --resume goes on");
     }
-    Ok(report.exit_code())
+    Ok(it.exit_code())
 }
 
-fn save(report: &Report, file: &std::path::Path) -> Result<()> {
-    let bytes = serde_json::to_vec_pretty(report).unwrap_or_default();
-    let folder =
-        file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-    let name = file.file_name().and_then(|it| it.to_str()).unwrap_or("report.json");
-    crate::files::write_atomic(folder, name, &bytes)
-}
-
-fn table(report: &Report) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    // Whether the terminal has colour is decided where the text is written.
-    table.enforce_styling();
-    table.set_header(["task", "outcome", "why", "transport", "browser", "ran"]);
-    for entry in report.entries.values() {
-        match entry {
-            Entry::Learned(it) => {
-                let mut why = it.reason.clone().unwrap_or_default();
-                if it.live_values_lost {
-                    why = format!("{why} (recorded again: LIVE_VALUES_LOST)");
-                }
-                table.add_row([
-                    it.name.clone(),
-                    it.outcome.as_str().to_owned(),
-                    wire::clean(&why),
-                    it.transport.unwrap_or("").to_owned(),
-                    if it.browser_ms > 0 { format!("{} ms", it.browser_ms) } else { String::new() },
-                    format!("{} of {} stages", it.ran.len(), it.ran.len() + it.reused.len()),
-                ])
-            }
-            Entry::Failed { name, error_code, error, .. } => table.add_row([
-                Cell::new(name),
-                Cell::new("failed").fg(Color::Red),
-                Cell::new(wire::clean(&format!(
-                    "{error_code}: {}",
-                    error.chars().take(60).collect::<String>()
-                ))),
-            ]),
-        };
+/// Leaves the tasks that the flags ask for. Fails with `USAGE` where there are none.
+fn choose(manifest: &mut Manifest, args: &Args, state: &State) -> Result<()> {
+    let none = |what: &str| Err(Error::new(Code::Usage, what.to_owned()));
+    if let Some(name) =
+        args.only.iter().find(|name| !manifest.tasks.iter().any(|it| it.name.as_str() == **name))
+    {
+        let name = wire::clean(name);
+        return none(&format!("the manifest has no task `{name}`"));
     }
-    wire::line(&table.to_string());
-    let asked = &report.model;
+    let tasks = &mut manifest.tasks;
+    if !args.only.is_empty() {
+        tasks.retain(|it| args.only.iter().any(|name| it.name.as_str() == name));
+    }
+    if let Some((i, n)) = args.shard {
+        tasks.retain(|it| it.id.shard(n) == i - 1);
+    }
+    if args.retry_failed {
+        let failed: std::collections::BTreeSet<String> = state
+            .tasks()?
+            .into_iter()
+            .filter(|it| it.status == Status::Failed)
+            .map(|it| it.task_id)
+            .collect();
+        tasks.retain(|it| failed.contains(it.id.as_str()));
+        if tasks.is_empty() {
+            return none("no task failed when it was last tried");
+        }
+    }
+    Ok(())
+}
+
+fn save(report: &Report, file: &Path) -> Result<()> {
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = file.file_name().and_then(|it| it.to_str()).unwrap_or("report.json");
+    let is_page = file.extension().is_some_and(|it| it.eq_ignore_ascii_case("html"));
+    crate::files::write_atomic_with(folder, name, &mut |to| {
+        if is_page {
+            return batch::page::write(report, to);
+        }
+        serde_json::to_writer_pretty(&mut *to, report)?;
+        to.write_all(b"\n")
+    })
+}
+
+fn table(report: &Report) -> Result<()> {
+    let all = &report.totals;
+    if all.ended() <= MAX_ROWS {
+        rows(report)?;
+    } else {
+        summary(report);
+    }
+    let asked = &all.model;
     if asked.calls > 0 {
         let used =
             wire::model_use(asked.calls, asked.tokens_in, asked.tokens_out, asked.cost_micros);
         wire::line(&format!("model: {used}"));
     }
-    wire::line(&format!(
-        "{} verified, {} saved as draft, {} need a selection, {} not recipeable, {} failed, {} not started",
-        report.count(Some(Outcome::Verified)),
-        report.count(Some(Outcome::SavedDraft)),
-        report.count(Some(Outcome::NeedsSelection)),
-        report.count(Some(Outcome::NonRecipeable)),
-        report.count(None),
-        report.not_started,
-    ));
+    wire::line(&totals(all));
+    Ok(())
+}
+
+/// A row for each task.
+fn rows(report: &Report) -> Result<()> {
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    // Whether the terminal has colour is decided where the text is written.
+    table.enforce_styling();
+    table.set_header(["task", "outcome", "why", "transport", "browser", "ran"]);
+    for it in report.lines() {
+        let it: Line = it?;
+        if let Some(code) = &it.error_code {
+            let error: String = it.error.unwrap_or_default().chars().take(60).collect();
+            table.add_row([
+                Cell::new(it.name),
+                Cell::new("failed").fg(Color::Red),
+                Cell::new(wire::clean(&format!("{code}: {error}"))),
+            ]);
+            continue;
+        }
+        let mut why = it.reason.unwrap_or_default();
+        if it.live_values_lost {
+            why = format!("{why} (recorded again: LIVE_VALUES_LOST)");
+        }
+        table.add_row([
+            it.name,
+            it.outcome,
+            wire::clean(&why),
+            it.transport.unwrap_or_default(),
+            if it.browser_ms > 0 { format!("{} ms", it.browser_ms) } else { String::new() },
+            format!("{} of {} stages", it.ran.len(), it.ran.len() + it.reused.len()),
+        ]);
+    }
+    wire::line(&table.to_string());
+    Ok(())
+}
+
+/// A row for each way to end.
+fn summary(report: &Report) {
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header(["tasks", "outcome", "why"]);
+    for (status, by_why) in &report.totals.outcomes {
+        let mut all: Vec<(&String, &usize)> = by_why.iter().collect();
+        all.sort_by_key(|it| std::cmp::Reverse(it.1));
+        for (why, n) in all {
+            table.add_row([n.to_string(), status.as_str().to_owned(), wire::clean(why)]);
+        }
+    }
+    wire::line(&table.to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::STAGES;
+
+    #[test]
+    fn parts_are_numbered_from_one() {
+        assert_eq!(shard("2/8"), Ok((2, 8)));
+        for it in ["0/8", "9/8", "1", "1/0", "a/b", "-1/2", ""] {
+            assert!(shard(it).is_err(), "{it}");
+        }
+    }
+
+    #[test]
+    fn stages_are_named_as_in_debug() {
+        for it in STAGES {
+            assert_eq!(stage(it.stage.as_str()), Ok(it.stage));
+        }
+        assert!(stage("recorder").is_err());
+    }
 }

@@ -1,5 +1,7 @@
 //! The command line: one file per command, and the only place that wires real effects together.
 
+mod artifacts;
+mod batch_progress;
 mod bench;
 mod candidates;
 mod completions;
@@ -91,6 +93,9 @@ enum Command {
     /// The local web that demos and tests run against
     #[command(subcommand)]
     Testbed(Testbed),
+    /// Look after what learning leaves: list, show, check, migrate, prune
+    #[command(subcommand)]
+    Artifacts(artifacts::Command),
     Eval(eval::Args),
     Bench(bench::Args),
     Redact(redact::Args),
@@ -139,10 +144,11 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.global.color.choose();
     let json = cli.command.wants_json();
+    let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_)));
     match start(cli) {
         Ok(code) => ExitCode::from(code),
         Err(err) => {
-            report(&err, json);
+            report(&err, json, lines);
             ExitCode::from(err.code().class().exit_code())
         }
     }
@@ -164,6 +170,7 @@ impl Command {
             Self::Eval(it) => it.json,
             Self::Bench(it) => it.json,
             Self::Settings(it) => it.wants_json(),
+            Self::Artifacts(it) => it.wants_json(),
             // Its stdout may be the HAR.
             Self::Redact(it) => it.json && it.to_file(),
             Self::Recipe(_)
@@ -214,6 +221,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Bench(args) => bench::run(&args).await,
             Command::Redact(args) => redact::run(args, global),
             Command::Doctor(args) => doctor::run(args, global).await,
+            Command::Artifacts(command) => artifacts::run(command, global),
             Command::Settings(command) => settings::run(command, global),
             Command::Completions(args) => Ok(completions::run(&args)),
             Command::Man(args) => man::run(&args),
@@ -229,18 +237,24 @@ fn printable(text: &str) -> String {
         .collect()
 }
 
-/// `error: message`, then the hint; as JSON on stdout where the command was asked for JSON.
-fn report(err: &Error, json: bool) {
+/// `error: message`, then the hint; as JSON on stdout where the command was asked for JSON, on one line where it prints lines.
+fn report(err: &Error, json: bool, lines: bool) {
     let message = printable(&err.to_string());
     let hint = err.hint_text().map(printable);
     if json {
-        wire::out(&serde_json::json!({
+        let mut it = serde_json::json!({
             "success": false,
             "error_code": err.code().as_str(),
             "error": message,
             "hint": hint,
             "retryable": err.code().retryable(),
-        }));
+        });
+        if lines {
+            it["event"] = "error".into();
+            wire::event(&it.to_string());
+        } else {
+            wire::out(&it);
+        }
     }
     let red = anstyle::AnsiColor::Red.on_default().bold();
     wire::say(&format!("{red}error{red:#}: {message} [{}]", err.code()));

@@ -11,7 +11,7 @@ use crate::{
     egress::EgressPolicy,
     error::{Code, Error, Result},
     model::Client,
-    pipeline::{BrowserPool, Cx, OnStage, Pacer},
+    pipeline::{BrowserPool, Cx, OnStage, Pacer, Redo},
     recipe::registry::Registry,
     settings::{Home, Settings},
     stages::rank,
@@ -74,7 +74,12 @@ pub fn check(settings: &Settings) -> Result<()> {
 }
 
 /// Everything learning needs. Fails with what the settings of egress and model fail with.
-pub fn learning(place: &Place, force: bool, delay: Duration, on_stage: OnStage) -> Result<Arc<Cx>> {
+pub fn learning(
+    place: &Place,
+    redo: Option<Redo>,
+    delay: Duration,
+    on_stage: OnStage,
+) -> Result<Arc<Cx>> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     let offline = place.settings.egress.no_network;
     let model = if offline { None } else { Client::new(&place.settings.model)? };
@@ -87,7 +92,7 @@ pub fn learning(place: &Place, force: bool, delay: Duration, on_stage: OnStage) 
         policy,
         pacer: Pacer::new(delay),
         model: model.map(|it| Box::new(it) as _),
-        force,
+        redo,
         on_stage,
     }))
 }
@@ -105,6 +110,11 @@ pub fn out<T: Serialize>(value: &T) {
     if let Ok(text) = serde_json::to_string_pretty(value) {
         line(&harmless(text));
     }
+}
+
+/// One JSON document that is one line, on stdout.
+pub fn event(json: &str) {
+    line(&harmless(json.to_owned()));
 }
 
 /// JSON escapes the control characters of ASCII alone; terminals obey those after DEL as well. They can only stand in strings.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     fresh::{Freshness, look},
@@ -57,14 +57,23 @@ pub struct Cx {
     pub pacer: Pacer,
     /// Asked where the heuristics cannot tell; `None` when none is configured, or offline.
     pub model: Option<Box<dyn Model>>,
-    /// Redo every stage.
-    pub force: bool,
+    /// Redo what is finished.
+    pub redo: Option<Redo>,
     /// Told of each stage as it begins.
     pub on_stage: OnStage,
 }
 
+/// What is done again although it is fresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redo {
+    /// Every stage, recordings too; a person's choice is forgotten.
+    All,
+    /// This stage and all after it.
+    From(Stage),
+}
+
 /// How a task ended.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Learned {
     pub task_id: String,
     pub name: String,
@@ -83,13 +92,13 @@ pub struct Learned {
     /// The first recording, milliseconds.
     pub browser_ms: u64,
     /// The transport a verified recipe uses.
-    pub transport: Option<&'static str>,
+    pub transport: Option<String>,
     /// The model that was asked, in this run or an earlier one.
     pub model: Option<ModelUse>,
 }
 
 /// What a model was used for.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ModelUse {
     /// `provider/name`.
     pub name: String,
@@ -122,21 +131,22 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
         choice: None,
         paid: Paid::default(),
     };
-    if cx.force {
+    if cx.redo.is_some() {
         folder.forget_journal()?;
-    } else {
+    }
+    if cx.redo != Some(Redo::All) {
         run.choice = StoredTask::read(&folder, &task.id)?.and_then(|it| it.choice);
     }
     StoredTask::new(task, run.choice.clone())?.write(&folder)?;
     let mut lost = false;
-    let reject = match run.stages(cx.force, None).await {
+    let reject = match run.stages(cx.redo, None).await {
         Err(err) if err.code() == Code::LiveValuesLost => {
             // The one case in which a finished recording is made again; not when making it changed something.
             if run.made_a_change()? {
                 return Err(err.hint("the session changed something, so it is not recorded again; learn from another one"));
             }
             lost = true;
-            run.stages(cx.force, Some(Stage::Record)).await?
+            run.stages(cx.redo, Some(Stage::Record)).await?
         }
         other => other?,
     };
@@ -187,8 +197,14 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Goes through the table. `redo` forces that one stage although it is fresh.
-    async fn stages(&mut self, force: bool, redo: Option<Stage>) -> Result<Option<Reject>> {
+    /// Goes through the table. `lost` is one more stage that is done again although it is fresh.
+    async fn stages(&mut self, redo: Option<Redo>, lost: Option<Stage>) -> Result<Option<Reject>> {
+        let again = |stage| match redo {
+            _ if lost == Some(stage) => true,
+            Some(Redo::All) => true,
+            Some(Redo::From(first)) => stage >= first,
+            None => false,
+        };
         self.hashes.clear();
         self.ran.clear();
         self.reused.clear();
@@ -197,7 +213,7 @@ impl Run<'_> {
                 Some(it) if spec.stage == Stage::Analyze => it.selection.sha256(),
                 _ => self.task.settings_sha256(spec.stage, &self.cx.settings),
             };
-            let fresh = if force || redo == Some(spec.stage) {
+            let fresh = if again(spec.stage) {
                 Freshness::Missing
             } else {
                 look(self.folder, spec, &self.hashes, &settings)?
@@ -209,7 +225,7 @@ impl Run<'_> {
                 }
                 Freshness::Broken(err) => return Err(err),
                 Freshness::Missing | Freshness::Stale(_) => {
-                    if spec.stage == Stage::Record && !force {
+                    if spec.stage == Stage::Record && redo != Some(Redo::All) {
                         self.may_record_again()?;
                     }
                     (self.cx.on_stage)(self.task, spec.stage);
@@ -474,7 +490,7 @@ impl Run<'_> {
         };
         let stamp = Stamp {
             source_url,
-            stage: spec.stage.as_str(),
+            stage: spec.stage.as_str().into(),
             stage_version: spec.version,
             inputs: self.inputs(spec),
             settings_sha256,
@@ -562,7 +578,7 @@ impl Run<'_> {
         out.recipe = Some(path);
         out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
         out.reason = report.reason;
-        out.transport = report.verified.then(|| report.transport.as_str());
+        out.transport = report.verified.then(|| report.transport.as_str().to_owned());
         Ok(out)
     }
 }

@@ -1,10 +1,12 @@
 //! The stage table, freshness, and the driver that learns one task.
 
 mod choose;
+pub mod finished;
 pub mod fresh;
 mod learn;
 mod pacer;
 mod publish;
+mod rebuild;
 mod reverify;
 mod sessions;
 mod stored;
@@ -14,8 +16,9 @@ pub mod task;
 mod world;
 
 pub use choose::{Wish, choose};
-pub use learn::{Cx, Learned, OnStage, learn};
+pub use learn::{Cx, Learned, OnStage, Redo, learn};
 pub use pacer::Pacer;
+pub use rebuild::rebuild;
 pub use reverify::{Reverified, reverify};
 pub use sessions::Sessions;
 pub use stored::StoredTask;

@@ -129,6 +129,16 @@ impl StoredTask {
         folder.put_entry(&bytes)
     }
 
+    pub fn name(&self) -> &RecipeName {
+        &self.entry.name
+    }
+
+    /// The host that a live recording opens first.
+    pub fn host(&self) -> Option<String> {
+        let Recorded::Live { url, .. } = &self.entry.source else { return None };
+        url::Url::parse(url).ok()?.host_str().map(str::to_owned)
+    }
+
     /// Whether a recipe with this task sentence was made from it.
     pub fn is_about(&self, sentence: &str) -> bool {
         self.entry.task == sentence

@@ -1,11 +1,11 @@
 //! The stages as a table: order, effect, what each reads and writes.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::artifacts::kinds::Kind;
 
 /// One step of learning; its verb is also its function and file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     Record,

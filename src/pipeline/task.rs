@@ -96,6 +96,12 @@ impl Task {
         self.examples.get(i).cloned().unwrap_or_default()
     }
 
+    /// The host that a live recording opens first.
+    pub fn host(&self) -> Option<String> {
+        let Source::Live { url, .. } = &self.source else { return None };
+        url::Url::parse(url).ok()?.host_str().map(str::to_owned)
+    }
+
     /// The task sentence for a person: this example's values filled in.
     pub fn filled(&self, values: &BTreeMap<String, String>) -> String {
         fill(&self.sentence, values)

@@ -51,7 +51,7 @@ fn put<A: Artifact>(folder: &TaskFolder, stage: Stage, version: u32, settings: &
     let inputs = upstream(stage).into_iter().map(|it| (it.0.as_str().to_owned(), it.1)).collect();
     let stamp = Stamp {
         source_url: String::new(),
-        stage: stage.as_str(),
+        stage: stage.as_str().into(),
         stage_version: version,
         inputs,
         settings_sha256: settings.to_owned(),

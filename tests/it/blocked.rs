@@ -17,7 +17,7 @@ fn a_hostile_page_reaches_nothing() {
     );
     let manifest = home.path().join("hostile.yaml");
     let manifest = manifest.to_str().unwrap();
-    let (_, report) = home.json(&[
+    let (_, report) = home.batch(&[
         "recipe",
         "learn-batch",
         "--manifest",

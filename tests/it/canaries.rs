@@ -20,7 +20,7 @@ use base64::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Home, has_chromium, write};
+use crate::support::{Home, batch_report, has_chromium, write};
 
 const COUNT: usize = 64;
 
@@ -463,8 +463,12 @@ fn no_canary_leaves_a_live_session() {
         let out = command(args).output().unwrap();
         hunt.through(&format!("stdout of {args:?}"), &out.stdout, &mut caught);
         hunt.through(&format!("stderr of {args:?}"), &out.stderr, &mut caught);
-        serde_json::from_slice(&out.stdout)
-            .unwrap_or_else(|_| json!(String::from_utf8_lossy(&out.stderr)))
+        let text = String::from_utf8_lossy(&out.stdout);
+        let events = || batch_report(&text);
+        serde_json::from_str(&text)
+            .ok()
+            .or_else(events)
+            .unwrap_or_else(|| json!(String::from_utf8_lossy(&out.stderr)))
     };
     let report = run(&[&learn[..], &["--resume"]].concat());
     let entry = &report["entries"][0];

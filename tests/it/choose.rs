@@ -355,7 +355,7 @@ fn live_tasks_by_their_id_alone() {
     write(&home.path().join("config.toml"), "[decision]\nmin_confidence_bp = 10001\n");
     let at = ["--test-host", &web.test_host, "--json"];
     let learn = ["recipe", "learn-batch", "--manifest", manifest.to_str().unwrap()];
-    let (_, report) = home.json(&[&learn[..], &at].concat());
+    let (_, report) = home.batch(&[&learn[..], &at].concat());
     let reasons: Vec<&Value> =
         report["entries"].as_array().unwrap().iter().map(|it| &it["reason"]).collect();
     assert_eq!(reasons, ["ambiguous", "mutation"], "{report}");
@@ -371,7 +371,7 @@ fn live_tasks_by_their_id_alone() {
         (&json!("in_page_fetch"), &json!(false))
     );
     // The batch, learned again, keeps it.
-    let (_, report) = home.json(&[&learn[..], &at, &["--resume"]].concat());
+    let (_, report) = home.batch(&[&learn[..], &at, &["--resume"]].concat());
     assert_eq!(report["entries"][0]["ran"], json!([]), "{report}");
     assert_eq!(report["entries"][0]["outcome"], "verified");
 

@@ -6,6 +6,7 @@
     reason = "tests fail by panicking and say what they skip"
 )]
 
+mod batch;
 mod bench;
 mod blocked;
 mod canaries;

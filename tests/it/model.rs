@@ -10,7 +10,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Home, Web, write};
+use crate::support::{Home, Web, batch_report, write};
 
 const KEY: &str = "Zk3vQ9xT7bLm2pWc8RfYhN4s-test-key";
 
@@ -129,7 +129,8 @@ fn run(home: &Home, args: &[&str]) -> (i32, Value, String) {
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     let err = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(!text.contains(KEY) && !err.contains(KEY), "{text}{err}");
-    let value = serde_json::from_str(&text).unwrap_or_else(|_| json!(text));
+    let value = serde_json::from_str(&text).ok().or_else(|| batch_report(&text));
+    let value = value.unwrap_or_else(|| json!(text));
     (out.status.code().unwrap_or(-1), value, err)
 }
 

@@ -55,7 +55,7 @@ fn learns_survives_a_kill_and_serves() {
     // Begun work is not started over by accident.
     assert_eq!(home.run(&batch).status.code(), Some(2));
 
-    let (code, report) = home.json(&[&batch[..], &["--resume"]].concat());
+    let (code, report) = home.batch(&[&batch[..], &["--resume"]].concat());
     assert_eq!(code, 0, "{report}");
     let entries = report["entries"].as_array().unwrap();
     assert_eq!(entries.len(), EXPECTED.len());
@@ -151,7 +151,7 @@ fn one_weight_reruns_rank_only(home: &Home, batch: &[&str]) {
     assert_eq!(stage("record"), "fresh");
     assert!(stage("rank").contains("settings changed"), "{}", stage("rank"));
 
-    let (code, report) = home.json(&[batch, &["--resume"]].concat());
+    let (code, report) = home.batch(&[batch, &["--resume"]].concat());
     assert_eq!(code, 0, "{report}");
     for entry in report["entries"].as_array().unwrap() {
         for stage in entry["ran"].as_array().unwrap() {
@@ -163,7 +163,7 @@ fn one_weight_reruns_rank_only(home: &Home, batch: &[&str]) {
         assert_eq!(entry["ran"][0], "rank", "{entry}");
     }
     // And then nothing at all.
-    let (_, report) = home.json(&[batch, &["--resume"]].concat());
+    let (_, report) = home.batch(&[batch, &["--resume"]].concat());
     let idle = report["entries"]
         .as_array()
         .unwrap()

@@ -44,6 +44,15 @@ impl Home {
         (out.status.code().unwrap_or(-1), value)
     }
 
+    /// Runs `learn-batch --json`: its totals, with what each task came to in `entries`, in the order of the manifest.
+    pub fn batch(&self, args: &[&str]) -> (i32, Value) {
+        let out = self.run(args);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        let report = batch_report(&String::from_utf8_lossy(&out.stdout));
+        let report = report.unwrap_or_else(|| panic!("{args:?}: no totals\n{said}"));
+        (out.status.code().unwrap_or(-1), report)
+    }
+
     /// A recipe written by hand.
     pub fn recipe(&self, name: &str, yaml: &str) {
         let folder = self.path().join("recipes");
@@ -60,6 +69,25 @@ impl Home {
             .map(|it| (it.file_name().into_string().unwrap(), std::fs::read(it.path()).unwrap()))
             .collect()
     }
+}
+
+/// What the events of a batch say: its totals, with what each task came to in `entries`.
+pub fn batch_report(events: &str) -> Option<Value> {
+    let mut entries = std::collections::BTreeMap::new();
+    let mut totals = None;
+    for line in events.lines() {
+        let mut event: Value = serde_json::from_str(line).ok()?;
+        match event["event"].as_str()? {
+            "task_finished" => {
+                entries.insert(event["position"].as_u64()?, event["entry"].take());
+            }
+            "batch_finished" => totals = Some(event),
+            _ => {}
+        }
+    }
+    let mut out = totals?;
+    out["entries"] = entries.into_values().collect();
+    Some(out)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a user's own file")]

@@ -14,7 +14,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (4, &["runner", "browser", "har", "model"]),
     (3, &["transport", "redact"]),
     (2, &["egress", "artifacts"]),
-    (1, &["recipe", "shape"]),
+    (1, &["recipe", "shape", "state"]),
     (0, &["error", "files", "ids", "settings"]),
 ];
 

@@ -1,0 +1,145 @@
+//! What a batch tells as it goes: to the database, to a script, to the terminal.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::{
+    events::Event,
+    report::{Entry, Totals},
+};
+use crate::{
+    error::{Code, Result},
+    pipeline::{Stage, Task},
+    state::{Ending, Finished, Span, State, Status, now_ms},
+};
+
+/// Told of each event, in order of what happens to one task.
+pub type OnEvent = Box<dyn Fn(&Event<'_>) + Send + Sync>;
+
+/// Shared by the tasks of a batch.
+pub struct Board {
+    state: Arc<State>,
+    on_event: OnEvent,
+    running: Mutex<BTreeMap<String, Running>>,
+}
+
+struct Running {
+    began_ms: i64,
+    attempt: u32,
+    stage: Option<(Stage, i64)>,
+    spans: Vec<Span>,
+}
+
+impl Board {
+    pub fn new(state: Arc<State>, on_event: OnEvent) -> Self {
+        Self { state, on_event, running: Mutex::default() }
+    }
+
+    pub fn tell(&self, event: &Event<'_>) {
+        (self.on_event)(event);
+    }
+
+    /// An attempt begins. Fails with `ARTIFACT_IO`.
+    pub fn begin(&self, task: &Task, attempt: u32) -> Result<()> {
+        let now = now_ms();
+        self.state.begin(task.id.as_str(), attempt, now)?;
+        let running = Running { began_ms: now, attempt, stage: None, spans: Vec::new() };
+        self.lock().insert(task.id.to_string(), running);
+        self.tell(&Event::TaskStarted {
+            task_id: task.id.as_str(),
+            name: task.name.as_str(),
+            attempt,
+        });
+        Ok(())
+    }
+
+    /// A stage of a running task begins.
+    pub fn stage(&self, task: &Task, stage: Stage) {
+        let now = now_ms();
+        let task_id = task.id.as_str();
+        let before = self.lock().get_mut(task_id).and_then(|it| it.turn(task_id, Some(stage), now));
+        self.tell_of_end(task_id, before, now);
+        let status = if stage.is_record() { Status::Recording } else { Status::Analyzing };
+        // Where a task stands is for people; the task itself does not depend on it.
+        if stage.is_record() || before.is_some_and(|it| it.0.is_record()) {
+            let _ = self.state.set(task_id, status);
+        }
+        self.tell(&Event::StageStarted { task_id, stage });
+    }
+
+    /// An attempt that is followed by another. Fails with `ARTIFACT_IO`.
+    pub fn retry(&self, task: &Task, code: Code, in_ms: u64) -> Result<()> {
+        let now = now_ms();
+        let task_id = task.id.as_str();
+        let Some((_, attempt, spans)) = self.stop(task_id, now) else { return Ok(()) };
+        let ending = Ending {
+            status: Status::Pending,
+            why: Some(code.as_str().to_owned()),
+            at_ms: now,
+            entry: String::new(),
+        };
+        self.state.end(task_id, &ending, None, &spans)?;
+        self.tell(&Event::TaskRetried { task_id, attempt, error_code: code, in_ms });
+        Ok(())
+    }
+
+    /// The task has ended. Fails with `ARTIFACT_IO`.
+    pub fn end(
+        &self,
+        position: usize,
+        task: &Task,
+        entry: &Entry,
+        finished: Option<&Finished>,
+    ) -> Result<()> {
+        let now = now_ms();
+        let task_id = task.id.as_str();
+        let (began, _, spans) = self.stop(task_id, now).unwrap_or((now, 0, Vec::new()));
+        self.state.end(task_id, &entry.ending(now), finished, &spans)?;
+        self.tell(&Event::TaskFinished { position, ms: Some(now - began), entry });
+        Ok(())
+    }
+
+    /// A task that an earlier run finished.
+    pub fn recalled(&self, position: usize, entry: &Entry) {
+        self.tell(&Event::TaskFinished { position, ms: None, entry });
+    }
+
+    /// The batch has ended.
+    pub fn close(&self, began_ms: i64, totals: &Totals) {
+        self.tell(&Event::BatchFinished { ms: now_ms() - began_ms, totals });
+    }
+
+    fn stop(&self, task_id: &str, now: i64) -> Option<(i64, u32, Vec<Span>)> {
+        let mut it = self.lock().remove(task_id)?;
+        let last = it.turn(task_id, None, now);
+        self.tell_of_end(task_id, last, now);
+        Some((it.began_ms, it.attempt, it.spans))
+    }
+
+    fn tell_of_end(&self, task_id: &str, ended: Option<(Stage, i64)>, now: i64) {
+        if let Some((stage, began)) = ended {
+            self.tell(&Event::StageFinished { task_id, stage, ms: now - began });
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Running {
+    /// Goes over to another stage, or none; the one that ends with that, and when it began.
+    fn turn(&mut self, task_id: &str, to: Option<Stage>, now: i64) -> Option<(Stage, i64)> {
+        let before = std::mem::replace(&mut self.stage, to.map(|it| (it, now)))?;
+        self.spans.push(Span {
+            task_id: task_id.to_owned(),
+            attempt: self.attempt,
+            stage: before.0.as_str().to_owned(),
+            began_ms: before.1,
+            ended_ms: now,
+        });
+        Some(before)
+    }
+}

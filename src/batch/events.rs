@@ -1,0 +1,68 @@
+//! What happens in a batch, as it happens: names and fields that scripts may rely on.
+
+use serde::Serialize;
+
+use super::report::{Entry, Totals};
+use crate::{error::Code, pipeline::Stage, state::now_ms};
+
+/// One line of `learn-batch --json`. Fields may be added, none is renamed or removed.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event<'a> {
+    BatchStarted {
+        manifest: &'a str,
+        tasks: usize,
+        /// Finished by an earlier run, and left alone.
+        finished: usize,
+    },
+    TaskStarted {
+        task_id: &'a str,
+        name: &'a str,
+        /// From 1.
+        attempt: u32,
+    },
+    StageStarted {
+        task_id: &'a str,
+        stage: Stage,
+    },
+    StageFinished {
+        task_id: &'a str,
+        stage: Stage,
+        ms: i64,
+    },
+    /// It failed with something that may pass, and is tried again.
+    TaskRetried {
+        task_id: &'a str,
+        attempt: u32,
+        error_code: Code,
+        in_ms: u64,
+    },
+    TaskFinished {
+        /// In the manifest, from 0.
+        position: usize,
+        /// Absent when an earlier run finished it.
+        ms: Option<i64>,
+        entry: &'a Entry,
+    },
+    BatchFinished {
+        ms: i64,
+        #[serde(flatten)]
+        totals: &'a Totals,
+    },
+}
+
+/// An event with its time.
+#[derive(Serialize)]
+struct Line<'a> {
+    /// Milliseconds since 1970.
+    at_ms: i64,
+    #[serde(flatten)]
+    event: &'a Event<'a>,
+}
+
+impl Event<'_> {
+    /// One line of JSON, without the line break.
+    pub fn line(&self) -> String {
+        serde_json::to_string(&Line { at_ms: now_ms(), event: self }).unwrap_or_default()
+    }
+}

@@ -1,0 +1,243 @@
+//! `commis artifacts`
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use clap::Subcommand;
+use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
+use rayon::prelude::*;
+use serde_json::json;
+
+use super::{
+    Global, debug,
+    wire::{self, clean},
+};
+use crate::{
+    artifacts::{kinds::Kind, migrate::migrate, retention::Finding, store::Store},
+    error::{Code, Error, Result},
+    ids::TaskId,
+    pipeline::{STAGES, rebuild},
+    state::{State, Status, now_ms},
+};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// List the tasks and where they stand
+    Ls {
+        /// Those alone that stand so: pending, recording, analyzing, verified, draft, needs_selection, non_recipeable, failed
+        #[arg(long, value_parser = status)]
+        status: Option<Status>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print one artifact of a task, whole
+    ///
+    /// Example: commis artifacts show shop-search verify
+    Show {
+        /// A task's id; a recipe's name is enough where it is unique
+        task: String,
+        /// The stage that wrote it: record, rank, analyze, validate, minimize, verify, …
+        #[arg(value_parser = super::learn::stage)]
+        stage: crate::pipeline::Stage,
+    },
+    /// Bring recordings that an earlier commis wrote to this one's schema
+    Migrate {
+        /// Tasks (default: all)
+        tasks: Vec<String>,
+    },
+    /// Remove the artifacts of tasks that nobody has worked on for a while, and folders that are no tasks
+    ///
+    /// Recipes stay, and so does what is being worked on.
+    Prune {
+        /// Older than this (default: [artifacts] retention_days in the settings)
+        #[arg(long, value_name = "N")]
+        days: Option<u32>,
+        /// Say what would go, and let it be
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Read every artifact, and check every hash and every file mode
+    ///
+    /// Exit code 1 when something is not as it was written.
+    Verify {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl Command {
+    pub fn wants_json(&self) -> bool {
+        matches!(self, Self::Ls { json: true, .. } | Self::Verify { json: true })
+    }
+}
+
+fn status(text: &str) -> std::result::Result<Status, String> {
+    Status::ALL.iter().copied().find(|it| it.as_str() == text).ok_or_else(|| {
+        let names: Vec<&str> = Status::ALL.iter().map(|it| it.as_str()).collect();
+        format!("it is one of {}", names.join(", "))
+    })
+}
+
+pub fn run(command: Command, global: &Global) -> Result<u8> {
+    let (home, settings) = wire::read(global)?;
+    let store = Store::new(home.artifacts);
+    match command {
+        Command::Ls { status, json } => ls(&store, status, json),
+        Command::Show { task, stage } => show(&store, &task, stage),
+        Command::Migrate { tasks } => migrate_all(&store, &tasks),
+        Command::Prune { days, dry_run } => {
+            let days = days.unwrap_or(settings.artifacts.retention_days);
+            let gone = prune(&store, days, &[], dry_run)?;
+            let verb = if dry_run { "would be removed" } else { "removed" };
+            for it in &gone {
+                wire::line(it.as_str());
+            }
+            wire::say(&format!("{} tasks {verb}", gone.len()));
+            Ok(0)
+        }
+        Command::Verify { json } => verify(&store, json),
+    }
+}
+
+/// Everything that is known, and everything that has a folder. Tasks that a process which is gone has left count as pending.
+fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
+    let state = State::open(store.root())?;
+    rebuild(store, &state)?;
+    let mut rows = state.tasks()?;
+    for it in &mut rows {
+        if it.status.is_under_way() && !store.is_busy(&TaskId::parse(&it.task_id)?)? {
+            it.status = Status::Pending;
+        }
+    }
+    rows.retain(|it| wanted.is_none_or(|status| it.status == status));
+    if json {
+        wire::out(&rows);
+        return Ok(0);
+    }
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY);
+    table.set_header(["task", "status", "why", "manifest", "attempts", "ended"]);
+    let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
+    for it in rows {
+        *counts.entry(it.status).or_default() += 1;
+        table.add_row([
+            it.task_id,
+            it.status.as_str().to_owned(),
+            clean(it.why.as_deref().unwrap_or_default()),
+            clean(&it.manifest),
+            it.attempts.to_string(),
+            it.ended_ms
+                .and_then(|it| jiff::Timestamp::from_millisecond(it).ok())
+                .map(|it| it.strftime("%Y-%m-%d %H:%M").to_string())
+                .unwrap_or_default(),
+        ]);
+    }
+    wire::line(&table.to_string());
+    let counts: Vec<String> = counts.iter().map(|(it, n)| format!("{n} {}", it.told())).collect();
+    wire::line(&counts.join(", "));
+    Ok(0)
+}
+
+fn show(store: &Store, task: &str, stage: crate::pipeline::Stage) -> Result<u8> {
+    let id = debug::find(store, task)?;
+    let kind = STAGES.iter().find(|it| it.stage == stage).map(|it| it.writes);
+    let folder = store.peek(&id)?;
+    let envelope = match (&folder, kind) {
+        (Some(folder), Some(kind)) => folder.envelope(kind)?,
+        _ => None,
+    };
+    let envelope = envelope.ok_or_else(|| {
+        Error::new(
+            Code::ArtifactMissing,
+            format!("{id} has no intact artifact of {}", stage.as_str()),
+        )
+        .hint("`commis recipe debug --task-id` shows how far it came")
+    })?;
+    wire::out(&envelope);
+    Ok(0)
+}
+
+fn migrate_all(store: &Store, tasks: &[String]) -> Result<u8> {
+    let tasks = if tasks.is_empty() {
+        store.tasks()?
+    } else {
+        tasks.iter().map(|it| debug::find(store, it)).collect::<Result<_>>()?
+    };
+    let mut n = 0;
+    for id in tasks {
+        let folder = store.task(&id)?;
+        for &kind in Kind::ALL {
+            if migrate(&folder, kind)? {
+                n += 1;
+                wire::line(&format!("{id}/{}", kind.file()));
+            }
+        }
+    }
+    wire::say(&format!("{n} artifacts migrated"));
+    Ok(0)
+}
+
+/// Removes tasks that are older, and folders that hold none; which they were. Those in `spared` stay, and those that are being
+/// worked on. Fails with `ARTIFACT_IO`.
+pub fn prune(store: &Store, days: u32, spared: &[TaskId], dry_run: bool) -> Result<Vec<TaskId>> {
+    let state = State::open(store.root())?;
+    // What the database does not know is an orphan only if its folder does not say what it is either.
+    rebuild(store, &state)?;
+    let now = UNIX_EPOCH + Duration::from_millis(now_ms().max(0) as u64);
+    let gone = old(store, &state, days, spared, now)?;
+    if dry_run {
+        return Ok(gone);
+    }
+    store.sweep_gone()?;
+    let mut out = Vec::new();
+    for id in gone {
+        if store.remove(&id)? {
+            state.forget(id.as_str())?;
+            out.push(id);
+        }
+    }
+    Ok(out)
+}
+
+fn old(
+    store: &Store,
+    state: &State,
+    days: u32,
+    spared: &[TaskId],
+    now: SystemTime,
+) -> Result<Vec<TaskId>> {
+    let known: std::collections::BTreeSet<String> =
+        state.tasks()?.into_iter().map(|it| it.task_id).collect();
+    let spared: std::collections::BTreeSet<&TaskId> = spared.iter().collect();
+    let mut out = Vec::new();
+    for id in store.tasks()? {
+        let limit = if known.contains(id.as_str()) { DAY * days } else { DAY.min(DAY * days) };
+        if !spared.contains(&id) && store.is_older(&id, limit, now)? && !store.is_busy(&id)? {
+            out.push(id);
+        }
+    }
+    Ok(out)
+}
+
+fn verify(store: &Store, json: bool) -> Result<u8> {
+    let tasks = store.tasks()?;
+    let mut found = store.examine_root()?;
+    let each: Vec<Vec<Finding>> =
+        tasks.par_iter().map(|it| store.examine(it)).collect::<Result<_>>()?;
+    found.extend(each.into_iter().flatten());
+    if json {
+        wire::out(&json!({"tasks": tasks.len(), "findings": found}));
+    } else {
+        for it in &found {
+            wire::line(&clean(&format!("{}: {}", it.file, it.what)));
+        }
+        wire::say(&format!("{} tasks read, {} findings", tasks.len(), found.len()));
+    }
+    Ok(u8::from(!found.is_empty()))
+}
