@@ -56,7 +56,9 @@ impl Dir {
     pub fn read(&self, name: &str, max: usize) -> Result<Option<Vec<u8>>> {
         let Some(file) = self.open_file(name)? else { return Ok(None) };
         let mut out = Vec::new();
-        file.take(max as u64 + 1).read_to_end(&mut out).map_err(|err| trouble("read", &self.shown(name), err))?;
+        file.take(max as u64 + 1)
+            .read_to_end(&mut out)
+            .map_err(|err| trouble("read", &self.shown(name), err))?;
         if out.len() > max {
             return Err(Error::new(
                 Code::ArtifactIo,
@@ -243,15 +245,19 @@ impl Dir {
         Ok(out)
     }
 
-    /// Takes the folder's lock until the returned value is dropped or the process ends; `None` when another process has it.
+    /// Takes the folder's lock until the returned value is dropped or the process ends; `None` when another process has it, or
+    /// the folder was removed.
     pub fn try_lock(&self) -> Result<Option<Lock>> {
         self.flock(FlockOperation::NonBlockingLockExclusive)
     }
 
     fn flock(&self, how: FlockOperation) -> Result<Option<Lock>> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.fd, ".", flags, Mode::empty())
-            .map_err(|err| trouble("open folder", &self.shown, err))?;
+        let fd = match rustix::fs::openat(&self.fd, ".", flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(err) => return Err(trouble("open folder", &self.shown, err)),
+        };
         match rustix::fs::flock(&fd, how) {
             Ok(()) => Ok(Some(Lock(fd))),
             Err(Errno::WOULDBLOCK) => Ok(None),

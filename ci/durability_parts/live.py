@@ -107,6 +107,13 @@ class Batch:
         assert all(n == 2 for n in self.web.page_loads().values()), self.web.page_loads()
         shutil.rmtree(home)
 
+    def patience(self):
+        """Seconds until the kill: any moment as likely as another, or early ones more so, which cost less."""
+        first, last = 0.02, self.takes / 2
+        if self.random.random() < 0.5:
+            return self.random.uniform(first, last)
+        return first * (last / first) ** self.random.random()
+
     def until_done(self, kills):
         """One batch, killed until a run gets to its end or so many kills were made."""
         home, before, run = tempfile.mkdtemp(dir=self.scratch), None, 0
@@ -118,7 +125,7 @@ class Batch:
             child = self.start(home)
             last = self.count["kills"] >= kills
             try:
-                code = child.wait(300 if last else self.random.uniform(0.02, self.takes / 2))
+                code = child.wait(300 if last else self.patience())
             except subprocess.TimeoutExpired:
                 child.kill()
                 code = child.wait()
@@ -135,6 +142,8 @@ class Batch:
                 self.note("failed", f"{where}: {code} {self.said()}")
                 break
             self.count["kills"] += 1
+            if self.count["kills"] % 50 == 0:
+                print(f"  so far: {self.count['kills']} kills, {self.count['batches']} batches, {len(self.notes)} complaints", flush=True)
             before = now
         self.count["batches"] += 1
         if now.temps:
@@ -152,8 +161,6 @@ def main(binary, scratch, long):
         batch.undisturbed()
         while batch.count["kills"] < kills:
             batch.until_done(kills)
-            if batch.count["batches"] % 20 == 0:
-                print(f"  so far: {batch.count['kills']} kills in {batch.count['batches']} batches, {len(batch.notes)} complaints", flush=True)
     finally:
         batch.web.end()
     print(f"  seed {seed}: " + ", ".join(f"{it} {n}" for it, n in batch.count.items()))

@@ -64,7 +64,7 @@ class Look:
         for folder, folders, files in os.walk(home):
             self.mode(folder, 0o700)
             # A copy that a takeover had not finished, or a folder that was relieved: it is nobody's.
-            for it in [it for it in folders if it.startswith(".taken-")]:
+            for it in [it for it in folders if it.startswith((".taken-", ".gone-"))]:
                 self.temps.append(os.path.join(folder, it))
                 folders.remove(it)
             for name in files:

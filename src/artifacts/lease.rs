@@ -31,6 +31,8 @@ const STALE: Duration = Duration::from_secs(60);
 /// Before a task's id: the folder that is to take the place of its folder, then the one whose place was taken. No task id
 /// begins with a dot.
 const TAKEN: &str = ".taken-";
+/// Before a task's id: a folder that is being removed, whoever has it locked.
+const GONE: &str = ".gone-";
 /// How often the folder may be exchanged while it is being opened.
 const TRIES: usize = 5;
 
@@ -47,28 +49,28 @@ impl Lease {
     pub fn take(root: Dir, id: &TaskId) -> Result<Self> {
         for _ in 0..TRIES {
             let dir = root.make_folder(id.as_str())?;
-            if let Some(lock) = dir.try_lock()? {
-                // It may have been exchanged between the two.
-                if root.holds(id.as_str(), &dir)? {
-                    return Self::begin(root, id, dir, lock);
-                }
-            } else {
-                let holder = Holder::of(&dir);
-                if !holder.as_ref().is_some_and(Holder::stands_still) {
-                    return Err(busy(id, holder.as_ref()));
-                }
-                match take_over(&root, id, &dir)? {
-                    Some((dir, lock)) => return Self::begin(root, id, dir, lock),
-                    None => return Err(busy(id, holder.as_ref())),
-                }
+            let lock = dir.try_lock()?;
+            // It may have been exchanged while it was opened.
+            if !root.holds(id.as_str(), &dir)? {
+                continue;
             }
+            if let Some(lock) = lock {
+                return Self::begin(root, id, dir, lock);
+            }
+            let holder = Holder::of(&dir);
+            if holder.as_ref().is_some_and(Holder::stands_still)
+                && let Some((dir, lock)) = take_over(&root, id, &dir)?
+            {
+                return Self::begin(root, id, dir, lock);
+            }
+            return Err(busy(id, holder.as_ref()));
         }
         Err(busy(id, None))
     }
 
     fn begin(root: Dir, id: &TaskId, dir: Dir, lock: Lock) -> Result<Self> {
         dir.sweep()?;
-        sweep_taken(&root, &format!("{TAKEN}{id}"))?;
+        clear(&root, id)?;
         let record = Record::of_this_process();
         let bytes = serde_json::to_vec(&record)
             .map_err(|err| Error::new(Code::Internal, "write the lease as JSON").source(err))?;
@@ -103,40 +105,49 @@ impl Drop for Lease {
     }
 }
 
-/// Removes what crashes left in the root of the store: temporary files, and folders of a takeover.
+/// Removes what crashes of takeovers left in the root of the store.
 pub fn sweep(root: &Dir) -> Result<()> {
-    for name in root.names()?.iter().filter(|it| it.starts_with(TAKEN)) {
-        sweep_taken(root, name)?;
+    for name in root.names()? {
+        let id = name.strip_prefix(TAKEN).or_else(|| name.strip_prefix(GONE));
+        if let Some(Ok(id)) = id.map(TaskId::parse) {
+            clear(root, &id)?;
+        }
     }
     Ok(())
 }
 
-/// One that is locked belongs to a takeover that is going on, or to a sleeper that may yet write into it.
-fn sweep_taken(root: &Dir, name: &str) -> Result<bool> {
-    let Some(left) = root.folder(name)? else { return Ok(true) };
-    let Some(_lock) = left.try_lock()? else { return Ok(false) };
-    if root.holds(name, &left)? {
-        root.remove_folder(name, &left)?;
+/// Removes what a takeover of the task left; false while one is going on: then its folder is locked, and has no lease yet.
+fn clear(root: &Dir, id: &TaskId) -> Result<bool> {
+    let (taken, gone) = (format!("{TAKEN}{id}"), format!("{GONE}{id}"));
+    if let Some(left) = root.folder(&gone)? {
+        root.remove_folder(&gone, &left)?;
+    }
+    let Some(left) = root.folder(&taken)? else { return Ok(true) };
+    let lock = left.try_lock()?;
+    if lock.is_none() && left.touched(FILE)?.is_none() {
+        return Ok(false);
+    }
+    // Half removed it would look like one that is being filled.
+    if root.holds(&taken, &left)? && root.rename(&taken, &gone)? {
+        root.remove_folder(&gone, &left)?;
     }
     Ok(true)
 }
 
 /// Puts a copy of `old` in its place. `None` when another process is at it, or the holder was heard of after all.
 fn take_over(root: &Dir, id: &TaskId, old: &Dir) -> Result<Option<(Dir, Lock)>> {
-    let place = format!("{TAKEN}{id}");
-    if !sweep_taken(root, &place)? {
+    if !clear(root, id)? {
         return Ok(None);
     }
-    let new = root.make_folder(&place)?;
+    let taken = format!("{TAKEN}{id}");
+    let new = root.make_folder(&taken)?;
     // Whoever holds the lock of the folder under this name is the one that takes over.
     let Some(lock) = new.try_lock()? else { return Ok(None) };
-    if !root.holds(&place, &new)? {
-        return Ok(None);
-    }
     let exchanged = copy(old, &new).and_then(|()| {
         let still = root.holds(id.as_str(), old)?
+            && root.holds(&taken, &new)?
             && Holder::of(old).as_ref().is_some_and(Holder::stands_still);
-        if still && !root.exchange(&place, id.as_str())? {
+        if still && !root.exchange(&taken, id.as_str())? {
             return Err(Error::new(
                 Code::TaskBusy,
                 format!("task {id} is held by a process that stands still, and this file system cannot exchange folders"),
@@ -145,14 +156,17 @@ fn take_over(root: &Dir, id: &TaskId, old: &Dir) -> Result<Option<(Dir, Lock)>> 
         }
         Ok(still)
     });
-    if !matches!(exchanged, Ok(true)) {
-        // Best effort: the next that opens the task removes it otherwise.
-        let _ = root.remove_folder(&place, &new);
-        return exchanged.map(|_| None);
+    if matches!(exchanged, Ok(true)) {
+        // What its holder writes between these lands nowhere. Best effort: the next that opens the task does it otherwise.
+        let _ = clear(root, id);
+        return Ok(Some((new, lock)));
     }
-    // What its holder writes between these lands nowhere; what is left of it then is swept when it has ended.
-    let _ = root.remove_folder(&place, old);
-    Ok(Some((new, lock)))
+    if !root.holds(&taken, &new)? {
+        // Somebody took it for a leftover before it was locked.
+        return Ok(None);
+    }
+    let _ = root.remove_folder(&taken, &new);
+    exchanged.map(|_| None)
 }
 
 /// Everything finished, and nothing of the holder's own.

@@ -60,7 +60,11 @@ fn who_holds_it_and_since_when_is_said() {
     drop(held);
     assert_eq!(take(home.path()).unwrap().dir.names().unwrap(), [FILE]);
     let folder = home.path().join("artifacts").join(TASK);
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0, "a lease that was given back is gone");
+    assert_eq!(
+        std::fs::read_dir(folder).unwrap().count(),
+        0,
+        "a lease that was given back is gone"
+    );
 }
 
 #[test]
@@ -155,7 +159,9 @@ fn of_many_that_relieve_one_succeeds_and_nothing_is_lost() {
         });
         let held: Vec<_> = ends.iter().filter_map(|it| it.as_ref().ok()).collect();
         assert_eq!(held.len(), 1);
-        assert!(ends.iter().filter_map(|it| it.as_ref().err()).all(|it| it.code() == Code::TaskBusy));
+        assert!(
+            ends.iter().filter_map(|it| it.as_ref().err()).all(|it| it.code() == Code::TaskBusy)
+        );
         assert_eq!(held[0].dir.read("01_done.json", 9).unwrap().unwrap(), b"done");
         assert!(held[0].check().is_ok());
         assert_eq!(root.names().unwrap(), [TASK]);
@@ -179,6 +185,17 @@ fn what_a_crash_left_of_a_takeover_is_swept_and_what_is_in_use_is_not() {
     root.make_folder(&place).unwrap().write("01_done.json", b"old").unwrap();
     drop(take(home.path()).unwrap());
     assert_eq!(root.names().unwrap(), [TASK]);
+    // Died after the exchange, while the sleeper sleeps on; or when everything in the folder had been removed.
+    for name in [place.clone(), format!("{GONE}{TASK}")] {
+        let relieved = root.make_folder(&name).unwrap();
+        let lock = relieved.try_lock().unwrap();
+        if name == place {
+            relieved.write(FILE, b"{}").unwrap();
+        }
+        sweep(&root).unwrap();
+        assert_eq!(root.names().unwrap(), [TASK]);
+        drop(lock);
+    }
     // Another one is at it.
     let sleeper = Sleeper::new(&root);
     let copy = root.make_folder(&place).unwrap();

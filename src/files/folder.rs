@@ -14,12 +14,17 @@ impl Dir {
     /// The folder of that name in this one, made at 0700 when absent and set to 0700 when it is not. It is on disk with its
     /// name when this returns. Fails with `ARTIFACT_IO`, also when a link or a file stands in the way.
     pub fn make_folder(&self, name: &str) -> Result<Self> {
-        match rustix::fs::mkdirat(&self.fd, name, Mode::RWXU) {
-            Ok(()) => self.sync()?,
-            Err(Errno::EXIST) => {}
-            Err(err) => return Err(trouble("create folder", &self.shown(name), err)),
-        }
-        let dir = self.folder(name)?.ok_or_else(|| self.gone(name))?;
+        let dir = loop {
+            match rustix::fs::mkdirat(&self.fd, name, Mode::RWXU) {
+                Ok(()) => self.sync()?,
+                Err(Errno::EXIST) => {}
+                Err(err) => return Err(trouble("create folder", &self.shown(name), err)),
+            }
+            // Another process may have removed it since.
+            if let Some(it) = self.folder(name)? {
+                break it;
+            }
+        };
         let stat = rustix::fs::fstat(&dir.fd).map_err(|err| trouble("stat", &dir.shown, err))?;
         if Mode::from_raw_mode(stat.st_mode) != Mode::RWXU {
             rustix::fs::fchmod(&dir.fd, Mode::RWXU)
@@ -54,6 +59,15 @@ impl Dir {
             Ok(()) => self.sync().map(|()| true),
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
             Err(err) => Err(trouble("exchange", &self.shown(one), err)),
+        }
+    }
+
+    /// Gives a folder another name, on disk; false when it is not there.
+    pub fn rename(&self, from: &str, to: &str) -> Result<bool> {
+        match rustix::fs::renameat(&self.fd, from, &self.fd, to) {
+            Ok(()) => self.sync().map(|()| true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(err) => Err(trouble("rename", &self.shown(from), err)),
         }
     }
 
@@ -93,9 +107,5 @@ impl Dir {
             Err(Errno::NOENT) => Ok(None),
             Err(err) => Err(trouble("stat", &self.shown(name), err)),
         }
-    }
-
-    fn gone(&self, name: &str) -> crate::error::Error {
-        trouble("open folder", &self.shown(name), Errno::NOENT)
     }
 }
