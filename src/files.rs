@@ -297,10 +297,14 @@ fn create_private(path: &Path) -> Result<()> {
     match rustix::fs::mkdir(path, Mode::RWXU) {
         Ok(()) => {
             let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
-            match Dir::open(parent.unwrap_or(Path::new(".")), false) {
-                Ok(Some(it)) => it.sync(),
-                // A parent that is not ours to read, or is reached through a link of the user's: nothing more can be done.
-                _ => Ok(()),
+            let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+            match rustix::fs::open(parent.unwrap_or(Path::new(".")), flags, Mode::empty()) {
+                Ok(fd) => {
+                    rustix::fs::fsync(&fd).map_err(|err| trouble("fsync beside", &shown(), err))
+                }
+                // A folder that we may write to and not read cannot be made durable.
+                Err(Errno::ACCESS) => Ok(()),
+                Err(err) => Err(trouble("open the folder of", &shown(), err)),
             }
         }
         Err(Errno::EXIST) => Ok(()),

@@ -109,7 +109,7 @@ class Batch:
 
     def patience(self):
         """Seconds until the kill: any moment as likely as another, or early ones more so, which cost less."""
-        first, last = 0.02, self.takes / 2
+        first, last = 0.02, self.takes
         if self.random.random() < 0.5:
             return self.random.uniform(first, last)
         return first * (last / first) ** self.random.random()

@@ -10,6 +10,9 @@ use crate::files::made;
 
 const TASK: &str = "shop-search-0011aabb";
 
+/// What may be wrong with a sleeper's lease.
+type Damage<'a> = &'a dyn Fn(&Sleeper);
+
 fn id() -> TaskId {
     TaskId::parse(TASK).unwrap()
 }
@@ -114,7 +117,6 @@ fn in_doubt_nothing_is_taken_over() {
     let lease = |it: &Record| serde_json::to_string(it).unwrap();
     let before = Record { started: ours.started + 1, pid: ours.pid, since: ours.since.clone() };
     let undated = Record { since: "\u{1b}[31mlong ago".to_owned(), ..Record::of_this_process() };
-    type Damage<'a> = &'a dyn Fn(&Sleeper);
     let cases: [(&str, Damage<'_>); 9] = [
         ("absent", &|it| _ = it.dir.discard(FILE).unwrap()),
         ("empty", &|it| it.says("")),
@@ -128,7 +130,7 @@ fn in_doubt_nothing_is_taken_over() {
             symlink("elsewhere", it.dir.path().join(FILE)).unwrap();
         }),
         ("from the future", &|it| it.dir.touch(FILE, clock() + STALE).unwrap()),
-        ("not old enough", &|it| it.silent_for(STALE - 2 * BEAT)),
+        ("not old enough", &|it| it.silent_for(10 * BEAT)),
     ];
     for (what, damage) in cases {
         let home = tempfile::tempdir().unwrap();

@@ -16,7 +16,7 @@ use crate::support::{Home, write};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
 
-fn learn<'a>(har: &'a str) -> [&'a str; 10] {
+fn learn(har: &str) -> [&str; 10] {
     let task = "Find books about {query}";
     [
         "recipe",
@@ -159,12 +159,13 @@ fn a_stopped_process_is_relieved_and_writes_nothing_when_it_wakes() {
 #[test]
 fn two_processes_share_a_batch() {
     let home = Home::new();
-    let mut manifest = "version: 1\ndefaults: { delay_s: 0 }\nrecipes:\n".to_owned();
-    for i in 0..6 {
-        manifest.push_str(&format!(
+    let entry = |i| {
+        format!(
             "  - {{ name: books-{i}, task: 'Find books about {{query}}', har: '{FIXTURE}', examples: [{{ query: harbour }}] }}\n"
-        ));
-    }
+        )
+    };
+    let entries: String = (0..6).map(entry).collect();
+    let manifest = format!("version: 1\ndefaults: {{ delay_s: 0 }}\nrecipes:\n{entries}");
     let path = home.path().join("books.manifest");
     write(&path, &manifest);
     let path = path.to_str().unwrap();
