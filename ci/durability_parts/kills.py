@@ -15,6 +15,9 @@ TASKS = 3
 
 
 class Sweep:
+    # Calls to be killed at; all by default.
+    calls = None
+
     def __init__(self, binary, scratch, limit, workers=2):
         self.binary, self.scratch, self.limit, self.workers = binary, scratch, limit, workers
         self.manifest = manifest(scratch, TASKS)
@@ -80,6 +83,7 @@ class Sweep:
         found = points(self.command(home), home, self.scratch)
         if holder:
             holder.end()
+        found = {call: it for call, it in found.items() if self.calls is None or call in self.calls}
         chosen = spread(found, self.limit)
         with concurrent.futures.ThreadPoolExecutor(self.workers) as pool:
             list(pool.map(lambda it: self.point(*it, prepare), chosen))
@@ -96,10 +100,10 @@ class Sweep:
 
 
 def main(binary, scratch, long):
-    sweep = Sweep(binary, scratch, None if long else 30)
+    sweep = Sweep(binary, scratch, None if long else 24)
     sweep.reference()
     sweep.sweep("killed while it learns", lambda home: None)
-    sweep.limit = None if long else 20
+    sweep.limit = None if long else 16
     sweep.sweep("killed while it relieves a sleeper", sweep.relieve)
     print("  " + ", ".join(f"{it} {n}" for it, n in sweep.count.items()))
     for it in sweep.notes[:20]:

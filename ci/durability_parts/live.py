@@ -154,7 +154,7 @@ class Batch:
 
 
 def main(binary, scratch, long):
-    kills = 1000 if long else 12
+    kills = 1000 if long else 8
     seed = random.SystemRandom().randrange(10**6)
     batch = Batch(binary, scratch, seed)
     try:

@@ -11,6 +11,8 @@ MEANT = {"right": set(), "inplace": {"torn"}, "lax": {"wrong_mode"}, "forgetful"
 
 class Wrong(Sweep):
     how = "right"
+    # Where each of them is wrong, if it is.
+    calls = ("write", "rename")
 
     def command(self, home):
         if self.how is None:
@@ -21,7 +23,7 @@ class Wrong(Sweep):
 def main(binary, scratch, long):
     bad = []
     for how, meant in MEANT.items():
-        sweep = Wrong(binary, scratch, 200 if long else 8)
+        sweep = Wrong(binary, scratch, 100 if long else 6)
         sweep.how = None
         sweep.reference()
         sweep.how = how

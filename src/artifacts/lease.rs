@@ -92,9 +92,9 @@ impl Lease {
         }
         Err(Error::new(
             Code::TaskBusy,
-            format!("task {} was taken over while this process stood still", self.id),
+            format!("task {} was taken over while this process stood still, or its folder removed", self.id),
         )
-        .hint("another process goes on with it; nothing that this one did since counts"))
+        .hint("what this process did since does not count; the same command with --resume says how it stands"))
     }
 }
 

@@ -62,23 +62,24 @@ impl Dir {
         }
     }
 
-    /// Gives a folder another name, on disk; false when it is not there.
+    /// Gives a folder another name, on disk; false when it is not there, or something is under that name.
     pub fn rename(&self, from: &str, to: &str) -> Result<bool> {
         match rustix::fs::renameat(&self.fd, from, &self.fd, to) {
             Ok(()) => self.sync().map(|()| true),
-            Err(Errno::NOENT) => Ok(false),
+            Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
             Err(err) => Err(trouble("rename", &self.shown(from), err)),
         }
     }
 
-    /// Removes `dir` and the files in it. A folder that has taken its name since is left alone.
+    /// Removes `dir` and the files in it. A folder that has taken its name since is left alone; so is `dir` when somebody goes
+    /// on writing into it.
     pub fn remove_folder(&self, name: &str, dir: &Self) -> Result<()> {
         for file in dir.all_names()? {
             dir.discard(&file)?;
         }
         if self.holds(name, dir)? {
             match rustix::fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR) {
-                Ok(()) | Err(Errno::NOENT) => self.sync()?,
+                Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => self.sync()?,
                 Err(err) => return Err(trouble("remove folder", &self.shown(name), err)),
             }
         }
