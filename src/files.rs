@@ -2,6 +2,9 @@
 //!
 //! A folder is opened once without following links and everything happens relative to that handle, because `O_NOFOLLOW`
 //! protects only the last component of a path. After a crash at any instruction a file is the old one or the new one.
+//! Modes are exact because the process has a umask of 077 (`cli::main`): a later chmod would leave a moment before it.
+
+mod folder;
 
 use std::{
     fs::File,
@@ -9,6 +12,7 @@ use std::{
     os::fd::OwnedFd,
     path::Path,
     sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
 };
 
 use rustix::{
@@ -20,6 +24,9 @@ use crate::error::{Code, Error, Result};
 
 /// Prefix of files being written; whatever bears it when nobody writes is left over from a crash.
 const TEMP: &str = ".tmp-";
+
+/// How long a writer waits for a sweep of its folder.
+const SWEEPS: u32 = 500;
 
 /// Writes what a file is to hold.
 type Content<'a> = &'a mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
@@ -47,24 +54,11 @@ impl Dir {
 
     /// The whole file, or `None` when there is none. Refuses links, anything but a regular file, and more than `max` bytes.
     pub fn read(&self, name: &str, max: usize) -> Result<Option<Vec<u8>>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let fd = match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
-            Ok(fd) => fd,
-            Err(Errno::NOENT) => return Ok(None),
-            Err(err) => return Err(trouble("open", &self.shown(name), err)),
-        };
-        let file = File::from(fd);
-        let io = |err: std::io::Error| {
-            Error::new(Code::ArtifactIo, format!("read {}", self.shown(name))).source(err)
-        };
-        if !file.metadata().map_err(io)?.is_file() {
-            return Err(Error::new(
-                Code::ArtifactIo,
-                format!("{} is not a regular file", self.shown(name)),
-            ));
-        }
+        let Some(file) = self.open_file(name)? else { return Ok(None) };
         let mut out = Vec::new();
-        file.take(max as u64 + 1).read_to_end(&mut out).map_err(io)?;
+        file.take(max as u64 + 1)
+            .read_to_end(&mut out)
+            .map_err(|err| trouble("read", &self.shown(name), err))?;
         if out.len() > max {
             return Err(Error::new(
                 Code::ArtifactIo,
@@ -72,6 +66,28 @@ impl Dir {
             ));
         }
         Ok(Some(out))
+    }
+
+    /// A regular file, opened for reading; `None` when there is none.
+    fn open_file(&self, name: &str) -> Result<Option<File>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::NOENT) => return Ok(None),
+            // A socket cannot be opened at all.
+            Err(Errno::NXIO) => return Err(self.in_the_way(name)),
+            Err(err) => return Err(trouble("open", &self.shown(name), err)),
+        };
+        match file.metadata() {
+            Ok(it) if it.is_file() => Ok(Some(file)),
+            Ok(_) => Err(self.in_the_way(name)),
+            Err(err) => Err(trouble("read", &self.shown(name), err)),
+        }
+    }
+
+    fn in_the_way(&self, name: &str) -> Error {
+        Error::new(Code::ArtifactIo, format!("{} is a link or a special file", self.shown(name)))
+            .hint("someone put it there; look at it and remove it")
     }
 
     /// Writes the file at 0600: temporary file, fsync, rename, fsync of the folder.
@@ -99,7 +115,7 @@ impl Dir {
             rustix::fs::renameat(&self.fd, &temp, &self.fd, name)
                 .map_err(|err| trouble("rename to", &self.shown(name), err))?;
             if durable {
-                rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err))?;
+                self.sync()?;
             }
             Ok(())
         });
@@ -115,25 +131,17 @@ impl Dir {
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, temp, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|err| trouble("create", &self.shown(temp), err))?;
-        // An odd umask must not make it unreadable for ourselves, nor a lax one readable for others.
-        rustix::fs::fchmod(&fd, Mode::RUSR | Mode::WUSR)
-            .map_err(|err| trouble("chmod", &self.shown(temp), err))?;
         let mut to = BufWriter::with_capacity(1 << 16, File::from(fd));
         let done = content(&mut to).and_then(|()| to.flush());
         let file = to.get_ref();
-        done.and_then(|()| if durable { file.sync_all() } else { Ok(()) }).map_err(|err| {
-            Error::new(Code::ArtifactIo, format!("write {}", self.shown(temp))).source(err)
-        })
+        done.and_then(|()| if durable { file.sync_all() } else { Ok(()) })
+            .map_err(|err| trouble("write", &self.shown(temp), err))
     }
 
     fn refuse_link(&self, name: &str) -> Result<()> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() => Ok(()),
-            Ok(_) => Err(Error::new(
-                Code::ArtifactIo,
-                format!("{} is a link or a special file", self.shown(name)),
-            )
-            .hint("someone put it there; look at it and remove it")),
+            Ok(_) => Err(self.in_the_way(name)),
             Err(Errno::NOENT) => Ok(()),
             Err(err) => Err(trouble("stat", &self.shown(name), err)),
         }
@@ -141,7 +149,10 @@ impl Dir {
 
     /// Appends one line and fsyncs. The file is made at 0600 when absent; a line that a crash cut short is closed first.
     pub fn append(&self, name: &str, line: &str) -> Result<()> {
-        use std::io::{Seek as _, SeekFrom};
+        use std::{
+            io::{Seek as _, SeekFrom},
+            os::unix::fs::MetadataExt as _,
+        };
         let flags = OFlags::RDWR
             | OFlags::CREATE
             | OFlags::APPEND
@@ -151,8 +162,14 @@ impl Dir {
         let fd = rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|err| trouble("open", &self.shown(name), err))?;
         let mut file = File::from(fd);
-        let mut write = || -> std::io::Result<bool> {
-            let made = file.metadata()?.len() == 0;
+        let failed = |err| trouble("append to", &self.shown(name), err);
+        let there = file.metadata().map_err(failed)?;
+        // This one writes in place: under a second name the file may be somebody else's.
+        if !there.is_file() || there.nlink() > 1 {
+            return Err(self.in_the_way(name));
+        }
+        let made = there.len() == 0;
+        let mut write = || -> std::io::Result<()> {
             let mut last = [b'\n'];
             if !made {
                 file.seek(SeekFrom::End(-1))?;
@@ -160,20 +177,17 @@ impl Dir {
             }
             let close = if last == *b"\n" { "" } else { "\n" };
             file.write_all(format!("{close}{line}\n").as_bytes())?;
-            file.sync_data()?;
-            Ok(made)
+            file.sync_data()
         };
-        let made = write().map_err(|err| {
-            Error::new(Code::ArtifactIo, format!("append {}", self.shown(name))).source(err)
-        })?;
+        write().map_err(failed)?;
         if made {
-            rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err))?;
+            self.sync()?;
         }
         Ok(())
     }
 
     /// Makes an empty file at 0600; false when there was one, which is then not looked into. Refuses links and special files.
-    pub fn touch(&self, name: &str) -> Result<bool> {
+    pub fn make_file(&self, name: &str) -> Result<bool> {
         self.refuse_link(name)?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -183,15 +197,6 @@ impl Dir {
                 .map_err(|err| trouble("chmod", &self.shown(name), err)),
             Err(Errno::EXIST) => Ok(false),
             Err(err) => Err(trouble("create", &self.shown(name), err)),
-        }
-    }
-
-    /// Gives a file another name in the same folder; whatever had that name is gone. Nothing happens when there is no file.
-    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
-        match rustix::fs::renameat(&self.fd, from, &self.fd, to) {
-            Ok(()) => rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err)),
-            Err(Errno::NOENT) => Ok(()),
-            Err(err) => Err(trouble("rename", &self.shown(from), err)),
         }
     }
 
@@ -206,14 +211,24 @@ impl Dir {
 
     /// Removes a file; false when there was none.
     pub fn remove(&self, name: &str) -> Result<bool> {
+        let was = self.discard(name)?;
+        if was {
+            self.sync()?;
+        }
+        Ok(was)
+    }
+
+    /// [`remove`](Self::remove) without the fsync: after a power cut the file may be there again.
+    pub fn discard(&self, name: &str) -> Result<bool> {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
-            Ok(()) => {
-                rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err))?;
-                Ok(true)
-            }
+            Ok(()) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
             Err(err) => Err(trouble("remove", &self.shown(name), err)),
         }
+    }
+
+    fn sync(&self) -> Result<()> {
+        rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err))
     }
 
     /// Names in the folder, sorted, temporary files left out.
@@ -228,7 +243,10 @@ impl Dir {
         let stale: Vec<String> =
             self.all_names()?.into_iter().filter(|it| it.starts_with(TEMP)).collect();
         for name in &stale {
-            self.remove(name)?;
+            self.discard(name)?;
+        }
+        if !stale.is_empty() {
+            self.sync()?;
         }
         Ok(stale.len())
     }
@@ -250,16 +268,41 @@ impl Dir {
         Ok(out)
     }
 
-    /// Takes the folder's lock until the returned value is dropped or the process ends; `None` when another process has it.
+    /// Takes the folder's lock until the returned value is dropped or the process ends; `None` when another process has it, or
+    /// the folder was removed.
     pub fn try_lock(&self) -> Result<Option<Lock>> {
+        self.flock(FlockOperation::NonBlockingLockExclusive)
+    }
+
+    fn flock(&self, how: FlockOperation) -> Result<Option<Lock>> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.fd, ".", flags, Mode::empty())
-            .map_err(|err| trouble("open folder", &self.shown, err))?;
-        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+        let fd = match rustix::fs::openat(&self.fd, ".", flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(err) => return Err(trouble("open folder", &self.shown, err)),
+        };
+        match rustix::fs::flock(&fd, how) {
             Ok(()) => Ok(Some(Lock(fd))),
             Err(Errno::WOULDBLOCK) => Ok(None),
             Err(err) => Err(trouble("lock", &self.shown, err)),
         }
+    }
+
+    /// While it is held nobody sweeps. A sweep takes milliseconds; after half a second its holder stands still, and then its
+    /// sweep can cost a write an error, never a file.
+    fn hold_off_sweeps(&self) -> Result<Option<Lock>> {
+        for _ in 0..SWEEPS {
+            if let Some(lock) = self.flock(FlockOperation::NonBlockingLockShared)? {
+                return Ok(Some(lock));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(None)
+    }
+
+    #[cfg(test)]
+    pub fn path(&self) -> &Path {
+        Path::new(&self.shown)
     }
 
     fn shown(&self, name: &str) -> String {
@@ -271,56 +314,85 @@ impl Dir {
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "held for its file descriptor")] OwnedFd);
 
-/// Makes the folder and its missing parents at 0700, whatever the umask.
+/// Makes the folder and its missing parents at 0700. Each is on disk with its name when this returns.
 fn create_private(path: &Path) -> Result<()> {
+    let shown = || path.display().to_string();
     match rustix::fs::mkdir(path, Mode::RWXU) {
-        Ok(()) => rustix::fs::chmod(path, Mode::RWXU)
-            .map_err(|err| trouble("chmod", &path.display().to_string(), err)),
+        Ok(()) => {
+            let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+            let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+            match rustix::fs::open(parent.unwrap_or(Path::new(".")), flags, Mode::empty()) {
+                Ok(fd) => {
+                    rustix::fs::fsync(&fd).map_err(|err| trouble("fsync beside", &shown(), err))
+                }
+                // A folder that we may write to and not read cannot be made durable.
+                Err(Errno::ACCESS) => Ok(()),
+                Err(err) => Err(trouble("open the folder of", &shown(), err)),
+            }
+        }
         Err(Errno::EXIST) => Ok(()),
         Err(Errno::NOENT) => {
-            let parent =
-                path.parent().filter(|it| !it.as_os_str().is_empty()).ok_or_else(|| {
-                    trouble("create folder", &path.display().to_string(), Errno::NOENT)
-                })?;
+            let parent = path
+                .parent()
+                .filter(|it| !it.as_os_str().is_empty())
+                .ok_or_else(|| trouble("create folder", &shown(), Errno::NOENT))?;
             create_private(parent)?;
             create_private(path)
         }
-        Err(err) => Err(trouble("create folder", &path.display().to_string(), err)),
+        Err(err) => Err(trouble("create folder", &shown(), err)),
     }
 }
 
-fn trouble(verb: &str, what: &str, err: Errno) -> Error {
-    let hint = match err {
-        Errno::LOOP | Errno::NOTDIR => {
+fn trouble(verb: &str, what: &str, err: impl Into<std::io::Error>) -> Error {
+    let err = err.into();
+    let hint = match Errno::from_io_error(&err) {
+        Some(Errno::LOOP | Errno::NOTDIR) => {
             "a link or a file stands where a folder or file of ours belongs"
         }
-        Errno::NOSPC | Errno::DQUOT => "free some space, then run the same command with --resume",
-        Errno::ACCESS | Errno::PERM | Errno::ROFS => {
+        Some(Errno::NOSPC | Errno::DQUOT) => {
+            "free some space, then run the same command with --resume"
+        }
+        Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
             "check owner and permissions, or give another --home"
+        }
+        Some(Errno::FBIG) => "raise the limit on the size of files (`ulimit -f`)",
+        Some(Errno::MFILE | Errno::NFILE) => {
+            "raise the limit on open files (`ulimit -n`), or give fewer --jobs"
         }
         _ => "check the disk and the folder, then run the same command with --resume",
     };
-    Error::new(Code::ArtifactIo, format!("cannot {verb} {what}"))
-        .hint(hint)
-        .source(std::io::Error::from(err))
+    Error::new(Code::ArtifactIo, format!("cannot {verb} {what}")).hint(hint).source(err)
 }
 
-/// Writes one file into a private folder that is made when absent.
+/// Writes one file into a private folder that is made when absent and that other processes may write to as well.
 pub fn write_atomic(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
-    open_made(dir)?.write(name, bytes)
+    let dir = made(dir)?;
+    let _held = dir.hold_off_sweeps()?;
+    dir.write(name, bytes)
+}
+
+/// Removes what crashes left in a folder that several processes write to with [`write_atomic`], unless one is writing.
+pub fn sweep_shared(dir: &Path) -> Result<()> {
+    if let Some(dir) = Dir::open(dir, false)?
+        && let Some(_lock) = dir.try_lock()?
+    {
+        dir.sweep()?;
+    }
+    Ok(())
 }
 
 /// [`write_atomic`] of what is made while it is written.
 pub fn write_atomic_with(dir: &Path, name: &str, content: Content<'_>) -> Result<()> {
-    open_made(dir)?.write_with(name, content)
+    made(dir)?.write_with(name, content)
 }
 
 /// Makes a folder at 0700, parents included.
 pub fn ensure_private_dir(dir: &Path) -> Result<()> {
-    open_made(dir).map(drop)
+    made(dir).map(drop)
 }
 
-fn open_made(dir: &Path) -> Result<Dir> {
+/// [`Dir::open`] of a folder that is made when absent.
+pub fn made(dir: &Path) -> Result<Dir> {
     Dir::open(dir, true)?.ok_or_else(|| {
         Error::new(Code::ArtifactIo, format!("{} vanished while it was made", dir.display()))
     })
@@ -368,6 +440,71 @@ mod tests {
         let err = write_atomic(&home.path().join("linked"), "precious", b"evil").unwrap_err();
         assert_eq!(err.code(), Code::ArtifactIo);
         assert_eq!(std::fs::read_to_string(outside.join("precious")).unwrap(), "keep");
+    }
+
+    /// Things that may stand where a file of ours belongs. What they lead to must stay as it is.
+    fn plant(what: &str, at: &Path, precious: &Path) {
+        match what {
+            "link" => symlink(precious, at).unwrap(),
+            "dangling link" => symlink("nowhere", at).unwrap(),
+            "second name" => std::fs::hard_link(precious, at).unwrap(),
+            "folder" => std::fs::create_dir(at).unwrap(),
+            "pipe" => rustix::fs::mknodat(
+                rustix::fs::CWD,
+                at,
+                rustix::fs::FileType::Fifo,
+                Mode::RUSR | Mode::WUSR,
+                0,
+            )
+            .unwrap(),
+            _ => drop(std::os::unix::net::UnixListener::bind(at).unwrap()),
+        }
+    }
+
+    #[test]
+    fn whatever_stands_in_the_way_is_named_and_left_alone() {
+        type Use = fn(&Dir) -> Result<()>;
+        let uses: [(&str, Use); 4] = [
+            ("read", |it| it.read("x", 99).map(drop)),
+            ("write", |it| it.write("x", b"new")),
+            ("write_unsynced", |it| it.write_unsynced("x", b"new")),
+            ("append", |it| it.append("x", "new")),
+        ];
+        for what in ["link", "dangling link", "second name", "folder", "pipe", "socket"] {
+            for (name, used) in uses {
+                let home = tempfile::tempdir().unwrap();
+                let precious = home.path().join("precious");
+                let dir = made(&home.path().join("ours")).unwrap();
+                write_atomic(home.path(), "precious", b"keep").unwrap();
+                plant(what, &dir.path().join("x"), &precious);
+                let end = used(&dir);
+                // A second name is taken away from the other file, or read; only writing in place would reach it.
+                if what == "second name" && name != "append" {
+                    assert!(end.is_ok(), "{name} {what}");
+                } else {
+                    let err = end.unwrap_err();
+                    assert_eq!(err.code(), Code::ArtifactIo, "{name} {what}: {err}");
+                    assert!(err.hint_text().is_some(), "{name} {what}: {err}");
+                }
+                assert_eq!(std::fs::read(&precious).unwrap(), b"keep", "{name} {what}");
+                assert_eq!(dir.names().unwrap(), ["x"], "{name} {what}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shared_folder_is_swept_when_nobody_writes() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = made(home.path()).unwrap();
+        dir.write_temp(".tmp-1-1", &mut |to| to.write_all(b"half"), true).unwrap();
+        let writing = dir.hold_off_sweeps().unwrap();
+        write_atomic(home.path(), "other", b"two write at once").unwrap();
+        sweep_shared(home.path()).unwrap();
+        assert!(dir.all_names().unwrap().contains(&".tmp-1-1".to_owned()));
+        drop(writing);
+        sweep_shared(home.path()).unwrap();
+        assert_eq!(dir.all_names().unwrap(), ["other"]);
+        sweep_shared(&home.path().join("none")).unwrap();
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What stages leave on disk for one another: payload types, envelope, store.
 mod canonical;
 pub mod kinds;
+mod lease;
 pub mod migrate;
 pub mod payloads;
 pub mod recording;

@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     kinds::Kind,
+    lease::GONE,
     store::{Found, Store},
 };
 use crate::{
@@ -15,9 +16,6 @@ use crate::{
     files::Dir,
     ids::TaskId,
 };
-
-/// Prefix of a task's folder that is being removed. A crash in between leaves it to the next `prune`.
-const GONE: &str = ".gone-";
 
 /// Something in the store that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -72,33 +70,13 @@ impl Store {
             other => other?,
         };
         let Some(root) = Dir::open(self.root(), false)? else { return Ok(false) };
-        let gone = format!("{GONE}{id}");
-        self.erase(&gone)?;
-        root.rename(id.as_str(), &gone)?;
-        self.erase(&gone)?;
+        let (gone, dir) = (format!("{GONE}{id}"), held.dir());
+        // Half removed it would look like a task that is not finished.
+        if root.rename(id.as_str(), &gone)? {
+            root.remove_folder(&gone, &dir)?;
+        }
         drop(held);
         Ok(true)
-    }
-
-    /// Removes what crashes left of removed tasks; how many there were. Fails with [`Code::ArtifactIo`].
-    pub fn sweep_gone(&self) -> Result<usize> {
-        let Some(root) = Dir::open(self.root(), false)? else { return Ok(0) };
-        let mut n = 0;
-        for name in root.names()?.iter().filter(|it| it.starts_with(GONE)) {
-            self.erase(name)?;
-            n += 1;
-        }
-        Ok(n)
-    }
-
-    fn erase(&self, name: &str) -> Result<()> {
-        let path = self.root().join(name);
-        match std::fs::remove_dir_all(&path) {
-            Err(err) if err.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::new(Code::ArtifactIo, format!("remove {}", path.display())).source(err))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Reads one task whole: each file's mode, and each artifact's hashes. Fails with [`Code::ArtifactIo`] where a folder
@@ -181,17 +159,6 @@ mod tests {
         assert!(store.peek(&id).unwrap().is_none());
         assert!(!store.remove(&id).unwrap());
         assert_eq!(store.tasks().unwrap(), []);
-    }
-
-    #[test]
-    fn what_a_crash_left_is_swept() {
-        let home = tempfile::tempdir().unwrap();
-        let store = Store::new(home.path().join("artifacts"));
-        let id = task(&store, "a");
-        write_atomic(&store.root().join(format!("{GONE}b-00000000")), "x", b"half").unwrap();
-        assert_eq!(store.tasks().unwrap(), [id]);
-        assert_eq!(store.sweep_gone().unwrap(), 1);
-        assert_eq!(store.sweep_gone().unwrap(), 0);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::{
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
@@ -17,10 +18,11 @@ use sha2::{Digest as _, Sha256};
 use super::{
     canonical,
     kinds::{Artifact, Kind},
+    lease::{self, Lease},
 };
 use crate::{
     error::{Code, Error, Result},
-    files::{Dir, Lock},
+    files::{self, Dir},
     ids::{TaskId, hex},
 };
 
@@ -119,24 +121,22 @@ impl Store {
 
     /// Opens (or makes) a task's folder for work. Fails with [`Code::TaskBusy`] when another process holds it.
     pub fn task(&self, id: &TaskId) -> Result<TaskFolder> {
-        let root = Dir::open(&self.root, true)?;
-        drop(root);
+        let lease = Lease::take(files::made(&self.root)?, id)?;
         let path = self.root.join(id.as_str());
-        let dir = Dir::open(&path, true)?
-            .ok_or_else(|| Error::new(Code::ArtifactIo, format!("{} vanished", path.display())))?;
-        let lock = dir.try_lock()?.ok_or_else(|| {
-            Error::new(Code::TaskBusy, format!("task {id} is being worked on by another process"))
-                .hint("wait for it, or end it")
-        })?;
-        dir.sweep()?;
-        Ok(TaskFolder { id: id.clone(), path, dir, _lock: Some(lock) })
+        Ok(TaskFolder { id: id.clone(), path, dir: lease.dir(), lease: Some(lease) })
+    }
+
+    /// Removes what crashes left beside the tasks' folders. What they left in those goes when the task is opened for work.
+    pub fn sweep(&self) -> Result<()> {
+        files::sweep_shared(&self.root)?;
+        Dir::open(&self.root, false)?.map_or(Ok(()), |it| lease::sweep(&it))
     }
 
     /// Opens a task's folder to look at; `None` when there is none.
     pub fn peek(&self, id: &TaskId) -> Result<Option<TaskFolder>> {
         let path = self.root.join(id.as_str());
         let dir = Dir::open(&path, false)?;
-        Ok(dir.map(|dir| TaskFolder { id: id.clone(), path, dir, _lock: None }))
+        Ok(dir.map(|dir| TaskFolder { id: id.clone(), path, dir: Arc::new(dir), lease: None }))
     }
 
     /// Every task with a folder, sorted.
@@ -157,11 +157,27 @@ impl Store {
 pub struct TaskFolder {
     id: TaskId,
     path: PathBuf,
-    dir: Dir,
-    _lock: Option<Lock>,
+    dir: Arc<Dir>,
+    /// `None` when it is only looked at.
+    lease: Option<Lease>,
 }
 
 impl TaskFolder {
+    /// Fails with [`Code::TaskBusy`] when another process has taken the task over. To be asked before anything that cannot be
+    /// taken back; files need no such question, they cannot be written then.
+    pub fn still_held(&self) -> Result<()> {
+        self.lease.as_ref().map_or(Ok(()), Lease::check)
+    }
+
+    pub fn dir(&self) -> Arc<Dir> {
+        Arc::clone(&self.dir)
+    }
+
+    /// A failure in a folder that is gone says why it is gone.
+    fn ours<T>(&self, done: Result<T>) -> Result<T> {
+        done.or_else(|err| self.still_held().and(Err(err)))
+    }
+
     pub fn path(&self, kind: Kind) -> PathBuf {
         self.path.join(kind.file())
     }
@@ -189,11 +205,11 @@ impl TaskFolder {
         match self.find(A::KIND)? {
             Found::Intact(it) => serde_json::from_value(it.payload)
                 .map_err(|err| self.corrupt(A::KIND, &err.to_string())),
-            Found::Absent => Err(Error::new(
+            Found::Absent => self.ours(Err(Error::new(
                 Code::ArtifactMissing,
                 format!("task {} has no {}", self.id, A::KIND.as_str()),
             )
-            .hint("learn the task first")),
+            .hint("learn the task first"))),
             Found::Corrupt(why) => Err(self.corrupt(A::KIND, &why)),
             Found::OtherSchema(why) => Err(self.other_schema(A::KIND, &why)),
         }
@@ -255,10 +271,10 @@ impl TaskFolder {
             .hint("record less at once"));
         }
         // A large one is not held as text, too.
-        self.dir.write_with(A::KIND.file(), &mut |to| {
+        self.ours(self.dir.write_with(A::KIND.file(), &mut |to| {
             serde_json::to_writer_pretty(&mut *to, &envelope)?;
             to.write_all(b"\n")
-        })?;
+        }))?;
         Ok(payload_sha256)
     }
 
@@ -268,7 +284,7 @@ impl TaskFolder {
     }
 
     pub fn put_entry(&self, bytes: &[u8]) -> Result<()> {
-        self.dir.write(ENTRY, bytes)
+        self.ours(self.dir.write(ENTRY, bytes))
     }
 
     /// Lines of the replay journal; a last line that a crash cut short is left out.
@@ -280,12 +296,12 @@ impl TaskFolder {
 
     /// Appends a line to the replay journal and fsyncs it.
     pub fn note(&self, line: &Value) -> Result<()> {
-        self.dir.append(JOURNAL, &line.to_string())
+        self.ours(self.dir.append(JOURNAL, &line.to_string()))
     }
 
     /// Drops the journal, when the stage it belongs to has written its artifact.
     pub fn forget_journal(&self) -> Result<()> {
-        self.dir.remove(JOURNAL).map(drop)
+        self.ours(self.dir.remove(JOURNAL).map(drop))
     }
 }
 

@@ -194,7 +194,7 @@ pub fn prune(store: &Store, days: u32, spared: &[TaskId], dry_run: bool) -> Resu
     if dry_run {
         return Ok(gone);
     }
-    store.sweep_gone()?;
+    store.sweep()?;
     let mut out = Vec::new();
     for id in gone {
         if store.remove(&id)? {

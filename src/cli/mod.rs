@@ -31,6 +31,7 @@ mod wire;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+use tokio::signal::unix::SignalKind;
 
 use crate::error::{Class, Error, Result};
 
@@ -141,6 +142,8 @@ enum Testbed {
 /// Runs the command and returns the exit code: 0 done, 1 done and the answer is no, 2 usage, 3 environment, 70 bug, 130
 /// interrupted.
 pub fn main() -> ExitCode {
+    // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let cli = Cli::parse();
     cli.global.color.choose();
     let json = cli.command.wants_json();
@@ -199,6 +202,10 @@ fn start(cli: Cli) -> Result<u8> {
     })?;
     let global = &cli.global;
     runtime.block_on(async {
+        // A file that grows beyond `ulimit -f` is an error with a code, not the end. The handler stays when this is dropped; a
+        // kernel without the signal has nothing to handle.
+        let too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+        drop(tokio::signal::unix::signal(too_large));
         match cli.command {
             Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
             Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,

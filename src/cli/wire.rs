@@ -83,9 +83,13 @@ pub fn learning(
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     let offline = place.settings.egress.no_network;
     let model = if offline { None } else { Client::new(&place.settings.model)? };
+    let (store, recipes) =
+        (Store::new(place.home.artifacts.clone()), Registry::open(&place.home.recipes));
+    store.sweep()?;
+    recipes.sweep()?;
     Ok(Arc::new(Cx {
-        store: Store::new(place.home.artifacts.clone()),
-        recipes: Registry::open(&place.home.recipes),
+        store,
+        recipes,
         http: PublicHttp::new(Arc::clone(&policy))?,
         browser: BrowserPool::new(Arc::clone(&policy), place.settings.browser.clone()),
         settings: place.settings.clone(),

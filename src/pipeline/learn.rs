@@ -209,6 +209,7 @@ impl Run<'_> {
         self.ran.clear();
         self.reused.clear();
         for spec in STAGES {
+            self.folder.still_held()?;
             let settings = match &self.choice {
                 Some(it) if spec.stage == Stage::Analyze => it.selection.sha256(),
                 _ => self.task.settings_sha256(spec.stage, &self.cx.settings),
@@ -530,6 +531,8 @@ impl Run<'_> {
 
     fn finish(self, reject: Option<Reject>, live_values_lost: bool) -> Result<Learned> {
         let recording: SessionRecording = self.get()?;
+        // Who took it over publishes, too.
+        self.folder.still_held()?;
         let name = self.choice.as_ref().and_then(|it| it.name.as_ref()).unwrap_or(&self.task.name);
         let name = name.clone();
         let model = self.model_use()?;
@@ -568,6 +571,7 @@ impl Run<'_> {
         let mut recipe =
             publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
         recipe.name = name;
+        self.folder.still_held()?;
         // A file that says the same is left alone, and so is one that was proven since.
         let path = match self.cx.recipes.own(&recipe.name) {
             Ok(Some(held)) if held == recipe || proven_since(&held, &recipe) => {

@@ -178,10 +178,14 @@ impl Registry {
         check(recipe)?;
         let text = yaml::to_yaml(recipe)?;
         let file = file_of(&recipe.name);
-        let dir = Dir::open(&self.dir, true)?
-            .ok_or_else(|| Error::new(Code::ArtifactIo, "the recipe folder vanished"))?;
-        dir.write(&file, text.as_bytes())?;
+        crate::files::write_atomic(&self.dir, &file, text.as_bytes())?;
         Ok(self.dir.join(file))
+    }
+
+    /// Removes what crashes left beside the recipes. Fails with `ARTIFACT_IO`.
+    pub fn sweep(&self) -> Result<()> {
+        crate::files::sweep_shared(&self.dir)?;
+        crate::files::sweep_shared(&self.dir.join(RECORDS))
     }
 
     /// Removes a user's recipe. Fails with `RECIPE_NOT_FOUND`, `RECIPE_READ_ONLY` for a library one, or `ARTIFACT_IO`.

@@ -63,7 +63,7 @@ impl State {
 
     fn connect(dir: &Dir, path: &Path) -> Result<Self, Trouble> {
         // SQLite gives its other files the mode of this one.
-        dir.touch(FILE).map_err(Trouble::Ours)?;
+        dir.make_file(FILE).map_err(Trouble::Ours)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;

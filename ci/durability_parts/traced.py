@@ -1,0 +1,68 @@
+"""A command under strace: which of its calls touch a folder, and what it does when one of them is its last or fails.
+
+strace counts calls per number and per thread, so a point is a call's name and its ordinal."""
+
+import collections
+import os
+import re
+import signal
+import subprocess
+
+CALLS = (
+    # Reads change nothing: what a kill at one leaves, a kill at the call before it leaves as well.
+    "mkdir mkdirat openat write pwrite64 fsync fdatasync rename renameat renameat2 unlink unlinkat flock utimensat fchmod"
+    " newfstatat getdents64 close ftruncate"
+).split()
+TIMEOUT = 120
+
+
+def known(calls):
+    """Those of the calls that this machine has."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    asked = [(it, subprocess.run(["strace", "-qq", "-o", "/dev/null", f"-etrace={it}", "true"], **quiet, check=False)) for it in calls]
+    return [it for it, end in asked if end.returncode == 0]
+
+
+def points(command, folder, scratch, calls=CALLS):
+    """Calls on files below `folder`: name to the ordinals at which some thread made one."""
+    log = os.path.join(scratch, "trace")
+    trace = "-etrace=" + ",".join(known(calls))
+    subprocess.run(["strace", "-f", "-y", "-qq", "-o", log, trace, *command], capture_output=True, check=False, timeout=TIMEOUT)
+    seen, out = collections.Counter(), collections.defaultdict(set)
+    with open(log, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            it = re.match(r"(\d+)\s+(\w+)\(", line)
+            if it is None:
+                continue
+            seen[it[1], it[2]] += 1
+            if folder in line:
+                out[it[2]].add(seen[it[1], it[2]])
+    return {name: sorted(it) for name, it in out.items()}
+
+
+def run(command, inject):
+    """Exit code (negative: the signal) and stderr of the command with one injection."""
+    call = inject.split(":", 1)[0]
+    end = subprocess.run(
+        ["strace", "-f", "-qq", "-o", "/dev/null", f"-etrace={call}", f"-einject={inject}", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        errors="replace",
+        timeout=TIMEOUT,
+    )
+    return end.returncode, end.stderr
+
+
+def killed(command, call, ordinal):
+    """Whether it was killed on entry to that call."""
+    return run(command, f"{call}:signal=KILL:when={ordinal}")[0] in (-signal.SIGKILL, 128 + signal.SIGKILL)
+
+
+def spread(all_points, limit):
+    """At most so many points, from all of them and from every call."""
+    flat = [(call, it) for call in sorted(all_points) for it in all_points[call]]
+    if limit is None or len(flat) <= limit:
+        return flat
+    step = len(flat) / limit
+    return [flat[int(i * step)] for i in range(limit)]

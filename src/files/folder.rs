@@ -1,0 +1,112 @@
+//! Folders within a folder: made, compared, exchanged and removed by handle.
+
+use std::{io, time::Duration};
+
+use rustix::{
+    fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps},
+    io::Errno,
+};
+
+use super::{Dir, trouble};
+use crate::error::Result;
+
+impl Dir {
+    /// The folder of that name in this one, made at 0700 when absent and set to 0700 when it is not. It is on disk with its
+    /// name when this returns. Fails with `ARTIFACT_IO`, also when a link or a file stands in the way.
+    pub fn make_folder(&self, name: &str) -> Result<Self> {
+        let dir = loop {
+            match rustix::fs::mkdirat(&self.fd, name, Mode::RWXU) {
+                Ok(()) => self.sync()?,
+                Err(Errno::EXIST) => {}
+                Err(err) => return Err(trouble("create folder", &self.shown(name), err)),
+            }
+            // Another process may have removed it since.
+            if let Some(it) = self.folder(name)? {
+                break it;
+            }
+        };
+        let stat = rustix::fs::fstat(&dir.fd).map_err(|err| trouble("stat", &dir.shown, err))?;
+        if Mode::from_raw_mode(stat.st_mode) != Mode::RWXU {
+            rustix::fs::fchmod(&dir.fd, Mode::RWXU)
+                .map_err(|err| trouble("chmod", &dir.shown, err))?;
+        }
+        Ok(dir)
+    }
+
+    /// The folder of that name; `None` when there is none.
+    pub fn folder(&self, name: &str) -> Result<Option<Self>> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
+            Ok(fd) => Ok(Some(Self { fd, shown: self.shown(name) })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(err) => Err(trouble("open folder", &self.shown(name), err)),
+        }
+    }
+
+    /// Whether `dir` is what stands under that name now; false when it was removed or something else took its place.
+    pub fn holds(&self, name: &str, dir: &Self) -> Result<bool> {
+        let ours = rustix::fs::fstat(&dir.fd).map_err(|err| trouble("stat", &dir.shown, err))?;
+        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(it) => Ok((it.st_dev, it.st_ino) == (ours.st_dev, ours.st_ino)),
+            Err(Errno::NOENT) => Ok(false),
+            Err(err) => Err(trouble("stat", &self.shown(name), err)),
+        }
+    }
+
+    /// Lets two folders change places, at once and on disk; false when the file system cannot.
+    pub fn exchange(&self, one: &str, other: &str) -> Result<bool> {
+        match rustix::fs::renameat_with(&self.fd, one, &self.fd, other, RenameFlags::EXCHANGE) {
+            Ok(()) => self.sync().map(|()| true),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
+            Err(err) => Err(trouble("exchange", &self.shown(one), err)),
+        }
+    }
+
+    /// Gives a folder another name, on disk; false when it is not there, or something is under that name.
+    pub fn rename(&self, from: &str, to: &str) -> Result<bool> {
+        match rustix::fs::renameat(&self.fd, from, &self.fd, to) {
+            Ok(()) => self.sync().map(|()| true),
+            Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+            Err(err) => Err(trouble("rename", &self.shown(from), err)),
+        }
+    }
+
+    /// Removes `dir` and the files in it. A folder that has taken its name since is left alone; so is `dir` when somebody goes
+    /// on writing into it.
+    pub fn remove_folder(&self, name: &str, dir: &Self) -> Result<()> {
+        for file in dir.all_names()? {
+            dir.discard(&file)?;
+        }
+        if self.holds(name, dir)? {
+            match rustix::fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR) {
+                Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => self.sync()?,
+                Err(err) => return Err(trouble("remove folder", &self.shown(name), err)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies a regular file into another folder, as durable as [`write`](Self::write); nothing when it is gone.
+    pub fn copy(&self, name: &str, to: &Self) -> Result<()> {
+        let Some(mut file) = self.open_file(name)? else { return Ok(()) };
+        to.write_with(name, &mut |out| io::copy(&mut file, out).map(drop))
+    }
+
+    /// Sets a file's modification time, which may count from any beginning.
+    pub fn touch(&self, name: &str, at: Duration) -> Result<()> {
+        let at = Timespec::try_from(at)
+            .map_err(|_| trouble("touch", &self.shown(name), Errno::OVERFLOW))?;
+        let times = Timestamps { last_access: at, last_modification: at };
+        rustix::fs::utimensat(&self.fd, name, &times, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|err| trouble("touch", &self.shown(name), err))
+    }
+
+    /// What [`touch`](Self::touch) set; `None` when there is no such file, or its time is before the beginning.
+    pub fn touched(&self, name: &str) -> Result<Option<Duration>> {
+        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(it) => Ok(u64::try_from(it.st_mtime).ok().map(Duration::from_secs)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(err) => Err(trouble("stat", &self.shown(name), err)),
+        }
+    }
+}
