@@ -1,6 +1,9 @@
 //! Carrying out scripted steps as a person would: by role and name, key by key, with the mouse.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,7 +44,7 @@ const PREPARE: &str = "function (value) {
 
 /// Carries out one step and notes it in the recording. Fails with `STEP_FAILED`, with `DOWNLOAD_BLOCKED` when a download began
 /// instead of what the step needs, or, for `navigate`, with the policy's codes.
-pub async fn perform(shared: &Shared, step: &Step, timeout: Duration) -> Result<()> {
+pub async fn perform(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result<()> {
     let done = attempt(shared, step, timeout).await;
     done.map_err(|err| match shared.lock().download.take() {
         Some(url) if err.code() == Code::StepFailed => {
@@ -53,7 +56,7 @@ pub async fn perform(shared: &Shared, step: &Step, timeout: Duration) -> Result<
     })
 }
 
-async fn attempt(shared: &Shared, step: &Step, timeout: Duration) -> Result<()> {
+async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result<()> {
     let deadline = Instant::now() + timeout;
     match step {
         Step::Navigate(url) => {
