@@ -75,6 +75,8 @@ pub struct State {
     /// Times the page's document was parsed, and loaded with all it embeds.
     pub parsed: u64,
     pub loads: u64,
+    /// Times a frame came, went or got another document.
+    pub frames: u64,
     pub downloads: u64,
     /// The last of them in this recording.
     pub download: Option<String>,

@@ -109,6 +109,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             if let Some(Detached { session_id }) = event.read() {
                 let mut state = shared.lock();
                 state.targets.remove(&*session_id);
+                state.frames += 1;
                 if state.page.as_ref().is_some_and(|it| *it.session == *session_id) {
                     state.page = None;
                 }
@@ -173,13 +174,16 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 refuse_popup(shared, &url);
             }
         }
+        "Page.frameNavigated" => shared.lock().frames += 1,
         // A download names only the frame that began it.
         "Page.frameAttached" => {
+            shared.lock().frames += 1;
             if let Some(Frame { frame_id, .. }) = event.read() {
                 shared.cdp.route(&frame_id, &shared.queue);
             }
         }
         "Page.frameDetached" => {
+            shared.lock().frames += 1;
             // One that moves to another process stays.
             if let Some(Frame { frame_id, reason }) = event.read()
                 && reason.as_deref() == Some("remove")
@@ -233,7 +237,11 @@ fn attach(
         let _ = ready.send(set_up(shared, &session, kind));
         return;
     }
-    shared.lock().targets.insert(Arc::clone(&session), kind);
+    {
+        let mut state = shared.lock();
+        state.targets.insert(Arc::clone(&session), kind);
+        state.frames += 1;
+    }
     // A dedicated worker refuses `Fetch.enable`: its page's interception covers it.
     drop(set_up(shared, &session, kind));
 }
