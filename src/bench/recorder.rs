@@ -1,8 +1,8 @@
 //! What recording costs the page that is watched, and what a recording takes besides the page's own time.
 //!
 //! Two arms take turns: the page behind proxy and interception alone, and the same page recorded, redacted and written as an
-//! artifact. Each turn has a new context in a browser that is running already; the page says by its own clock how long it
-//! took to load.
+//! artifact. Each turn has a new context in a browser that is running already, made ahead as for every recording of a batch
+//! but the first; the page says by its own clock how long it took to load.
 
 use std::{
     collections::BTreeMap,
@@ -200,11 +200,15 @@ impl Bench<'_> {
             steps: vec![Step::WaitFor(Wait::Text("parts are counted".to_owned()))],
             timeout: PATIENCE,
         };
+        // A failure shows below.
+        let _ = self.pool.prepare().await;
         let begun = Instant::now();
         let mut context = self.pool.context().await?;
         let context_ms = ms(begun);
         let recording = Instant::now();
-        let raw = context.record(&plan).await?;
+        // As `learn` does.
+        let mut ahead = None;
+        let raw = context.record_then(&plan, || ahead = Some(self.pool.prepare())).await?;
         let (steps, recorded_ms) = (raw.duration_ms as f64, ms(recording));
         let redacting = Instant::now();
         let recording = redact(raw, &self.settings.redact).recording;
@@ -213,6 +217,9 @@ impl Bench<'_> {
         self.folder.write(&recording)?;
         let write_ms = ms(writing);
         let whole = ms(begun);
+        if let Some(it) = ahead {
+            let _ = it.await;
+        }
         let own = loaded(&context).await?;
         context.dispose().await?;
         let parts = Parts {

@@ -75,6 +75,8 @@ pub struct State {
     /// Times the page's document was parsed, and loaded with all it embeds.
     pub parsed: u64,
     pub loads: u64,
+    /// Times a frame came, went or got another document.
+    pub frames: u64,
     pub downloads: u64,
     /// The last of them in this recording.
     pub download: Option<String>,
@@ -234,10 +236,20 @@ impl Context {
         Ok(())
     }
 
-    /// Opens the plan's URL, runs the steps, waits for requests in flight, and reads the final page.
+    #[cfg(test)]
+    pub async fn record(&mut self, plan: &Plan) -> Result<RawRecording> {
+        self.record_then(plan, || ()).await
+    }
+
+    /// Opens the plan's URL, runs the steps, waits for requests in flight, and reads the final page. `stepped` is called when
+    /// the steps are done: from then on it mostly waits.
     ///
     /// Fails with `STEP_FAILED`, with the codes of [`Context::open`], or with `BROWSER_FAILED`.
-    pub async fn record(&mut self, plan: &Plan) -> Result<RawRecording> {
+    pub async fn record_then(
+        &mut self,
+        plan: &Plan,
+        stepped: impl FnOnce(),
+    ) -> Result<RawRecording> {
         let begun = Instant::now();
         let shared = &self.shared;
         let main_frame = shared.page()?.target;
@@ -255,13 +267,18 @@ impl Context {
             }
         }
         let duration_ms = begun.elapsed().as_millis() as u64;
+        guard::hurry(shared);
+        stepped();
         let last = plan.steps.last();
         self.settle(matches!(last, Some(Step::WaitFor(Wait::Text(_) | Wait::Selector(_))))).await;
+        let read = |it: &State| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
+        // A page that is gone has taken the rest with it.
+        let _ = shared.until(Instant::now() + guard::READ_TIMEOUT, read).await;
         let recorder = shared.lock().recorder.take();
         let frames = shared.frames().await.map_err(|err| self.page_fault(err))?;
-        let mut page = page::summary(&shared.cdp, &frames).await;
-        let cookies =
-            page::cookies(&shared.cdp, &shared.id).await.map_err(|err| self.page_fault(err))?;
+        let cookies = page::cookies(&shared.cdp, &shared.id);
+        let (mut page, cookies) = tokio::join!(page::summary(&shared.cdp, &frames), cookies);
+        let cookies = cookies.map_err(|err| self.page_fault(err))?;
         page.cookies = cookies.into_iter().map(|it| (it.name, it.value)).collect();
         let (actions, exchanges) = recorder.map(Recorder::finish).unwrap_or_default();
         Ok(RawRecording {
@@ -404,6 +421,12 @@ impl Context {
     #[cfg(test)]
     pub(super) fn shared(&self) -> &Shared {
         &self.shared
+    }
+
+    #[cfg(test)]
+    pub async fn cookie_names(&self) -> Result<Vec<String>> {
+        let all = page::cookies(&self.shared.cdp, &self.shared.id).await?;
+        Ok(all.into_iter().map(|it| it.name).collect())
     }
 
     /// What the policy refused since the context was made or the last recording began.

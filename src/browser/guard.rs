@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{
     cdp::{Event, Reply},
     context::{Page, Shared},
-    recorder::{MAX_BODY, Read, Recorder},
+    recorder::{MAX_BODY, Read, Recorder, What},
     wire::{self, RequestExtra, pairs},
 };
 use crate::{
@@ -40,7 +40,8 @@ pub const PERMISSIONS: &[&str] = &[
     "idle-detection",
 ];
 
-const READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// For one answer, and for all that are awaited in the end.
+pub const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -69,6 +70,8 @@ struct Frame {
 struct Paused {
     request_id: String,
     request: PausedRequest,
+    #[serde(default)]
+    resource_type: String,
 }
 
 #[derive(Deserialize)]
@@ -106,6 +109,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             if let Some(Detached { session_id }) = event.read() {
                 let mut state = shared.lock();
                 state.targets.remove(&*session_id);
+                state.frames += 1;
                 if state.page.as_ref().is_some_and(|it| *it.session == *session_id) {
                     state.page = None;
                 }
@@ -118,10 +122,15 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
         }
         "Fetch.requestPaused" => {
-            if let Some(paused) = event.read() {
+            if let Some(paused) = event.read::<Paused>() {
+                if paused.resource_type == "Document" {
+                    read_waiting(shared);
+                }
                 judge(shared, session, paused);
             }
         }
+        // Where the next document comes from no network.
+        "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => read_waiting(shared),
         "Fetch.authRequired" => {
             // Full Chromium would wait for a person; so the page gets the 401.
             if let Some(wire::Id { request_id }) = event.read() {
@@ -165,13 +174,16 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 refuse_popup(shared, &url);
             }
         }
+        "Page.frameNavigated" => shared.lock().frames += 1,
         // A download names only the frame that began it.
         "Page.frameAttached" => {
+            shared.lock().frames += 1;
             if let Some(Frame { frame_id, .. }) = event.read() {
                 shared.cdp.route(&frame_id, &shared.queue);
             }
         }
         "Page.frameDetached" => {
+            shared.lock().frames += 1;
             // One that moves to another process stays.
             if let Some(Frame { frame_id, reason }) = event.read()
                 && reason.as_deref() == Some("remove")
@@ -225,7 +237,11 @@ fn attach(
         let _ = ready.send(set_up(shared, &session, kind));
         return;
     }
-    shared.lock().targets.insert(Arc::clone(&session), kind);
+    {
+        let mut state = shared.lock();
+        state.targets.insert(Arc::clone(&session), kind);
+        state.frames += 1;
+    }
     // A dedicated worker refuses `Fetch.enable`: its page's interception covers it.
     drop(set_up(shared, &session, kind));
 }
@@ -380,7 +396,7 @@ fn record(shared: &Arc<Shared>, event: &Event) {
     let Some(session) = &event.session else {
         return;
     };
-    let (read, begun) = {
+    let (reads, begun) = {
         let mut state = shared.lock();
         // Popups are not recorded.
         let Some(kind) = state.targets.get(session).copied() else {
@@ -391,31 +407,58 @@ fn record(shared: &Arc<Shared>, event: &Event) {
         };
         (recorder.take(event, kind), recorder.begun())
     };
+    for it in reads {
+        read(shared, it, begun);
+    }
+}
+
+/// Reads what waited until the page has time: it has, or it will be gone.
+pub fn read_waiting(shared: &Arc<Shared>) {
+    read_what(shared, Recorder::waiting);
+}
+
+/// The same, and from now on bodies are read as they come.
+pub fn hurry(shared: &Arc<Shared>) {
+    read_what(shared, Recorder::hurry);
+}
+
+fn read_what(shared: &Arc<Shared>, what: fn(&mut Recorder) -> Vec<Read>) {
+    let (reads, begun) = match &mut shared.lock().recorder {
+        Some(recorder) => (what(recorder), recorder.begun()),
+        None => return,
+    };
+    for it in reads {
+        read(shared, it, begun);
+    }
+}
+
+/// Asks now, before the page can navigate away; the answer is awaited elsewhere.
+fn read(shared: &Arc<Shared>, read: Read, begun: Instant) {
     // A late answer must not reach the context's next recording.
     let same = move |it: &&mut Recorder| it.begun() == begun;
-    match read {
-        Some(Read::Body { index, id }) => {
-            let params = json!({ "requestId": id });
-            // Asked for now, before the page can navigate away; awaited elsewhere.
-            let reply = shared.cdp.send(Some(session), "Network.getResponseBody", params);
-            let (shared, asked) = (Arc::clone(shared), Arc::clone(session));
+    let Read { what, session, index, id } = read;
+    let params = json!({ "requestId": id });
+    let shared = Arc::clone(shared);
+    match what {
+        What::Body => {
+            let reply = shared.cdp.send(Some(&session), "Network.getResponseBody", params);
             tokio::spawn(async move {
                 let mut body = read_body(reply).await;
                 let owner = shared.lock().recorder.as_ref().and_then(|it| it.session(index));
                 if body.is_none()
-                    && let Some(owner) = owner.filter(|it| *it != asked)
+                    && let Some(owner) = owner.filter(|it| *it != session)
                 {
                     let params = json!({ "requestId": id });
                     let reply = shared.cdp.send(Some(&owner), "Network.getResponseBody", params);
                     body = read_body(reply).await;
                 }
                 if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
-                    recorder.read_body(index, body, Instant::now());
+                    recorder.read_body(index, body);
                 }
                 shared.news.notify_waiters();
             });
         }
-        Some(Read::PostData { index, id }) => {
+        What::PostData => {
             #[derive(Deserialize)]
             #[serde(rename_all = "camelCase")]
             struct PostData {
@@ -423,9 +466,7 @@ fn record(shared: &Arc<Shared>, event: &Event) {
                 #[serde(default)]
                 base64_encoded: bool,
             }
-            let params = json!({ "requestId": id });
-            let reply = shared.cdp.send(Some(session), "Network.getRequestPostData", params);
-            let shared = Arc::clone(shared);
+            let reply = shared.cdp.send(Some(&session), "Network.getRequestPostData", params);
             tokio::spawn(async move {
                 let read = reply.read::<PostData>(READ_TIMEOUT).await.ok();
                 let data = read.and_then(|it| decode(it.post_data, it.base64_encoded));
@@ -435,7 +476,6 @@ fn record(shared: &Arc<Shared>, event: &Event) {
                 shared.news.notify_waiters();
             });
         }
-        None => {}
     }
 }
 

@@ -1,12 +1,15 @@
 //! Opening a page: the policy first, then the browser, then until there is something to work with.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-use super::context::Shared;
+use super::{context::Shared, guard};
 use crate::error::{Code, Error, Result};
 
 /// How long a parsed page may go on loading before the next step.
@@ -16,7 +19,7 @@ impl Shared {
     /// Opens a URL that the policy allows, and waits until the document is parsed and, for a moment, for what it embeds.
     ///
     /// Fails with the policy's codes, `CONNECT_FAILED`, `TIMEOUT`, `DOWNLOAD_BLOCKED`.
-    pub async fn navigate(&self, url: &str, timeout: Duration) -> Result<()> {
+    pub async fn navigate(self: &Arc<Self>, url: &str, timeout: Duration) -> Result<()> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Navigated {
@@ -37,6 +40,7 @@ impl Shared {
         if let Ok(given) = Url::parse(url) {
             target.set_fragment(given.fragment());
         }
+        guard::read_waiting(self);
         let params = json!({ "url": target.as_str() });
         let reply = self.cdp.send(Some(&page.session), "Page.navigate", params);
         let navigated: Navigated = reply.read(timeout).await.map_err(|err| {

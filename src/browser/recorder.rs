@@ -3,6 +3,9 @@
 //! A plain state machine over events: it asks for bodies by returning [`Read`]s and never touches the browser. One request
 //! id may be several exchanges (redirects), may be reported by several sessions (a worker's script), and its extra
 //! headers may come before or after it; all of that is joined in [`Recorder::finish`].
+//!
+//! Reading a body costs the browser about what loading it did, so the page's own wait until the steps are done. Frames and
+//! workers of other processes may be gone by then: theirs are read at once.
 
 use std::{
     collections::BTreeMap,
@@ -26,6 +29,8 @@ use crate::{
 pub const MAX_BODY: usize = 8 << 20;
 /// All bodies of a recording together; later ones count as too large.
 const MAX_BODIES: usize = 192 << 20;
+/// The browser keeps 100 MB of bodies, the newest, of which text may count twice: no more than this comes after one that waits.
+const MAX_WAITING: u64 = 32 << 20;
 /// An answer in flight that brings nothing for so long is one that nobody reads.
 const UNREAD: Duration = Duration::from_millis(400);
 /// More requests than this are not recorded: no learnable page sends them.
@@ -43,6 +48,12 @@ pub struct Recorder {
     changed: Instant,
     /// Bytes of captured bodies.
     kept: usize,
+    /// Bodies to be read when the page has time, oldest first.
+    waiting: Vec<Read>,
+    /// Bytes that came since the first of them.
+    since_waiting: u64,
+    /// The page has nothing more to do for us: bodies are read as they come.
+    at_once: bool,
 }
 
 /// Extra headers of one request id as one session saw them, in hop order.
@@ -52,11 +63,19 @@ struct Extras {
     responses: Vec<wire::ResponseExtra>,
 }
 
-/// Something to ask the browser at once; answers come back through [`Recorder::read_body`] and [`Recorder::read_post`].
+/// Something to ask a session of the browser; answers come back through [`Recorder::read_body`] and [`Recorder::read_post`].
 #[derive(Debug, PartialEq, Eq)]
-pub enum Read {
-    Body { index: usize, id: String },
-    PostData { index: usize, id: String },
+pub struct Read {
+    pub what: What,
+    pub session: Arc<str>,
+    pub index: usize,
+    pub id: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Body,
+    PostData,
 }
 
 impl Recorder {
@@ -70,6 +89,9 @@ impl Recorder {
             extras: BTreeMap::new(),
             changed: begun,
             kept: 0,
+            waiting: Vec::new(),
+            since_waiting: 0,
+            at_once: false,
         }
     }
 
@@ -90,8 +112,31 @@ impl Recorder {
         self.actions.push((now, action));
     }
 
-    /// Takes in an event of the Network domain. Others are ignored.
-    pub fn take(&mut self, event: &Event, target: TargetKind) -> Option<Read> {
+    /// Takes in an event of the Network domain, others are ignored; returns what is to be read now.
+    pub fn take(&mut self, event: &Event, target: TargetKind) -> Vec<Read> {
+        let Some(read) = self.note(event, target) else {
+            return Vec::new();
+        };
+        if self.at_once || read.what == What::PostData || target != TargetKind::Page {
+            return vec![read];
+        }
+        self.waiting.push(read);
+        if self.since_waiting > MAX_WAITING { self.waiting() } else { Vec::new() }
+    }
+
+    /// What waited to be read. It must be asked for before the page leaves its document, which takes its bodies with it.
+    pub fn waiting(&mut self) -> Vec<Read> {
+        self.since_waiting = 0;
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// The same, and from now on nothing waits.
+    pub fn hurry(&mut self) -> Vec<Read> {
+        self.at_once = true;
+        self.waiting()
+    }
+
+    fn note(&mut self, event: &Event, target: TargetKind) -> Option<Read> {
         let session = event.session.as_ref()?;
         let read = match &*event.method {
             "Network.requestWillBeSent" => self.sent(event.read()?, session, target, event.at),
@@ -117,13 +162,16 @@ impl Recorder {
             }
             "Network.dataReceived" => {
                 let it: wire::DataReceived = event.read()?;
+                if !self.waiting.is_empty() {
+                    self.since_waiting += it.data_length;
+                }
                 let hop = self.hop(&it.request_id)?;
                 if hop.session == *session {
                     hop.decoded += it.data_length;
                 }
                 return None;
             }
-            "Network.loadingFinished" => self.finished(event.read()?),
+            "Network.loadingFinished" => self.finished(event.read()?, session),
             "Network.loadingFailed" => {
                 let it: wire::LoadingFailed = event.read()?;
                 let hop = self.hop(&it.request_id)?;
@@ -215,7 +263,8 @@ impl Recorder {
             body: Body::Coming,
             reads: u32::from(wanted),
         });
-        wanted.then_some(Read::PostData { index, id })
+        let session = Arc::clone(session);
+        wanted.then_some(Read { what: What::PostData, session, index, id })
     }
 
     fn socket(
@@ -230,7 +279,7 @@ impl Recorder {
         None
     }
 
-    fn finished(&mut self, it: wire::LoadingFinished) -> Option<Read> {
+    fn finished(&mut self, it: wire::LoadingFinished, session: &Arc<str>) -> Option<Read> {
         let index = *self.by_id.get(&it.request_id)?;
         let hop = &mut self.seen[index];
         hop.ended_at.get_or_insert(it.timestamp);
@@ -243,8 +292,8 @@ impl Recorder {
             return None;
         }
         hop.reads += 1;
-        let id = it.request_id;
-        Some(Read::Body { index, id })
+        let (session, id) = (Arc::clone(session), it.request_id);
+        Some(Read { what: What::Body, session, index, id })
     }
 
     /// When it began; also tells one recording of a context from the next.
@@ -252,9 +301,8 @@ impl Recorder {
         self.begun
     }
 
-    /// The answer to [`Read::Body`]; `None` when the browser no longer has it.
-    pub fn read_body(&mut self, index: usize, body: Option<Vec<u8>>, now: Instant) {
-        self.changed = now;
+    /// The answer to [`What::Body`]; `None` when the browser no longer has it.
+    pub fn read_body(&mut self, index: usize, body: Option<Vec<u8>>) {
         let Some(hop) = self.seen.get_mut(index) else {
             return;
         };
@@ -276,7 +324,7 @@ impl Recorder {
         hop.body = Body::Known(body);
     }
 
-    /// The answer to [`Read::PostData`].
+    /// The answer to [`What::PostData`].
     pub fn read_post(&mut self, index: usize, data: Option<Vec<u8>>) {
         let left = MAX_BODY.min(MAX_BODIES.saturating_sub(self.kept));
         let data = data.filter(|it| it.len() <= left);
@@ -292,15 +340,18 @@ impl Recorder {
         self.seen.get(index).map(|it| Arc::clone(&it.session))
     }
 
-    /// Whether a finished request's URL contains `part`.
+    /// Whether a finished request's URL contains `part`. Its body need not have been read.
     pub fn has_finished(&self, part: &str) -> bool {
-        self.seen
-            .iter()
-            .any(|it| it.ended_at.is_some() && it.reads == 0 && it.sent.request.url.contains(part))
+        self.seen.iter().any(|it| it.ended_at.is_some() && it.sent.request.url.contains(part))
     }
 
-    /// How long there must still be no news until it is idle: nothing in flight, nothing being read, and no news for `quiet`.
-    /// `None` while something is in flight or being read.
+    /// Whether nothing is being read or to be read.
+    pub fn has_read_all(&self) -> bool {
+        self.seen.iter().all(|it| it.reads == 0)
+    }
+
+    /// How long there must still be no news until the page is idle: nothing in flight, and no news for `quiet`. `None` while
+    /// something is in flight.
     ///
     /// A page that looks only at a status leaves the body unread, and then the browser never reports the end: an answer whose
     /// head came and that has been silent for [`UNREAD`] holds nobody up.
@@ -314,9 +365,6 @@ impl Recorder {
         };
         let mut needed = quiet;
         for it in &self.seen {
-            if it.reads > 0 {
-                return None;
-            }
             if is_open(it) {
                 it.response.as_ref()?;
                 needed = needed.max(UNREAD);
@@ -381,10 +429,12 @@ mod tests {
     use super::*;
 
     fn recorder() -> Recorder {
-        Recorder::new(Instant::now(), "main")
+        let mut it = Recorder::new(Instant::now(), "main");
+        assert!(it.hurry().is_empty());
+        it
     }
 
-    fn tell(recorder: &mut Recorder, session: &str, what: &str, params: &Value) -> Option<Read> {
+    fn tell(recorder: &mut Recorder, session: &str, what: &str, params: &Value) -> Vec<Read> {
         let event = Event::literal(session, &format!("Network.{what}"), params);
         recorder.take(&event, TargetKind::Page)
     }
@@ -407,6 +457,39 @@ mod tests {
         json!({ "requestId": id, "timestamp": 2.0, "encodedDataLength": 100 })
     }
 
+    fn body(session: &str, index: usize) -> Read {
+        Read { what: What::Body, session: session.into(), index, id: "1".to_owned() }
+    }
+
+    #[test]
+    fn bodies_of_the_page_wait_until_there_is_time_or_no_room() {
+        let mut it = Recorder::new(Instant::now(), "main");
+        let load = |it: &mut Recorder, id: &str, bytes: u64, target: TargetKind| {
+            let data = json!({ "requestId": id, "dataLength": bytes });
+            let mut read = Vec::new();
+            for (what, params) in [
+                ("requestWillBeSent", sent(id, "http://a.test/")),
+                ("responseReceived", received(id)),
+                ("dataReceived", data),
+                ("loadingFinished", finished(id)),
+            ] {
+                let event = Event::literal("p", &format!("Network.{what}"), &params);
+                read.extend(it.take(&event, target));
+            }
+            read.into_iter().map(|it| it.id).collect::<String>()
+        };
+        assert_eq!(load(&mut it, "1", 10, TargetKind::Page), "");
+        assert_eq!(load(&mut it, "2", 10, TargetKind::Worker), "2", "it may end at any time");
+        assert!(it.has_finished("a.test") && !it.has_read_all());
+        for id in ["3", "4", "5"] {
+            assert_eq!(load(&mut it, id, 8 << 20, TargetKind::Page), "");
+        }
+        assert_eq!(load(&mut it, "6", 8 << 20, TargetKind::Page), "13456");
+        assert_eq!(load(&mut it, "8", 10, TargetKind::Page), "");
+        assert_eq!(it.hurry().len(), 1);
+        assert_eq!(load(&mut it, "9", 10, TargetKind::Page), "9");
+    }
+
     #[test]
     fn a_redirect_is_two_exchanges_with_their_own_extra_headers() {
         let mut it = recorder();
@@ -427,11 +510,12 @@ mod tests {
         let answer = json!({ "requestId": "1", "statusCode": 304, "headers": {} });
         tell(&mut it, "p", "responseReceivedExtraInfo", &answer);
         assert_ne!(it.idle_in(Duration::ZERO, Instant::now()), Some(Duration::ZERO));
-        let read = tell(&mut it, "p", "loadingFinished", &finished("1"));
-        assert_eq!(read, Some(Read::Body { index: 1, id: "1".to_owned() }));
         assert!(!it.has_finished("/2"));
-        it.read_body(1, Some(b"{}".to_vec()), Instant::now());
-        assert!(it.has_finished("/2"));
+        let read = tell(&mut it, "p", "loadingFinished", &finished("1"));
+        assert_eq!(read, [body("p", 1)]);
+        assert!(it.has_finished("/2") && !it.has_read_all());
+        it.read_body(1, Some(b"{}".to_vec()));
+        assert!(it.has_read_all());
         assert_eq!(it.idle_in(Duration::ZERO, Instant::now()), Some(Duration::ZERO));
 
         let (_, all) = it.finish();
@@ -453,9 +537,9 @@ mod tests {
         }
         tell(&mut it, "worker", "responseReceived", &received("1"));
         let read = tell(&mut it, "worker", "loadingFinished", &finished("1"));
-        assert!(read.is_some());
-        it.read_body(0, Some(b"x".to_vec()), Instant::now());
-        assert_eq!(tell(&mut it, "page", "loadingFinished", &finished("1")), None);
+        assert_eq!(read, [body("worker", 0)]);
+        it.read_body(0, Some(b"x".to_vec()));
+        assert_eq!(tell(&mut it, "page", "loadingFinished", &finished("1")), []);
         assert_eq!(it.finish().1.len(), 1);
     }
 
@@ -470,8 +554,6 @@ mod tests {
         assert_eq!(idle_in(&it, 200), Some(ms(200)));
         assert_eq!(idle_in(&it, 400), Some(Duration::ZERO));
         tell(&mut it, "p", "loadingFinished", &finished("1"));
-        assert_eq!(idle_in(&it, 400), None, "its body is being read");
-        it.read_body(0, Some(b"x".to_vec()), Instant::now());
         assert_eq!((idle_in(&it, 149), idle_in(&it, 150)), (Some(ms(1)), Some(Duration::ZERO)));
     }
 
@@ -487,8 +569,8 @@ mod tests {
             tell(&mut it, "p", "responseReceived", &answer);
             let data = json!({ "requestId": "1", "dataLength": decoded });
             tell(&mut it, "p", "dataReceived", &data);
-            if tell(&mut it, "p", "loadingFinished", &finished("1")).is_some() {
-                it.read_body(0, body.map(<[u8]>::to_vec), Instant::now());
+            if !tell(&mut it, "p", "loadingFinished", &finished("1")).is_empty() {
+                it.read_body(0, body.map(<[u8]>::to_vec));
             }
             let (_, all) = it.finish();
             match &all[0].body {

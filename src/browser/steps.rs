@@ -1,6 +1,9 @@
 //! Carrying out scripted steps as a person would: by role and name, key by key, with the mouse.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,7 +21,7 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often a page is laid out to say what is visible.
+/// How often a page is laid out to say what is visible, and its frames are looked for whatever was told of them.
 const LOOK_WELL: Duration = Duration::from_millis(100);
 /// Makes an element ready to be typed into, its content selected. For a `<select>` it chooses the value at once.
 const PREPARE: &str = "function (value) {
@@ -41,7 +44,7 @@ const PREPARE: &str = "function (value) {
 
 /// Carries out one step and notes it in the recording. Fails with `STEP_FAILED`, with `DOWNLOAD_BLOCKED` when a download began
 /// instead of what the step needs, or, for `navigate`, with the policy's codes.
-pub async fn perform(shared: &Shared, step: &Step, timeout: Duration) -> Result<()> {
+pub async fn perform(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result<()> {
     let done = attempt(shared, step, timeout).await;
     done.map_err(|err| match shared.lock().download.take() {
         Some(url) if err.code() == Code::StepFailed => {
@@ -53,7 +56,7 @@ pub async fn perform(shared: &Shared, step: &Step, timeout: Duration) -> Result<
     })
 }
 
-async fn attempt(shared: &Shared, step: &Step, timeout: Duration) -> Result<()> {
+async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result<()> {
     let deadline = Instant::now() + timeout;
     match step {
         Step::Navigate(url) => {
@@ -254,24 +257,27 @@ fn centre(quad: &[f64]) -> Option<(f64, f64)> {
 async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Instant) -> Result<()> {
     let mut poll = Poll::closely(deadline);
     let mut look_well = Instant::now();
+    let mut frames = Vec::new();
+    let mut known = None;
     loop {
+        let sure = Instant::now() >= look_well;
+        let changed = shared.lock().frames;
+        // A page that is busy loading is asked no more often than needed.
+        if !matches!(wait, Wait::Request(_)) && (sure || known != Some(changed)) {
+            (frames, known) = (shared.frames().await?, Some(changed));
+        }
+        let _ = shared.page()?;
         let there = match wait {
-            Wait::Text(it) => {
-                let sure = Instant::now() >= look_well;
-                if sure {
-                    look_well = Instant::now() + LOOK_WELL;
-                }
-                page::any_has_text(&shared.cdp, &shared.frames().await?, it, sure).await
-            }
-            Wait::Selector(it) => {
-                page::any_has_selector(&shared.cdp, &shared.frames().await?, it).await
-            }
+            Wait::Text(it) => page::any_has_text(&shared.cdp, &frames, it, sure).await,
+            Wait::Selector(it) => page::any_has_selector(&shared.cdp, &frames, it).await,
             Wait::Request(it) => {
-                let _ = shared.page()?;
                 let state = shared.lock();
                 state.recorder.as_ref().is_some_and(|recorder| recorder.has_finished(it))
             }
         };
+        if sure {
+            look_well = Instant::now() + LOOK_WELL;
+        }
         if there {
             return Ok(());
         }

@@ -431,7 +431,9 @@ impl Run<'_> {
                     Plan { task: sentence, url, typed: values, steps, timeout: self.task.timeout };
                 self.cx.pacer.wait(&plan.url).await;
                 let mut context = self.cx.browser.context().await?;
-                (context.record(&plan).await?, Some(context))
+                // For the second example, a stranger's proof or the next task.
+                let ahead = || drop(self.cx.browser.prepare());
+                (context.record_then(&plan, ahead).await?, Some(context))
             }
         };
         let redacted = redact(raw, &self.cx.settings.redact);

@@ -2,13 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    sync::Arc,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, task::JoinHandle};
 
 use super::stub;
 use crate::{
@@ -31,30 +31,63 @@ use crate::{
 pub struct BrowserPool {
     policy: Arc<EgressPolicy>,
     settings: BrowserSettings,
-    browser: Mutex<Option<Browser>>,
+    held: Arc<Mutex<Held>>,
 }
+
+#[derive(Default)]
+struct Held {
+    browser: Option<Browser>,
+    /// Blank, and nobody's yet. The process of a new context's page takes most of the time that a context takes.
+    spare: Option<Context>,
+    /// Counts the spares.
+    spares: u64,
+}
+
+/// How long a context that was made ahead is kept.
+const SPARE: Duration = Duration::from_secs(60);
 
 impl BrowserPool {
     pub fn new(policy: Arc<EgressPolicy>, settings: BrowserSettings) -> Self {
-        Self { policy, settings, browser: Mutex::new(None) }
+        Self { policy, settings, held: Arc::default() }
     }
 
-    /// An isolated context. A browser that died is started again once. Fails with `BROWSER_MISSING` or `BROWSER_FAILED`.
+    /// An isolated context, one that was made ahead if there is one. A browser that died is started again once. Fails with
+    /// `BROWSER_MISSING` or `BROWSER_FAILED`.
     pub async fn context(&self) -> Result<Context> {
-        let mut held = self.browser.lock().await;
-        if let Some(browser) = &*held {
+        let mut held = self.held.lock().await;
+        if let Some(it) = held.spare.take().filter(Context::is_alive) {
+            return Ok(it);
+        }
+        if let Some(browser) = &held.browser {
             match browser.context().await {
                 Ok(it) => return Ok(it),
                 // Other tasks may be at work in it: only a browser that is gone is replaced.
                 Err(err) if err.code() != Code::BrowserFailed => return Err(err),
-                Err(_) => *held = None,
+                Err(_) => held.browser = None,
             }
         }
         let exe = find_chromium(self.settings.path.as_deref())?;
         let browser = Browser::launch_with(&exe, Arc::clone(&self.policy), &self.settings).await?;
         let context = browser.context().await?;
-        *held = Some(browser);
+        held.browser = Some(browser);
         Ok(context)
+    }
+
+    /// Makes the next context ahead, in the background, where a browser is running; it is forgotten when nobody wants it in a
+    /// minute. What is returned ends when it is there.
+    pub fn prepare(&self) -> JoinHandle<()> {
+        let held = Arc::clone(&self.held);
+        tokio::spawn(async move {
+            let mut all = held.lock().await;
+            let Some(browser) = all.browser.as_ref().filter(|_| all.spare.is_none()) else {
+                return;
+            };
+            // Who wants one next is told what is wrong.
+            let Ok(context) = browser.context().await else { return };
+            all.spare = Some(context);
+            all.spares += 1;
+            tokio::spawn(forget(Arc::downgrade(&held), all.spares));
+        })
     }
 
     /// A browser can be found on this machine.
@@ -64,10 +97,21 @@ impl BrowserPool {
 
     /// Ends the browser, if there is one.
     pub async fn close(&self) {
-        if let Some(browser) = self.browser.lock().await.take() {
+        let mut held = self.held.lock().await;
+        held.spare = None;
+        if let Some(browser) = held.browser.take() {
             // It is going away either way.
             let _ = browser.close().await;
         }
+    }
+}
+
+async fn forget(held: Weak<Mutex<Held>>, spare: u64) {
+    tokio::time::sleep(SPARE).await;
+    let Some(held) = held.upgrade() else { return };
+    let mut held = held.lock().await;
+    if held.spares == spare {
+        held.spare = None;
     }
 }
 
@@ -306,5 +350,47 @@ impl Replayer for World<'_> {
 
     fn note(&mut self, key: &str, replay: &Replay) -> Result<()> {
         self.folder.note(&json!({"run": self.run_key, "key": key, "replay": replay}))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{settings::EgressSettings, testbed::Testbed};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_context_made_ahead_is_handed_out_once_and_only_while_its_browser_lives() {
+        if find_chromium(None).is_err() {
+            println!("no Chromium here: not tested");
+            return;
+        }
+        let web = Testbed::start(0).await.unwrap();
+        let settings = EgressSettings {
+            test_hosts: vec![format!("*.test={}", web.addr())],
+            ..EgressSettings::default()
+        };
+        let policy = Arc::new(EgressPolicy::new(&settings).unwrap());
+        let pool = BrowserPool::new(policy, BrowserSettings::default());
+        let ahead = async || pool.held.lock().await.spare.is_some();
+        let page = "http://forum.test/";
+        pool.prepare().await.unwrap();
+        assert!(!ahead().await, "nobody asked for a browser yet");
+        let mut first = pool.context().await.unwrap();
+        pool.prepare().await.unwrap();
+        assert!(ahead().await);
+        let mut second = pool.context().await.unwrap();
+        assert!(!ahead().await);
+        for context in [&mut first, &mut second] {
+            let had = context.cookie_names().await.unwrap();
+            assert!(had.is_empty(), "{had:?}");
+            context.open(page, Duration::from_secs(20)).await.unwrap();
+            assert!(!context.cookie_names().await.unwrap().is_empty());
+        }
+        pool.prepare().await.unwrap();
+        let browser = pool.held.lock().await.browser.clone().unwrap();
+        browser.close().await.unwrap();
+        let mut third = pool.context().await.unwrap();
+        third.open(page, Duration::from_secs(20)).await.unwrap();
+        pool.close().await;
     }
 }

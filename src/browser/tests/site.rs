@@ -88,6 +88,23 @@ pc.createOffer().then(it => pc.setLocalDescription(it));
 setTimeout(() => out.textContent ||= 'gathered ' + n, 2000);
 </script>"#;
 
+/// Goes to another site, to a page of its own making, or takes away the frame that has asked.
+const LEAVE: &str = r#"<p id="out">leaving</p><script>
+const way = location.search.slice(1);
+const own = URL.createObjectURL(new Blob(['<p>second page'], { type: 'text/html' }));
+const frame = document.createElement('iframe');
+function take() {
+  frame.remove();
+  out.textContent = 'second page';
+}
+if (way === 'frame') {
+  frame.srcdoc = '<script>fetch("/big").then(r => r.text()).then(() => setTimeout(() => parent.take(), 0))<\/script>';
+  document.body.append(frame);
+} else {
+  fetch('/big').then(r => { r.text(); setTimeout(() => location.href = way === 'own' ? own : 'http://other.test/next', 0) });
+}
+</script>"#;
+
 /// Shows what an earlier visit left, and leaves something everywhere.
 const STATE: &str = r#"<p id="out"></p><script>
 addEventListener('load', async () => {
@@ -160,7 +177,7 @@ pub async fn serve() -> Site {
         .route(
             "/leave",
             get(|| async {
-                Html("<p>leaving<script>fetch('/big').then(r => { r.text(); setTimeout(() => location.href = 'http://other.test/next', 0) })</script>")
+                Html(LEAVE)
             }),
         )
         .route(
