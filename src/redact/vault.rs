@@ -139,7 +139,7 @@ impl Vault {
         let certain = !matches!(known.why, Why::Entropy);
         if (certain || self.propagated < MAX_PROPAGATED)
             && (propagates(&known.value, known.why) || (self.thorough && lasting(known)))
-            && !(!self.harmless.is_empty() && self.harmless.contains(&known.value.to_lowercase()))
+            && (self.harmless.is_empty() || !self.harmless.contains(&known.value.to_lowercase()))
         {
             self.propagated += usize::from(!certain);
             self.matcher.add(at, &known.value);

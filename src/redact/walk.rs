@@ -447,7 +447,9 @@ impl Walk<'_> {
                 }
             }
             Value::Array(items) => {
-                items.iter().for_each(|it| self.look_through_at(key, it, clean));
+                for item in items {
+                    self.look_through_at(key, item, clean);
+                }
             }
             Value::String(text) => {
                 let class = self.rules.class(key, Place::Answer);

@@ -223,9 +223,15 @@ fn prune(value: &mut Value, items: usize, depth: usize) {
         Value::Array(_) | Value::Object(_) if depth == 0 => *value = Value::Null,
         Value::Array(all) => {
             all.truncate(items);
-            all.iter_mut().for_each(|it| prune(it, items, depth - 1));
+            for item in all {
+                prune(item, items, depth - 1);
+            }
         }
-        Value::Object(all) => all.values_mut().for_each(|it| prune(it, items, depth - 1)),
+        Value::Object(all) => {
+            for item in all.values_mut() {
+                prune(item, items, depth - 1);
+            }
+        }
         _ => {}
     }
 }
