@@ -136,8 +136,12 @@ impl fmt::Display for TaskId {
 /// Lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: [u8; 16] = *b"0123456789abcdef";
-    let digits = |it: &u8| [it >> 4, it & 15].map(|it| char::from(DIGITS[usize::from(it)]));
-    bytes.iter().flat_map(digits).collect()
+    let mut out = String::with_capacity(2 * bytes.len());
+    for it in bytes {
+        out.push(char::from(DIGITS[usize::from(it >> 4)]));
+        out.push(char::from(DIGITS[usize::from(it & 15)]));
+    }
+    out
 }
 
 #[cfg(test)]

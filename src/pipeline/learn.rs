@@ -124,6 +124,7 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
         cx,
         folder: &folder,
         hashes: BTreeMap::new(),
+        recording: None,
         ran: Vec::new(),
         reused: Vec::new(),
         session: None,
@@ -187,6 +188,8 @@ struct Run<'a> {
     folder: &'a TaskFolder,
     /// Payload hashes of what is known to be current.
     hashes: BTreeMap<Kind, String>,
+    /// The recording as it was read from the store, and its payload hash: it is large, and nearly every stage reads it.
+    recording: Option<(String, Arc<SessionRecording>)>,
     ran: Vec<Stage>,
     reused: Vec<Stage>,
     session: Option<LiveSession>,
@@ -256,11 +259,13 @@ impl Run<'_> {
                 self.put(spec, settings, &SecondRecording { recording, values })
             }
             Stage::Rank => {
-                let out = rank::rank(&self.get()?, &self.get()?, &self.cx.settings.ranking);
+                let recording = self.recording()?;
+                let out = rank::rank(&recording, &self.get()?, &self.cx.settings.ranking);
                 self.put(spec, settings, &out)
             }
             Stage::Summarize => {
-                let out = summarize::summarize(&self.get()?, &self.done::<CandidateSet>()?);
+                let recording = self.recording()?;
+                let out = summarize::summarize(&recording, &self.done::<CandidateSet>()?);
                 self.put(spec, settings, &out)
             }
             Stage::Consult => {
@@ -268,7 +273,7 @@ impl Run<'_> {
                 self.put(spec, settings, &out)
             }
             Stage::Analyze => {
-                let recording: SessionRecording = self.get()?;
+                let recording = self.recording()?;
                 let candidates = self.done::<CandidateSet>()?;
                 let out = if let Some(it) = &self.choice {
                     select::select(&recording, &candidates, &it.selection)?
@@ -281,7 +286,7 @@ impl Run<'_> {
                 self.put(spec, settings, &out)
             }
             Stage::Validate => {
-                let recording: SessionRecording = self.get()?;
+                let recording = self.recording()?;
                 let analysis = self.done::<RecipeAnalysis>()?;
                 let mut world = self.world(&recording, spec, &settings)?;
                 let out = validate::validate(&mut world, &recording, &analysis).await;
@@ -289,11 +294,12 @@ impl Run<'_> {
                 self.put(spec, settings, &out?)
             }
             Stage::Baseline => {
-                let out = baseline::baseline(&self.get()?, &self.done::<RecipeDraft>()?)?;
+                let recording = self.recording()?;
+                let out = baseline::baseline(&recording, &self.done::<RecipeDraft>()?)?;
                 self.put(spec, settings, &out)
             }
             Stage::Minimize => {
-                let recording: SessionRecording = self.get()?;
+                let recording = self.recording()?;
                 let draft = self.done::<RecipeDraft>()?;
                 let baseline: BaselineFingerprint = self.get()?;
                 let mut world = self.world(&recording, spec, &settings)?;
@@ -305,11 +311,12 @@ impl Run<'_> {
             Stage::Parameterize => {
                 let draft = self.done::<RecipeDraft>()?;
                 let report: MinimizationReport = self.get()?;
-                let out = parameterize::parameterize(&self.get()?, &self.get()?, &draft, &report)?;
+                let recording = self.recording()?;
+                let out = parameterize::parameterize(&recording, &self.get()?, &draft, &report)?;
                 self.put(spec, settings, &out)
             }
             Stage::Verify => {
-                let recording: SessionRecording = self.get()?;
+                let recording = self.recording()?;
                 let draft = self.done::<RecipeDraftMinimized>()?;
                 let baseline: BaselineFingerprint = self.get()?;
                 let mut world = self.world(&recording, spec, &settings)?;
@@ -325,7 +332,7 @@ impl Run<'_> {
         let Some(model) = self.cx.model.as_ref().filter(|_| self.choice.is_none()) else {
             return Ok(ModelAnswer::default());
         };
-        let recording: SessionRecording = self.get()?;
+        let recording = self.recording()?;
         let candidates = self.done::<CandidateSet>()?;
         let known = analyze::analyze(&recording, &candidates, &self.cx.settings.decision)?;
         if reject(known).is_none_or(|it| it.reason != Reason::Ambiguous) {
@@ -360,7 +367,7 @@ impl Run<'_> {
 
     /// A second example is driven where steps can, unless the first recording shows by itself that there is nothing to
     /// learn: an order must not be placed twice.
-    fn may_drive_second(&self) -> Result<bool> {
+    fn may_drive_second(&mut self) -> Result<bool> {
         if self.task.examples.len() < 2 || !matches!(self.task.source, Source::Live { .. }) {
             return Ok(false);
         }
@@ -368,8 +375,8 @@ impl Run<'_> {
     }
 
     /// What the signals would say of the first recording by itself, were they asked.
-    fn judged_alone(&self) -> Result<Option<Reject>> {
-        let first: SessionRecording = self.get()?;
+    fn judged_alone(&mut self) -> Result<Option<Reject>> {
+        let first = self.recording()?;
         let alone = SecondRecording { recording: None, values: BTreeMap::new() };
         let settings = &self.cx.settings;
         Ok(match rank::rank(&first, &alone, &settings.ranking) {
@@ -379,13 +386,13 @@ impl Run<'_> {
     }
 
     /// A person may choose another candidate of a live session that ordered something; it must not order again.
-    fn made_a_change(&self) -> Result<bool> {
+    fn made_a_change(&mut self) -> Result<bool> {
         let live = matches!(self.task.source, Source::Live { .. });
         Ok(live && self.judged_alone()?.is_some_and(|it| it.reason == Reason::Mutation))
     }
 
     /// A stale recording of a live session that changed something is not made again unasked.
-    fn may_record_again(&self) -> Result<()> {
+    fn may_record_again(&mut self) -> Result<()> {
         let there = matches!(self.folder.find(Kind::SessionRecording)?, Found::Intact(_));
         if there && self.made_a_change()? {
             return Err(Error::new(
@@ -507,6 +514,19 @@ impl Run<'_> {
         self.folder.get()
     }
 
+    /// Read again when another one is current.
+    fn recording(&mut self) -> Result<Arc<SessionRecording>> {
+        let current = self.hashes.get(&Kind::SessionRecording);
+        if let Some((hash, it)) = &self.recording
+            && current == Some(hash)
+        {
+            return Ok(it.clone());
+        }
+        let read: Arc<SessionRecording> = Arc::new(self.get()?);
+        self.recording = current.map(|hash| (hash.clone(), read.clone()));
+        Ok(read)
+    }
+
     /// The product of a stage that may reject; a rejection has stopped the run before anybody asks.
     fn done<T>(&self) -> Result<T>
     where
@@ -531,8 +551,8 @@ impl Run<'_> {
         })
     }
 
-    fn finish(self, reject: Option<Reject>, live_values_lost: bool) -> Result<Learned> {
-        let recording: SessionRecording = self.get()?;
+    fn finish(mut self, reject: Option<Reject>, live_values_lost: bool) -> Result<Learned> {
+        let recording = self.recording()?;
         // Who took it over publishes, too.
         self.folder.still_held()?;
         let name = self.choice.as_ref().and_then(|it| it.name.as_ref()).unwrap_or(&self.task.name);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use zeroize::Zeroizing;
 
 /// What `encodeURIComponent` leaves alone, and nothing more.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -22,14 +23,16 @@ pub fn decode_percent(text: &str) -> Cow<'_, str> {
 }
 
 /// The same text as other alphabets write it whole. Escapes of single characters are undone by [`Layer`] instead.
-pub fn guises(secret: &str) -> Vec<String> {
-    let hex = crate::ids::hex(secret.as_bytes());
-    let mut all =
-        vec![hex.to_ascii_uppercase(), hex, secret.replace('+', " "), secret.replace(' ', "+")];
-    all.retain(|it| it != secret);
-    all.sort();
-    all.dedup();
-    all
+pub fn each_guise(secret: &str, mut found: impl FnMut(&[u8])) {
+    let mut hex = Zeroizing::new(crate::ids::hex(secret.as_bytes()));
+    found(hex.as_bytes());
+    hex.make_ascii_uppercase();
+    found(hex.as_bytes());
+    for (from, to) in [("+", " "), (" ", "+")] {
+        if secret.contains(from) {
+            found(Zeroizing::new(secret.replace(from, to)).as_bytes());
+        }
+    }
 }
 
 /// Text with one layer of escapes undone, and where each of its bytes stood: `%2F`, `\u002f`, `\x2f`, `\/`, `&#x2F;`,
@@ -117,25 +120,31 @@ fn escape(text: &[u8]) -> Option<(char, usize)> {
 
 /// What stands in base64 of anything that holds the secret: the part that does not depend on its neighbours, for each of
 /// the three alignments and both alphabets. Parts under 10 characters prove nothing and are left out.
-pub fn base64_cores(secret: &str) -> Vec<String> {
-    let mut all = Vec::new();
+pub fn each_base64_core(secret: &str, mut found: impl FnMut(&[u8])) {
+    let mut bytes = Zeroizing::new(vec![0; secret.len() + 2]);
+    bytes[2..].copy_from_slice(secret.as_bytes());
+    let mut out = Zeroizing::new(vec![0; bytes.len().div_ceil(3) * 4]);
     for skip in 0..3_usize {
-        let mut bytes = vec![0; skip];
-        bytes.extend_from_slice(secret.as_bytes());
         let from = (skip * 8).div_ceil(6);
-        let to = bytes.len() * 8 / 6;
+        let to = (secret.len() + skip) * 8 / 6;
         if to.saturating_sub(from) < 10 {
             continue;
         }
-        let core = STANDARD_NO_PAD.encode(&bytes)[from..to].to_owned();
-        if core.contains(['+', '/']) {
-            all.push(core.replace('+', "-").replace('/', "_"));
+        // It always fits.
+        let _ = STANDARD_NO_PAD.encode_slice(&bytes[2 - skip..], &mut out);
+        let core = &mut out[from..to];
+        found(core);
+        if core.iter().any(|it| matches!(it, b'+' | b'/')) {
+            for it in &mut *core {
+                *it = match *it {
+                    b'+' => b'-',
+                    b'/' => b'_',
+                    it => it,
+                };
+            }
+            found(core);
         }
-        all.push(core);
     }
-    all.sort();
-    all.dedup();
-    all
 }
 
 #[cfg(test)]
@@ -147,7 +156,11 @@ mod tests {
     fn a_secret_is_found_in_base64_of_its_surroundings() {
         for front in ["", "a", "ab", "abc", "user:"] {
             let all = STANDARD.encode(format!("{front}S3cr3t-Value-91 and more"));
-            assert!(base64_cores("S3cr3t-Value-91").iter().any(|it| all.contains(it)), "{front}");
+            let mut found = false;
+            each_base64_core("S3cr3t-Value-91", |it| {
+                found |= all.contains(std::str::from_utf8(it).unwrap());
+            });
+            assert!(found, "{front}");
         }
     }
 

@@ -26,7 +26,7 @@ const MAX_HEADERS: usize = 64;
 const MAX_HEADER_VALUE: usize = 2048;
 
 /// First pass over everything of an exchange.
-pub fn learn(raw: &RawExchange, parsed: &mut Parsed, rules: &Rules) -> Noted {
+pub fn learn(raw: &RawExchange, parsed: &Parsed, rules: &Rules) -> Noted {
     let mut noted = Noted::default();
     request_and_headers(raw, &mut Walk::new(rules, &mut noted));
     noted.seen = noted.secrets.len();
@@ -44,9 +44,9 @@ fn request_and_headers(raw: &RawExchange, walk: &mut Walk<'_>) {
     }
 }
 
-fn answer(parsed: &mut Parsed, walk: &mut Walk<'_>) {
+fn answer(parsed: &Parsed, walk: &mut Walk<'_>) {
     match parsed {
-        Parsed::Json(value, _) => _ = walk.json(value, Place::Answer),
+        Parsed::Json(value, _) => walk.look_through(value),
         Parsed::Html(text) => {
             markup::named_values(text, |_, name, value| {
                 walk.leaf(name, value, Place::Json);
@@ -189,8 +189,9 @@ pub fn response(
             // What the excerpt cannot hold need not be redacted.
             let long = stored.decoded_bytes.is_some_and(|it| it > 4 * MAX_STORED as u64)
                 && shorten(&mut value);
-            walk.json(&mut value, Place::Answer);
-            let (kept, was_cut) = shape::truncate(&value, share);
+            let (kept, was_cut) = shape::truncate_changed(value, share, |it| {
+                walk.json(it, Place::Answer);
+            });
             let was_cut = was_cut || long;
             stored.excerpt = Some(Excerpt::Json(kept));
             if !was_cut {

@@ -1,6 +1,6 @@
 //! Published formats of credentials: secret whatever their key is called.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
@@ -180,18 +180,18 @@ impl Prefix {
 
 /// Those with the value's first letter that it is long enough for.
 fn prefixes(value: &str) -> impl Iterator<Item = &'static Prefix> {
-    static BY_LETTER: LazyLock<BTreeMap<u8, Vec<Prefix>>> = LazyLock::new(|| {
-        let mut all: BTreeMap<u8, Vec<Prefix>> = BTreeMap::new();
+    static BY_LETTER: LazyLock<Vec<Vec<Prefix>>> = LazyLock::new(|| {
+        let mut all: Vec<Vec<Prefix>> = (0..256).map(|_| Vec::new()).collect();
         for (what, least, row) in PREFIXES {
             for prefix in row.split_ascii_whitespace() {
                 let it = Prefix { text: prefix, least: *least, what };
-                all.entry(prefix.as_bytes()[0]).or_default().push(it);
+                all[usize::from(prefix.as_bytes()[0])].push(it);
             }
         }
         all
     });
     let len = value.len();
-    let letter = value.bytes().next().and_then(|it| BY_LETTER.get(&it));
+    let letter = value.bytes().next().map(|it| &BY_LETTER[usize::from(it)]);
     letter.into_iter().flatten().filter(move |it| len >= it.least)
 }
 
@@ -266,7 +266,7 @@ fn shaped(value: &str, kinds: Bytes) -> Option<&'static str> {
         return Some("API key");
     }
     // OpenAI, of whatever kind.
-    if value.len() >= 40 && value.contains("T3BlbkFJ") {
+    if bytes.len() >= 40 && bytes.windows(8).any(|it| it == b"T3BlbkFJ") {
         return Some("API key");
     }
     // Mapbox and others: a kind before a JSON object in base64.

@@ -3,7 +3,7 @@
 //! Names are split into words (`x-csrf-token`, `accessToken`, `API_KEY`), since substrings mislead: `author`, `monkey`,
 //! `compass` and `secretary` are not secrets. The last word decides whether a name describes (`token_type`) or holds.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::sync::LazyLock;
 
 use super::{
     headers::HARMLESS_HEADERS,
@@ -472,14 +472,27 @@ pub fn vocabulary(word: &str) -> bool {
         "end", "start", "next", "prev", "previous", "first", "last", "page", "web", "session",
         "sess",
     ];
-    static ALL: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
-        [ALWAYS, LIKELY, PERHAPS, DESCRIBES, IDENTIFIES, DATA_KEYS, DATA_TOKENS, ASKS, MORE]
-            .into_iter()
-            .flatten()
-            .copied()
-            .collect()
+    /// By the first two bytes, modulo 1024: a bit for each length of such a word, and the words.
+    static ALL: LazyLock<Vec<(u64, Vec<&str>)>> = LazyLock::new(|| {
+        let mut all = vec![(0, Vec::new()); 1024];
+        for list in
+            [ALWAYS, LIKELY, PERHAPS, DESCRIBES, IDENTIFIES, DATA_KEYS, DATA_TOKENS, ASKS, MORE]
+        {
+            for word in list {
+                let (lengths, words) = &mut all[place(word)];
+                *lengths |= 1 << word.len().min(63);
+                words.push(*word);
+            }
+        }
+        all
     });
-    ALL.contains(word)
+    fn place(word: &str) -> usize {
+        let mut bytes = word.bytes().map(usize::from);
+        let (first, second) = (bytes.next().unwrap_or(0), bytes.next().unwrap_or(0));
+        (first << 5 ^ second) & 1023
+    }
+    let (lengths, words) = &ALL[place(word)];
+    lengths >> word.len().min(63) & 1 == 1 && words.contains(&word)
 }
 
 /// What `key` says in this place.

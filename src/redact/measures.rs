@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     markup,
+    memo::Memo,
     visible::{Visible, each_word},
 };
 use crate::artifacts::recording::{ListMeasure, Measures};
@@ -134,7 +135,7 @@ impl<'a> Meter<'a> {
     /// A JSON value with its lists. Returns how many of its leaves the page shows.
     pub fn json(&mut self, value: &Value) -> u32 {
         let mut path = String::new();
-        let leaves = self.json_at(value, &mut path, 0);
+        let leaves = self.json_at(value, &mut path, 0, &mut Memo::default());
         self.total += leaves.all;
         leaves.seen
     }
@@ -144,11 +145,26 @@ impl<'a> Meter<'a> {
         Leaves { all: u32::from(text.chars().nth(2).is_some()), seen: u32::from(self.leaf(text)) }
     }
 
-    fn json_at(&mut self, value: &Value, path: &mut String, depth: usize) -> Leaves {
+    /// The same of a text that may stand in this JSON more than once: what it shows is counted once anyway.
+    fn json_text<'v>(&mut self, text: &'v str, known: &mut Memo<'v, Leaves>) -> Leaves {
+        known.get(text).unwrap_or_else(|| {
+            let leaves = self.json_leaf(text);
+            known.keep(text, leaves);
+            leaves
+        })
+    }
+
+    fn json_at<'v>(
+        &mut self,
+        value: &'v Value,
+        path: &mut String,
+        depth: usize,
+        known: &mut Memo<'v, Leaves>,
+    ) -> Leaves {
         self.nodes = self.nodes.saturating_add(1);
         self.depth = self.depth.max(depth as u32);
         match value {
-            Value::String(text) => self.json_leaf(text),
+            Value::String(text) => self.json_text(text, known),
             Value::Number(number) => self.json_leaf(&number.to_string()),
             Value::Object(fields) => {
                 let len = path.len();
@@ -165,7 +181,7 @@ impl<'a> Meter<'a> {
                             Some(_) => path.push('*'),
                         }
                     }
-                    let below = self.json_at(item, path, depth + 1);
+                    let below = self.json_at(item, path, depth + 1, known);
                     shown_items += u32::from(below.seen > 0);
                     leaves += below;
                     path.truncate(len);
@@ -187,7 +203,7 @@ impl<'a> Meter<'a> {
                     } else {
                         path.push_str("[]");
                     }
-                    let below = self.json_at(item, path, depth + 1);
+                    let below = self.json_at(item, path, depth + 1, known);
                     shown_items += u32::from(below.seen > 0);
                     leaves += below;
                     path.truncate(len);

@@ -18,6 +18,7 @@ mod live;
 pub mod markup;
 mod matcher;
 mod measures;
+mod memo;
 mod names;
 mod origins;
 pub mod raw;
@@ -74,7 +75,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let rules = rules(settings, &raw.task, &raw.typed);
     let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().map(parse).collect();
     let mut vault = Vault::default();
-    let mut judged = learn(&mut raw, &mut parsed, &rules, &mut vault);
+    let mut judged = learn(&mut raw, &parsed, &rules, &mut vault);
     let harmless = raw
         .typed
         .iter()
@@ -255,8 +256,8 @@ pub fn let_go(
     again: Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>,
 ) {
     let RawBody::Captured(bytes) = &raw.body else { return };
-    let (len, mut parsed) = (bytes.len(), parse(raw));
-    let noted = exchange::learn(raw, &mut parsed, rules);
+    let (len, parsed) = (bytes.len(), parse(raw));
+    let noted = exchange::learn(raw, &parsed, rules);
     let is_binary = matches!(parsed, Parsed::Binary);
     raw.body = RawBody::Elsewhere(Elsewhere { noted, len, is_binary, again });
 }
@@ -340,7 +341,7 @@ fn names_secret(name: &str) -> bool {
 /// The first pass. For each exchange, the texts of its answer in which a rule found a secret.
 fn learn(
     raw: &mut RawRecording,
-    parsed: &mut [Parsed],
+    parsed: &[Parsed],
     rules: &Rules,
     vault: &mut Vault,
 ) -> Vec<BTreeSet<u64>> {
@@ -459,11 +460,13 @@ impl Sink for Noted {
         }
     }
 
-    fn judged(&mut self, value: &str) {
-        if self.secrets.len() > self.seen {
+    fn judged(&mut self, value: &str) -> bool {
+        let found = self.secrets.len() > self.seen;
+        if found {
             self.seen = self.secrets.len();
             self.suspects.insert(walk::mark(value));
         }
+        found
     }
 
     fn plain(&mut self, _: &str) -> Option<String> {

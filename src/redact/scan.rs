@@ -262,13 +262,24 @@ pub fn base64_text(value: &str) -> Option<String> {
     const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true);
+    const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+    const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
     if value.len() > 1 << 20
         || !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/-_=".contains(&b))
     {
         return None;
     }
-    let alphabet = if value.contains(['-', '_']) { alphabet::URL_SAFE } else { alphabet::STANDARD };
-    let bytes = GeneralPurpose::new(&alphabet, LENIENT).decode(value).ok()?;
+    let from = if value.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
+    // Most of what is no text shows that at once.
+    let mut first = [0; 32];
+    if let Ok(len) = from.decode_slice(&value[..value.len().min(32) & !3], &mut first)
+        && first[..len]
+            .iter()
+            .any(|b| b.is_ascii_control() && !b.is_ascii_whitespace() && *b != 0x0b)
+    {
+        return None;
+    }
+    let bytes = from.decode(value).ok()?;
     let text = String::from_utf8(bytes).ok()?;
     let odd = text.chars().filter(|c| c.is_control() && !c.is_whitespace()).count();
     (odd == 0 && text.bytes().filter(u8::is_ascii_graphic).count() * 10 >= text.len() * 8)

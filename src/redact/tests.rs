@@ -506,7 +506,7 @@ pub(crate) fn forms(secret: &str) -> Vec<String> {
         each(secret, |b| format!("{b:02x}")),
         each(secret, |b| format!("{b:02X}")),
     ];
-    out.extend(encode::base64_cores(secret));
+    encode::each_base64_core(secret, |it| out.push(String::from_utf8_lossy(it).into_owned()));
     out
 }
 

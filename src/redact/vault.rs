@@ -94,9 +94,10 @@ impl Vault {
         self.harmless.extend(harmless);
         self.sealed = true;
         for known in &mut self.known {
-            let value = known.value.to_lowercase();
-            known.dropped = known.why == Why::Entropy
-                && (self.harmless.contains(&value) || self.identifiers.contains(&value));
+            if known.why == Why::Entropy {
+                let value = known.value.to_lowercase();
+                known.dropped = self.harmless.contains(&value) || self.identifiers.contains(&value);
+            }
         }
         let kept: Vec<usize> =
             (0..self.known.len()).filter(|it| !self.known[*it].dropped).collect();
@@ -138,7 +139,7 @@ impl Vault {
         let certain = !matches!(known.why, Why::Entropy);
         if (certain || self.propagated < MAX_PROPAGATED)
             && (propagates(&known.value, known.why) || (self.thorough && lasting(known)))
-            && !self.harmless.contains(&known.value.to_lowercase())
+            && (self.harmless.is_empty() || !self.harmless.contains(&known.value.to_lowercase()))
         {
             self.propagated += usize::from(!certain);
             self.matcher.add(at, &known.value);

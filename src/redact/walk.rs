@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use serde_json::Value;
+use serde_json::{Map, Number, Value};
 
 use super::{
     bytes::Bytes,
@@ -17,6 +17,7 @@ use super::{
     encode::{decode_percent, percent},
     formats,
     keys::{KeyClass, classify},
+    memo::Memo,
     scan::{Prose, auth_scheme, base64_text},
     vault::is_placeholder,
 };
@@ -40,8 +41,10 @@ pub trait Sink {
     fn plain(&mut self, text: &str) -> Option<String>;
     /// A long value under a name that says identifier, in a request: what only looks random elsewhere is no secret then.
     fn identifier(&mut self, _value: &str) {}
-    /// Every rule was asked about this text of a JSON value.
-    fn judged(&mut self, _value: &str) {}
+    /// Every rule was asked about this text of a JSON value. Returns whether one found a secret, as far as that is known.
+    fn judged(&mut self, _value: &str) -> bool {
+        true
+    }
     /// What was replaced since the last call stands here: `header:NAME`, `query:NAME`, `json:/pointer`, `form:NAME`.
     fn stands_at(&mut self, _place: &str) {}
 }
@@ -77,6 +80,21 @@ fn may_open(value: &str, bytes: Bytes) -> bool {
         || bytes.any(Bytes::EQUALS) && value.trim_end_matches('=').contains('=')
         || bytes.any(Bytes::SLASH)
             && (value.starts_with('/') || bytes.any(Bytes::COLON) && value.contains("://"))
+}
+
+/// Whether a value of an answer is too short for every rule: it opens nothing, and its key claims nothing.
+fn is_plain(key: &str, value: &str, bytes: Bytes, class: KeyClass) -> bool {
+    const MAY_OPEN: u16 = Bytes::SPACE
+        | Bytes::WIDE
+        | Bytes::OPENS
+        | Bytes::PERCENT
+        | Bytes::EQUALS
+        | Bytes::SLASH
+        | Bytes::SEMICOLON;
+    value.len() < 15
+        && matches!(class, KeyClass::Silent | KeyClass::Harmless)
+        && !bytes.any(MAY_OPEN)
+        && !key.ends_with(['_', '-'])
 }
 
 /// How deep containers are opened: JSON in a form in a query is 3.
@@ -164,10 +182,10 @@ impl Walk<'_> {
         if value.len() < 3 {
             return None;
         }
-        if is_placeholder(value) {
+        let bytes = Bytes::of(value);
+        if bytes.any(Bytes::OPENS) && is_placeholder(value) {
             return self.sink.plain(value);
         }
-        let bytes = Bytes::of(value);
         if depth == 0
             && let Some(suspects) = &self.judged
             && !may_open(value, bytes)
@@ -177,6 +195,9 @@ impl Walk<'_> {
             return self.sink.plain(value);
         }
         let class = self.rules.class(key, place);
+        if place == Place::Answer && is_plain(key, value, bytes, class) {
+            return self.sink.plain(value);
+        }
         if class == KeyClass::Harmless
             && place != Place::Answer
             && place != Place::Header
@@ -323,12 +344,7 @@ impl Walk<'_> {
         let inner = if place == Place::Answer { place } else { Place::Json };
         match value {
             Value::Object(fields) => {
-                // `{"name": "csrf", "value": …}` names its value beside it.
-                let named = ["name", "key", "id"]
-                    .iter()
-                    .find_map(|it| fields.get(*it)?.as_str())
-                    .filter(|it| it.len() <= 64 && fields.len() <= 6)
-                    .map(str::to_owned);
+                let named = named(fields).map(str::to_owned);
                 let mut renamed = Vec::new();
                 for (name, item) in fields.iter_mut() {
                     let under = match &named {
@@ -375,28 +391,8 @@ impl Walk<'_> {
                     }
                 }
             }
-            // `"pin": 492039`: a short number is a secret only where the name leaves no doubt.
             Value::Number(number) => {
-                let class = self.rules.class(key, inner);
-                let telling = matches!(class, KeyClass::Always | KeyClass::Likely);
-                if !telling && number.as_i64().is_some_and(|it| it.unsigned_abs() < 10_000_000_000)
-                {
-                    return false;
-                }
-                let text = number.to_string();
-                let secret = match class {
-                    KeyClass::Always => text.len() >= 3,
-                    KeyClass::Likely => verdict(KeyClass::Likely, &text).is_some(),
-                    _ => false,
-                };
-                let new = if secret {
-                    self.sink.secret(key, &text, Why::Key)
-                } else if text.len() >= 12 {
-                    self.sink.plain(&text)
-                } else {
-                    None
-                };
-                if let Some(new) = new {
+                if let Some(new) = self.number(key, number, inner) {
                     *value = Value::String(new);
                     changed = true;
                     if let Some(pointer) = pointer {
@@ -407,6 +403,69 @@ impl Walk<'_> {
             _ => {}
         }
         changed
+    }
+
+    /// `"pin": 492039`: a short number is a secret only where the name leaves no doubt.
+    fn number(&mut self, key: &str, number: &Number, place: Place) -> Option<String> {
+        let class = self.rules.class(key, place);
+        let telling = matches!(class, KeyClass::Always | KeyClass::Likely);
+        if !telling && number.as_i64().is_some_and(|it| it.unsigned_abs() < 10_000_000_000) {
+            return None;
+        }
+        let text = number.to_string();
+        let secret = match class {
+            KeyClass::Always => text.len() >= 3,
+            KeyClass::Likely => verdict(KeyClass::Likely, &text).is_some(),
+            _ => false,
+        };
+        if secret {
+            self.sink.secret(key, &text, Why::Key)
+        } else if text.len() >= 12 {
+            self.sink.plain(&text)
+        } else {
+            None
+        }
+    }
+
+    /// The first pass over the JSON of an answer: as [`json`](Self::json) at [`Place::Answer`], with a sink that replaces
+    /// nothing.
+    pub fn look_through(&mut self, answer: &Value) {
+        self.look_through_at("", answer, &mut Memo::default());
+    }
+
+    /// `clean` are texts in which no rule found a secret under a key of that class.
+    fn look_through_at<'v>(&mut self, key: &str, value: &'v Value, clean: &mut Memo<'v, KeyClass>) {
+        match value {
+            Value::Object(fields) => {
+                let named = named(fields);
+                for (name, item) in fields {
+                    let under = match named {
+                        Some(named) if name == "value" && item.is_string() => named,
+                        _ => name,
+                    };
+                    self.look_through_at(under, item, clean);
+                }
+            }
+            Value::Array(items) => {
+                for item in items {
+                    self.look_through_at(key, item, clean);
+                }
+            }
+            Value::String(text) => {
+                let class = self.rules.class(key, Place::Answer);
+                // A key of the user's own, or one that was cut, says more than its class.
+                let by_class = self.rules.allow.is_empty() && !key.ends_with(['_', '-']);
+                if by_class && clean.get(text) == Some(class) {
+                    return;
+                }
+                self.open(key, text, Place::Answer, 0);
+                if !self.sink.judged(text) && by_class {
+                    clean.keep(text, class);
+                }
+            }
+            Value::Number(number) => _ = self.number(key, number, Place::Answer),
+            Value::Null | Value::Bool(_) => {}
+        }
     }
 
     /// Text that is known to be an address, absolute or not.
@@ -568,6 +627,17 @@ impl Walk<'_> {
         }
         Some(out.changed)
     }
+}
+
+/// `{"name": "csrf", "value": …}` names its value beside it.
+fn named(fields: &Map<String, Value>) -> Option<&str> {
+    if fields.len() > 6 {
+        return None;
+    }
+    ["name", "key", "id"]
+        .iter()
+        .find_map(|wanted| fields.iter().find(|it| it.0 == *wanted)?.1.as_str())
+        .filter(|it| it.len() <= 64)
 }
 
 /// A text of which parts are replaced; copied from the first that is.

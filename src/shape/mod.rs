@@ -26,8 +26,22 @@ const MAX_PATHS: usize = 512;
 /// The same value with the keys of every object in order: what is measured or stored must not depend on the order in which a
 /// server wrote them, and whether `serde_json` keeps that order is decided by our dependencies.
 pub fn sorted(mut value: Value) -> Value {
-    value.sort_all_objects();
+    sort(&mut value);
     value
+}
+
+fn sort(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            // Sorting builds the map's index anew.
+            if !fields.keys().is_sorted() {
+                fields.sort_keys();
+            }
+            fields.values_mut().for_each(sort);
+        }
+        Value::Array(items) => items.iter_mut().for_each(sort),
+        _ => {}
+    }
 }
 
 /// Typed paths such as `$.hits:list`, `$.hits[]:object`, `$.hits[].title:str`, sorted; at most 512.
@@ -141,30 +155,93 @@ fn split(paths: &[String]) -> BTreeSet<(&str, &str)> {
     paths.iter().filter_map(|it| it.rsplit_once(':')).collect()
 }
 
+/// How far [`truncate`] cuts, step by step: items of arrays, characters of strings, depth.
+const STEPS: [(usize, usize, usize); 10] = [
+    (usize::MAX, usize::MAX, usize::MAX),
+    (20, 2000, 64),
+    (10, 1000, 64),
+    (5, 500, 32),
+    (3, 300, 16),
+    (3, 120, 12),
+    (2, 80, 8),
+    (1, 60, 6),
+    (1, 40, 4),
+    (1, 20, 3),
+];
+
 /// Cuts JSON to `budget` bytes by structure: arrays lose elements, strings their ends, then depth; the result is always
 /// valid JSON. Integers beyond 2^53 become strings, which RFC 8785 needs. Returns whether anything was cut.
 pub fn truncate(value: &Value, budget: usize) -> (Value, bool) {
-    let mut items = usize::MAX;
-    let mut text = usize::MAX;
-    let mut depth = usize::MAX;
-    if fits(value, (items, text, depth), budget) {
-        return (clip(value, items, text, depth), false);
-    }
-    for step in [
-        (20, 2000, 64),
-        (10, 1000, 64),
-        (5, 500, 32),
-        (3, 300, 16),
-        (3, 120, 12),
-        (2, 80, 8),
-        (1, 60, 6),
-        (1, 40, 4),
-        (1, 20, 3),
-    ] {
-        (items, text, depth) = step;
-        if fits(value, step, budget) {
-            return (clip(value, items, text, depth), true);
+    truncate_from(0, value, budget)
+}
+
+/// [`truncate`] of what `change` makes of the value. It sees only what may be kept, and may replace texts, numbers and keys by
+/// texts of [`LEAST`] bytes or more.
+pub fn truncate_changed(
+    mut value: Value,
+    budget: usize,
+    change: impl FnOnce(&mut Value),
+) -> (Value, bool) {
+    let may_fit =
+        |it: &(usize, usize, usize)| takes_more(&value, it.0, it.2, &mut budget.clone()).is_some();
+    let first = STEPS.iter().position(may_fit).unwrap_or(STEPS.len() - 1);
+    let (items, _, depth) = STEPS[first];
+    prune(&mut value, items, depth);
+    change(&mut value);
+    truncate_from(first, &value, budget)
+}
+
+const LEAST: usize = 12;
+
+/// Takes from `room` what a value takes at least when it is written so far. `None`: more than there is.
+fn takes_more(value: &Value, items: usize, depth: usize, room: &mut usize) -> Option<()> {
+    let bytes = match value {
+        Value::Array(_) | Value::Object(_) if depth == 0 => 4,
+        Value::Array(all) => 1 + all.len().clamp(1, items),
+        Value::Object(all) => {
+            1 + all.len().max(1) + all.keys().map(|it| 3 + it.len().min(LEAST)).sum::<usize>()
         }
+        Value::String(it) => 2 + it.len().min(LEAST),
+        Value::Number(_) => 1,
+        Value::Bool(_) | Value::Null => 4,
+    };
+    *room = room.checked_sub(bytes)?;
+    match value {
+        Value::Array(all) if depth > 0 => {
+            all.iter().take(items).try_for_each(|it| takes_more(it, items, depth - 1, room))
+        }
+        Value::Object(all) if depth > 0 => {
+            all.values().try_for_each(|it| takes_more(it, items, depth - 1, room))
+        }
+        _ => Some(()),
+    }
+}
+
+/// Leaves out what [`clip`] does, but for the ends of strings.
+fn prune(value: &mut Value, items: usize, depth: usize) {
+    match value {
+        Value::Array(_) | Value::Object(_) if depth == 0 => *value = Value::Null,
+        Value::Array(all) => {
+            all.truncate(items);
+            for item in all {
+                prune(item, items, depth - 1);
+            }
+        }
+        Value::Object(all) => {
+            for item in all.values_mut() {
+                prune(item, items, depth - 1);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// [`truncate`] where the steps before that one are known to leave too much.
+fn truncate_from(first: usize, value: &Value, budget: usize) -> (Value, bool) {
+    let fitting = (first..STEPS.len()).find(|it| fits(value, STEPS[*it], budget));
+    let (items, text, depth) = STEPS[fitting.unwrap_or(STEPS.len() - 1)];
+    if let Some(step) = fitting {
+        return (clip(value, items, text, depth), step > 0);
     }
     let cut = clip(value, items, text, depth);
     // A wide object: keep what fits, in key order.
@@ -301,6 +378,30 @@ mod tests {
             (json!({"id": "9007199254740993"}), false)
         );
         assert_eq!(truncate(&json!([1, null]), 100), (json!([1, null]), false));
+    }
+
+    #[test]
+    fn what_is_changed_before_the_cut_is_cut_alike() {
+        fn hide(value: &mut Value) {
+            match value {
+                Value::Array(items) => items.iter_mut().for_each(hide),
+                Value::Object(fields) => fields.values_mut().for_each(hide),
+                Value::String(it) if it.contains('x') => *it = "[REDACTED:k]".to_owned(),
+                _ => {}
+            }
+        }
+        let item = |i: usize| json!({"id": i, "some longer name": "x".repeat(i), "of": {"y": vec!["y".repeat(i); 4]}});
+        for n in [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89] {
+            let wide =
+                (0..n).map(|i| (format!("key {i}"), item(i))).collect::<serde_json::Map<_, _>>();
+            let list = json!({"items": (0..n).map(item).collect::<Vec<_>>(), "wide": wide});
+            for budget in [20, 100, 300, 1000, 3000, 10_000, 30_000] {
+                let mut whole = list.clone();
+                hide(&mut whole);
+                let cut = truncate_changed(list.clone(), budget, hide);
+                assert_eq!(cut, truncate(&whole, budget), "{n} {budget}");
+            }
+        }
     }
 
     #[test]
