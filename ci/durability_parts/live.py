@@ -2,6 +2,7 @@
 of its own, so what was recorded or replayed twice is seen."""
 
 import collections
+import glob
 import json
 import os
 import random
@@ -15,8 +16,12 @@ import urllib.request
 
 from store import Look, outcomes
 
-# Their pages are loaded for a recording, and for nothing else: their requests are replayed without a page.
-TASKS = ["shop-search", "city-forecast", "library-books"]
+# Task to its page, which is loaded for a recording and for nothing else, and to the request that is replayed without a page.
+TASKS = {
+    "shop-search": ("shop.test GET /", "shop.test GET /api/search"),
+    "city-forecast": ("city.test GET /", "city.test GET /api/weather/"),
+    "library-books": ("library.test GET /", "library.test GET /v1/books"),
+}
 RECORDINGS = ["01_session_recording.json", "01b_session_recording.json"]
 
 
@@ -38,12 +43,13 @@ class Web:
         self.pin = self.child.stdout.readline().split()[1]
         self.port = self.pin.rsplit(":", 1)[1]
 
-    def page_loads(self):
-        """By task: how often its page was loaded."""
+    def hits(self):
+        """By task: how often its page was loaded, and how often its request was sent, by a page or as a replay."""
         ask = urllib.request.Request(f"http://127.0.0.1:{self.port}/hits", headers={"Host": "control.test"})
         with urllib.request.urlopen(ask, timeout=30) as answer:
             hits = json.load(answer)
-        return {task: hits.get(f"{task.split('-')[0]}.test GET /", 0) for task in TASKS}
+        calls = {task: sum(n for key, n in hits.items() if key.startswith(call)) for task, (_, call) in TASKS.items()}
+        return {task: (hits.get(page, 0), calls[task]) for task, (page, _) in TASKS.items()}
 
     def end(self):
         self.child.stdin.close()
@@ -61,6 +67,15 @@ def recorded(look):
     return done
 
 
+def journals(home):
+    return glob.glob(os.path.join(home, "artifacts", "*", "replays.jsonl"))
+
+
+def replayed(look):
+    """By task: how many replays its journal holds."""
+    return collections.Counter({path.split(os.sep)[-2].rsplit("-", 1)[0]: len(it) for path, it in look.journals.items()})
+
+
 class Batch:
     def __init__(self, binary, scratch, seed):
         self.scratch, self.random = scratch, random.Random(seed)
@@ -69,7 +84,7 @@ class Batch:
         self.base = [binary, "--test-host", self.web.pin]
         self.rest = ["recipe", "learn-batch", "--manifest", manifest(scratch), "--resume"]
         self.count = dict.fromkeys(
-            "kills batches torn wrong_mode temps_after_resume lost_stages recorded_again replayed_again other_outcome failed".split(), 0
+            "kills in_replays batches torn wrong_mode temps_after_resume lost_stages recorded_again replayed_again other_outcome failed".split(), 0
         )
         self.notes = []
 
@@ -104,15 +119,25 @@ class Batch:
         self.takes = time.monotonic() - begun
         self.outcomes = outcomes(home)
         assert all(it == ("verified", None) for it in self.outcomes.values()), self.outcomes
-        assert all(n == 2 for n in self.web.page_loads().values()), self.web.page_loads()
+        hits = self.web.hits()
+        assert all(loads == 2 for loads, _ in hits.values()), hits
+        # Two recordings send it, too.
+        self.calls = {task: n for task, (_, n) in hits.items()}
+        assert all(n > 4 for n in self.calls.values()), hits
         shutil.rmtree(home)
 
-    def patience(self):
-        """Seconds until the kill: any moment as likely as another, or early ones more so, which cost less."""
-        first, last = 0.02, self.takes
-        if self.random.random() < 0.5:
+    def patience(self, home):
+        """Seconds until the kill: any moment as likely as another; or early ones more so, which cost less; or soon after a replay
+        was noted, as replays are over quickly here."""
+        first, last, how = 0.02, self.takes, self.random.random()
+        if how < 0.4:
             return self.random.uniform(first, last)
-        return first * (last / first) ** self.random.random()
+        if how < 0.7:
+            return first * (last / first) ** self.random.random()
+        known, end = set(journals(home)), time.monotonic() + last
+        while time.monotonic() < end and not set(journals(home)) - known:
+            time.sleep(0.002)
+        return self.random.uniform(0, 0.1)
 
     def until_done(self, kills):
         """One batch, killed until a run gets to its end or so many kills were made."""
@@ -120,19 +145,23 @@ class Batch:
         while True:
             run += 1
             where = f"batch {self.count['batches']} run {run}"
-            loads = self.web.page_loads()
-            done = recorded(before) if before else collections.Counter()
+            hits = self.web.hits()
+            done, noted = (recorded(before), replayed(before)) if before else (collections.Counter(), collections.Counter())
             child = self.start(home)
             last = self.count["kills"] >= kills
             try:
-                code = child.wait(300 if last else self.patience())
+                code = child.wait(300 if last else self.patience(home))
             except subprocess.TimeoutExpired:
                 child.kill()
                 code = child.wait()
             now = self.look(home, where)
-            for task, n in self.web.page_loads().items():
-                if n - loads[task] > 2 - done[task]:
-                    self.note("recorded_again", f"{where}: {task} {n - loads[task]} loads, {done[task]} recordings were there")
+            for task, (loads, calls) in self.web.hits().items():
+                loads, calls = loads - hits[task][0], calls - hits[task][1]
+                if loads > 2 - done[task]:
+                    self.note("recorded_again", f"{where}: {task} {loads} loads, {done[task]} recordings were there")
+                # What an undisturbed run sends, less what this one found done.
+                if calls > self.calls[task] - done[task] - noted[task]:
+                    self.note("replayed_again", f"{where}: {task} {calls} calls, {noted[task]} replays were noted")
             lost = [path for path, it in (before.artifacts if before else {}).items() if now.artifacts.get(path) != it]
             if lost:
                 self.note("lost_stages", f"{where}: {lost}")
@@ -142,8 +171,9 @@ class Batch:
                 self.note("failed", f"{where}: {code} {self.said()}")
                 break
             self.count["kills"] += 1
+            self.count["in_replays"] += now is not None and any(now.journals.values())
             if self.count["kills"] % 50 == 0:
-                print(f"  so far: {self.count['kills']} kills, {self.count['batches']} batches, {len(self.notes)} complaints", flush=True)
+                print(f"  so far: {self.count['kills']} kills, {self.count['in_replays']} between replays, {self.count['batches']} batches, {len(self.notes)} complaints", flush=True)
             before = now
         self.count["batches"] += 1
         if now.temps:
@@ -166,4 +196,4 @@ def main(binary, scratch, long):
     print(f"  seed {seed}: " + ", ".join(f"{it} {n}" for it, n in batch.count.items()))
     for it in batch.notes[:20]:
         print("  " + it, file=sys.stderr)
-    return [it for it, n in batch.count.items() if n and it not in ("kills", "batches")]
+    return [it for it, n in batch.count.items() if n and it not in ("kills", "in_replays", "batches")]
