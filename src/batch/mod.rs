@@ -37,7 +37,10 @@ const BUSY_AGAIN: Duration = Duration::from_millis(500);
 /// Nothing ended here for so long: whoever holds the tasks that are left does not let go.
 const BUSY_PATIENCE: Duration = Duration::from_secs(120);
 /// A browser that failed so many tasks in a row, with none in between that ended well, is a failure of the machine.
-const BROWSER_FAILURES: usize = 4;
+const BROWSER_FAILURES: usize = 10;
+/// Attempts at a task whose browser died. It may have died of another task, or been killed; a page that kills it is not
+/// opened more often than that.
+const BROWSER_ATTEMPTS: u32 = 3;
 /// The pause before another attempt; doubled each time.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -294,17 +297,17 @@ impl Run<'_> {
             return (self.last_end.elapsed() < BUSY_PATIENCE).then_some(BUSY_AGAIN);
         }
         let made = self.attempts[i];
-        if !code.retryable()
-            || made > self.options.retries
-            || self.retries_left == 0
-            || self.stops(code)
-        {
+        let most = match code {
+            Code::BrowserFailed => BROWSER_ATTEMPTS.max(self.options.retries + 1),
+            _ => self.options.retries + 1,
+        };
+        if !code.retryable() || made >= most || self.retries_left == 0 || self.stops(code) {
             return None;
         }
         self.retries_left -= 1;
         self.totals.retries += 1;
         // Half of it to all of it, so that tasks that failed together do not come back together.
-        let pause = RETRY_AFTER * 2u32.saturating_pow(made - 1);
+        let pause = RETRY_AFTER * 2u32.saturating_pow(made.saturating_sub(1));
         Some(pause.mul_f64(0.5 + fastrand::f64() / 2.0))
     }
 }

@@ -183,10 +183,11 @@ mod tests {
         it.ended(A);
         assert_eq!(it.next(later), Next::Start(0));
         it.ended(A);
-        it.put_back(0, A, later);
-        assert_eq!(it.next(now), Next::Start(2));
+        let again = later + Duration::from_secs(2);
+        it.put_back(0, A, again);
+        assert_eq!(it.next(later), Next::Start(2));
         it.ended(A);
-        assert_eq!(it.next(now), Next::At(later));
-        assert_eq!(it.next(later), Next::Start(0));
+        assert_eq!(it.next(later), Next::At(again));
+        assert_eq!(it.next(again), Next::Start(0));
     }
 }

@@ -41,7 +41,12 @@ struct Held {
     spare: Option<Context>,
     /// Counts the spares.
     spares: u64,
+    /// Contexts that this browser has had.
+    contexts: u32,
 }
+
+/// After so many contexts a browser has grown by what each leaves behind, and another takes its place.
+const CONTEXTS: u32 = 60;
 
 /// How long a context that was made ahead is kept.
 const SPARE: Duration = Duration::from_secs(60);
@@ -51,16 +56,24 @@ impl BrowserPool {
         Self { policy, settings, held: Arc::default() }
     }
 
-    /// An isolated context, one that was made ahead if there is one. A browser that died is started again once. Fails with
+    /// An isolated context, one that was made ahead if there is one. A browser that died, or that has had [`CONTEXTS`], is
+    /// replaced. Fails with
     /// `BROWSER_MISSING` or `BROWSER_FAILED`.
     pub async fn context(&self) -> Result<Context> {
         let mut held = self.held.lock().await;
         if let Some(it) = held.spare.take().filter(Context::is_alive) {
             return Ok(it);
         }
-        if let Some(browser) = &held.browser {
+        if held.contexts >= CONTEXTS {
+            // It ends with the last of its contexts.
+            held.browser = None;
+        }
+        if let Some(browser) = held.browser.clone() {
             match browser.context().await {
-                Ok(it) => return Ok(it),
+                Ok(it) => {
+                    held.contexts += 1;
+                    return Ok(it);
+                }
                 // Other tasks may be at work in it: only a browser that is gone is replaced.
                 Err(err) if err.code() != Code::BrowserFailed => return Err(err),
                 Err(_) => held.browser = None,
@@ -69,7 +82,7 @@ impl BrowserPool {
         let exe = find_chromium(self.settings.path.as_deref())?;
         let browser = Browser::launch_with(&exe, Arc::clone(&self.policy), &self.settings).await?;
         let context = browser.context().await?;
-        held.browser = Some(browser);
+        (held.browser, held.contexts) = (Some(browser), 1);
         Ok(context)
     }
 
@@ -79,12 +92,12 @@ impl BrowserPool {
         let held = Arc::clone(&self.held);
         tokio::spawn(async move {
             let mut all = held.lock().await;
-            let Some(browser) = all.browser.as_ref().filter(|_| all.spare.is_none()) else {
-                return;
-            };
+            let wanted = all.spare.is_none() && all.contexts < CONTEXTS;
+            let Some(browser) = all.browser.clone().filter(|_| wanted) else { return };
             // Who wants one next is told what is wrong.
             let Ok(context) = browser.context().await else { return };
             all.spare = Some(context);
+            all.contexts += 1;
             all.spares += 1;
             tokio::spawn(forget(Arc::downgrade(&held), all.spares));
         })
