@@ -2,7 +2,6 @@
 of its own, so what was recorded or replayed twice is seen."""
 
 import collections
-import glob
 import json
 import os
 import random
@@ -67,10 +66,6 @@ def recorded(look):
     return done
 
 
-def journals(home):
-    return glob.glob(os.path.join(home, "artifacts", "*", "replays.jsonl"))
-
-
 def replayed(look):
     """By task: how many replays its journal holds."""
     return collections.Counter({path.split(os.sep)[-2].rsplit("-", 1)[0]: len(it) for path, it in look.journals.items()})
@@ -84,7 +79,7 @@ class Batch:
         self.base = [binary, "--test-host", self.web.pin]
         self.rest = ["recipe", "learn-batch", "--manifest", manifest(scratch), "--resume"]
         self.count = dict.fromkeys(
-            "kills in_replays batches torn wrong_mode temps_after_resume lost_stages recorded_again replayed_again other_outcome failed".split(), 0
+            "kills batches torn wrong_mode temps_after_resume lost_stages recorded_again replayed_again other_outcome failed".split(), 0
         )
         self.notes = []
 
@@ -105,11 +100,6 @@ class Batch:
         for kind, found in [("torn", it and it.torn), ("wrong_mode", it and it.modes)]:
             if found:
                 self.note(kind, f"{where}: {found}")
-        for path, lines in (it.journals if it else {}).items():
-            keys = collections.Counter((line["run"], line["key"]) for line in lines)
-            again = [key for key, n in keys.items() if n > 1]
-            if again:
-                self.note("replayed_again", f"{where}: {path} {again}")
         return it
 
     def undisturbed(self):
@@ -126,18 +116,12 @@ class Batch:
         assert all(n > 4 for n in self.calls.values()), hits
         shutil.rmtree(home)
 
-    def patience(self, home):
-        """Seconds until the kill: any moment as likely as another; or early ones more so, which cost less; or soon after a replay
-        was noted, as replays are over quickly here."""
-        first, last, how = 0.02, self.takes, self.random.random()
-        if how < 0.4:
+    def patience(self):
+        """Seconds until the kill: any moment as likely as another, or early ones more so, which cost less."""
+        first, last = 0.02, self.takes
+        if self.random.random() < 0.5:
             return self.random.uniform(first, last)
-        if how < 0.7:
-            return first * (last / first) ** self.random.random()
-        known, end = set(journals(home)), time.monotonic() + last
-        while time.monotonic() < end and not set(journals(home)) - known:
-            time.sleep(0.002)
-        return self.random.uniform(0, 0.1)
+        return first * (last / first) ** self.random.random()
 
     def until_done(self, kills):
         """One batch, killed until a run gets to its end or so many kills were made."""
@@ -150,7 +134,7 @@ class Batch:
             child = self.start(home)
             last = self.count["kills"] >= kills
             try:
-                code = child.wait(300 if last else self.patience(home))
+                code = child.wait(300 if last else self.patience())
             except subprocess.TimeoutExpired:
                 child.kill()
                 code = child.wait()
@@ -171,9 +155,8 @@ class Batch:
                 self.note("failed", f"{where}: {code} {self.said()}")
                 break
             self.count["kills"] += 1
-            self.count["in_replays"] += now is not None and any(now.journals.values())
             if self.count["kills"] % 50 == 0:
-                print(f"  so far: {self.count['kills']} kills, {self.count['in_replays']} between replays, {self.count['batches']} batches, {len(self.notes)} complaints", flush=True)
+                print(f"  so far: {self.count['kills']} kills, {self.count['batches']} batches, {len(self.notes)} complaints", flush=True)
             before = now
         self.count["batches"] += 1
         if now.temps:
@@ -196,4 +179,4 @@ def main(binary, scratch, long):
     print(f"  seed {seed}: " + ", ".join(f"{it} {n}" for it, n in batch.count.items()))
     for it in batch.notes[:20]:
         print("  " + it, file=sys.stderr)
-    return [it for it, n in batch.count.items() if n and it not in ("kills", "in_replays", "batches")]
+    return [it for it, n in batch.count.items() if n and it not in ("kills", "batches")]

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write as _, path::Path, process::Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, batch_report, write};
+use crate::support::{Home, batch_report, has_chromium, write};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
 
