@@ -401,6 +401,7 @@ pub struct Home {
     pub artifacts: PathBuf,
     /// What `egress::limits` remembers of each host.
     pub limits: PathBuf,
+    pub logs: PathBuf,
 }
 
 impl Home {
@@ -413,6 +414,7 @@ impl Home {
                 recipes: root.join("recipes"),
                 artifacts: root.join("artifacts"),
                 limits: root.join("limits"),
+                logs: root.join("logs"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -426,6 +428,7 @@ impl Home {
             recipes: config.join("commis/recipes"),
             artifacts: state.join("commis/artifacts"),
             limits: state.join("commis/limits"),
+            logs: state.join("commis/logs"),
         })
     }
 }

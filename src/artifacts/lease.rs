@@ -157,6 +157,7 @@ fn take_over(root: &Dir, id: &TaskId, old: &Dir) -> Result<Option<(Dir, Lock)>> 
         Ok(still)
     });
     if matches!(exchanged, Ok(true)) {
+        tracing::warn!(task_id = id.as_str(), "taken over from a process that stands still");
         // What its holder writes between these lands nowhere. Best effort: the next that opens the task does it otherwise.
         let _ = clear(root, id);
         return Ok(Some((new, lock)));

@@ -38,6 +38,7 @@ impl Board {
     }
 
     pub fn tell(&self, event: &Event<'_>) {
+        event.log();
         (self.on_event)(event);
     }
 

@@ -61,6 +61,46 @@ struct Line<'a> {
 }
 
 impl Event<'_> {
+    /// Writes it to the log.
+    pub fn log(&self) {
+        match self {
+            Self::BatchStarted { manifest, tasks, finished } => {
+                tracing::info!(manifest, tasks, finished, "batch started");
+            }
+            Self::TaskStarted { task_id, attempt, .. } => {
+                tracing::info!(task_id, attempt, "task started");
+            }
+            Self::StageStarted { .. } => {}
+            Self::StageFinished { task_id, stage, ms } => {
+                tracing::debug!(task_id, stage = stage.as_str(), ms, "stage finished");
+            }
+            Self::TaskRetried { task_id, attempt, error_code, in_ms } => {
+                tracing::warn!(task_id, attempt, code = %error_code, in_ms, "task to be tried again");
+            }
+            Self::TaskFinished { ms, entry, .. } => {
+                let (task_id, status) = (entry.task_id(), entry.status().as_str());
+                match entry {
+                    Entry::Failed { error, .. } => {
+                        tracing::error!(
+                            task_id,
+                            status,
+                            why = entry.why(),
+                            error,
+                            ms,
+                            "task ended"
+                        );
+                    }
+                    Entry::Learned(_) => {
+                        tracing::info!(task_id, status, why = entry.why(), ms, "task ended");
+                    }
+                }
+            }
+            Self::BatchFinished { ms, totals } => {
+                tracing::info!(ms, retries = totals.retries, stopped_by = ?totals.stopped_by, "batch ended");
+            }
+        }
+    }
+
     /// One line of JSON, without the line break.
     pub fn line(&self) -> String {
         serde_json::to_string(&Line { at_ms: now_ms(), event: self }).unwrap_or_default()

@@ -68,6 +68,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         recipes: work.join("recipes"),
         artifacts: work.join("artifacts"),
         limits: place.home.limits,
+        logs: place.home.logs,
     };
     let cx =
         wire::learning(&place, Some(Redo::All), std::time::Duration::ZERO, Box::new(|_, _| ()))?;

@@ -18,6 +18,7 @@ mod get;
 mod learn;
 mod learn_batch;
 mod list;
+mod logs;
 mod man;
 mod progress;
 mod redact;
@@ -60,6 +61,9 @@ pub struct Global {
     /// Ask this DNS server instead of the system's
     #[arg(long, global = true, value_name = "IP:PORT")]
     nameserver: Option<std::net::SocketAddr>,
+    /// Say what happens on stderr; twice: every stage of every task. It is in the log anyway (`logs` under --home)
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
     /// Colours: auto is for a terminal that has them, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     color: Colour,
@@ -147,10 +151,21 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.global.color.choose();
     let json = cli.command.wants_json();
+    // A run is one request, and prints what there is to say of it.
+    let is_run = matches!(&cli.command, Command::Recipe(Recipe::Run(_)));
+    if !is_run || cli.global.verbose > 0 {
+        let home = wire::home(&cli.global).ok();
+        logs::start(home.as_ref().filter(|_| !is_run), cli.global.verbose);
+    }
+    tracing::info!(command = %std::env::args().skip(1).take(2).collect::<Vec<_>>().join(" "), "begun");
     let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_)));
     match start(cli) {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => {
+            tracing::info!(exit = code, "ended");
+            ExitCode::from(code)
+        }
         Err(err) => {
+            tracing::error!(code = %err.code(), message = %err, "failed");
             report(&err, json, lines);
             ExitCode::from(err.code().class().exit_code())
         }

@@ -65,6 +65,7 @@ impl BrowserPool {
             return Ok(it);
         }
         if held.contexts >= CONTEXTS {
+            tracing::info!(contexts = held.contexts, "browser is replaced");
             // It ends with the last of its contexts.
             held.browser = None;
         }
@@ -76,11 +77,15 @@ impl BrowserPool {
                 }
                 // Other tasks may be at work in it: only a browser that is gone is replaced.
                 Err(err) if err.code() != Code::BrowserFailed => return Err(err),
-                Err(_) => held.browser = None,
+                Err(err) => {
+                    tracing::warn!(error = %err, "browser is gone");
+                    held.browser = None;
+                }
             }
         }
         let exe = find_chromium(self.settings.path.as_deref())?;
         let browser = Browser::launch_with(&exe, Arc::clone(&self.policy), &self.settings).await?;
+        tracing::info!(version = browser.version(), "browser started");
         let context = browser.context().await?;
         (held.browser, held.contexts) = (Some(browser), 1);
         Ok(context)

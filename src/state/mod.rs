@@ -88,6 +88,7 @@ impl State {
     }
 
     fn set_aside(dir: &Dir) -> Result<()> {
+        tracing::warn!("{FILE} cannot be read and is set aside");
         for it in BESIDE {
             dir.rename(&format!("{FILE}{it}"), &format!("{FILE}{it}.damaged"))?;
         }

@@ -284,3 +284,66 @@ fn a_recording_of_an_earlier_schema_is_brought_to_this_one() {
     assert_eq!((code, ran(&report)), (0, vec![0]), "everything made from it is fresh");
     assert_eq!(home.run(&["artifacts", "verify"]).status.code(), Some(0));
 }
+
+/// Processes that are children of that process.
+fn children(of: u32) -> Vec<String> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let parent = stat.rsplit_once(')').and_then(|it| it.1.split_whitespace().nth(1));
+        if parent == Some(&of.to_string()) {
+            out.push(entry.file_name().into_string().unwrap());
+        }
+    }
+    out
+}
+
+#[test]
+fn a_browser_that_is_killed_is_started_again() {
+    if !has_chromium() {
+        return;
+    }
+    let home = Home::new();
+    let path = home.path().join("live.yaml");
+    let entry = |name: &str, first: &str, second: &str| {
+        format!(
+            "  - name: {name}\n    task: 'Search the shop for {{query}}'\n    url: http://shop.test/\n    examples: [{{ query: {first} }}, {{ query: {second} }}]\n    record:\n      - fill: {{ role: searchbox, name: Search the shop, value: '{{query}}' }}\n      - press: Enter\n      - wait_for: {{ text: 'results for {{query}}' }}\n"
+        )
+    };
+    write(
+        &path,
+        &format!(
+            "version: 1\ndefaults: {{ delay_s: 0 }}\nrecipes:\n{}{}",
+            entry("one", "lantern", "rope"),
+            entry("two", "rope", "lantern")
+        ),
+    );
+    let mut child = home
+        .command(&[&LEARN[..], &[path.to_str().unwrap(), "--json", "--testbed"]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    let mut killed = false;
+    for line in std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap())) {
+        let line = line.unwrap();
+        said = said + &line + "\n";
+        // The second recording of a task: the browser is there.
+        if !killed && line.contains("\"stage_started\"") && line.contains("record_second") {
+            let found = children(child.id());
+            assert!(!found.is_empty(), "{said}");
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the test kills what the program started"
+            )]
+            let sent = std::process::Command::new("kill").arg("-KILL").args(&found).status();
+            assert!(sent.unwrap().success());
+            killed = true;
+        }
+    }
+    assert_eq!((child.wait().unwrap().code(), killed), (Some(0), true), "{said}");
+    assert!(said.contains("\"task_retried\"") && said.contains("BROWSER_FAILED"), "{said}");
+    let report = batch_report(&said).unwrap();
+    assert_eq!(report["outcomes"], json!({"verified": {"": 2}}), "{said}");
+}

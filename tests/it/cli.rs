@@ -184,3 +184,37 @@ fn colours_are_for_terminals() {
     assert!(!coloured(&["--color", "never"]));
     assert!(coloured(&["--color", "always"]));
 }
+
+#[test]
+fn what_happened_is_in_a_log_without_secrets() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    write(
+        &home.path().join("m.yaml"),
+        "version: 1\nrecipes:\n  - { name: a, task: 'Look at {q}', url: 'http://10.0.0.1/', examples: [{ q: x }] }\n",
+    );
+    let manifest = home.path().join("m.yaml");
+    let learn = ["recipe", "learn-batch", "--no-network", "--manifest", manifest.to_str().unwrap()];
+    let quiet = home.run(&learn);
+    assert!(!String::from_utf8_lossy(&quiet.stderr).contains("task ended"));
+    let secret = "sk-proj-Zk3vQ9xT7bLm2pWc8RfYhN4sZk3vQ9xT7bLm2pWc8RfYhN4s";
+    home.run(&["recipe", "get", secret]);
+    let told = home.run(&[&learn[..], &["--resume", "-v"]].concat());
+    assert!(String::from_utf8_lossy(&told.stderr).contains("task ended"));
+
+    let folder = home.path().join("logs");
+    let mode = |it: &std::path::Path| std::fs::metadata(it).unwrap().permissions().mode() & 0o777;
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(!text.contains(secret), "{text}");
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let ended = lines.iter().find(|it| it["fields"]["message"] == "task ended").unwrap();
+    assert_eq!(ended["fields"]["why"], "NETWORK_DISABLED", "{ended}");
+    assert!(ended["fields"]["task_id"].as_str().unwrap().starts_with("a-"), "{ended}");
+    // A run is not slowed by it.
+    let runs = Home::new();
+    runs.run(&["recipe", "run", "nothing-here"]);
+    assert!(!runs.path().join("logs").exists());
+}

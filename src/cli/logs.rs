@@ -1,0 +1,122 @@
+//! What happened, for later: one JSON object a line in a file a day, and with `-v` as text on stderr.
+//!
+//! Only our own events are written: libraries tell of headers. Every line is redacted and without control characters before
+//! it goes anywhere. A log that cannot be written stops nothing.
+
+use std::io::{self, Write};
+
+use tracing::level_filters::LevelFilter;
+use tracing_appender::rolling::{Builder, RollingFileAppender, Rotation};
+use tracing_subscriber::{
+    Layer as _,
+    filter::Targets,
+    fmt::{self, MakeWriter},
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
+
+use super::wire;
+use crate::{files, settings::Home};
+
+/// Days that are kept.
+const DAYS: usize = 7;
+
+/// Starts logging: to the file, when there is to be one, and to stderr from `-v` (what happens) or `-vv` (every stage).
+pub fn start(home: Option<&Home>, verbose: u8) {
+    let ours = |level| Targets::new().with_target("commis", level);
+    let file = home.and_then(open).map(|it| {
+        fmt::layer()
+            .json()
+            .with_target(false)
+            .with_writer(Harmless(it))
+            .with_filter(ours(LevelFilter::DEBUG))
+    });
+    let level = match verbose {
+        0 => None,
+        1 => Some(LevelFilter::INFO),
+        _ => Some(LevelFilter::DEBUG),
+    };
+    let people = level.map(|level| {
+        fmt::layer()
+            .with_target(false)
+            .with_ansi(false)
+            .with_writer(Harmless(io::stderr))
+            .with_filter(ours(level))
+    });
+    // Only tests of the program in one process could have started it before.
+    let _ = tracing_subscriber::registry().with(file).with(people).try_init();
+}
+
+/// The file of today, in a folder that is ours alone.
+fn open(home: &Home) -> Option<RollingFileAppender> {
+    files::ensure_private_dir(&home.logs).ok()?;
+    Builder::new()
+        .rotation(Rotation::DAILY)
+        .filename_prefix("commis")
+        .filename_suffix("jsonl")
+        .max_log_files(DAYS)
+        .build(&home.logs)
+        .ok()
+}
+
+/// Redacts what is written through it. An event comes as one write.
+struct Harmless<M>(M);
+
+impl<'a, M: MakeWriter<'a>> MakeWriter<'a> for Harmless<M> {
+    type Writer = HarmlessWriter<M::Writer>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        HarmlessWriter(self.0.make_writer())
+    }
+}
+
+struct HarmlessWriter<W>(W);
+
+impl<W: Write> Write for HarmlessWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(harmless(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// The line without secrets and control characters; JSON stays JSON.
+fn harmless(line: &str) -> String {
+    let was_json = serde_json::from_str::<serde_json::Value>(line).is_ok();
+    let mut out: String = crate::redact::message(line.trim_end_matches('\n'))
+        .chars()
+        .filter(|it| !wire::is_strange(*it))
+        .collect();
+    if was_json && serde_json::from_str::<serde_json::Value>(&out).is_err() {
+        out = serde_json::json!({ "redacted": out }).to_string();
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_redacted_and_stays_a_line() {
+        let secret = "sk-proj-Zk3vQ9xT7bLm2pWc8RfYhN4sZk3vQ9xT7bLm2pWc8RfYhN4s";
+        for line in [
+            format!("{{\"fields\":{{\"message\":\"token={secret}\"}}}}\n"),
+            format!("told http://shop.test/?access_token={secret} \u{1b}[31mred\u{202e}\nnext\n"),
+        ] {
+            let out = harmless(&line);
+            assert!(!out.contains(secret), "{out}");
+            assert!(
+                out.ends_with('\n') && out.trim_end().chars().all(|it| !it.is_control()),
+                "{out:?}"
+            );
+            if line.starts_with('{') {
+                serde_json::from_str::<serde_json::Value>(&out).unwrap();
+            }
+        }
+    }
+}
