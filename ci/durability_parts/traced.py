@@ -62,8 +62,9 @@ class Fault:
         with open(log, encoding="utf-8", errors="replace") as file:
             failed = [it for it in file if "(INJECTED)" in it]
         os.remove(log)
-        # Threads take turns, so an ordinal may meet a call by which they wake each other; those never fail.
-        self.astray = any("<anon_inode:" in it or "socket:[" in it for it in failed)
+        # Threads take turns, so an ordinal may meet a call by which they wake each other; those never fail. 127: the program was
+        # not even loaded.
+        self.astray = self.code == 127 or any("<anon_inode:" in it or "socket:[" in it for it in failed)
 
 
 def spread(all_points, limit):
