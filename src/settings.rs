@@ -374,6 +374,7 @@ impl Settings {
                 Err(err) if err.kind() == std::io::ErrorKind::NotFound => Self::default(),
                 Err(err) => {
                     return Err(Error::new(Code::SettingsInvalid, format!("cannot read {shown}"))
+                        .hint("check its permissions and the disk, or give another --home")
                         .source(err));
                 }
             };

@@ -7,7 +7,7 @@ import sys
 
 from kills import Sweep
 from store import Look, outcomes
-from traced import CALLS, points, run, spread
+from traced import CALLS, Fault, points, spread
 
 # Errors that the call may really give.
 ERRORS = {
@@ -27,13 +27,15 @@ ERRORS = {
     "read": ["EIO"],
     "close": ["EIO"],
 }
+# What a failing disk may be reported as: that it fails, that it kept from taking a task over, that an input cannot be read.
+CODES = "ARTIFACT_IO TASK_BUSY ARTIFACT_MISSING HAR_INVALID SETTINGS_INVALID MANIFEST_INVALID".split()
 
 
 class Errors(Sweep):
     def __init__(self, *args):
         super().__init__(*args)
         self.count = dict.fromkeys(
-            "runs reported panics killed silent_losses no_code no_hint torn wrong_mode temps_after_resume lost_stages"
+            "runs astray reported panics hung killed silent_losses no_code no_hint torn wrong_mode temps_after_resume lost_stages"
             " other_outcome resume_failed".split(),
             0,
         )
@@ -41,24 +43,14 @@ class Errors(Sweep):
     def fault(self, call, ordinal, error, sticky, prepare):
         home = self.fresh()
         holder = prepare(home)
-        code, said = run(self.command(home), f"{call}:error={error}:when={ordinal}{sticky}")
+        fault = Fault(self.command(home), call, error, f"{ordinal}{sticky}", f"{home}.log")
         after = Look(home)
         where = f"{call} {ordinal}{sticky} {error}"
         self.count["runs"] += 1
-        self.count["reported"] += code in (1, 2, 3)
-        if "panicked" in said or code in (70, 101, 134):
-            self.note("panics", f"{where}: {code} {said[-300:]}")
-        elif code < 0 or code > 128:
-            self.note("killed", f"{where}: {code}")
-        elif code == 0:
-            whole = after.hashes() == self.end.hashes() and set(after.recipes) == set(self.end.recipes)
-            if not whole or outcomes(home) != self.outcomes:
-                self.note("silent_losses", where)
+        if fault.astray:
+            self.count["astray"] += 1
         else:
-            if not any(f"[{it}]" in said for it in ("ARTIFACT_IO", "TASK_BUSY", "ARTIFACT_MISSING", "HAR_INVALID", "SETTINGS_INVALID", "MANIFEST_INVALID")):
-                self.note("no_code", f"{where}: {code} {said[-300:]}")
-            elif "hint: " not in said:
-                self.note("no_hint", f"{where}: {said[-300:]}")
+            self.ended(where, home, fault, after)
         for kind, found in [("torn", after.torn), ("wrong_mode", after.modes)]:
             if found:
                 self.note(kind, f"{where}: {found}")
@@ -67,6 +59,24 @@ class Errors(Sweep):
         if holder:
             holder.end()
         shutil.rmtree(home)
+
+    def ended(self, where, home, fault, after):
+        code, said = fault.code, fault.said
+        self.count["reported"] += code in (1, 2, 3)
+        if code is None:
+            self.note("hung", where)
+        elif "panicked" in said or code in (70, 101, 134):
+            self.note("panics", f"{where}: {code} {said[-300:]}")
+        elif code < 0 or code > 128:
+            self.note("killed", f"{where}: {code}")
+        elif code == 0:
+            whole = after.hashes() == self.end.hashes() and set(after.recipes) == set(self.end.recipes)
+            if not whole or outcomes(home) != self.outcomes:
+                self.note("silent_losses", where)
+        elif not any(f"[{it}]" in said for it in CODES):
+            self.note("no_code", f"{where}: {code} {said[-300:]}")
+        elif "hint: " not in said:
+            self.note("no_hint", f"{where}: {said[-300:]}")
 
     def sweep(self, name, prepare):
         home = self.fresh()
@@ -99,4 +109,4 @@ def main(binary, scratch, long):
     print("  " + ", ".join(f"{it} {n}" for it, n in sweep.count.items()))
     for it in sweep.notes[:20]:
         print("  " + it, file=sys.stderr)
-    return [it for it, n in sweep.count.items() if n and it not in ("runs", "reported")]
+    return [it for it, n in sweep.count.items() if n and it not in ("runs", "astray", "reported")]

@@ -13,7 +13,7 @@ CALLS = (
     "mkdir mkdirat openat write pwrite64 fsync fdatasync rename renameat renameat2 unlink unlinkat flock utimensat fchmod"
     " newfstatat getdents64 close ftruncate"
 ).split()
-TIMEOUT = 120
+TIMEOUT = 60
 
 
 def known(calls):
@@ -40,23 +40,31 @@ def points(command, folder, scratch, calls=CALLS):
     return {name: sorted(it) for name, it in out.items()}
 
 
-def run(command, inject):
-    """Exit code (negative: the signal) and stderr of the command with one injection."""
-    call = inject.split(":", 1)[0]
-    end = subprocess.run(
-        ["strace", "-f", "-qq", "-o", "/dev/null", f"-etrace={call}", f"-einject={inject}", *command],
-        capture_output=True,
-        text=True,
-        check=False,
-        errors="replace",
-        timeout=TIMEOUT,
-    )
-    return end.returncode, end.stderr
-
-
 def killed(command, call, ordinal):
     """Whether it was killed on entry to that call."""
-    return run(command, f"{call}:signal=KILL:when={ordinal}")[0] in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    strace = ["strace", "-f", "-qq", "-o", "/dev/null", f"-etrace={call}", f"-einject={call}:signal=KILL:when={ordinal}"]
+    end = subprocess.run([*strace, *command], capture_output=True, check=False, timeout=TIMEOUT)
+    return end.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
+
+
+class Fault:
+    """The command with one call failing: exit code (None when it hung) and stderr."""
+
+    def __init__(self, command, call, error, when, log):
+        strace = ["strace", "-f", "-y", "-qq", "-o", log, f"-etrace={call}", f"-einject={call}:error={error}:when={when}"]
+        quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "errors": "replace"}
+        child = subprocess.Popen([*strace, *command], start_new_session=True, **quiet)
+        try:
+            self.said, self.code = child.communicate(timeout=TIMEOUT)[1], child.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            self.said, self.code = child.communicate()[1], None
+        with open(log, encoding="utf-8", errors="replace") as file:
+            failed = [it for it in file if "(INJECTED)" in it]
+        os.remove(log)
+        # Threads take turns, so an ordinal may meet a call by which they wake each other; those never fail. 127: the program was
+        # not even loaded.
+        self.astray = self.code == 127 or any("<anon_inode:" in it or "socket:[" in it for it in failed)
 
 
 def spread(all_points, limit):
