@@ -108,7 +108,7 @@ pub fn refused(recipe: &Recipe) -> Error {
 /// What to do about a recipe that was demoted.
 pub fn way_back(name: &RecipeName) -> String {
     format!(
-        "`commis recipe verify {name}` proves it again if the site is as it was; else learn its task again"
+        "`commis recipe verify {name}` proves it again if the site is as it was; else learn its task again, with --force"
     )
 }
 

@@ -81,6 +81,7 @@ pub struct Learned {
     pub outcome: Outcome,
     /// Why, when not verified.
     pub reason: Option<String>,
+    /// More about that, or why a recipe that was verified is out of service all the same.
     pub detail: Option<String>,
     pub recipe: Option<PathBuf>,
     pub artifacts: PathBuf,
@@ -597,11 +598,17 @@ impl Run<'_> {
         self.folder.still_held()?;
         // A file that says the same is left alone, and so is one that was proven since, or shown to work no longer.
         let path = match self.cx.recipes.own(&recipe.name) {
-            Ok(Some(held))
-                if held == recipe
-                    || proven_since(&held, &recipe)
-                    || demoted_since(&held, &recipe) =>
-            {
+            Ok(Some(held)) if held == recipe || proven_since(&held, &recipe) => {
+                self.cx.recipes.path(&recipe.name)
+            }
+            Ok(Some(held)) if demoted_since(&held, &recipe) => {
+                out.detail = held.demotion.map(|it| {
+                    format!(
+                        "out of service since {}: {}; --force learns it again",
+                        it.at,
+                        it.reason.told()
+                    )
+                });
                 self.cx.recipes.path(&recipe.name)
             }
             _ => self.cx.recipes.save(&recipe)?,

@@ -449,7 +449,7 @@ mod tests {
         assert_eq!(held.recipe.status, Status::Draft);
         let path = registry.record(&first, &proof).unwrap();
         let now = registry.get(&first).unwrap().recipe;
-        assert_eq!((now.status, now.verification), (Status::Verified, Some(proof)));
+        assert_eq!((now.status, now.verification), (Status::Verified, Some(proof.clone())));
         let text = std::fs::read_to_string(&path).unwrap();
         let other = text.replacen("\"recipe_sha256\": \"", "\"recipe_sha256\": \"0", 1);
         for damaged in [other.as_str(), "{"] {

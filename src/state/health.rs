@@ -127,9 +127,9 @@ pub struct Health {
     pub name: String,
     #[serde(skip)]
     pub source: String,
-    pub runs: u64,
-    pub ok: u64,
-    pub failed: u64,
+    pub runs: i64,
+    pub ok: i64,
+    pub failed: i64,
     /// By its own fault, since it last worked or was proven.
     pub failed_in_a_row: u32,
     /// Milliseconds since 1970.

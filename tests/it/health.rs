@@ -2,14 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Web};
+use crate::support::{Home, Web, write};
 
-/// A recipe of its own home that was proven against the web.
+fn levels(extract: &str) -> String {
+    format!(
+        "version: 1\nname: levels\ntask: Levels of {{river}}\nstatus: draft\nsource_url: http://api.gauges.test/\nparameters:\n  - {{ name: river, type: str, required: true, source: task_input, examples: [thames, severn] }}\nrequest:\n  method: GET\n  url: http://api.gauges.test/v1/levels\n  query: [{{ name: river, value: '{{river}}' }}]\n  allowed_domains: [api.gauges.test]\nresponse: {{ type: json{extract} }}\n"
+    )
+}
+
+/// The recipe, proven against the web.
 fn proven(home: &Home, web: &Web) {
-    home.recipe(
-        "levels",
-        "version: 1\nname: levels\ntask: Levels of {river}\nstatus: draft\nsource_url: http://api.gauges.test/\nparameters:\n  - { name: river, type: str, required: true, source: task_input, examples: [thames, severn] }\nrequest:\n  method: GET\n  url: http://api.gauges.test/v1/levels\n  query: [{ name: river, value: '{river}' }]\n  allowed_domains: [api.gauges.test]\nresponse: { type: json, extract: levels }\n",
-    );
+    home.recipe("levels", &levels(", extract: levels"));
     assert_eq!(verify(home, web), 0);
 }
 
@@ -182,4 +185,46 @@ fn what_learning_took_back_is_not_proven_again() {
     assert_eq!(verify(&home, &web), 1);
     assert_eq!(run(&home, &web).0, 2);
     assert_eq!((hits(), &listed(&home)["status"]), (before, &json!("deprecated")));
+}
+
+/// Artifacts that are older than a demotion are no reason to run the recipe again.
+#[test]
+fn a_demoted_recipe_is_not_given_back_by_what_was_learned_before() {
+    let home = Home::new();
+    let web = Web::start(&home);
+    home.recipe("levels", &levels(""));
+    let raw = ["recipe", "run", "levels", "--draft", "--json", "-p", "river=thames"];
+    let (_, out) = home.json(&[&raw[..], &["--test-host", &web.test_host]].concat());
+    let body = out["data"].to_string();
+    home.run(&["recipe", "delete", "levels"]);
+    let har = json!({"log": {"creator": {"name": "test"}, "entries": [{
+        "startedDateTime": "2026-11-20T10:00:00.000Z", "time": 5, "_resourceType": "fetch",
+        "request": {"method": "GET", "url": "http://api.gauges.test/v1/levels?river=thames", "headers": []},
+        "response": {"status": 200, "headers": [{"name": "content-type", "value": "application/json"}],
+            "content": {"mimeType": "application/json", "text": body, "size": body.len()}}
+    }]}});
+    let path = home.path().join("levels.har");
+    write(&path, &har.to_string());
+    let task = ["recipe", "learn", "--har", path.to_str().unwrap(), "--name", "levels", "--json"];
+    let inputs = ["--task", "Levels of {river}", "-p", "river=thames", "--second", "river=severn"];
+    let learn = |with: &[&str]| {
+        let at = ["--test-host", &web.test_host];
+        home.json(&[&task[..], &inputs, &at, with].concat())
+    };
+    let (code, out) = learn(&[]);
+    assert_eq!((code, &out["outcome"]), (0, &json!("verified")), "{out}");
+    web.control(&home, "gauges/drifted");
+    assert_eq!(run(&home, &web).0, 1);
+    web.control(&home, "gauges/well");
+    let (code, out) = learn(&["--resume"]);
+    assert_eq!((code, &out["ran"]), (0, &json!([])), "{out}");
+    assert!(out["detail"].as_str().unwrap().starts_with("out of service since 20"), "{out}");
+    assert_eq!(listed(&home)["status"], "deprecated");
+    // A proof that is newer than the demotion is one.
+    let at = listed(&home)["demotion"]["at"].as_str().unwrap().to_owned();
+    let file = home.path().join("recipes/levels.yaml");
+    let text = std::fs::read_to_string(file).unwrap();
+    home.recipe("levels", &text.replace(&at, "2020-01-01T00:00:00Z"));
+    learn(&["--resume"]);
+    assert_eq!(listed(&home)["status"], "verified");
 }
