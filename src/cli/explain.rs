@@ -157,7 +157,7 @@ fn health(it: &Health) -> String {
     parts.extend(it.last_code.as_ref().map(|code| format!("the last one ended in {code}")));
     if it.failed_in_a_row > 0 {
         parts.push(format!(
-            "{} of {MAX_FAILURES} failures in a row by its own fault, which put it out of service",
+            "failures in a row by its own fault: {} of {MAX_FAILURES}",
             it.failed_in_a_row
         ));
     }
