@@ -1,7 +1,12 @@
 //! `commis recipe delete`
 
 use super::{Global, wire};
-use crate::{error::Result, ids::RecipeName, recipe::registry::Registry};
+use crate::{
+    error::Result,
+    ids::RecipeName,
+    recipe::registry::{Registry, Source},
+    state::State,
+};
 
 /// Delete one of your own recipes; its artifacts stay
 #[derive(clap::Args)]
@@ -13,6 +18,10 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
     let name = RecipeName::new(args.name)?;
     Registry::open(&home.recipes).delete(&name)?;
+    // Counters of a recipe that is gone mislead nobody; they go when they can.
+    if let Some(state) = State::look(&home.artifacts) {
+        let _ = state.forget_health(name.as_str(), Source::User.as_str());
+    }
     wire::say(&format!("deleted {name}"));
     Ok(0)
 }

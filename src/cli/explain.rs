@@ -15,8 +15,10 @@ use crate::{
             Auth, AuthKind, Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind,
         },
         registry::{Held, Registry, Source},
+        standing::MAX_FAILURES,
     },
     runner::MIN_SIMILARITY_BP,
+    state::{Health, State},
 };
 
 /// Say in words what a recipe does: what is sent where, where values come from, and what is known about it
@@ -35,6 +37,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let held = registry.get(&RecipeName::new(args.name)?)?;
     for line in words(&held) {
         wire::line(&clean(&line));
+    }
+    let state = State::look(&place.home.artifacts);
+    let known =
+        state.and_then(|it| it.health(held.recipe.name.as_str(), held.source.as_str()).ok());
+    if let Some(it) = known.flatten() {
+        wire::line(&clean(&health(&it)));
     }
     if held.source == Source::User {
         wire::line(&clean(&format!("file: {}", registry.path(&held.recipe.name).display())));
@@ -126,11 +134,36 @@ fn status(it: &Recipe) -> String {
             "draft: it was replayed or captured once, its second input was never proven".to_owned()
         }
         (Status::Draft, _) => "draft: written by hand, not yet proven here".to_owned(),
+        (Status::Deprecated, when) if it.demotion.is_some() => demoted(it, when),
         (Status::Deprecated, Some(when)) => {
             format!("deprecated: it was verified on {when}, and learning no longer chooses it")
         }
         (Status::Deprecated, None) => "deprecated: learning no longer chooses it".to_owned(),
     }
+}
+
+fn demoted(it: &Recipe, when: Option<&str>) -> String {
+    let Some(demotion) = &it.demotion else { return String::new() };
+    let verified = when.map(|it| format!("verified on {it}, ")).unwrap_or_default();
+    let (at, why) = (&demotion.at, demotion.reason.told());
+    format!(
+        "deprecated: {verified}put out of service on {at}: {why}; `recipe verify` proves it again"
+    )
+}
+
+fn health(it: &Health) -> String {
+    let mut parts = vec![format!("{} runs, {} failed", it.runs, it.failed)];
+    parts.extend(it.last_ok_ms.map(|ms| format!("last ok {} UTC", wire::moment(ms))));
+    parts.extend(it.last_code.as_ref().map(|code| format!("the last one ended in {code}")));
+    if it.failed_in_a_row > 0 {
+        parts.push(format!(
+            "failures in a row by its own fault: {} of {MAX_FAILURES}",
+            it.failed_in_a_row
+        ));
+    }
+    let alike = it.last_similarity_bp;
+    parts.extend(alike.map(|it| format!("last answer {}.{:02} % alike", it / 100, it % 100)));
+    format!("health: {}", parts.join("; "))
 }
 
 fn transport(it: &Recipe) -> String {

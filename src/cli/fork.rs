@@ -29,6 +29,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     }
     recipe.name = name;
     recipe.status = Status::Draft;
+    recipe.demotion = None;
     let path = registry.save(&recipe)?;
     wire::line(&path.display().to_string());
     Ok(0)

@@ -144,9 +144,10 @@ pub fn conclude(learned: &Learned, cx: &Cx, task: &Task, json: bool) -> Result<u
 
 fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
     wire::line(&format!("{}: {}", learned.name, learned.outcome.as_str()));
-    if let Some(reason) = &learned.reason {
-        let detail = learned.detail.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
-        wire::line(&wire::clean(&format!("  why: {reason}{detail}")));
+    let why: Vec<&str> =
+        [&learned.reason, &learned.detail].into_iter().flatten().map(String::as_str).collect();
+    if !why.is_empty() {
+        wire::line(&wire::clean(&format!("  why: {}", why.join(", "))));
     }
     if let Some(path) = &learned.recipe {
         wire::line(&format!("  recipe: {}", path.display()));

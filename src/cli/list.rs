@@ -7,6 +7,7 @@ use super::{Global, wire};
 use crate::{
     error::Result,
     recipe::registry::{Registry, Source},
+    state::{Health, State},
 };
 
 /// List recipes: your own, and the library's that come with the program
@@ -41,6 +42,11 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         entries
             .retain(|it| it.recipe.as_ref().is_ok_and(|it| it.category.as_ref() == Some(wanted)));
     }
+    let known =
+        State::look(&home.artifacts).and_then(|it| it.all_health().ok()).unwrap_or_default();
+    let health = |name: &str, source: Source| -> Option<&Health> {
+        known.iter().find(|it| it.name == name && it.source == source.as_str())
+    };
     if args.json {
         let rows: Vec<_> = entries
             .iter()
@@ -48,7 +54,8 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
                 Ok(recipe) => json!({
                     "name": recipe.name, "status": recipe.status, "task": recipe.task, "category": recipe.category,
                     "parameters": recipe.parameters.iter().map(|it| &it.name).collect::<Vec<_>>(), "path": it.path,
-                    "source": it.source, "shadows": it.shadows,
+                    "source": it.source, "shadows": it.shadows, "demotion": recipe.demotion,
+                    "health": health(&it.name, it.source),
                 }),
                 Err(err) => json!({"name": it.name, "path": it.path, "source": it.source, "shadows": it.shadows, "error_code": err.code(), "error": err.to_string()}),
             })
@@ -59,7 +66,16 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["name", "source", "status", "category", "parameters", "task"]);
+    table.set_header([
+        "name",
+        "source",
+        "status",
+        "category",
+        "parameters",
+        "task",
+        "runs",
+        "last ok",
+    ]);
     for entry in &entries {
         let source = match (entry.source, entry.shadows) {
             (Source::Library, _) => "library",
@@ -68,6 +84,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         };
         match &entry.recipe {
             Ok(it) => {
+                let health = health(&entry.name, entry.source);
                 let names: Vec<&str> = it.parameters.iter().map(|it| it.name.as_str()).collect();
                 table.add_row([
                     it.name.to_string(),
@@ -76,6 +93,8 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
                     wire::clean(it.category.as_deref().unwrap_or_default()),
                     names.join(", "),
                     wire::clean(&it.task),
+                    health.map(runs).unwrap_or_default(),
+                    health.and_then(|it| it.last_ok_ms).map(wire::moment).unwrap_or_default(),
                 ])
             }
             Err(err) => table.add_row([
@@ -93,4 +112,10 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         wire::line(&table.to_string());
     }
     Ok(0)
+}
+
+/// `12 (3 failed)`
+fn runs(it: &Health) -> String {
+    let failed = if it.failed > 0 { format!(" ({} failed)", it.failed) } else { String::new() };
+    format!("{}{failed}", it.runs)
 }

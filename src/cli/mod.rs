@@ -4,6 +4,7 @@ mod artifacts;
 mod batch_progress;
 mod bench;
 mod candidates;
+mod check;
 mod completions;
 mod corpus_record;
 mod create_from_candidate;
@@ -130,6 +131,7 @@ enum Recipe {
     Validate(validate::Args),
     DryRun(dry_run::Args),
     Verify(verify::Args),
+    Check(check::Args),
     Debug(debug::Args),
 }
 
@@ -183,6 +185,7 @@ impl Command {
             Self::Recipe(Recipe::Validate(it)) => it.json,
             Self::Recipe(Recipe::DryRun(it)) => it.json,
             Self::Recipe(Recipe::Verify(it)) => it.json,
+            Self::Recipe(Recipe::Check(it)) => it.json,
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
             Self::Eval(it) => it.json,
@@ -236,6 +239,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Recipe(Recipe::Validate(args)) => validate::run(args, global).await,
             Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global).await,
             Command::Recipe(Recipe::Verify(args)) => verify::run(args, global).await,
+            Command::Recipe(Recipe::Check(args)) => check::run(args, global).await,
             Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,

@@ -12,16 +12,19 @@ use super::{
     wire::{self, Place, clean},
 };
 use crate::{
+    artifacts::store::now,
     egress::{EgressPolicy, limits::Permit, site_of},
     error::{Code, Error, Result},
     ids::RecipeName,
-    pipeline::{BrowserPool, Sessions},
+    pipeline::{BrowserPool, Noted, Sessions, note},
     recipe::{
         model::{Recipe, Status, TransportKind},
         registry::Registry,
+        standing::Standing,
     },
     runner::{Compiled, RecipeRunResult, call::Caller},
     settings::BrowserSettings,
+    state::State,
     transport::retry::{Wait, Why},
 };
 
@@ -29,6 +32,9 @@ use crate::{
 ///
 /// Data goes to stdout, how long it took to stderr. With --json the whole result is printed: data, error code, transport,
 /// redirects, and where the time went.
+///
+/// A verified recipe whose answer no longer has the shape that was verified is put out of service, and so is one that fails
+/// five times in a row by its own fault; what is the network's, the limits' or the caller's does not count.
 ///
 /// Example: commis recipe run shop-search -p query=lantern
 #[derive(clap::Args)]
@@ -49,7 +55,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let params = pairs(&args.param)?;
     let name = RecipeName::new(args.name)?;
     let place = wire::open(global).await?;
-    let held = Registry::open(&place.home.recipes).get(&name)?;
+    let registry = Registry::open(&place.home.recipes);
+    let held = registry.get(&name)?;
     if held.shadows {
         wire::say(&format!("info: your own {name} stands before the library's"));
     }
@@ -57,28 +64,68 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     match recipe.status {
         Status::Verified => {}
         Status::Draft if args.draft => {}
-        status => {
-            return Err(Error::new(
-                Code::RecipeNotVerified,
-                format!("{name} is {}", status.as_str()),
-            )
-            .hint(if status == Status::Draft {
-                format!("--draft runs it all the same; `commis recipe verify {name}` proves it on its examples")
-            } else {
-                "learn it again".to_owned()
-            }));
-        }
+        _ => return Err(refused(&recipe)),
     }
     let caller = caller(&place)?;
     let browser = &place.settings.browser;
-    let result = call(&recipe, &params, &caller, browser, Fallback::Allowed).await?;
-    print(&result, &recipe, args.json);
+    let result = call(&recipe, &params, &caller, browser, Fallback::Allowed).await;
+    if let Ok(result) = &result {
+        print(result, &recipe, args.json);
+    }
+    let state = State::open_briefly(&place.home.artifacts);
+    let ended = result.as_ref().map_err(Error::code);
+    // That a run was not counted is no news for who asked for its data.
+    let noted = note(&registry, borrowed(&state), (&recipe, held.source), ended, &now());
+    tell_demotion(&name, &noted);
+    let result = result?;
     Ok(match result.error_code {
         None => 0,
         Some(code) => {
             Code::ALL.iter().find(|it| it.as_str() == code).map_or(1, |it| it.class().exit_code())
         }
     })
+}
+
+/// That a recipe may not be run as it stands: `RECIPE_NOT_VERIFIED`, with what to do.
+pub fn refused(recipe: &Recipe) -> Error {
+    let name = &recipe.name;
+    let (status, hint) = match recipe.standing() {
+        Standing::Demoted(reason) => (
+            format!("deprecated: {}", reason.told()),
+            format!("{}; `commis recipe explain {name}` says more", way_back(name)),
+        ),
+        Standing::TakenBack => ("deprecated".to_owned(), "learn it again".to_owned()),
+        Standing::Draft | Standing::Verified => (
+            recipe.status.as_str().to_owned(),
+            format!(
+                "--draft runs it all the same; `commis recipe verify {name}` proves it on its examples"
+            ),
+        ),
+    };
+    Error::new(Code::RecipeNotVerified, format!("{name} is {status}")).hint(hint)
+}
+
+/// What to do about a recipe that was demoted.
+pub fn way_back(name: &RecipeName) -> String {
+    format!(
+        "`commis recipe verify {name}` proves it again if the site is as it was; else learn its task again, with --force"
+    )
+}
+
+/// The database, or why there is none.
+pub fn borrowed(state: &Result<State>) -> Result<&State> {
+    state.as_ref().map_err(|err| Error::new(err.code(), err.to_string()))
+}
+
+/// Says that a run put its recipe out of service, or should have.
+pub fn tell_demotion(name: &RecipeName, noted: &Noted) {
+    if let Some(reason) = noted.demoted {
+        wire::say(&format!("{name} is deprecated from now on: {}", reason.told()));
+        wire::say(&format!("  hint: {}", way_back(name)));
+    }
+    if let Some(err) = &noted.not_demoted {
+        wire::say(&clean(&format!("warning: {name} should be deprecated, and is not: {err}")));
+    }
 }
 
 /// What the calls of this process share; pauses are told on stderr.

@@ -14,10 +14,10 @@ use crate::{
     artifacts::store::now,
     error::{Class, Code, Error, Result},
     ids::RecipeName,
-    pipeline::{Reverified, reverify},
+    pipeline::{Noted, Reverified, reverify},
     recipe::{
-        model::Status,
         registry::{Entry, Held, Registry, Source},
+        standing::Event,
     },
     runner::call::Caller,
     settings::Settings,
@@ -26,8 +26,9 @@ use crate::{
 /// Prove recipes on the examples of their parameters
 ///
 /// Each is called with its first examples, its second ones and its first again: the answers must have one shape, and the data
-/// must change with the input. Your own recipe that passes becomes verified. For one of the library that is noted beside your
-/// recipes; the recipe itself is not changed. Exit code 1 when one does not pass.
+/// must change with the input. Your own recipe that passes becomes verified, also one that runs had put out of service. For one
+/// of the library that is noted beside your recipes; the recipe itself is not changed. A verified one whose answer has another
+/// shape than before is put out of service. Exit code 1 when one does not pass.
 #[derive(clap::Args)]
 pub struct Args {
     #[arg(required_unless_present_any = ["library", "all"])]
@@ -96,7 +97,7 @@ async fn one(
 ) -> Result<(Reverified, Source)> {
     let Held { mut recipe, source, .. } = registry.get(name)?;
     // It may have been taken back because the request changes something: nothing is sent to find out.
-    if recipe.status == Status::Deprecated {
+    if !recipe.standing().may_be_proven() {
         return Err(Error::new(
             Code::RecipeNotVerified,
             format!("`{name}` was taken back when its task was learned again"),
@@ -123,10 +124,13 @@ async fn one(
         if source == Source::Library {
             registry.record(name, &proof)?;
         } else {
-            recipe.status = Status::Verified;
+            recipe.stand(recipe.standing().after(Event::Proven), "");
             recipe.verification = Some(proof);
             registry.save(&recipe)?;
         }
+    } else if out.drifted {
+        let demoted = registry.demote(&recipe, source, Event::Drifted, &now())?;
+        run::tell_demotion(name, &Noted { demoted, ..Noted::default() });
     }
     Ok((out, source))
 }

@@ -109,6 +109,13 @@ pub fn model_use(calls: u32, tokens_in: u64, tokens_out: u64, cost_micros: Optio
     format!("{calls} calls, {tokens_in} tokens in, {tokens_out} out{cost}")
 }
 
+/// `2026-01-31 07:05` in UTC, of milliseconds since 1970; empty when that is no moment.
+pub fn moment(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms)
+        .map(|it| it.strftime("%Y-%m-%d %H:%M").to_string())
+        .unwrap_or_default()
+}
+
 /// One JSON document on stdout.
 pub fn out<T: Serialize>(value: &T) {
     if let Ok(text) = serde_json::to_string_pretty(value) {

@@ -33,6 +33,7 @@ use crate::{
     recipe::{
         model::{Recipe, Status},
         registry::Registry,
+        standing::Event,
     },
     redact::{raw::RawRecording, redact},
     settings::Settings,
@@ -80,6 +81,7 @@ pub struct Learned {
     pub outcome: Outcome,
     /// Why, when not verified.
     pub reason: Option<String>,
+    /// More about that, or why a recipe that was verified is out of service all the same.
     pub detail: Option<String>,
     pub recipe: Option<PathBuf>,
     pub artifacts: PathBuf,
@@ -594,9 +596,19 @@ impl Run<'_> {
             publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
         recipe.name = name;
         self.folder.still_held()?;
-        // A file that says the same is left alone, and so is one that was proven since.
+        // A file that says the same is left alone, and so is one that was proven since, or shown to work no longer.
         let path = match self.cx.recipes.own(&recipe.name) {
             Ok(Some(held)) if held == recipe || proven_since(&held, &recipe) => {
+                self.cx.recipes.path(&recipe.name)
+            }
+            Ok(Some(held)) if demoted_since(&held, &recipe) => {
+                out.detail = held.demotion.map(|it| {
+                    format!(
+                        "out of service since {}: {}; --force learns it again",
+                        it.at,
+                        it.reason.told()
+                    )
+                });
                 self.cx.recipes.path(&recipe.name)
             }
             _ => self.cx.recipes.save(&recipe)?,
@@ -617,13 +629,23 @@ fn proven_since(held: &Recipe, draft: &Recipe) -> bool {
     held.status == Status::Verified && draft.status == Status::Draft && unproven == *draft
 }
 
+/// The same recipe, but demoted after it was proven: artifacts that are older than that are no reason to run it again.
+fn demoted_since(held: &Recipe, learned: &Recipe) -> bool {
+    let proven = learned.verification.as_ref().and_then(|it| it.verified_at.as_deref());
+    // Both as `store::now` writes them, so their order is that of the text.
+    held.demotion.as_ref().is_some_and(|it| proven.is_some_and(|proven| proven <= it.at.as_str()))
+        && held.request == learned.request
+        && held.response == learned.response
+}
+
 /// A recipe that an earlier run of this task published is no longer proven.
 fn demote(name: &RecipeName, task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
     let Ok(Some(mut recipe)) = cx.recipes.own(name) else { return Ok(()) };
     let ours =
         recipe.source_url == recording.url && recipe.task == crate::redact::written(&task.sentence);
-    if ours && recipe.status != Status::Deprecated {
-        recipe.status = Status::Deprecated;
+    let standing = recipe.standing().after(Event::TakenBack);
+    if ours && standing != recipe.standing() {
+        recipe.stand(standing, "");
         cx.recipes.save(&recipe)?;
     }
     Ok(())

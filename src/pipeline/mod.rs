@@ -3,6 +3,7 @@
 mod choose;
 pub mod finished;
 pub mod fresh;
+mod health;
 mod learn;
 mod pacer;
 mod publish;
@@ -16,6 +17,7 @@ pub mod task;
 mod world;
 
 pub use choose::{Wish, choose};
+pub use health::{Noted, note};
 pub use learn::{Cx, Learned, OnStage, Redo, learn};
 pub use pacer::Pacer;
 pub use rebuild::rebuild;

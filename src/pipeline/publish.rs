@@ -65,6 +65,7 @@ pub fn publish(
             requires_session: report.requires_session,
             browser_ms: (recording.duration_ms > 0).then_some(recording.duration_ms),
         }),
+        demotion: None,
     }
 }
 

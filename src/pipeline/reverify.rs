@@ -28,6 +28,8 @@ pub struct Reverified {
     pub reason: Option<String>,
     /// The failure may pass by itself: it says nothing about the recipe.
     pub retryable: bool,
+    /// An answer no longer had the shape that the recipe was verified with before.
+    pub drifted: bool,
     pub calls: u32,
     /// Items of the first answer, where it is a list.
     pub items: Option<u64>,
@@ -55,6 +57,7 @@ pub async fn reverify(
             verified: false,
             reason: None,
             retryable: false,
+            drifted: false,
             calls: 0,
             items: None,
             effective: Vec::new(),
@@ -189,6 +192,7 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
 
     fn failed(&mut self, what: &str, seen: &RecipeRunResult) -> String {
         self.out.retryable = seen.retryable;
+        self.out.drifted = seen.error_code == Some(Code::ShapeDrift.as_str());
         let code = seen.error_code.unwrap_or("?");
         format!("{what}: {code} ({})", seen.error.as_deref().unwrap_or(""))
     }

@@ -81,6 +81,9 @@ pub fn check(recipe: &Recipe) -> Result<()> {
     if recipe.status == Status::Verified && recipe.verification.is_none() {
         return Err(invalid("status is verified and `verification` is missing".to_owned()));
     }
+    if recipe.demotion.is_some() && recipe.status != Status::Deprecated {
+        return Err(invalid("`demotion` belongs to status deprecated".to_owned()));
+    }
     Ok(())
 }
 

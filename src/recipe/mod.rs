@@ -16,6 +16,7 @@ pub mod reach;
 pub mod registry;
 pub mod request;
 pub mod selector;
+pub mod standing;
 pub mod template;
 pub mod values;
 pub mod yaml;

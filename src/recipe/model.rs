@@ -37,6 +37,9 @@ pub struct Recipe {
     pub response: ResponseSpec,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
+    /// Why it was put out of service, of a deprecated one that may be proven again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demotion: Option<Demotion>,
 }
 
 impl Recipe {
@@ -323,6 +326,24 @@ pub struct Verification {
     /// How long the browser took when the task was recorded, milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_ms: Option<u64>,
+}
+
+/// That runs showed a verified recipe to work no longer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Demotion {
+    pub reason: DemotionReason,
+    /// RFC 3339. A proof that is older does not lift it.
+    pub at: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DemotionReason {
+    /// An answer no longer had the shape that was verified.
+    Drift,
+    /// It failed several times in a row, by its own fault.
+    Failures,
 }
 
 /// Ways to send a request, in ascending risk.

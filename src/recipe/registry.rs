@@ -1,7 +1,8 @@
 //! Recipes by name: the user's folder, one YAML file each, over the library that comes with the program.
 //!
 //! A user's recipe shadows a library one of the same name. Library recipes are read-only; that one was verified here is
-//! written beside the user's recipes, in `library/NAME.json`, and holds for the text it was made with only.
+//! written beside the user's recipes, in `library/NAME.json`, and holds for the text it was made with only; so is that runs
+//! have since shown it to work no longer.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     check::check,
     library,
-    model::{Recipe, Status, Verification},
+    model::{Demotion, DemotionReason, Recipe, Verification},
+    standing::{Event, Standing},
     yaml::{self, MAX_LEN},
 };
 use crate::{
@@ -31,6 +33,15 @@ pub struct Registry {
 pub enum Source {
     User,
     Library,
+}
+
+impl Source {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Library => "library",
+        }
+    }
 }
 
 /// A recipe and whose it is.
@@ -60,6 +71,8 @@ pub struct Entry {
 struct Record {
     recipe_sha256: String,
     verification: Verification,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    demotion: Option<Demotion>,
 }
 
 /// Folder of the records.
@@ -154,16 +167,60 @@ impl Registry {
         };
         let record = record.and_then(|it| serde_json::from_slice::<Record>(&it).ok());
         if let Some(it) = record.filter(|it| it.recipe_sha256 == sha256(text)) {
-            recipe.status = Status::Verified;
             recipe.verification = Some(it.verification);
+            match it.demotion {
+                None => recipe.stand(Standing::Verified, ""),
+                Some(it) => recipe.stand(Standing::Demoted(it.reason), &it.at),
+            }
         }
         Ok(Some(recipe))
     }
 
     /// Notes that a library recipe was verified here. Fails with `RECIPE_NOT_FOUND` or `ARTIFACT_IO`.
     pub fn record(&self, name: &RecipeName, verification: &Verification) -> Result<PathBuf> {
+        self.write_record(name, verification, None)
+    }
+
+    /// Puts a recipe out of service if that is what the event means for it, in its file or, for a library one, its record.
+    ///
+    /// `None`, and nothing is written, when it does not mean that, or when what is kept is no longer what `ran`: it was learned
+    /// or proven anew meanwhile. Fails with `ARTIFACT_IO` and what reading it fails with.
+    pub fn demote(
+        &self,
+        ran: &Recipe,
+        source: Source,
+        event: Event,
+        now: &str,
+    ) -> Result<Option<DemotionReason>> {
+        let standing = ran.standing().after(event);
+        let Standing::Demoted(reason) = standing else { return Ok(None) };
+        if ran.standing() == standing {
+            return Ok(None);
+        }
+        let held = match source {
+            Source::User => self.own(&ran.name)?,
+            Source::Library => self.of_library(&ran.name)?,
+        };
+        let Some(mut held) = held.filter(|it| it == ran) else { return Ok(None) };
+        held.stand(standing, now);
+        match (source, &held.verification) {
+            (Source::Library, Some(proof)) => {
+                self.write_record(&held.name, proof, held.demotion.clone())?
+            }
+            _ => self.save(&held)?,
+        };
+        Ok(Some(reason))
+    }
+
+    fn write_record(
+        &self,
+        name: &RecipeName,
+        verification: &Verification,
+        demotion: Option<Demotion>,
+    ) -> Result<PathBuf> {
         let text = library::text(name.as_str()).ok_or_else(|| not_found(name, &[]))?;
-        let record = Record { recipe_sha256: sha256(text), verification: verification.clone() };
+        let verification = verification.clone();
+        let record = Record { recipe_sha256: sha256(text), verification, demotion };
         let bytes = serde_json::to_vec_pretty(&record)
             .map_err(|err| Error::new(Code::Internal, "write the record as JSON").source(err))?;
         // The parent first: both are private folders of ours.
@@ -274,6 +331,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
+    use crate::recipe::model::Status;
 
     fn recipe(name: &str) -> Recipe {
         yaml::parse(&format!(
@@ -344,6 +402,40 @@ mod tests {
     }
 
     #[test]
+    fn what_was_replaced_meanwhile_is_not_demoted() {
+        let home = tempfile::tempdir().unwrap();
+        let registry = Registry::open(&home.path().join("recipes"));
+        let mut ran = recipe("it");
+        ran.verification = Some(proof());
+        ran.status = Status::Verified;
+        let failed = Event::Failed { in_a_row: 5 };
+        let demote = || registry.demote(&ran, Source::User, failed, "2026").unwrap();
+        assert_eq!(demote(), None, "it is gone");
+        let mut anew = ran.clone();
+        anew.verification = Some(Verification { shape: vec![], ..proof() });
+        registry.save(&anew).unwrap();
+        assert_eq!(demote(), None);
+        assert_eq!(registry.get(&name("it")).unwrap().recipe, anew);
+        registry.save(&ran).unwrap();
+        assert_eq!(demote(), Some(DemotionReason::Failures));
+        let now = registry.get(&name("it")).unwrap().recipe;
+        assert_eq!(now.standing(), Standing::Demoted(DemotionReason::Failures));
+        assert_eq!(demote(), None, "it was before");
+    }
+
+    fn proof() -> Verification {
+        Verification {
+            fingerprint_version: 1,
+            fingerprint_sha256: "00".to_owned(),
+            shape: vec!["$:list".to_owned()],
+            verified_at: Some("2026-01-01T00:00:00Z".to_owned()),
+            transport: crate::recipe::model::TransportKind::PublicHttp,
+            requires_session: false,
+            browser_ms: None,
+        }
+    }
+
+    #[test]
     fn the_library_is_under_the_users_recipes() {
         let home = tempfile::tempdir().unwrap();
         let registry = Registry::open(&home.path().join("recipes"));
@@ -353,19 +445,11 @@ mod tests {
         assert_eq!(registry.delete(&first).unwrap_err().code(), Code::RecipeReadOnly);
 
         // A record makes it verified, for this text only.
-        let proof = Verification {
-            fingerprint_version: 1,
-            fingerprint_sha256: "00".to_owned(),
-            shape: vec!["$:list".to_owned()],
-            verified_at: Some("2026-01-01T00:00:00Z".to_owned()),
-            transport: crate::recipe::model::TransportKind::PublicHttp,
-            requires_session: false,
-            browser_ms: None,
-        };
+        let proof = proof();
         assert_eq!(held.recipe.status, Status::Draft);
         let path = registry.record(&first, &proof).unwrap();
         let now = registry.get(&first).unwrap().recipe;
-        assert_eq!((now.status, now.verification), (Status::Verified, Some(proof)));
+        assert_eq!((now.status, now.verification), (Status::Verified, Some(proof.clone())));
         let text = std::fs::read_to_string(&path).unwrap();
         let other = text.replacen("\"recipe_sha256\": \"", "\"recipe_sha256\": \"0", 1);
         for damaged in [other.as_str(), "{"] {
@@ -373,6 +457,18 @@ mod tests {
             dir.write(&format!("{first}.json"), damaged.as_bytes()).unwrap();
             assert_eq!(registry.get(&first).unwrap().recipe.status, Status::Draft);
         }
+
+        // A demotion is kept there, too, until it is proven again.
+        registry.record(&first, &proof).unwrap();
+        let ran = registry.get(&first).unwrap().recipe;
+        let at = "2026-01-02T00:00:00Z";
+        let drift = registry.demote(&ran, Source::Library, Event::Drifted, at).unwrap();
+        assert_eq!(drift, Some(DemotionReason::Drift));
+        let now = registry.get(&first).unwrap().recipe;
+        assert_eq!(now.standing(), Standing::Demoted(DemotionReason::Drift));
+        assert_eq!((now.demotion.unwrap().at.as_str(), now.verification), (at, ran.verification));
+        registry.record(&first, &proof).unwrap();
+        assert_eq!(registry.get(&first).unwrap().recipe.status, Status::Verified);
 
         registry.save(&recipe(first.as_str())).unwrap();
         let held = registry.get(&first).unwrap();

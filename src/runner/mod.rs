@@ -78,6 +78,8 @@ pub struct RecipeRunResult {
     pub timings_ms: RunTimings,
     /// Length of `data` when it is a list.
     pub items: Option<u64>,
+    /// How alike the data's shape is to the verified one, basis points; absent when there was nothing to compare.
+    pub similarity_bp: Option<u32>,
 }
 
 /// Milliseconds at microsecond resolution; requests made for slots are included.
@@ -217,11 +219,12 @@ async fn attempt(
     match extracted {
         Ok(extracted) => {
             let start = Instant::now();
-            let judged = check_shape(compiled, &extracted);
+            let alike = alike(compiled, &extracted);
+            out.similarity_bp = alike;
             out.timings_ms.shape = millis(start.elapsed().as_micros() as u64);
             out.items = extracted.items;
             out.data = extracted.data;
-            judged
+            alike.map_or(Ok(()), check_shape)
         }
         Err(err) => {
             out.raw_response = Some(raw(&reply.body));
@@ -243,15 +246,19 @@ pub fn check_status(reply: &Reply) -> Result<()> {
     Err(Error::new(code, format!("the site answered {status}")).hint(hint))
 }
 
-/// Fails with `SHAPE_DRIFT` when the recipe was verified with another shape.
-fn check_shape(compiled: &Compiled, extracted: &Extracted) -> Result<()> {
-    let Some(shape) = &compiled.shape else { return Ok(()) };
+/// How alike the data is to what was verified, basis points; `None` when nothing was.
+fn alike(compiled: &Compiled, extracted: &Extracted) -> Option<u32> {
+    let shape = compiled.shape.as_ref()?;
     let response = &compiled.recipe.response;
     let verified = compiled.recipe.verification.as_ref();
-    let alike = match verified.filter(|_| response.html.is_some()) {
+    Some(match verified.filter(|_| response.html.is_some()) {
         Some(it) => similarity_bp(response, &it.shape, &fingerprint(response, extracted)),
         None => shape.similarity_bp(&extracted.data),
-    };
+    })
+}
+
+/// Fails with `SHAPE_DRIFT` when that is not alike enough.
+fn check_shape(alike: u32) -> Result<()> {
     if alike >= MIN_SIMILARITY_BP {
         return Ok(());
     }
@@ -287,6 +294,7 @@ impl RecipeRunResult {
             redirect_hops: 0,
             timings_ms: RunTimings::default(),
             items: None,
+            similarity_bp: None,
         }
     }
 

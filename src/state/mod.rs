@@ -3,6 +3,7 @@
 //! Nothing here is a source of truth. What a task came to is rebuilt from its artifacts (`pipeline::rebuild`), recipes are
 //! defined by their files. A database that cannot be read is set aside and begun again.
 
+mod health;
 mod tasks;
 
 use std::{
@@ -11,8 +12,9 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
+pub use health::{Blame, Health, Run, blame};
 pub use tasks::{Ending, Finished, Span, Status, TaskRow};
 
 use crate::{
@@ -25,9 +27,11 @@ const FILE: &str = "state.db";
 const BESIDE: &[&str] = &["", "-wal", "-shm"];
 /// How long a writer waits for another process.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long one waits who has something to note that nobody misses.
+const BRIEFLY: Duration = Duration::from_millis(250);
 
 /// What each version added; `user_version` counts those that were applied.
-const MIGRATIONS: &[&str] = &[tasks::SCHEMA];
+const MIGRATIONS: &[&str] = &[tasks::SCHEMA, health::SCHEMA];
 
 /// The open database, shared by the tasks of a process.
 pub struct State {
@@ -38,6 +42,27 @@ impl State {
     /// Opens the database in that folder, or makes it (0600, never through a link). One that is damaged, or that a later
     /// commis wrote, is set aside as `state.db.damaged`. Fails with [`Code::ArtifactIo`].
     pub fn open(folder: &Path) -> Result<Self> {
+        Self::open_within(folder, PATIENCE)
+    }
+
+    /// As [`State::open`], for what may go unnoted: who waits for another process, waits briefly, and what is written survives
+    /// the process, but not always a power cut.
+    pub fn open_briefly(folder: &Path) -> Result<Self> {
+        let it = Self::open_within(folder, BRIEFLY)?;
+        // Else the last one to close would copy the log into the file, and wait for the disk twice.
+        it.with(|db| db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true))?;
+        // Pages; whoever opens it next reads the log.
+        it.with(|db| db.pragma_update(None, "wal_autocheckpoint", 100))?;
+        Ok(it)
+    }
+
+    /// As [`State::open_briefly`], where there is a database; trouble with it counts as none.
+    pub fn look(folder: &Path) -> Option<Self> {
+        let there = folder.join(FILE).symlink_metadata().is_ok();
+        there.then(|| Self::open_briefly(folder).ok()).flatten()
+    }
+
+    fn open_within(folder: &Path, patience: Duration) -> Result<Self> {
         let dir = Dir::open(folder, true)?.ok_or_else(|| {
             Error::new(Code::ArtifactIo, format!("{} vanished", folder.display()))
         })?;
@@ -47,35 +72,42 @@ impl State {
                 Error::new(Code::ArtifactIo, format!("open {}", folder.display())).source(err)
             })?
             .join(FILE);
-        match Self::connect(&dir, &path) {
+        match Self::connect(&dir, &path, patience) {
             Ok(it) => Ok(it),
             Err(Trouble::Sql(err)) if is_damage(&err) => {
                 Self::set_aside(&dir)?;
-                Self::connect(&dir, &path).map_err(|it| it.told(&path))
+                Self::connect(&dir, &path, patience).map_err(|it| it.told(&path))
             }
             Err(Trouble::Newer) => {
                 Self::set_aside(&dir)?;
-                Self::connect(&dir, &path).map_err(|it| it.told(&path))
+                Self::connect(&dir, &path, patience).map_err(|it| it.told(&path))
             }
             Err(it) => Err(it.told(&path)),
         }
     }
 
-    fn connect(dir: &Dir, path: &Path) -> Result<Self, Trouble> {
+    fn connect(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, Trouble> {
         // SQLite gives its other files the mode of this one.
         dir.make_file(FILE).map_err(Trouble::Ours)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut db = Connection::open_with_flags(path, flags)?;
-        db.busy_timeout(PATIENCE)?;
+        db.busy_timeout(patience)?;
         // A commit survives this process; after a power cut the last ones may be gone, and are found again on disk.
         db.pragma_update(None, "journal_mode", "WAL")?;
         db.pragma_update(None, "synchronous", "NORMAL")?;
         db.pragma_update(None, "trusted_schema", false)?;
+        let applied = |db: &Connection| -> rusqlite::Result<usize> {
+            db.pragma_query_value(None, "user_version", |it| it.get::<_, u32>(0))
+                .map(|it| it as usize)
+        };
+        // Usually there is nothing to change, and nobody has to wait for a turn to write.
+        if applied(&db)? == MIGRATIONS.len() {
+            return Ok(Self { db: Mutex::new(db) });
+        }
         let change = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let applied: u32 = change.pragma_query_value(None, "user_version", |it| it.get(0))?;
-        let applied = applied as usize;
+        let applied = applied(&change)?;
         if applied > MIGRATIONS.len() {
             return Err(Trouble::Newer);
         }

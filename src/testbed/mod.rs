@@ -46,6 +46,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("abc123-dsn.searchkit.test", sites::docs::searchkit),
     ("ads.adnet.test", third::ads),
     ("almanac.test", sites::requests::almanac),
+    ("api.gauges.test", sites::gauges::answer),
     ("api.observatory.test", sites::keyed::answer),
     ("api.seedbank.test", sites::hosts::seedbank),
     ("archive.test", sites::archive::answer),

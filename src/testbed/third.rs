@@ -86,6 +86,11 @@ pub fn control(ask: &Ask, world: &World) -> Response {
     match ask.route() {
         ("GET", "/hits") => wire::json(&json!(world.hits())),
         ("GET", "/orders") => wire::json(&json!({ "orders": world.orders() })),
+        ("GET", path) if path.starts_with("/gauges/") => {
+            let mood = path.trim_start_matches("/gauges/");
+            world.turn_gauges(mood);
+            wire::json(&json!({ "gauges": mood }))
+        }
         _ => wire::not_found(),
     }
 }

@@ -23,6 +23,8 @@ struct Memory {
     issued: u64,
     /// Sites whose next call comes too early.
     hasty: BTreeSet<&'static str>,
+    /// How `api.gauges.test` answers.
+    gauges: String,
 }
 
 impl World {
@@ -76,6 +78,15 @@ impl World {
     /// Whether this call comes too early. Only the first one does.
     pub fn is_hasty(&self, site: &'static str) -> bool {
         self.memory().hasty.remove(site)
+    }
+
+    /// How the gauges answer from now on.
+    pub fn turn_gauges(&self, mood: &str) {
+        mood.clone_into(&mut self.memory().gauges);
+    }
+
+    pub fn gauges(&self) -> String {
+        self.memory().gauges.clone()
     }
 
     /// A panic elsewhere cannot leave counters half written, so a poisoned lock is still good.

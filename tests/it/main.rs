@@ -15,6 +15,7 @@ mod cli;
 mod durable;
 mod eval;
 mod har;
+mod health;
 mod hostile;
 mod keys;
 mod learn;

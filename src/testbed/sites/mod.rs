@@ -13,6 +13,7 @@ pub mod ferries;
 pub mod flights;
 pub mod forum;
 pub mod frames;
+pub mod gauges;
 pub mod hostile;
 pub mod hosts;
 pub mod inputs;

@@ -1,0 +1,147 @@
+//! How a recipe's status changes: every edge is here.
+//!
+//! `draft → verified → deprecated → verified`. The file says where a recipe stands, and why; counters only say what happened.
+//! A recipe that is learned anew is another recipe and takes the place of this one whole.
+
+use super::model::{Demotion, DemotionReason, Recipe, Status};
+
+/// So many failures in a row by its own fault, and a recipe is out of service.
+pub const MAX_FAILURES: u32 = 5;
+
+/// Where a recipe stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Draft,
+    Verified,
+    /// Runs showed that it no longer works; it may be proven again.
+    Demoted(DemotionReason),
+    /// Its task was learned again and came to something else, perhaps to a change that must not be sent: for learning alone
+    /// to give back.
+    TakenBack,
+}
+
+/// What happened to a recipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Calls with its examples proved it.
+    Proven,
+    /// A run's answer no longer has the shape that was verified.
+    Drifted,
+    /// A run failed by the recipe's fault, as did so many in a row, this one counted.
+    Failed { in_a_row: u32 },
+    /// Its task was learned again and came to something else.
+    TakenBack,
+}
+
+impl Standing {
+    /// Where it stands after that.
+    #[must_use]
+    pub const fn after(self, event: Event) -> Self {
+        match (self, event) {
+            (Self::TakenBack, _) | (_, Event::TakenBack) => Self::TakenBack,
+            (_, Event::Proven) => Self::Verified,
+            (Self::Verified, Event::Drifted) => Self::Demoted(DemotionReason::Drift),
+            (Self::Verified, Event::Failed { in_a_row }) if in_a_row >= MAX_FAILURES => {
+                Self::Demoted(DemotionReason::Failures)
+            }
+            (it, Event::Drifted | Event::Failed { .. }) => it,
+        }
+    }
+
+    /// Whether calls with its examples may be made to prove it.
+    pub const fn may_be_proven(self) -> bool {
+        !matches!(self, Self::TakenBack)
+    }
+}
+
+impl Recipe {
+    pub fn standing(&self) -> Standing {
+        match (self.status, &self.demotion) {
+            (Status::Draft, _) => Standing::Draft,
+            (Status::Verified, _) => Standing::Verified,
+            (Status::Deprecated, Some(it)) => Standing::Demoted(it.reason),
+            (Status::Deprecated, None) => Standing::TakenBack,
+        }
+    }
+
+    /// Writes down where it stands; `now` (RFC 3339) is kept of a demotion.
+    pub fn stand(&mut self, standing: Standing, now: &str) {
+        (self.status, self.demotion) = match standing {
+            Standing::Draft => (Status::Draft, None),
+            Standing::Verified => (Status::Verified, None),
+            Standing::TakenBack => (Status::Deprecated, None),
+            Standing::Demoted(reason) => {
+                (Status::Deprecated, Some(Demotion { reason, at: now.to_owned() }))
+            }
+        };
+    }
+}
+
+impl DemotionReason {
+    /// For a person.
+    pub const fn told(self) -> &'static str {
+        match self {
+            Self::Drift => "the answer no longer has the shape that was verified",
+            Self::Failures => "it failed five times in a row",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::yaml;
+
+    #[test]
+    fn every_edge_of_a_status() {
+        use Standing::{Draft, TakenBack, Verified};
+        let drift = Standing::Demoted(DemotionReason::Drift);
+        let failures = Standing::Demoted(DemotionReason::Failures);
+        let failed = |in_a_row| Event::Failed { in_a_row };
+        let events = [
+            Event::Proven,
+            Event::Drifted,
+            failed(MAX_FAILURES - 1),
+            failed(MAX_FAILURES),
+            failed(MAX_FAILURES + 1),
+            Event::TakenBack,
+        ];
+        for (from, to) in [
+            (Draft, [Verified, Draft, Draft, Draft, Draft, TakenBack]),
+            (Verified, [Verified, drift, Verified, failures, failures, TakenBack]),
+            (drift, [Verified, drift, drift, drift, drift, TakenBack]),
+            (failures, [Verified, failures, failures, failures, failures, TakenBack]),
+            (TakenBack, [TakenBack; 6]),
+        ] {
+            for (event, to) in events.into_iter().zip(to) {
+                assert_eq!(from.after(event), to, "{from:?} {event:?}");
+            }
+            assert_eq!(from.may_be_proven(), from.after(Event::Proven) == Verified);
+        }
+        assert_eq!(MAX_FAILURES, 5, "as `told` says");
+    }
+
+    #[test]
+    fn a_standing_is_written_down_and_read_back() {
+        let mut recipe = yaml::parse(
+            "{version: 1, name: x, task: t, status: draft, source_url: 'https://a.com/', \
+             request: {method: GET, url: 'https://a.com/', allowed_domains: [a.com]}, response: {type: json}, \
+             verification: {fingerprint_version: 1, fingerprint_sha256: x, verified_at: null, transport: public_http, requires_session: false}}",
+        )
+        .unwrap();
+        for it in [
+            Standing::Demoted(DemotionReason::Drift),
+            Standing::Draft,
+            Standing::Demoted(DemotionReason::Failures),
+            Standing::Verified,
+            Standing::TakenBack,
+        ] {
+            recipe.stand(it, "2026-01-01T00:00:00Z");
+            let read = yaml::parse(&yaml::to_yaml(&recipe).unwrap()).unwrap();
+            assert_eq!((read.standing(), &read), (it, &recipe));
+        }
+        recipe.stand(Standing::Demoted(DemotionReason::Drift), "2026-01-01T00:00:00Z");
+        recipe.status = Status::Verified;
+        assert!(yaml::parse(&yaml::to_yaml(&recipe).unwrap()).is_err());
+    }
+}

@@ -1,0 +1,305 @@
+//! How recipes do: a row of counters each, and whose fault a failure is.
+//!
+//! Nothing here says what a recipe is or whether it may run; its file does. A lost row is a recipe of which nothing is known.
+
+use rusqlite::{OptionalExtension as _, Row, named_params};
+use serde::Serialize;
+
+use super::State;
+use crate::error::{Code, Result};
+
+pub(super) const SCHEMA: &str = "
+CREATE TABLE health (
+    name TEXT NOT NULL,
+    -- user or library.
+    source TEXT NOT NULL,
+    -- When it was proven, as the recipe says; failures in a row are of one proof.
+    proof TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    ok INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    failed_in_a_row INTEGER NOT NULL,
+    last_run_ms INTEGER NOT NULL,
+    last_ok_ms INTEGER,
+    last_code TEXT,
+    last_similarity_bp INTEGER,
+    PRIMARY KEY (name, source)
+) WITHOUT ROWID;
+";
+
+/// Whose fault a failed run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blame {
+    /// The site no longer answers as the recipe expects.
+    Recipe,
+    /// The site has trouble that may pass.
+    Site,
+    Network,
+    /// The egress policy refused. A network that leads astray looks like that, too.
+    Policy,
+    /// The site's limits or ours.
+    Limits,
+    /// Values, settings, keys, or a recipe changed by hand.
+    User,
+    /// This machine: its disk, its browser, the program.
+    Machine,
+}
+
+/// Whose fault it is that a run ended in that. `keyed`: the recipe sends a key, which the user has to provide.
+pub const fn blame(code: Code, keyed: bool) -> Blame {
+    match code {
+        // A key that is not accepted.
+        Code::AuthRequired if keyed => Blame::User,
+        Code::AuthRequired
+        | Code::HttpStatus
+        | Code::ParseError
+        | Code::ExtractEmpty
+        | Code::ShapeDrift
+        | Code::TooManyRedirects
+        | Code::ResponseTooLarge
+        | Code::HeadersTooLarge
+        // The page no longer holds what the request needs.
+        | Code::SessionRequired => Blame::Recipe,
+        Code::ServerError | Code::StepFailed | Code::DownloadBlocked => Blame::Site,
+        Code::DnsFailed | Code::ConnectFailed | Code::Timeout | Code::NetworkDisabled => {
+            Blame::Network
+        }
+        Code::UrlBlocked | Code::DnsBlocked | Code::RedirectBlocked | Code::DomainNotAllowed => {
+            Blame::Policy
+        }
+        Code::RateLimited => Blame::Limits,
+        Code::Usage
+        | Code::SettingsInvalid
+        | Code::ManifestInvalid
+        | Code::RecipeInvalid
+        | Code::RecipeNotFound
+        | Code::RecipeReadOnly
+        | Code::RecipeExists
+        | Code::RecipeNotVerified
+        | Code::ParamInvalid
+        | Code::SecretInTask
+        | Code::HarInvalid
+        | Code::TaskNotFound
+        | Code::UrlInvalid
+        | Code::MethodNotAllowed
+        | Code::AuthNotAllowed
+        | Code::AuthEnvMissing
+        | Code::AuthEnvInvalid
+        | Code::NeedsSecondExampleForVerify
+        | Code::ModelKeyMissing
+        | Code::Interrupted => Blame::User,
+        Code::ArtifactSchemaMismatch
+        | Code::ArtifactCorrupt
+        | Code::ArtifactMissing
+        | Code::ArtifactIo
+        | Code::TaskBusy
+        | Code::LiveValuesLost
+        | Code::BrowserMissing
+        | Code::BrowserFailed
+        | Code::ModelFailed
+        | Code::Internal => Blame::Machine,
+    }
+}
+
+/// One run of a recipe, for the counters.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    pub name: &'a str,
+    /// `user` or `library`.
+    pub source: &'a str,
+    /// When the recipe was proven; empty when it was not.
+    pub proof: &'a str,
+    /// What it failed with, if it did.
+    pub failed: Option<Code>,
+    /// Whether that was the recipe's fault.
+    pub at_fault: bool,
+    /// Of the data to what was verified, where they were compared.
+    pub similarity_bp: Option<u32>,
+    /// Milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+/// How a recipe has done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Health {
+    #[serde(skip)]
+    pub name: String,
+    #[serde(skip)]
+    pub source: String,
+    pub runs: i64,
+    pub ok: i64,
+    pub failed: i64,
+    /// By its own fault, since it last worked or was proven.
+    pub failed_in_a_row: u32,
+    /// Milliseconds since 1970.
+    pub last_run_ms: i64,
+    pub last_ok_ms: Option<i64>,
+    /// What the last run failed with; `None` when it did not.
+    pub last_code: Option<String>,
+    /// Basis points, of the last answer that was compared.
+    pub last_similarity_bp: Option<u32>,
+}
+
+impl Health {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            name: row.get("name")?,
+            source: row.get("source")?,
+            runs: row.get("runs")?,
+            ok: row.get("ok")?,
+            failed: row.get("failed")?,
+            failed_in_a_row: row.get("failed_in_a_row")?,
+            last_run_ms: row.get("last_run_ms")?,
+            last_ok_ms: row.get("last_ok_ms")?,
+            last_code: row.get("last_code")?,
+            last_similarity_bp: row.get("last_similarity_bp")?,
+        })
+    }
+}
+
+impl State {
+    /// Counts a run; returns how often the recipe has now failed in a row by its own fault. A failure that is not its fault
+    /// changes nothing there. Fails with `ARTIFACT_IO`.
+    pub fn count(&self, run: &Run<'_>) -> Result<u32> {
+        let Run { name, source, proof, failed, at_fault, similarity_bp, at_ms } = *run;
+        self.with(|db| {
+            db.prepare_cached(
+                "INSERT INTO health (name, source, proof, runs, ok, failed, failed_in_a_row, last_run_ms, last_ok_ms, last_code, last_similarity_bp)
+                 VALUES (:name, :source, :proof, 1, :ok, 1 - :ok, :fault, :now, iif(:ok, :now, NULL), :code, :similarity)
+                 ON CONFLICT DO UPDATE SET
+                    runs = runs + 1, ok = ok + :ok, failed = failed + 1 - :ok,
+                    failed_in_a_row = iif(:ok, 0, iif(proof = :proof, failed_in_a_row, 0) + :fault),
+                    proof = :proof, last_run_ms = :now, last_ok_ms = iif(:ok, :now, last_ok_ms), last_code = :code,
+                    last_similarity_bp = coalesce(:similarity, last_similarity_bp)
+                 RETURNING failed_in_a_row",
+            )?
+            .query_row(
+                named_params! {
+                    ":name": name, ":source": source, ":proof": proof, ":ok": failed.is_none(), ":fault": at_fault,
+                    ":now": at_ms, ":code": failed.map(Code::as_str), ":similarity": similarity_bp,
+                },
+                |row| row.get(0),
+            )
+        })
+    }
+
+    /// How a recipe has done; `None` when it was never run. Fails with `ARTIFACT_IO`.
+    pub fn health(&self, name: &str, source: &str) -> Result<Option<Health>> {
+        self.with(|db| {
+            db.prepare_cached("SELECT * FROM health WHERE name = ? AND source = ?")?
+                .query_row([name, source], Health::read)
+                .optional()
+        })
+    }
+
+    /// How all recipes have done, by name. Fails with `ARTIFACT_IO`.
+    pub fn all_health(&self) -> Result<Vec<Health>> {
+        self.with(|db| {
+            db.prepare_cached("SELECT * FROM health ORDER BY name, source")?
+                .query_map([], Health::read)?
+                .collect()
+        })
+    }
+
+    /// Forgets the counters of a recipe that is gone. Fails with `ARTIFACT_IO`.
+    pub fn forget_health(&self, name: &str, source: &str) -> Result<()> {
+        self.with(|db| {
+            db.execute("DELETE FROM health WHERE name = ? AND source = ?", [name, source]).map(drop)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_site_answers_is_the_recipes_fault() {
+        let at_fault: Vec<&str> = Code::ALL
+            .iter()
+            .filter(|it| blame(**it, false) == Blame::Recipe)
+            .map(|it| it.as_str())
+            .collect();
+        assert_eq!(
+            at_fault,
+            [
+                "TOO_MANY_REDIRECTS",
+                "RESPONSE_TOO_LARGE",
+                "HEADERS_TOO_LARGE",
+                "HTTP_STATUS",
+                "AUTH_REQUIRED",
+                "PARSE_ERROR",
+                "EXTRACT_EMPTY",
+                "SHAPE_DRIFT",
+                "SESSION_REQUIRED"
+            ]
+        );
+        // What may pass by itself is nobody's to be demoted for.
+        assert!(Code::ALL.iter().all(|it| !it.retryable() || blame(*it, false) != Blame::Recipe));
+        for (code, keyed, whose) in [
+            (Code::AuthRequired, true, Blame::User),
+            (Code::AuthEnvMissing, true, Blame::User),
+            (Code::ParamInvalid, false, Blame::User),
+            (Code::Timeout, false, Blame::Network),
+            (Code::DnsFailed, false, Blame::Network),
+            (Code::DnsBlocked, false, Blame::Policy),
+            (Code::DomainNotAllowed, false, Blame::Policy),
+            (Code::RateLimited, false, Blame::Limits),
+            (Code::ServerError, false, Blame::Site),
+            (Code::BrowserMissing, false, Blame::Machine),
+            (Code::ShapeDrift, true, Blame::Recipe),
+        ] {
+            assert_eq!(blame(code, keyed), whose, "{code}");
+        }
+    }
+
+    #[test]
+    fn runs_are_counted() {
+        let home = tempfile::tempdir().unwrap();
+        let state = State::open_briefly(home.path()).unwrap();
+        let run = |failed: Option<Code>, proof: &str, at_ms: i64| {
+            let at_fault = failed.is_some_and(|it| blame(it, false) == Blame::Recipe);
+            let similarity_bp = failed.is_none().then_some(9_900);
+            let run =
+                Run { name: "it", source: "user", proof, failed, at_fault, similarity_bp, at_ms };
+            state.count(&run).unwrap()
+        };
+        assert_eq!(state.health("it", "user").unwrap(), None);
+        let four_o_four = Some(Code::HttpStatus);
+        assert_eq!(run(four_o_four, "a", 1), 1);
+        assert_eq!(run(four_o_four, "a", 2), 2);
+        assert_eq!(run(Some(Code::Timeout), "a", 3), 2, "the network's");
+        assert_eq!(run(None, "a", 4), 0);
+        assert_eq!(run(four_o_four, "a", 5), 1);
+        assert_eq!(run(four_o_four, "b", 6), 1, "proven since");
+        assert_eq!(run(Some(Code::Timeout), "c", 7), 0, "proven since");
+        let expected = Health {
+            name: "it".to_owned(),
+            source: "user".to_owned(),
+            runs: 7,
+            ok: 1,
+            failed: 6,
+            failed_in_a_row: 0,
+            last_run_ms: 7,
+            last_ok_ms: Some(4),
+            last_code: Some("TIMEOUT".to_owned()),
+            last_similarity_bp: Some(9_900),
+        };
+        assert_eq!(state.health("it", "user").unwrap(), Some(expected.clone()));
+        assert_eq!(state.health("it", "library").unwrap(), None);
+        drop(state);
+        // Without a checkpoint, what was noted is there all the same.
+        let state = State::look(home.path()).unwrap();
+        assert_eq!(state.all_health().unwrap(), [expected]);
+        state.forget_health("it", "user").unwrap();
+        assert_eq!(state.all_health().unwrap(), []);
+    }
+
+    #[test]
+    fn looking_makes_no_database() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(State::look(home.path()).is_none());
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,34 @@
+//! `api.gauges.test`: river gauges whose answers `control.test/gauges/…` changes: `well`, `drifted`, `gone`, `busy`.
+//! There are no pages.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use crate::testbed::wire::{self, Ask};
+use crate::testbed::words::{self, Dice};
+use crate::testbed::world::World;
+
+pub fn answer(ask: &Ask, world: &World) -> Response {
+    let (("GET", "/v1/levels"), Some(river)) = (ask.route(), ask.param("river")) else {
+        return wire::not_found();
+    };
+    match world.gauges().as_str() {
+        "drifted" => wire::json(&levels(
+            river,
+            |station, dice| json!({ "gauge": { "label": station, "at": dice.date() }, "height_m": dice.between(1, 9) }),
+        )),
+        "gone" => wire::not_found(),
+        "busy" => wire::error(StatusCode::SERVICE_UNAVAILABLE, "come again"),
+        _ => wire::json(&levels(
+            river,
+            |station, dice| json!({ "station": station, "level_cm": dice.between(80, 900), "trend": dice.pick(words::TAGS) }),
+        )),
+    }
+}
+
+fn levels(river: &str, level: impl Fn(String, &mut Dice) -> Value) -> Value {
+    let found = words::search("gauges", river, 1, 8);
+    let levels = found.hits.into_iter().map(|(_, mut dice)| level(dice.title(river), &mut dice));
+    json!({ "river": river, "levels": levels.collect::<Vec<_>>() })
+}
