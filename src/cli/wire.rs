@@ -15,6 +15,7 @@ use crate::{
     recipe::registry::Registry,
     settings::{Home, Settings},
     stages::rank,
+    state::State,
     testbed::Testbed,
     transport::public_http::PublicHttp,
 };
@@ -90,6 +91,8 @@ pub fn learning(
     Ok(Arc::new(Cx {
         store,
         recipes,
+        // Whoever cannot do without it opens it first.
+        state: State::open(&place.home.artifacts).ok().map(Arc::new),
         http: PublicHttp::new(Arc::clone(&policy))?,
         browser: BrowserPool::new(Arc::clone(&policy), place.settings.browser.clone()),
         settings: place.settings.clone(),

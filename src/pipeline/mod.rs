@@ -6,6 +6,7 @@ pub mod fresh;
 mod learn;
 mod pacer;
 mod publish;
+pub mod question;
 mod rebuild;
 mod reverify;
 mod sessions;
@@ -16,7 +17,7 @@ pub mod task;
 mod world;
 
 pub use choose::{Wish, choose};
-pub use learn::{Cx, Learned, OnStage, Redo, learn};
+pub use learn::{Cx, Learned, OnStage, Redo, learn, run_key};
 pub use pacer::Pacer;
 pub use rebuild::rebuild;
 pub use reverify::{Reverified, reverify};

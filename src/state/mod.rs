@@ -3,6 +3,7 @@
 //! Nothing here is a source of truth. What a task came to is rebuilt from its artifacts (`pipeline::rebuild`), recipes are
 //! defined by their files. A database that cannot be read is set aside and begun again.
 
+mod questions;
 mod tasks;
 
 use std::{
@@ -27,7 +28,7 @@ const BESIDE: &[&str] = &["", "-wal", "-shm"];
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What each version added; `user_version` counts those that were applied.
-const MIGRATIONS: &[&str] = &[tasks::SCHEMA];
+const MIGRATIONS: &[&str] = &[tasks::SCHEMA, questions::SCHEMA];
 
 /// The open database, shared by the tasks of a process.
 pub struct State {
@@ -58,6 +59,14 @@ impl State {
                 Self::connect(&dir, &path).map_err(|it| it.told(&path))
             }
             Err(it) => Err(it.told(&path)),
+        }
+    }
+
+    /// Opens the database only if there is one. Fails as [`open`](Self::open).
+    pub fn peek(folder: &Path) -> Result<Option<Self>> {
+        match Dir::open(folder, false)? {
+            Some(dir) if dir.stat(FILE)?.is_some() => Self::open(folder).map(Some),
+            _ => Ok(None),
         }
     }
 
