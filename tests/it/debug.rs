@@ -194,6 +194,8 @@ fn two_tasks_are_held_side_by_side() {
     assert!(facts.iter().all(|it| it["this"] != it["other"]), "{facts:?}");
     let typed = facts.iter().find(|it| it["fact"] == "typed.query").unwrap();
     assert_eq!((&typed["this"], &typed["other"]), (&json!("harbour"), &json!("lighthouse")));
+    let outcome = json!([{"fact": "outcome", "this": "done", "other": "not reached"}]);
+    assert_eq!(other["verify"]["facts"], outcome, "where one ended earlier, that is all");
     let one = stages(&home, &["books-0", "--diff", "books-1", "--stage", "record"]);
     assert_eq!(one.len(), 1);
     let facts = one["record"]["facts"].as_array().unwrap();

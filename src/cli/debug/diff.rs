@@ -5,7 +5,12 @@ use std::collections::BTreeMap;
 use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde::Serialize;
 
-use super::{BOLD, facts::facts, look::Row, text::cut};
+use super::{
+    BOLD,
+    facts::{OUTCOME, facts},
+    look::Row,
+    text::cut,
+};
 use crate::{
     cli::wire,
     pipeline::{STAGES, Stage},
@@ -42,6 +47,10 @@ pub fn compare(this: &[Row], other: &[Row], stage: Option<Stage>) -> Vec<Compare
             let same = facts.iter().all(|it| it.this == it.other);
             if stage.is_none() {
                 facts.retain(|it| it.this != it.other);
+                // Where only one of them came so far, that is the difference.
+                if facts.first().is_some_and(|it| it.fact == OUTCOME) {
+                    facts.truncate(1);
+                }
             }
             Compared { stage: spec.stage.as_str(), same, facts }
         })

@@ -9,25 +9,25 @@ use super::{
 };
 use crate::artifacts::kinds::Kind;
 
+/// The first fact of each stage.
+pub const OUTCOME: &str = "outcome";
+
 /// Name and value, in an order for reading; names are the same for what is the same in two tasks.
 pub fn facts(row: Option<&Row>, rows: &[Row]) -> Vec<(String, String)> {
     let mut out = Facts(Vec::new());
     let Some(row) = row else {
-        out.add("outcome", "not reached");
+        out.add(OUTCOME, "not reached");
         return out.0;
     };
     if let Some(it) = row.rejected() {
-        out.add(
-            "outcome",
-            format!("rejected: {} — {}", str_of(it, "reason"), str_of(it, "detail")),
-        );
+        out.add(OUTCOME, format!("rejected: {} — {}", str_of(it, "reason"), str_of(it, "detail")));
         return out.0;
     }
     let Some(done) = row.done() else {
-        out.add("outcome", row.freshness.describe());
+        out.add(OUTCOME, row.freshness.describe());
         return out.0;
     };
-    out.add("outcome", "done");
+    out.add(OUTCOME, "done");
     match row.spec.writes {
         Kind::SessionRecording => recording(done, &mut out),
         Kind::SecondRecording => {

@@ -74,12 +74,20 @@ pub fn look(
     let mut offline = settings.clone();
     offline.egress.no_network = true;
     let mut settings = settings;
-    for spec in STAGES {
+    // From the end: a task that was learned without a model looks offline at `consult`.
+    for spec in STAGES.iter().rev() {
         let Found::Intact(it) = folder.find(spec.writes)? else { continue };
         let digest = |settings| ask(task, spec.stage, settings).map(|it| json_sha256(&it));
-        let (online, offline_digest) = (digest(settings), digest(&offline));
-        if online != offline_digest && offline_digest == Some(it.settings_sha256) {
+        let (now, without) = (digest(settings), digest(&offline));
+        if now == without {
+            continue;
+        }
+        let held = Some(it.settings_sha256);
+        if held == without {
             settings = &offline;
+            break;
+        }
+        if held == now {
             break;
         }
     }
