@@ -1,6 +1,11 @@
 //! What several commands share: opening folders and settings, and printing without a panic on a closed pipe.
 
-use std::{fmt::Write as _, io::Write as _, sync::Arc, time::Duration};
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use serde::Serialize;
 
@@ -15,7 +20,6 @@ use crate::{
     recipe::registry::Registry,
     settings::{Home, Settings},
     stages::rank,
-    state::State,
     testbed::Testbed,
     transport::public_http::PublicHttp,
 };
@@ -91,8 +95,7 @@ pub fn learning(
     Ok(Arc::new(Cx {
         store,
         recipes,
-        // Whoever cannot do without it opens it first.
-        state: State::open(&place.home.artifacts).ok().map(Arc::new),
+        questions: OnceLock::new(),
         http: PublicHttp::new(Arc::clone(&policy))?,
         browser: BrowserPool::new(Arc::clone(&policy), place.settings.browser.clone()),
         settings: place.settings.clone(),

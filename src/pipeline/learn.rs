@@ -1,6 +1,10 @@
 //! Learn one task: run what is missing or stale, skip what is fresh, stop where the task is decided.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -54,8 +58,8 @@ pub struct Cx {
     pub settings: Settings,
     pub store: Store,
     pub recipes: Registry,
-    /// Where it is kept what stages were asked; `None` when the database cannot be used.
-    pub state: Option<Arc<State>>,
+    /// Where it is kept what stages were asked; opened when the first of them has written, `None` when it cannot be used.
+    pub questions: OnceLock<Option<State>>,
     pub policy: Arc<EgressPolicy>,
     pub http: PublicHttp,
     pub browser: BrowserPool,
@@ -253,7 +257,8 @@ impl Run<'_> {
 
     /// For `recipe debug --why`. Losing it loses an explanation and nothing else, so it never fails a stage.
     fn keep_question(&self, stage: Stage, sha256: &str, mut question: Value) {
-        let Some(state) = &self.cx.state else { return };
+        let open = || State::open(self.cx.store.root()).ok();
+        let Some(state) = self.cx.questions.get_or_init(open) else { return };
         question::redact(&mut question);
         let own = stage.is_record() || (stage == Stage::Analyze && self.choice.is_some());
         let task = if own { self.task.id.as_str() } else { "" };
