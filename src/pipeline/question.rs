@@ -13,7 +13,7 @@ use crate::stages::WEIGHTS;
 
 /// A field that is not what it was.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Field {
+pub struct Difference {
     /// `ranking.weights.visible_on_page`, `examples[0].query`, `record[2].press`.
     pub field: String,
     /// `null`: was not set.
@@ -32,7 +32,7 @@ pub fn redact(value: &mut Value) {
 }
 
 /// Fields in which two questions to a stage differ, by name; both as [`redact`] leaves them.
-pub fn differences(stage: Stage, was: &Value, is: &Value) -> Vec<Field> {
+pub fn differences(stage: Stage, was: &Value, is: &Value) -> Vec<Difference> {
     let (was, is) = (fields(stage, was), fields(stage, is));
     let mut names: Vec<&String> = was.keys().chain(is.keys()).collect();
     names.sort_unstable();
@@ -40,7 +40,7 @@ pub fn differences(stage: Stage, was: &Value, is: &Value) -> Vec<Field> {
     names
         .into_iter()
         .filter(|it| was.get(*it) != is.get(*it))
-        .map(|it| Field {
+        .map(|it| Difference {
             field: named(stage, it),
             was: was.get(it).cloned(),
             is: is.get(it).cloned(),

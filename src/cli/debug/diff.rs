@@ -25,11 +25,11 @@ pub struct Compared {
     pub stage: &'static str,
     pub same: bool,
     /// Those that differ; all of them when one stage was asked for.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<Beside>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Fact {
+pub struct Beside {
     pub fact: String,
     /// `null` where there is no such thing.
     pub this: Option<String>,
@@ -58,16 +58,16 @@ pub fn compare(this: &[Row], other: &[Row], stage: Option<Stage>) -> Vec<Compare
 }
 
 /// By name: in the order of the first, then what only the second has.
-fn paired(this: Vec<(String, String)>, other: Vec<(String, String)>) -> Vec<Fact> {
+fn paired(this: Vec<(String, String)>, other: Vec<(String, String)>) -> Vec<Beside> {
     let order: Vec<String> = other.iter().map(|it| it.0.clone()).collect();
     let mut other: BTreeMap<String, String> = other.into_iter().collect();
-    let mut out: Vec<Fact> = this
+    let mut out: Vec<Beside> = this
         .into_iter()
-        .map(|(fact, this)| Fact { other: other.remove(&fact), fact, this: Some(this) })
+        .map(|(fact, this)| Beside { other: other.remove(&fact), fact, this: Some(this) })
         .collect();
     for fact in order {
         if let Some(it) = other.remove(&fact) {
-            out.push(Fact { fact, this: None, other: Some(it) });
+            out.push(Beside { fact, this: None, other: Some(it) });
         }
     }
     out

@@ -17,7 +17,7 @@ const MOST: usize = 60;
 
 /// One part of the request.
 #[derive(Debug, Serialize)]
-pub struct Part {
+pub struct Tried {
     /// `method`, `url`, `query:q`, `header:accept`, `json:/a/0`, `form:q`, `text`; a name's second value ends in ` #2`.
     pub part: String,
     /// What it is in each; `null` where it is not there. `last` is with parameters and slots.
@@ -85,7 +85,7 @@ fn text(it: &Value) -> String {
 }
 
 /// The draft before and after minimize, and with parameters; empty before there is a draft.
-pub fn parts(rows: &[Row]) -> Vec<Part> {
+pub fn parts(rows: &[Row]) -> Vec<Tried> {
     let of = |kind| rows.iter().find(|it| it.spec.writes == kind)?.done();
     let Some(draft) = of(Kind::RecipeDraft) else { return Vec::new() };
     let report = of(Kind::MinimizationReport);
@@ -100,7 +100,7 @@ pub fn parts(rows: &[Row]) -> Vec<Part> {
             let of = |it: &Option<BTreeMap<String, String>>| it.as_ref()?.get(&part).cloned();
             let minimized = of(&after);
             let dropped = after.is_some() && minimized.is_none();
-            Part {
+            Tried {
                 why: why(&part, dropped, trials),
                 recorded: Some(recorded),
                 minimized,
@@ -129,7 +129,7 @@ fn why(part: &str, dropped: bool, trials: &[Value]) -> String {
 }
 
 /// The table, and what follows it.
-pub fn print(parts: &[Part]) {
+pub fn print(parts: &[Tried]) {
     if parts.is_empty() {
         return;
     }

@@ -11,7 +11,7 @@ use crate::{
     pipeline::{
         Stage,
         fresh::{Change, Freshness},
-        question::{self, Field},
+        question::{self, Difference},
     },
     state::State,
 };
@@ -37,10 +37,10 @@ pub enum Why {
     },
     /// `fields` is `null` when it is not known any more what they were, and empty when they differ in what is redacted alone.
     ManifestEntry {
-        fields: Option<Vec<Field>>,
+        fields: Option<Vec<Difference>>,
     },
     Settings {
-        fields: Option<Vec<Field>>,
+        fields: Option<Vec<Difference>>,
     },
     /// An input by its payload hash; `null` where there was, or is, none.
     Input {
@@ -75,7 +75,7 @@ fn told(change: &Change, row: &Row, state: Option<&State>) -> Why {
             let fields = asked(row, was, state)
                 .zip(row.question.as_ref())
                 .map(|(was, is)| question::differences(*stage, &was, is));
-            let of_entry = |it: &[Field]| {
+            let of_entry = |it: &[Difference]| {
                 !it.is_empty() && it.iter().all(|it| it.field.starts_with("expect."))
             };
             let entry = stage.is_record()
@@ -113,7 +113,7 @@ impl Why {
     }
 }
 
-fn changed(what: &str, fields: Option<&[Field]>) -> Vec<String> {
+fn changed(what: &str, fields: Option<&[Difference]>) -> Vec<String> {
     let Some(fields) = fields else {
         return vec![format!("{what} changed (what they were is not known any more)")];
     };
