@@ -1,6 +1,11 @@
 //! What several commands share: opening folders and settings, and printing without a panic on a closed pipe.
 
-use std::{fmt::Write as _, io::Write as _, sync::Arc, time::Duration};
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use serde::Serialize;
 
@@ -90,6 +95,7 @@ pub fn learning(
     Ok(Arc::new(Cx {
         store,
         recipes,
+        questions: OnceLock::new(),
         http: PublicHttp::new(Arc::clone(&policy))?,
         browser: BrowserPool::new(Arc::clone(&policy), place.settings.browser.clone()),
         settings: place.settings.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{Effect, Spec};
+use super::table::{Effect, Spec, Stage};
 use crate::{
     artifacts::{
         kinds::Kind,
@@ -17,9 +17,45 @@ pub enum Freshness {
     Fresh(String),
     Missing,
     /// Intact, but its question changed.
-    Stale(Vec<String>),
+    Stale(Vec<Change>),
     /// Damaged or of another schema; `observed` artifacts are not silently redone.
     Broken(Error),
+}
+
+/// What makes an artifact stale.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The file is no answer any more, whatever the question.
+    File(String),
+    StageVersion {
+        was: u32,
+        is: u32,
+    },
+    /// Settings or manifest fields; the digest is what is known of what they were.
+    Question {
+        stage: Stage,
+        was: String,
+    },
+    /// An input, by the payload hash it had and has; `None` when there was, or is, none.
+    Input {
+        kind: Kind,
+        was: Option<String>,
+        is: Option<String>,
+    },
+}
+
+impl Change {
+    pub fn describe(&self) -> String {
+        match self {
+            Self::File(why) => why.clone(),
+            Self::StageVersion { was, is } => format!("stage version was {was}, is {is}"),
+            Self::Question { stage, .. } if stage.is_record() => {
+                "the manifest entry changed".to_owned()
+            }
+            Self::Question { .. } => "settings changed".to_owned(),
+            Self::Input { kind, .. } => format!("{} changed", kind.as_str()),
+        }
+    }
 }
 
 impl Freshness {
@@ -28,7 +64,10 @@ impl Freshness {
         match self {
             Self::Fresh(_) => "fresh".to_owned(),
             Self::Missing => "missing".to_owned(),
-            Self::Stale(why) => format!("stale: {}", why.join("; ")),
+            Self::Stale(why) => {
+                let why: Vec<String> = why.iter().map(Change::describe).collect();
+                format!("stale: {}", why.join("; "))
+            }
             Self::Broken(err) => format!("broken: {err}"),
         }
     }
@@ -50,7 +89,9 @@ pub fn look(
             return Ok(Freshness::Broken(folder.other_schema(spec.writes, &why)));
         }
         // A pure stage's output is cheap and certain: it is computed again.
-        Found::Corrupt(why) | Found::OtherSchema(why) => return Ok(Freshness::Stale(vec![why])),
+        Found::Corrupt(why) | Found::OtherSchema(why) => {
+            return Ok(Freshness::Stale(vec![Change::File(why)]));
+        }
         Found::Intact(it) => it,
     };
     if spec.stage.is_record() && envelope.producer.stage_version != spec.version {
@@ -58,22 +99,17 @@ pub fn look(
         return Ok(Freshness::Broken(folder.other_schema(spec.writes, &why)));
     }
     let mut why = Vec::new();
-    if envelope.producer.stage_version != spec.version {
-        why.push(format!(
-            "stage version was {}, is {}",
-            envelope.producer.stage_version, spec.version
-        ));
+    let version = envelope.producer.stage_version;
+    if version != spec.version {
+        why.push(Change::StageVersion { was: version, is: spec.version });
     }
     if envelope.settings_sha256 != settings_sha256 {
-        why.push(
-            if spec.stage.is_record() { "the manifest entry changed" } else { "settings changed" }
-                .to_owned(),
-        );
+        why.push(Change::Question { stage: spec.stage, was: envelope.settings_sha256.clone() });
     }
     for kind in spec.reads {
-        let was = envelope.inputs.get(kind.as_str());
-        if was != upstream.get(kind) {
-            why.push(format!("{} changed", kind.as_str()));
+        let (was, is) = (envelope.inputs.get(kind.as_str()), upstream.get(kind));
+        if was != is {
+            why.push(Change::Input { kind: *kind, was: was.cloned(), is: is.cloned() });
         }
     }
     Ok(if why.is_empty() {

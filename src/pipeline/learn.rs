@@ -1,13 +1,19 @@
 //! Learn one task: run what is missing or stale, skip what is fresh, stop where the task is decided.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{
     fresh::{Freshness, look},
     pacer::Pacer,
     publish::publish,
+    question,
     stored::{Chosen, StoredTask},
     table::{STAGES, Spec, Stage},
     task::{Source, Task},
@@ -41,6 +47,7 @@ use crate::{
         analyze, baseline, consult, minimize, offers, parameterize, rank, select, summarize,
         validate, verify,
     },
+    state::State,
     transport::public_http::PublicHttp,
 };
 
@@ -52,6 +59,8 @@ pub struct Cx {
     pub settings: Settings,
     pub store: Store,
     pub recipes: Registry,
+    /// Where it is kept what stages were asked; opened when the first of them has written, `None` when it cannot be used.
+    pub questions: OnceLock<Option<State>>,
     pub policy: Arc<EgressPolicy>,
     pub http: PublicHttp,
     pub browser: BrowserPool,
@@ -215,10 +224,11 @@ impl Run<'_> {
         self.reused.clear();
         for spec in STAGES {
             self.folder.still_held()?;
-            let settings = match &self.choice {
-                Some(it) if spec.stage == Stage::Analyze => it.selection.sha256(),
-                _ => self.task.settings_sha256(spec.stage, &self.cx.settings),
+            let question = match &self.choice {
+                Some(it) if spec.stage == Stage::Analyze => json!(it.selection),
+                _ => self.task.question(spec.stage, &self.cx.settings),
             };
+            let settings = json_sha256(&question);
             let fresh = if again(spec.stage) {
                 Freshness::Missing
             } else {
@@ -235,7 +245,8 @@ impl Run<'_> {
                         self.may_record_again()?;
                     }
                     (self.cx.on_stage)(self.task, spec.stage);
-                    self.run(spec, settings).await?;
+                    self.run(spec, settings.clone()).await?;
+                    self.keep_question(spec.stage, &settings, question);
                     self.ran.push(spec.stage);
                 }
             }
@@ -244,6 +255,16 @@ impl Run<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// For `recipe debug --why`. Losing it loses an explanation and nothing else, so it never fails a stage.
+    fn keep_question(&self, stage: Stage, sha256: &str, mut question: Value) {
+        let open = || State::open(self.cx.store.root()).ok();
+        let Some(state) = self.cx.questions.get_or_init(open) else { return };
+        question::redact(&mut question);
+        let own = stage.is_record() || (stage == Stage::Analyze && self.choice.is_some());
+        let task = if own { self.task.id.as_str() } else { "" };
+        let _ = state.keep_question(sha256, task, &question.to_string());
     }
 
     async fn run(&mut self, spec: &Spec, settings: String) -> Result<()> {
@@ -480,7 +501,7 @@ impl Run<'_> {
         if cx.settings.egress.no_network {
             world.stub = Some(recording);
         }
-        world.begin(json_sha256(&(spec.stage, spec.version, settings, self.inputs(spec))))?;
+        world.begin(run_key(spec, settings, &self.inputs(spec)))?;
         Ok(world)
     }
 
@@ -619,6 +640,11 @@ impl Run<'_> {
         out.transport = report.verified.then(|| report.transport.as_str().to_owned());
         Ok(out)
     }
+}
+
+/// What a line of the replay journal belongs to: one question to one stage.
+pub fn run_key(spec: &Spec, settings_sha256: &str, inputs: &BTreeMap<String, String>) -> String {
+    json_sha256(&(spec.stage, spec.version, settings_sha256, inputs))
 }
 
 /// The same recipe, but verified, while what was learned is only a draft of it.

@@ -7,6 +7,7 @@ mod health;
 mod learn;
 mod pacer;
 mod publish;
+pub mod question;
 mod rebuild;
 mod reverify;
 mod sessions;
@@ -18,7 +19,7 @@ mod world;
 
 pub use choose::{Wish, choose};
 pub use health::{Noted, note};
-pub use learn::{Cx, Learned, OnStage, Redo, learn};
+pub use learn::{Cx, Learned, OnStage, Redo, learn, run_key};
 pub use pacer::Pacer;
 pub use rebuild::rebuild;
 pub use reverify::{Reverified, reverify};

@@ -8,7 +8,10 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::task::{Source, Task};
+use super::{
+    question::redact,
+    task::{Source, Task},
+};
 use crate::{
     artifacts::store::TaskFolder,
     browser::Step,
@@ -165,15 +168,6 @@ impl StoredTask {
             requires_auth: false,
             timeout: Duration::from_secs(entry.timeout_s),
         })
-    }
-}
-
-fn redact(value: &mut Value) {
-    match value {
-        Value::String(it) => *it = crate::redact::written(it),
-        Value::Array(all) => all.iter_mut().for_each(redact),
-        Value::Object(all) => all.values_mut().for_each(redact),
-        _ => {}
     }
 }
 

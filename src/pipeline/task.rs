@@ -107,9 +107,9 @@ impl Task {
         fill(&self.sentence, values)
     }
 
-    /// Digest of everything besides upstream artifacts that a stage's output depends on (`pipeline.md`, "What depends on
-    /// what").
-    pub fn settings_sha256(&self, stage: Stage, settings: &Settings) -> String {
+    /// Everything besides upstream artifacts that a stage's output depends on (`pipeline.md`, "What depends on what"). As it
+    /// was given: it may hold secrets. [`super::question`] has the form that may be kept.
+    pub fn question(&self, stage: Stage, settings: &Settings) -> Value {
         let recorded = |example: usize| {
             let source = match &self.source {
                 Source::Live { url, steps } => json!({"url": url, "steps": steps}),
@@ -120,22 +120,26 @@ impl Task {
                 "allow": settings.redact.allow,
             })
         };
-        let value: Value = match stage {
+        match stage {
             Stage::Record => recorded(0),
             Stage::RecordSecond => json!({"second": self.examples.len() > 1, "of": recorded(1)}),
             Stage::Verify => json!({
                 "min_items": self.expect.min_items, "paths": self.expect.required_paths,
                 "offline": settings.egress.no_network,
             }),
-            _ => return settings_only(stage, settings).unwrap_or_default(),
-        };
-        json_sha256(&value)
+            _ => settings_question(stage, settings).unwrap_or_default(),
+        }
+    }
+
+    /// Digest of [`question`](Self::question).
+    pub fn settings_sha256(&self, stage: Stage, settings: &Settings) -> String {
+        json_sha256(&self.question(stage, settings))
     }
 }
 
-/// The same digest for the stages that depend on settings alone; `None` where the manifest entry counts too.
-pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
-    let value: Value = match stage {
+/// The same for the stages that depend on settings alone; `None` where the manifest entry counts too.
+pub fn settings_question(stage: Stage, settings: &Settings) -> Option<Value> {
+    Some(match stage {
         Stage::Record | Stage::RecordSecond | Stage::Verify => return None,
         Stage::Rank => json!(settings.ranking.weights),
         Stage::Consult => consulted(settings),
@@ -145,8 +149,12 @@ pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
             json!({"replays": settings.learning.max_replays, "offline": settings.egress.no_network})
         }
         Stage::Summarize | Stage::Baseline | Stage::Parameterize => Value::Null,
-    };
-    Some(json_sha256(&value))
+    })
+}
+
+/// Digest of [`settings_question`].
+pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
+    settings_question(stage, settings).map(|it| json_sha256(&it))
 }
 
 /// Without a model nobody is asked, whatever the thresholds; offline neither.

@@ -10,25 +10,18 @@ use crate::{
     artifacts::{
         payloads::{Analyst, CandidateSet, Choice, Judged, Reason, RecipeAnalysis, Reject},
         recording::SessionRecording,
-        store::json_sha256,
     },
     error::Result,
 };
 
-/// Which endpoint, and optionally a JMESPath instead of the one that would be chosen.
+/// Which endpoint, and optionally a JMESPath instead of the one that would be chosen. It is asked of analyze in place of the
+/// settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
     /// As in [`crate::artifacts::payloads::Candidate`].
     pub endpoint_key: String,
     pub extract: Option<String>,
-}
-
-impl Selection {
-    /// Digest of the question that a selection puts instead of the settings of analyze.
-    pub fn sha256(&self) -> String {
-        json_sha256(self)
-    }
 }
 
 /// Pure. Rejects with `mutation`, or with `ambiguous` when the endpoint is no longer a candidate or its answer cannot be

@@ -312,6 +312,7 @@ impl State {
     pub fn forget(&self, task_id: &str) -> Result<()> {
         self.with(|db| {
             db.execute("DELETE FROM tasks WHERE task_id = ?", [task_id])?;
+            db.execute("DELETE FROM questions WHERE task_id = ?", [task_id])?;
             db.execute("DELETE FROM spans WHERE task_id = ?", [task_id]).map(drop)
         })
     }

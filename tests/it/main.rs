@@ -12,6 +12,7 @@ mod blocked;
 mod canaries;
 mod choose;
 mod cli;
+mod debug;
 mod durable;
 mod eval;
 mod har;

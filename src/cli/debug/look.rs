@@ -1,0 +1,139 @@
+//! What a task's folder holds, stage by stage, and whether it is fresh.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::{
+    artifacts::store::{Envelope, Found, TaskFolder, json_sha256},
+    error::Result,
+    ids::TaskId,
+    pipeline::{
+        STAGES, Stage, StoredTask, Task,
+        fresh::{self, Freshness},
+        question, run_key,
+        table::Spec,
+        task::settings_question,
+    },
+    settings::Settings,
+};
+
+/// One stage of a task.
+pub struct Row {
+    pub spec: &'static Spec,
+    pub freshness: Freshness,
+    pub path: PathBuf,
+    /// Bytes of the file, when there is one.
+    pub size: Option<u64>,
+    pub envelope: Option<Envelope>,
+    /// Kind read → payload hash it has now.
+    pub inputs_now: BTreeMap<String, String>,
+    /// What the stage would be asked now, redacted; `None` where the manifest entry is needed and cannot be told.
+    pub question: Option<Value>,
+    /// What it was asked when the task was last begun, with its digest; redacted.
+    pub begun: Option<(String, Value)>,
+    /// Replays that a run of it under way, or a killed one, has made: what was left out, and the replay.
+    pub journal: Vec<Value>,
+}
+
+impl Row {
+    pub fn payload(&self) -> Option<&Value> {
+        self.envelope.as_ref().map(|it| &it.payload)
+    }
+
+    /// The payload of what was not rejected.
+    pub fn done(&self) -> Option<&Value> {
+        let it = self.payload()?;
+        it.get("rejected").is_none().then(|| it.get("done").unwrap_or(it))
+    }
+
+    pub fn rejected(&self) -> Option<&Value> {
+        self.payload()?.get("rejected")
+    }
+}
+
+/// The stages up to where the task ended. `task` is today's manifest entry; without it the task is taken as it was last
+/// begun.
+pub fn look(
+    folder: &TaskFolder,
+    id: &TaskId,
+    settings: &Settings,
+    task: Option<Task>,
+) -> Result<Vec<Row>> {
+    let stored = StoredTask::read(folder, id)?;
+    let choice = stored.as_ref().and_then(|it| it.choice.clone()).map(|it| json!(it.selection));
+    let begun = stored.and_then(StoredTask::task);
+    let task = task.as_ref().or(begun.as_ref());
+    let ask = |task: Option<&Task>, stage, settings: &Settings| match (&choice, task) {
+        (Some(it), _) if stage == Stage::Analyze => Some(it.clone()),
+        (_, Some(it)) => Some(it.question(stage, settings)),
+        _ => settings_question(stage, settings),
+    };
+    // What was learned offline is judged as such: learning it online is another question, and asking for the state of things
+    // is not asking that.
+    let mut offline = settings.clone();
+    offline.egress.no_network = true;
+    let mut settings = settings;
+    // From the end: a task that was learned without a model looks offline at `consult`.
+    for spec in STAGES.iter().rev() {
+        let Found::Intact(it) = folder.find(spec.writes)? else { continue };
+        let digest = |settings| ask(task, spec.stage, settings).map(|it| json_sha256(&it));
+        let (now, without) = (digest(settings), digest(&offline));
+        if now == without {
+            continue;
+        }
+        let held = Some(it.settings_sha256);
+        if held == without {
+            settings = &offline;
+            break;
+        }
+        if held == now {
+            break;
+        }
+    }
+    let journal = folder.journal()?;
+    let mut hashes = BTreeMap::new();
+    let mut rows = Vec::new();
+    for spec in STAGES {
+        let envelope = match folder.find(spec.writes)? {
+            Found::Intact(it) => Some(*it),
+            _ => None,
+        };
+        let question = ask(task, spec.stage, settings);
+        // Without the manifest entry, what depends on it is taken as unchanged.
+        let held = || envelope.as_ref().map(|it| it.settings_sha256.clone()).unwrap_or_default();
+        let expected = question.as_ref().map_or_else(held, json_sha256);
+        let freshness = fresh::look(folder, spec, &hashes, &expected)?;
+        let inputs_now: BTreeMap<String, String> = spec
+            .reads
+            .iter()
+            .filter_map(|it| Some((it.as_str().to_owned(), hashes.get(it).cloned()?)))
+            .collect();
+        if let Some(it) = &envelope {
+            hashes.insert(spec.writes, it.payload_sha256.clone());
+        }
+        let key = run_key(spec, &expected, &inputs_now);
+        let redacted = |mut it: Value| {
+            question::redact(&mut it);
+            it
+        };
+        let row = Row {
+            spec,
+            freshness,
+            path: folder.path(spec.writes),
+            size: folder.dir().stat(spec.writes.file())?.map(|it| it.0),
+            envelope,
+            inputs_now,
+            begun: ask(begun.as_ref(), spec.stage, settings)
+                .map(|it| (json_sha256(&it), redacted(it))),
+            question: question.map(redacted),
+            journal: journal.iter().filter(|it| it["run"] == *key).cloned().collect(),
+        };
+        let ended = row.rejected().is_some();
+        rows.push(row);
+        if ended {
+            break;
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,290 @@
+//! `commis recipe debug`
+
+mod describe;
+mod diff;
+mod facts;
+mod look;
+mod request;
+mod text;
+mod why;
+
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
+
+use self::{
+    describe::{describe, replay_line, slim},
+    look::{Row, look},
+    text::{bounded, cut},
+    why::{short, why},
+};
+use super::{Global, candidates, learn, wire};
+use crate::{
+    artifacts::{
+        kinds::Kind,
+        store::{Store, TaskFolder},
+    },
+    error::{Code, Error, Result},
+    ids::TaskId,
+    pipeline::{Stage, fresh::Freshness},
+    state::State,
+};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// Lines of each list: of all stages together, and of one alone.
+const SHORT: usize = 24;
+const LONG: usize = 400;
+
+/// Show what each stage of a task read, decided and wrote, and whether it is fresh or why not
+///
+/// Without --task-id it lists the tasks. Freshness is judged against today's settings and the task as it was last begun, or
+/// as it stands in --manifest.
+///
+/// With --json: {task_id, stages, draft}. A stage has `stage`, `state`, `path`, `created_at`, `inputs` and `payload` (without
+/// its bulky parts), `read` (kind, payload hash then and now), `wrote` (hash, size, commis), `why` (each reason with its name
+/// in `what`) and `journal` (replays of a run under way). `draft` has the request in `parts`: recorded, minimized, last, why.
+/// With --diff it is {task_id, other, stages}: a stage has `same` and the `facts` that differ, each with `this` and `other`.
+///
+/// Examples:
+///   commis recipe debug --task-id shop-search --why
+///   commis recipe debug --task-id shop-search --stage minimize
+///   commis recipe debug --task-id shop-search --diff shop-search-2
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// As printed by learn and learn-batch; a recipe's name is enough where it is unique
+    #[arg(long, value_name = "ID")]
+    task_id: Option<String>,
+    /// The manifest the task came from
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// This stage alone, in full: record, rank, analyze, validate, minimize, verify, …
+    #[arg(long, value_name = "STAGE", value_parser = learn::stage)]
+    stage: Option<Stage>,
+    /// Why each stage is fresh, stale, missing or broken, to the field
+    #[arg(long, requires = "task_id")]
+    why: bool,
+    /// Beside this other task: what differs
+    #[arg(long, value_name = "ID", requires = "task_id", conflicts_with = "why")]
+    diff: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn run(args: Args, global: &Global) -> Result<u8> {
+    let (home, settings) = wire::read(global)?;
+    let store = Store::new(home.artifacts);
+    let Some(wanted) = args.task_id else {
+        for id in store.tasks()? {
+            wire::line(id.as_str());
+        }
+        return Ok(0);
+    };
+    let (id, folder) = open(&store, &wanted)?;
+    let task = match &args.manifest {
+        Some(path) => crate::batch::load(path)?.tasks.into_iter().find(|it| it.id == id),
+        None => None,
+    };
+    let rows = look(&folder, &id, &settings, task)?;
+    if let Some(other) = &args.diff {
+        let (other, folder) = open(&store, other)?;
+        let others = look(&folder, &other, &settings, None)?;
+        let stages = diff::compare(&rows, &others, args.stage);
+        if args.json {
+            wire::out(&json!({
+                "task_id": id.as_str(), "other": other.as_str(), "stages": stages,
+            }));
+        } else {
+            diff::print(id.as_str(), other.as_str(), &stages);
+        }
+        return Ok(0);
+    }
+    // To be looked at only; what it cannot say is said to be unknown.
+    let state = State::look(store.root());
+    let state = state.as_ref();
+    let of_stage = |it: &&Row| args.stage.is_none_or(|wanted| wanted == it.spec.stage);
+    let shown: Vec<&Row> = rows.iter().filter(of_stage).collect();
+    if args.json {
+        let stages: Vec<Value> = shown.iter().map(|it| as_json(it, state)).collect();
+        let last = rows.iter().find(|it| it.spec.writes == Kind::RecipeDraftMinimized);
+        let last = last.and_then(Row::done);
+        let part = |key: &str| last.and_then(|it| it.get(key)).cloned().unwrap_or_default();
+        wire::out(&json!({
+            "task_id": id.as_str(),
+            "stages": stages,
+            "draft": {
+                "parts": request::parts(&rows),
+                "parameters": part("parameters"),
+                "slots": part("slots"),
+            },
+        }));
+        return Ok(0);
+    }
+    wire::line(&format!("{BOLD}{id}{BOLD:#}"));
+    if shown.is_empty() {
+        let last = rows.last().map_or("nothing", |it| it.spec.stage.as_str());
+        wire::line(&format!("  not reached: the task ended with {last}"));
+    }
+    for row in shown {
+        header(row);
+        if args.why || args.stage.is_some() {
+            reasons(row, state);
+        }
+        if args.why && args.stage.is_none() {
+            continue;
+        }
+        let most = if args.stage.is_some() { LONG } else { SHORT };
+        if args.stage.is_some() {
+            read_and_wrote(row);
+        }
+        if let Some(payload) = row.payload() {
+            describe(row.spec.writes, payload, most);
+        }
+        journal(row, most);
+        if row.spec.stage == Stage::Minimize {
+            request::print(&request::parts(&rows));
+        }
+    }
+    let undecided = |it: &Row| {
+        let reason = it.rejected().and_then(|it| it["reason"].as_str());
+        matches!(reason, Some("ambiguous" | "replay_failed"))
+    };
+    if args.why {
+        wire::line(
+            "\na stage after a stale one runs again only if what it reads comes out differently",
+        );
+    } else if rows.iter().any(undecided) {
+        wire::line("");
+        candidates::print(&folder, &id)?;
+    }
+    Ok(0)
+}
+
+fn open(store: &Store, wanted: &str) -> Result<(TaskId, TaskFolder)> {
+    let id = find(store, wanted)?;
+    let folder = store
+        .peek(&id)?
+        .ok_or_else(|| Error::new(Code::TaskNotFound, format!("there is no task {id}")))?;
+    Ok((id, folder))
+}
+
+/// The task of that id, or the only one whose recipe has that name. Fails with [`Code::TaskNotFound`].
+pub fn find(store: &Store, wanted: &str) -> Result<TaskId> {
+    let all = store.tasks()?;
+    let parsed = TaskId::parse(wanted)?;
+    if all.contains(&parsed) {
+        return Ok(parsed);
+    }
+    let mut same =
+        all.iter().filter(|it| it.as_str().rsplit_once('-').is_some_and(|it| it.0 == wanted));
+    match (same.next(), same.next()) {
+        (Some(it), None) => Ok(it.clone()),
+        (Some(_), Some(_)) => {
+            Err(Error::new(Code::TaskNotFound, format!("several tasks are named `{wanted}`"))
+                .hint("give the whole id; `commis recipe debug` lists them"))
+        }
+        _ => Err(Error::new(Code::TaskNotFound, format!("there is no task `{wanted}`"))
+            .hint("`commis recipe debug` lists the tasks")),
+    }
+}
+
+fn header(row: &Row) {
+    let fresh = matches!(row.freshness, Freshness::Fresh(_));
+    let style = if fresh { GREEN } else { YELLOW };
+    wire::line(&format!(
+        "\n{BOLD}{}{BOLD:#}  {style}{}{style:#}  {DIM}{}{DIM:#}",
+        row.spec.stage.as_str(),
+        cut(&row.freshness.describe(), 300),
+        row.envelope.as_ref().map(|it| cut(&it.created_at, 40)).unwrap_or_default()
+    ));
+}
+
+fn reasons(row: &Row, state: Option<&State>) {
+    let reasons = why(row, state);
+    if reasons.is_empty() {
+        wire::line(
+            "  intact; stage version, settings, manifest entry and inputs are what they were",
+        );
+    }
+    for it in reasons {
+        for line in it.lines() {
+            wire::line(&format!("  {line}"));
+        }
+    }
+}
+
+/// Inputs by the payload hash they had and have, and the file.
+fn read_and_wrote(row: &Row) {
+    for (kind, was, is) in read(row) {
+        let hash = |it: Option<&String>| it.map_or("none".to_owned(), |it| short(it));
+        let line = match (was, is) {
+            (was, is) if was == is => hash(is),
+            (None, is) => format!("now {}", hash(is)),
+            (was, is) => format!("{}, now {}", hash(was), hash(is)),
+        };
+        wire::line(&format!("  read {kind} {DIM}{}{DIM:#}", cut(&line, 80)));
+    }
+    let Some(size) = row.size else { return };
+    let stamp = row.envelope.as_ref().map(|it| {
+        format!(
+            ", payload {}, {}, stage version {}, by commis {}",
+            short(&it.payload_sha256),
+            it.created_at,
+            it.producer.stage_version,
+            it.producer.commis
+        )
+    });
+    let stamp = cut(&stamp.unwrap_or_default(), 200);
+    wire::line(&format!("  wrote {} {DIM}({size} bytes{stamp}){DIM:#}", row.path.display()));
+}
+
+/// Of each input: kind, payload hash then, and now.
+fn read(row: &Row) -> impl Iterator<Item = (&'static str, Option<&String>, Option<&String>)> {
+    row.spec.reads.iter().map(|kind| {
+        let kind = kind.as_str();
+        let was = row.envelope.as_ref().and_then(|it| it.inputs.get(kind));
+        (kind, was, row.inputs_now.get(kind))
+    })
+}
+
+fn journal(row: &Row, most: usize) {
+    if row.journal.is_empty() {
+        return;
+    }
+    let many = row.journal.len();
+    wire::line(&format!("  under way, or killed: {many} replays are in the journal"));
+    for it in bounded(row.journal.iter().map(|it| replay_line(&it["replay"])), most) {
+        wire::line(&format!("    {it}"));
+    }
+}
+
+fn as_json(row: &Row, state: Option<&State>) -> Value {
+    let read: Vec<Value> =
+        read(row).map(|(kind, was, is)| json!({"kind": kind, "was": was, "is": is})).collect();
+    let wrote = row.envelope.as_ref().map(|it| {
+        json!({
+            "payload_sha256": it.payload_sha256, "settings_sha256": it.settings_sha256,
+            "bytes": row.size, "stage_version": it.producer.stage_version,
+            "commis": it.producer.commis,
+        })
+    });
+    let journal: Vec<&Value> = row.journal.iter().map(|it| &it["replay"]).collect();
+    json!({
+        "stage": row.spec.stage.as_str(),
+        "state": row.freshness.describe(),
+        "path": row.path,
+        "created_at": row.envelope.as_ref().map(|it| it.created_at.as_str()).unwrap_or_default(),
+        "inputs": row.envelope.as_ref().map(|it| it.inputs.clone()).unwrap_or_default(),
+        "read": read,
+        "wrote": wrote,
+        "why": why(row, state),
+        "journal": journal,
+        "payload": row.payload().map(slim),
+    })
+}
