@@ -56,6 +56,9 @@ impl Event {
     }
 }
 
+/// The last event of every queue: the browser has ended.
+const CLOSED: &str = "commis.closed";
+
 /// The last lines Chromium wrote to stderr.
 pub type Tail = Arc<Mutex<VecDeque<String>>>;
 
@@ -218,15 +221,25 @@ impl Cdp {
         self.lock().closed
     }
 
-    /// Fails everything that waits for an answer and lets go of the pipe's queue.
+    /// Fails everything that waits for an answer, tells everything that waits for events, and lets go of the pipe's queue.
     fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
         state.pending.clear();
-        state.routes.clear();
+        for queue in std::mem::take(&mut state.routes).into_values() {
+            let closed = Event {
+                at: Instant::now(),
+                session: None,
+                method: CLOSED.into(),
+                params: RawValue::NULL.to_owned(),
+            };
+            // Nobody may be listening any more.
+            let _ = queue.send(closed);
+        }
     }
 
-    fn gone(&self) -> Error {
+    /// That the browser has ended, with its last words.
+    pub fn gone(&self) -> Error {
         let tail = self.0.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let mut message = "chromium closed its debugging pipe".to_owned();
         for line in tail.iter().rev().take(3).rev() {

@@ -101,6 +101,9 @@ impl Shared {
     }
 
     pub fn page(&self) -> Result<Page> {
+        if self.cdp.is_closed() {
+            return Err(self.cdp.gone());
+        }
         let state = self.lock();
         if state.crashed {
             return Err(Error::new(Code::BrowserFailed, "the page crashed"));
