@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize, ser::SerializeSeq as _};
 use serde_json::value::RawValue;
 
 use crate::{
-    artifacts::payloads::Outcome,
     error::{Class, Code, Error, Result},
     ids::TaskId,
-    pipeline::{Learned, Task},
+    pipeline::{Learned, Task, status_of},
     state::{Ending, State, Status},
 };
 
@@ -158,16 +157,6 @@ impl Entry {
             at_ms,
             entry: serde_json::to_string(self).unwrap_or_default(),
         }
-    }
-}
-
-/// The status of a task that came to this.
-pub const fn status_of(outcome: Outcome) -> Status {
-    match outcome {
-        Outcome::Verified => Status::Verified,
-        Outcome::SavedDraft => Status::Draft,
-        Outcome::NeedsSelection => Status::NeedsSelection,
-        Outcome::NonRecipeable => Status::NonRecipeable,
     }
 }
 

@@ -59,11 +59,13 @@ impl Schedule {
         self.waiting += 1;
     }
 
+    /// It has a turn as long as it has something waiting.
     fn host(&mut self, name: &str) -> &mut Host {
-        if !self.turns.iter().any(|it| it == name) {
+        let host = self.hosts.entry(name.to_owned()).or_default();
+        if host.is_empty() {
             self.turns.push_back(name.to_owned());
         }
-        self.hosts.entry(name.to_owned()).or_default()
+        host
     }
 
     /// What to do at this moment; a task that it says to start counts as started.
@@ -85,7 +87,7 @@ impl Schedule {
             host.running += 1;
             host.free_at = Some(now + self.pause);
             self.waiting -= 1;
-            let is_empty = host.tasks.is_empty() && host.later.is_empty();
+            let is_empty = host.is_empty();
             if let Some(name) = self.turns.remove(turn)
                 && !is_empty
             {
@@ -109,6 +111,10 @@ impl Schedule {
 }
 
 impl Host {
+    fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.later.is_empty()
+    }
+
     /// When the next of its tasks may start, as far as the task itself is concerned.
     fn ready_at(&self, now: Instant) -> Instant {
         if self.tasks.is_empty() {

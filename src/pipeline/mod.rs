@@ -21,7 +21,7 @@ pub use choose::{Wish, choose};
 pub use health::{Noted, note};
 pub use learn::{Cx, Learned, OnStage, Redo, learn, run_key};
 pub use pacer::Pacer;
-pub use rebuild::rebuild;
+pub use rebuild::{rebuild, status_of};
 pub use reverify::{Reverified, reverify};
 pub use sessions::Sessions;
 pub use stored::StoredTask;

@@ -69,11 +69,15 @@ fn standing(kind: Kind, payload: &Value) -> (Status, Option<String>) {
     let Ok(reason) = serde_json::from_value::<Reason>(reason.clone()) else {
         return (Status::Pending, None);
     };
-    let status = match reason.outcome() {
-        Outcome::NeedsSelection => Status::NeedsSelection,
-        Outcome::NonRecipeable => Status::NonRecipeable,
+    (status_of(reason.outcome()), Some(reason.as_str().to_owned()))
+}
+
+/// The status of a task that came to this.
+pub const fn status_of(outcome: Outcome) -> Status {
+    match outcome {
         Outcome::Verified => Status::Verified,
         Outcome::SavedDraft => Status::Draft,
-    };
-    (status, Some(reason.as_str().to_owned()))
+        Outcome::NeedsSelection => Status::NeedsSelection,
+        Outcome::NonRecipeable => Status::NonRecipeable,
+    }
 }
