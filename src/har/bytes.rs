@@ -42,7 +42,7 @@ pub fn inflate(bytes: Vec<u8>, encoding: &str) -> Option<Vec<u8>> {
                 Decoded::Broken => read(flate2::read::DeflateDecoder::new(&bytes[..])),
                 it => it,
             },
-            "br" => read(brotli::Decompressor::new(&bytes[..], 4096)),
+            "br" => read(brotli_decompressor::Decompressor::new(&bytes[..], 4096)),
             "zstd" => zstd::stream::read::Decoder::new(&bytes[..]).map_or(Decoded::Broken, read),
             _ => Decoded::Broken,
         };

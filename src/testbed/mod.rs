@@ -7,6 +7,7 @@
 //!
 //! Queries that start with `zzz` find nothing, everywhere; all others find something.
 
+mod brotli;
 mod dns;
 mod hostile;
 mod pictures;

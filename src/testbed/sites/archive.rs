@@ -7,6 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
+use crate::testbed::brotli;
 use crate::testbed::shell::{self, Extra, Layout, Site};
 use crate::testbed::wire::{self, Ask};
 use crate::testbed::words::Dice;
@@ -42,13 +43,11 @@ fn compressed(ask: &Ask, body: String) -> Response {
     let accepts = |coding: &str| {
         accepted.split(',').any(|c| c.split(';').next().map(str::trim) == Some(coding))
     };
-    // Writing to a Vec cannot fail.
     let (coding, bytes) = if accepts("br") {
-        let mut packer = brotli::CompressorWriter::new(Vec::new(), 4096, 4, 20);
-        let _ = packer.write_all(body.as_bytes());
-        ("br", packer.into_inner())
+        ("br", brotli::stored(body.as_bytes()))
     } else if accepts("gzip") {
         let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        // Writing to a Vec cannot fail.
         let _ = packer.write_all(body.as_bytes());
         ("gzip", packer.finish().unwrap_or_default())
     } else {
