@@ -55,7 +55,8 @@ impl Dir {
     /// The whole file, or `None` when there is none. Refuses links, anything but a regular file, and more than `max` bytes.
     pub fn read(&self, name: &str, max: usize) -> Result<Option<Vec<u8>>> {
         let Some(file) = self.open_file(name)? else { return Ok(None) };
-        let mut out = Vec::new();
+        let len = file.metadata().map_or(0, |it| it.len() as usize);
+        let mut out = Vec::with_capacity(len.min(max));
         file.take(max as u64 + 1)
             .read_to_end(&mut out)
             .map_err(|err| trouble("read", &self.shown(name), err))?;

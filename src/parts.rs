@@ -104,7 +104,7 @@ impl Shelf {
                 inputs: BTreeMap::new(),
                 settings_sha256: String::new(),
             };
-            self.0.task(&self.1)?.put(&recorded.0, stamp)
+            self.0.task(&self.1)?.put(&recorded.0, stamp).map(|it| it.0)
         };
         write().is_ok()
     }

@@ -234,8 +234,8 @@ impl TaskFolder {
         .hint("`commis artifacts migrate` brings what it can to this version; otherwise learn the task again with --force")
     }
 
-    /// Writes one artifact and returns its payload hash. Fails with [`Code::ArtifactIo`].
-    pub fn put<A: Artifact>(&self, payload: &A, stamp: Stamp) -> Result<String> {
+    /// Writes one artifact and returns its payload hash, and the payload as it was written. Fails with [`Code::ArtifactIo`].
+    pub fn put<A: Artifact>(&self, payload: &A, stamp: Stamp) -> Result<(String, Value)> {
         let mut payload = serde_json::to_value(payload).map_err(|err| {
             Error::new(Code::Internal, format!("{} cannot be written as JSON", A::KIND.as_str()))
                 .source(err)
@@ -275,7 +275,7 @@ impl TaskFolder {
             serde_json::to_writer_pretty(&mut *to, &envelope)?;
             to.write_all(b"\n")
         }))?;
-        Ok(payload_sha256)
+        Ok((payload_sha256, envelope.payload))
     }
 
     /// What the folder says about the task itself. Fails with [`Code::ArtifactIo`].

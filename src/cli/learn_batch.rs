@@ -124,6 +124,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         delay,
         Box::new(move |task, stage| stages.stage(task, stage)),
     )?;
+    // One connection: two of a process would wait for each other.
+    let _ = cx.questions.set(Some(Arc::clone(&state)));
     if !(args.resume || args.retry_failed || redo.is_some()) {
         batch::refuse_if_begun(&manifest.tasks, &cx)?;
     }

@@ -85,12 +85,11 @@ impl<W: Write> Write for HarmlessWriter<W> {
 
 /// The line without secrets and control characters; JSON stays JSON.
 fn harmless(line: &str) -> String {
-    let was_json = serde_json::from_str::<serde_json::Value>(line).is_ok();
-    let mut out: String = crate::redact::message(line.trim_end_matches('\n'))
-        .chars()
-        .filter(|it| !wire::is_strange(*it))
-        .collect();
-    if was_json && serde_json::from_str::<serde_json::Value>(&out).is_err() {
+    let line = line.trim_end_matches('\n');
+    let mut out: String =
+        crate::redact::message(line).chars().filter(|it| !wire::is_strange(*it)).collect();
+    let is_json = |it: &str| serde_json::from_str::<serde::de::IgnoredAny>(it).is_ok();
+    if out != line && is_json(line) && !is_json(&out) {
         out = serde_json::json!({ "redacted": out }).to_string();
     }
     out.push('\n');

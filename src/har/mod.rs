@@ -31,6 +31,8 @@ pub const MAX_FILE: usize = 256 << 20;
 const MAX_ENTRIES: usize = 20_000;
 /// All bodies together, inflated; later ones count as too large. As the recorder.
 const MAX_BODIES: usize = 192 << 20;
+/// A file that one thread has read before another has woken.
+const LITTLE: usize = 64 << 10;
 
 /// A HAR file as a raw recording.
 pub struct Imported {
@@ -91,6 +93,7 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
         .log
         .entries
         .into_par_iter()
+        .with_min_len(if bytes.len() < LITTLE { usize::MAX } else { 1 })
         .map(|raw| Entry::read(&serde_json::from_str(raw.get()).ok()?))
         .collect();
     let entries = entries.into_iter().flatten().map(|it| it.within(&mut left)).collect();

@@ -59,8 +59,9 @@ pub struct Cx {
     pub settings: Settings,
     pub store: Store,
     pub recipes: Registry,
-    /// Where it is kept what stages were asked; opened when the first of them has written, `None` when it cannot be used.
-    pub questions: OnceLock<Option<State>>,
+    /// Where it is kept what stages were asked; the batch's own database, or else opened when the first of
+    /// them has written; `None` when it cannot be used.
+    pub questions: OnceLock<Option<Arc<State>>>,
     pub policy: Arc<EgressPolicy>,
     pub http: PublicHttp,
     pub browser: BrowserPool,
@@ -135,6 +136,7 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
         cx,
         folder: &folder,
         hashes: BTreeMap::new(),
+        written: BTreeMap::new(),
         recording: None,
         ran: Vec::new(),
         reused: Vec::new(),
@@ -199,6 +201,8 @@ struct Run<'a> {
     folder: &'a TaskFolder,
     /// Payload hashes of what is known to be current.
     hashes: BTreeMap<Kind, String>,
+    /// What this run wrote, by its payload hash: to be read without asking the disk.
+    written: BTreeMap<Kind, (String, Value)>,
     /// The recording as it was read from the store, and its payload hash: it is large, and nearly every stage reads it.
     recording: Option<(String, Arc<SessionRecording>)>,
     ran: Vec<Stage>,
@@ -259,7 +263,7 @@ impl Run<'_> {
 
     /// For `recipe debug --why`. Losing it loses an explanation and nothing else, so it never fails a stage.
     fn keep_question(&self, stage: Stage, sha256: &str, mut question: Value) {
-        let open = || State::open(self.cx.store.root()).ok();
+        let open = || State::open(self.cx.store.root()).ok().map(Arc::new);
         let Some(state) = self.cx.questions.get_or_init(open) else { return };
         question::redact(&mut question);
         let own = stage.is_record() || (stage == Stage::Analyze && self.choice.is_some());
@@ -271,7 +275,12 @@ impl Run<'_> {
         match spec.stage {
             Stage::Record => {
                 let recording = self.record(0).await?;
-                self.put(spec, settings, &recording)
+                self.put(spec, settings, &recording)?;
+                self.recording = self
+                    .hashes
+                    .get(&Kind::SessionRecording)
+                    .map(|hash| (hash.clone(), Arc::new(recording)));
+                Ok(())
             }
             Stage::RecordSecond => {
                 let recording =
@@ -528,13 +537,21 @@ impl Run<'_> {
             inputs: self.inputs(spec),
             settings_sha256,
         };
-        let hash = self.folder.put(payload, stamp)?;
-        self.hashes.insert(spec.writes, hash);
+        let (hash, payload) = self.folder.put(payload, stamp)?;
+        self.hashes.insert(spec.writes, hash.clone());
+        // Recordings are large, and kept as what they are.
+        if !spec.stage.is_record() {
+            self.written.insert(spec.writes, (hash, payload));
+        }
         Ok(())
     }
 
     fn get<A: Artifact>(&self) -> Result<A> {
-        self.folder.get()
+        match self.written.get(&A::KIND) {
+            Some((hash, it)) if self.hashes.get(&A::KIND) == Some(hash) => A::deserialize(it)
+                .map_err(|err| Error::new(Code::Internal, A::KIND.as_str()).source(err)),
+            _ => self.folder.get(),
+        }
     }
 
     /// Read again when another one is current.
@@ -555,7 +572,7 @@ impl Run<'_> {
     where
         Judged<T>: Artifact,
     {
-        match self.folder.get::<Judged<T>>()? {
+        match self.get::<Judged<T>>()? {
             Judged::Done(it) => Ok(it),
             Judged::Rejected(it) => Err(Error::new(
                 Code::Internal,
@@ -589,8 +606,8 @@ impl Run<'_> {
             detail: None,
             recipe: None,
             artifacts: self.cx.store.root().join(self.task.id.as_str()),
-            ran: self.ran,
-            reused: self.reused,
+            ran: std::mem::take(&mut self.ran),
+            reused: std::mem::take(&mut self.reused),
             live_values_lost,
             skipped_entries: self.skipped,
             browser_ms: recording.duration_ms,
@@ -604,17 +621,17 @@ impl Run<'_> {
             demote(&name, self.task, self.cx, &recording)?;
             return Ok(out);
         }
-        let report: VerificationReport = self.folder.get()?;
+        let report: VerificationReport = self.get()?;
         let verified_at = match self.folder.find(Kind::VerificationReport)? {
             Found::Intact(it) => it.created_at,
             _ => String::new(),
         };
-        let draft = match self.folder.get::<Judged<RecipeDraftMinimized>>()? {
+        let draft = match self.get::<Judged<RecipeDraftMinimized>>()? {
             Judged::Done(it) => it,
             Judged::Rejected(it) => return Err(Error::new(Code::Internal, it.detail)),
         };
         let mut recipe =
-            publish(self.task, &recording, &draft, &self.folder.get()?, &report, &verified_at);
+            publish(self.task, &recording, &draft, &self.get()?, &report, &verified_at);
         recipe.name = name;
         self.folder.still_held()?;
         // A file that says the same is left alone, and so is one that was proven since, or shown to work no longer.

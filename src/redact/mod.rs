@@ -63,6 +63,8 @@ use crate::{
 };
 
 const MAX_VISIBLE: usize = 32 * 1024;
+/// Bytes of bodies that one thread is done with before another has woken.
+const LITTLE: usize = 64 * 1024;
 
 /// A storable recording, and the values that only this process may know.
 pub struct Redacted {
@@ -73,7 +75,8 @@ pub struct Redacted {
 /// Redacts, measures and cuts a recording.
 pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let rules = rules(settings, &raw.task, &raw.typed);
-    let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().map(parse).collect();
+    let least = least(&raw.exchanges);
+    let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().with_min_len(least).map(parse).collect();
     let mut vault = Vault::default();
     let mut judged = learn(&mut raw, &parsed, &rules, &mut vault);
     let harmless = raw
@@ -117,6 +120,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
         let opened: Vec<Opened> = raw.exchanges[row.clone()]
             .par_iter()
             .zip(&mut parsed[row.clone()])
+            .with_min_len(least)
             .map(|(exchange, parsed)| {
                 let parsed = match &exchange.body {
                     RawBody::Elsewhere(_) => exchange
@@ -338,6 +342,12 @@ fn names_secret(name: &str) -> bool {
     matches!(keys::classify(name, Place::Form), KeyClass::Always | KeyClass::Likely)
 }
 
+/// How many exchanges a thread takes at least: where all are little work, waking others costs more than they would save.
+fn least(exchanges: &[RawExchange]) -> usize {
+    let all: usize = exchanges.iter().map(|it| it.body.len()).sum();
+    if all < LITTLE { usize::MAX } else { 1 }
+}
+
 /// The first pass. For each exchange, the texts of its answer in which a rule found a secret.
 fn learn(
     raw: &mut RawRecording,
@@ -345,10 +355,12 @@ fn learn(
     rules: &Rules,
     vault: &mut Vault,
 ) -> Vec<BTreeSet<u64>> {
+    let least = least(&raw.exchanges);
     let mut notes: Vec<Noted> = raw
         .exchanges
         .par_iter_mut()
         .zip(parsed)
+        .with_min_len(least)
         .map_with(rules.clone(), |rules, (exchange, parsed)| match &mut exchange.body {
             RawBody::Elsewhere(it) => std::mem::take(&mut it.noted),
             _ => exchange::learn(exchange, parsed, rules),

@@ -3,7 +3,7 @@
 
 use std::{
     borrow::Cow,
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     sync::{Arc, PoisonError, RwLock},
@@ -57,14 +57,17 @@ pub struct Rules {
     typed: Vec<String>,
     /// By place, then by name; of all threads.
     classes: Arc<RwLock<BTreeMap<Place, BTreeMap<String, KeyClass>>>>,
-    /// The same for names that were asked for lately, by their hash: one of them stands at each place.
+    /// The same for names that were asked for lately, by their hash: one of them stands at each place. Made when enough names
+    /// were asked for; a line of text has none.
     recent: RefCell<Vec<Option<Classed>>>,
+    asked: Cell<u32>,
 }
 
 /// What a name at a place says.
 type Classed = (Place, Box<str>, KeyClass);
 
 const RECENT: usize = 4096;
+const ENOUGH: u32 = 256;
 
 /// Tells texts apart well enough: those with one mark are all looked at again.
 pub fn mark(text: &str) -> u64 {
@@ -106,7 +109,8 @@ impl Rules {
             allow: allow.iter().map(|it| it.to_lowercase()).collect(),
             typed: typed.map(str::to_lowercase).filter(|it| it.len() >= 2).collect(),
             classes: Arc::default(),
-            recent: RefCell::new(vec![None; RECENT]),
+            recent: RefCell::default(),
+            asked: Cell::new(0),
         }
     }
 
@@ -118,15 +122,21 @@ impl Rules {
         let hash =
             key.bytes().fold(place as u32, |it, b| (it ^ u32::from(b)).wrapping_mul(0x0100_0193));
         let at = (hash ^ (hash >> 15)) as usize % RECENT;
-        if let Some((its, name, class)) = &self.recent.borrow()[at]
+        if let Some(Some((its, name, class))) = self.recent.borrow().get(at)
             && *its == place
             && **name == *key
         {
             return *class;
         }
         let class = self.classified(key, place);
-        if key.len() <= 64 {
-            self.recent.borrow_mut()[at] = Some((place, key.into(), class));
+        let mut recent = self.recent.borrow_mut();
+        if recent.is_empty() {
+            self.asked.set(self.asked.get() + 1);
+            if self.asked.get() >= ENOUGH {
+                recent.resize(RECENT, None);
+            }
+        } else if key.len() <= 64 {
+            recent[at] = Some((place, key.into(), class));
         }
         class
     }
