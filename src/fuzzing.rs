@@ -348,7 +348,7 @@ fn as_one<A: Artifact>(data: &[u8]) -> Option<A> {
     let envelope = Envelope {
         artifact: A::KIND,
         artifact_version: A::KIND.version(),
-        schema_hash: store::sha256(A::KIND.schema().as_bytes()),
+        schema_hash: A::KIND.schema_hash().to_owned(),
         task_id: task.clone(),
         source_url: String::new(),
         created_at: String::new(),

@@ -1,7 +1,11 @@
 //! The kinds of artifact: file name, version, checked-in schema.
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::store::sha256;
 
 macro_rules! kinds {
     ($($name:ident = $wire:literal, $file:literal, v $version:literal;)*) => {
@@ -24,6 +28,14 @@ macro_rules! kinds {
             /// The checked-in JSON Schema of the payload, byte for byte.
             pub const fn schema(self) -> &'static str {
                 match self { $(Self::$name => include_str!(concat!("schemas/", $file, ".json")),)* }
+            }
+
+            /// SHA-256 of that, lower-case hexadecimal.
+            pub fn schema_hash(self) -> &'static str {
+                static HASHES: LazyLock<Vec<String>> =
+                    LazyLock::new(|| Kind::ALL.iter().map(|it| sha256(it.schema().as_bytes())).collect());
+                // As `ALL` lists them.
+                &HASHES[self as usize]
             }
         }
     };

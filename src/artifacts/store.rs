@@ -246,7 +246,7 @@ impl TaskFolder {
         let envelope = Envelope {
             artifact: A::KIND,
             artifact_version: A::KIND.version(),
-            schema_hash: sha256(A::KIND.schema().as_bytes()),
+            schema_hash: A::KIND.schema_hash().to_owned(),
             task_id: self.id.clone(),
             source_url: stamp.source_url,
             created_at: now(),
@@ -332,7 +332,7 @@ pub fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
             kind.version()
         ));
     }
-    if envelope.schema_hash != sha256(kind.schema().as_bytes()) {
+    if envelope.schema_hash != kind.schema_hash() {
         return Found::OtherSchema("schema hash differs".to_owned());
     }
     Found::Intact(Box::new(envelope))

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     artifacts::{
         kinds::Kind,
-        store::{Store, json_sha256, sha256},
+        store::{Store, json_sha256},
     },
     error::Result,
     files::Dir,
@@ -35,10 +35,8 @@ impl Questions {
             .iter()
             .map(|it| (it.stage, it.version, settings_only(it.stage, settings)))
             .collect();
-        let kinds: BTreeMap<&str, (u32, String)> = Kind::ALL
-            .iter()
-            .map(|it| (it.as_str(), (it.version(), sha256(it.schema().as_bytes()))))
-            .collect();
+        let kinds: BTreeMap<&str, (u32, &'static str)> =
+            Kind::ALL.iter().map(|it| (it.as_str(), (it.version(), it.schema_hash()))).collect();
         Self { common: json_sha256(&json!([stages, kinds])) }
     }
 
