@@ -148,11 +148,13 @@ pub struct BrowserSettings {
     pub args: Vec<String>,
     /// How long runs in one process share a session, minutes.
     pub session_ttl_minutes: u32,
+    /// A browser whose processes hold more memory of their own is replaced before the next task, MiB.
+    pub max_memory_mb: u32,
 }
 
 impl Default for BrowserSettings {
     fn default() -> Self {
-        Self { path: None, args: Vec::new(), session_ttl_minutes: 20 }
+        Self { path: None, args: Vec::new(), session_ttl_minutes: 20, max_memory_mb: 1024 }
     }
 }
 
@@ -341,7 +343,7 @@ impl Settings {
     }
 
     /// Name, value, least, greatest.
-    fn numbers(&self) -> [(&'static str, u64, u64, u64); 12] {
+    fn numbers(&self) -> [(&'static str, u64, u64, u64); 13] {
         let Self { decision, learning, browser, model, limits, artifacts, .. } = self;
         [
             ("decision.min_confidence_bp", decision.min_confidence_bp.into(), 0, 10_001),
@@ -349,6 +351,7 @@ impl Settings {
             ("learning.max_seconds", learning.max_seconds.into(), 1, 3600),
             ("learning.pace_ms", learning.pace_ms, 0, 60_000),
             ("browser.session_ttl_minutes", browser.session_ttl_minutes.into(), 1, 1440),
+            ("browser.max_memory_mb", browser.max_memory_mb.into(), 1, 1_000_000),
             ("model.timeout_s", model.timeout_s.into(), 1, 3600),
             ("model.max_tokens", model.max_tokens.into(), 16, 1_000_000),
             ("limits.runs", limits.runs.into(), 1, 1000),

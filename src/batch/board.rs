@@ -74,7 +74,9 @@ impl Board {
     pub fn retry(&self, task: &Task, code: Code, in_ms: u64) -> Result<()> {
         let now = now_ms();
         let task_id = task.id.as_str();
-        let Some((_, attempt, spans)) = self.stop(task_id, now) else { return Ok(()) };
+        let Some((_, attempt, spans)) = self.stop(task_id, now, Some(code.as_str())) else {
+            return Ok(());
+        };
         let ending = Ending {
             status: Status::Pending,
             why: Some(code.as_str().to_owned()),
@@ -96,8 +98,10 @@ impl Board {
     ) -> Result<()> {
         let now = now_ms();
         let task_id = task.id.as_str();
-        let (began, _, spans) = self.stop(task_id, now).unwrap_or((now, 0, Vec::new()));
-        self.state.end(task_id, &entry.ending(now), finished, &spans)?;
+        let ending = entry.ending(now);
+        let failed = ending.why.as_deref().filter(|_| ending.status == Status::Failed);
+        let (began, _, spans) = self.stop(task_id, now, failed).unwrap_or((now, 0, Vec::new()));
+        self.state.end(task_id, &ending, finished, &spans)?;
         self.tell(&Event::TaskFinished { position, ms: Some(now - began), entry });
         Ok(())
     }
@@ -112,9 +116,13 @@ impl Board {
         self.tell(&Event::BatchFinished { ms: now_ms() - began_ms, totals });
     }
 
-    fn stop(&self, task_id: &str, now: i64) -> Option<(i64, u32, Vec<Span>)> {
+    /// The attempt is over; `failed` is why, if it came to nothing. When it began, which it was, and its stages.
+    fn stop(&self, task_id: &str, now: i64, failed: Option<&str>) -> Option<(i64, u32, Vec<Span>)> {
         let mut it = self.lock().remove(task_id)?;
         let last = it.turn(task_id, None, now);
+        if let Some(span) = it.spans.last_mut() {
+            span.failed = failed.map(str::to_owned);
+        }
         self.tell_of_end(task_id, last, now);
         Some((it.began_ms, it.attempt, it.spans))
     }
@@ -140,6 +148,7 @@ impl Running {
             stage: before.0.as_str().to_owned(),
             began_ms: before.1,
             ended_ms: now,
+            failed: None,
         });
         Some(before)
     }

@@ -15,13 +15,15 @@ use crate::{
     state::{Span, Status, TaskRow},
 };
 
+mod timeline;
+
 const STYLE: &str = include_str!("page/style.css");
 /// Up to so many tasks have a bar of their own in the timeline.
 const MAX_BARS: usize = 120;
+/// Tasks in the list of those that were tried again.
+const MAX_AGAIN: usize = 100;
 /// Hosts and tasks in the lists of the slowest.
 const SLOWEST: usize = 10;
-const WIDTH: f64 = 1000.0;
-const LEFT: f64 = 190.0;
 
 /// A task as the database and its line of the report tell it.
 struct Told {
@@ -93,7 +95,7 @@ fn whole(report: &Report, tasks: &[Told]) -> Markup {
                 h2 { "Why tasks did not end in a verified recipe" }
                 (reasons(report))
                 h2 { "Timeline" }
-                @if tasks.iter().any(|it| !it.spans.is_empty()) { (timeline(tasks)) } @else { p.soft { "Nothing was done." } }
+                @if tasks.iter().any(|it| !it.spans.is_empty()) { (timeline::timeline(tasks)) } @else { p.soft { "Nothing was done." } }
                 h2 { "Slowest hosts" }
                 (hosts(tasks))
                 h2 { "Slowest tasks" }
@@ -101,12 +103,7 @@ fn whole(report: &Report, tasks: &[Told]) -> Markup {
                 @let again: Vec<&Told> = tasks.iter().filter(|it| it.row.attempts > 1).collect();
                 @if !again.is_empty() {
                     h2 { "Tried again" }
-                    table {
-                        tr { th { "task" } th.n { "attempts" } th { "ended" } }
-                        @for it in again.iter().take(100) {
-                            tr { td { (name(it)) } td.n { (it.row.attempts) } td { (ending(it)) } }
-                        }
-                    }
+                    (again_table(&again))
                 }
                 h2 { "All tasks" }
                 @let is_open = tasks.len() <= MAX_BARS;
@@ -165,109 +162,6 @@ fn reasons(report: &Report) -> Markup {
             }
         }
     }
-}
-
-/// What a stage spends its time on.
-fn class_of(stage: &str) -> &'static str {
-    match stage {
-        "record" | "record_second" => "f-record",
-        "validate" | "minimize" | "verify" => "f-replay",
-        _ => "f-think",
-    }
-}
-
-fn timeline(tasks: &[Told]) -> Markup {
-    let from = tasks.iter().flat_map(|it| &it.spans).map(|it| it.began_ms).min().unwrap_or(0);
-    let to = tasks.iter().flat_map(|it| &it.spans).map(|it| it.ended_ms).max().unwrap_or(1);
-    let worked: Vec<&Told> = tasks.iter().filter(|it| !it.spans.is_empty()).collect();
-    let keys = [("f-record", "recording"), ("f-replay", "replaying"), ("f-think", "deciding")];
-    html! {
-        @if worked.len() <= MAX_BARS {
-            p { @for (class, what) in keys { (key(class, what)) } }
-            (bars(&worked, from, to))
-        } @else {
-            p { @for it in Status::ALL.iter().skip(3) { (key(&format!("f-{}", it.as_str()), it.told())) } }
-            (ends(&worked, from, to))
-        }
-    }
-}
-
-fn key(class: &str, what: &str) -> Markup {
-    html! { span.key { svg.swatch viewBox="0 0 10 10" { rect class=(class) width="10" height="10" {} } (what) } }
-}
-
-/// A bar for each task.
-fn bars(tasks: &[&Told], from: i64, to: i64) -> Markup {
-    const ROW: f64 = 16.0;
-    let height = tasks.len() as f64 * ROW + 24.0;
-    let x = |at: i64| LEFT + (at - from) as f64 / (to - from).max(1) as f64 * (WIDTH - LEFT - 30.0);
-    html! {
-        svg.plot viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label="when each task was worked on" {
-            (axis(from, to, height, &x))
-            @for (i, it) in tasks.iter().enumerate() {
-                @let y = i as f64 * ROW + 4.0;
-                text.end x=(LEFT - 8.0) y=(y + 9.0) { (it.line.name.chars().take(30).collect::<String>()) }
-                @for span in &it.spans {
-                    rect class=(class_of(&span.stage)) x=(rounded(x(span.began_ms))) y=(y)
-                        width=(rounded((x(span.ended_ms) - x(span.began_ms)).max(1.0))) height="10" {
-                        title { (it.line.name) ": " (span.stage) ", " (time(span.ended_ms - span.began_ms)) }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// How many tasks ended in each hundredth of the time, by how.
-fn ends(tasks: &[&Told], from: i64, to: i64) -> Markup {
-    const PARTS: usize = 100;
-    const HEIGHT: f64 = 200.0;
-    let mut parts = vec![BTreeMap::<Status, usize>::new(); PARTS];
-    for it in tasks {
-        let ended = it.spans.iter().map(|it| it.ended_ms).max().unwrap_or(from);
-        let part = ((ended - from) as f64 / (to - from).max(1) as f64 * PARTS as f64) as usize;
-        *parts[part.min(PARTS - 1)].entry(it.row.status).or_default() += 1;
-    }
-    let most = parts.iter().map(|it| it.values().sum::<usize>()).max().unwrap_or(1).max(1);
-    let left = 40.0;
-    let x = |at: i64| left + (at - from) as f64 / (to - from).max(1) as f64 * (WIDTH - left - 30.0);
-    let wide = (WIDTH - left - 30.0) / PARTS as f64;
-    let tall = HEIGHT - 40.0;
-    let mut stacks = Vec::new();
-    for (i, part) in parts.iter().enumerate() {
-        let mut top = HEIGHT - 24.0;
-        for (status, n) in part {
-            let height = *n as f64 / most as f64 * tall;
-            top -= height;
-            stacks.push((status, left + i as f64 * wide, top, height));
-        }
-    }
-    html! {
-        svg.plot viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label="when tasks ended" {
-            (axis(from, to, HEIGHT, &x))
-            text.end x=(left - 6.0) y="20" { (most) }
-            @for (status, x, y, height) in stacks {
-                rect class=(format!("f-{}", status.as_str())) x=(rounded(x)) y=(rounded(y)) width=(rounded(wide - 1.0)) height=(rounded(height)) {}
-            }
-        }
-    }
-}
-
-fn axis(from: i64, to: i64, height: f64, x: &dyn Fn(i64) -> f64) -> Markup {
-    let step = step(to - from);
-    let marks = (0..=((to - from) / step)).map(|it| it * step);
-    html! {
-        @for at in marks {
-            line.grid x1=(rounded(x(from + at))) x2=(rounded(x(from + at))) y1="0" y2=(height - 20.0) {}
-            text.mid x=(rounded(x(from + at))) y=(height - 6.0) { (time(at)) }
-        }
-    }
-}
-
-/// Between two marks, so that there are at most ten.
-fn step(span_ms: i64) -> i64 {
-    const STEPS: &[i64] = &[100, 500, 1000, 5000, 15_000, 60_000, 300_000, 900_000, 3_600_000];
-    STEPS.iter().copied().find(|it| span_ms / it <= 10).unwrap_or((span_ms / 10).max(1))
 }
 
 fn hosts(tasks: &[Told]) -> Markup {
@@ -332,6 +226,32 @@ fn all(tasks: &[Told]) -> Markup {
     }
 }
 
+/// Each attempt that failed, and in which stage.
+fn again_table(tasks: &[&Told]) -> Markup {
+    html! {
+        table {
+            tr { th { "task" } th.n { "attempts" } th { "those that failed" } th { "ended" } }
+            @for it in tasks.iter().take(MAX_AGAIN) {
+                tr {
+                    td { (name(it)) }
+                    td.n { (it.row.attempts) }
+                    td {
+                        @for (i, span) in it.spans.iter().filter(|it| it.failed.is_some()).enumerate() {
+                            @if i > 0 { ", " }
+                            code { (span.failed.as_deref().unwrap_or_default()) }
+                            " in " (span.stage) " after " (time(span.ended_ms - span.began_ms))
+                        }
+                    }
+                    td { (ending(it)) }
+                }
+            }
+            @if tasks.len() > MAX_AGAIN {
+                tr { td.soft colspan="4" { "and " (tasks.len() - MAX_AGAIN) " more" } }
+            }
+        }
+    }
+}
+
 /// The task's name, a link to its artifacts where there are some.
 fn name(it: &Told) -> Markup {
     let link = it.line.artifacts.as_ref().and_then(|it| Url::from_directory_path(it).ok());
@@ -361,10 +281,6 @@ fn time(ms: i64) -> String {
     }
 }
 
-fn rounded(it: f64) -> f64 {
-    (it * 10.0).round() / 10.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -375,13 +291,6 @@ mod tests {
             [(340, "340 ms"), (12_500, "12.5 s"), (200_000, "3 min 20 s"), (7_500_000, "2 h 5 min")]
         {
             assert_eq!(time(ms), text);
-        }
-    }
-
-    #[test]
-    fn an_axis_has_a_few_marks() {
-        for span in [1, 900, 12_000, 70_000, 3_000_000, 80_000_000] {
-            assert!((0..=10).contains(&(span / step(span))), "{span}");
         }
     }
 }

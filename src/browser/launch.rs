@@ -298,45 +298,6 @@ fn lock(tail: &Mutex<VecDeque<String>>) -> std::sync::MutexGuard<'_, VecDeque<St
     tail.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a renderer below `browser` runs under seccomp. `None` where `/proc` does not tell or no renderer exists yet.
-pub fn renderer_sandboxed(browser: u32) -> Option<bool> {
-    let mut parents = std::collections::BTreeMap::new();
-    for entry in fs::read_dir("/proc").ok()?.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse::<u32>().ok()) else {
-            continue;
-        };
-        let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
-        if let Some(parent) = field(&status, "PPid:") {
-            let seccomp = field(&status, "Seccomp:").unwrap_or(0);
-            parents.insert(pid, (parent, seccomp));
-        }
-    }
-    let below = |mut pid: u32| {
-        for _ in 0..16 {
-            match parents.get(&pid) {
-                Some((parent, _)) if *parent == browser => return true,
-                Some((parent, _)) => pid = *parent,
-                None => return false,
-            }
-        }
-        false
-    };
-    let mut found = None;
-    for (pid, (_, seccomp)) in &parents {
-        let cmdline = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let cmdline = String::from_utf8_lossy(&cmdline);
-        if cmdline.contains("--type=renderer") && below(*pid) {
-            found = Some(found.unwrap_or(true) && *seccomp == 2);
-        }
-    }
-    found
-}
-
-fn field(status: &str, name: &str) -> Option<u32> {
-    let line = status.lines().find_map(|it| it.strip_prefix(name))?;
-    line.trim().parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

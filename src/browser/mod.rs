@@ -16,6 +16,7 @@ mod lookup;
 mod navigation;
 mod page;
 mod plan;
+mod processes;
 mod proxy;
 mod recorder;
 mod request;
@@ -166,14 +167,20 @@ impl Browser {
     pub async fn sandboxed(&self) -> Option<bool> {
         let pid = self.0.pid;
         for _ in 0..50 {
-            let read = tokio::task::spawn_blocking(move || launch::renderer_sandboxed(pid));
+            let read = tokio::task::spawn_blocking(move || processes::renderer_sandboxed(pid));
             match read.await.ok().flatten() {
                 Some(true) => return Some(true),
                 // A renderer enters the sandbox shortly after it starts.
                 Some(false) | None => tokio::time::sleep(Duration::from_millis(20)).await,
             }
         }
-        launch::renderer_sandboxed(pid)
+        processes::renderer_sandboxed(pid)
+    }
+
+    /// What its processes hold of their own, MiB; 0 where the system does not tell.
+    pub async fn memory(&self) -> u32 {
+        let pid = self.0.pid;
+        tokio::task::spawn_blocking(move || processes::memory(pid)).await.unwrap_or(0)
     }
 
     fn cdp(&self) -> &Cdp {

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, io::IsTerminal as _};
 
 use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -93,16 +94,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         place,
     };
     let progress = Progress::new(names.len());
-    let mut rows = Vec::new();
-    for name in names {
-        progress.next(&name);
-        rows.push(tokio::select! {
-            it = check.one(&name, &progress) => it?,
-            _ = tokio::signal::ctrl_c() => {
-                return Err(Error::new(Code::Interrupted, "interrupted").hint("what was seen is noted"));
-            }
-        });
-    }
+    let rows = tokio::select! {
+        it = check.all(names, &progress) => it?,
+        _ = tokio::signal::ctrl_c() => {
+            return Err(Error::new(Code::Interrupted, "interrupted").hint("what was seen is noted"));
+        }
+    };
     progress.finish();
     if args.json {
         wire::out(&rows);
@@ -128,6 +125,32 @@ struct Check {
 }
 
 impl Check {
+    /// Hosts side by side, the recipes of one host one after the other: none waits for its turn at a host longer than it must.
+    async fn all(&self, names: Vec<RecipeName>, progress: &Progress) -> Result<Vec<Row>> {
+        let mut hosts: BTreeMap<String, Vec<(usize, RecipeName)>> = BTreeMap::new();
+        for (i, name) in names.into_iter().enumerate() {
+            let url = self.registry.get(&name).ok().map(|it| it.recipe.request.url);
+            let host = url.and_then(|it| url::Url::parse(&it).ok()?.host_str().map(str::to_owned));
+            hosts.entry(host.unwrap_or_default()).or_default().push((i, name));
+        }
+        let at_once = self.place.settings.limits.runs as usize;
+        let mut rows: Vec<(usize, Row)> = stream::iter(hosts.into_values())
+            .map(|names| async move {
+                let mut rows = Vec::with_capacity(names.len());
+                for (i, name) in names {
+                    progress.begin(&name);
+                    rows.push((i, self.one(&name, progress).await?));
+                    progress.end();
+                }
+                Ok(rows)
+            })
+            .buffer_unordered(at_once)
+            .try_concat()
+            .await?;
+        rows.sort_by_key(|it| it.0);
+        Ok(rows.into_iter().map(|it| it.1).collect())
+    }
+
     /// Fails with what concerns all of them: settings, folders, a bug.
     async fn one(&self, name: &RecipeName, progress: &Progress) -> Result<Row> {
         let held = match self.registry.get(name) {
@@ -234,14 +257,16 @@ impl Progress {
         Self(bar)
     }
 
-    fn next(&self, name: &RecipeName) {
+    fn begin(&self, name: &RecipeName) {
         match &self.0 {
             None => wire::say(&format!("{name}: check")),
-            Some(bar) if bar.message().is_empty() => bar.set_message(name.to_string()),
-            Some(bar) => {
-                bar.inc(1);
-                bar.set_message(name.to_string());
-            }
+            Some(bar) => bar.set_message(name.to_string()),
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.0 {
+            bar.inc(1);
         }
     }
 

@@ -47,6 +47,8 @@ struct Held {
 
 /// After so many contexts a browser has grown by what each leaves behind, and another takes its place.
 const CONTEXTS: u32 = 60;
+/// It serves so many whatever memory it holds: pages may simply be heavy, and starting a browser takes a second.
+const AT_LEAST: u32 = 4;
 
 /// How long a context that was made ahead is kept.
 const SPARE: Duration = Duration::from_secs(60);
@@ -56,19 +58,14 @@ impl BrowserPool {
         Self { policy, settings, held: Arc::default() }
     }
 
-    /// An isolated context, one that was made ahead if there is one. A browser that died, or that has had [`CONTEXTS`], is
-    /// replaced. Fails with
-    /// `BROWSER_MISSING` or `BROWSER_FAILED`.
+    /// An isolated context, one that was made ahead if there is one. A browser that died, or that has grown, is
+    /// replaced. Fails with `BROWSER_MISSING` or `BROWSER_FAILED`.
     pub async fn context(&self) -> Result<Context> {
         let mut held = self.held.lock().await;
         if let Some(it) = held.spare.take().filter(Context::is_alive) {
             return Ok(it);
         }
-        if held.contexts >= CONTEXTS {
-            tracing::info!(contexts = held.contexts, "browser is replaced");
-            // It ends with the last of its contexts.
-            held.browser = None;
-        }
+        self.replace_grown(&mut held).await;
         if let Some(browser) = held.browser.clone() {
             match browser.context().await {
                 Ok(it) => {
@@ -91,14 +88,31 @@ impl BrowserPool {
         Ok(context)
     }
 
+    async fn replace_grown(&self, held: &mut Held) {
+        let Some(browser) = held.browser.as_ref().filter(|_| held.contexts >= AT_LEAST) else {
+            return;
+        };
+        let memory_mb = browser.memory().await;
+        if held.contexts >= CONTEXTS || memory_mb > self.settings.max_memory_mb {
+            tracing::info!(contexts = held.contexts, memory_mb, "browser is replaced");
+            // It ends with the last of its contexts.
+            held.browser = None;
+        }
+    }
+
     /// Makes the next context ahead, in the background, where a browser is running; it is forgotten when nobody wants it in a
     /// minute. What is returned ends when it is there.
     pub fn prepare(&self) -> JoinHandle<()> {
         let held = Arc::clone(&self.held);
+        let most = self.settings.max_memory_mb;
         tokio::spawn(async move {
             let mut all = held.lock().await;
             let wanted = all.spare.is_none() && all.contexts < CONTEXTS;
             let Some(browser) = all.browser.clone().filter(|_| wanted) else { return };
+            // One that has grown is replaced when the next is asked for.
+            if all.contexts >= AT_LEAST && browser.memory().await > most {
+                return;
+            }
             // Who wants one next is told what is wrong.
             let Ok(context) = browser.context().await else { return };
             all.spare = Some(context);
@@ -375,6 +389,26 @@ impl Replayer for World<'_> {
 mod tests {
     use super::*;
     use crate::{settings::EgressSettings, testbed::Testbed};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_browser_that_has_grown_is_replaced() {
+        if find_chromium(None).is_err() {
+            println!("no Chromium here: not tested");
+            return;
+        }
+        let policy = Arc::new(EgressPolicy::new(&EgressSettings::default()).unwrap());
+        for (max_memory_mb, expected) in [(1, AT_LEAST), (100_000, AT_LEAST + 1)] {
+            let settings = BrowserSettings { max_memory_mb, ..BrowserSettings::default() };
+            let pool = BrowserPool::new(Arc::clone(&policy), settings);
+            let mut most = 0;
+            for _ in 0..=AT_LEAST {
+                drop(pool.context().await.unwrap());
+                most = most.max(pool.held.lock().await.contexts);
+            }
+            assert_eq!(most, expected, "{max_memory_mb} MiB");
+            pool.close().await;
+        }
+    }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_context_made_ahead_is_handed_out_once_and_only_while_its_browser_lives() {

@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const BRIEFLY: Duration = Duration::from_millis(250);
 
 /// What each version added; `user_version` counts those that were applied.
-const MIGRATIONS: &[&str] = &[tasks::SCHEMA, health::SCHEMA, questions::SCHEMA];
+const MIGRATIONS: &[&str] = &[tasks::SCHEMA, health::SCHEMA, questions::SCHEMA, tasks::FAILURES];
 
 /// The open database, shared by the tasks of a process.
 pub struct State {

@@ -36,6 +36,9 @@ CREATE TABLE spans (
 CREATE INDEX spans_of ON spans (task_id);
 ";
 
+/// Of the stage that an attempt ended in: the error's code.
+pub(super) const FAILURES: &str = "ALTER TABLE spans ADD COLUMN failed TEXT;";
+
 /// Where a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -174,6 +177,8 @@ pub struct Span {
     /// Milliseconds since 1970.
     pub began_ms: i64,
     pub ended_ms: i64,
+    /// The error's code, where the attempt failed in this stage.
+    pub failed: Option<String>,
 }
 
 impl State {
@@ -279,9 +284,9 @@ impl State {
                     finished.map(|it| &it.question),
                     finished.map(|it| &it.files),
                 ])?;
-            let mut put = change.prepare_cached("INSERT INTO spans VALUES (?, ?, ?, ?, ?)")?;
+            let mut put = change.prepare_cached("INSERT INTO spans VALUES (?, ?, ?, ?, ?, ?)")?;
             for it in spans {
-                put.execute(params![it.task_id, it.attempt, it.stage, it.began_ms, it.ended_ms])?;
+                put.execute(params![it.task_id, it.attempt, it.stage, it.began_ms, it.ended_ms, it.failed])?;
             }
             drop(put);
             change.commit()
@@ -302,6 +307,7 @@ impl State {
                     stage: row.get("stage")?,
                     began_ms: row.get("began_ms")?,
                     ended_ms: row.get("ended_ms")?,
+                    failed: row.get("failed")?,
                 })
             })?
             .collect()

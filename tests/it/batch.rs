@@ -318,8 +318,10 @@ fn a_browser_that_is_killed_is_started_again() {
             entry("two", "rope", "lantern")
         ),
     );
+    let page = home.path().join("out.html");
+    let more = [path.to_str().unwrap(), "--json", "--testbed", "--report", page.to_str().unwrap()];
     let mut child = home
-        .command(&[&LEARN[..], &[path.to_str().unwrap(), "--json", "--testbed"]].concat())
+        .command(&[&LEARN[..], &more].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -351,4 +353,8 @@ fn a_browser_that_is_killed_is_started_again() {
     assert_eq!(log.matches("browser started").count(), 2, "{log}");
     let report = batch_report(&said).unwrap();
     assert_eq!(report["outcomes"], json!({"verified": {"": 2}}), "{said}");
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in ["<code>BROWSER_FAILED</code> in record_second", "the browser ended after"] {
+        assert!(page.contains(part), "{part}");
+    }
 }
