@@ -17,7 +17,7 @@ use std::{
 
 use rustix::{
     fs::{AtFlags, FlockOperation, Mode, OFlags},
-    io::Errno,
+    io::{Errno, retry_on_intr},
 };
 
 use crate::error::{Code, Error, Result};
@@ -45,7 +45,7 @@ impl Dir {
             create_private(path)?;
         }
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-        match rustix::fs::open(path, flags, Mode::empty()) {
+        match retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty())) {
             Ok(fd) => Ok(Some(Self { fd, shown: path.display().to_string() })),
             Err(Errno::NOENT) => Ok(None),
             Err(err) => Err(trouble("open folder", &path.display().to_string(), err)),
@@ -72,7 +72,8 @@ impl Dir {
     /// A regular file, opened for reading; `None` when there is none.
     fn open_file(&self, name: &str) -> Result<Option<File>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let file = match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
+        let file = match retry_on_intr(|| rustix::fs::openat(&self.fd, name, flags, Mode::empty()))
+        {
             Ok(fd) => File::from(fd),
             Err(Errno::NOENT) => return Ok(None),
             // A socket cannot be opened at all.
@@ -130,7 +131,8 @@ impl Dir {
     fn write_temp(&self, temp: &str, content: Content<'_>, durable: bool) -> Result<()> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.fd, temp, flags, Mode::RUSR | Mode::WUSR)
+        let mode = Mode::RUSR | Mode::WUSR;
+        let fd = retry_on_intr(|| rustix::fs::openat(&self.fd, temp, flags, mode))
             .map_err(|err| trouble("create", &self.shown(temp), err))?;
         let mut to = BufWriter::with_capacity(1 << 16, File::from(fd));
         let done = content(&mut to).and_then(|()| to.flush());
@@ -229,7 +231,8 @@ impl Dir {
     }
 
     fn sync(&self) -> Result<()> {
-        rustix::fs::fsync(&self.fd).map_err(|err| trouble("fsync", &self.shown, err))
+        retry_on_intr(|| rustix::fs::fsync(&self.fd))
+            .map_err(|err| trouble("fsync", &self.shown, err))
     }
 
     /// Names in the folder, sorted, temporary files left out.
@@ -277,12 +280,12 @@ impl Dir {
 
     fn flock(&self, how: FlockOperation) -> Result<Option<Lock>> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let fd = match rustix::fs::openat(&self.fd, ".", flags, Mode::empty()) {
+        let fd = match retry_on_intr(|| rustix::fs::openat(&self.fd, ".", flags, Mode::empty())) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(None),
             Err(err) => return Err(trouble("open folder", &self.shown, err)),
         };
-        match rustix::fs::flock(&fd, how) {
+        match retry_on_intr(|| rustix::fs::flock(&fd, how)) {
             Ok(()) => Ok(Some(Lock(fd))),
             Err(Errno::WOULDBLOCK) => Ok(None),
             Err(err) => Err(trouble("lock", &self.shown, err)),

@@ -16,6 +16,7 @@ pub mod fuzzing;
 mod har;
 mod ids;
 mod model;
+mod page;
 #[doc(hidden)]
 pub mod parts;
 mod pipeline;

@@ -1,12 +1,10 @@
 //! The page of a batch that a person reads in the morning: one file, no network, no script.
 //!
-//! The policy in the page allows its own style sheet by its hash and nothing else. Links lead to folders on this machine.
+//! Links lead to folders on this machine.
 
 use std::{collections::BTreeMap, io};
 
-use base64::{Engine, engine::general_purpose::STANDARD};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use sha2::{Digest as _, Sha256};
+use maud::{Markup, html};
 use url::Url;
 
 use super::report::{Line, Report};
@@ -61,7 +59,7 @@ pub fn page(report: &Report) -> Result<String> {
             tasks.push(Told { row, line, spans });
         }
     }
-    Ok(whole(report, &tasks).into_string())
+    Ok(whole(report, &tasks))
 }
 
 /// [`page`] into a file that is being written.
@@ -69,51 +67,36 @@ pub fn write(report: &Report, to: &mut dyn io::Write) -> io::Result<()> {
     to.write_all(page(report).map_err(io::Error::other)?.as_bytes())
 }
 
-fn whole(report: &Report, tasks: &[Told]) -> Markup {
-    let hash = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
-    let policy = format!(
-        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-{hash}'"
-    );
+fn whole(report: &Report, tasks: &[Told]) -> String {
     let it = &report.totals;
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "commis: " (it.manifest) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { "Batch " (it.manifest) }
-                p.soft { (headline(report, tasks)) }
-                (tiles(report))
-                @if let Some(code) = it.stopped_by {
-                    p { b { "The batch was stopped by " code { (code) } "." } " The same command with --resume goes on." }
-                }
-                h2 { "Why tasks did not end in a verified recipe" }
-                (reasons(report))
-                h2 { "Timeline" }
-                @if tasks.iter().any(|it| !it.spans.is_empty()) { (timeline::timeline(tasks)) } @else { p.soft { "Nothing was done." } }
-                h2 { "Slowest hosts" }
-                (hosts(tasks))
-                h2 { "Slowest tasks" }
-                (slowest(tasks))
-                @let again: Vec<&Told> = tasks.iter().filter(|it| it.row.attempts > 1).collect();
-                @if !again.is_empty() {
-                    h2 { "Tried again" }
-                    (again_table(&again))
-                }
-                h2 { "All tasks" }
-                @let is_open = tasks.len() <= MAX_BARS;
-                details open[is_open] {
-                    summary { (tasks.len()) " tasks, in the order of the manifest" }
-                    div.wide { (all(tasks)) }
-                }
-            }
+    let body = html! {
+        h1 { "Batch " (it.manifest) }
+        p.soft { (headline(report, tasks)) }
+        (tiles(report))
+        @if let Some(code) = it.stopped_by {
+            p { b { "The batch was stopped by " code { (code) } "." } " The same command with --resume goes on." }
         }
-    }
+        h2 { "Why tasks did not end in a verified recipe" }
+        (reasons(report))
+        h2 { "Timeline" }
+        @if tasks.iter().any(|it| !it.spans.is_empty()) { (timeline::timeline(tasks)) } @else { p.soft { "Nothing was done." } }
+        h2 { "Slowest hosts" }
+        (hosts(tasks))
+        h2 { "Slowest tasks" }
+        (slowest(tasks))
+        @let again: Vec<&Told> = tasks.iter().filter(|it| it.row.attempts > 1).collect();
+        @if !again.is_empty() {
+            h2 { "Tried again" }
+            (again_table(&again))
+        }
+        h2 { "All tasks" }
+        @let is_open = tasks.len() <= MAX_BARS;
+        details open[is_open] {
+            summary { (tasks.len()) " tasks, in the order of the manifest" }
+            div.wide { (all(tasks)) }
+        }
+    };
+    crate::page::page(&format!("commis: {}", it.manifest), STYLE, None, &body)
 }
 
 fn headline(report: &Report, tasks: &[Told]) -> String {

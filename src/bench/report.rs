@@ -4,9 +4,7 @@
 
 use std::fmt::Write as _;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use sha2::{Digest as _, Sha256};
+use maud::{Markup, html};
 
 use super::{
     Benchmark, Measured, Slower,
@@ -19,47 +17,31 @@ const STAGES: [&str; 8] =
 
 /// The page as HTML.
 pub fn page(done: &Benchmark) -> String {
-    let hash = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
-    let policy = format!(
-        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-{hash}'"
-    );
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "commis bench" }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { "What a run costs beside its floor" }
-                p.soft {
-                    "commis " (done.version) ", " (done.profile) " build. The floor is the same bytes through the same pooled \
-                     client with no policy, no template and no extraction; the arms took turns."
-                }
-                @if let Some(slower) = &done.slower { (changes(slower)) }
-                h2 { "Figures" }
-                div.wide { (figures(&done.scenarios)) }
-                h2 { "How long runs took" }
-                p {
-                    @for (class, what) in [("floor", "floor"), ("parse", "floor and one parse"), ("run", "recipe")] {
-                        span.key { svg viewBox="0 0 22 6" { line class=(class) x1="0" y1="3" x2="22" y2="3" {} } (what) }
-                    }
-                }
-                div.plots { @for it in &done.scenarios { (plot(it)) } }
-                h2 { "Where a run's time goes" }
-                p {
-                    @for (i, name) in STAGES.iter().enumerate() {
-                        span.key { svg.swatch viewBox="0 0 10 10" { rect class={ "s" (i) } width="10" height="10" {} } (name) }
-                    }
-                }
-                div.wide { (stages(&done.scenarios)) }
+    let body = html! {
+        h1 { "What a run costs beside its floor" }
+        p.soft {
+            "commis " (done.version) ", " (done.profile) " build. The floor is the same bytes through the same pooled \
+             client with no policy, no template and no extraction; the arms took turns."
+        }
+        @if let Some(slower) = &done.slower { (changes(slower)) }
+        h2 { "Figures" }
+        div.wide { (figures(&done.scenarios)) }
+        h2 { "How long runs took" }
+        p {
+            @for (class, what) in [("floor", "floor"), ("parse", "floor and one parse"), ("run", "recipe")] {
+                span.key { svg viewBox="0 0 22 6" { line class=(class) x1="0" y1="3" x2="22" y2="3" {} } (what) }
             }
         }
-    }
-    .into_string()
+        div.plots { @for it in &done.scenarios { (plot(it)) } }
+        h2 { "Where a run's time goes" }
+        p {
+            @for (i, name) in STAGES.iter().enumerate() {
+                span.key { svg.swatch viewBox="0 0 10 10" { rect class={ "s" (i) } width="10" height="10" {} } (name) }
+            }
+        }
+        div.wide { (stages(&done.scenarios)) }
+    };
+    crate::page::page("commis bench", STYLE, None, &body)
 }
 
 fn changes(slower: &[Slower]) -> Markup {

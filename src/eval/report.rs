@@ -3,9 +3,7 @@
 //! Everything is escaped where it is written. The policy in the page allows its own style sheet and its own script by their
 //! hashes and nothing else, not even a style attribute: bars are SVG.
 
-use base64::{Engine, engine::general_purpose::STANDARD};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use sha2::{Digest as _, Sha256};
+use maud::{Markup, html};
 
 use super::{Bin, CaseResult, Contender, Detail, Difference, Evaluation, Request, Tally, Verdict};
 use crate::stages::WEIGHTS;
@@ -17,55 +15,36 @@ const COLOURS: usize = 24;
 
 /// The page as HTML; `title` is the corpus's name.
 pub fn page(done: &Evaluation, title: &str) -> String {
-    let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
-    let policy = format!(
-        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'",
-        hash(STYLE),
-        hash(SCRIPT)
-    );
     let nothing = Tally::default();
     let all = done.tallies.get("(all)").unwrap_or(&nothing);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "commis eval: " (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { "How well commis learns: " (title) }
-                p.soft {
-                    (done.cases.len()) " cases, run in memory over recorded answers; nothing was sent anywhere."
-                }
-                (tiles(done, all))
-                @if let Some(differences) = &done.differences { (changes(differences, &done.forgotten)) }
-                h2 { "By kind" }
-                (kinds(done))
-                div.pair {
-                    div { h2 { "Where tasks ended" } (rejections(done)) }
-                    div { h2 { "Confidence and truth" } (calibration(&done.calibration)) }
-                }
-                h2 { "Cases" }
-                div.filter {
-                    input #text type="search" placeholder="Filter by name, kind, request, outcome …" aria-label="Filter";
-                    select #verdict aria-label="Verdict" {
-                        option value="" { "all verdicts" }
-                        @for it in [Verdict::Wrong, Verdict::Abstained, Verdict::Right] {
-                            option value=(it.as_str()) { (it.as_str()) }
-                        }
-                        @if done.differences.is_some() { option value="changed" { "changed since the baseline" } }
-                    }
-                    span #count .soft {}
-                }
-                @for it in &done.cases { (case(it, done.differences.as_deref())) }
-                script { (PreEscaped(SCRIPT)) }
-            }
+    let body = html! {
+        h1 { "How well commis learns: " (title) }
+        p.soft {
+            (done.cases.len()) " cases, run in memory over recorded answers; nothing was sent anywhere."
         }
-    }
-    .into_string()
+        (tiles(done, all))
+        @if let Some(differences) = &done.differences { (changes(differences, &done.forgotten)) }
+        h2 { "By kind" }
+        (kinds(done))
+        div.pair {
+            div { h2 { "Where tasks ended" } (rejections(done)) }
+            div { h2 { "Confidence and truth" } (calibration(&done.calibration)) }
+        }
+        h2 { "Cases" }
+        div.filter {
+            input #text type="search" placeholder="Filter by name, kind, request, outcome …" aria-label="Filter";
+            select #verdict aria-label="Verdict" {
+                option value="" { "all verdicts" }
+                @for it in [Verdict::Wrong, Verdict::Abstained, Verdict::Right] {
+                    option value=(it.as_str()) { (it.as_str()) }
+                }
+                @if done.differences.is_some() { option value="changed" { "changed since the baseline" } }
+            }
+            span #count .soft {}
+        }
+        @for it in &done.cases { (case(it, done.differences.as_deref())) }
+    };
+    crate::page::page(&format!("commis eval: {title}"), STYLE, Some(SCRIPT), &body)
 }
 
 fn tiles(done: &Evaluation, all: &Tally) -> Markup {
@@ -410,6 +389,9 @@ fn clip(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    use sha2::{Digest as _, Sha256};
 
     use super::*;
     use crate::artifacts::payloads::Outcome;

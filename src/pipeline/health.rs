@@ -57,6 +57,7 @@ pub fn note(
     let in_a_row = match state.and_then(|it| it.count(&run)) {
         Ok(it) => it,
         Err(err) => {
+            tracing::info!(recipe = run.name, error = %err, "the run was not counted");
             out.not_counted = Some(err);
             0
         }

@@ -548,8 +548,10 @@ impl Run<'_> {
 
     fn get<A: Artifact>(&self) -> Result<A> {
         match self.written.get(&A::KIND) {
-            Some((hash, it)) if self.hashes.get(&A::KIND) == Some(hash) => A::deserialize(it)
-                .map_err(|err| Error::new(Code::Internal, A::KIND.as_str()).source(err)),
+            Some((hash, it)) if self.hashes.get(&A::KIND) == Some(hash) => {
+                serde_json::from_value(it.clone())
+                    .map_err(|err| Error::new(Code::Internal, A::KIND.as_str()).source(err))
+            }
             _ => self.folder.get(),
         }
     }

@@ -15,7 +15,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (3, &["transport", "redact"]),
     (2, &["egress", "artifacts"]),
     (1, &["recipe", "shape", "state"]),
-    (0, &["error", "files", "ids", "settings"]),
+    (0, &["error", "files", "ids", "page", "settings"]),
 ];
 
 fn sources() -> Vec<(PathBuf, String)> {
