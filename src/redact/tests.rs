@@ -52,6 +52,7 @@ pub(crate) fn recording(exchanges: Vec<RawExchange>) -> RawRecording {
         page: RawPage { url: "https://shop.example/".to_owned(), ..RawPage::default() },
         exchanges,
         blocked: Vec::new(),
+        secrets: Vec::new(),
         duration_ms: 0,
         producer: "test".to_owned(),
     }
