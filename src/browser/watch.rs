@@ -229,7 +229,8 @@ impl Watch {
         if self.secrets.len() == MAX_SECRETS {
             self.secrets.pop();
         }
-        self.secrets.push(value);
+        // The whole one comes last, and is the one that is called `password`.
+        self.secrets.insert(0, value);
     }
 
     /// False when there are too many.
@@ -393,5 +394,168 @@ impl Done {
             None => {}
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    struct Page {
+        watch: Watch,
+        now: Instant,
+    }
+
+    impl Page {
+        fn new() -> Self {
+            let now = Instant::now();
+            let mut watch = Watch::new();
+            watch.ready("http://a.test/", now);
+            Self { watch, now }
+        }
+
+        fn tells(&mut self, message: &Value) -> Option<Key> {
+            self.watch.take(&"s".into(), 1, &message.to_string(), self.now)
+        }
+
+        fn shows(&mut self, number: u32, role: &str, name: &str) {
+            let key = self.tells(&json!({"k": "look", "el": number, "field": "f"})).unwrap();
+            let (role, name) = (role.to_owned(), name.to_owned());
+            self.watch.call(&key, Called::Named { role, name });
+        }
+
+        fn types(&mut self, number: u32, text: &str, secret: bool) {
+            for end in 1..=text.len() {
+                let input =
+                    json!({"k": "input", "el": number, "v": &text[..end], "secret": secret});
+                self.tells(&input);
+            }
+        }
+
+        fn check(&mut self, expected: &[&str]) {
+            let lines = self.watch.lines(true);
+            assert_eq!(lines[1..], *expected, "after {}", lines[0]);
+        }
+    }
+
+    #[test]
+    fn keystrokes_become_one_fill_for_each_edit() {
+        let mut page = Page::new();
+        page.shows(1, "searchbox", "Search");
+        page.shows(2, "button", "Go");
+        page.tells(&json!({"k": "press", "el": 1, "v": "Tab"}));
+        page.types(1, "lan", false);
+        page.tells(&json!({"k": "press", "el": 1, "v": "Enter"}));
+        page.types(1, "lamp", false);
+        page.tells(&json!({"k": "press", "el": 1, "v": "Tab"}));
+        page.tells(&json!({"k": "click", "el": 2, "v": "label"}));
+        page.tells(&json!({"k": "click", "el": 9, "v": "unknown"}));
+        page.check(&[
+            "fill searchbox \"Search\": lan",
+            "press Enter",
+            "fill searchbox \"Search\": lamp",
+            "press Tab",
+            "click button \"Go\"",
+            "click \"unknown\"",
+        ]);
+    }
+
+    #[test]
+    fn a_line_is_told_once_when_it_is_complete() {
+        let mut page = Page::new();
+        assert_eq!(page.watch.lines(false).len(), 1);
+        page.shows(1, "textbox", "City");
+        page.types(1, "Oslo", false);
+        assert_eq!(page.watch.lines(false).len(), 0);
+        page.tells(&json!({"k": "press", "el": 1, "v": "Enter"}));
+        assert_eq!(page.watch.lines(false), ["fill textbox \"City\": Oslo", "press Enter"]);
+        assert_eq!(page.watch.lines(true).len(), 0);
+    }
+
+    #[test]
+    fn passwords_are_in_no_action_and_all_that_stood_there_is_known() {
+        let mut page = Page::new();
+        page.shows(1, "textbox", "Password");
+        page.types(1, "open", false);
+        page.types(1, "opensesame", true);
+        page.check(&["fill textbox \"Password\": (not recorded)"]);
+        let (done, secrets) = page.watch.finish().unwrap();
+        assert!(done[1].secret && done[1].value.is_none());
+        assert_eq!(secrets[0].as_str(), "opensesame");
+        assert!(secrets.iter().any(|it| it.as_str() == "open"));
+    }
+
+    #[test]
+    fn a_password_that_cannot_be_found_again_ends_it() {
+        for (text, ends) in [("abc", true), ("", false), ("abcd", false)] {
+            let mut page = Page::new();
+            page.tells(&json!({"k": "input", "el": 1, "v": text, "secret": true}));
+            assert_eq!(page.watch.finish().is_none(), ends, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn messages_of_a_stranger_are_bounded() {
+        let mut page = Page::new();
+        let click = json!({"k": "click", "el": 1, "v": "x"});
+        for bad in [
+            json!(null),
+            json!("click"),
+            json!({"k": "click", "el": -1, "v": "x"}),
+            json!({"k": "click", "el": 1, "v": "x", "more": 1}),
+            json!({"k": "delete", "el": 1}),
+            json!({"k": "click", "el": 1, "v": "x".repeat(MAX_MESSAGE)}),
+        ] {
+            page.tells(&bad);
+        }
+        page.check(&[]);
+        for _ in 0..MAX_ACTIONS * 2 {
+            page.tells(&click);
+        }
+        assert!(page.watch.is_full());
+        for number in 0..MAX_ELEMENTS as u32 * 2 {
+            page.tells(&json!({"k": "look", "el": number, "field": ""}));
+        }
+        assert_eq!(page.watch.elements.len(), MAX_ELEMENTS);
+        for number in 0..1000 {
+            page.tells(
+                &json!({"k": "input", "el": 1, "v": format!("word{number}"), "secret": true}),
+            );
+        }
+        let (done, secrets) = page.watch.finish().unwrap();
+        assert_eq!(done.len(), MAX_ACTIONS);
+        assert!(secrets.len() <= MAX_SECRETS);
+    }
+
+    #[test]
+    fn only_a_person_uses_the_address_bar() {
+        let mut page = Page::new();
+        let at = |s: u64| page.now + Duration::from_secs(s);
+        let (first, later) = (at(0), at(5));
+        page.watch.asked("http://a.test/next".to_owned());
+        page.watch.navigating("http://a.test/next", "differentDocument", first);
+        page.watch.navigating("http://a.test/#a", "sameDocument", first);
+        page.watch.navigating("chrome-error://x", "differentDocument", first);
+        page.tells(&json!({"k": "click", "el": 1, "v": "Back"}));
+        page.watch.navigating("http://a.test/", "historyDifferentDocument", first);
+        page.watch.navigating("http://a.test/typed", "differentDocument", first);
+        page.watch.navigating("http://a.test/", "historyDifferentDocument", later);
+        page.check(&["click \"Back\"", "navigate http://a.test/typed", "navigate http://a.test/"]);
+    }
+
+    #[test]
+    fn what_went_with_the_window_counts_only_for_the_page_that_was_there() {
+        let gone = |url: &str, top: bool| json!({"k": "page", "top": top, "page": {"url": url, "title": "", "text": "t", "password": false, "metas": []}});
+        let mut page = Page::new();
+        page.watch.navigated("http://a.test/".to_owned(), true, page.now);
+        page.tells(&gone("http://frame.test/", false));
+        page.tells(&gone("http://a.test/", true));
+        let left: Vec<String> = page.watch.left().into_iter().map(|it| it.url).collect();
+        assert_eq!(left, ["http://a.test/", "http://frame.test/"]);
+        page.tells(&gone("http://a.test/", true));
+        page.watch.navigated("http://a.test/next".to_owned(), false, page.now);
+        assert!(page.watch.left().is_empty());
     }
 }

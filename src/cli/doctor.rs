@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::{Global, wire};
 use crate::{
-    browser::{Browser, find_chromium},
+    browser::{Browser, find_chromium, find_visible_chromium},
     egress::EgressPolicy,
     error::Result,
     files,
     model::{Client, Model as _},
-    settings::{BrowserSettings, ModelSettings},
+    settings::{BrowserSettings, Display, ModelSettings},
 };
 
 /// Check this machine: what is missing, and how to get it
@@ -69,6 +69,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             checks.extend(launch(&exe, policy, &place.settings.browser).await);
         }
     }
+    checks.push(by_hand(&place.settings.browser));
     let ok = checks.iter().all(|it| it.ok);
     if args.json {
         wire::out(&checks);
@@ -104,6 +105,16 @@ fn model(settings: &ModelSettings) -> Check {
         }
         Err(err) => said(false, err.to_string(), err.hint_text().map(str::to_owned)),
     }
+}
+
+/// Whether a window can be opened; on a machine without a desktop nothing is missing.
+fn by_hand(settings: &BrowserSettings) -> Check {
+    let able = Display::find().and_then(|_| find_visible_chromium(settings.path.as_deref()));
+    let (found, hint) = match able {
+        Ok(exe) => (format!("possible, with {}", exe.display()), None),
+        Err(err) => (format!("not here: {err}"), err.hint_text().map(str::to_owned)),
+    };
+    Check { what: "recording by hand", ok: true, found, hint }
 }
 
 /// Starts it, asks its version, and looks whether a renderer is really sandboxed.

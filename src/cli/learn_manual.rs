@@ -69,23 +69,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let work = async {
         let recorded = Recorded::get(&tasks[0], &cx, args.force).await?;
-        let assigned = by_hand::assign(&recorded.recording, &args.task, &names, &given);
-        let (recording, values) = match assigned {
-            Ok(it) => it,
-            Err(err) => {
-                if recorded.live.is_some() {
-                    by_hand::keep(&tasks[0], &cx, &recorded.recording)?;
-                }
+        let ready = ready(&mut tasks[0], &recorded.recording, &args, &names, &second);
+        // Whoever did it should not have to do it again, unless nothing was done.
+        let recording = match ready {
+            Err(err) if recorded.live.is_some() && !recorded.recording.typed.is_empty() => {
+                tasks[0].examples = examples(given.clone(), &BTreeMap::new());
+                by_hand::keep(&tasks[0], &cx, &recorded.recording)?;
                 return Err(err);
             }
+            other => other?,
         };
-        tasks[0].examples = examples(values, &second);
-        batch::check_task(&tasks[0], args.allow_task_secrets)?;
-        if let Some(path) = &args.save_steps {
-            let yaml = serde_saphyr::to_string(&by_hand::steps(&recording)?)
-                .map_err(|err| Error::new(Code::Internal, "steps cannot be written").source(err))?;
-            write(path, yaml.as_bytes())?;
-        }
         learn(&tasks[0], &cx, recorded, recording).await
     };
     let end = tokio::select! {
@@ -97,6 +90,25 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     progress.finish();
     cx.browser.close().await;
     conclude(&end?, &cx, &tasks[0], args.json)
+}
+
+/// Completes the task with what was typed; the recording with its parameters.
+fn ready(
+    task: &mut Task,
+    recording: &SessionRecording,
+    args: &Args,
+    names: &[String],
+    second: &BTreeMap<String, String>,
+) -> Result<SessionRecording> {
+    let (recording, values) = by_hand::assign(recording, &args.task, names, &pairs(&args.param)?)?;
+    task.examples = examples(values, second);
+    batch::check_task(task, args.allow_task_secrets)?;
+    if let Some(path) = &args.save_steps {
+        let yaml = serde_saphyr::to_string(&by_hand::steps(&recording)?)
+            .map_err(|err| Error::new(Code::Internal, "steps cannot be written").source(err))?;
+        write(path, yaml.as_bytes())?;
+    }
+    Ok(recording)
 }
 
 fn examples(

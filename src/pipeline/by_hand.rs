@@ -139,8 +139,12 @@ pub fn assign(
     if !missing.is_empty() {
         let message =
             format!("it is not clear what was typed for {}; {}", missing.join(", "), typed.told());
+        let err = Error::new(Code::Usage, message);
+        if typed.0.is_empty() {
+            return Err(err.hint("record again, and type it; nothing was kept"));
+        }
         let name = missing[0].trim_matches(['{', '}']);
-        return Err(Error::new(Code::Usage, message).hint(format!(
+        return Err(err.hint(format!(
             "the recording is kept: the same command with --resume and -p {name}=VALUE, a value that was typed, goes on from it"
         )));
     }
@@ -302,4 +306,135 @@ fn url_holes(url: &str, typed: &BTreeMap<String, String>) -> String {
     let encoded: BTreeMap<String, String> =
         typed.iter().map(|(name, it)| (name.clone(), encoded(it))).collect();
     holes(url, &encoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Fills of these fields, as a window would leave them.
+    fn recording(typed: &[(&str, &str)]) -> SessionRecording {
+        let typed: Vec<Typed> = typed
+            .iter()
+            .map(|(field, value)| Typed { field: (*field).into(), value: (*value).into() })
+            .collect();
+        let mut actions = vec![action("navigate", None, None, Some("http://a.test/"))];
+        actions.extend(
+            typed
+                .iter()
+                .map(|it| action("fill", Some("textbox"), Some(&it.field), Some(&it.value))),
+        );
+        serde_json::from_value(json!({
+            "task": "Find {q}", "url": "http://a.test/", "driver": "steps", "typed": candidates(&typed),
+            "final_answer": null, "actions": actions,
+            "page": {"url": "", "title": "", "visible_text": "", "has_password_field": false},
+            "exchanges": [], "blocked": [], "duration_ms": 0, "producer": ""
+        }))
+        .unwrap()
+    }
+
+    fn action(kind: &str, role: Option<&str>, name: Option<&str>, value: Option<&str>) -> Value {
+        json!({"kind": kind, "role": role, "name": name, "value": value, "at_ms": 0})
+    }
+
+    fn check(
+        typed: &[(&str, &str)],
+        names: &[&str],
+        given: &[(&str, &str)],
+        expected: Result<&[(&str, &str)], Code>,
+    ) {
+        let own = |it: &[(&str, &str)]| {
+            it.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect::<BTreeMap<_, _>>()
+        };
+        let names: Vec<String> = names.iter().map(|it| (*it).to_owned()).collect();
+        let recording = recording(typed);
+        let got = assign(&recording, "Find {q}", &names, &own(given));
+        match (got, expected) {
+            (Ok((named, values)), Ok(expected)) => {
+                assert_eq!(values, own(expected), "{typed:?}");
+                // Naming what is named already changes nothing.
+                let again = assign(&named, "Find {q}", &names, &own(given)).unwrap();
+                assert_eq!(again.0, named);
+            }
+            (Err(err), Err(code)) => assert_eq!(err.code(), code, "{err}"),
+            (got, expected) => panic!("{typed:?}: {:?} {expected:?}", got.map(|it| it.1)),
+        }
+    }
+
+    #[test]
+    fn what_was_typed_becomes_the_parameters() {
+        let two = [("Search products", "lantern"), ("Colour", "green")];
+        check(&two[..1], &["q"], &[], Ok(&[("q", "lantern")]));
+        check(&two, &["colour"], &[], Ok(&[("colour", "green")]));
+        check(&two, &["product", "colour"], &[], Err(Code::Usage));
+        check(&two, &["search", "colour"], &[], Ok(&[("colour", "green"), ("search", "lantern")]));
+        check(&two, &["q"], &[], Err(Code::Usage));
+        check(&two, &["q"], &[("q", "green")], Ok(&[("q", "green")]));
+        // The other field is the only one that is left.
+        check(&two, &["q", "hue"], &[("hue", "green")], Ok(&[("hue", "green"), ("q", "lantern")]));
+        check(&two, &[], &[("q", " Lantern")], Ok(&[("q", "lantern")]));
+        check(&two, &[], &[("q", "hose")], Err(Code::Usage));
+        check(&[], &["q"], &[], Err(Code::Usage));
+        // The last edit counts, and an earlier one can be named.
+        let twice = [("Search", "lan"), ("Search", "lantern"), ("Search", "hose")];
+        check(&twice, &["q"], &[], Ok(&[("q", "hose")]));
+        check(&twice, &["q"], &[("q", "lantern")], Ok(&[("q", "lantern")]));
+        check(&[("Search", "[REDACTED:search]")], &["q"], &[], Err(Code::SecretInTask));
+    }
+
+    #[test]
+    fn an_unclear_recording_says_what_was_typed() {
+        let recording = recording(&[("Search products", "lantern"), ("Colour", "green")]);
+        let err = assign(&recording, "Find {q}", &["q".to_owned()], &BTreeMap::new()).unwrap_err();
+        for it in ["{q}", "\"lantern\" in search products", "\"green\" in colour"] {
+            assert!(err.message().contains(it), "{err}");
+        }
+        assert!(err.hint_text().unwrap().contains("--resume and -p q="));
+    }
+
+    #[test]
+    fn steps_have_holes_where_parameters_were_typed() {
+        let mut it = recording(&[("Search", "lan tern")]);
+        let more = [
+            action("press", None, None, Some("Enter")),
+            // Beside everything, and nothing came of it.
+            action("click", None, Some("some text"), None),
+            action("click", Some("option"), Some("lan tern jack"), None),
+            action("navigate", None, None, Some("http://a.test/?q=lan%20tern")),
+        ];
+        it.actions.extend(more.map(|it| serde_json::from_value(it).unwrap()));
+        it.typed = BTreeMap::from([("q".to_owned(), "lan tern".to_owned())]);
+        let fill = Fill { role: "textbox".into(), name: "Search".into(), value: "{q}".into() };
+        let option = Element { role: "option".into(), name: "{q} jack".into() };
+        assert_eq!(
+            steps(&it).unwrap(),
+            [
+                Step::Fill(fill),
+                Step::Press("Enter".into()),
+                Step::Click(option),
+                Step::Navigate("http://a.test/?q={q}".into())
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_done_again_says_why() {
+        for (bad, why) in [
+            (
+                action("fill", Some("textbox"), Some("Word"), Some("[REDACTED:password]")),
+                "not kept",
+            ),
+            (action("fill", None, Some("Word"), Some("x")), "alone does not tell"),
+            (action("fill", None, None, Some("x")), "neither role nor name"),
+            (action("press", None, None, Some("F13")), "F13"),
+        ] {
+            let mut it = recording(&[]);
+            it.actions.push(serde_json::from_value(bad).unwrap());
+            let err = steps(&it).unwrap_err();
+            assert_eq!(err.code(), Code::StepFailed);
+            assert!(err.message().contains(why), "{err}");
+        }
+    }
 }
