@@ -25,11 +25,13 @@
   const TYPED = ['text', 'search', 'email', 'tel', 'url', 'number', 'password', ''];
   const PICKED = ['date', 'time', 'month', 'week', 'datetime-local', 'range', 'color'];
 
+  // A form may have fields that are called as these are.
+  const is = (it, selector) => Element.prototype.matches.call(it, selector);
   const inner = event => {
     const it = event.composedPath()[0];
     return it instanceof Element ? it : it?.parentElement ?? document.documentElement;
   };
-  const actor = event => event.composedPath().find(it => it instanceof Element && it.matches(ACTIVE)) ?? inner(event);
+  const actor = event => event.composedPath().find(it => it instanceof Element && is(it, ACTIVE)) ?? inner(event);
   const typedInto = it =>
     it instanceof HTMLTextAreaElement || it.isContentEditable ||
     (it instanceof HTMLInputElement && TYPED.includes(it.type));
@@ -67,9 +69,13 @@
 
   on('focusin', event => {
     const it = field(inner(event));
-    if (it.matches(ACTIVE) || typedInto(it)) look(it);
+    if ((is(it, ACTIVE) || typedInto(it)) && !numbers.has(it)) look(it);
   });
-  on('pointerdown', event => { look(actor(event)); });
+  // What is clicked may have been called otherwise before; a field stays the same, so that an edit stays one.
+  on('pointerdown', event => {
+    const it = actor(event);
+    if (!numbers.has(it) || !typedInto(it)) look(it);
+  });
 
   const arm = event => { armed = field(inner(event)); armedAt = performance.now(); };
   for (const kind of ['paste', 'cut', 'drop', 'compositionstart', 'compositionupdate', 'compositionend']) on(kind, arm);
@@ -79,12 +85,12 @@
     arm(event);
     const it = armed;
     keyed = it;
-    if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+    if (event.isComposing || event.repeat || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
     if (!KEYS.includes(event.key) || it instanceof HTMLSelectElement) return;
     const press = () => tell({ k: 'press', el: number(it), v: event.key });
     if (event.key === 'Enter') {
       // These are clicked by it.
-      if (it.matches('a[href],button,summary,option,input[type=submit],input[type=button],input[type=reset],input[type=image]')) return;
+      if (is(it, 'a[href],button,summary,option,input[type=submit],input[type=button],input[type=reset],input[type=image]')) return;
       // Here it is a line break, unless the page makes something else of it.
       if (it instanceof HTMLTextAreaElement || it.isContentEditable) {
         setTimeout(() => { if (event.defaultPrevented) press(); });
@@ -115,7 +121,7 @@
     // Its control is clicked next.
     if (it instanceof HTMLLabelElement && it.control) return;
     if (typedInto(field(it)) || it instanceof HTMLSelectElement || it instanceof HTMLOptionElement) return;
-    const toggles = it.matches('input[type=checkbox],input[type=radio]');
+    const toggles = is(it, 'input[type=checkbox],input[type=radio]');
     // By a key; of a button that a form was sent with by Enter in another field, the key was told.
     if (event.detail === 0 && !toggles && it !== keyed) return;
     tell({ k: 'click', el: number(it), v: label(it) });

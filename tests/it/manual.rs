@@ -341,6 +341,7 @@ setInterval(() => {
   get('b').click();
   // The one way of a page to make an event that counts as a person's.
   const active = document.activeElement;
+  if (active === document.body) return;
   get('trap').focus();
   document.execCommand('insertText', false, 'evil');
   active.focus();
