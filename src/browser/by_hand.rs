@@ -109,8 +109,11 @@ async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Cal
     let params = json!({ "objectId": object });
     shared.cdp.post(Some(session), "Runtime.releaseObject", params);
     let name: String = name.chars().take(200).collect();
+    if name.is_empty() && !lookup::is_interactive(&role) {
+        return Some(Called::Unknown);
+    }
     if matches!(&*role, "" | "none" | "generic" | "RootWebArea") {
-        return Some(if name.is_empty() { Called::Unknown } else { Called::Unsure { name } });
+        return Some(Called::Unsure { name });
     }
     let frames = shared.frames().await.ok()?;
     let found = lookup::find(shared, &frames, &role, &name).await;
@@ -290,7 +293,9 @@ impl Context {
             if shared.cdp.is_closed() {
                 return Err(shared.cdp.gone());
             }
-            lines.iter().for_each(|it| told(it));
+            for it in &lines {
+                told(it);
+            }
             if let Some(url) = popup {
                 told(&format!("a popup to {url} was closed: open it in the window itself"));
             }

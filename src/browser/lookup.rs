@@ -64,6 +64,11 @@ impl AxNode {
     }
 }
 
+/// Whether people act on elements of that role, named or not.
+pub fn is_interactive(role: &str) -> bool {
+    INTERACTIVE.contains(&role)
+}
+
 /// What the browser calls an element: role, name, and its number in the session.
 pub async fn describe(
     shared: &Shared,

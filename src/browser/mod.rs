@@ -64,7 +64,8 @@ fn why_not(err: Error) -> Error {
         return err;
     }
     Error::new(Code::DisplayMissing, "the display does not let the browser open a window")
-        .hint(format!("{DISPLAY}; the browser's last words: {}", err.message()))
+        .hint(DISPLAY)
+        .source(err)
 }
 
 const DISPLAY: &str = "a browser started by root runs as the user `commis`, else `nobody`, whom the display must let in: run \

@@ -6,6 +6,7 @@
   const top = window === window.top;
   const elements = new Map();
   const numbers = new WeakMap();
+  const looked = new WeakMap();
   const secrets = new WeakSet();
   let last = 0;
   // What was typed into, and when: an `input` without a key, a paste or a drop before it is the page's doing.
@@ -56,6 +57,7 @@
     if (elements.size > 500) elements.delete(elements.keys().next().value);
     elements.set(last, new WeakRef(it));
     numbers.set(it, last);
+    looked.set(it, performance.now());
     if (typedInto(it)) secret(it);
     tell({ k: 'look', el: last, field: cut(it.getAttribute('name') || it.id || '', 60) });
     return last;
@@ -71,11 +73,17 @@
     const it = field(inner(event));
     if ((is(it, ACTIVE) || typedInto(it)) && !numbers.has(it)) look(it);
   });
-  // What is clicked may have been called otherwise before; a field stays the same, so that an edit stays one.
-  on('pointerdown', event => {
+  // What is clicked may be gone right after it, so it is looked at as the pointer comes; and it may have been called otherwise
+  // before. A field stays the same, so that an edit stays one.
+  const point = it => {
+    const known = numbers.has(it) && (typedInto(it) || performance.now() - looked.get(it) < 2000);
+    if (!known) look(it);
+  };
+  on('pointerover', event => {
     const it = actor(event);
-    if (!numbers.has(it) || !typedInto(it)) look(it);
+    if (is(it, ACTIVE)) point(it);
   });
+  on('pointerdown', event => { point(actor(event)); });
 
   const arm = event => { armed = field(inner(event)); armedAt = performance.now(); };
   for (const kind of ['paste', 'cut', 'drop', 'compositionstart', 'compositionupdate', 'compositionend']) on(kind, arm);
@@ -125,6 +133,7 @@
     // By a key; of a button that a form was sent with by Enter in another field, the key was told.
     if (event.detail === 0 && !toggles && it !== keyed) return;
     tell({ k: 'click', el: number(it), v: label(it) });
+    looked.set(it, -Infinity);
   });
 
   const leave = () => tell({

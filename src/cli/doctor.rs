@@ -8,7 +8,7 @@ use super::{Global, wire};
 use crate::{
     browser::{Browser, find_chromium, find_visible_chromium},
     egress::EgressPolicy,
-    error::Result,
+    error::{Error, Result},
     files,
     model::{Client, Model as _},
     settings::{BrowserSettings, Display, ModelSettings},
@@ -69,7 +69,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             checks.extend(launch(&exe, policy, &place.settings.browser).await);
         }
     }
-    checks.push(by_hand(&place.settings.browser));
+    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    checks.push(by_hand(policy, &place.settings.browser).await);
     let ok = checks.iter().all(|it| it.ok);
     if args.json {
         wire::out(&checks);
@@ -107,12 +108,22 @@ fn model(settings: &ModelSettings) -> Check {
     }
 }
 
-/// Whether a window can be opened; on a machine without a desktop nothing is missing.
-fn by_hand(settings: &BrowserSettings) -> Check {
-    let able = Display::find().and_then(|_| find_visible_chromium(settings.path.as_deref()));
-    let (found, hint) = match able {
+/// Whether a window could be opened; none is. On a machine without a desktop nothing is missing.
+async fn by_hand(policy: Arc<EgressPolicy>, settings: &BrowserSettings) -> Check {
+    let launched = async {
+        let display = Display::find()?;
+        let exe = find_visible_chromium(settings.path.as_deref())?;
+        let browser = Browser::launch_visible(&exe, policy, settings, &display).await?;
+        // It was only looked at.
+        let _ = browser.close().await;
+        Ok(exe)
+    };
+    let (found, hint) = match launched.await {
         Ok(exe) => (format!("possible, with {}", exe.display()), None),
-        Err(err) => (format!("not here: {err}"), err.hint_text().map(str::to_owned)),
+        Err(err) => {
+            let err: Error = err;
+            (format!("not here: {err}"), err.hint_text().map(str::to_owned))
+        }
     };
     Check { what: "recording by hand", ok: true, found, hint }
 }
