@@ -41,6 +41,7 @@ pub use self::{
     flags::check as check_arguments,
     keys::is_named as named_key,
     launch::{find_chromium, find_visible_chromium},
+    lookup::is_interactive,
     plan::{Element, Fill, Plan, Step, Wait},
 };
 use self::{cdp::Cdp, launch::Process};

@@ -20,7 +20,9 @@ use crate::{
         recording::{Action, ActionKind, SessionRecording},
         store::{Found, Stamp, json_sha256},
     },
-    browser::{Browser, Element, Fill, Step, Typed, find_visible_chromium, named_key},
+    browser::{
+        Browser, Element, Fill, Step, Typed, find_visible_chromium, is_interactive, named_key,
+    },
     error::{Code, Error, Result},
     redact::{Redacted, redact},
     settings::Display,
@@ -245,9 +247,10 @@ pub fn steps(recording: &SessionRecording) -> Result<Vec<Step>> {
     let mut out = Vec::new();
     for (i, it) in recording.actions.iter().enumerate().skip(1) {
         match step(it, &recording.typed) {
-            Ok(step) => out.push(step),
             // A click beside everything.
+            Ok(Step::Click(it)) if !is_interactive(&it.role) && !has_effect(recording, i) => {}
             Err(_) if it.kind == ActionKind::Click && !has_effect(recording, i) => {}
+            Ok(step) => out.push(step),
             Err(why) => {
                 let message = format!("step {i} was done by hand and cannot be repeated: {why}");
                 return Err(Error::new(Code::StepFailed, message).hint(
@@ -259,7 +262,7 @@ pub fn steps(recording: &SessionRecording) -> Result<Vec<Step>> {
     Ok(out)
 }
 
-/// Some request followed it, or something was done with what it showed.
+/// Some request followed it.
 fn has_effect(recording: &SessionRecording, action: usize) -> bool {
     recording.exchanges.iter().any(|it| it.after_action == Some(action as u32))
 }
@@ -401,6 +404,7 @@ mod tests {
             action("press", None, None, Some("Enter")),
             // Beside everything, and nothing came of it.
             action("click", None, Some("some text"), None),
+            action("click", Some("heading"), Some("Offers"), None),
             action("click", Some("option"), Some("lan tern jack"), None),
             action("navigate", None, None, Some("http://a.test/?q=lan%20tern")),
         ];
