@@ -114,6 +114,8 @@ codes! {
     NeedsSecondExampleForVerify = "NEEDS_SECOND_EXAMPLE_FOR_VERIFY", Task, false;
     BrowserMissing = "BROWSER_MISSING", Environment, false;
     BrowserFailed = "BROWSER_FAILED", Environment, true;
+    /// There is no desktop to open a window on, or it lets nobody in.
+    DisplayMissing = "DISPLAY_MISSING", Environment, false;
     /// The page did not do what a scripted step expects.
     StepFailed = "STEP_FAILED", Task, true;
     DownloadBlocked = "DOWNLOAD_BLOCKED", Task, false;

@@ -301,6 +301,7 @@ pub fn redaction(data: &[u8]) {
             body: RawBody::Captured(body.clone().into_bytes()),
         }],
         blocked: Vec::new(),
+        secrets: Vec::new(),
         duration_ms: 0,
         producer: "fuzzing".to_owned(),
     };

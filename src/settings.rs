@@ -437,6 +437,30 @@ impl Home {
     }
 }
 
+/// The desktop that a window can be opened on, as the environment names it. Nothing else of the environment goes to a browser.
+#[derive(Clone, Debug)]
+pub struct Display(Vec<(&'static str, PathBuf)>);
+
+impl Display {
+    /// Fails with [`Code::DisplayMissing`] where there is none.
+    pub fn find() -> Result<Self> {
+        let of = |name: &'static str| Some((name, env_path(name)?));
+        let servers: Vec<_> = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().filter_map(of).collect();
+        if servers.is_empty() {
+            let message = "there is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set";
+            return Err(Error::new(Code::DisplayMissing, message).hint(
+                "run it in a desktop session, or under `xvfb-run` with a remote desktop; elsewhere, learn from a HAR with --har",
+            ));
+        }
+        let access = ["XAUTHORITY", "XDG_RUNTIME_DIR"].into_iter().filter_map(of);
+        Ok(Self(servers.into_iter().chain(access).collect()))
+    }
+
+    pub fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        self.0.iter().map(|(name, value)| (*name, value.as_path()))
+    }
+}
+
 #[expect(clippy::disallowed_methods, reason = "the only reader of the environment")]
 fn env_path(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from)

@@ -148,7 +148,7 @@ fn check(
 ) -> Result<Task> {
     let name = RecipeName::new(entry.name)?;
     let source = match (entry.url, entry.har) {
-        (Some(url), None) => Source::Live { url, steps: entry.record },
+        (Some(url), None) => Source::Live { url, steps: entry.record, by_hand: false },
         (None, Some(har)) => har_source(har)?,
         _ => return Err(invalid("give either url or har")),
     };
@@ -199,7 +199,7 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
     }
     let names = names.unwrap_or_default();
     let mut texts = vec![&task.sentence];
-    if let Source::Live { url, steps } = &task.source {
+    if let Source::Live { url, steps, .. } = &task.source {
         let parsed = Url::parse(url).map_err(|err| invalid(format!("url: {err}")))?;
         // The parser drops line breaks and tabs without a word.
         if url.chars().any(char::is_control) {
@@ -260,8 +260,8 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
     Ok(())
 }
 
-/// Names between single braces.
-fn holes(text: &str) -> Vec<String> {
+/// Names between single braces, as they stand in a task.
+pub fn holes(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some((_, after)) = rest.split_once('{') {

@@ -19,7 +19,7 @@ use tokio::{sync::watch, task::JoinSet};
 
 pub use board::Board;
 pub use events::Event;
-pub use manifest::{Manifest, check_task, load};
+pub use manifest::{Manifest, check_task, holes, load};
 pub use report::{Entry, Line, Report, Totals};
 
 use self::schedule::{Next, Schedule};

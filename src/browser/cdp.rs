@@ -283,6 +283,7 @@ impl Cdp {
 
     fn deliver(&self, event: Event) {
         let announces = &*event.method == "Target.attachedToTarget";
+        let ends = &*event.method == "Target.detachedFromTarget";
         let routing: Routing = if announces || event.session.is_none() {
             event.read().unwrap_or_default()
         } else {
@@ -293,7 +294,9 @@ impl Cdp {
             .and_then(|it| it.browser_context_id)
             .or(routing.browser_context_id)
             // A download names only the frame that began it.
-            .or(routing.frame_id);
+            .or(routing.frame_id)
+            // The end of a page names only its session.
+            .or(routing.session_id.clone().filter(|_| ends));
         let mut state = self.lock();
         let key = event.session.as_deref().or(context.as_deref());
         let Some(queue) = key.and_then(|it| state.routes.get(it)).cloned() else {
@@ -302,9 +305,7 @@ impl Cdp {
         if announces && let Some(child) = routing.session_id {
             state.routes.insert(child.into(), queue.clone());
         }
-        if &*event.method == "Target.detachedFromTarget"
-            && let Some(Routing { session_id: Some(child), .. }) = event.read()
-        {
+        if ends && let Some(Routing { session_id: Some(child), .. }) = event.read() {
             state.routes.remove(&*child);
             // Chromium does not answer what a target took with it.
             state.pending.retain(|_, it| it.session.as_deref() != Some(&*child));

@@ -25,6 +25,7 @@ use super::{
     recorder::Recorder,
     request::ContextRequest,
     steps,
+    watch::Watch,
 };
 use crate::{
     artifacts::recording::{ActionKind, BlockedRequest, Driver, TargetKind},
@@ -85,6 +86,8 @@ pub struct State {
     /// Where the last popup wanted to go.
     pub popup: Option<String>,
     pub crashed: bool,
+    /// A person is at the page.
+    pub watch: Option<Watch>,
 }
 
 /// The one page of the context.
@@ -294,8 +297,9 @@ impl Context {
             page,
             exchanges,
             blocked: shared.blocked(),
+            secrets: Vec::new(),
             duration_ms,
-            producer: self.browser.version().to_owned(),
+            producer: self.producer().to_owned(),
         })
     }
 
@@ -421,9 +425,12 @@ impl Context {
         ContextRequest::new(shared, http, self.browser.user_agent().to_owned())
     }
 
-    #[cfg(test)]
-    pub(super) fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    pub(super) fn producer(&self) -> &str {
+        self.browser.version()
     }
 
     #[cfg(test)]

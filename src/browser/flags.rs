@@ -7,9 +7,9 @@ use std::path::Path;
 
 use crate::error::{Code, Error, Result};
 
-/// Fixed flags. The default proxy is a dead port: only a context with its own proxy reaches anything.
+/// Fixed flags. The default proxy is a dead port: only a context with its own proxy reaches anything, which is also where full
+/// Chromium's own requests end.
 const FIXED: &[&str] = &[
-    "--headless",
     "--remote-debugging-pipe",
     "--site-per-process",
     // Egress: our proxy or nothing.
@@ -44,10 +44,14 @@ const FIXED: &[&str] = &[
     "--use-mock-keychain",
     "--disable-dev-shm-usage",
     "--disable-gpu",
-    "--hide-scrollbars",
     "--mute-audio",
     "--window-size=1280,900",
 ];
+
+/// Where nobody looks on.
+const HIDDEN: &[&str] = &["--headless", "--hide-scrollbars"];
+/// Without a window of the default profile, which could reach nothing.
+const SHOWN: &[&str] = &["--no-startup-window"];
 
 /// What `browser.args` may set: `=` and a value are required.
 const ALLOWED: &[&str] = &[
@@ -112,11 +116,14 @@ pub fn check(extra: &[String]) -> Result<()> {
 }
 
 /// Arguments for a profile folder, and those that settings add (see [`check`]); of one flag the last counts.
-pub fn arguments(profile: &Path, extra: &[String]) -> Vec<String> {
-    let mut all: Vec<String> = FIXED.iter().map(|it| (*it).to_owned()).collect();
+pub fn arguments(profile: &Path, extra: &[String], is_shown: bool) -> Vec<String> {
+    let more = if is_shown { SHOWN } else { HIDDEN };
+    let mut all: Vec<String> = FIXED.iter().chain(more).map(|it| (*it).to_owned()).collect();
     all.extend_from_slice(extra);
     all.push(format!("--user-data-dir={}", profile.display()));
-    all.push("about:blank".to_owned());
+    if !is_shown {
+        all.push("about:blank".to_owned());
+    }
     all
 }
 
@@ -126,7 +133,7 @@ mod tests {
 
     #[test]
     fn no_flag_opens_a_port_or_the_sandbox() {
-        let all = arguments(Path::new("/p"), &[]).join(" ");
+        let all = [false, true].map(|it| arguments(Path::new("/p"), &[], it).join(" ")).join(" ");
         for bad in [
             "no-sandbox",
             "remote-debugging-port",

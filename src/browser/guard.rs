@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
+    by_hand,
     cdp::{Event, Reply},
     context::{Page, Shared},
     recorder::{MAX_BODY, Read, Recorder, What},
@@ -130,7 +131,11 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
         }
         // Where the next document comes from no network.
-        "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => read_waiting(shared),
+        "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => {
+            read_waiting(shared);
+            by_hand::navigating(shared, event);
+        }
+        "Runtime.bindingCalled" => by_hand::called(shared, event),
         "Fetch.authRequired" => {
             // Full Chromium would wait for a person; so the page gets the 401.
             if let Some(wire::Id { request_id }) = event.read() {
@@ -174,7 +179,11 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 refuse_popup(shared, &url);
             }
         }
-        "Page.frameNavigated" => shared.lock().frames += 1,
+        "Page.frameNavigated" => {
+            shared.lock().frames += 1;
+            by_hand::navigated(shared, event);
+        }
+        "Page.navigatedWithinDocument" => by_hand::navigated(shared, event),
         // A download names only the frame that began it.
         "Page.frameAttached" => {
             shared.lock().frames += 1;
@@ -299,6 +308,9 @@ fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
         post("Network.configureDurableMessages", durable);
         post("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
         post("Inspector.enable", json!({}));
+    }
+    if document && shared.lock().watch.is_some() {
+        by_hand::set_up(shared, session);
     }
     replies.push(send("Runtime.runIfWaitingForDebugger", json!({})));
     replies

@@ -25,6 +25,11 @@ pub fn names() -> String {
     all.join(", ")
 }
 
+/// Whether [`named`] knows it.
+pub fn is_named(name: &str) -> bool {
+    NAMED.iter().any(|it| it.0 == name)
+}
+
 /// `Input.dispatchKeyEvent` parameters, down and up, for a named key.
 pub fn named(name: &str) -> Option<[Value; 2]> {
     let (name, code, text) = NAMED.iter().find(|it| it.0 == name)?;

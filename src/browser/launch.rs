@@ -28,7 +28,10 @@ use tokio::{
 };
 
 use super::{cdp::Tail, flags};
-use crate::error::{Code, Error, Result};
+use crate::{
+    error::{Code, Error, Result},
+    settings::Display,
+};
 
 /// In order of preference. The real binaries: `/usr/bin/chromium` is a shell wrapper that adds flags.
 const KNOWN: &[&str] = &[
@@ -62,6 +65,22 @@ pub fn find_chromium(settings_path: Option<&Path>) -> Result<PathBuf> {
         .ok_or_else(|| Error::new(Code::BrowserMissing, "no Chromium found").hint(HOW_TO_INSTALL))
 }
 
+/// Full Chromium, which can show a window; the settings' path when that is one.
+///
+/// Fails with [`Code::BrowserMissing`].
+pub fn find_visible_chromium(settings_path: Option<&Path>) -> Result<PathBuf> {
+    let shows =
+        |it: &Path| !it.file_name().unwrap_or_default().to_string_lossy().contains(HEADLESS);
+    let known = settings_path.into_iter().chain(KNOWN.iter().map(Path::new));
+    known.filter(|it| shows(it)).find(|it| it.is_file()).map(Path::to_owned).ok_or_else(|| {
+        let message = "no Chromium found that can show a window (the headless shell cannot)";
+        Error::new(Code::BrowserMissing, message)
+            .hint("install it with `apt-get install --no-install-recommends chromium chromium-sandbox`, or set browser.path")
+    })
+}
+
+const HEADLESS: &str = "headless";
+
 /// A running Chromium and its profile folder. Dropping it kills the one and removes the other.
 pub struct Process {
     child: Child,
@@ -92,10 +111,15 @@ impl Process {
     }
 }
 
-/// Starts Chromium, as an unprivileged user when we are root (it refuses to be sandboxed as root).
+/// Starts Chromium, as an unprivileged user when we are root (it refuses to be sandboxed as root); with a window where a display
+/// is given.
 ///
 /// Fails with [`Code::BrowserFailed`].
-pub fn spawn(exe: &Path, extra: &[String]) -> Result<(Process, Ends, Tail)> {
+pub fn spawn(
+    exe: &Path,
+    extra: &[String],
+    display: Option<&Display>,
+) -> Result<(Process, Ends, Tail)> {
     let failed = |what: &str, err: std::io::Error| {
         Error::new(Code::BrowserFailed, format!("{what} {}", exe.display())).source(err)
     };
@@ -106,7 +130,7 @@ pub fn spawn(exe: &Path, extra: &[String]) -> Result<(Process, Ends, Tail)> {
 
     let mut command = chromium(exe);
     command
-        .args(flags::arguments(&profile.path, extra))
+        .args(flags::arguments(&profile.path, extra, display.is_some()))
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("LANG", "C.UTF-8")
@@ -119,6 +143,7 @@ pub fn spawn(exe: &Path, extra: &[String]) -> Result<(Process, Ends, Tail)> {
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"] {
         command.env(name, &profile.path);
     }
+    command.envs(display.into_iter().flat_map(Display::variables));
     if let Some((uid, gid)) = user {
         command.uid(uid).gid(gid);
     }

@@ -64,6 +64,24 @@ impl AxNode {
     }
 }
 
+/// Whether people act on elements of that role, named or not.
+pub fn is_interactive(role: &str) -> bool {
+    INTERACTIVE.contains(&role)
+}
+
+/// What the browser calls an element: role, name, and its number in the session.
+pub async fn describe(
+    shared: &Shared,
+    session: &str,
+    object: &str,
+) -> Option<(String, String, i64)> {
+    let params = json!({ "objectId": object, "fetchRelatives": false });
+    let reply = shared.cdp.send(Some(session), "Accessibility.getPartialAXTree", params);
+    let nodes: AxNodes = reply.read(PATIENCE).await.ok()?;
+    let node = nodes.nodes.first()?;
+    Some((AxNode::text(node.role.as_ref()), AxNode::text(node.name.as_ref()), node.backend?))
+}
+
 /// The first frame's best match: see [`best`].
 pub async fn find(shared: &Shared, frames: &[Frame], role: &str, name: &str) -> Option<Found> {
     let wanted = name.split_whitespace().collect::<Vec<_>>().join(" ");

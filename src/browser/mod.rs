@@ -3,6 +3,7 @@
 //!
 //! Nothing of it listens on a port but the egress proxies, on loopback. Raw recordings leave this module in memory only.
 
+mod by_hand;
 mod cdp;
 mod context;
 mod cookies;
@@ -23,6 +24,7 @@ mod request;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod wire;
 
 use std::{
@@ -34,17 +36,20 @@ use std::{
 use serde::Deserialize;
 use serde_json::json;
 
-use self::{cdp::Cdp, launch::Process};
 pub use self::{
+    by_hand::Typed,
     context::Context,
     flags::check as check_arguments,
-    launch::find_chromium,
-    plan::{Plan, Step, Wait},
+    keys::is_named as named_key,
+    launch::{find_chromium, find_visible_chromium},
+    lookup::is_interactive,
+    plan::{Element, Fill, Plan, Step, Wait},
 };
+use self::{cdp::Cdp, launch::Process};
 use crate::{
     egress::EgressPolicy,
     error::{Code, Error, Result},
-    settings::BrowserSettings,
+    settings::{BrowserSettings, Display},
 };
 
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(20);
@@ -53,8 +58,20 @@ const SANDBOX: &str = "allow unprivileged user namespaces, or install the packag
 
 /// A Chromium that cannot be sandboxed ends at once, and says so in its last words.
 fn why_not(err: Error) -> Error {
-    if err.message().contains("No usable sandbox") { err.hint(SANDBOX) } else { err }
+    if err.message().contains("No usable sandbox") {
+        return err.hint(SANDBOX);
+    }
+    let no_display = ["X server", "ozone_platform", "Wayland"];
+    if !no_display.iter().any(|it| err.message().contains(it)) {
+        return err;
+    }
+    Error::new(Code::DisplayMissing, "the display does not let the browser open a window")
+        .hint(DISPLAY)
+        .source(err)
 }
+
+const DISPLAY: &str = "a browser started by root runs as the user `commis`, else `nobody`, whom the display must let in: run \
+     commis as the user whose desktop it is, or allow that one with `xhost +SI:localuser:nobody`";
 
 /// One Chromium process; clones share it, and it ends with the last of them (or with us: its pipe closes).
 #[derive(Clone)]
@@ -75,7 +92,7 @@ impl Browser {
     /// [`Self::launch_with`] the default settings.
     #[cfg(test)]
     pub async fn launch(exe: &Path, policy: Arc<EgressPolicy>) -> Result<Self> {
-        Self::start(exe, policy, &[]).await
+        Self::start(exe, policy, &[], None).await
     }
 
     /// Starts Chromium, sandboxed and without privileges; all that its contexts send is judged by `policy`.
@@ -88,17 +105,35 @@ impl Browser {
         settings: &BrowserSettings,
     ) -> Result<Self> {
         check_arguments(&settings.args)?;
-        Self::start(exe, policy, &settings.args).await
+        Self::start(exe, policy, &settings.args, None).await
     }
 
-    async fn start(exe: &Path, policy: Arc<EgressPolicy>, extra: &[String]) -> Result<Self> {
+    /// The same with windows, for a person.
+    ///
+    /// Fails with [`Code::DisplayMissing`], too, when the display lets the browser's user not in.
+    pub async fn launch_visible(
+        exe: &Path,
+        policy: Arc<EgressPolicy>,
+        settings: &BrowserSettings,
+        display: &Display,
+    ) -> Result<Self> {
+        check_arguments(&settings.args)?;
+        Self::start(exe, policy, &settings.args, Some(display)).await
+    }
+
+    async fn start(
+        exe: &Path,
+        policy: Arc<EgressPolicy>,
+        extra: &[String],
+        display: Option<&Display>,
+    ) -> Result<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Version {
             product: String,
             user_agent: String,
         }
-        let (process, (writer, reader), tail) = launch::spawn(exe, extra)?;
+        let (process, (writer, reader), tail) = launch::spawn(exe, extra, display)?;
         let pid = process.pid().unwrap_or(0);
         let cdp = Cdp::start(writer, reader, tail);
         let version = cdp.send(None, "Browser.getVersion", json!({}));

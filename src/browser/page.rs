@@ -239,9 +239,11 @@ pub async fn url(cdp: &Cdp, frame: &Frame) -> Result<String> {
     call(cdp, frame, URL, &[], PATIENCE).await
 }
 
+/// What one document shows.
 #[derive(Deserialize)]
-struct Summary {
-    url: String,
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    pub url: String,
     title: String,
     text: String,
     password: bool,
@@ -250,10 +252,18 @@ struct Summary {
 
 /// What a person sees in the end. The first frame is the page itself; `cookies` is left empty.
 pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
+    let mut read = Vec::new();
+    for frame in frames {
+        read.push(call(cdp, frame, SUMMARY, &[MAX_TEXT.into()], PATIENCE).await.ok());
+    }
+    joined(read)
+}
+
+/// The page itself first, then its frames; `None` is one that could not be read.
+pub fn joined(documents: Vec<Option<Summary>>) -> RawPage {
     let mut page = RawPage::default();
-    for (i, frame) in frames.iter().enumerate() {
-        let read = call(cdp, frame, SUMMARY, &[MAX_TEXT.into()], PATIENCE).await;
-        let Ok(Summary { url, title, text, password, metas }) = read else {
+    for (i, read) in documents.into_iter().enumerate() {
+        let Some(Summary { url, title, text, password, metas }) = read else {
             continue;
         };
         if i == 0 {

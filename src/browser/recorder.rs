@@ -107,9 +107,15 @@ impl Recorder {
             role: element.map(|it| it.0.to_owned()),
             name: element.map(|it| it.1.to_owned()),
             value: value.map(str::to_owned),
-            at_ms: millis(now - self.begun),
+            at_ms: 0,
         };
-        self.actions.push((now, action));
+        self.acted(action, now);
+    }
+
+    /// Something done at that moment, which is not before what was noted last.
+    pub fn acted(&mut self, action: Action, at: Instant) {
+        let at_ms = millis(at.saturating_duration_since(self.begun));
+        self.actions.push((at, Action { at_ms, ..action }));
     }
 
     /// Takes in an event of the Network domain, others are ignored; returns what is to be read now.
@@ -343,6 +349,11 @@ impl Recorder {
     /// Whether a finished request's URL contains `part`. Its body need not have been read.
     pub fn has_finished(&self, part: &str) -> bool {
         self.seen.iter().any(|it| it.ended_at.is_some() && it.sent.request.url.contains(part))
+    }
+
+    /// How many requests there were.
+    pub fn requests(&self) -> usize {
+        self.seen.len()
     }
 
     /// Whether nothing is being read or to be read.

@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::{Global, wire};
 use crate::{
-    browser::{Browser, find_chromium},
+    browser::{Browser, find_chromium, find_visible_chromium},
     egress::EgressPolicy,
-    error::Result,
+    error::{Error, Result},
     files,
     model::{Client, Model as _},
-    settings::{BrowserSettings, ModelSettings},
+    settings::{BrowserSettings, Display, ModelSettings},
 };
 
 /// Check this machine: what is missing, and how to get it
@@ -69,6 +69,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             checks.extend(launch(&exe, policy, &place.settings.browser).await);
         }
     }
+    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    checks.push(by_hand(policy, &place.settings.browser).await);
     let ok = checks.iter().all(|it| it.ok);
     if args.json {
         wire::out(&checks);
@@ -104,6 +106,26 @@ fn model(settings: &ModelSettings) -> Check {
         }
         Err(err) => said(false, err.to_string(), err.hint_text().map(str::to_owned)),
     }
+}
+
+/// Whether a window could be opened; none is. On a machine without a desktop nothing is missing.
+async fn by_hand(policy: Arc<EgressPolicy>, settings: &BrowserSettings) -> Check {
+    let launched = async {
+        let display = Display::find()?;
+        let exe = find_visible_chromium(settings.path.as_deref())?;
+        let browser = Browser::launch_visible(&exe, policy, settings, &display).await?;
+        // It was only looked at.
+        let _ = browser.close().await;
+        Ok(exe)
+    };
+    let (found, hint) = match launched.await {
+        Ok(exe) => (format!("possible, with {}", exe.display()), None),
+        Err(err) => {
+            let err: Error = err;
+            (format!("not here: {err}"), err.hint_text().map(str::to_owned))
+        }
+    };
+    Check { what: "recording by hand", ok: true, found, hint }
 }
 
 /// Starts it, asks its version, and looks whether a renderer is really sandboxed.

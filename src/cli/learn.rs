@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use super::{Global, candidates, progress::Progress, wire};
+use super::{Global, candidates, learn_manual, progress::Progress, wire};
 use crate::{
     artifacts::payloads::{CandidateSet, Judged, Outcome},
     batch,
@@ -13,55 +13,64 @@ use crate::{
     stages::verify::Expectation,
 };
 
-/// Learn one task from a HAR file, or from a page driven by scripted steps
+/// Learn one task from a HAR file, from a page driven by scripted steps, or from what you do in a window
 ///
 /// Give what was typed with -p, and a second example with --second: without one, a recipe stays a draft.
+/// With --manual, a {name} of the task is what you typed in the field whose name fits it, and -p is only needed where that is
+/// not clear. What is typed into password fields is not recorded.
 ///
 /// Examples:
 ///   commis recipe learn --har session.har --task "Search the shop for {query}" -p query=lantern
 ///   commis recipe learn --url http://shop.test/ --steps steps.yaml --task "Search for {query}" -p query=lantern --second query=hose
+///   commis recipe learn --manual http://shop.test/ --task "Search for {query}" --second query=hose
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
     /// Learn from this recording
-    #[arg(long, value_name = "FILE", required_unless_present = "url", conflicts_with = "url")]
-    har: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["url", "manual"], conflicts_with = "url")]
+    pub har: Option<PathBuf>,
     /// Learn live, starting on this page
     #[arg(long, requires = "steps")]
-    url: Option<String>,
+    pub url: Option<String>,
+    /// Open a window on this page, record what you do until you close it, and learn from that
+    #[arg(long, value_name = "URL", conflicts_with_all = ["har", "url", "steps"])]
+    pub manual: Option<String>,
+    /// Write what was done in the window as scripted steps, for --steps or a manifest
+    #[arg(long, value_name = "FILE", requires = "manual")]
+    pub save_steps: Option<PathBuf>,
     /// Scripted steps for --url (YAML list, as in a manifest's `record`)
     #[arg(long, value_name = "FILE", conflicts_with = "har")]
-    steps: Option<PathBuf>,
+    pub steps: Option<PathBuf>,
     /// What the session was for, with {name} where typed values go
     #[arg(long)]
-    task: String,
+    pub task: String,
     /// A value that was typed
     #[arg(short, long = "param", value_name = "NAME=VALUE")]
-    param: Vec<String>,
+    pub param: Vec<String>,
     /// A value of the second example
     #[arg(long, value_name = "NAME=VALUE")]
-    second: Vec<String>,
+    pub second: Vec<String>,
     /// Name of the recipe (default: from the task)
     #[arg(long)]
-    name: Option<String>,
+    pub name: Option<String>,
     /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
     #[arg(long, value_name = "PROVIDER/NAME")]
-    model: Option<String>,
+    pub model: Option<String>,
     /// Send nothing: the captured answer stands in, the recipe stays a draft
     #[arg(long)]
-    no_network: bool,
+    pub no_network: bool,
     /// Reuse finished stages of an earlier run
     #[arg(long, conflicts_with = "force")]
-    resume: bool,
+    pub resume: bool,
     /// Do this stage and all after it again: record, rank, analyze, validate, minimize, verify, …
     #[arg(long, value_name = "STAGE", value_parser = stage, conflicts_with = "force")]
-    resume_from: Option<Stage>,
+    pub resume_from: Option<Stage>,
     /// Learn again from the start
     #[arg(long)]
-    force: bool,
+    pub force: bool,
     /// Accept a task that seems to hold a secret
     #[arg(long)]
-    allow_task_secrets: bool,
+    pub allow_task_secrets: bool,
     /// Print the result as JSON on stdout
     #[arg(long)]
     pub json: bool,
@@ -77,11 +86,16 @@ pub fn stage(text: &str) -> std::result::Result<Stage, String> {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    if args.manual.is_some() {
+        return learn_manual::run(args, global).await;
+    }
     let first = pairs(&args.param)?;
     let second = pairs(&args.second)?;
     let source = match (&args.har, args.url) {
         (Some(path), _) => Source::har(path.clone())?,
-        (None, Some(url)) => Source::Live { url, steps: steps(args.steps.as_deref())? },
+        (None, Some(url)) => {
+            Source::Live { url, steps: steps(args.steps.as_deref())?, by_hand: false }
+        }
         (None, None) => return Err(Error::new(Code::Usage, "give --har or --url")),
     };
     let name = match args.name {
@@ -124,7 +138,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let end = tokio::select! {
         it = pipeline::learn(&tasks[0], &cx) => it,
-        _ = tokio::signal::ctrl_c() => Err(Error::new(Code::Interrupted, "interrupted").hint("the same command with --resume goes on")),
+        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("the same command with --resume goes on")),
     };
     progress.end(&tasks[0], &end);
     progress.finish();

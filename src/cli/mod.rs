@@ -18,6 +18,7 @@ mod fork;
 mod get;
 mod learn;
 mod learn_batch;
+mod learn_manual;
 mod list;
 mod logs;
 mod man;

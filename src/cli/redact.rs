@@ -69,11 +69,12 @@ fn same(a: &Path, b: &Path) -> bool {
     a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
 }
 
-/// Whole or not at all, at 0600, never through a link.
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+/// A file that the user names: whole or not at all, at 0600, never through a link. Fails with [`Code::Usage`].
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().and_then(|it| it.to_str());
-    let name = name.ok_or_else(|| Error::new(Code::Usage, "--out names no file"))?;
+    let name =
+        name.ok_or_else(|| Error::new(Code::Usage, format!("{} names no file", path.display())))?;
     // Of a folder that the user names, links on the way are the user's business.
     let folder = folder.canonicalize().map_err(|err| {
         Error::new(Code::Usage, format!("there is no folder {}", folder.display())).source(err)

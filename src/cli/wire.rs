@@ -107,6 +107,20 @@ pub fn learning(
     }))
 }
 
+/// Waits for Ctrl-C or a request to terminate.
+pub async fn interrupted() {
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut it) => _ = it.recv().await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminated => {}
+    }
+}
+
 /// `2 calls, 3100 tokens in, 40 out, cost 0.012400`
 pub fn model_use(calls: u32, tokens_in: u64, tokens_out: u64, cost_micros: Option<u64>) -> String {
     let cost = cost_micros

@@ -144,6 +144,7 @@ fn finish(
             page,
             exchanges,
             blocked: Vec::new(),
+            secrets: Vec::new(),
             duration_ms: 0,
             producer: format!("{} {}", part("name"), part("version"))
                 .trim()

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
+    by_hand,
     fresh::{Freshness, look},
     pacer::Pacer,
     publish::publish,
@@ -41,11 +42,11 @@ use crate::{
         registry::Registry,
         standing::Event,
     },
-    redact::{raw::RawRecording, redact},
+    redact::{Redacted, raw::RawRecording, redact},
     settings::Settings,
     stages::{
-        analyze, baseline, consult, minimize, offers, parameterize, rank, select, summarize,
-        validate, verify,
+        analyze, baseline, consult, may_repeat, minimize, offers, parameterize, rank, select,
+        summarize, validate, verify,
     },
     state::State,
     transport::public_http::PublicHttp,
@@ -127,6 +128,12 @@ pub struct ModelUse {
 /// Fails with what stages that observe fail with: `BROWSER_*`, `STEP_FAILED`, `HAR_INVALID`, `ARTIFACT_*`, `TASK_BUSY`,
 /// `NETWORK_DISABLED`. That a task cannot be learned is not a failure; see [`Learned::outcome`].
 pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
+    learn_from(task, cx, None).await
+}
+
+/// The same with a recording that was made by hand just now, or that was given its parameters; it is stored where none is, or
+/// another one.
+pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result<Learned> {
     if task.requires_auth {
         return Ok(needs_login(task, cx));
     }
@@ -138,12 +145,14 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
         hashes: BTreeMap::new(),
         written: BTreeMap::new(),
         recording: None,
+        taken,
         ran: Vec::new(),
         reused: Vec::new(),
         session: None,
         skipped: 0,
         choice: None,
         paid: Paid::default(),
+        notes: Vec::new(),
     };
     if cx.redo.is_some() {
         folder.forget_journal()?;
@@ -156,6 +165,11 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
     let reject = match run.stages(cx.redo, None).await {
         Err(err) if err.code() == Code::LiveValuesLost => {
             // The one case in which a finished recording is made again; not when making it changed something.
+            if task.is_by_hand() {
+                return Err(err.hint(
+                    "the session is not recorded again by itself; record it anew with --force",
+                ));
+            }
             if run.made_a_change()? {
                 return Err(err.hint("the session changed something, so it is not recorded again; learn from another one"));
             }
@@ -205,6 +219,8 @@ struct Run<'a> {
     written: BTreeMap<Kind, (String, Value)>,
     /// The recording as it was read from the store, and its payload hash: it is large, and nearly every stage reads it.
     recording: Option<(String, Arc<SessionRecording>)>,
+    /// The recording that a person made; there is no other way to get one.
+    taken: Option<Redacted>,
     ran: Vec<Stage>,
     reused: Vec<Stage>,
     session: Option<LiveSession>,
@@ -212,6 +228,8 @@ struct Run<'a> {
     /// What a person chose instead of analyze; `--force` forgets it.
     choice: Option<Chosen>,
     paid: Paid,
+    /// For a person, beside the outcome.
+    notes: Vec<String>,
 }
 
 impl Run<'_> {
@@ -233,7 +251,12 @@ impl Run<'_> {
                 _ => self.task.question(spec.stage, &self.cx.settings),
             };
             let settings = json_sha256(&question);
-            let fresh = if again(spec.stage) {
+            // What a person did is not asked for again, unless it was done again.
+            let again = match spec.stage {
+                Stage::Record if self.task.is_by_hand() => self.taken.is_some(),
+                stage => again(stage),
+            };
+            let fresh = if again {
                 Freshness::Missing
             } else {
                 look(self.folder, spec, &self.hashes, &settings)?
@@ -245,7 +268,8 @@ impl Run<'_> {
                 }
                 Freshness::Broken(err) => return Err(err),
                 Freshness::Missing | Freshness::Stale(_) => {
-                    if spec.stage == Stage::Record && redo != Some(Redo::All) {
+                    let by_hand = self.task.is_by_hand();
+                    if spec.stage == Stage::Record && redo != Some(Redo::All) && !by_hand {
                         self.may_record_again()?;
                     }
                     (self.cx.on_stage)(self.task, spec.stage);
@@ -403,7 +427,16 @@ impl Run<'_> {
         if self.task.examples.len() < 2 || !matches!(self.task.source, Source::Live { .. }) {
             return Ok(false);
         }
-        Ok(self.judged_alone()?.is_none_or(|it| it.reason.outcome() != Outcome::NonRecipeable))
+        if self.judged_alone()?.is_some_and(|it| it.reason.outcome() == Outcome::NonRecipeable) {
+            return Ok(false);
+        }
+        if self.task.is_by_hand()
+            && let Err(why) = may_repeat(&*self.recording()?)
+        {
+            self.notes.push(format!("the second example was not tried in a browser: {why}"));
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     /// What the signals would say of the first recording by itself, were they asked.
@@ -438,6 +471,12 @@ impl Run<'_> {
 
     /// Records one example: drives the browser or reads the file; what comes back is redacted before it goes anywhere.
     async fn record(&mut self, example: usize) -> Result<SessionRecording> {
+        if example == 0
+            && let Some(it) = self.taken.take()
+        {
+            self.session = Some(LiveSession { context: None, values: it.live });
+            return Ok(it.recording);
+        }
         let values = self.task.example(example);
         let sentence = self.task.filled(&values);
         let mut source = None;
@@ -449,7 +488,17 @@ impl Run<'_> {
                 source = Some((path, imported.unchanged()));
                 (imported.recording, None)
             }
-            Source::Live { url, steps } => {
+            Source::Live { by_hand: true, .. } if example == 0 => {
+                return Err(Error::new(
+                    Code::Usage,
+                    "there is no recording by hand for what is asked; it is not made unasked",
+                )
+                .hint("`commis recipe learn --manual URL … --force` opens a window to record it"));
+            }
+            Source::Live { url, steps, by_hand } => {
+                let found =
+                    if *by_hand { by_hand::steps(&*self.recording()?)? } else { Vec::new() };
+                let steps = if *by_hand { &found } else { steps };
                 if self.cx.settings.egress.no_network {
                     return Err(Error::new(
                         Code::NetworkDisabled,
@@ -605,7 +654,7 @@ impl Run<'_> {
             name: self.task.name.to_string(),
             outcome: Outcome::NonRecipeable,
             reason: None,
-            detail: None,
+            detail: (!self.notes.is_empty()).then(|| self.notes.join("; ")),
             recipe: None,
             artifacts: self.cx.store.root().join(self.task.id.as_str()),
             ran: std::mem::take(&mut self.ran),
@@ -619,7 +668,10 @@ impl Run<'_> {
         if let Some(reject) = reject {
             out.outcome = reject.reason.outcome();
             out.reason = Some(reject.reason.as_str().to_owned());
-            out.detail = Some(reject.detail);
+            out.detail = Some(reject.detail)
+                .into_iter()
+                .chain(out.detail)
+                .reduce(|a, b| format!("{a}; {b}"));
             demote(&name, self.task, self.cx, &recording)?;
             return Ok(out);
         }

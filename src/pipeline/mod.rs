@@ -1,5 +1,6 @@
 //! The stage table, freshness, and the driver that learns one task.
 
+pub mod by_hand;
 mod choose;
 pub mod finished;
 pub mod fresh;
@@ -19,7 +20,7 @@ mod world;
 
 pub use choose::{Wish, choose};
 pub use health::{Noted, note};
-pub use learn::{Cx, Learned, OnStage, Redo, learn, run_key};
+pub use learn::{Cx, Learned, OnStage, Redo, learn, learn_from, run_key};
 pub use pacer::Pacer;
 pub use rebuild::{rebuild, status_of};
 pub use reverify::{Reverified, reverify};

@@ -99,6 +99,7 @@ fn named(stage: Stage, path: &str) -> String {
 fn entry(example: usize, path: &str) -> String {
     const PLACES: &[(&str, &str)] = &[
         ("source.url", "url"),
+        ("source.by_hand", "url (by hand)"),
         ("source.steps", "record"),
         ("source.har", "har (SHA-256)"),
         ("allow", "redact.allow"),

@@ -58,16 +58,24 @@ struct Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Recorded {
-    Live { url: String, steps: Vec<Step> },
-    Har { path: PathBuf, sha256: String },
+    Live {
+        url: String,
+        steps: Vec<Step>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_hand: bool,
+    },
+    Har {
+        path: PathBuf,
+        sha256: String,
+    },
 }
 
 impl StoredTask {
     /// Redacted as it must be.
     pub fn new(task: &Task, choice: Option<Chosen>) -> Result<Self> {
         let source = match &task.source {
-            Source::Live { url, steps } => {
-                Recorded::Live { url: url.clone(), steps: steps.clone() }
+            Source::Live { url, steps, by_hand } => {
+                Recorded::Live { url: url.clone(), steps: steps.clone(), by_hand: *by_hand }
             }
             Source::Har { path, sha256 } => Recorded::Har {
                 // The next command may be run in another folder.
@@ -142,6 +150,12 @@ impl StoredTask {
         url::Url::parse(url).ok()?.host_str().map(str::to_owned)
     }
 
+    /// Whether it is recorded by hand, and on the page of that task.
+    pub fn same_page(&self, task: &Task) -> bool {
+        let Source::Live { url: asked, by_hand: true, .. } = &task.source else { return false };
+        matches!(&self.entry.source, Recorded::Live { url, by_hand: true, .. } if *url == crate::redact::written(asked))
+    }
+
     /// Whether a recipe with this task sentence was made from it.
     pub fn is_about(&self, sentence: &str) -> bool {
         self.entry.task == sentence
@@ -155,7 +169,7 @@ impl StoredTask {
             name: entry.name,
             sentence: entry.task,
             source: match entry.source {
-                Recorded::Live { url, steps } => Source::Live { url, steps },
+                Recorded::Live { url, steps, by_hand } => Source::Live { url, steps, by_hand },
                 Recorded::Har { path, sha256 } => Source::Har { path, sha256 },
             },
             examples: entry.examples,
@@ -185,6 +199,7 @@ mod tests {
             source: Source::Live {
                 url: "http://shop.test/".to_owned(),
                 steps: vec![Step::Press("Enter".to_owned())],
+                by_hand: false,
             },
             examples: vec![BTreeMap::from([("q".to_owned(), "lantern".to_owned())])],
             expect: Expectation { min_items: Some(1), required_paths: vec!["a".to_owned()] },

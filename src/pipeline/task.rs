@@ -38,12 +38,11 @@ pub enum Source {
     Live {
         url: String,
         steps: Vec<Step>,
+        /// A person does it in a window, once; what is repeated are the steps that are found in that recording.
+        by_hand: bool,
     },
     /// Read again when it is imported: a batch of large files is not held in memory.
-    Har {
-        path: PathBuf,
-        sha256: String,
-    },
+    Har { path: PathBuf, sha256: String },
 }
 
 impl Source {
@@ -96,6 +95,10 @@ impl Task {
         self.examples.get(i).cloned().unwrap_or_default()
     }
 
+    pub fn is_by_hand(&self) -> bool {
+        matches!(self.source, Source::Live { by_hand: true, .. })
+    }
+
     /// The host that a live recording opens first.
     pub fn host(&self) -> Option<String> {
         let Source::Live { url, .. } = &self.source else { return None };
@@ -112,7 +115,8 @@ impl Task {
     pub fn question(&self, stage: Stage, settings: &Settings) -> Value {
         let recorded = |example: usize| {
             let source = match &self.source {
-                Source::Live { url, steps } => json!({"url": url, "steps": steps}),
+                Source::Live { url, by_hand: true, .. } => json!({"by_hand": url}),
+                Source::Live { url, steps, .. } => json!({"url": url, "steps": steps}),
                 Source::Har { sha256, .. } => json!({"har": sha256}),
             };
             json!({
@@ -170,7 +174,7 @@ fn consulted(settings: &Settings) -> Value {
 }
 
 /// Replaces `{name}` by its value; an unknown name stays as it is.
-fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
+pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
     values
         .iter()
         .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))

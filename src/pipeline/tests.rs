@@ -140,7 +140,11 @@ fn task() -> Task {
         id: TaskId::of("", &name),
         name,
         sentence: "Search for {query}".to_owned(),
-        source: Source::Live { url: "http://shop.test/".to_owned(), steps: Vec::new() },
+        source: Source::Live {
+            url: "http://shop.test/".to_owned(),
+            steps: Vec::new(),
+            by_hand: false,
+        },
         examples: vec![example("lantern"), example("teapot")],
         expect: Expectation::default(),
         category: None,

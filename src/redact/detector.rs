@@ -10,6 +10,8 @@ use super::{bytes::Bytes, formats, keys::KeyClass};
 /// Why a value was taken for a secret; the order is the order of trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
+    /// Typed into a password field.
+    Password,
     Header,
     Cookie,
     Key,

@@ -322,7 +322,9 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
         }
     }
     found.0.map(|why| match why {
-        Why::Header | Why::Cookie | Why::Key => "a value after a name such as password or token",
+        Why::Password | Why::Header | Why::Cookie | Why::Key => {
+            "a value after a name such as password or token"
+        }
         Why::Format => "the format of a known kind of key",
         Why::Container => "a secret inside an encoded value",
         Why::Entropy => "a long random value",
@@ -367,6 +369,9 @@ fn learn(
         })
         .collect();
     let judged = notes.iter_mut().map(|it| std::mem::take(&mut it.suspects)).collect();
+    for it in &raw.secrets {
+        vault.learn("password", it, Why::Password);
+    }
     let mut learner = Learner(vault);
     for it in notes {
         it.tell(&mut learner);

@@ -5,6 +5,7 @@
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use url::Url;
+use zeroize::Zeroizing;
 
 use super::Noted;
 use crate::artifacts::recording::{
@@ -23,6 +24,8 @@ pub struct RawRecording {
     pub page: RawPage,
     pub exchanges: Vec<RawExchange>,
     pub blocked: Vec<BlockedRequest>,
+    /// What was typed into password fields, of four bytes and more: it stays nowhere, whatever it looks like.
+    pub secrets: Vec<Zeroizing<String>>,
     pub duration_ms: u64,
     pub producer: String,
 }

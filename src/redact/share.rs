@@ -297,6 +297,7 @@ impl Sink for Counting<'_> {
     fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
         let placeholder = self.writer.secret(name, value, why)?;
         let reason = match why {
+            Why::Password => "password",
             Why::Header => "header",
             Why::Cookie => "cookie",
             Why::Key => "key",

@@ -52,6 +52,7 @@ pub(crate) fn recording(exchanges: Vec<RawExchange>) -> RawRecording {
         page: RawPage { url: "https://shop.example/".to_owned(), ..RawPage::default() },
         exchanges,
         blocked: Vec::new(),
+        secrets: Vec::new(),
         duration_ms: 0,
         producer: "test".to_owned(),
     }
@@ -512,4 +513,29 @@ pub(crate) fn forms(secret: &str) -> Vec<String> {
 
 fn each(secret: &str, write: impl Fn(u8) -> String) -> String {
     secret.bytes().map(write).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn what_was_typed_as_a_password_stays_nowhere_whatever_it_looks_like() {
+    for word in ["sunshine", "1234", "lamp oil", "open"] {
+        let answer =
+            json!({"echo": format!("you said {word}."), "list": [word, "lamp"]}).to_string();
+        let mut api = exchange(
+            "POST",
+            &format!("https://shop.example/in?note={}", encode::percent(word)),
+            ResourceType::Fetch,
+            "application/json",
+            &answer,
+        );
+        api.request_body = Some(json!({"note": word}).to_string().into_bytes());
+        let mut raw = recording(vec![api]);
+        raw.page.visible_text = format!("Welcome, {word}!");
+        raw.task = format!("Find lamps with {word}");
+        raw.typed = BTreeMap::from([("q".to_owned(), word.to_owned())]);
+        raw.secrets = vec![Zeroizing::new(word.to_owned())];
+        let stored = redact(raw, &RedactSettings::default()).recording;
+        let text = serde_json::to_string(&stored).unwrap();
+        assert!(!text.contains(word) && text.contains("[REDACTED:password]"), "{text}");
+        assert!(text.contains("lamp"));
+    }
 }

@@ -139,7 +139,9 @@ impl Vault {
         let certain = !matches!(known.why, Why::Entropy);
         if (certain || self.propagated < MAX_PROPAGATED)
             && (propagates(&known.value, known.why) || (self.thorough && lasting(known)))
-            && (self.harmless.is_empty() || !self.harmless.contains(&known.value.to_lowercase()))
+            && (known.why == Why::Password
+                || self.harmless.is_empty()
+                || !self.harmless.contains(&known.value.to_lowercase()))
         {
             self.propagated += usize::from(!certain);
             self.matcher.add(at, &known.value);
@@ -271,6 +273,9 @@ fn labels(b: u8) -> bool {
 
 /// Short values and plain words occur everywhere by chance.
 fn propagates(value: &str, why: Why) -> bool {
+    if why == Why::Password {
+        return true;
+    }
     if value.len() < 6 {
         return false;
     }

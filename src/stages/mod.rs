@@ -17,6 +17,7 @@ pub mod parameterize;
 pub mod rank;
 mod read_back;
 mod reads;
+mod repeat;
 mod request;
 pub mod select;
 mod signals;
@@ -28,6 +29,7 @@ mod weave;
 
 pub use judge::{Call, Replayer, data_difference_bp};
 pub use reads::reads;
+pub use repeat::may_repeat;
 pub use request::template as replay_template;
 pub use signals::WEIGHTS;
 

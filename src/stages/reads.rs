@@ -112,6 +112,15 @@ const QUESTION_KEYS: &[&str] = &["query", "search", "term", "keyword", "filter",
 /// - Evidence of reading: a reading word with a question in the body or a list in the answer; or both of these; or a task
 ///   that begins by asking to see something, answered with data, when nothing typed went where a text to be kept would stand.
 pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), String> {
+    judge(exchange, recording, asks_to_see(&recording.task))
+}
+
+/// The same where what the task says is no evidence: the request may have been made beside it.
+pub fn reads_by_itself(exchange: &Exchange, recording: &SessionRecording) -> Result<(), String> {
+    judge(exchange, recording, false)
+}
+
+fn judge(exchange: &Exchange, recording: &SessionRecording, asked: bool) -> Result<(), String> {
     let path = Url::parse(&exchange.url).map_or_else(|_| String::new(), |it| it.path().to_owned());
     let line = format!("{} {path}", exchange.method);
     let pressed = exchange
@@ -168,7 +177,7 @@ pub fn reads(exchange: &Exchange, recording: &SessionRecording) -> Result<(), St
     if (reading && (asks || lists)) || (asks && lists) {
         return Ok(());
     }
-    if told && asks_to_see(&recording.task) && !keeps_text(exchange) {
+    if told && asked && !keeps_text(exchange) {
         return Ok(());
     }
     Err(format!("{line} shows no evidence that it only reads"))

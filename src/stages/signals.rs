@@ -522,7 +522,7 @@ fn tracker_category(host: &str) -> Option<&'static str> {
     }
 }
 
-fn is_telemetry(host: &str) -> bool {
+pub fn is_telemetry(host: &str) -> bool {
     let listed = tracker_category(host).is_some();
     let first = host.split('.').next().unwrap_or("");
     listed

@@ -224,6 +224,7 @@ fn session(typed: &[(&str, &str)], page: &str, entries: Vec<Entry>) -> SessionRe
         },
         exchanges: entries.into_iter().map(|it| it.raw(last)).collect(),
         blocked: Vec::new(),
+        secrets: Vec::new(),
         duration_ms: 1,
         producer: "test".to_owned(),
     };

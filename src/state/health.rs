@@ -96,6 +96,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::TaskBusy
         | Code::LiveValuesLost
         | Code::BrowserMissing
+        | Code::DisplayMissing
         | Code::BrowserFailed
         | Code::ModelFailed
         | Code::Internal => Blame::Machine,

@@ -21,6 +21,7 @@ mod hostile;
 mod keys;
 mod learn;
 mod library;
+mod manual;
 mod model;
 mod polite;
 mod quickstart;

@@ -107,7 +107,7 @@ async fn no_page_is_opened_without_a_sandbox() {
         return;
     };
     let bare = ["--no-sandbox".to_owned()];
-    let browser = Browser::start(&exe, policy(&site), &bare).await.unwrap();
+    let browser = Browser::start(&exe, policy(&site), &bare, None).await.unwrap();
     let err = browser.context().await.map(drop).unwrap_err();
     assert_eq!(err.code(), Code::BrowserFailed);
     assert!(err.message().contains("not sandboxed"), "{err}");

@@ -255,7 +255,7 @@ pub fn chromiums() -> Vec<PathBuf> {
 async fn daring(exe: &Path, settings: &EgressSettings) -> Browser {
     let policy = Arc::new(EgressPolicy::new(settings).unwrap());
     let safe = "--unsafely-treat-insecure-origin-as-secure=http://shop.test".to_owned();
-    Browser::start(exe, policy, &[safe]).await.unwrap()
+    Browser::start(exe, policy, &[safe], None).await.unwrap()
 }
 
 /// Opens the page, tries everything, and waits until nothing new comes to light.

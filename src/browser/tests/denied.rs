@@ -15,7 +15,7 @@ fn page(html: &str) -> String {
 /// A browser in which `http://shop.test` passes for safe where the build heeds that.
 async fn daring(exe: &Path, site: &Site) -> Browser {
     let safe = "--unsafely-treat-insecure-origin-as-secure=http://shop.test".to_owned();
-    Browser::start(exe, policy(site), &[safe]).await.unwrap()
+    Browser::start(exe, policy(site), &[safe], None).await.unwrap()
 }
 
 /// Waits until something is named that way: the browser tells of it a moment later.

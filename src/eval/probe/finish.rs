@@ -115,6 +115,7 @@ impl Prober<'_, '_> {
             page: RawPage::default(),
             exchanges: used.iter().filter_map(|at| raw_exchange(&self.seen[*at])).collect(),
             blocked: Vec::new(),
+            secrets: Vec::new(),
             duration_ms: 0,
             producer: String::new(),
         };

@@ -1,0 +1,154 @@
+//! `commis recipe learn --manual`: from what a person does in a window.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{
+    Global,
+    learn::{Args, conclude, pairs},
+    progress::Progress,
+    redact::write,
+    wire,
+};
+use crate::{
+    artifacts::recording::SessionRecording,
+    batch,
+    error::{Code, Error, Result},
+    ids::{RecipeName, TaskId},
+    pipeline::{self, Cx, Learned, Redo, Source, Task, by_hand, learn_from},
+    redact::{LiveValues, Redacted},
+    stages::verify::Expectation,
+};
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let given = pairs(&args.param)?;
+    let second = pairs(&args.second)?;
+    let name =
+        args.name.clone().map_or_else(|| Ok(RecipeName::slug(&args.task)), RecipeName::new)?;
+    let mut task = Task {
+        id: TaskId::of("", &name),
+        name,
+        sentence: args.task.clone(),
+        source: Source::Live {
+            url: args.manual.clone().unwrap_or_default(),
+            steps: Vec::new(),
+            by_hand: true,
+        },
+        examples: Vec::new(),
+        expect: Expectation::default(),
+        category: None,
+        requires_auth: false,
+        timeout: Duration::from_secs(60),
+    };
+    let names = batch::holes(&task.sentence);
+    // What can be said before anybody takes the trouble.
+    let mut first = given.clone();
+    for it in &names {
+        first.entry(it.clone()).or_insert_with(|| "typed".to_owned());
+    }
+    task.examples = examples(first, &second);
+    batch::check_task(&task, args.allow_task_secrets)?;
+    task.examples = examples(given.clone(), &BTreeMap::new());
+
+    let mut place = wire::open(global).await?;
+    place.settings.egress.no_network = args.no_network;
+    if let Some(model) = &args.model {
+        place.settings.model.choose(model)?;
+    }
+    let redo = if args.force { Some(Redo::All) } else { args.resume_from.map(Redo::From) };
+    let progress = Progress::new(1);
+    let stages = progress.clone();
+    let cx = wire::learning(
+        &place,
+        redo,
+        Duration::ZERO,
+        Box::new(move |task, stage| stages.stage(task, stage)),
+    )?;
+    let mut tasks = [task];
+    if !args.resume && redo.is_none() {
+        batch::refuse_if_begun(&tasks, &cx)?;
+    }
+    let work = async {
+        let recorded = Recorded::get(&tasks[0], &cx, args.force).await?;
+        let ready = ready(&mut tasks[0], &recorded.recording, &args, &names, &second);
+        // Whoever did it should not have to do it again, unless nothing was done.
+        let recording = match ready {
+            Err(err) if recorded.live.is_some() && !recorded.recording.typed.is_empty() => {
+                tasks[0].examples = examples(given.clone(), &BTreeMap::new());
+                by_hand::keep(&tasks[0], &cx, &recorded.recording)?;
+                return Err(err);
+            }
+            other => other?,
+        };
+        learn(&tasks[0], &cx, recorded, recording).await
+    };
+    let end = tokio::select! {
+        it = work => it,
+        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted")
+            .hint("what was recorded to the end is kept: the same command with --resume goes on, and records where nothing is")),
+    };
+    progress.end(&tasks[0], &end);
+    progress.finish();
+    cx.browser.close().await;
+    conclude(&end?, &cx, &tasks[0], args.json)
+}
+
+/// Completes the task with what was typed; the recording with its parameters.
+fn ready(
+    task: &mut Task,
+    recording: &SessionRecording,
+    args: &Args,
+    names: &[String],
+    second: &BTreeMap<String, String>,
+) -> Result<SessionRecording> {
+    let (recording, values) = by_hand::assign(recording, &args.task, names, &pairs(&args.param)?)?;
+    task.examples = examples(values, second);
+    batch::check_task(task, args.allow_task_secrets)?;
+    if let Some(path) = &args.save_steps {
+        let yaml = serde_saphyr::to_string(&by_hand::steps(&recording)?)
+            .map_err(|err| Error::new(Code::Internal, "steps cannot be written").source(err))?;
+        write(path, yaml.as_bytes())?;
+    }
+    Ok(recording)
+}
+
+fn examples(
+    first: BTreeMap<String, String>,
+    second: &BTreeMap<String, String>,
+) -> Vec<BTreeMap<String, String>> {
+    let second = Some(second.clone()).filter(|it| !it.is_empty());
+    std::iter::once(first).chain(second).collect()
+}
+
+/// A recording, made now (then with the values that only this process knows), or kept by an earlier run.
+struct Recorded {
+    recording: SessionRecording,
+    live: Option<LiveValues>,
+}
+
+impl Recorded {
+    async fn get(task: &Task, cx: &Cx, anew: bool) -> Result<Self> {
+        if !anew && let Some(recording) = by_hand::kept(task, cx)? {
+            return Ok(Self { recording, live: None });
+        }
+        let told = |line: &str| wire::say(&wire::clean(&crate::redact::message(line)));
+        let Redacted { recording, live } = by_hand::watch(task, cx, &told).await?;
+        Ok(Self { recording, live: Some(live) })
+    }
+}
+
+/// What is stored already need not be stored again.
+async fn learn(
+    task: &Task,
+    cx: &Cx,
+    was: Recorded,
+    recording: SessionRecording,
+) -> Result<Learned> {
+    let taken = match was.live {
+        None if was.recording == recording => None,
+        live => Some(Redacted { recording, live: live.unwrap_or_default() }),
+    };
+    match taken {
+        None => pipeline::learn(task, cx).await,
+        taken => learn_from(task, cx, taken).await,
+    }
+}
