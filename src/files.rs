@@ -242,6 +242,11 @@ impl Dir {
         Ok(out)
     }
 
+    /// Whether a crash left a temporary file, or one of that name.
+    pub fn has_leftovers(&self, name: &str) -> Result<bool> {
+        Ok(self.all_names()?.iter().any(|it| it == name || it.starts_with(TEMP)))
+    }
+
     /// Removes temporary files that a crash left. Only the holder of the folder's lock may call it.
     pub fn sweep(&self) -> Result<usize> {
         let stale: Vec<String> =

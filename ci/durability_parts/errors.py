@@ -1,5 +1,6 @@
 """Every call that touches the store fails, once and from then on: no panic, no torn file, no loss that nobody is told of."""
 
+import collections
 import concurrent.futures
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ ERRORS = {
     "close": ["EIO"],
 }
 # What a failing disk may be reported as: that it fails, that it kept from taking a task over, that an input cannot be read.
-CODES = "ARTIFACT_IO TASK_BUSY ARTIFACT_MISSING HAR_INVALID SETTINGS_INVALID MANIFEST_INVALID".split()
+CODES = "ARTIFACT_IO TASK_BUSY ARTIFACT_MISSING USAGE HAR_INVALID SETTINGS_INVALID MANIFEST_INVALID".split()
 
 
 class Errors(Sweep):
@@ -107,6 +108,11 @@ def main(binary, scratch, long):
     sweep.limit = 200 if long else 8
     sweep.sweep("fails while it relieves a sleeper", sweep.relieve)
     print("  " + ", ".join(f"{it} {n}" for it, n in sweep.count.items()))
-    for it in sweep.notes[:20]:
-        print("  " + it, file=sys.stderr)
+    # Of each kind the first few.
+    kinds = collections.Counter()
+    for it in sweep.notes:
+        kinds[it.split(":")[0]] += 1
+        if kinds[it.split(":")[0]] > 5:
+            continue
+        print("  " + it.strip(), file=sys.stderr)
     return [it for it, n in sweep.count.items() if n and it not in ("runs", "astray", "reported")]

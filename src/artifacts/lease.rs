@@ -22,7 +22,7 @@ use crate::{
     ids::TaskId,
 };
 
-const FILE: &str = "lease.json";
+pub const FILE: &str = "lease.json";
 /// Much larger than any lease of ours.
 const MAX_FILE: usize = 4096;
 const BEAT: Duration = Duration::from_secs(5);

@@ -26,6 +26,9 @@ use crate::{
     ids::{TaskId, hex},
 };
 
+/// Beside the artifacts while somebody works on the task.
+pub use super::lease::FILE as LEASE;
+
 /// No artifact is larger. A recording of 20,000 requests takes about 80 MiB, most others are far below.
 const MAX_FILE: usize = 128 * 1024 * 1024;
 

@@ -154,13 +154,6 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.global.color.choose();
     let json = cli.command.wants_json();
-    // A run is one request, and prints what there is to say of it.
-    let is_run = matches!(&cli.command, Command::Recipe(Recipe::Run(_)));
-    if !is_run || cli.global.verbose > 0 {
-        let home = wire::home(&cli.global).ok();
-        logs::start(home.as_ref().filter(|_| !is_run), cli.global.verbose);
-    }
-    tracing::info!(command = %std::env::args().skip(1).take(2).collect::<Vec<_>>().join(" "), "begun");
     let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_)));
     match start(cli) {
         Ok(code) => {
@@ -219,12 +212,13 @@ fn start(cli: Cli) -> Result<u8> {
     let runtime = runtime.map_err(|err| {
         Error::new(crate::error::Code::Internal, "cannot start the runtime").source(err)
     })?;
-    let global = &cli.global;
     runtime.block_on(async {
         // A file that grows beyond `ulimit -f` is an error with a code, not the end. The handler stays when this is dropped; a
         // kernel without the signal has nothing to handle.
         let too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
         drop(tokio::signal::unix::signal(too_large));
+        begin_log(&cli);
+        let global = &cli.global;
         match cli.command {
             Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
             Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,
@@ -254,6 +248,16 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Man(args) => man::run(&args),
         }
     })
+}
+
+fn begin_log(cli: &Cli) {
+    // A run is one request, and prints what there is to say of it.
+    let is_run = matches!(&cli.command, Command::Recipe(Recipe::Run(_)));
+    if !is_run || cli.global.verbose > 0 {
+        let home = wire::home(&cli.global).ok();
+        logs::start(home.as_ref().filter(|_| !is_run), cli.global.verbose);
+    }
+    tracing::info!(command = %std::env::args().skip(1).take(2).collect::<Vec<_>>().join(" "), "begun");
 }
 
 /// Redacted, without control characters but line breaks.

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     artifacts::{
         kinds::Kind,
-        store::{Store, json_sha256},
+        store::{LEASE, Store, json_sha256},
     },
     error::Result,
     files::Dir,
@@ -57,9 +57,13 @@ impl Questions {
 }
 
 /// Digest of size, time and inode of each file that a task leaves: its artifacts, what its folder says of the task, its
-/// recipe. `None` when it has no folder. Fails with `ARTIFACT_IO`.
+/// recipe. `None` when it has no folder, or one with something left over from a crash. Fails with `ARTIFACT_IO`.
 fn files(folder: &Path, recipe: Option<&Path>) -> Result<Option<String>> {
     let Some(dir) = Dir::open(folder, false)? else { return Ok(None) };
+    // Who opens the task for work removes them.
+    if dir.has_leftovers(LEASE)? {
+        return Ok(None);
+    }
     let mut all = Vec::new();
     for name in Kind::ALL.iter().map(|it| it.file()).chain(["task.json"]) {
         if let Some(it) = dir.stat(name)? {

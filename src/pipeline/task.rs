@@ -80,7 +80,10 @@ pub const MAX_HAR: u64 = 256 * 1024 * 1024;
 pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>> {
     use std::io::Read as _;
     let shown = path.display();
-    let trouble = |verb: &str| Error::new(Code::Usage, format!("cannot {verb} {shown}"));
+    let trouble = |verb: &str| {
+        Error::new(Code::Usage, format!("cannot {verb} {shown}"))
+            .hint("name a file that can be read")
+    };
     let file = std::fs::File::open(path).map_err(|err| trouble("open").source(err))?;
     let mut out = Vec::new();
     file.take(max + 1).read_to_end(&mut out).map_err(|err| trouble("read").source(err))?;

@@ -24,6 +24,8 @@ use crate::{
 };
 
 const FILE: &str = "state.db";
+const HINT: &str =
+    "look at the disk; what the file holds is rebuilt from the artifacts when it is removed";
 /// Suffixes of the files that SQLite keeps beside it.
 const BESIDE: &[&str] = &["", "-wal", "-shm"];
 /// How long a writer waits for another process.
@@ -154,9 +156,9 @@ impl Trouble {
     fn told(self, path: &Path) -> Error {
         match self {
             Self::Ours(it) => it,
-            Self::Sql(err) => {
-                Error::new(Code::ArtifactIo, format!("open {}", path.display())).source(err)
-            }
+            Self::Sql(err) => Error::new(Code::ArtifactIo, format!("open {}", path.display()))
+                .source(err)
+                .hint(HINT),
             Self::Newer => Error::new(
                 Code::ArtifactIo,
                 format!("{} was written by a later commis", path.display()),
@@ -166,9 +168,7 @@ impl Trouble {
 }
 
 fn trouble(err: rusqlite::Error) -> Error {
-    Error::new(Code::ArtifactIo, format!("{FILE} cannot be used"))
-        .source(err)
-        .hint("what it holds is rebuilt from the artifacts when the file is removed")
+    Error::new(Code::ArtifactIo, format!("{FILE} cannot be used")).source(err).hint(HINT)
 }
 
 fn is_damage(err: &rusqlite::Error) -> bool {
