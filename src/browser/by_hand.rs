@@ -39,6 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Looks an element up by its number in the script's world.
 const ELEMENT: &str = "function (n) { return globalThis.commisElement(n); }";
 
+const IS_THERE: &str = "function () { return this.isConnected; }";
+
 /// What was done by hand, as recorded, and what was typed where.
 pub struct ByHand {
     pub recording: RawRecording,
@@ -106,8 +108,6 @@ async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Cal
     let reply = shared.cdp.send(Some(session), "Runtime.callFunctionOn", params);
     let object = reply.read::<Got>(PATIENCE).await.ok()?.result.object_id?;
     let (role, name, backend) = lookup::describe(shared, session, &object).await?;
-    let params = json!({ "objectId": object });
-    shared.cdp.post(Some(session), "Runtime.releaseObject", params);
     let name: String = name.chars().take(200).collect();
     if name.is_empty() && !lookup::is_interactive(&role) {
         return Some(Called::Unknown);
@@ -117,8 +117,13 @@ async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Cal
     }
     let frames = shared.frames().await.ok()?;
     let found = lookup::find(shared, &frames, &role, &name).await;
-    // It may have gone meanwhile; then nobody else has its name.
-    let other = found.is_some_and(|it| it.backend != backend || it.session != *session);
+    // In a page that has gone on meanwhile, who else is called so says nothing.
+    let other = found.is_some_and(|it| it.backend != backend || it.session != *session)
+        && page::call_on_object(&shared.cdp, session, &object, IS_THERE, &[])
+            .await
+            .unwrap_or(false);
+    let params = json!({ "objectId": object });
+    shared.cdp.post(Some(session), "Runtime.releaseObject", params);
     Some(if other { Called::Unsure { name } } else { Called::Named { role, name } })
 }
 

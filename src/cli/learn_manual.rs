@@ -37,7 +37,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         expect: Expectation::default(),
         category: None,
         requires_auth: false,
-        timeout: Duration::from_secs(60),
+        timeout: Duration::from_secs(30),
     };
     let names = batch::holes(&task.sentence);
     // What can be said before anybody takes the trouble.
@@ -136,19 +136,16 @@ impl Recorded {
     }
 }
 
-/// What is stored already need not be stored again.
+/// What is stored already, as the answer to what is asked now, need not be stored again.
 async fn learn(
     task: &Task,
     cx: &Cx,
     was: Recorded,
     recording: SessionRecording,
 ) -> Result<Learned> {
-    let taken = match was.live {
-        None if was.recording == recording => None,
-        live => Some(Redacted { recording, live: live.unwrap_or_default() }),
-    };
-    match taken {
-        None => pipeline::learn(task, cx).await,
-        taken => learn_from(task, cx, taken).await,
+    if was.live.is_none() && by_hand::is_stored(task, cx, &recording)? {
+        return pipeline::learn(task, cx).await;
     }
+    let live = was.live.unwrap_or_default();
+    learn_from(task, cx, Some(Redacted { recording, live })).await
 }

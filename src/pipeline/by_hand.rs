@@ -100,6 +100,14 @@ pub fn kept(task: &Task, cx: &Cx) -> Result<Option<SessionRecording>> {
     Ok(Some(recording))
 }
 
+/// Whether this recording is the one on disk, as the answer to what the task asks. Fails with `ARTIFACT_IO`.
+pub fn is_stored(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<bool> {
+    let Some(folder) = cx.store.peek(&task.id)? else { return Ok(false) };
+    let Found::Intact(it) = folder.find(Kind::SessionRecording)? else { return Ok(false) };
+    let asked = task.settings_sha256(Stage::Record, &cx.settings);
+    Ok(it.settings_sha256 == asked && it.payload_sha256 == json_sha256(recording))
+}
+
 /// Keeps a recording whose parameters are not known yet. Fails with `ARTIFACT_IO`, or `TASK_BUSY`.
 pub fn keep(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
     let folder = cx.store.task(&task.id)?;

@@ -235,6 +235,24 @@ mod tests {
     }
 
     #[test]
+    fn a_task_by_hand_stays_one_and_knows_its_page() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::new(home.path().join("artifacts"));
+        let on = |url: &str, by_hand: bool| {
+            let source = Source::Live { url: url.to_owned(), steps: Vec::new(), by_hand };
+            Task { source, ..task("Search for {q}") }
+        };
+        let asked = on("http://shop.test/", true);
+        let folder = store.task(&asked.id).unwrap();
+        StoredTask::new(&asked, None).unwrap().write(&folder).unwrap();
+        let stored = StoredTask::read(&folder, &asked.id).unwrap().unwrap();
+        assert!(stored.same_page(&asked));
+        assert!(!stored.same_page(&on("http://other.test/", true)));
+        assert!(!stored.same_page(&on("http://shop.test/", false)));
+        assert!(stored.task().unwrap().is_by_hand());
+    }
+
+    #[test]
     fn what_is_redacted_is_no_task() {
         let stored = StoredTask::new(&task("Log in with password=hunter2hunter2"), None).unwrap();
         assert!(!serde_json::to_string(&stored).unwrap().contains("hunter2hunter2"));

@@ -1,13 +1,19 @@
 //! Freshness field by field, what depends on which setting, and the journal of replays.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use futures::executor::block_on;
 use serde_json::json;
 
 use super::{
-    BrowserPool, STAGES, Source, Stage, Task,
+    BrowserPool, Cx, Pacer, Redo, STAGES, Source, Stage, Task,
     fresh::{Freshness, look},
+    learn,
     table::Spec,
     world::World,
 };
@@ -20,11 +26,15 @@ use crate::{
         recording::SessionRecording,
         store::{Stamp, Store, TaskFolder},
     },
+    browser::Step,
     egress::EgressPolicy,
     error::Code,
     har,
     ids::{RecipeName, TaskId},
-    recipe::model::{Pair, RequestTemplate, TransportKind},
+    recipe::{
+        model::{Pair, RequestTemplate, TransportKind},
+        registry::Registry,
+    },
     redact::redact,
     settings::Settings,
     stages::{Call, Replayer, replay_template, verify::Expectation},
@@ -192,6 +202,45 @@ fn what_depends_on_what() {
     let har =
         |sha256: &str| Source::Har { path: PathBuf::from("a.har"), sha256: sha256.to_owned() };
     check(&|it, _| it.source = har("aa"), &[Record, RecordSecond]);
+}
+
+/// The task, to be done in a window.
+fn task_by_hand(steps: Vec<Step>) -> Task {
+    let source = Source::Live { url: "http://shop.test/".to_owned(), steps, by_hand: true };
+    Task { source, ..task() }
+}
+
+#[test]
+fn a_recording_by_hand_answers_a_question_without_steps() {
+    let digest = |it: &Task| it.settings_sha256(Stage::Record, &Settings::default());
+    let plain = task_by_hand(Vec::new());
+    assert_eq!(digest(&plain), digest(&task_by_hand(vec![Step::Press("Enter".to_owned())])));
+    assert_ne!(digest(&plain), digest(&task()));
+}
+
+#[test]
+fn what_a_person_did_is_not_recorded_unasked() {
+    let home = tempfile::tempdir().unwrap();
+    let settings = Settings::default();
+    let policy = Arc::new(EgressPolicy::new(&settings.egress).unwrap());
+    for redo in [None, Some(Redo::All), Some(Redo::From(Stage::Record))] {
+        let cx = Cx {
+            store: Store::new(home.path().join("artifacts")),
+            recipes: Registry::open(&home.path().join("recipes")),
+            questions: OnceLock::new(),
+            http: PublicHttp::new(Arc::clone(&policy)).unwrap(),
+            browser: BrowserPool::new(Arc::clone(&policy), settings.browser.clone()),
+            settings: settings.clone(),
+            policy: Arc::clone(&policy),
+            pacer: Pacer::new(Duration::ZERO),
+            model: None,
+            redo,
+            on_stage: Box::new(|_, _| ()),
+        };
+        let err = block_on(learn(&task_by_hand(Vec::new()), &cx)).err().unwrap();
+        assert!(err.message().contains("by hand"), "{err}");
+        assert_eq!(err.code(), Code::Usage);
+    }
 }
 
 fn in_world(stub: Option<&SessionRecording>, check: impl FnOnce(World<'_>)) {

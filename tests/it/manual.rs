@@ -263,6 +263,45 @@ fn what_is_typed_in_a_window_becomes_a_verified_recipe() {
     assert_eq!((code, &out["success"]), (0, &json!(true)), "{out}");
 }
 
+#[test]
+fn what_a_person_ordered_is_ordered_once() {
+    let Some(desk) = Desk::new() else { return };
+    let home = Home::new();
+    let web = Web::start(&home);
+    let asked = [
+        "--manual",
+        "http://store.test/",
+        "--name",
+        "order",
+        "--second",
+        "note=ring twice",
+        "--task",
+        "Order the kettle with the delivery note {note}",
+        "--test-host",
+        &web.test_host,
+        "--json",
+    ];
+    let mut session = desk.learns(&home, &asked);
+    session.says("page read");
+    // Three links come before the note.
+    desk.presses(&["Tab"; 4]);
+    desk.types("leave it");
+    desk.presses(&["Tab", "Return"]);
+    session.says("fill textbox \"Delivery note\": leave it");
+    session.says("click button \"Place order\"");
+    session.says("page read");
+    desk.presses(&["ctrl+w"]);
+    let (code, said, out) = session.ends();
+    let learned: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &learned["reason"]), (1, &json!("mutation")), "{said}\n{learned}");
+    // Nor when the question changes, or a stage is asked for again.
+    for more in [["--resume-from", "record"], ["--resume", "--allow-task-secrets"]] {
+        let args = [&["recipe", "learn"], &asked[..], &more].concat();
+        assert_eq!(home.run(&args).status.code(), Some(1));
+    }
+    assert_eq!(web.control(&home, "orders")["orders"], 1);
+}
+
 /// A site with a login that answers under a harmless name, and a page that makes up events.
 struct Site {
     addr: String,
