@@ -114,6 +114,13 @@ fn a_finished_batch_is_known_without_being_read() {
     assert_eq!((code, ran(&report)), (0, vec![0; 4]));
     assert_eq!(tasks(&home), before);
 
+    // So is a task whose holder ended before it had tidied up.
+    let left = ["lease.json", ".tmp-1-1"].map(|it| damaged.with_file_name(it));
+    left.iter().for_each(|it| write(it, "{}"));
+    let (_, report) = home.batch(&again);
+    assert_eq!(ran(&report), vec![0; 4]);
+    assert!(left.iter().all(|it| !it.exists()), "{left:?}");
+
     // A setting that a stage depends on is a new question.
     write(&home.path().join("config.toml"), "[ranking.weights]\nvisible_on_page = 2299\n");
     let (_, report) = home.batch(&again);
