@@ -27,6 +27,20 @@ def tmpfs(options, at):
         subprocess.run(["umount", "-l", at], check=False)
 
 
+@contextlib.contextmanager
+def loop(image, at):
+    """The name of the device that the image is mounted from."""
+    os.makedirs(at, exist_ok=True)
+    made = subprocess.run(["mount", "-o", "loop,errors=remount-ro", image, at], capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise PermissionError(made.stderr.strip())
+    try:
+        found = subprocess.run(["findmnt", "-no", "SOURCE", at], capture_output=True, text=True, check=True)
+        yield os.path.basename(found.stdout.strip())
+    finally:
+        subprocess.run(["umount", at], check=False)
+
+
 def remount(options, at):
     return subprocess.run(["mount", "-o", f"remount,{options}", at], capture_output=True, check=False).returncode == 0
 
@@ -75,26 +89,29 @@ class Full(Sweep):
                 self.again(f"{key} {size}", home, after)
 
     def read_only(self, times):
-        done = 0
+        """A disk that meets an error and takes no more writes, as `errors=remount-ro` has it; files stay open."""
+        image, done = os.path.join(self.scratch, "image"), 0
         for i in range(5 * times):
             if done == times:
-                return
-            with tmpfs("size=64m,mode=700", self.disk):
-                home = os.path.join(self.disk, "home")
+                break
+            with open(image, "wb") as file:
+                file.truncate(48 << 20)
+            subprocess.run(["mkfs.ext4", "-q", "-F", image], capture_output=True, check=True)
+            home, where = os.path.join(self.disk, "home"), f"read-only, {i}"
+            with loop(image, self.disk) as device:
                 child = subprocess.Popen(self.command(home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                 time.sleep(0.05 + 0.02 * i)
-                # Refused while a file is being written.
-                while not (changed := remount("ro", self.disk)) and child.poll() is None:
-                    pass
+                with open(f"/sys/fs/ext4/{device}/trigger_fs_error", "w", encoding="ascii") as file:
+                    file.write("1")
                 said = child.communicate()[1]
-                end = subprocess.CompletedProcess([], child.returncode, "", said)
-                where = f"read-only, {i}"
-                after = self.ended(where, home, end)
-                if changed:
-                    done += child.returncode != 0
-                    assert remount("rw", self.disk)
+                done += child.returncode != 0
+                after = self.ended(where, home, subprocess.CompletedProcess([], child.returncode, "", said))
+            subprocess.run(["e2fsck", "-fy", image], capture_output=True, check=False)
+            with loop(image, self.disk):
                 self.again(where, home, after)
-        self.note("no_code", f"only {done} of {times} runs met a disk that became read-only")
+        if done < times:
+            self.note("no_code", f"only {done} of {times} runs met a disk that became read-only")
+        os.remove(image)
 
     def largest(self, sizes):
         for size in sizes:
