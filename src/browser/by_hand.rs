@@ -281,7 +281,7 @@ impl Context {
         loop {
             let mut news = pin!(shared.news.notified());
             news.as_mut().enable();
-            let (lines, full, popup) = {
+            let (lines, full) = {
                 let mut state = shared.lock();
                 if state.page.is_none() {
                     return Ok(seen);
@@ -289,20 +289,15 @@ impl Context {
                 if state.crashed {
                     return Err(Error::new(Code::StepFailed, "the page crashed"));
                 }
-                let popup = state.popup.take();
-                let watch = state.watch.as_mut();
-                let (lines, full) =
-                    watch.map_or_else(Default::default, |it| (it.lines(false), it.is_full()));
-                (lines, full, popup)
+                state.watch.as_mut().map_or_else(Default::default, |it| {
+                    ([it.lines(false), it.refusals()].concat(), it.is_full())
+                })
             };
             if shared.cdp.is_closed() {
                 return Err(shared.cdp.gone());
             }
             for it in &lines {
                 told(it);
-            }
-            if let Some(url) = popup {
-                told(&format!("a popup to {url} was closed: open it in the window itself"));
             }
             if full || begun.elapsed() >= LONGEST {
                 told("that is as much as can be recorded at once: the window is closed");

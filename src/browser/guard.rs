@@ -152,6 +152,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
             // Refusing `beforeunload` would keep the page from navigating.
             let accept = event.read().is_some_and(|it: Dialog| it.kind == "beforeunload");
+            if !accept && let Some(watch) = &mut shared.lock().watch {
+                watch.refuse("a dialog of the page was dismissed".to_owned());
+            }
             let params = json!({ "accept": accept });
             shared.cdp.post(session, "Page.handleJavaScriptDialog", params);
         }
@@ -363,7 +366,13 @@ fn decide(shared: &Shared, session: Option<&str>, paused: &Paused, verdict: Resu
 
 /// It goes nowhere; what it wanted is named where that is forbidden to every page.
 fn refuse_popup(shared: &Shared, url: &str) {
-    shared.lock().popup = Some(url.to_owned());
+    {
+        let mut state = shared.lock();
+        if let Some(watch) = &mut state.watch {
+            watch.refuse(format!("a popup to {url} was closed: open it in the window itself"));
+        }
+        state.popup = Some(url.to_owned());
+    }
     if let Err(err) = shared.policy.check(url) {
         name(shared, url, &err);
     }
@@ -377,6 +386,9 @@ fn refuse_download(shared: &Shared, url: &str) {
     name(shared, url, &Error::new(Code::DownloadBlocked, "pages may not save files"));
     let mut state = shared.lock();
     state.downloads += 1;
+    if let Some(watch) = &mut state.watch {
+        watch.refuse(format!("a download of {url} was refused"));
+    }
     state.download = Some(url.to_owned());
 }
 

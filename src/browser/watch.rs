@@ -134,6 +134,9 @@ pub struct Watch {
     leaving: Vec<(bool, Summary)>,
     url: String,
     navigated: Option<Instant>,
+    /// What was refused to the page, for the person to know.
+    refused: Vec<String>,
+    last_refused: String,
 }
 
 impl Watch {
@@ -150,6 +153,8 @@ impl Watch {
             leaving: Vec::new(),
             url: String::new(),
             navigated: None,
+            refused: Vec::new(),
+            last_refused: String::new(),
         }
     }
 
@@ -257,6 +262,20 @@ impl Watch {
             whole: true,
         });
         true
+    }
+
+    /// Something that the page wanted did not happen.
+    pub fn refuse(&mut self, what: String) {
+        // One popup is told of when it opens and when it asks.
+        if self.refused.len() < 20 && self.last_refused != what {
+            self.last_refused.clone_from(&what);
+            self.refused.push(what);
+        }
+    }
+
+    /// What was refused since it was last asked.
+    pub fn refusals(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.refused)
     }
 
     pub fn is_full(&self) -> bool {
