@@ -24,7 +24,7 @@ use super::{
 use crate::{
     artifacts::recording::{Action, ActionKind, Driver},
     error::{Code, Error, Result},
-    redact::raw::{RawPage, RawRecording},
+    redact::raw::{RawExchange, RawPage, RawRecording},
 };
 
 /// A window that nobody closes must not be recorded for ever.
@@ -237,7 +237,7 @@ impl Context {
         if let Ok(all) = cookies {
             page.cookies = all.into_iter().map(|it| (it.name, it.value)).collect();
         }
-        let Some((done, secrets)) = watch.finish() else {
+        let Some((done, passwords)) = watch.finish() else {
             return Err(Error::new(
                 Code::StepFailed,
                 "a password of fewer than four characters was typed, which cannot be told from data",
@@ -254,6 +254,8 @@ impl Context {
             recorder.acted(Action { kind, role, name, value, at_ms: 0 }, at);
         }
         let (actions, exchanges) = recorder.finish();
+        let mut secrets = passwords.whole;
+        secrets.extend(passwords.parts.into_iter().filter(|it| is_sent(&exchanges, it)));
         let recording = RawRecording {
             task: task.to_owned(),
             url: url.to_owned(),
@@ -335,6 +337,20 @@ fn due(shared: &Shared, seen: Option<&Seen>) -> Option<bool> {
         }
         Some(it) => (!it.late && now.saturating_duration_since(changed) >= LATE).then_some(true),
     }
+}
+
+/// Some request carries it as it is, not as the beginning of something longer.
+fn is_sent(exchanges: &[RawExchange], part: &str) -> bool {
+    let holds = |text: &str| {
+        text.match_indices(part).any(|(at, _)| {
+            let next = text[at + part.len()..].chars().next();
+            !next.is_some_and(char::is_alphanumeric)
+        })
+    };
+    exchanges.iter().any(|it| {
+        let body = it.request_body.as_deref().map(String::from_utf8_lossy);
+        body.is_some_and(|it| holds(&it)) || it.url.query_pairs().any(|it| holds(&it.1))
+    })
 }
 
 /// Waits for what is being read; what went with the window says so at once.

@@ -69,8 +69,8 @@ struct Entry {
     label: String,
     value: Option<String>,
     secret: bool,
-    /// A password that would be found in every number.
-    short: bool,
+    /// What stands in the field, where it is one for a password.
+    password: Zeroizing<String>,
     /// One value says what was done.
     whole: bool,
 }
@@ -219,7 +219,7 @@ impl Watch {
             return;
         }
         // What stood there before it turned out to be a password is one.
-        entry.short = (1..MIN_SECRET).contains(&value.len());
+        entry.password = Zeroizing::new(value.clone());
         let before = entry.value.take();
         for it in before.into_iter().chain([value]) {
             self.keep_secret(Zeroizing::new(it));
@@ -234,8 +234,7 @@ impl Watch {
         if self.secrets.len() == MAX_SECRETS {
             self.secrets.pop();
         }
-        // The whole one comes last, and is the one that is called `password`.
-        self.secrets.insert(0, value);
+        self.secrets.push(value);
     }
 
     /// False when there are too many.
@@ -258,7 +257,7 @@ impl Watch {
             label,
             value,
             secret: false,
-            short: false,
+            password: Zeroizing::default(),
             whole: true,
         });
         true
@@ -381,11 +380,26 @@ impl Watch {
     }
 
     /// Everything done, and the passwords that were typed; `None` when one is too short to be looked for.
-    pub fn finish(self) -> Option<(Vec<Done>, Vec<Zeroizing<String>>)> {
+    pub fn finish(self) -> Option<(Vec<Done>, Passwords)> {
         let all = self.entries.iter().map(|it| self.done(it)).collect();
-        let short = self.entries.iter().any(|it| it.short);
-        (!short).then_some((all, self.secrets))
+        let mut whole: Vec<Zeroizing<String>> =
+            self.entries.into_iter().map(|it| it.password).filter(|it| !it.is_empty()).collect();
+        if whole.iter().any(|it| it.len() < MIN_SECRET) {
+            return None;
+        }
+        let begins = |it: &Zeroizing<String>| whole.iter().any(|of| of.starts_with(it.as_str()));
+        let (parts, others): (Vec<_>, Vec<_>) = self.secrets.into_iter().partition(begins);
+        whole.extend(others);
+        Some((all, Passwords { whole, parts }))
     }
+}
+
+/// What was typed into password fields.
+pub struct Passwords {
+    /// What stood there in the end, and what was corrected.
+    pub whole: Vec<Zeroizing<String>>,
+    /// Beginnings of it, of which many are plain words: secrets where they were sent.
+    pub parts: Vec<Zeroizing<String>>,
 }
 
 impl Done {
@@ -502,8 +516,20 @@ mod tests {
         page.check(&["fill textbox \"Password\": (not recorded)"]);
         let (done, secrets) = page.watch.finish().unwrap();
         assert!(done[1].secret && done[1].value.is_none());
-        assert_eq!(secrets[0].as_str(), "opensesame");
-        assert!(secrets.iter().any(|it| it.as_str() == "open"));
+        assert_eq!(secrets.whole[0].as_str(), "opensesame");
+        assert!(secrets.parts.iter().any(|it| it.as_str() == "open"));
+        assert!(secrets.parts.iter().all(|it| it.len() >= MIN_SECRET));
+    }
+
+    #[test]
+    fn a_password_that_was_corrected_is_one() {
+        let mut page = Page::new();
+        page.types(1, "opensesam", true);
+        page.types(1, "open sesame", true);
+        let (_, secrets) = page.watch.finish().unwrap();
+        let has = |of: &[Zeroizing<String>], text: &str| of.iter().any(|it| it.as_str() == text);
+        assert!(has(&secrets.whole, "open sesame") && has(&secrets.whole, "opensesam"));
+        assert!(has(&secrets.parts, "open") && !has(&secrets.whole, "open"));
     }
 
     #[test]
@@ -545,7 +571,7 @@ mod tests {
         }
         let (done, secrets) = page.watch.finish().unwrap();
         assert_eq!(done.len(), MAX_ACTIONS);
-        assert!(secrets.len() <= MAX_SECRETS);
+        assert!(secrets.whole.len() <= MAX_SECRETS);
     }
 
     #[test]
