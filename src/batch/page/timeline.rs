@@ -64,7 +64,7 @@ pub fn timeline(tasks: &[Told]) -> Markup {
                 @for (class, what) in keys { (key(class, what)) }
                 (key("f-failed", "attempt that failed"))
             } @else {
-                @for it in Status::ALL.iter().skip(3) { (key(&format!("f-{}", it.as_str()), it.told())) }
+                @for it in Status::ALL.iter().filter(|it| worked.iter().any(|task| task.row.status == **it)) { (key(&format!("f-{}", it.as_str()), it.told())) }
                 (key("f-work", "tasks at work"))
             }
             @if broke { (key("f-broke", "browser ended")) }
