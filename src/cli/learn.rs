@@ -1,6 +1,6 @@
 //! `commis recipe learn`
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use super::{Global, candidates, learn_manual, progress::Progress, wire};
 use crate::{
@@ -91,15 +91,15 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let first = pairs(&args.param)?;
     let second = pairs(&args.second)?;
-    let source = match (&args.har, args.url) {
+    let source = match (&args.har, &args.url) {
         (Some(path), _) => Source::har(path.clone())?,
         (None, Some(url)) => {
-            Source::Live { url, steps: steps(args.steps.as_deref())?, by_hand: false }
+            Source::Live { url: url.clone(), steps: steps(args.steps.as_deref())?, by_hand: false }
         }
         (None, None) => return Err(Error::new(Code::Usage, "give --har or --url")),
     };
-    let name = match args.name {
-        Some(it) => RecipeName::new(it)?,
+    let name = match &args.name {
+        Some(it) => RecipeName::new(it.clone())?,
         None => match &args.har {
             Some(path) => RecipeName::slug(&path.file_stem().unwrap_or_default().to_string_lossy()),
             None => RecipeName::slug(&args.task),
@@ -109,7 +109,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let task = Task {
         id: TaskId::of("", &name),
         name,
-        sentence: args.task,
+        sentence: args.task.clone(),
         source,
         examples,
         expect: Expectation::default(),
@@ -118,32 +118,39 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         timeout: Duration::from_secs(30),
     };
     batch::check_task(&task, args.allow_task_secrets)?;
-    let mut place = wire::open(global).await?;
-    place.settings.egress.no_network = args.no_network;
-    if let Some(model) = &args.model {
-        place.settings.model.choose(model)?;
-    }
-    let redo = if args.force { Some(Redo::All) } else { args.resume_from.map(Redo::From) };
-    let progress = Progress::new(1);
-    let stages = progress.clone();
-    let cx = wire::learning(
-        &place,
-        redo,
-        Duration::ZERO,
-        Box::new(move |task, stage| stages.stage(task, stage)),
-    )?;
-    let tasks = [task];
-    if !args.resume && redo.is_none() {
-        batch::refuse_if_begun(&tasks, &cx)?;
-    }
+    let (cx, progress) = args.prepare(&task, global).await?;
     let end = tokio::select! {
-        it = pipeline::learn(&tasks[0], &cx) => it,
+        it = pipeline::learn(&task, &cx) => it,
         () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("the same command with --resume goes on")),
     };
-    progress.end(&tasks[0], &end);
+    progress.end(&task, &end);
     progress.finish();
     cx.browser.close().await;
-    conclude(&end?, &cx, &tasks[0], args.json)
+    conclude(&end?, &cx, &task, args.json)
+}
+
+impl Args {
+    /// What learning that task needs. Fails with [`Code::Usage`] when it has been begun, and nothing says to go on with it.
+    pub async fn prepare(&self, task: &Task, global: &Global) -> Result<(Arc<Cx>, Progress)> {
+        let mut place = wire::open(global).await?;
+        place.settings.egress.no_network = self.no_network;
+        if let Some(model) = &self.model {
+            place.settings.model.choose(model)?;
+        }
+        let redo = if self.force { Some(Redo::All) } else { self.resume_from.map(Redo::From) };
+        let progress = Progress::new(1);
+        let stages = progress.clone();
+        let cx = wire::learning(
+            &place,
+            redo,
+            Duration::ZERO,
+            Box::new(move |task, stage| stages.stage(task, stage)),
+        )?;
+        if !self.resume && redo.is_none() {
+            batch::refuse_if_begun(std::slice::from_ref(task), &cx)?;
+        }
+        Ok((cx, progress))
+    }
 }
 
 /// Prints what a task came to; 1 when the answer is no.

@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, time::Duration};
 use super::{
     Global,
     learn::{Args, conclude, pairs},
-    progress::Progress,
     redact::write,
     wire,
 };
@@ -14,7 +13,7 @@ use crate::{
     batch,
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
-    pipeline::{self, Cx, Learned, Redo, Source, Task, by_hand, learn_from},
+    pipeline::{self, Cx, Learned, Source, Task, by_hand, learn_from},
     redact::{LiveValues, Redacted},
     stages::verify::Expectation,
 };
@@ -49,47 +48,30 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     batch::check_task(&task, args.allow_task_secrets)?;
     task.examples = examples(given.clone(), &BTreeMap::new());
 
-    let mut place = wire::open(global).await?;
-    place.settings.egress.no_network = args.no_network;
-    if let Some(model) = &args.model {
-        place.settings.model.choose(model)?;
-    }
-    let redo = if args.force { Some(Redo::All) } else { args.resume_from.map(Redo::From) };
-    let progress = Progress::new(1);
-    let stages = progress.clone();
-    let cx = wire::learning(
-        &place,
-        redo,
-        Duration::ZERO,
-        Box::new(move |task, stage| stages.stage(task, stage)),
-    )?;
-    let mut tasks = [task];
-    if !args.resume && redo.is_none() {
-        batch::refuse_if_begun(&tasks, &cx)?;
-    }
+    let (cx, progress) = args.prepare(&task, global).await?;
     let work = async {
-        let recorded = Recorded::get(&tasks[0], &cx, args.force).await?;
-        let ready = ready(&mut tasks[0], &recorded.recording, &args, &names, &second);
+        let recorded = Recorded::get(&task, &cx, args.force).await?;
+        let ready = ready(&mut task, &recorded.recording, &args, &names, &second);
         // Whoever did it should not have to do it again, unless nothing was done.
         let recording = match ready {
             Err(err) if recorded.live.is_some() && !recorded.recording.typed.is_empty() => {
-                tasks[0].examples = examples(given.clone(), &BTreeMap::new());
-                by_hand::keep(&tasks[0], &cx, &recorded.recording)?;
+                task.examples = examples(given.clone(), &BTreeMap::new());
+                by_hand::keep(&task, &cx, &recorded.recording)?;
                 return Err(err);
             }
             other => other?,
         };
-        learn(&tasks[0], &cx, recorded, recording).await
+        learn(&task, &cx, recorded, recording).await
     };
     let end = tokio::select! {
         it = work => it,
         () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted")
             .hint("what was recorded to the end is kept: the same command with --resume goes on, and records where nothing is")),
     };
-    progress.end(&tasks[0], &end);
+    progress.end(&task, &end);
     progress.finish();
     cx.browser.close().await;
-    conclude(&end?, &cx, &tasks[0], args.json)
+    conclude(&end?, &cx, &task, args.json)
 }
 
 /// Completes the task with what was typed; the recording with its parameters.
