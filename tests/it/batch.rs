@@ -116,7 +116,9 @@ fn a_finished_batch_is_known_without_being_read() {
 
     // So is a task whose holder ended before it had tidied up.
     let left = ["lease.json", ".tmp-1-1"].map(|it| damaged.with_file_name(it));
-    left.iter().for_each(|it| write(it, "{}"));
+    for it in &left {
+        write(it, "{}");
+    }
     let (_, report) = home.batch(&again);
     assert_eq!(ran(&report), vec![0; 4]);
     assert!(left.iter().all(|it| !it.exists()), "{left:?}");
