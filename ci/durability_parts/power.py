@@ -38,6 +38,19 @@ def has(kind):
         return kind in file.read().split()
 
 
+def disk_as_it_is(image):
+    """A copy of one moment: what the kernel writes while the file is copied would make it one of several."""
+    copy, again = image + ".cut", image + ".again"
+    assert quiet("cp", "--sparse=always", image, again).returncode == 0
+    for _ in range(20):
+        os.replace(again, copy)
+        assert quiet("cp", "--sparse=always", image, again).returncode == 0
+        if quiet("cmp", "-s", copy, again).returncode == 0:
+            os.remove(again)
+            return copy
+    raise RuntimeError("the disk does not come to rest")
+
+
 class Power(Sweep):
     how = None
 
@@ -92,8 +105,7 @@ class Power(Sweep):
             child.send_signal(signal.SIGSTOP)
         with open(said, encoding="utf-8") as file:
             promised = self.acknowledged(file.read())
-        copy = image + ".cut"
-        assert quiet("cp", "--sparse=always", image, copy).returncode == 0
+        copy = disk_as_it_is(image)
         child.kill()
         child.wait()
         assert quiet("umount", at).returncode == 0
