@@ -433,12 +433,20 @@ pub fn extraction(data: &[u8]) {
         variable: None,
         html: None,
         min_items: None,
+        empty: None,
         required_paths: vec![],
     };
     if let Some(css) = how.strip_prefix('<') {
         let (items, field) = css.split_once('|').unwrap_or((css, ""));
         let fields = BTreeMap::from([("a".to_owned(), field.to_owned())]);
-        spec.html = Some(HtmlSpec { items: items.to_owned(), fields });
+        spec.html = Some(HtmlSpec {
+            items: items.to_owned(),
+            run: field.starts_with('+'),
+            single: false,
+            group: None,
+            fields,
+            optional: Vec::new(),
+        });
     } else if let Some(css) = how.strip_prefix('!') {
         spec.embedded = Some(css.to_owned());
     } else {

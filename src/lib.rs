@@ -5,6 +5,7 @@
 mod artifacts;
 mod batch;
 mod bench;
+mod blocks;
 mod browser;
 mod cli;
 mod egress;

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     kinds::{Artifact, Kind},
-    recording::SessionRecording,
+    recording::{SessionRecording, ShownBlock},
 };
-use crate::recipe::model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind};
+use crate::recipe::model::{EmptyAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind};
 
 /// A stage's answer: its product, or why the task cannot be learned. Both are results and both are stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,6 +115,9 @@ pub struct CandidateSet {
     pub set_aside: BTreeMap<String, u32>,
     /// Why the best may not be chosen without being asked about, however high it scores.
     pub doubt: Option<String>,
+    /// Which of the page's `shown` the task was about: what only this example's page said.
+    #[serde(default)]
+    pub main: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -375,6 +378,43 @@ pub struct RecipeDraftMinimized {
     pub captured: Option<Captured>,
     /// The first replay was compared with what the recording holds of the answer.
     pub compared: bool,
+    /// What the page of each example showed of the data, the second absent where it was not driven.
+    #[serde(default)]
+    pub witness: Option<Witness>,
+}
+
+/// What an answer must hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Witness {
+    pub task: String,
+    pub first: ShownBlock,
+    pub second: Option<ShownBlock>,
+}
+
+/// How much of what a page showed an answer holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Coverage {
+    /// Items of the page's block, and how many of them have one of their own in the answer. A record is one.
+    pub shown: u32,
+    pub held: u32,
+    /// Columns of the block that say something, and how many of them stand in the items of the answer.
+    pub fields: u32,
+    pub fields_held: u32,
+    /// Names of those that do not.
+    pub left_out: Vec<String>,
+    /// The first item that is not in the answer.
+    pub missing: Option<String>,
+    /// The task asks for one of `left_out`.
+    pub asked_for: bool,
+}
+
+impl Coverage {
+    /// Every item, and every column that the task speaks of.
+    pub fn is_whole(&self) -> bool {
+        self.held >= self.shown && !self.asked_for
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -400,6 +440,12 @@ pub struct VerificationReport {
     pub replays: Vec<Replay>,
     /// The same transport, one level riskier, was needed.
     pub fell_back: bool,
+    /// How much of what the page of each example showed its answer holds, A first; empty where no page was seen.
+    #[serde(default)]
+    pub coverage: Vec<Coverage>,
+    /// How an answer without items looks, where one was asked for.
+    #[serde(default)]
+    pub empty: Option<EmptyAnswer>,
 }
 
 macro_rules! artifact {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Code, Error, Result},
-    recipe::model::Framing,
+    recipe::model::{Framing, HtmlSpec},
 };
 
 /// Written by record, twice when a second example was driven (`01_…`, `01b_…`).
@@ -91,6 +91,27 @@ pub struct FinalPage {
     pub visible_text: String,
     /// A password field was on the page: it asks for a login.
     pub has_password_field: bool,
+    /// What repeated on the page as it was drawn, frames and shadow roots included, and what stood beside labels; weightiest
+    /// first. What an answer must hold to be the data.
+    #[serde(default)]
+    pub shown: Vec<ShownBlock>,
+}
+
+/// Items alike, or one thing with its properties, as the page showed them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShownBlock {
+    /// Names of the columns; of a record, its labels.
+    pub fields: Vec<String>,
+    /// Redacted texts by item and column, at most 600 items; a record is one.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// How many items there were.
+    pub count: u32,
+    pub is_record: bool,
+    /// Of the heading before it.
+    pub heading: Option<String>,
+    /// Characters of its items; less where it stands in what surrounds the content.
+    pub weight: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -328,6 +349,29 @@ pub struct Measures {
     pub top_keys: Vec<String>,
     /// For HTML: data held in `<script>` elements as JSON.
     pub embedded_json: Vec<EmbeddedJson>,
+    /// For HTML: what repeats in the whole document, weightiest first, and how it is read.
+    #[serde(default)]
+    pub listings: Vec<Listing>,
+    /// How many items of each of the page's `shown` stand in the answer.
+    #[serde(default)]
+    pub holds: Vec<u32>,
+}
+
+/// Items alike in an HTML answer, or one record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Listing {
+    pub html: HtmlSpec,
+    pub items: u32,
+    pub weight: u32,
+    /// Its fingerprint, over all items.
+    pub shape: Vec<String>,
+    /// The first items as they are read, redacted, at most 8.
+    pub sample: Vec<serde_json::Value>,
+    /// How many items of each of the page's `shown` stand in it.
+    pub holds: Vec<u32>,
+    /// Items that the page's text held, in basis points.
+    pub visible_bp: u32,
 }
 
 impl Measures {
@@ -347,6 +391,7 @@ impl Measures {
             .chain(self.lists.iter_mut().flat_map(of_list))
             .chain(self.typed_in_request.iter_mut().map(|it| &mut it.key))
             .chain(embedded)
+            .chain(self.listings.iter_mut().flat_map(|it| it.shape.iter_mut()))
     }
 }
 

@@ -18,6 +18,8 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of visible text kept of the page and its frames together.
 const MAX_TEXT: usize = 64 * 1024;
+/// Characters of one document's markup as it is drawn; of a larger one nothing is known.
+const MAX_DRAWN: usize = 4 << 20;
 
 /// Case and white space are the style sheet's business. What is visible takes a layout to say, so that it is asked only where
 /// the text stands in the document at all, or where `sure` is wanted: a style sheet may change letters, too.
@@ -33,9 +35,40 @@ const META: &str = "function (name) {
   const it = document.querySelector('meta[name=\"' + CSS.escape(name) + '\"]');
   return it ? it.content.slice(0, 65536).toWellFormed() : null;
 }";
-const SUMMARY: &str = "function (max) {
+/// The document as it is drawn: shadow roots in their places, nothing that is not, of the attributes those that say something.
+const SUMMARY: &str = "function (max, most) {
   const body = document.body;
+  const skipped = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'IFRAME', 'OBJECT', 'CANVAS', 'VIDEO', 'AUDIO', 'TEXTAREA', 'OPTION']);
+  const empty = new Set(['AREA', 'BR', 'COL', 'EMBED', 'HR', 'IMG', 'INPUT', 'SOURCE', 'TRACK', 'WBR']);
+  const kept = new Set(['id', 'class', 'role', 'href', 'src', 'alt', 'datetime', 'itemprop', 'itemtype', 'itemscope', 'colspan', 'rowspan', 'aria-label']);
+  const escape = it => it.replace(/[&<>\"]/g, c => '&#' + c.charCodeAt(0) + ';');
+  const out = [];
+  let size = 0, whole = true;
+  const put = it => { size += it.length; if (size > most) whole = false; else out.push(it); };
+  const walk = (node, depth) => {
+    if (!whole || depth > 400) return;
+    if (node.nodeType === 3) { if (node.data) put(escape(node.data)); return; }
+    if (node.nodeType !== 1 || skipped.has(node.nodeName)) return;
+    if (node.localName === 'slot') {
+      const assigned = node.assignedNodes();
+      (assigned.length ? assigned : Array.from(node.childNodes)).forEach(it => walk(it, depth + 1));
+      return;
+    }
+    if (node.namespaceURI !== 'http://www.w3.org/1999/xhtml') return;
+    if (!node.checkVisibility() && getComputedStyle(node).display !== 'contents') return;
+    // What is hidden in this way may hold what is not.
+    const hidden = !node.checkVisibility({ visibilityProperty: true }) && getComputedStyle(node).visibility !== 'visible';
+    const name = node.localName;
+    let open = '<' + name;
+    for (const it of node.attributes) if (kept.has(it.name) && it.value.length <= 400) open += ' ' + it.name + '=\"' + escape(it.value) + '\"';
+    put(open + '>');
+    if (empty.has(node.nodeName)) return;
+    for (const it of (node.shadowRoot || node).childNodes) if (!hidden || it.nodeType === 1) walk(it, depth + 1);
+    put('</' + name + '>');
+  };
+  if (body) walk(body, 0);
   return {
+    drawn: whole ? out.join('').toWellFormed() : '',
     url: location.href,
     title: document.title.slice(0, 4096).toWellFormed(),
     text: (body ? body.innerText : '').slice(0, max).toWellFormed(),
@@ -248,13 +281,16 @@ pub struct Summary {
     text: String,
     password: bool,
     metas: Vec<(String, String)>,
+    #[serde(default)]
+    drawn: String,
 }
 
 /// What a person sees in the end. The first frame is the page itself; `cookies` is left empty.
 pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
     let mut read = Vec::new();
     for frame in frames {
-        read.push(call(cdp, frame, SUMMARY, &[MAX_TEXT.into()], PATIENCE).await.ok());
+        let most = [MAX_TEXT.into(), MAX_DRAWN.into()];
+        read.push(call(cdp, frame, SUMMARY, &most, PATIENCE).await.ok());
     }
     joined(read)
 }
@@ -263,7 +299,7 @@ pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
 pub fn joined(documents: Vec<Option<Summary>>) -> RawPage {
     let mut page = RawPage::default();
     for (i, read) in documents.into_iter().enumerate() {
-        let Some(Summary { url, title, text, password, metas }) = read else {
+        let Some(Summary { url, title, text, password, metas, drawn }) = read else {
             continue;
         };
         if i == 0 {
@@ -272,6 +308,9 @@ pub fn joined(documents: Vec<Option<Summary>>) -> RawPage {
             page.metas = metas;
         }
         page.has_password_field |= password;
+        if !drawn.is_empty() {
+            page.documents.push(drawn);
+        }
         if !text.trim().is_empty() {
             if !page.visible_text.is_empty() {
                 page.visible_text.push('\n');

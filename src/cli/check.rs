@@ -168,7 +168,18 @@ impl Check {
         };
         // No browser that it would not need: where the network fails, nobody knows.
         let browser = &self.place.settings.browser;
-        let ended = run::call(&held.recipe, &values, &self.caller, browser, Fallback::Never).await;
+        let mut ended =
+            run::call(&held.recipe, &values, &self.caller, browser, Fallback::Never).await;
+        // Nothing for an input that had something is no rightly empty answer.
+        if let Ok(it) = &mut ended
+            && it.success
+            && it.items == Some(0)
+            && held.recipe.had_items()
+        {
+            it.success = false;
+            it.error_code = Some(Code::ShapeDrift.as_str());
+            it.error = Some("no items for an example that had some when it was verified".to_owned());
+        }
         Ok(self.judged(name, &held, ended, progress))
     }
 

@@ -104,6 +104,14 @@ async fn one(
         )
         .hint("learn the task again; `recipe debug` says why it was taken back"));
     }
+    // The page that spoke against it is not here to be asked again.
+    if let Some(why) = &recipe.refused {
+        return Err(Error::new(
+            Code::RecipeNotVerified,
+            format!("`{name}` was refused when it was learned: {why}"),
+        )
+        .hint("examples alone cannot prove it; learn the task again, or choose another candidate"));
+    }
     let compiled = caller.compiled(&recipe)?;
     let gap = if caller.policy().is_test_host(compiled.host()) {
         Duration::ZERO

@@ -74,6 +74,7 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
         title: markup::title(&html).unwrap_or_default(),
         visible_text: markup::visible_text(&html, MAX_VISIBLE),
         has_password_field,
+        documents: Vec::new(),
         metas,
         cookies: Vec::new(),
     }

@@ -10,9 +10,10 @@ use crate::{
         recording::SessionRecording,
     },
     egress::site_of,
+    error::Code,
     recipe::model::{
-        BodyTemplate, LANGUAGE, Recipe, RequestTemplate, SlotSource, Status, TransportKind,
-        Verification,
+        BodyTemplate, Complete, LANGUAGE, Recipe, RequestTemplate, ResponseSpec, SlotSource,
+        Status, TransportKind, Verification,
     },
 };
 
@@ -50,8 +51,8 @@ pub fn publish(
         request,
         slots: draft.slots.clone(),
         auth: None,
-        // What the manifest expects is checked at verify; later an empty result is an answer.
-        response: draft.response.clone(),
+        response: response(task, draft, report),
+        refused: refused(report),
         verification: Some(Verification {
             fingerprint_version: baseline.fingerprint_version,
             fingerprint_sha256: baseline.fingerprint_sha256.clone(),
@@ -64,9 +65,49 @@ pub fn publish(
             },
             requires_session: report.requires_session,
             browser_ms: (recording.duration_ms > 0).then_some(recording.duration_ms),
+            complete: complete(report),
         }),
         demotion: None,
     }
+}
+
+/// How the answer is read, with what the manifest expects of it and what a run can tell a changed site by.
+fn response(task: &Task, draft: &RecipeDraftMinimized, report: &VerificationReport) -> ResponseSpec {
+    let mut out = draft.response.clone();
+    out.min_items = out.min_items.max(task.expect.min_items);
+    out.empty.clone_from(&report.empty);
+    for it in task.expect.required_paths.iter().cloned().chain(way(&out)) {
+        add(&mut out.required_paths, it);
+    }
+    out
+}
+
+/// The way to a list through other lists: a projection over keys that are gone is empty, and so is one that finds nothing.
+fn way(response: &ResponseSpec) -> Option<String> {
+    let path = response.extract.as_ref()?;
+    let plain = path.split('.').all(|it| {
+        let key = it.strip_suffix("[]").unwrap_or(it);
+        !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    });
+    (plain && path.contains("[].")).then(|| path.clone())
+}
+
+/// Why it was not proven, where trying again without the page would prove less than learning asked for.
+fn refused(report: &VerificationReport) -> Option<String> {
+    const OPEN: &[&str] = &["captured_only", Code::NeedsSecondExampleForVerify.as_str()];
+    report.reason.clone().filter(|it| !report.verified && !OPEN.contains(&it.as_str()))
+}
+
+fn complete(report: &VerificationReport) -> Option<Complete> {
+    let it = report.coverage.first().filter(|_| report.verified)?;
+    let items = report.replays.first().and_then(|it| it.items).unwrap_or(1);
+    Some(Complete {
+        shown: it.shown,
+        given: items as u32,
+        fields_shown: it.fields,
+        fields_given: it.fields_held,
+        leaves_out: it.left_out.clone(),
+    })
 }
 
 fn add(list: &mut Vec<String>, item: String) {

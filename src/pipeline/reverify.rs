@@ -86,7 +86,8 @@ impl Reverified {
             verified_at: Some(verified_at),
             transport: recipe.transport(),
             requires_session: recipe.transport().in_session(),
-            browser_ms: held.and_then(|it| it.browser_ms),
+            browser_ms: held.as_ref().and_then(|it| it.browser_ms),
+            complete: held.and_then(|it| it.complete),
         }
     }
 }
@@ -171,7 +172,16 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
             return Ok(Err(self.failed(what, &seen)));
         }
         if seen.items == Some(0) {
+            // It held some when it was learned.
+            self.out.drifted = self.recipe.had_items();
             return Ok(Err(format!("{what}: the answer holds no items, which proves nothing")));
+        }
+        // What was proven on a page holds as much as that page showed, or nearly.
+        if what == "A" && self.recipe.fell_short(seen.items) {
+            return Ok(Err(format!(
+                "{what}: the answer holds {} items, far fewer than when it was learned",
+                seen.items.unwrap_or(0)
+            )));
         }
         let extracted = Extracted { data: seen.data, items: seen.items, whole: None };
         let shape = fingerprint(&self.recipe.response, &extracted);

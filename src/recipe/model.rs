@@ -37,6 +37,9 @@ pub struct Recipe {
     pub response: ResponseSpec,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
+    /// Why learning did not prove it: what it refused by what the page showed cannot be proven without the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// Why it was put out of service, of a deprecated one that may be proven again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demotion: Option<Demotion>,
@@ -58,6 +61,23 @@ impl Recipe {
             }
             _ => TransportKind::PublicHttp,
         }
+    }
+}
+
+impl Recipe {
+    /// Its first example had items when it was verified.
+    pub fn had_items(&self) -> bool {
+        self.given() > 0
+    }
+
+    /// So many items for its first example are less than half of what it was verified with.
+    pub fn fell_short(&self, items: Option<u64>) -> bool {
+        items.is_some_and(|it| it * 2 < u64::from(self.given()))
+    }
+
+    fn given(&self) -> u32 {
+        let proof = self.verification.as_ref().and_then(|it| it.complete.as_ref());
+        proof.map_or(0, |it| it.given)
     }
 }
 
@@ -276,6 +296,10 @@ pub struct ResponseSpec {
     /// Fewer items than this is a failed extraction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_items: Option<u32>,
+    /// How an answer looks that has no items, where one was seen: it is an answer then, whatever `min_items` says. Without it,
+    /// HTML without items is a failed extraction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty: Option<EmptyAnswer>,
     /// Paths (`hits[].title`) that the answer's shape must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_paths: Vec<String>,
@@ -306,8 +330,40 @@ pub enum Framing {
 pub struct HtmlSpec {
     /// CSS selector of one item.
     pub items: String,
+    /// An item goes on with the siblings after it, up to the next item: a `<dt>` with its `<dd>`, rows in pairs.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub run: bool,
+    /// One thing and not a list: the data is the first item's fields.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub single: bool,
+    /// CSS selector of headings: each item has the text of the last one before it as its field `group`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Field name to CSS selector within the item, `@attr` at the end for an attribute, empty selector for the item itself.
+    /// `:column("Title")` is the row's cell under that title, `:column(2)` the one in that column, `:labelled("Label")` what
+    /// stands beside that label; `CSS:nth-match(2)` is the second element that matches, `CSS[]` all of them as a list.
     pub fields: BTreeMap<String, String>,
+    /// Names of fields that an item may be without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub optional: Vec<String>,
+}
+
+/// What an answer without items was seen to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmptyAnswer {
+    /// For HTML: kinds of elements (`main`, `form#search`, `div.content`) that pages with and without items have; they say that
+    /// the site is as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<String>,
+    /// For HTML: a line of text that only the page without items has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_false(it: &bool) -> bool {
+    !*it
 }
 
 /// Portable proof that the recipe worked.
@@ -326,6 +382,24 @@ pub struct Verification {
     /// How long the browser took when the task was recorded, milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_ms: Option<u64>,
+    /// What the page of the first example showed, and how much of it the answer held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<Complete>,
+}
+
+/// An answer held to the page it was learned from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Complete {
+    /// Items that the page showed; one for a single thing.
+    pub shown: u32,
+    /// Items of the answer to the same input; it may go on where the page ends.
+    pub given: u32,
+    pub fields_shown: u32,
+    pub fields_given: u32,
+    /// Columns of the page that are not in the answer: they come from elsewhere, and the task does not ask for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaves_out: Vec<String>,
 }
 
 /// That runs showed a verified recipe to work no longer.

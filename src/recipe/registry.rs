@@ -432,6 +432,7 @@ mod tests {
             transport: crate::recipe::model::TransportKind::PublicHttp,
             requires_session: false,
             browser_ms: None,
+            complete: None,
         }
     }
 

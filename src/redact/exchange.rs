@@ -200,7 +200,7 @@ pub fn response(
             None
         }
         Parsed::Html(text) => {
-            let page = html::read(&text, &mut meter);
+            let mut page = html::read(&text, &mut meter);
             if let Some((markup, was_cut)) = page.excerpt(&mut walk) {
                 stored.excerpt = Some(Excerpt::Html(markup));
                 if !was_cut {
@@ -209,6 +209,10 @@ pub fn response(
             }
             let mut measured = meter.finish(None);
             measured.measures.embedded_json = page.embedded;
+            measured.measures.listings = std::mem::take(&mut page.listings);
+            for it in measured.measures.listings.iter_mut().flat_map(|it| &mut it.sample) {
+                walk.json(it, Place::Answer);
+            }
             Some(measured)
         }
         Parsed::Text(text) => {

@@ -1,6 +1,7 @@
 //! HTML answers: their texts, the markup that holds what the page showed, and the JSON inside their scripts.
 
 use scraper::{ElementRef, Html, Node, Selector};
+use serde_json::Value;
 
 use super::{
     body::MAX_STORED,
@@ -8,9 +9,13 @@ use super::{
     walk::{Place, Walk},
 };
 use crate::{
-    artifacts::recording::EmbeddedJson,
+    artifacts::recording::{EmbeddedJson, Listing},
+    blocks::{
+        self,
+        read::{Reader, shape},
+    },
     recipe::assigned::{assigned, is_name},
-    shape,
+    shape as json_shape,
 };
 
 const MAX_EMBEDDED: usize = 16;
@@ -19,12 +24,19 @@ const DROPPED: &[&str] =
     &["script", "style", "noscript", "template", "svg", "iframe", "head", "object", "link", "meta"];
 const KEPT_ATTRIBUTES: &[&str] = &["class", "id", "href", "name", "type", "role"];
 const MAX_ATTRIBUTE: usize = 512;
+/// Items of a listing that are kept.
+const SAMPLE: usize = 8;
+/// Characters of a text beyond which a page does not show it by chance.
+const MIN_TELLING: usize = 6;
+/// Texts of a listing that are looked for on the page.
+const MAX_ASKED: usize = 400;
 
 /// A parsed page with what the meter said about its elements, in document order.
 pub struct Page {
     html: Html,
     elements: Vec<Weight>,
     pub embedded: Vec<EmbeddedJson>,
+    pub listings: Vec<Listing>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -43,7 +55,8 @@ pub fn read(text: &str, meter: &mut Meter<'_>) -> Page {
     let mut elements = Vec::new();
     weigh(html.root_element(), meter, &mut elements);
     let embedded = embedded(&html, meter);
-    Page { html, elements, embedded }
+    let listings = listings(&html, meter);
+    Page { html, elements, embedded, listings }
 }
 
 impl Page {
@@ -84,6 +97,33 @@ impl Page {
         let complete = write(element, walk, &mut out);
         Some((out, !(complete && at == 0)))
     }
+}
+
+/// What repeats in the whole page and can be read by selectors.
+fn listings(html: &Html, meter: &mut Meter<'_>) -> Vec<Listing> {
+    blocks::find(html, true)
+        .into_iter()
+        .filter_map(|block| {
+            let spec = block.spec?;
+            let rows = Reader::new(&spec).ok()?.read(html).ok()?;
+            let texts = || block.rows.iter().flatten().flatten().map(String::as_str);
+            let telling = |it: &&&str| it.chars().nth(MIN_TELLING).is_some();
+            let (mut all, mut seen) = (0, 0);
+            for it in texts().collect::<Vec<_>>().iter().filter(telling).take(MAX_ASKED) {
+                all += 1;
+                seen += u32::from(meter.shows(it));
+            }
+            Some(Listing {
+                items: rows.len() as u32,
+                weight: block.weight as u32,
+                shape: shape(&spec, rows.iter()),
+                holds: meter.units(texts()),
+                visible_bp: (seen * 10_000).checked_div(all).unwrap_or(0),
+                sample: rows.into_iter().take(SAMPLE).map(Value::Object).collect(),
+                html: spec,
+            })
+        })
+        .collect()
 }
 
 fn kept(element: &ElementRef<'_>) -> bool {
@@ -212,7 +252,7 @@ fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
         let Some(selector) = selector(*script, &all) else {
             continue;
         };
-        let Ok(value) = serde_json::from_str(text).map(shape::sorted) else {
+        let Ok(value) = serde_json::from_str(text).map(json_shape::sorted) else {
             continue;
         };
         meter.take_lists();
@@ -220,7 +260,7 @@ fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
         out.push(EmbeddedJson {
             selector,
             variable: None,
-            shape: shape::paths(&value),
+            shape: json_shape::paths(&value),
             lists: meter.take_lists(),
             leaves_visible,
         });
@@ -241,7 +281,7 @@ fn assignments(
         if !is_name(name) || known || super::detector::erratic(name) || out.len() >= MAX_EMBEDDED {
             continue;
         }
-        let value = shape::sorted(value);
+        let value = json_shape::sorted(value);
         meter.take_lists();
         let leaves_visible = meter.json(&value);
         let lists = meter.take_lists();
@@ -249,7 +289,7 @@ fn assignments(
             out.push(EmbeddedJson {
                 selector: selector(script, all).unwrap_or_else(|| "script".to_owned()),
                 variable: Some(name.to_owned()),
-                shape: shape::paths(&value),
+                shape: json_shape::paths(&value),
                 lists,
                 leaves_visible,
             });

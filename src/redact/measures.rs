@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     markup,
     memo::Memo,
-    visible::{Visible, each_word},
+    visible::{START_OF_TEXT, Visible, each_word, hash_of, joined, words_of},
 };
 use crate::artifacts::recording::{ListMeasure, Measures};
 use crate::shape;
@@ -26,6 +26,7 @@ pub struct Meter<'a> {
     typed_hit: Vec<bool>,
     covered: Vec<bool>,
     leaves: Vec<u64>,
+    units: Vec<u64>,
     shown: Vec<u64>,
     scratch: Vec<u64>,
     nodes: u32,
@@ -76,6 +77,7 @@ impl<'a> Meter<'a> {
             typed_hit: vec![false; typed.len()],
             covered: vec![false; visible.wanted_len()],
             leaves: Vec::new(),
+            units: Vec::new(),
             shown: Vec::new(),
             scratch: Vec::new(),
             nodes: 0,
@@ -83,6 +85,19 @@ impl<'a> Meter<'a> {
             lists: BTreeMap::new(),
             total: 0,
         }
+    }
+
+    /// Texts of an item of a listing, which go through several nodes: for what the page showed of items. How many items of
+    /// each block stand in these texts.
+    pub fn units<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
+        let at = self.units.len();
+        self.units.extend(texts.map(hash_of));
+        self.visible.held(self.units[at..].iter().copied())
+    }
+
+    /// Whether the page's text holds this one.
+    pub fn shows(&self, text: &str) -> bool {
+        self.visible.holds(&words_of(text))
     }
 
     /// One text leaf. Returns whether the page shows it.
@@ -98,7 +113,7 @@ impl<'a> Meter<'a> {
         if words.is_empty() || least < 3 {
             return false;
         }
-        let hash = words.iter().fold(17_u64, |it, word| it.rotate_left(5).wrapping_mul(31) ^ word);
+        let hash = words.iter().fold(START_OF_TEXT, |it, word| joined(it, *word));
         self.leaves.push(hash);
         let seen = self.visible.holds(words);
         if seen {
@@ -315,6 +330,8 @@ impl<'a> Meter<'a> {
                 .map(|it| it.keys().take(MAX_TOP_KEYS).cloned().collect())
                 .unwrap_or_default(),
             embedded_json: Vec::new(),
+            listings: Vec::new(),
+            holds: self.visible.held(self.leaves.iter().chain(&self.units).copied()),
         };
         Measured { measures, shown: self.shown }
     }

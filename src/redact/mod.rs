@@ -25,6 +25,7 @@ pub mod raw;
 mod scan;
 mod services;
 mod share;
+mod shown;
 mod typed;
 mod vault;
 mod visible;
@@ -59,6 +60,7 @@ use crate::{
     artifacts::recording::{
         Action, BlockedRequest, FinalPage, Origin, SessionRecording, ValueOrigin,
     },
+    blocks::Block,
     settings::RedactSettings,
 };
 
@@ -77,8 +79,9 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let rules = rules(settings, &raw.task, &raw.typed);
     let least = least(&raw.exchanges);
     let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().with_min_len(least).map(parse).collect();
+    let shown = shown::blocks(&raw.page.documents);
     let mut vault = Vault::default();
-    let mut judged = learn(&mut raw, &parsed, &rules, &mut vault);
+    let mut judged = learn(&mut raw, &parsed, &shown, &rules, &mut vault);
     let harmless = raw
         .typed
         .iter()
@@ -88,7 +91,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
     vault.seal(harmless);
 
     let answer = raw.final_answer.as_deref().unwrap_or("");
-    let visible = Visible::new(&[&raw.page.visible_text, answer]);
+    let visible = Visible::new(&[&raw.page.visible_text, answer]).with_blocks(&shown);
     let typed_words: Vec<(String, Vec<u64>)> = raw
         .typed
         .iter()
@@ -207,6 +210,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
             title: cut(&spoken(&mut walk, &raw.page.title), 1024).to_owned(),
             visible_text: cut(&spoken(&mut walk, &raw.page.visible_text), MAX_VISIBLE).to_owned(),
             has_password_field: raw.page.has_password_field,
+            shown: shown::stored(shown, &mut walk),
         },
         exchanges,
         blocked: raw
@@ -354,6 +358,7 @@ fn least(exchanges: &[RawExchange]) -> usize {
 fn learn(
     raw: &mut RawRecording,
     parsed: &[Parsed],
+    shown: &[Block],
     rules: &Rules,
     vault: &mut Vault,
 ) -> Vec<BTreeSet<u64>> {
@@ -397,6 +402,10 @@ fn learn(
     for it in
         [&raw.task, &raw.page.title, &raw.page.visible_text].into_iter().chain(&raw.final_answer)
     {
+        walk.text(it, Prose::Spoken);
+    }
+    // Shadow roots show what is no part of the page's text.
+    for it in shown.iter().flat_map(|it| &it.rows).flatten().flatten() {
         walk.text(it, Prose::Spoken);
     }
     judged

@@ -37,6 +37,8 @@ pub struct RawPage {
     pub title: String,
     pub visible_text: String,
     pub has_password_field: bool,
+    /// What each document showed when all was done, as markup: the page first, then its frames.
+    pub documents: Vec<String>,
     /// `<meta name content>` pairs of the final page.
     pub metas: Vec<(String, String)>,
     /// Cookies of the context at the end: name and value.

@@ -3,7 +3,9 @@
 //! Text is compared as a sequence of lower-case words (letters and digits; each ideograph is a word of its own), which
 //! ignores whitespace, punctuation and markup between them and never matches inside a word.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::blocks::Block;
 
 /// Words of the final page and of the final answer.
 pub struct Visible {
@@ -12,8 +14,13 @@ pub struct Visible {
     /// The distinct words that coverage is measured over, sorted.
     wanted: Vec<u64>,
     filter: Vec<u64>,
+    /// By hash of a text that tells an item of the page's blocks apart: which items of which block have it.
+    items: BTreeMap<u64, Vec<(u32, u32)>>,
+    blocks: usize,
 }
 
+/// A text that so many items of a block have does not tell them apart.
+const MAX_SHARED: usize = 2;
 /// Coverage is measured over so many of the rarest words.
 const WANTED: usize = 512;
 /// Text beyond this is not indexed.
@@ -64,7 +71,37 @@ impl Visible {
         ranked.sort_unstable();
         let mut wanted: Vec<u64> = ranked.into_iter().take(WANTED).map(|it| it.2).collect();
         wanted.sort_unstable();
-        Self { words, at, wanted, filter }
+        Self { words, at, wanted, filter, items: BTreeMap::new(), blocks: 0 }
+    }
+
+    /// The same with the blocks that the page showed, so that answers can be asked how many of their items they hold.
+    pub fn with_blocks(mut self, blocks: &[Block]) -> Self {
+        self.blocks = blocks.len();
+        for (i, block) in blocks.iter().enumerate() {
+            let mut texts: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
+            for (n, row) in block.rows.iter().enumerate() {
+                for cell in row.iter().flatten().filter(|it| it.chars().nth(2).is_some()) {
+                    texts.entry(hash_of(cell)).or_default().push((i as u32, n as u32));
+                }
+            }
+            for (text, places) in texts.into_iter().filter(|it| it.1.len() <= MAX_SHARED) {
+                self.items.entry(text).or_default().extend(places);
+            }
+        }
+        self
+    }
+
+    /// How many items of each block these texts (as [`hash_of`] gives them) hold.
+    pub fn held(&self, texts: impl Iterator<Item = u64>) -> Vec<u32> {
+        if self.items.is_empty() {
+            return Vec::new();
+        }
+        let found: BTreeSet<(u32, u32)> = texts.filter_map(|it| self.items.get(&it)).flatten().copied().collect();
+        let mut out = vec![0; self.blocks];
+        for (block, _) in found {
+            out[block as usize] += 1;
+        }
+        out
     }
 
     fn maybe(&self, word: u64) -> bool {
@@ -142,6 +179,19 @@ pub fn each_word(text: &str, mut word: impl FnMut(u64, usize)) {
     if chars > 0 {
         word(finish(hash), chars);
     }
+}
+
+/// One text by its words.
+pub fn hash_of(text: &str) -> u64 {
+    let mut hash = START_OF_TEXT;
+    each_word(text, |word, _| hash = joined(hash, word));
+    hash
+}
+
+pub const START_OF_TEXT: u64 = 17;
+
+pub fn joined(hash: u64, word: u64) -> u64 {
+    hash.rotate_left(5).wrapping_mul(31) ^ word
 }
 
 pub fn words_of(text: &str) -> Vec<u64> {

@@ -1,26 +1,22 @@
 //! From an answer's bytes to data, and to the fingerprint of its shape. Pure: stages call it on recorded bodies, too.
 
-use scraper::{ElementRef, Html, Selector};
-use serde_json::{Map, Value};
+use scraper::{Html, Selector};
+use serde_json::Value;
 
-use crate::shape::nesting;
 use crate::{
+    blocks::{self, read::Reader},
     error::{Code, Error, Result},
     recipe::{
         assigned::assigned,
         document::Document,
-        expression::{MAX_TEXT, Query, out_of_proportion},
+        expression::Query,
         framing::{self, unframed},
-        model::{Framing, ResponseSpec, ResponseType},
+        model::{EmptyAnswer, Framing, ResponseSpec, ResponseType},
         reach::Reach,
-        selector::{self, Field},
+        selector,
     },
-    shape,
+    shape::{self, nesting},
 };
-
-/// Elements that all fields of all items may look through. Items beside each other stay far below; 512 in each other with the
-/// rest of the page in the last would be minutes of work.
-const HTML_VISITS: usize = 16_000_000;
 
 /// What an answer held.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +38,11 @@ pub struct Extractor {
     reach: Reach,
     embedded: Option<Selector>,
     variable: Option<String>,
-    html: Option<(Selector, Vec<(String, Field)>)>,
+    html: Option<Reader>,
+    /// One thing and not a list.
+    single: bool,
     min_items: Option<u32>,
+    empty: Option<EmptyAnswer>,
     /// As written, and read.
     required_paths: Vec<(String, Vec<Step>)>,
 }
@@ -66,16 +65,7 @@ pub fn extract(spec: &ResponseSpec, mime: &str, body: &[u8]) -> Result<Extracted
 impl Extractor {
     /// Fails with `RECIPE_INVALID`.
     pub fn new(spec: &ResponseSpec) -> Result<Self> {
-        let html = match &spec.html {
-            None => None,
-            Some(html) => Some((
-                selector::compile(&html.items)?,
-                html.fields
-                    .iter()
-                    .map(|(name, text)| Ok((name.clone(), selector::compile_field(text)?)))
-                    .collect::<Result<_>>()?,
-            )),
-        };
+        let html = spec.html.as_ref().map(Reader::new).transpose()?;
         let query = spec.extract.as_deref().map(Query::compile).transpose()?;
         let required_paths: Vec<_> =
             spec.required_paths.iter().map(|it| (it.clone(), steps(it))).collect();
@@ -88,7 +78,9 @@ impl Extractor {
             embedded: spec.embedded.as_deref().map(selector::compile).transpose()?,
             variable: spec.variable.clone(),
             html,
+            single: spec.html.as_ref().is_some_and(|it| it.single),
             min_items: spec.min_items,
+            empty: spec.empty.clone(),
             required_paths,
         })
     }
@@ -108,8 +100,8 @@ impl Extractor {
         let embedded;
         let document = match (self.kind, &self.html) {
             (ResponseType::Text, _) => return self.judged(self.text(body)?, None),
-            (ResponseType::Html, Some((items, fields))) => {
-                return self.judged(self.items(&parse_html(body)?, items, fields)?, None);
+            (ResponseType::Html, Some(reader)) => {
+                return self.judged(self.items(&parse_html(body)?, reader)?, None);
             }
             (ResponseType::Html, None) => {
                 embedded = self.embedded_json(body)?;
@@ -138,6 +130,7 @@ impl Extractor {
         let items = data.as_array().map(|it| it.len() as u64);
         if let Some(min) = self.min_items
             && items.unwrap_or(1) < u64::from(min)
+            && !(items == Some(0) && self.empty.is_some())
         {
             return Err(empty(format!(
                 "found {} items, expected at least {min}",
@@ -166,31 +159,21 @@ impl Extractor {
         Ok(Value::String(text))
     }
 
-    fn items(
-        &self,
-        document: &Html,
-        items: &Selector,
-        fields: &[(String, Field)],
-    ) -> Result<Value> {
-        let mut left = Left { text: MAX_TEXT, visits: HTML_VISITS };
-        let mut out: Vec<Value> = document
-            .select(items)
-            .map(|item| {
-                let visits = item.descendants().count() * fields.len();
-                left.visits = left.visits.checked_sub(visits).ok_or_else(out_of_proportion)?;
-                let all = fields
-                    .iter()
-                    .map(|(name, field)| Ok((name.clone(), left.field(item, name, field)?)))
-                    .collect::<Result<Map<_, _>>>()?;
-                Ok(all.into())
-            })
-            .collect::<Result<_>>()?;
-        // A table's head has rows without cells.
-        out.retain(|it| !is_void(it));
-        if out.is_empty() && self.min_items != Some(0) {
-            return Err(empty("the selectors match nothing in the page".to_owned()));
+    fn items(&self, page: &Html, reader: &Reader) -> Result<Value> {
+        let mut all = reader.read(page)?;
+        if all.is_empty() && self.min_items != Some(0) {
+            return match &self.empty {
+                Some(seen) if !self.single && blocks::empty::is_like(page, seen) => Ok(Value::Array(Vec::new())),
+                Some(_) => Err(empty(
+                    "the selectors match nothing in the page, and it is not like the one that had nothing to list".to_owned(),
+                )),
+                None => Err(empty("the selectors match nothing in the page".to_owned())),
+            };
         }
-        Ok(out.into())
+        if self.single && !all.is_empty() {
+            return Ok(all.swap_remove(0).into());
+        }
+        Ok(all.into_iter().map(Value::from).collect())
     }
 
     fn embedded_json(&self, body: &[u8]) -> Result<Value> {
@@ -224,51 +207,6 @@ fn script_json(text: &str, variable: Option<&str>) -> Option<Value> {
     }
     let mut all = assigned(text).filter(|it| variable.is_none_or(|name| name == it.0));
     all.next().map(|it| shape::sorted(it.1))
-}
-
-/// What selectors may still do on one page.
-struct Left {
-    /// Bytes of names and of text, before white space is taken out.
-    text: usize,
-    visits: usize,
-}
-
-impl Left {
-    fn field(&mut self, item: ElementRef<'_>, name: &str, field: &Field) -> Result<Value> {
-        self.take(name.len())?;
-        let element = match &field.selector {
-            None => Some(item),
-            Some(selector) => item.select(selector).next(),
-        };
-        let Some(element) = element else {
-            return Ok(Value::Null);
-        };
-        Ok(match &field.attribute {
-            Some(attribute) => match element.attr(attribute) {
-                Some(text) => {
-                    self.take(text.len())?;
-                    text.trim().into()
-                }
-                None => Value::Null,
-            },
-            None => self.collapsed(element)?.into(),
-        })
-    }
-
-    /// The element's text with runs of white space as one space, as a reader sees it.
-    fn collapsed(&mut self, element: ElementRef<'_>) -> Result<String> {
-        let mut text = String::new();
-        for it in element.text() {
-            self.take(it.len())?;
-            text.push_str(it);
-        }
-        Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
-    }
-
-    fn take(&mut self, bytes: usize) -> Result<()> {
-        self.text = self.text.checked_sub(bytes).ok_or_else(out_of_proportion)?;
-        Ok(())
-    }
 }
 
 fn parse_html(body: &[u8]) -> Result<Html> {
@@ -387,37 +325,17 @@ fn empty(message: String) -> Error {
         .hint("the site may have changed; learn the recipe again")
 }
 
-/// What the shape of an answer is compared by, sorted: typed paths of the data, or for HTML items one
-/// `field:how many:text or none` for `items` and each field (buckets 0, 1, 2-9, 10-99, 100+).
+/// What the shape of an answer is compared by, sorted: typed paths of the data, or for HTML items what
+/// [`blocks::read::shape`] says of them.
 pub fn fingerprint(spec: &ResponseSpec, extracted: &Extracted) -> Vec<String> {
     let Some(html) = &spec.html else {
         return shape::paths(&extracted.data);
     };
-    let items = extracted.data.as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut out: Vec<String> = html
-        .fields
-        .keys()
-        .map(|name| {
-            let texts: Vec<&str> =
-                items.iter().filter_map(|it| it.get(name).and_then(Value::as_str)).collect();
-            let has_text = texts.iter().any(|it| !it.is_empty());
-            line(&format!(".{name}"), texts.len(), has_text)
-        })
-        .collect();
-    out.push(line("items", items.len(), !items.is_empty()));
-    out.sort();
-    out
-}
-
-fn line(name: &str, count: usize, has_text: bool) -> String {
-    let bucket = match count {
-        0 => "0",
-        1 => "1",
-        2..=9 => "2-9",
-        10..=99 => "10-99",
-        _ => "100+",
+    let items = match &extracted.data {
+        Value::Array(all) => all.as_slice(),
+        one => std::slice::from_ref(one),
     };
-    format!("{name}:{bucket}:{}", if has_text { "text" } else { "none" })
+    blocks::read::shape(html, items.iter().filter_map(Value::as_object))
 }
 
 /// How alike two fingerprints of one recipe are, in basis points. How many items there are is not shape, so the buckets of
@@ -430,12 +348,14 @@ pub fn similarity_bp(spec: &ResponseSpec, a: &[String], b: &[String]) -> u32 {
     if is_empty(a) || is_empty(b) {
         return 10_000;
     }
+    let optional = spec.html.as_ref().map(|it| it.optional.as_slice()).unwrap_or_default();
     let without_counts = |all: &[String]| -> Vec<String> {
         all.iter()
-            .map(|it| {
+            .filter_map(|it| {
                 let mut parts = it.rsplitn(3, ':');
-                let (text, _, name) = (parts.next(), parts.next(), parts.next());
-                format!("{}:{}", name.unwrap_or(it), text.unwrap_or(""))
+                let (text, _, name) = (parts.next(), parts.next(), parts.next()?);
+                let is_sure = !name.strip_prefix('.').is_some_and(|it| optional.iter().any(|name| name == it));
+                is_sure.then(|| format!("{name}:{}", text.unwrap_or("")))
             })
             .collect()
     };

@@ -57,7 +57,7 @@ pub fn analyze(
     if let Some(why) = unsure(top, candidates, recording, settings) {
         return Ok(Judged::Rejected(Reject::new(Reason::Ambiguous, why)));
     }
-    let Some(response) = response(exchange, top.source, recording) else {
+    let Some(response) = response(exchange, top.source, recording, candidates.main) else {
         return Ok(Judged::Rejected(Reject::new(
             Reason::Ambiguous,
             "the answer is a page in which no list of results could be told apart",

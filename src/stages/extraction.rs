@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::html_items;
+use super::witness::asks_for_one;
 use crate::{
     artifacts::{
         payloads::{DataSource, ListPath},
-        recording::{Excerpt, Exchange, ListMeasure, SessionRecording},
+        recording::{Excerpt, Exchange, ListMeasure, Listing, SessionRecording},
     },
     recipe::model::{ResponseSpec, ResponseType},
 };
@@ -108,6 +108,10 @@ const BESIDE: &[&str] = &[
     "var",
     "warning",
 ];
+/// Share of a listing's texts that the page must have held.
+const SHOWN_BP: u32 = 6000;
+/// Fields of a listing, with those of the second page.
+const MAX_FIELDS: usize = 60;
 /// Characters of a text that a page does not show by chance.
 const MIN_FACT: usize = 6;
 /// Words of a task that say nothing about what is listed.
@@ -121,10 +125,13 @@ const PAYLOAD: &[&str] =
 const ENVELOPE: &[&str] = &["cursor", "__typename", "position", "rank", "score"];
 
 /// How to read the answer. `None` when an HTML page has no list that can be told.
+///
+/// `main` is the block of the page that the task was about.
 pub fn response(
     exchange: &Exchange,
     source: DataSource,
     recording: &SessionRecording,
+    main: Option<u32>,
 ) -> Option<ResponseSpec> {
     let mut spec = ResponseSpec {
         kind: ResponseType::Json,
@@ -134,6 +141,7 @@ pub fn response(
         variable: None,
         html: None,
         min_items: None,
+        empty: None,
         required_paths: Vec::new(),
     };
     match source {
@@ -151,14 +159,72 @@ pub fn response(
         }
         DataSource::Html => {
             spec.kind = ResponseType::Html;
-            let Some(Excerpt::Html(html)) = &exchange.excerpt else {
-                return None;
-            };
-            spec.html = Some(html_items::find(html, &recording.page.visible_text)?);
+            spec.html = Some(listing(exchange, recording, main)?.html.clone());
         }
         DataSource::Text => spec.kind = ResponseType::Text,
     }
     Some(spec)
+}
+
+/// What of a page is the data: what holds the items of the block that the task was about; where no page was seen, the
+/// weightiest that the page's text held.
+fn listing<'a>(
+    exchange: &'a Exchange,
+    recording: &SessionRecording,
+    main: Option<u32>,
+) -> Option<&'a Listing> {
+    let all = &exchange.measures.listings;
+    let shown = main.and_then(|it| recording.page.shown.get(it as usize));
+    if let (Some(main), Some(shown)) = (main, shown) {
+        let held = |it: &Listing| it.holds.get(main as usize).copied().unwrap_or(0);
+        return all
+            .iter()
+            .filter(|it| held(it) > 0 && it.html.single == shown.is_record)
+            .max_by_key(|it| (held(it), std::cmp::Reverse(it.items.abs_diff(shown.count))));
+    }
+    let one = asks_for_one(&recording.task);
+    all.iter()
+        .filter(|it| it.visible_bp >= SHOWN_BP || recording.page.visible_text.is_empty())
+        .max_by_key(|it| (u64::from(it.weight) * if it.html.single == one { 3 } else { 2 }, std::cmp::Reverse(it.items)))
+}
+
+/// The same with what the items of the second page have and those of the first have not, and the other way round.
+pub fn widened(response: &ResponseSpec, twin: Option<&Exchange>) -> ResponseSpec {
+    let mut out = response.clone();
+    let Some(html) = &mut out.html else { return out };
+    let alike = |it: &&Listing| {
+        it.html.items == html.items && it.html.run == html.run && it.html.single == html.single
+    };
+    let Some(other) = twin.and_then(|it| it.measures.listings.iter().find(alike)).map(|it| &it.html)
+    else {
+        return out;
+    };
+    let known: BTreeSet<&String> = other.fields.values().collect();
+    for (name, selector) in &html.fields {
+        let is_sure = known.contains(selector)
+            && !other.optional.iter().any(|it| other.fields.get(it) == Some(selector));
+        if !is_sure && !html.optional.contains(name) {
+            html.optional.push(name.clone());
+        }
+    }
+    for (name, selector) in &other.fields {
+        if !html.fields.values().any(|it| it == selector)
+            && !html.fields.contains_key(name)
+            && html.fields.len() < MAX_FIELDS
+        {
+            html.fields.insert(name.clone(), selector.clone());
+            html.optional.push(name.clone());
+        }
+    }
+    // Something must be there in every item, or nothing tells a page that has changed.
+    if html.optional.len() == html.fields.len() {
+        html.optional.clone_from(&response.html.as_ref().map(|it| it.optional.clone()).unwrap_or_default());
+        let all: Vec<String> = html.fields.keys().filter(|it| !response.html.as_ref().is_some_and(|old| old.fields.contains_key(*it))).cloned().collect();
+        html.optional.extend(all);
+    }
+    html.optional.sort();
+    html.optional.dedup();
+    out
 }
 
 /// The path of the list that holds the data, when that is sure.

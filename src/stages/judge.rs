@@ -54,6 +54,8 @@ pub struct Observed {
     pub shape: Vec<String>,
     /// Shape of the whole JSON that `data` was extracted from; empty for HTML and text.
     pub root_shape: Vec<String>,
+    /// The answer as it came, where one did.
+    pub body: Vec<u8>,
 }
 
 impl Observed {
@@ -89,7 +91,7 @@ pub async fn observe(
         Err(err) if is_of_the_world(err.code()) => return Err(err),
         Err(err) => {
             replay.fail(&err);
-            return Ok(Observed { replay, data: None, shape: Vec::new(), root_shape: Vec::new() });
+            return Ok(Observed { replay, data: None, shape: Vec::new(), root_shape: Vec::new(), body: Vec::new() });
         }
     };
     replay.status = Some(reply.status);
@@ -101,7 +103,7 @@ pub async fn observe(
         }
         Err(err) => {
             replay.fail(&err);
-            return Ok(Observed { replay, data: None, shape: Vec::new(), root_shape: Vec::new() });
+            return Ok(Observed { replay, data: None, shape: Vec::new(), root_shape: Vec::new(), body: Vec::new() });
         }
     };
     replay.data_sha256 = Some(json_sha256(&data));
@@ -113,7 +115,7 @@ pub async fn observe(
             replay.detail = Some("the answer has another shape".to_owned());
         }
     }
-    Ok(Observed { replay, data: Some(data), shape, root_shape })
+    Ok(Observed { replay, data: Some(data), shape, root_shape, body: reply.body })
 }
 
 fn read(reply: &Reply, response: &ResponseSpec) -> Result<(Extracted, Vec<String>)> {

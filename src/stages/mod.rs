@@ -8,7 +8,6 @@ pub mod baseline;
 mod chained;
 pub mod consult;
 mod extraction;
-mod html_items;
 mod judge;
 pub mod minimize;
 pub mod offers;
@@ -26,6 +25,7 @@ mod terms;
 pub mod validate;
 pub mod verify;
 mod weave;
+mod witness;
 
 pub use judge::{Call, Replayer, data_difference_bp};
 pub use reads::reads;

@@ -33,7 +33,7 @@ pub fn offers<'a>(
         let Some(summary) = summaries.summaries.iter().find(|s| s.exchange == it.exchange) else {
             continue;
         };
-        if eligible(it, exchange, recording) {
+        if eligible(it, exchange, recording, candidates.main) {
             let line = line(it, summary, &mut lines);
             out.push(Offer {
                 exchange: it.exchange,
@@ -46,10 +46,15 @@ pub fn offers<'a>(
     Ok(out)
 }
 
-fn eligible(it: &Candidate, exchange: &Exchange, recording: &SessionRecording) -> bool {
+fn eligible(
+    it: &Candidate,
+    exchange: &Exchange,
+    recording: &SessionRecording,
+    main: Option<u32>,
+) -> bool {
     bound_to_task(it, recording)
         && reads(exchange, recording).is_ok()
-        && response(exchange, it.source, recording).is_some()
+        && response(exchange, it.source, recording, main).is_some()
 }
 
 /// The request line without control characters, told apart by operation or number where two are the same.
@@ -117,7 +122,7 @@ pub fn settle(
     let (Some(_), Some(candidate)) = (offered.filter(fits), candidate) else {
         return stays("the model's choice was not offered");
     };
-    let Some(mut response) = response(recording.exchange(exchange)?, candidate.source, recording)
+    let Some(mut response) = response(recording.exchange(exchange)?, candidate.source, recording, candidates.main)
     else {
         return stays("the answer of the model's choice cannot be read");
     };

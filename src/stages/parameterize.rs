@@ -10,12 +10,14 @@ use serde_json::Value;
 
 use super::{
     chained::{borrowed, typed_slot},
+    extraction::widened,
     judge::leaf_lines,
     minimize::PAGING,
     read_back::read_back,
     request::{identifier, template},
     validate::captured,
     weave::{Found, forms, weave},
+    witness::witness,
 };
 use crate::{
     artifacts::{
@@ -143,7 +145,7 @@ pub fn parameterize(
         request: out.request,
         parameters: out.parameters,
         slots: report.slots.clone(),
-        response: draft.response.clone(),
+        response: widened(&draft.response, twin_exchange),
         transport: draft.transport,
         captured_only: draft.captured_only,
         evidence: out.evidence,
@@ -155,6 +157,7 @@ pub fn parameterize(
             Some(Captured { first: lines(exchange)?, second: lines(twin)? })
         }),
         compared: draft.compared,
+        witness: witness(recording, second),
     }))
 }
 

@@ -9,6 +9,7 @@ use super::{
     pages::continues,
     signals::{NOTHING, Session, WEIGHTS, signals},
     terms::Texts,
+    witness::main_block,
 };
 use crate::{
     artifacts::{
@@ -30,7 +31,12 @@ pub fn rank(
     settings: &RankingSettings,
 ) -> Judged<CandidateSet> {
     let weights = weights(settings);
-    let (all, set_aside) = scored(recording, second);
+    let (mut all, set_aside) = scored(recording, second);
+    let other = second.recording.as_ref().map(|it| &it.page);
+    let main = main_block(&recording.page, other, &recording.task);
+    if let Some(main) = main {
+        held_to_the_page(&mut all, recording, main);
+    }
     let count = all.len() as u32;
     let mut best: BTreeMap<String, (Candidate, Scored<'_>)> = BTreeMap::new();
     for it in all {
@@ -72,7 +78,36 @@ pub fn rank(
             format!("none of {} requests carried data for this task", recording.exchanges.len()),
         ));
     }
-    Judged::Done(CandidateSet { candidates, scored: count, set_aside, doubt })
+    let main = main.map(|it| it as u32);
+    Judged::Done(CandidateSet { candidates, scored: count, set_aside, doubt, main })
+}
+
+/// Holds every answer to the items of the page's block that the task was about: where one has most of them, what has few is
+/// something beside the data, such as suggestions before a search.
+fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: usize) {
+    const MOST: i32 = 600;
+    const FEW: i32 = 300;
+    let block = &recording.page.shown[main];
+    let items = block.count.max(1);
+    if items < 2 && !block.is_record {
+        return;
+    }
+    let share = |it: &Scored<'_>| {
+        let held = it.exchange.measures.holds.get(main).copied().unwrap_or(0);
+        (1000 * held.min(items) / items) as i32
+    };
+    if !all.iter().any(|it| share(it) >= MOST) {
+        return;
+    }
+    for it in all {
+        let share = share(it);
+        if share > 0 {
+            it.shares.insert("holds_items", share);
+        }
+        if share < FEW {
+            it.shares.insert("lacks_items", 1000);
+        }
+    }
 }
 
 /// One path called with more and with fewer query names, answered in one shape, no call nearer to the task than the other, is

@@ -46,7 +46,7 @@ pub fn select(
     if let Err(why) = reads(exchange, recording) {
         return rejected(Reason::Mutation, why);
     }
-    let Some(mut response) = response(exchange, it.source, recording) else {
+    let Some(mut response) = response(exchange, it.source, recording, candidates.main) else {
         return rejected(
             Reason::Ambiguous,
             "the answer is a page in which no list of results could be told apart".to_owned(),

@@ -28,6 +28,7 @@ pub const WEIGHTS: &[(&str, i32)] = &[
     ("follows_input", 900),
     ("echoes_input", 600),
     ("after_action", 500),
+    ("holds_items", 4500),
     // What the task asks for.
     ("task_values", 2200),
     ("url_task_overlap", 1650),
@@ -48,6 +49,7 @@ pub const WEIGHTS: &[(&str, i32)] = &[
     ("api_path", 20),
     ("latency", 0),
     // Against.
+    ("lacks_items", -4500),
     ("task_missing", -1400),
     ("nouns_off", -1450),
     ("values_off", -1200),

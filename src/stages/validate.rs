@@ -11,12 +11,12 @@ use super::{
 use crate::{
     artifacts::{
         payloads::{Judged, Reason, RecipeAnalysis, RecipeDraft, Reject, Replay},
-        recording::{EmbeddedJson, Excerpt, Exchange, Place, SessionRecording},
+        recording::{EmbeddedJson, Excerpt, Exchange, Listing, Place, SessionRecording},
     },
     error::{Code, Error, Result},
     recipe::{
         framing::framed,
-        model::{ResponseSpec, TransportKind},
+        model::{HtmlSpec, ResponseSpec, TransportKind},
     },
     runner::{
         MIN_SIMILARITY_BP,
@@ -119,8 +119,8 @@ fn unlike(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> Opti
         let alike = similarity_bp(&recorded.shape, &seen.root_shape);
         return (alike < MIN_SIMILARITY_BP).then_some("the JSON in the page has another shape");
     }
-    if response.html.is_some() {
-        let recorded = captured(exchange, response)?.items?;
+    if let Some(html) = response.html.as_ref().filter(|it| !it.single) {
+        let recorded = u64::from(listing(exchange, html)?.items);
         let now = seen.replay.items.unwrap_or(0);
         // A page may have changed a little; another list differs a lot.
         let near = now.abs_diff(recorded) * 4 <= recorded.max(now);
@@ -131,13 +131,26 @@ fn unlike(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> Opti
 
 /// Shape of the captured answer after extraction; `None` when the recording does not hold enough of it.
 pub fn captured_shape(exchange: &Exchange, response: &ResponseSpec) -> Option<Vec<String>> {
+    if let Some(html) = &response.html {
+        return listing(exchange, html).map(|it| it.shape.clone());
+    }
     captured(exchange, response).map(|it| fingerprint(response, &it))
+}
+
+/// What the recording holds of these items, whatever it says of those that an item may be without.
+fn listing<'a>(exchange: &'a Exchange, html: &HtmlSpec) -> Option<&'a Listing> {
+    exchange.measures.listings.iter().find(|it| it.html == *html)
 }
 
 /// The captured answer, extracted.
 pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracted> {
     if response.embedded.is_some() {
         return None;
+    }
+    if let Some(html) = &response.html {
+        let it = listing(exchange, html)?;
+        let data = if html.single { it.sample.first()?.clone() } else { it.sample.clone().into() };
+        return Some(Extracted { data, items: (!html.single).then_some(u64::from(it.items)), whole: None });
     }
     let (mime, body) = match exchange.excerpt.as_ref()? {
         Excerpt::Json(it) => ("application/json", framed(response.framing, it).into_bytes()),

@@ -11,10 +11,14 @@ use serde_json::Value;
 use super::judge::{
     Call, Observed, Replayer, data_difference_bp, holds_bp, leaf_lines, observe, passing,
 };
+use super::witness::coverage;
 use crate::{
-    artifacts::payloads::{BaselineFingerprint, RecipeDraftMinimized, Replay, VerificationReport},
+    artifacts::payloads::{
+        BaselineFingerprint, Coverage, RecipeDraftMinimized, Replay, VerificationReport,
+    },
     error::{Code, Error, Result},
-    recipe::model::{ResponseSpec, TransportKind},
+    blocks,
+    recipe::model::{EmptyAnswer, Parameter, ParamType, ResponseSpec, ResponseType, TransportKind},
 };
 
 /// What the manifest expects of the answer; checked on every replay.
@@ -41,6 +45,8 @@ pub async fn verify(
         frozen: Vec::new(),
         replays: Vec::new(),
         fell_back: false,
+        coverage: Vec::new(),
+        empty: None,
     };
     if draft.captured_only {
         report.reason = Some("captured_only".to_owned());
@@ -56,12 +62,14 @@ pub async fn verify(
     let mut response = draft.response.clone();
     response.min_items = response.min_items.max(expect.min_items);
     response.required_paths.clone_from(&expect.required_paths);
+    // Whether an answer without items is one is asked for in the end.
+    response.empty = None;
     let mut trouble = None;
     for (i, transport) in
         replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub).enumerate()
     {
         let mut run =
-            Run { replayer, draft, baseline, response: &response, transport, report: &mut report };
+            Run { replayer, draft, baseline, response: &response, transport, report: &mut report, pages: Vec::new() };
         match run.all().await? {
             Ok(()) => {
                 report.verified = true;
@@ -76,6 +84,7 @@ pub async fn verify(
                 report.reason = Some(why.text);
                 report.effective.clear();
                 report.frozen.clear();
+                report.empty = None;
                 // A parameter without effect by one transport has none by another.
                 if why.is_final {
                     break;
@@ -109,6 +118,9 @@ pub const MARGIN_BP: u32 = 500;
 /// Share of the captured leaves that a replay must hold. Redaction and change take some.
 const HELD_BP: u32 = 5000;
 
+/// What no site has anything on, and none takes for an attack.
+const NOBODYS_WORD: &str = "zqvwxkyj";
+
 struct Failure {
     text: String,
     /// No other transport can do better.
@@ -124,6 +136,8 @@ struct Run<'a, 'r> {
     response: &'a ResponseSpec,
     transport: TransportKind,
     report: &'r mut VerificationReport,
+    /// The pages that A and B came in.
+    pages: Vec<Vec<u8>>,
 }
 
 impl Run<'_, '_> {
@@ -136,6 +150,9 @@ impl Run<'_, '_> {
         };
         let Some(second) = self.draft.second.clone() else {
             // No parameter: two consecutive matching replays (seed 1.3.1).
+            if let Err(why) = self.covers(&a, None) {
+                return Ok(Err(why));
+            }
             return Ok(match self.one("A again", &first).await? {
                 Ok(again) => {
                     self.optional(&first, &a, data_difference_bp(&a, &again)).await?;
@@ -159,14 +176,75 @@ impl Run<'_, '_> {
                 "the second example gives the same data: the parameters have no effect",
             )));
         }
-        if let Err(why) = self.is_the_data(&a, &b, &second) {
+        let witnessed = match self.covers(&a, Some(&b)) {
+            Ok(it) => it,
+            Err(why) => return Ok(Err(why)),
+        };
+        if let Err(why) = self.is_the_data(&a, &b, &second, witnessed) {
             return Ok(Err(why));
         }
         if let Err(why) = self.each(&first, &second, &a, noise).await? {
             return Ok(Err(why));
         }
         self.optional(&first, &a, noise).await?;
+        if a.is_array() {
+            self.nothing(&first).await?;
+        }
         Ok(Ok(()))
+    }
+
+    /// What the site says to words that nobody uses: an answer without items, if it gives one, is no failure later.
+    async fn nothing(&mut self, first: &BTreeMap<String, String>) -> Result<()> {
+        let is_word = |it: &&Parameter| {
+            let limits = &it.constraints;
+            it.required
+                && it.kind == ParamType::Str
+                && limits.one_of.is_empty()
+                && limits.format.is_none()
+                && first.get(&it.name).is_some_and(|it| it.chars().any(char::is_alphabetic))
+        };
+        let Some(it) = self.draft.parameters.iter().find(is_word) else { return Ok(()) };
+        if self.replayer.spent() || self.transport == TransportKind::Stub {
+            return Ok(());
+        }
+        let mut values = first.clone();
+        values.insert(it.name.clone(), NOBODYS_WORD.to_owned());
+        let mut response = self.response.clone();
+        response.min_items = Some(0);
+        response.required_paths.clear();
+        let seen = self.ask("nobody's word", &values, &response, None).await?;
+        if !seen.good() || seen.data != Some(Value::Array(Vec::new())) {
+            return Ok(());
+        }
+        self.report.empty = match response.kind {
+            ResponseType::Html if response.html.is_some() => {
+                let page = |it: &[u8]| blocks::parsed(&String::from_utf8_lossy(it));
+                let with: Vec<_> = self.pages.iter().filter_map(|it| page(it)).collect();
+                let typed: Vec<&str> =
+                    first.values().map(String::as_str).chain([NOBODYS_WORD]).collect();
+                page(&seen.body)
+                    .and_then(|it| blocks::empty::learn(&it, &with.iter().collect::<Vec<_>>(), &typed))
+            }
+            _ => Some(EmptyAnswer::default()),
+        };
+        Ok(())
+    }
+
+    /// The answers hold what the pages showed, whole. Whether B's page said anything.
+    fn covers(&mut self, a: &Value, b: Option<&Value>) -> Result<bool, Failure> {
+        let Some(witness) = &self.draft.witness else { return Ok(false) };
+        self.report.coverage.clear();
+        let pages = [(Some(a), Some(&witness.first)), (b, witness.second.as_ref())];
+        for (data, shown) in pages {
+            let (Some(data), Some(shown)) = (data, shown) else { continue };
+            let it = coverage(data, shown, &witness.task);
+            let why = lacking(&it);
+            self.report.coverage.push(it);
+            if let Some(why) = why {
+                return Err(final_(&why));
+            }
+        }
+        Ok(b.is_some() && witness.second.is_some())
     }
 
     /// B is what was asked for: what the second recording captured, and what its page showed.
@@ -175,6 +253,7 @@ impl Run<'_, '_> {
         a: &Value,
         b: &Value,
         values: &BTreeMap<String, String>,
+        witnessed: bool,
     ) -> Result<(), Failure> {
         let mut evidence = self.draft.compared;
         if let Some(captured) = &self.draft.captured
@@ -189,7 +268,10 @@ impl Run<'_, '_> {
                 ));
             }
         }
-        if !self.draft.second_seen.is_empty() {
+        // Every item of the second page is more than a line of it.
+        if witnessed {
+            evidence = true;
+        } else if !self.draft.second_seen.is_empty() {
             evidence = true;
             if !seen_on_page((a, &self.draft.first), (b, values), &self.draft.second_seen) {
                 return Err(final_(
@@ -285,6 +367,9 @@ impl Run<'_, '_> {
         values: &BTreeMap<String, String>,
     ) -> Result<Result<Value, Failure>> {
         let seen = self.look(what, values).await?;
+        if self.response.html.is_some() && self.pages.len() < 2 {
+            self.pages.push(seen.body);
+        }
         if let Some(code) = &seen.replay.code {
             let detail = seen.replay.detail.clone().unwrap_or_default();
             return Ok(Err(Failure {
@@ -297,6 +382,16 @@ impl Run<'_, '_> {
     }
 
     async fn look(&mut self, what: &str, values: &BTreeMap<String, String>) -> Result<Observed> {
+        self.ask(what, values, self.response, Some(&self.baseline.shape)).await
+    }
+
+    async fn ask(
+        &mut self,
+        what: &str,
+        values: &BTreeMap<String, String>,
+        response: &ResponseSpec,
+        like: Option<&[String]>,
+    ) -> Result<Observed> {
         let call = Call {
             transport: self.transport,
             request: &self.draft.request,
@@ -305,20 +400,42 @@ impl Run<'_, '_> {
             slots: &self.draft.slots,
         };
         let n = self.report.replays.len() as u32 + 1;
-        let seen = observe(self.replayer, call, self.response, Some(&self.baseline.shape), n, what)
-            .await?;
+        let seen = observe(self.replayer, call, response, like, n, what).await?;
         let replay: Replay = seen.replay.clone();
         self.report.replays.push(replay);
         Ok(seen)
     }
 }
 
-/// Fewer characters beside what was typed are on many a page.
-const MIN_REST: usize = 3;
-
 fn final_(text: &str) -> Failure {
     Failure { text: text.to_owned(), is_final: true, passing: None }
 }
+
+/// Why an answer that covers so much of a page is not the data.
+fn lacking(it: &Coverage) -> Option<String> {
+    if it.is_whole() {
+        return None;
+    }
+    if it.held == 0 {
+        let missing = it.missing.as_deref().unwrap_or_default();
+        return Some(format!("it is not what the page showed: {missing:?} is not in the answer"));
+    }
+    if it.held < it.shown {
+        return Some(format!(
+            "the answer is only part of what the page showed: {} of {} items, {:?} is missing",
+            it.held,
+            it.shown,
+            it.missing.as_deref().unwrap_or_default()
+        ));
+    }
+    Some(format!(
+        "the answer lacks what the task asks for and the page showed: {}",
+        it.left_out.join(", ")
+    ))
+}
+
+/// Fewer characters beside what was typed are on many a page.
+const MIN_REST: usize = 3;
 
 /// Whether leaves that only B has stand in lines that only the second page had: two of them, or the only
 /// one that B has, if it is no short number. What was typed is cut out of the lines, so it is cut out of leaves too; what then

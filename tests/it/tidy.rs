@@ -13,7 +13,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (5, &["stages"]),
     (4, &["runner", "browser", "har", "model"]),
     (3, &["transport", "redact"]),
-    (2, &["egress", "artifacts"]),
+    (2, &["egress", "artifacts", "blocks"]),
     (1, &["recipe", "shape", "state"]),
     (0, &["error", "files", "ids", "page", "settings"]),
 ];

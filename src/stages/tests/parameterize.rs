@@ -29,6 +29,7 @@ fn weave_at(
         variable: None,
         html: None,
         min_items: None,
+        empty: None,
         required_paths: Vec::new(),
     };
     let draft = RecipeDraft {

@@ -1,0 +1,128 @@
+//! Texts of elements, as a reader sees them, and which elements stand around the content.
+
+use scraper::{ElementRef, Node};
+
+/// Elements whose text nobody reads.
+const UNREAD: &[&str] =
+    &["script", "style", "noscript", "template", "svg", "head", "option", "datalist", "textarea"];
+/// Elements that only change how letters look.
+const INLINE: &[&str] = &[
+    "abbr", "b", "bdi", "br", "cite", "code", "del", "em", "font", "i", "ins", "kbd", "mark", "q", "s",
+    "small", "strong", "sub", "sup", "tt", "u", "var", "wbr",
+];
+/// Words in classes and ids of what surrounds the content.
+const AROUND: &[&str] = &[
+    "nav", "navbar", "menu", "sidebar", "breadcrumb", "breadcrumbs", "pagination", "pager", "footer",
+    "toolbar", "tabs", "toc", "facet", "facets", "filter", "filters", "banner", "cookie", "portlet",
+];
+
+pub fn is_read(element: ElementRef<'_>) -> bool {
+    let it = element.value();
+    !UNREAD.contains(&it.name())
+        && it.attr("hidden").is_none()
+        && it.attr("aria-hidden") != Some("true")
+        && !it.attr("style").is_some_and(|it| {
+            let plain: String = it.chars().filter(|c| !c.is_whitespace()).collect();
+            plain.to_ascii_lowercase().contains("display:none")
+        })
+}
+
+/// Elements below that are read, in document order.
+pub fn children(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
+    element.child_elements().filter(|it| is_read(*it))
+}
+
+/// The text with runs of white space as one space, without what is not read.
+pub fn text(element: ElementRef<'_>) -> String {
+    let mut raw = String::new();
+    push_text(element, &mut raw);
+    let mut out = String::with_capacity(raw.len());
+    for word in raw.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+fn push_text(element: ElementRef<'_>, out: &mut String) {
+    for child in element.children() {
+        match child.value() {
+            Node::Text(it) => out.push_str(it),
+            Node::Element(it) => {
+                if let Some(child) = ElementRef::wrap(child).filter(|it| is_read(*it)) {
+                    // What stands in blocks of its own is no one word.
+                    let apart = !INLINE.contains(&it.name()) && !matches!(it.name(), "a" | "span" | "label" | "time");
+                    if apart || it.name() == "br" {
+                        out.push(' ');
+                    }
+                    push_text(child, out);
+                    if apart {
+                        out.push(' ');
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Characters of its text that are not white space.
+pub fn chars(element: ElementRef<'_>) -> usize {
+    element
+        .children()
+        .map(|child| match child.value() {
+            Node::Text(it) => it.chars().filter(|c| !c.is_whitespace()).count(),
+            Node::Element(_) => {
+                ElementRef::wrap(child).filter(|it| is_read(*it)).map_or(0, chars)
+            }
+            _ => 0,
+        })
+        .sum()
+}
+
+pub fn has_own_text(element: ElementRef<'_>) -> bool {
+    element.children().any(|it| it.value().as_text().is_some_and(|it| !it.trim().is_empty()))
+}
+
+pub fn is_inline(element: ElementRef<'_>) -> bool {
+    INLINE.contains(&element.value().name()) && children(element).all(is_inline)
+}
+
+pub fn is_heading(element: ElementRef<'_>) -> bool {
+    matches!(element.value().name(), "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "legend" | "caption")
+}
+
+/// How much of its weight an element keeps where it stands, per cent: nothing in navigation, little in what is named like it.
+pub fn standing(element: ElementRef<'_>) -> usize {
+    let mut out = 100;
+    let mut in_section = false;
+    for it in std::iter::once(element).chain(element.ancestors().filter_map(ElementRef::wrap)) {
+        let (name, role) = (it.value().name(), it.value().attr("role").unwrap_or(""));
+        let none = match name {
+            "nav" | "head" | "select" | "datalist" | "dialog" => name != "dialog",
+            "header" | "footer" => !in_section,
+            _ => matches!(
+                role,
+                "navigation" | "banner" | "contentinfo" | "menu" | "menubar" | "toolbar" | "tablist"
+            ),
+        };
+        if none {
+            return 0;
+        }
+        if name == "aside" || role == "complementary" || role == "search" {
+            out = out.min(25);
+        }
+        in_section |= matches!(name, "article" | "section" | "main" | "li" | "td");
+        if !matches!(name, "body" | "html" | "main") && (named(it.value().id().unwrap_or("")) || it.value().classes().any(named)) {
+            out = out.min(25);
+        }
+    }
+    out
+}
+
+fn named(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|it| AROUND.iter().any(|around| it.eq_ignore_ascii_case(around)))
+}

@@ -1,0 +1,280 @@
+//! What each item of a group has to say: its texts, links, times and pictures, as columns over all items.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scraper::ElementRef;
+
+use super::{
+    Group, Item,
+    cells::{chars, children, has_own_text, is_heading, is_inline, text},
+    names::{classes, field, segment},
+    records,
+};
+
+/// Columns of one group.
+const MAX_COLUMNS: usize = 40;
+/// As often as this in every item, the same kind of element is a column each time; more often it is a list.
+const MAX_POSITIONS: usize = 8;
+/// Ends of names of `data-` attributes that say something of the item.
+const DATA: &[&str] = &[
+    "id", "key", "price", "value", "date", "time", "name", "title", "sku", "lat", "lon", "rating", "count", "amount",
+];
+
+/// One field over all items.
+pub struct Column<'a> {
+    pub name: String,
+    pub place: Place,
+    /// The attribute that is taken; `None`: the text.
+    pub attribute: Option<String>,
+    /// Every element of an item it is taken from; more than one makes a list.
+    pub elements: Vec<Vec<ElementRef<'a>>>,
+    pub texts: Vec<Option<String>>,
+    pub is_list: bool,
+}
+
+/// How a column is found in an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// By structure: position among the item's elements of one path.
+    Path(usize),
+    /// A column of the table that the item is a row of.
+    Cell(usize),
+    /// The value beside this label.
+    Label(String),
+    /// The heading of the item's group.
+    Heading,
+}
+
+struct Unit<'a> {
+    path: String,
+    element: ElementRef<'a>,
+    attribute: Option<String>,
+    text: String,
+}
+
+/// The columns of a group, those that say most first among equals; names are distinct.
+pub fn columns<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
+    let mut out = if group.is_record {
+        records::columns(group.items[0].first())
+    } else if group.tables.is_empty() {
+        by_path(&group.items, group.is_run)
+    } else {
+        by_cell(group)
+    };
+    if !group.headings.is_empty() {
+        let elements: Vec<Vec<ElementRef<'_>>> = group.headings.iter().map(|it| it.iter().copied().collect()).collect();
+        out.push(column("group".to_owned(), Place::Heading, None, elements, false));
+    }
+    out.truncate(MAX_COLUMNS);
+    distinct(&mut out);
+    out
+}
+
+/// Makes names of columns differ by a number at the end.
+pub fn distinct(columns: &mut [Column<'_>]) {
+    let mut taken = BTreeSet::new();
+    for it in columns {
+        if it.name.is_empty() {
+            it.name = "text".to_owned();
+        }
+        let plain = it.name.clone();
+        let mut n = 2;
+        while !taken.insert(it.name.clone()) {
+            it.name = format!("{plain}_{n}");
+            n += 1;
+        }
+    }
+}
+
+pub fn column<'a>(
+    name: String,
+    place: Place,
+    attribute: Option<String>,
+    elements: Vec<Vec<ElementRef<'a>>>,
+    is_list: bool,
+) -> Column<'a> {
+    let texts = elements
+        .iter()
+        .map(|all| {
+            let texts: Vec<String> = all
+                .iter()
+                .map(|it| match &attribute {
+                    None => text(*it),
+                    Some(name) => it.attr(name).unwrap_or("").trim().to_owned(),
+                })
+                .filter(|it| !it.is_empty())
+                .collect();
+            (!texts.is_empty()).then(|| texts.join(" "))
+        })
+        .collect();
+    Column { name, place, attribute, elements, texts, is_list }
+}
+
+fn by_cell<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
+    let Some(first) = group.tables.first() else { return Vec::new() };
+    let titles = first.titles();
+    let cell = |row: ElementRef<'a>, at: usize| {
+        group.tables.iter().find(|it| it.holds(row)).and_then(|it| it.cell(row, at))
+    };
+    let mut out = Vec::new();
+    let mut has_link = false;
+    for (at, title) in titles.iter().enumerate() {
+        let cells: Vec<Vec<ElementRef<'a>>> =
+            group.items.iter().map(|it| cell(it.first(), at).into_iter().collect()).collect();
+        let all = || cells.iter().flatten().copied();
+        // One class that all of them have says what they are.
+        let class = all().next().and_then(|it| {
+            classes(it).find(|class| all().all(|it| it.value().classes().any(|it| it == *class)))
+        });
+        let name = match (field(title), class) {
+            (it, _) if !it.is_empty() => it,
+            (_, Some(class)) => field(class),
+            _ => format!("column_{}", at + 1),
+        };
+        // A link in most cells; the first of them leads to the item.
+        let links: Vec<Vec<ElementRef<'a>>> = cells
+            .iter()
+            .map(|it| it.iter().flat_map(|it| below(*it)).filter(is_link).take(1).collect())
+            .collect();
+        if all().any(|it| chars(it) > 0) {
+            out.push(column(name.clone(), Place::Cell(at), None, cells, false));
+        }
+        if links.iter().filter(|it| !it.is_empty()).count() * 2 >= group.items.len() {
+            let name = if has_link { format!("{name}_url") } else { "url".to_owned() };
+            has_link = true;
+            out.push(column(name, Place::Cell(at), Some("href".to_owned()), links, false));
+        }
+    }
+    out
+}
+
+fn below(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
+    element.descendants().filter_map(ElementRef::wrap)
+}
+
+fn is_link(element: &ElementRef<'_>) -> bool {
+    element.value().name() == "a"
+        && element.attr("href").is_some_and(|it| {
+            let it = it.trim();
+            !it.is_empty() && !it.starts_with('#') && !it.to_ascii_lowercase().starts_with("javascript:")
+        })
+}
+
+/// Columns by where in the item they stand.
+pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
+    let mut order: Vec<(String, Option<String>)> = Vec::new();
+    let mut found: BTreeMap<(String, Option<String>), Vec<Vec<ElementRef<'a>>>> = BTreeMap::new();
+    for (i, item) in items.iter().enumerate() {
+        for part in &item.parts {
+            let path = if is_run { segment(*part) } else { String::new() };
+            let mut units = Vec::new();
+            collect(*part, &path, &mut units);
+            for it in units {
+                if it.text.is_empty() {
+                    continue;
+                }
+                let key = (it.path, it.attribute);
+                let all = found.entry(key.clone()).or_insert_with(|| {
+                    order.push(key);
+                    vec![Vec::new(); items.len()]
+                });
+                all[i].push(it.element);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for key in order {
+        let Some(all) = found.remove(&key) else { continue };
+        let (_, attribute) = key;
+        let counts: BTreeSet<usize> = all.iter().map(Vec::len).filter(|it| *it > 0).collect();
+        let most = counts.last().copied().unwrap_or(0);
+        let Some(one) = all.iter().flatten().next() else { continue };
+        let top = items[0].parts[0];
+        let name = name(*one, top, attribute.as_deref());
+        if most == 1 || (counts.len() == 1 && most <= MAX_POSITIONS) {
+            for at in 0..most {
+                let elements = all.iter().map(|it| it.get(at).copied().into_iter().collect()).collect();
+                out.push(column(name.clone(), Place::Path(at), attribute.clone(), elements, false));
+            }
+        } else {
+            out.push(column(name, Place::Path(0), attribute, all, true));
+        }
+    }
+    // Rarest last, so that the cap takes them.
+    let held = |it: &Column<'_>| it.texts.iter().flatten().count();
+    if out.len() > MAX_COLUMNS {
+        out.sort_by_key(|it| std::cmp::Reverse(held(it)));
+    }
+    out
+}
+
+/// Texts and attributes of an element and below.
+fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
+    let tag = element.value().name();
+    if tag == "button" {
+        return;
+    }
+    let mut push = |attribute: Option<&str>, text: String| {
+        out.push(Unit { path: path.to_owned(), element, attribute: attribute.map(str::to_owned), text });
+    };
+    let speaks = has_own_text(element) || children(element).any(|it| is_inline(it) && chars(it) > 0);
+    if speaks {
+        push(None, text(element));
+    }
+    for (name, value) in element.value().attrs() {
+        let wanted = match name {
+            "href" => is_link(&element),
+            "src" | "alt" => tag == "img",
+            "datetime" => tag == "time",
+            "content" => element.value().attr("itemprop").is_some(),
+            "value" => matches!(tag, "data" | "meter" | "progress"),
+            _ => name
+                .strip_prefix("data-")
+                .is_some_and(|it| DATA.contains(&it.rsplit('-').next().unwrap_or(it))),
+        };
+        if wanted && value.len() <= 2_000 {
+            push(Some(name), value.trim().to_owned());
+        }
+    }
+    for child in children(element).filter(|it| !is_inline(*it)) {
+        let path = format!("{path}/{}", segment(child));
+        collect(child, &path, out);
+    }
+}
+
+/// What a column is called: by what says most of its meaning.
+fn name(element: ElementRef<'_>, item: ElementRef<'_>, attribute: Option<&str>) -> String {
+    let value = element.value();
+    let by = value.attr("itemprop").or_else(|| value.attr("property")).map(|it| it.rsplit(':').next().unwrap_or(it));
+    let class = || classes(element).next();
+    let in_heading = || {
+        element
+            .ancestors()
+            .filter_map(ElementRef::wrap)
+            .take_while(|it| it.id() != item.id())
+            .chain([element])
+            .any(is_heading)
+    };
+    match (attribute, by) {
+        (None | Some("content"), Some(by)) => field(by),
+        (Some("href"), _) => "url".to_owned(),
+        (Some("src"), _) => "image".to_owned(),
+        (Some("alt"), _) => "image_text".to_owned(),
+        (Some("datetime"), _) => "date".to_owned(),
+        (Some(it), _) if it.starts_with("data-") => field(&it["data-".len()..]),
+        (Some(it), _) => field(it),
+        (None, None) => match value.name() {
+            _ if in_heading() => "title".to_owned(),
+            "time" => "date".to_owned(),
+            tag => match class() {
+                Some(it) => field(it),
+                None => match tag {
+                    "a" => "link".to_owned(),
+                    "dt" => "title".to_owned(),
+                    "p" | "div" | "span" | "li" | "dd" => "text".to_owned(),
+                    tag => field(tag),
+                },
+            },
+        },
+    }
+}

@@ -1,0 +1,430 @@
+//! Items alike: siblings of one structure, rows of tables, runs of siblings that belong together; and the same under several
+//! parents, which is one list in groups.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ego_tree::NodeId;
+use scraper::{ElementRef, Html};
+
+use super::{
+    Group, Item,
+    cells::{children, chars, has_own_text, is_heading, is_inline, is_read},
+    names::{classes, segment},
+    table::Grid,
+    weight,
+};
+
+/// Fewer are no list.
+const MIN_ITEMS: usize = 2;
+/// Groups that are looked at for standing in each other.
+const MAX_GROUPS: usize = 64;
+/// Per cent of a group's text that a list within it must hold to be what it is about.
+const WRAPPED: usize = 60;
+/// Levels of markup that say whether two elements are of one kind.
+const DEPTH: usize = 3;
+/// Longer is no heading of a group.
+const MAX_HEADING: usize = 160;
+
+type Shape = BTreeSet<String>;
+
+/// All groups of the page outside navigation, none within an item of another.
+pub fn groups(page: &Html) -> Vec<Group<'_>> {
+    let mut found = Vec::new();
+    let mut stack = vec![page.root_element()];
+    while let Some(element) = stack.pop() {
+        if !is_read(element) {
+            continue;
+        }
+        let descend = match element.value().name() {
+            "table" => of_table(element, &mut found),
+            "dl" => {
+                of_list_of_terms(element, &mut found);
+                true
+            }
+            "select" | "nav" => false,
+            _ => {
+                of_children(element, &mut found);
+                true
+            }
+        };
+        if descend {
+            let at = stack.len();
+            stack.extend(element.child_elements());
+            stack[at..].reverse();
+        }
+    }
+    let mut merged = merge(found);
+    for it in &mut merged {
+        it.weight = weight(&it.items);
+    }
+    merged.retain(|it| it.weight > 0 && it.items.len() >= MIN_ITEMS);
+    merged.sort_by_key(|it| std::cmp::Reverse(it.weight));
+    merged.truncate(MAX_GROUPS);
+    let mut out = apart(merged);
+    for it in &mut out {
+        it.heading = it.items.first().and_then(|it| heading_before(it.first()));
+    }
+    out
+}
+
+fn group(items: Vec<Item<'_>>) -> Group<'_> {
+    Group {
+        items,
+        is_run: false,
+        is_record: false,
+        tables: Vec::new(),
+        headings: Vec::new(),
+        heading: None,
+        weight: 0,
+    }
+}
+
+/// Rows of a table that holds data. Whether to look inside, which is where a table only lays out.
+fn of_table<'a>(element: ElementRef<'a>, out: &mut Vec<Group<'a>>) -> bool {
+    for body in children(element) {
+        if let Some(items) = runs(body) {
+            out.push(Group { is_run: true, ..group(items) });
+            return true;
+        }
+    }
+    let Some(grid) = Grid::new(element).filter(Grid::is_data) else { return true };
+    if grid.is_labels() {
+        // A record; see `records`.
+        return false;
+    }
+    let (rows, headings): (Vec<_>, Vec<_>) = grid.data_rows().into_iter().unzip();
+    let headings = if headings.iter().all(Option::is_none) { Vec::new() } else { headings };
+    let items = rows.into_iter().map(Item::of).collect();
+    out.push(Group { headings, tables: vec![grid], ..group(items) });
+    false
+}
+
+fn of_list_of_terms<'a>(element: ElementRef<'a>, out: &mut Vec<Group<'a>>) {
+    let mut items: Vec<Item<'a>> = Vec::new();
+    let mut wrapped = Vec::new();
+    for child in children(element) {
+        match (child.value().name(), items.last_mut()) {
+            ("dt", Some(last)) if !last.parts.iter().any(|it| it.value().name() == "dd") => {
+                last.parts.push(child);
+            }
+            ("dt", _) => items.push(Item::of(child)),
+            ("dd", Some(last)) => last.parts.push(child),
+            ("div", _) => wrapped.push(Item::of(child)),
+            _ => {}
+        }
+    }
+    if items.len() >= MIN_ITEMS {
+        out.push(Group { is_run: true, ..group(items) });
+    } else if wrapped.len() >= MIN_ITEMS {
+        out.push(group(wrapped));
+    }
+}
+
+fn of_children<'a>(parent: ElementRef<'a>, out: &mut Vec<Group<'a>>) {
+    if let Some(items) = runs(parent) {
+        out.push(Group { is_run: true, ..group(items) });
+    }
+    for items in clusters(parent) {
+        out.push(group(items.into_iter().map(Item::of).collect()));
+    }
+}
+
+/// Children of one kind, for each kind that comes at least once: other parents may have more of it.
+fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
+    let mut buckets: Vec<(&str, BTreeSet<&str>, Shape, Vec<ElementRef<'_>>)> = Vec::new();
+    for child in children(parent) {
+        let tag = child.value().name();
+        if is_heading(child) || is_inline(child) || matches!(tag, "hr" | "img" | "input" | "button" | "form") {
+            continue;
+        }
+        if chars(child) == 0 {
+            continue;
+        }
+        let names: BTreeSet<&str> = classes(child).collect();
+        match buckets.iter_mut().find(|it| it.0 == tag && it.1 == names && alike(&it.2, &shape(child))) {
+            Some(it) => it.3.push(child),
+            None => buckets.push((tag, names, shape(child), vec![child])),
+        }
+    }
+    // Zebra rows, a class that some have, none at all.
+    let mut out: Vec<(&str, BTreeSet<&str>, Shape, Vec<ElementRef<'_>>)> = Vec::new();
+    for it in buckets {
+        let same = out.iter_mut().find(|known| {
+            let shared = known.1.intersection(&it.1).next().is_some();
+            let nameless = known.1.is_empty() || it.1.is_empty();
+            let several = known.3.len() >= 2 && it.3.len() >= 2;
+            known.0 == it.0 && (shared || nameless || several) && alike(&known.2, &it.2)
+        });
+        match same {
+            Some(known) => known.3.extend(it.3),
+            None => out.push(it),
+        }
+    }
+    out.into_iter().map(|it| it.3).collect()
+}
+
+/// Tag paths below, without what only changes how letters look.
+fn shape(element: ElementRef<'_>) -> Shape {
+    fn go(element: ElementRef<'_>, path: &str, depth: usize, out: &mut Shape) {
+        for child in children(element).filter(|it| !is_inline(*it)) {
+            let path = format!("{path}/{}", child.value().name());
+            if depth > 1 {
+                go(child, &path, depth - 1, out);
+            }
+            out.insert(path);
+        }
+    }
+    let mut out = Shape::new();
+    go(element, "", DEPTH, &mut out);
+    out
+}
+
+/// One holds most of the other, and is not much larger: parts are left out where there is nothing to say.
+fn alike(a: &Shape, b: &Shape) -> bool {
+    let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
+    let common = a.intersection(b).count();
+    common * 10 >= small * 7 && (small + 1) * 10 >= (large + 1) * 3
+}
+
+/// Children that belong together without an element around them: from one kind to the next of that kind.
+fn runs(parent: ElementRef<'_>) -> Option<Vec<Item<'_>>> {
+    let all: Vec<ElementRef<'_>> = children(parent)
+        .filter(|it| !matches!(it.value().name(), "br" | "hr" | "script" | "style"))
+        .collect();
+    if all.len() < 2 * MIN_ITEMS || matches!(parent.value().name(), "ul" | "ol" | "tr" | "dl" | "head" | "html" | "p") {
+        return None;
+    }
+    let keys: Vec<String> = all.iter().map(|it| key(*it)).collect();
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    for it in &keys {
+        *count.entry(it).or_default() += 1;
+    }
+    let start = keys.iter().position(|it| count[it.as_str()] >= MIN_ITEMS)?;
+    let first = &keys[start];
+    let starts: Vec<usize> = (start..keys.len()).filter(|at| keys[*at] == *first).collect();
+    let is_row = all[start].value().name() == "tr";
+    // The last one has no end of its own: it ends like those before it.
+    let ends = starts.iter().skip(1).copied().chain([keys.len()]);
+    let mut items: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
+    let longest = items[..items.len() - 1].iter().map(|it| it.1 - it.0).max()?;
+    let last = items.last_mut()?;
+    last.1 = last.1.min(last.0 + longest);
+    let follower = keys.get(start + 1)?;
+    let like_first = items.iter().filter(|it| keys.get(it.0 + 1) == Some(follower) && it.1 > it.0 + 1).count();
+    if follower == first || like_first * 10 < items.len() * 8 {
+        return None;
+    }
+    let repeats = |it: &(usize, usize)| {
+        let kinds: BTreeSet<&String> = keys[it.0..it.1].iter().collect();
+        kinds.len() < it.1 - it.0
+    };
+    let is_term = is_heading(all[start]) || matches!(all[start].value().name(), "dt");
+    // One row above several of a kind is the heading of a group.
+    if items.iter().any(repeats) && (is_row || !is_term) {
+        return None;
+    }
+    // Sections with lists in them are found by their lists.
+    let text = |range: std::ops::Range<usize>| -> usize { all[range].iter().map(|it| chars(*it)).sum() };
+    let heads: usize = items.iter().map(|it| text(it.0..it.0 + 1)).sum();
+    let whole: usize = items.iter().map(|it| text(it.0..it.1)).sum();
+    if heads == 0 || whole <= heads {
+        return None;
+    }
+    if !is_row && !is_term && all[start].value().name() == "div" && has_parts(all[start]) {
+        return None;
+    }
+    Some(items.into_iter().map(|(from, to)| Item { parts: all[from..to].to_vec() }).collect())
+}
+
+/// Holds several texts by itself: an item, not the beginning of one.
+fn has_parts(element: ElementRef<'_>) -> bool {
+    children(element).filter(|it| chars(*it) > 0 && !is_inline(*it)).count() >= 2
+}
+
+/// How a sibling is called in a sequence; rows also by how many cells they have.
+fn key(element: ElementRef<'_>) -> String {
+    let name = segment(element);
+    if element.value().name() == "tr" {
+        let wide: usize = element
+            .child_elements()
+            .map(|it| it.value().attr("colspan").and_then(|it| it.parse().ok()).unwrap_or(1_usize).min(64))
+            .sum();
+        return format!("{name}/{}/{wide}", element.child_elements().count());
+    }
+    name
+}
+
+/// Path from the root, by kind and not by position.
+fn signature(element: ElementRef<'_>) -> String {
+    let mut out = segment(element);
+    for it in element.ancestors().filter_map(ElementRef::wrap) {
+        out.push('<');
+        out.push_str(&segment(it));
+    }
+    out
+}
+
+/// Groups of one kind under several parents are one.
+fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
+    let mut out: Vec<Group<'_>> = Vec::new();
+    let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for it in found {
+        let Some(parent) = it.items[0].first().parent().and_then(ElementRef::wrap) else { continue };
+        let heads = it.tables.first().map(Grid::titles).unwrap_or_default();
+        let place = format!("{} {} {} {heads:?}", signature(parent), it.items[0].first().value().name(), it.is_run);
+        let own = shape(it.items[0].first());
+        let known = places.entry(place).or_default();
+        let same = known.iter().copied().find(|at| alike(&shape(out[*at].items[0].first()), &own));
+        if let Some(at) = same {
+            let (had, new) = (out[at].items.len(), it.items.len());
+            let held = &mut out[at];
+            if !held.headings.is_empty() || !it.headings.is_empty() {
+                held.headings.resize(had, None);
+                let mut more = it.headings;
+                more.resize(new, None);
+                held.headings.extend(more);
+            }
+            held.items.extend(it.items);
+            held.tables.extend(it.tables);
+        } else {
+            known.push(out.len());
+            out.push(it);
+        }
+    }
+    for it in &mut out {
+        if it.headings.is_empty() {
+            it.headings = headings(&it.items);
+        }
+    }
+    out
+}
+
+/// What stands above each item's list, where there are several lists and each has something above it.
+fn headings<'a>(items: &[Item<'a>]) -> Vec<Option<ElementRef<'a>>> {
+    let mut lists: BTreeMap<NodeId, Option<ElementRef<'a>>> = BTreeMap::new();
+    let mut all = Vec::with_capacity(items.len());
+    for it in items {
+        let Some(parent) = it.first().parent().and_then(ElementRef::wrap) else { return Vec::new() };
+        let heading = lists.entry(parent.id()).or_insert_with(|| title(parent));
+        all.push(*heading);
+    }
+    if lists.len() < 2 || lists.values().any(Option::is_none) {
+        return Vec::new();
+    }
+    // One heading for all of them is the heading of the page.
+    let distinct: BTreeSet<_> = lists.values().flatten().map(|it| it.id()).collect();
+    if distinct.len() < lists.len() { Vec::new() } else { all }
+}
+
+/// The heading of a list: before it, or before what it alone stands in.
+fn title(list: ElementRef<'_>) -> Option<ElementRef<'_>> {
+    let mut at = list;
+    for _ in 0..3 {
+        let mut before = at.prev_siblings().filter_map(ElementRef::wrap).filter(|it| is_read(*it) && chars(*it) > 0);
+        if let Some(it) = before.next() {
+            if is_heading(it) {
+                return Some(it);
+            }
+            let inner = it.descendants().filter_map(ElementRef::wrap).filter(|it| is_heading(*it)).last();
+            if let Some(inner) = inner {
+                return Some(inner);
+            }
+            let is_short = chars(it) <= MAX_HEADING && !matches!(it.value().name(), "ul" | "ol" | "table" | "form");
+            return is_short.then_some(it);
+        }
+        if has_own_text(at.parent().and_then(ElementRef::wrap)?) {
+            return None;
+        }
+        at = at.parent().and_then(ElementRef::wrap)?;
+        if at.value().name() == "body" {
+            return None;
+        }
+    }
+    None
+}
+
+/// The nearest heading before an element.
+pub fn heading_before(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
+    let mut at = element;
+    for _ in 0..8 {
+        for it in at.prev_siblings().filter_map(ElementRef::wrap).filter(|it| is_read(*it)) {
+            if is_heading(it) {
+                return Some(it);
+            }
+            if let Some(inner) = it.descendants().filter_map(ElementRef::wrap).filter(|it| is_heading(*it)).last() {
+                return Some(inner);
+            }
+        }
+        at = at.parent().and_then(ElementRef::wrap)?;
+        if at.value().name() == "table"
+            && let Some(caption) = children(at).find(|it| it.value().name() == "caption")
+        {
+            return Some(caption);
+        }
+    }
+    None
+}
+
+/// Of groups that stand in each other, one: the inner where the outer is hardly more than headings around it, else the outer.
+fn apart(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
+    let owners: Vec<BTreeMap<NodeId, usize>> = groups
+        .iter()
+        .map(|it| {
+            let parts = it.items.iter().enumerate();
+            parts.flat_map(|(i, it)| it.parts.iter().map(move |part| (part.id(), i))).collect()
+        })
+        .collect();
+    let mut dropped = vec![false; groups.len()];
+    // Inner groups first decide with those right around them; weight is no order of nesting, so all pairs are looked at.
+    for inner in 0..groups.len() {
+        for outer in 0..groups.len() {
+            if inner == outer || dropped[inner] || dropped[outer] {
+                continue;
+            }
+            let Some(held) = within(&groups[inner], &owners[outer]) else { continue };
+            if inner_wins(&groups[inner], &groups[outer], &held) {
+                dropped[outer] = true;
+            } else {
+                dropped[inner] = true;
+            }
+        }
+    }
+    groups.into_iter().zip(dropped).filter(|it| !it.1).map(|it| it.0).collect()
+}
+
+/// For each outer item how many of the inner ones it holds; `None` when most stand elsewhere.
+fn within(inner: &Group<'_>, outer: &BTreeMap<NodeId, usize>) -> Option<BTreeMap<usize, usize>> {
+    let mut held = BTreeMap::new();
+    let mut outside = 0;
+    for it in &inner.items {
+        let first = it.first();
+        let above = std::iter::once(first).chain(first.ancestors().filter_map(ElementRef::wrap));
+        match above.into_iter().find_map(|it| outer.get(&it.id())) {
+            Some(at) => *held.entry(*at).or_insert(0) += 1,
+            None => outside += 1,
+        }
+    }
+    (outside * 5 <= inner.items.len()).then_some(held)
+}
+
+fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize>) -> bool {
+    let sum = |it: &Group<'_>| it.items.iter().map(Item::chars).sum::<usize>();
+    if sum(inner) * 100 < sum(outer) * WRAPPED || inner.items.len() <= outer.items.len() {
+        return false;
+    }
+    // A run of the same parts under one parent is the better reading of them.
+    if outer.is_run && inner.items.iter().all(|it| outer.items.iter().any(|outer| outer.parts.contains(&it.first()))) {
+        return false;
+    }
+    let tag = inner.items[0].first().value().name();
+    if matches!(tag, "li" | "tr" | "article") && !matches!(outer.items[0].first().value().name(), "tr") {
+        return true;
+    }
+    let counts: BTreeSet<usize> = held.values().copied().collect();
+    let even = counts.len() == 1 && held.len() * 10 >= outer.items.len() * 9;
+    let plain = inner.items.iter().filter(|it| !has_parts(it.first())).count();
+    // The same number of plain texts in each: its cells.
+    !(even && plain * 10 >= inner.items.len() * 8)
+        && inner.items.len() >= outer.items.len() * 3 / 2
+        && plain * 10 < inner.items.len() * 8
+}

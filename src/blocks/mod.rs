@@ -1,0 +1,129 @@
+//! What repeats in a page, and what stands beside a label: lists, tables, records, by structure rather than by name.
+//!
+//! One reading for two purposes. Of the page that a browser drew, the texts are the witness that answers are held to; of the
+//! page that a server sent, [`find`] also says by which selectors a recipe takes the same items from the next one, and
+//! [`read`](read::Reader) takes them. Nothing here looks at how large a page is beyond what `nesting` allows.
+
+mod cells;
+pub mod empty;
+mod fields;
+mod groups;
+mod names;
+pub mod read;
+mod records;
+mod select;
+mod table;
+
+use scraper::{ElementRef, Html};
+
+use crate::{recipe::model::HtmlSpec, shape::nesting};
+
+/// Blocks of one page that are kept, the weightiest.
+const MAX_BLOCKS: usize = 12;
+/// Characters of one item that count for its block's weight: one long item is no list.
+const MAX_WEIGHT: usize = 400;
+
+/// Something of the page that holds data: items alike, or one record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Names of the columns of `rows`; a record's labels.
+    pub fields: Vec<String>,
+    /// An item's texts by column, `None` where it has none. A record is one row.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// One thing with its properties, not a list.
+    pub is_record: bool,
+    /// Text of the heading that stands before it.
+    pub heading: Option<String>,
+    /// Characters of its items, each counted up to 400; less where it stands in what surrounds the content.
+    pub weight: usize,
+    /// How the same is read from such a page: asked for where the page is an answer.
+    pub spec: Option<HtmlSpec>,
+}
+
+/// A page as a tree, unless it would keep the parser busy.
+pub fn parsed(text: &str) -> Option<Html> {
+    nesting::check(text).is_ok().then(|| Html::parse_document(text))
+}
+
+/// Every block of a page, weightiest first. With `selectors`, only those that selectors can name.
+pub fn find(page: &Html, selectors: bool) -> Vec<Block> {
+    let mut groups = groups::groups(page);
+    records::add(page, &mut groups);
+    groups.sort_by_key(|it| std::cmp::Reverse(it.weight));
+    let mut out: Vec<Block> = Vec::new();
+    for group in groups {
+        if out.len() >= MAX_BLOCKS {
+            break;
+        }
+        let columns = fields::columns(&group);
+        if columns.is_empty() {
+            continue;
+        }
+        let spec = if selectors {
+            match select::spec(page, &group, &columns) {
+                Some(it) => Some(it),
+                None => continue,
+            }
+        } else {
+            None
+        };
+        // Links and the like are no text that a page shows.
+        let shown: Vec<&fields::Column<'_>> =
+            columns.iter().filter(|it| it.attribute.is_none()).collect();
+        let rows = (0..group.items.len())
+            .map(|i| shown.iter().map(|it| it.texts[i].clone()).collect())
+            .collect();
+        out.push(Block {
+            fields: shown.iter().map(|it| it.name.clone()).collect(),
+            rows,
+            is_record: group.is_record,
+            heading: group.heading.map(cells::text),
+            weight: group.weight,
+            spec,
+        });
+    }
+    out
+}
+
+/// Items alike, or the one container of a record.
+struct Group<'a> {
+    items: Vec<Item<'a>>,
+    /// Items go on with the siblings that follow them.
+    is_run: bool,
+    is_record: bool,
+    /// The tables whose rows the items are.
+    tables: Vec<table::Grid<'a>>,
+    /// Each item's group heading, where there are several groups.
+    headings: Vec<Option<ElementRef<'a>>>,
+    heading: Option<ElementRef<'a>>,
+    weight: usize,
+}
+
+/// One item: an element, in a run with those after it.
+#[derive(Clone)]
+struct Item<'a> {
+    parts: Vec<ElementRef<'a>>,
+}
+
+impl<'a> Item<'a> {
+    fn of(element: ElementRef<'a>) -> Self {
+        Self { parts: vec![element] }
+    }
+
+    fn first(&self) -> ElementRef<'a> {
+        self.parts[0]
+    }
+
+    fn chars(&self) -> usize {
+        self.parts.iter().map(|it| cells::chars(*it)).sum()
+    }
+}
+
+fn weight(items: &[Item<'_>]) -> usize {
+    let all: usize = items.iter().map(|it| it.chars().min(MAX_WEIGHT)).sum();
+    let first = items.first().map(Item::first);
+    all * first.map_or(0, cells::standing) / 100
+}
+
+#[cfg(test)]
+mod tests;

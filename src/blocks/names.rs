@@ -1,0 +1,98 @@
+//! Which names of a page's markup last: classes that say what something is, not how a build or a row's number calls it.
+
+use scraper::ElementRef;
+
+/// Classes that tell neighbours apart and nothing else.
+const STATE: &[&str] = &[
+    "odd", "even", "dark", "light", "alt", "alternate", "first", "last", "active", "selected", "current", "highlight",
+    "highlighted", "hover", "focus", "visited", "new", "open", "closed", "zebra", "striped", "row1", "row2", "r0", "r1",
+    "clearfix", "cf", "left", "right", "hidden", "visible", "show", "hide", "loaded", "lazy", "disabled", "enabled",
+    "expanded", "collapsed", "checked", "unread", "read",
+];
+
+/// An element's classes that last, in their order.
+pub fn classes<'a>(element: ElementRef<'a>) -> impl Iterator<Item = &'a str> {
+    element.value().classes().filter(|it| lasts(it) && !is_state(it))
+}
+
+pub fn is_state(class: &str) -> bool {
+    let lower = class.to_ascii_lowercase();
+    let plain = lower.trim_start_matches("is-").trim_start_matches("row-").trim_start_matches("row_");
+    STATE.contains(&plain) || STATE.contains(&lower.as_str())
+}
+
+/// Classes made by a build (`css-1x2y3z`, `sc-bdVaJa`) change with every deployment; numbers count.
+pub fn lasts(name: &str) -> bool {
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    let plain = !name.is_empty()
+        && name.len() <= 40
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    // `mt-4` and `h2` are named by people, `item-17` counts.
+    plain
+        && digits <= 1
+        && !(digits == 1 && name.ends_with(|c: char| c.is_ascii_digit()) && name.len() > 6)
+        && !name.split(['-', '_']).any(is_random)
+}
+
+/// Letters in no order of a language: capitals within (`bdVaJa`) or five consonants in a row.
+fn is_random(part: &str) -> bool {
+    if part.len() < 5 {
+        return false;
+    }
+    let bytes = part.as_bytes();
+    let turns = bytes
+        .windows(2)
+        .filter(|it| it[0].is_ascii_lowercase() && it[1].is_ascii_uppercase())
+        .count();
+    let mixed = bytes.iter().any(u8::is_ascii_digit) && bytes.iter().any(u8::is_ascii_alphabetic) && !bytes[bytes.len() - 1].is_ascii_digit();
+    let mut run = 0;
+    let mut longest = 0;
+    for b in part.to_ascii_lowercase().bytes() {
+        run = if b"aeiouy".contains(&b) || !b.is_ascii_alphabetic() { 0 } else { run + 1 };
+        longest = longest.max(run);
+    }
+    mixed || longest >= 6 || (turns >= 2 && part.len() <= 8)
+}
+
+/// `tag.class` with the first class that lasts; how an element is called among its neighbours.
+pub fn segment(element: ElementRef<'_>) -> String {
+    let tag = element.value().name();
+    match classes(element).next() {
+        Some(class) => format!("{tag}.{class}"),
+        None => tag.to_owned(),
+    }
+}
+
+/// A field's name: words in lower case with `_` between them, at most 40 characters; empty when nothing is left.
+pub fn field(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.trim().chars() {
+        if c.is_alphanumeric() {
+            out.extend(c.to_lowercase());
+        } else if !out.is_empty() && !out.ends_with('_') {
+            out.push('_');
+        }
+        if out.len() >= 40 {
+            break;
+        }
+    }
+    out.trim_matches('_').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_classes_last() {
+        for (name, expected) in [
+            ("result", true), ("search-result", true), ("mw-search-results", true), ("mt-4", true), ("h2", true),
+            ("md-search-result__item", true), ("css-1q2w3e4r", false), ("sc-1a2b3c4d", false), ("css-0x9q8z7", false),
+            ("item-17", false), ("bdVaJa", false), ("sc-bdVaJa", false), ("MuiTableCell-root", true), ("jss142", false),
+            ("resultTitle", true), ("1st", false),
+        ] {
+            assert_eq!(lasts(name), expected, "{name}");
+        }
+    }
+}

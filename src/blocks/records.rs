@@ -1,0 +1,184 @@
+//! One thing with its properties: labels and values, and the texts around them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ego_tree::NodeId;
+use scraper::{ElementRef, Html};
+
+use super::{
+    Group, Item,
+    cells::{chars, children, has_own_text, is_heading, is_read, standing, text},
+    fields::{Column, Place, by_path, column},
+    names::field,
+    table::Grid,
+};
+
+/// Longer is no label.
+const MAX_LABEL: usize = 60;
+/// Fewer labels are no record.
+const MIN_PAIRS: usize = 2;
+/// Values of records count for what they are: few, and all of them meant.
+const WEIGHT: usize = 120;
+
+/// Adds the page's records, each with the container that holds it and its heading.
+pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
+    let mut found: BTreeMap<NodeId, (ElementRef<'a>, usize)> = BTreeMap::new();
+    for (label, value) in pairs(page.root_element()) {
+        // One record is what has a heading of its own.
+        let Some(home) = home(label) else { continue };
+        let weight = chars(value).min(WEIGHT) + chars(label).min(MAX_LABEL);
+        let it = found.entry(home.id()).or_insert((home, 0));
+        it.1 += weight;
+    }
+    for (home, weight) in found.into_values() {
+        let labels: BTreeSet<String> = pairs(home).into_iter().map(|it| label(it.0)).collect();
+        // The same labels again and again are a list of records.
+        let all = pairs(home).len();
+        if labels.len() < MIN_PAIRS || all > labels.len() * 3 / 2 {
+            continue;
+        }
+        groups.push(Group {
+            items: vec![Item::of(home)],
+            is_run: false,
+            is_record: true,
+            tables: Vec::new(),
+            headings: Vec::new(),
+            heading: children(home).find(|it| is_heading(*it)).or_else(|| super::groups::heading_before(home)),
+            weight: weight * standing(home) / 100,
+        });
+    }
+}
+
+/// The nearest element around a pair that has a heading, or says that it is one thing.
+fn home(label: ElementRef<'_>) -> Option<ElementRef<'_>> {
+    let mut at = label.parent().and_then(ElementRef::wrap)?;
+    let mut list = None;
+    loop {
+        let name = at.value().name();
+        if matches!(name, "table" | "dl") {
+            list = Some(at);
+        }
+        let is_thing = matches!(name, "article" | "main" | "body") || at.value().attr("itemscope").is_some();
+        let has_heading = name != "table" && at.child_elements().any(|it| is_read(it) && is_heading(it));
+        if is_thing || has_heading {
+            return if name == "body" { list.or(Some(at)) } else { Some(at) };
+        }
+        at = at.parent().and_then(ElementRef::wrap)?;
+    }
+}
+
+/// Labels and their values below an element, in document order.
+pub fn pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
+    let mut out = Vec::new();
+    let mut stack = vec![element];
+    while let Some(at) = stack.pop() {
+        if !is_read(at) || at.value().name() == "nav" {
+            continue;
+        }
+        match at.value().name() {
+            "table" => {
+                if let Some(grid) = Grid::new(at).filter(|it| it.is_data() && it.is_labels()) {
+                    out.extend(grid.pairs());
+                    continue;
+                }
+            }
+            "dl" => {
+                let mut label = None;
+                for child in children(at) {
+                    match (child.value().name(), label) {
+                        ("dt", _) => label = Some(child),
+                        ("dd", Some(it)) => {
+                            out.push((it, child));
+                            label = None;
+                        }
+                        ("div", _) => {
+                            let mut parts = children(child);
+                            if let (Some(a), Some(b), None) = (parts.next(), parts.next(), parts.next())
+                                && a.value().name() == "dt"
+                            {
+                                out.push((a, b));
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                continue;
+            }
+            _ => {
+                if let Some(pair) = beside(at) {
+                    out.push(pair);
+                    continue;
+                }
+            }
+        }
+        let from = stack.len();
+        stack.extend(at.child_elements());
+        stack[from..].reverse();
+    }
+    out.retain(|it| is_label(it.0) && chars(it.1) > 0);
+    out
+}
+
+/// An element of two: a label that is called one or ends in a colon, and a value.
+fn beside(element: ElementRef<'_>) -> Option<(ElementRef<'_>, ElementRef<'_>)> {
+    if has_own_text(element) || matches!(element.value().name(), "tr" | "ul" | "ol" | "body" | "html" | "form" | "main") {
+        return None;
+    }
+    let mut parts = children(element).filter(|it| chars(*it) > 0);
+    let (a, b) = (parts.next()?, parts.next()?);
+    if parts.next().is_some() || is_heading(a) || matches!(a.value().name(), "ul" | "ol" | "table" | "dl" | "p") {
+        return None;
+    }
+    let said = |it: &str| {
+        let it = it.to_ascii_lowercase();
+        it.split(|c: char| !c.is_ascii_alphabetic()).any(|it| matches!(it, "label" | "key" | "term" | "caption" | "name" | "title"))
+            && !it.contains("value")
+    };
+    let valued = b.value().classes().any(|it| {
+        let it = it.to_ascii_lowercase();
+        it.split(|c: char| !c.is_ascii_alphabetic()).any(|it| matches!(it, "value" | "val" | "data" | "content" | "text"))
+    });
+    let is_said = a.value().name() == "label"
+        || text(a).ends_with(':')
+        || (a.value().classes().any(said) && valued);
+    is_said.then_some((a, b))
+}
+
+fn is_label(element: ElementRef<'_>) -> bool {
+    let it = text(element);
+    !it.is_empty() && it.chars().count() <= MAX_LABEL && it.chars().any(char::is_alphabetic)
+}
+
+/// A label as it is written down.
+pub fn label(element: ElementRef<'_>) -> String {
+    text(element).trim_end_matches([':', ' ']).to_owned()
+}
+
+/// The columns of a record: its labels, and what else its container says.
+pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
+    let pairs = pairs(home);
+    let mut known: BTreeSet<NodeId> = BTreeSet::new();
+    for (label, value) in &pairs {
+        known.insert(label.id());
+        known.insert(value.id());
+    }
+    let mut out: Vec<Column<'a>> = by_path(&[Item::of(home)], false)
+        .into_iter()
+        .filter(|it| {
+            let first = it.elements.iter().flatten().next();
+            let inside = |it: &&ElementRef<'a>| {
+                known.contains(&it.id()) || it.ancestors().any(|it| known.contains(&it.id()))
+            };
+            first.filter(|it| !inside(it) && super::cells::standing(**it) == 100).is_some()
+        })
+        .take(16)
+        .collect();
+    let mut seen = BTreeSet::new();
+    for (at, value) in pairs {
+        let label = label(at);
+        if seen.insert(label.clone()) {
+            out.push(column(field(&label), Place::Label(label), None, vec![vec![value]], false));
+        }
+    }
+    out
+}

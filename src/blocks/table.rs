@@ -1,0 +1,224 @@
+//! A table as rows and columns: spans resolved, header cells told from data.
+
+use std::collections::BTreeMap;
+
+use ego_tree::NodeId;
+use scraper::ElementRef;
+
+use super::cells::{chars, children, is_read, text};
+
+/// More columns are no table that a person reads.
+const MAX_COLUMNS: usize = 128;
+/// Rows that a cell may reach down.
+const MAX_SPAN: usize = 1_000;
+
+pub struct Grid<'a> {
+    table: ElementRef<'a>,
+    rows: Vec<Row<'a>>,
+    at: BTreeMap<NodeId, usize>,
+    titles: Vec<String>,
+}
+
+struct Row<'a> {
+    element: ElementRef<'a>,
+    kind: Kind,
+    /// One a column; a cell that spans several stands in each.
+    cells: Vec<Option<ElementRef<'a>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Head,
+    Data,
+    Foot,
+}
+
+impl<'a> Grid<'a> {
+    /// `None` when the table has no cells.
+    pub fn new(table: ElementRef<'a>) -> Option<Self> {
+        let mut lines: Vec<(ElementRef<'a>, Kind)> = Vec::new();
+        for child in children(table) {
+            let kind = match child.value().name() {
+                "tr" => {
+                    lines.push((child, Kind::Data));
+                    continue;
+                }
+                "thead" => Kind::Head,
+                "tfoot" => Kind::Foot,
+                "tbody" => Kind::Data,
+                _ => continue,
+            };
+            lines.extend(children(child).filter(|it| it.value().name() == "tr").map(|it| (it, kind)));
+        }
+        let mut open: Vec<Option<(ElementRef<'a>, usize)>> = Vec::new();
+        let mut rows: Vec<Row<'a>> = Vec::with_capacity(lines.len());
+        let mut seen_data = false;
+        for (element, kind) in lines {
+            let mut own = children(element).filter(|it| matches!(it.value().name(), "td" | "th"));
+            let mut cells = Vec::new();
+            let mut column = 0;
+            loop {
+                if open.len() <= column {
+                    open.resize(column + 1, None);
+                }
+                if let Some((cell, left)) = open[column] {
+                    cells.push(Some(cell));
+                    open[column] = (left > 1).then_some((cell, left - 1));
+                    column += 1;
+                } else if let Some(cell) = own.next() {
+                    let span = |name: &str, most: usize| {
+                        let it = cell.value().attr(name).and_then(|it| it.trim().parse::<usize>().ok());
+                        it.unwrap_or(1).clamp(1, most)
+                    };
+                    let (wide, tall) = (span("colspan", MAX_COLUMNS), span("rowspan", MAX_SPAN));
+                    for at in column..(column + wide).min(MAX_COLUMNS) {
+                        if open.len() <= at {
+                            open.resize(at + 1, None);
+                        }
+                        cells.push(Some(cell));
+                        open[at] = (tall > 1).then_some((cell, tall - 1));
+                    }
+                    column += wide;
+                } else if open[column..].iter().any(Option::is_some) {
+                    cells.push(None);
+                    column += 1;
+                } else {
+                    break;
+                }
+                if column >= MAX_COLUMNS {
+                    break;
+                }
+            }
+            let own: Vec<ElementRef<'a>> =
+                children(element).filter(|it| matches!(it.value().name(), "td" | "th")).collect();
+            // Some write header cells as data cells, and say so.
+            let all_heads = own.iter().all(|it| it.value().name() == "th")
+                || own.iter().all(|it| it.value().attr("role") == Some("columnheader"));
+            let kind = match kind {
+                Kind::Data if !seen_data && own.len() > 1 && all_heads => Kind::Head,
+                it => it,
+            };
+            seen_data |= kind == Kind::Data && cells.iter().flatten().any(|it| it.value().name() == "td");
+            rows.push(Row { element, kind, cells });
+        }
+        let columns = rows.iter().map(|it| it.cells.len()).max().filter(|it| *it > 0)?;
+        let mut titles = vec![String::new(); columns];
+        for (at, title) in titles.iter_mut().enumerate() {
+            let mut last = None;
+            for cell in rows.iter().filter(|it| it.kind == Kind::Head).filter_map(|it| *it.cells.get(at)?) {
+                if last == Some(cell.id()) {
+                    continue;
+                }
+                last = Some(cell.id());
+                let own = text(cell);
+                // A title above all columns names the table.
+                let spans = cell.value().attr("colspan").and_then(|it| it.parse::<usize>().ok()).unwrap_or(1);
+                if own.is_empty() || (columns > 1 && spans >= columns) {
+                    continue;
+                }
+                if !title.is_empty() {
+                    title.push(' ');
+                }
+                title.push_str(&own);
+            }
+        }
+        let at = rows.iter().enumerate().map(|(i, it)| (it.element.id(), i)).collect();
+        Some(Self { table, rows, at, titles })
+    }
+
+    /// The titles of its columns, empty where a column has none.
+    pub fn titles(&self) -> Vec<String> {
+        self.titles.clone()
+    }
+
+    pub fn columns(&self) -> usize {
+        self.titles.len()
+    }
+
+    pub fn holds(&self, row: ElementRef<'_>) -> bool {
+        self.at.contains_key(&row.id())
+    }
+
+    /// The cell of that row in a column.
+    pub fn cell(&self, row: ElementRef<'_>, column: usize) -> Option<ElementRef<'a>> {
+        *self.rows[*self.at.get(&row.id())?].cells.get(column)?
+    }
+
+    /// The first column with this title.
+    pub fn column(&self, title: &str) -> Option<usize> {
+        self.titles.iter().position(|it| it.eq_ignore_ascii_case(title))
+    }
+
+    /// A table that holds data and does not lay out a page: rows, and no tables in its cells.
+    pub fn is_data(&self) -> bool {
+        let nested = self.table.descendants().skip(1).filter_map(ElementRef::wrap).any(|it| {
+            it.value().name() == "table" && is_read(it) && it.descendants().filter_map(ElementRef::wrap).filter(|it| it.value().name() == "tr").count() > 1
+        });
+        let blocks = |cell: ElementRef<'_>| {
+            cell.descendants().filter_map(ElementRef::wrap).filter(|it| matches!(it.value().name(), "h1" | "h2" | "h3" | "form" | "article")).count()
+        };
+        let rows = self.data_rows();
+        let lays_out = rows.len() <= 3 && self.titles.iter().all(String::is_empty)
+            && rows.iter().any(|it| children(it.0).any(|it| blocks(it) > 1));
+        !nested && !lays_out && !rows.is_empty()
+    }
+
+    /// Each row is a label and its value: a record, not a list.
+    pub fn is_labels(&self) -> bool {
+        let rows = self.data_rows();
+        let is_pair = |row: ElementRef<'_>| {
+            let cells: Vec<ElementRef<'_>> = children(row).filter(|it| matches!(it.value().name(), "td" | "th")).collect();
+            let label = |it: ElementRef<'_>| {
+                it.value().name() == "th" || text(it).ends_with(':')
+            };
+            cells.len() % 2 == 0
+                && cells.chunks(2).all(|it| label(it[0]) && it[1].value().name() == "td")
+        };
+        self.titles.iter().all(String::is_empty) && !rows.is_empty() && rows.iter().all(|it| is_pair(it.0))
+    }
+
+    /// Label and value cells of a table of pairs.
+    pub fn pairs(&self) -> Vec<(ElementRef<'a>, ElementRef<'a>)> {
+        let mut out = Vec::new();
+        for row in self.rows.iter().filter(|it| it.kind != Kind::Head) {
+            let cells: Vec<ElementRef<'a>> = children(row.element).filter(|it| matches!(it.value().name(), "td" | "th")).collect();
+            out.extend(cells.chunks_exact(2).map(|it| (it[0], it[1])));
+        }
+        out
+    }
+
+    /// Whether the row is one of [`Grid::data_rows`].
+    pub fn is_row(&self, row: ElementRef<'_>) -> bool {
+        self.at.get(&row.id()).is_some_and(|at| self.is_data_row(&self.rows[*at]))
+    }
+
+    fn spanning(&self, row: &Row<'a>) -> Option<ElementRef<'a>> {
+        let mut own = row.cells.iter().flatten();
+        let first = own.next()?;
+        let spans = self.columns() > 1 && row.cells.len() == self.columns() && own.all(|it| it.id() == first.id());
+        spans.then_some(*first)
+    }
+
+    fn is_data_row(&self, row: &Row<'a>) -> bool {
+        let mut own = row.cells.iter().flatten();
+        // A head that is said again.
+        let is_head = own.clone().count() > 1
+            && own.all(|it| it.value().name() == "th")
+            && !self.titles.iter().all(String::is_empty);
+        row.kind == Kind::Data && !is_head && self.spanning(row).is_none() && chars(row.element) > 0
+    }
+
+    /// Rows that hold data, with the row above that spans all columns and so names those below it.
+    pub fn data_rows(&self) -> Vec<(ElementRef<'a>, Option<ElementRef<'a>>)> {
+        let mut heading = None;
+        let mut out = Vec::new();
+        for row in self.rows.iter().filter(|it| it.kind == Kind::Data) {
+            if let Some(cell) = self.spanning(row) {
+                heading = Some(cell).filter(|it| chars(*it) > 0);
+            } else if self.is_data_row(row) {
+                out.push((row.element, heading));
+            }
+        }
+        out
+    }
+}

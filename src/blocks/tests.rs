@@ -1,0 +1,298 @@
+//! Pages of many shapes: what is learned from one of them is read from another of its kind, whole.
+
+use serde_json::{Map, Value, json};
+
+use super::{find, parsed, read::Reader};
+
+fn page(body: &str) -> String {
+    format!(
+        "<!doctype html><html><head><title>x</title></head><body><header><nav><ul><li><a href='/'>Home of the site</a></li>\
+         <li><a href='/about'>About this site and us</a></li></ul></nav></header><main>{body}</main><footer><p>All rights reserved</p></footer></body></html>"
+    )
+}
+
+/// Reads the second page by what was found as the weightiest block of the first.
+#[track_caller]
+fn read(first: &str, second: &str) -> Vec<Map<String, Value>> {
+    let (first, second) = (parsed(&page(first)).unwrap(), parsed(&page(second)).unwrap());
+    let block = find(&first, true).into_iter().next().expect("a block");
+    let spec = block.spec.unwrap();
+    let out = Reader::new(&spec).unwrap().read(&second).unwrap();
+    assert!(!out.is_empty(), "{spec:?}");
+    out
+}
+
+#[track_caller]
+fn check(make: impl Fn(&str, usize) -> String, expected: &Value) {
+    let got = read(&make("Aurora", 5), &make("Calypso", 3));
+    let got: Value = got.into_iter().map(Value::Object).collect();
+    assert_eq!(&got, expected, "{got:#}");
+}
+
+fn each(n: usize, item: impl Fn(usize) -> String) -> String {
+    (0..n).map(item).collect()
+}
+
+#[test]
+fn zebra_rows_without_names_for_columns() {
+    check(
+        |q, n| {
+            let row = |i: usize| {
+                let class = if i % 2 == 0 { "dark" } else { "light" };
+                format!("<tr class='{class}'><td>{q} {i}</td><td>Kiel {i}</td></tr>")
+            };
+            format!("<table id='t'><tbody>{}</tbody></table>", each(n, row))
+        },
+        &json!([{"column_1": "Calypso 0", "column_2": "Kiel 0"}, {"column_1": "Calypso 1", "column_2": "Kiel 1"},
+            {"column_1": "Calypso 2", "column_2": "Kiel 2"}]),
+    );
+}
+
+#[test]
+fn a_table_with_a_head_of_two_rows_and_a_foot() {
+    check(
+        |q, n| {
+            format!(
+                "<table><thead><tr><th rowspan=2>Ship</th><th colspan=2>Size</th></tr><tr><th>Length</th><th>Width</th></tr></thead>\
+                 <tbody>{}</tbody><tfoot><tr><td>Sum</td><td>9</td><td>9</td></tr></tfoot></table>",
+                each(n, |i| format!("<tr><td><a href='/{i}'>{q} {i}</a></td><td>{i}0 m</td><td>{i} m</td></tr>"))
+            )
+        },
+        &json!([
+            {"ship": "Calypso 0", "url": "/0", "size_length": "00 m", "size_width": "0 m"},
+            {"ship": "Calypso 1", "url": "/1", "size_length": "10 m", "size_width": "1 m"},
+            {"ship": "Calypso 2", "url": "/2", "size_length": "20 m", "size_width": "2 m"}]),
+    );
+}
+
+#[test]
+fn cells_that_span_rows_stand_in_each() {
+    let make = |q: &str, n: usize| {
+        format!(
+            "<table><tr><th>Port</th><th>Ship</th></tr>{}</table>",
+            each(n, |i| format!("<tr><td rowspan=2>Port {i}</td><td>{q} {i} one</td></tr><tr><td>{q} {i} two</td></tr>"))
+        )
+    };
+    let got = read(&make("Aurora", 4), &make("Calypso", 2));
+    let pairs: Vec<(&str, &str)> =
+        got.iter().map(|it| (it["port"].as_str().unwrap(), it["ship"].as_str().unwrap())).collect();
+    assert_eq!(pairs, [("Port 0", "Calypso 0 one"), ("Port 0", "Calypso 0 two"), ("Port 1", "Calypso 1 one"), ("Port 1", "Calypso 1 two")]);
+}
+
+#[test]
+fn columns_are_found_by_title_wherever_they_stand() {
+    let one = "<table><tr><th>Name</th><th>Price</th></tr><tr><td>Aurora one</td><td>12</td></tr><tr><td>Aurora two</td><td>13</td></tr></table>";
+    let two = "<table><tr><th>Price</th><th>New</th><th>Name</th></tr><tr><td>7</td><td>x</td><td>Calypso</td></tr><tr><td>8</td><td>y</td><td>Dione</td></tr></table>";
+    let got = read(one, two);
+    assert_eq!(Value::from(got[0].clone()), json!({"name": "Calypso", "price": "7"}));
+}
+
+#[test]
+fn rows_that_name_those_below_them() {
+    check(
+        |q, n| {
+            let rows = each(n, |i| format!("<tr><td>{q} {i}</td><td>Master {i}</td></tr>"));
+            format!("<table><tr><th>Ship</th><th>Master</th></tr><tr><td colspan=2>In port</td></tr>{rows}<tr><td colspan=2>At sea</td></tr><tr><td>{q} far</td><td>Nobody</td></tr></table>")
+        },
+        &json!([
+            {"ship": "Calypso 0", "master": "Master 0", "group": "In port"}, {"ship": "Calypso 1", "master": "Master 1", "group": "In port"},
+            {"ship": "Calypso 2", "master": "Master 2", "group": "In port"}, {"ship": "Calypso far", "master": "Nobody", "group": "At sea"}]),
+    );
+}
+
+#[test]
+fn terms_with_several_definitions() {
+    check(
+        |q, n| {
+            format!(
+                "<dl id='results'>{}</dl>",
+                each(n, |i| format!("<dt><a href='/x/{i}'>{q} {i}</a></dt><dd class='s'>Moored at {i}</dd><dd>By <b>{i}</b> hands</dd>"))
+            )
+        },
+        &json!([
+            {"link": "Calypso 0", "url": "/x/0", "s": "Moored at 0", "text": "By 0 hands"},
+            {"link": "Calypso 1", "url": "/x/1", "s": "Moored at 1", "text": "By 1 hands"},
+            {"link": "Calypso 2", "url": "/x/2", "s": "Moored at 2", "text": "By 2 hands"}]),
+    );
+}
+
+#[test]
+fn items_of_two_rows() {
+    check(
+        |q, n| {
+            format!(
+                "<table class='items'><tbody>{}</tbody></table>",
+                each(n, |i| format!(
+                    "<tr class='thing'><td class='rank'>{i}.</td><td class='title'><a href='/{i}'>{q} {i} sails</a></td></tr>\
+                     <tr><td colspan=2 class='subtext'><span class='score'>{i} points</span> by <a class='user' href='/u'>ann</a></td></tr><tr class='spacer'></tr>"
+                ))
+            )
+        },
+        &json!([
+            {"rank": "0.", "link": "Calypso 0 sails", "url": "/0", "subtext": "0 points by ann", "score": "0 points", "user": "ann", "url_2": "/u"},
+            {"rank": "1.", "link": "Calypso 1 sails", "url": "/1", "subtext": "1 points by ann", "score": "1 points", "user": "ann", "url_2": "/u"},
+            {"rank": "2.", "link": "Calypso 2 sails", "url": "/2", "subtext": "2 points by ann", "score": "2 points", "user": "ann", "url_2": "/u"}]),
+    );
+}
+
+#[test]
+fn headings_with_paragraphs_and_nothing_around_them() {
+    check(
+        |q, n| each(n, |i| format!("<h3><a href='/{i}'>{q} {i}</a></h3><p>A ship of number {i}.</p>")),
+        &json!([
+            {"title": "Calypso 0", "url": "/0", "text": "A ship of number 0."}, {"title": "Calypso 1", "url": "/1", "text": "A ship of number 1."},
+            {"title": "Calypso 2", "url": "/2", "text": "A ship of number 2."}]),
+    );
+}
+
+#[test]
+fn two_lists_of_one_kind_are_one_in_groups() {
+    check(
+        |q, n| {
+            ["Kiel", "Turku"]
+                .map(|it| format!("<h2>{it}</h2><ul class='r'>{}</ul>", each(n, |i| format!("<li><h3>{q} {it} {i}</h3><p>Berth {i} of {it}</p></li>"))))
+                .concat()
+        },
+        &json!([
+            {"title": "Calypso Kiel 0", "text": "Berth 0 of Kiel", "group": "Kiel"}, {"title": "Calypso Kiel 1", "text": "Berth 1 of Kiel", "group": "Kiel"},
+            {"title": "Calypso Kiel 2", "text": "Berth 2 of Kiel", "group": "Kiel"}, {"title": "Calypso Turku 0", "text": "Berth 0 of Turku", "group": "Turku"},
+            {"title": "Calypso Turku 1", "text": "Berth 1 of Turku", "group": "Turku"}, {"title": "Calypso Turku 2", "text": "Berth 2 of Turku", "group": "Turku"}]),
+    );
+}
+
+#[test]
+fn nested_lists_are_their_items() {
+    let make = |q: &str, n: usize| {
+        format!(
+            "<ul class='ports'>{}</ul>",
+            each(3, |port| format!("<li><b>Port {port}</b><ul>{}</ul></li>", each(n + port, |i| format!("<li><a href='/{i}'>{q} of port {port}, {i}</a></li>"))))
+        )
+    };
+    let got = read(&make("Aurora", 3), &make("Calypso", 2));
+    assert_eq!(got.len(), 2 + 3 + 4);
+    assert_eq!(got[0]["link"], "Calypso of port 0, 0");
+}
+
+#[test]
+fn cards_with_classes_of_a_build() {
+    check(
+        |q, n| {
+            format!(
+                "<div class='sc-1a2b3c4d'>{}</div>",
+                each(n, |i| format!(
+                    "<div class='css-{i}x9q8z7'><img class='css-8h7g6f5d' src='/{i}.png' alt='{q} {i} at sea'><span class='css-1q2w3e4r'>{q} {i}</span><span class='css-9o8i7u6y'>Berth {i}</span></div>"
+                ))
+            )
+        },
+        &json!([
+            {"image": "/0.png", "image_text": "Calypso 0 at sea", "text": "Calypso 0", "text_2": "Berth 0"},
+            {"image": "/1.png", "image_text": "Calypso 1 at sea", "text": "Calypso 1", "text_2": "Berth 1"},
+            {"image": "/2.png", "image_text": "Calypso 2 at sea", "text": "Calypso 2", "text_2": "Berth 2"}]),
+    );
+}
+
+#[test]
+fn properties_name_their_fields() {
+    check(
+        |q, n| {
+            each(n, |i| {
+                format!(
+                    "<div itemscope itemtype='https://schema.org/Boat'><span itemprop='name'>{q} {i}</span><meta itemprop='sku' content='S{i}'>\
+                     <time itemprop='launched' datetime='190{i}-01-01'>1 January 190{i}</time></div>"
+                )
+            })
+        },
+        &json!([
+            {"name": "Calypso 0", "sku": "S0", "launched": "1 January 1900", "date": "1900-01-01"},
+            {"name": "Calypso 1", "sku": "S1", "launched": "1 January 1901", "date": "1901-01-01"},
+            {"name": "Calypso 2", "sku": "S2", "launched": "1 January 1902", "date": "1902-01-01"}]),
+    );
+}
+
+#[test]
+fn what_only_some_items_have_and_marks_in_the_text() {
+    let make = |q: &str, n: usize| {
+        let item = |i: usize| {
+            let badge = if i == 1 { "<span class='badge'>new</span>" } else { "" };
+            let name = if i % 2 == 0 { format!("<b>{q}</b> ship {i}") } else { format!("ship {i} of {q}") };
+            format!("<li class='hit'><a href='/{i}'>{name}</a>{badge}<p>… the <b>{q}</b> lay at {i} …</p></li>")
+        };
+        format!("<ol class='hits'>{}</ol>", each(n, item))
+    };
+    let got = read(&make("Aurora", 5), &make("Calypso", 3));
+    assert_eq!(
+        Value::from(got[0].clone()),
+        json!({"link": "Calypso ship 0", "url": "/0", "badge": null, "text": "… the Calypso lay at 0 …"})
+    );
+    assert_eq!(got[1]["badge"], "new");
+    assert_eq!(got[1]["link"], "ship 1 of Calypso");
+}
+
+#[test]
+fn as_many_tags_as_there_are() {
+    check(
+        |q, n| {
+            format!(
+                "<div class='list'>{}</div>",
+                each(n, |i| format!("<article><h2>{q} {i}</h2><ul class='tags'>{}</ul></article>", each(i + 1, |t| format!("<li class='tag'>tag{t}</li>"))))
+            )
+        },
+        &json!([{"title": "Calypso 0", "tag": ["tag0"]}, {"title": "Calypso 1", "tag": ["tag0", "tag1"]}, {"title": "Calypso 2", "tag": ["tag0", "tag1", "tag2"]}]),
+    );
+}
+
+#[test]
+fn one_thing_with_labels() {
+    for make in [
+        |q: &str| format!("<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><table><tr><th>Price</th><td>{q} 5</td></tr><tr><th>Built</th><td>1901</td></tr></table></article>"),
+        |q: &str| format!("<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><dl><dt>Price</dt><dd>{q} 5</dd><dt>Built</dt><dd>1901</dd></dl></article>"),
+        |q: &str| format!("<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><div><div><span class='label'>Price</span><span class='value'>{q} 5</span></div><div><span class='label'>Built</span><span class='value'>1901</span></div></div></article>"),
+        |q: &str| format!("<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><div><p><b>Price:</b> <span>{q} 5</span></p><p><b>Built:</b> <span>1901</span></p></div></article>"),
+    ] {
+        let (first, second) = (parsed(&page(&make("Aurora"))).unwrap(), parsed(&page(&make("Calypso"))).unwrap());
+        let record = find(&first, true).into_iter().find(|it| it.is_record).unwrap_or_else(|| panic!("{}", make("x")));
+        let got = Reader::new(&record.spec.unwrap()).unwrap().read(&second).unwrap();
+        assert_eq!(
+            Value::from(got[0].clone()),
+            json!({"title": "Calypso", "lead": "A ship called Calypso", "price": "Calypso 5", "built": "1901"})
+        );
+    }
+}
+
+#[test]
+fn the_data_and_not_what_surrounds_it() {
+    let got = read(
+        "<div class='sidebar'><ul><li>Filter by the year of launch</li><li>Filter by the port of registry</li><li>Filter by nothing at all</li></ul></div>\
+         <table><tr><th>Legend</th><th>Meaning</th></tr><tr><td>x</td><td>y</td></tr></table>\
+         <div class='results'><div class='result'>Aurora of Kiel, a barge</div><div class='result ad'>Aurora of Turku, a yawl</div></div>",
+        "<div class='results'><div class='result'>Calypso</div></div>",
+    );
+    assert_eq!(Value::from(got[0].clone()), json!({"text": "Calypso"}));
+}
+
+#[test]
+fn a_page_without_a_list() {
+    assert!(find(&parsed("<body><h1>Hello</h1><p>Nothing here</p></body>").unwrap(), true).is_empty());
+}
+
+#[test]
+fn nothing_found_is_told_from_another_page() {
+    let shell = |inner: &str| page(&format!("<form id='search'><input name=q></form><div class='content'>{inner}</div>"));
+    let with = |q: &str| parsed(&shell(&format!("<p class='sum'>2 found</p><ul class='r'><li>{q} one</li><li>{q} two</li></ul>"))).unwrap();
+    let without = |q: &str| parsed(&shell(&format!("<p class='none'>No ships found</p><p>Nothing for {q}</p>"))).unwrap();
+    let seen = super::empty::learn(&without("zq"), &[&with("a"), &with("b")], &["zq"]).unwrap();
+    assert_eq!(seen.says.as_deref(), Some("No ships found"));
+    assert!(super::empty::is_like(&without("other"), &seen));
+    let changed = parsed(&page("<section class='new'><ol><li>Aurora one</li></ol></section>")).unwrap();
+    assert!(!super::empty::is_like(&changed, &seen));
+    let renamed = parsed(&shell("<p>2 found</p><ul class='s'><li class='x'>Aurora one</li></ul>")).unwrap();
+    assert!(!super::empty::is_like(&renamed, &seen));
+}
+
+#[test]
+fn a_large_page_is_found_in_time() {
+    let rows = each(5_000, |i| format!("<tr data-x='{}'><td class=n>Ship {i}</td><td class=w>Berth {i}</td></tr>", "y".repeat(60)));
+    let it = parsed(&page(&format!("<table><thead><tr><th>Name</th><th>Where</th></tr></thead><tbody>{rows}</tbody></table>"))).unwrap();
+    let block = &find(&it, true)[0];
+    assert_eq!((block.rows.len(), block.fields.len()), (5_000, 2));
+}

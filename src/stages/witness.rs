@@ -1,0 +1,391 @@
+//! The page as the witness: which of its blocks the task was about, and whether an answer holds all of it.
+//!
+//! A block counts by what it says that the page of the other example did not say. An answer covers it when every item has one
+//! of its own in the data, and its columns stand there too; columns that do not are named, and refused when the task asks for
+//! them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::artifacts::{
+    payloads::{Coverage, SecondRecording, Witness},
+    recording::{FinalPage, SessionRecording, ShownBlock},
+};
+
+/// Per cent of a column's texts that must stand in their items.
+const COLUMN: usize = 60;
+/// Per cent of a record's texts that must stand in the data.
+const RECORD: usize = 60;
+/// Words that so many per cent of a column's texts have are how the page says it.
+const COMMON: usize = 80;
+/// Fewer characters tell nothing.
+const MIN_TEXT: usize = 2;
+/// Items that one text may point at.
+const MAX_PLACES: usize = 64;
+/// Items that are searched text by text.
+const MAX_SCAN: usize = 4_000;
+
+/// Which block of the page is what the task was about: the weightiest by what only this page said. `None` when it shows none.
+pub fn main_block(page: &FinalPage, other: Option<&FinalPage>, task: &str) -> Option<usize> {
+    let known = other.map(texts_of).unwrap_or_default();
+    let wanted = words(task);
+    let one = asks_for_one(task);
+    let weigh = |block: &ShownBlock| -> u64 {
+        let (mut all, mut new) = (0, 0);
+        for row in &block.rows {
+            let cells = || row.iter().flatten().map(|it| plain(it)).filter(|it| it.chars().count() >= MIN_TEXT);
+            if block.is_record {
+                all += cells().count();
+                new += cells().filter(|it| !known.contains(it)).count();
+            } else {
+                all += 1;
+                new += usize::from(cells().any(|it| !known.contains(&it)));
+            }
+        }
+        let share = (new * 100).checked_div(all).unwrap_or(0) as u64;
+        let named = block.fields.iter().chain(&block.heading).any(|it| words(it).iter().any(|it| it.len() > 3 && wanted.contains(it)));
+        let fits = match (block.is_record, one) {
+            (true, true) => 300,
+            (true, false) => 60,
+            (false, true) => 60,
+            (false, false) => 100,
+        };
+        u64::from(block.weight) * share * fits * if named { 13 } else { 10 } / 100_000
+    };
+    let weights: Vec<u64> = page.shown.iter().map(weigh).collect();
+    let best = (0..weights.len()).max_by_key(|at| (weights[*at], std::cmp::Reverse(*at)))?;
+    (weights[best] > 0).then_some(best)
+}
+
+/// What the pages of the examples showed of the data.
+pub fn witness(recording: &SessionRecording, second: &SecondRecording) -> Option<Witness> {
+    let other = second.recording.as_ref();
+    let block = |it: &SessionRecording, other: Option<&SessionRecording>| {
+        let main = main_block(&it.page, other.map(|it| &it.page), &it.task)?;
+        it.page.shown.get(main).cloned()
+    };
+    Some(Witness {
+        task: recording.task.clone(),
+        first: block(recording, other)?,
+        second: other.and_then(|it| block(it, Some(recording))),
+    })
+}
+
+/// The task asks to see one thing: "show ticket 12", not "list", "search", "find".
+pub fn asks_for_one(task: &str) -> bool {
+    const ONE: &[&str] = &["show", "open", "read", "get", "view", "display", "see", "what", "look"];
+    const MANY: &[&str] = &["list", "history", "all", "results", "search", "find", "commits", "versions of"];
+    let low = task.to_lowercase();
+    let first = low.split_whitespace().next().unwrap_or("");
+    ONE.contains(&first) && !words(&low).iter().any(|it| MANY.contains(&it.as_str()))
+}
+
+fn texts_of(page: &FinalPage) -> BTreeSet<String> {
+    page.shown.iter().flat_map(|it| &it.rows).flatten().flatten().map(|it| plain(it)).collect()
+}
+
+/// How much of the block the data holds. `task` says which columns are asked for.
+pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
+    let items = items_of(data);
+    if block.is_record {
+        return of_record(&items, data, block, task);
+    }
+    let index = index(&items);
+    let mut taken = BTreeSet::new();
+    let mut pairs: Vec<(usize, Option<usize>)> = Vec::new();
+    for (n, row) in block.rows.iter().enumerate() {
+        let cells: Vec<String> = row.iter().flatten().map(|it| plain(it)).filter(|it| it.chars().count() >= MIN_TEXT).collect();
+        if cells.is_empty() {
+            continue;
+        }
+        let found = best(&cells, &items, &index, &taken);
+        taken.extend(found);
+        pairs.push((n, found));
+    }
+    let held = pairs.iter().filter(|it| it.1.is_some()).count();
+    let mut out = Coverage {
+        shown: pairs.len() as u32,
+        held: held as u32,
+        fields: 0,
+        fields_held: 0,
+        left_out: Vec::new(),
+        missing: pairs
+            .iter()
+            .find(|it| it.1.is_none())
+            .and_then(|it| block.rows[it.0].iter().flatten().max_by_key(|it| it.len()))
+            .map(|it| it.chars().take(80).collect()),
+        asked_for: false,
+    };
+    for (at, name) in block.fields.iter().enumerate() {
+        let cells: Vec<(&str, &Text)> = pairs
+            .iter()
+            .filter_map(|(n, item)| Some((block.rows[*n].get(at)?.as_deref()?, &items[(*item)?])))
+            .collect();
+        column(name, &cells, task, &mut out);
+    }
+    out
+}
+
+/// Notes whether the texts of a column stand in their items.
+fn column(name: &str, cells: &[(&str, &Text)], task: &str, out: &mut Coverage) {
+    let distinct: BTreeSet<&str> = cells.iter().map(|it| it.0).collect();
+    // The same text beside every item is a label or a button.
+    if cells.is_empty() || (distinct.len() < 2 && cells.len() > 2 && !asked(name, task)) {
+        return;
+    }
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (cell, _) in cells {
+        for word in words(cell) {
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    let common = |word: &String| counts[word] * 100 >= cells.len() * COMMON && cells.len() > 2;
+    let said = cells.iter().filter(|(cell, item)| {
+        if item.says(cell) {
+            return true;
+        }
+        let own: BTreeSet<String> = words(cell).into_iter().filter(|it| !common(it)).collect();
+        !own.is_empty() && own.iter().all(|it| item.words.contains(it))
+    });
+    let said = said.count();
+    out.fields += 1;
+    if said * 100 >= cells.len() * COLUMN {
+        out.fields_held += 1;
+    } else {
+        out.left_out.push(name.to_owned());
+        out.asked_for |= asked(name, task);
+    }
+}
+
+/// The task speaks of the column.
+fn asked(name: &str, task: &str) -> bool {
+    let task = words(task);
+    let stem = |it: &str| it.trim_end_matches('s').to_owned();
+    let task: BTreeSet<String> = task.iter().map(|it| stem(it)).collect();
+    words(name).iter().any(|it| it.len() > 2 && task.contains(&stem(it)))
+}
+
+fn of_record(items: &[Text], data: &Value, block: &ShownBlock, task: &str) -> Coverage {
+    let all = Text::of(data);
+    let mut out = Coverage { shown: 1, ..Coverage::default() };
+    let (mut cells, mut held) = (0, 0);
+    for (name, cell) in block.fields.iter().zip(block.rows.first().into_iter().flatten()) {
+        let Some(cell) = cell.as_deref().filter(|it| plain(it).chars().count() >= 1) else { continue };
+        cells += 1;
+        let own = words(cell);
+        let said = all.says(cell)
+            || (own.len() > 1 && own.iter().all(|it| all.words.contains(it)))
+            || items.iter().any(|it| it.says(cell));
+        if said {
+            held += 1;
+        } else {
+            out.left_out.push(name.clone());
+            out.asked_for |= asked(name, task);
+        }
+    }
+    (out.fields, out.fields_held) = (cells, held);
+    out.held = u32::from(held > 0 && held as usize * 100 >= cells as usize * RECORD);
+    if out.held == 0 {
+        out.missing = out.left_out.first().cloned();
+    }
+    out
+}
+
+/// The item that says most of these texts, none that is taken: the one with the longest, or with half of them.
+fn best(
+    cells: &[String],
+    items: &[Text],
+    index: &BTreeMap<String, Vec<usize>>,
+    taken: &BTreeSet<usize>,
+) -> Option<usize> {
+    let longest = cells.iter().max_by_key(|it| it.len())?;
+    let score = |at: usize| {
+        let item = &items[at];
+        let said = cells.iter().filter(|it| item.holds(it)).count();
+        let key = item.holds(longest);
+        (key || said * 2 >= cells.len()).then_some((said, key))
+    };
+    let pointed: BTreeSet<usize> =
+        cells.iter().filter_map(|it| index.get(it)).flat_map(|it| it.iter().take(MAX_PLACES)).copied().collect();
+    let choose = |all: &mut dyn Iterator<Item = usize>| {
+        all.filter(|it| !taken.contains(it))
+            .filter_map(|at| Some((score(at)?, std::cmp::Reverse(at))))
+            .filter(|it| it.0.0 > 0 || it.0.1)
+            .max()
+            .map(|it| it.1.0)
+    };
+    choose(&mut pointed.into_iter()).or_else(|| choose(&mut (0..items.len().min(MAX_SCAN))))
+}
+
+fn index(items: &[Text]) -> BTreeMap<String, Vec<usize>> {
+    let mut out: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (i, item) in items.iter().enumerate() {
+        for leaf in &item.leaves {
+            out.entry(leaf.clone()).or_default().push(i);
+        }
+    }
+    out
+}
+
+/// What an item says.
+struct Text {
+    leaves: BTreeSet<String>,
+    /// All of it, each text between bars.
+    whole: String,
+    words: BTreeSet<String>,
+    values: Vec<Value>,
+}
+
+impl Text {
+    fn of(value: &Value) -> Self {
+        let mut values = Vec::new();
+        leaves(value, &mut values);
+        let texts: Vec<String> = values
+            .iter()
+            .map(|it| match it {
+                Value::String(it) if it.contains('<') && it.contains('>') => {
+                    plain(&crate::redact::markup::visible_text(it, it.len()))
+                }
+                Value::String(it) => plain(it),
+                other => plain(&other.to_string()),
+            })
+            .collect();
+        let words = texts.iter().flat_map(|it| it.split(' ')).filter(|it| !it.is_empty()).map(str::to_owned).collect();
+        let whole = format!("| {} |", texts.join(" | "));
+        Self { leaves: texts.into_iter().filter(|it| !it.is_empty()).collect(), whole, words, values }
+    }
+
+    /// A text in plain words.
+    fn holds(&self, plain: &str) -> bool {
+        self.leaves.contains(plain) || self.whole.contains(&format!(" {plain} "))
+    }
+
+    /// A text as the page writes it.
+    fn says(&self, cell: &str) -> bool {
+        let text = plain(cell);
+        if text.is_empty() || self.holds(&text) {
+            return true;
+        }
+        // Cut short by the page.
+        let cut = cell.trim_end();
+        if let Some(start) = cut.strip_suffix('…').or_else(|| cut.strip_suffix("...")) {
+            let start = plain(start);
+            if start.chars().count() >= 8 && self.whole.contains(&format!(" {start}")) {
+                return true;
+            }
+        }
+        self.values.iter().any(|it| crate::shape::forms::same(it, cell))
+    }
+}
+
+fn leaves(value: &Value, out: &mut Vec<Value>) {
+    match value {
+        Value::Array(all) => all.iter().for_each(|it| leaves(it, out)),
+        Value::Object(all) => all.values().for_each(|it| leaves(it, out)),
+        Value::Null => {}
+        other => out.push(other.clone()),
+    }
+}
+
+/// What could be an item: the list's own, or all that stand in lists; and those in lists within them.
+fn items_of(data: &Value) -> Vec<Text> {
+    fn go<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
+        match value {
+            Value::Array(all) => {
+                for it in all {
+                    if !it.is_array() {
+                        out.push(it);
+                    }
+                    go(it, out);
+                }
+            }
+            Value::Object(all) => {
+                // A map by id is a list too.
+                let objects = all.values().filter(|it| it.is_object()).count();
+                if objects >= 2 && objects == all.len() {
+                    out.extend(all.values());
+                }
+                all.values().for_each(|it| go(it, out));
+            }
+            _ => {}
+        }
+    }
+    let mut all = Vec::new();
+    go(data, &mut all);
+    if all.is_empty() {
+        all.push(data);
+    }
+    // Inner ones first, so that a group is not taken for one of its items.
+    all.into_iter().map(Text::of).collect()
+}
+
+/// Words in lower case with one space between them.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_alphanumeric() {
+            out.extend(c.to_lowercase());
+        } else if !out.is_empty() && !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    plain(text).split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn block(fields: &[&str], rows: &[&[&str]]) -> ShownBlock {
+        let row = |it: &&[&str]| it.iter().map(|it| Some((*it).to_owned())).collect();
+        ShownBlock {
+            fields: fields.iter().map(|it| (*it).to_owned()).collect(),
+            rows: rows.iter().map(row).collect(),
+            count: rows.len() as u32,
+            is_record: false,
+            heading: None,
+            weight: 1000,
+        }
+    }
+
+    #[test]
+    fn half_of_a_table_is_not_all_of_it() {
+        let page = block(&["name", "berth"], &[&["Aurora 12", "Kiel 4"], &["Aurora 13", "Brest 5"], &["Aurora 12", "Kiel 4"]]);
+        let whole = json!([{"n": "Aurora 12", "w": "Kiel 4"}, {"n": "Aurora 13", "w": "Brest 5"}, {"n": "Aurora 12", "w": "Kiel 4"}]);
+        let it = coverage(&whole, &page, "List ships");
+        assert_eq!((it.shown, it.held, it.fields, it.fields_held), (3, 3, 2, 2));
+        let half = json!([{"n": "Aurora 12", "w": "Kiel 4"}, {"n": "Aurora 13", "w": "Brest 5"}]);
+        let it = coverage(&half, &page, "List ships");
+        assert_eq!((it.shown, it.held), (3, 2));
+        assert!(it.missing.is_some());
+    }
+
+    #[test]
+    fn a_column_that_is_asked_for() {
+        let page = block(&["title", "status"], &[&["Leak", "open"], &["Rust", "closed"], &["Rope", "open"]]);
+        let data = json!([{"t": "Leak"}, {"t": "Rust"}, {"t": "Rope"}]);
+        let it = coverage(&data, &page, "List issues");
+        assert_eq!((it.held, it.left_out.len(), it.asked_for), (3, 1, false));
+        assert!(coverage(&data, &page, "List issues with their status").asked_for);
+    }
+
+    #[test]
+    fn what_only_this_page_says_is_its_subject() {
+        let menu = block(&["text"], &[&["Home page of this site"], &["Ships and their harbours"]]);
+        let results = |q: &str| block(&["t"], &[&[&format!("{q} one")], &[&format!("{q} two")]].map(|it: &[&str; 1]| &it[..]));
+        let page = |q: &str| FinalPage {
+            shown: vec![ShownBlock { weight: 9000, ..menu.clone() }, results(q)],
+            ..FinalPage::default()
+        };
+        assert_eq!(main_block(&page("Tern"), Some(&page("Gull")), "Search birds"), Some(1));
+        assert_eq!(main_block(&page("Tern"), None, "Search birds"), Some(0));
+    }
+}
