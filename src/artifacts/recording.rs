@@ -32,6 +32,9 @@ pub struct SessionRecording {
     pub exchanges: Vec<Exchange>,
     /// Requests the egress policy stopped.
     pub blocked: Vec<BlockedRequest>,
+    /// What is to be known of how it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// From the first navigation to the end of the last step, milliseconds. 0 for an import.
     pub duration_ms: u64,
     /// The browser's product string or the HAR's creator.
@@ -69,6 +72,54 @@ pub struct Action {
     pub value: Option<String>,
     /// Milliseconds since the recording began.
     pub at_ms: u64,
+    /// The form's control that was used, as the page declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+}
+
+impl Action {
+    /// Something done to the page itself, now.
+    #[must_use]
+    pub fn new(kind: ActionKind, value: Option<&str>) -> Self {
+        let value = value.map(str::to_owned);
+        Self { kind, role: None, name: None, value, at_ms: 0, control: None }
+    }
+}
+
+/// A form's control, as its page declares it: never what stands in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Control {
+    /// `select`, `textarea`, or the type of an input: `text`, `search`, `radio`, `checkbox`, `number`, `date`, `range`, …
+    pub kind: String,
+    /// The form field's name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// What may be chosen: of a list, of all radio buttons of one name, or offered to whoever types. At most 500.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<ControlOption>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+}
+
+/// One choice: the word that a person sees, and what the form sends for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ControlOption {
+    pub label: String,
+    pub value: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +129,11 @@ pub enum ActionKind {
     Fill,
     Press,
     Click,
+    Select,
+    Check,
+    Uncheck,
+    Hover,
+    Scroll,
     WaitFor,
 }
 

@@ -16,7 +16,9 @@ use super::{
     Context,
     cdp::Event,
     context::Shared,
-    guard, lookup,
+    element::Element,
+    guard,
+    lookup::{self, Sought},
     page::{self, Remote},
     recorder::Recorder,
     watch::{self, Called, Done, Key, Watch},
@@ -107,7 +109,8 @@ async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Cal
     });
     let reply = shared.cdp.send(Some(session), "Runtime.callFunctionOn", params);
     let object = reply.read::<Got>(PATIENCE).await.ok()?.result.object_id?;
-    let (role, name, backend) = lookup::describe(shared, session, &object).await?;
+    let node = json!({ "objectId": object });
+    let (role, name, backend) = lookup::describe(shared, session, node).await?;
     let name: String = name.chars().take(200).collect();
     if name.is_empty() && !lookup::is_interactive(&role) {
         return Some(Called::Unknown);
@@ -116,9 +119,14 @@ async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Cal
         return Some(Called::Unsure { name });
     }
     let frames = shared.frames().await.ok()?;
-    let found = lookup::find(shared, &frames, &role, &name).await;
+    let found = lookup::find(shared, &frames, &Element::named(&role, &name), &[]).await.ok()?;
+    let another = match found {
+        Sought::Found(it) => it.backend != backend || it.session != *session,
+        Sought::Several(_) => true,
+        Sought::Nothing => false,
+    };
     // In a page that has gone on meanwhile, who else is called so says nothing.
-    let other = found.is_some_and(|it| it.backend != backend || it.session != *session)
+    let other = another
         && page::call_on_object(&shared.cdp, session, &object, IS_THERE, &[])
             .await
             .unwrap_or(false);
@@ -251,7 +259,7 @@ impl Context {
             }
             let Done { at, kind, role, name, value, secret, .. } = it;
             let value = if secret { Some("[REDACTED:password]".to_owned()) } else { value };
-            recorder.acted(Action { kind, role, name, value, at_ms: 0 }, at);
+            recorder.acted(Action { role, name, value, ..Action::new(kind, None) }, at);
         }
         let (actions, exchanges) = recorder.finish();
         let mut secrets = passwords.whole;
@@ -267,6 +275,7 @@ impl Context {
             exchanges,
             blocked: shared.blocked(),
             secrets,
+            notes: Vec::new(),
             duration_ms,
             producer: self.producer().to_owned(),
         };

@@ -19,30 +19,68 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of visible text kept of the page and its frames together.
 const MAX_TEXT: usize = 64 * 1024;
 
+/// What open shadow roots show beside what their documents do: `innerText` leaves it out.
+macro_rules! with_shadows {
+    ($function:literal) => {
+        concat!(
+            "function (...given) {
+  const roots = [document];
+  for (let i = 0; i < roots.length; i++)
+    for (const it of roots[i].querySelectorAll('*')) if (it.shadowRoot && roots.length < 5000) roots.push(it.shadowRoot);
+  roots.shift();
+  const shown = it => {
+    if (it instanceof Text) return it.data;
+    if (!(it instanceof HTMLElement) || /^(STYLE|SCRIPT|TEMPLATE|NOSCRIPT)$/.test(it.tagName)) return '';
+    const { display } = getComputedStyle(it);
+    if (display === 'none') return '';
+    return display === 'contents' ? Array.from(it.childNodes, shown).join('') : it.innerText;
+  };
+  const shadows = () => roots.filter(it => it.host.getClientRects().length || getComputedStyle(it.host).display === 'contents')
+    .map(it => Array.from(it.childNodes, shown).filter(it => it.trim()).join('\\n')).filter(it => it);
+  return (",
+            $function,
+            ")(...given);
+}"
+        )
+    };
+}
+
 /// Case and white space are the style sheet's business. What is visible takes a layout to say, so that it is asked only where
 /// the text stands in the document at all, or where `sure` is wanted: a style sheet may change letters, too.
-const HAS_TEXT: &str = "function (text, sure) {
+const HAS_TEXT: &str = "function (text) {
   const body = document.body;
   const letters = it => it.replace(/\\s+/g, '').toUpperCase();
   const plain = it => it.replace(/\\s+/g, ' ').trim().toLowerCase();
-  return !!body && (sure || letters(body.textContent).includes(letters(text)))
-    && plain(body.innerText).includes(plain(text));
+  return !!body && letters(body.textContent).includes(letters(text)) && plain(body.innerText).includes(plain(text));
 }";
+const SURELY_HAS_TEXT: &str = with_shadows!(
+    "text => {
+    const plain = it => it.replace(/\\s+/g, ' ').trim().toLowerCase();
+    const has = it => plain(it).includes(plain(text));
+    return has(document.body?.innerText ?? '') || shadows().some(has);
+  }"
+);
 const HAS_SELECTOR: &str = "function (selector) { return !!document.querySelector(selector); }";
+const SURELY_HAS_SELECTOR: &str = with_shadows!(
+    "selector => !!document.querySelector(selector) || roots.some(it => it.querySelector(selector))"
+);
 const META: &str = "function (name) {
   const it = document.querySelector('meta[name=\"' + CSS.escape(name) + '\"]');
   return it ? it.content.slice(0, 65536).toWellFormed() : null;
 }";
-const SUMMARY: &str = "function (max) {
+const SUMMARY: &str = with_shadows!(
+    "max => {
   const body = document.body;
+  const password = it => it.querySelector('input[type=password]');
   return {
     url: location.href,
     title: document.title.slice(0, 4096).toWellFormed(),
-    text: (body ? body.innerText : '').slice(0, max).toWellFormed(),
-    password: !!document.querySelector('input[type=password]'),
+    text: [body ? body.innerText : '', ...shadows()].join('\\n').slice(0, max).toWellFormed(),
+    password: !!password(document) || roots.some(password),
     metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [it.name.slice(0, 256).toWellFormed(), it.content.slice(0, 4096).toWellFormed()]).slice(0, 200),
   };
-}";
+}"
+);
 /// Its time is the browser's: a frame that is not drawn may have none to spare.
 const SPARE_TIME: &str = "function (ms) {
   return new Promise(done => requestIdleCallback(() => done(true), { timeout: ms }));
@@ -54,6 +92,9 @@ pub struct Frame {
     pub session: Arc<str>,
     /// Execution context of our isolated world in it.
     pub world: i64,
+    pub id: String,
+    pub name: String,
+    pub url: String,
 }
 
 #[derive(Deserialize)]
@@ -70,9 +111,13 @@ struct Node {
     child_frames: Vec<Node>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct NodeFrame {
     id: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    url: String,
 }
 
 #[derive(Deserialize)]
@@ -85,7 +130,13 @@ struct World {
 pub async fn main_frame(cdp: &Cdp, session: &Arc<str>, frame: &str) -> Result<Frame> {
     let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(frame));
     let world: World = reply.read(PATIENCE).await?;
-    Ok(Frame { session: Arc::clone(session), world: world.execution_context_id })
+    Ok(Frame {
+        session: Arc::clone(session),
+        world: world.execution_context_id,
+        id: frame.to_owned(),
+        name: String::new(),
+        url: String::new(),
+    })
 }
 
 /// The same world each time, until the frame navigates.
@@ -104,28 +155,29 @@ pub async fn frames(cdp: &Cdp, sessions: &[Arc<str>]) -> Vec<Frame> {
         let Ok(Tree { frame_tree }) = reply.read(PATIENCE).await else {
             continue;
         };
-        let mut ids = Vec::new();
-        collect(&frame_tree, &mut ids);
-        for id in ids {
-            let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(id));
-            worlds.push((session, reply));
+        let mut all = Vec::new();
+        collect(frame_tree, &mut all);
+        for it in all {
+            let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(&it.id));
+            worlds.push((session, it, reply));
         }
     }
     let mut frames = Vec::new();
-    for (session, reply) in worlds {
+    for (session, NodeFrame { id, name, url }, reply) in worlds {
         if let Ok(world) = reply.read::<World>(PATIENCE).await {
-            frames.push(Frame { session: Arc::clone(session), world: world.execution_context_id });
+            let (session, world) = (Arc::clone(session), world.execution_context_id);
+            frames.push(Frame { session, world, id, name, url });
         }
     }
     frames
 }
 
 /// Depth first; a page with thousands of frames is not read whole.
-fn collect<'a>(node: &'a Node, ids: &mut Vec<&'a str>) {
-    if ids.len() < 64 {
-        ids.push(&node.frame.id);
-        for child in &node.child_frames {
-            collect(child, ids);
+fn collect(node: Node, all: &mut Vec<NodeFrame>) {
+    if all.len() < 64 {
+        all.push(node.frame);
+        for child in node.child_frames {
+            collect(child, all);
         }
     }
 }
@@ -206,13 +258,17 @@ pub async fn document(cdp: &Cdp, frame: &Frame) -> Option<String> {
     reply.read::<Called>(PATIENCE).await.ok()?.result.object_id
 }
 
-/// A frame that is navigating counts as not having it. Without `sure`, it may be missed where a style sheet changes letters.
+/// A frame that is navigating counts as not having it. Without `sure`, it may be missed where a style sheet changes letters, and
+/// in shadow roots.
 pub async fn any_has_text(cdp: &Cdp, frames: &[Frame], text: &str, sure: bool) -> bool {
-    any(cdp, frames, HAS_TEXT, &[text.into(), sure.into()]).await
+    let snippet = if sure { SURELY_HAS_TEXT } else { HAS_TEXT };
+    any(cdp, frames, snippet, &[text.into()]).await
 }
 
-pub async fn any_has_selector(cdp: &Cdp, frames: &[Frame], selector: &str) -> bool {
-    any(cdp, frames, HAS_SELECTOR, &[selector.into()]).await
+/// Without `sure`, it may be missed in shadow roots.
+pub async fn any_has_selector(cdp: &Cdp, frames: &[Frame], selector: &str, sure: bool) -> bool {
+    let snippet = if sure { SURELY_HAS_SELECTOR } else { HAS_SELECTOR };
+    any(cdp, frames, snippet, &[selector.into()]).await
 }
 
 async fn any(cdp: &Cdp, frames: &[Frame], snippet: &'static str, arguments: &[Value]) -> bool {

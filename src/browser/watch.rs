@@ -410,6 +410,11 @@ impl Done {
             ActionKind::Fill => "fill",
             ActionKind::Press => "press",
             ActionKind::Click => "click",
+            ActionKind::Select => "select",
+            ActionKind::Check => "check",
+            ActionKind::Uncheck => "uncheck",
+            ActionKind::Hover => "hover",
+            ActionKind::Scroll => "scroll",
             ActionKind::WaitFor => "wait_for",
         };
         let mut out = verb.to_owned();

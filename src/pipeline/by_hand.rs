@@ -21,7 +21,8 @@ use crate::{
         store::{Found, Stamp, json_sha256},
     },
     browser::{
-        Browser, Element, Fill, Step, Typed, find_visible_chromium, is_interactive, named_key,
+        Browser, Choice, Element, Fill, Step, Tick, Typed, find_visible_chromium, is_interactive,
+        named_key,
     },
     error::{Code, Error, Result},
     redact::{Redacted, redact},
@@ -256,7 +257,9 @@ pub fn steps(recording: &SessionRecording) -> Result<Vec<Step>> {
     for (i, it) in recording.actions.iter().enumerate().skip(1) {
         match step(it, &recording.typed) {
             // A click beside everything.
-            Ok(Step::Click(it)) if !is_interactive(&it.role) && !has_effect(recording, i) => {}
+            Ok(Step::Click(_))
+                if !it.role.as_deref().is_some_and(is_interactive) && !has_effect(recording, i) => {
+            }
             Err(_) if it.kind == ActionKind::Click && !has_effect(recording, i) => {}
             Ok(step) => out.push(step),
             Err(why) => {
@@ -279,7 +282,7 @@ fn step(it: &Action, typed: &BTreeMap<String, String>) -> Result<Step, String> {
     let name = it.name.clone().unwrap_or_default();
     let value = it.value.clone().unwrap_or_default();
     let element = || match &it.role {
-        Some(role) => Ok((role.clone(), holes(&name, typed))),
+        Some(role) => Ok(Element::named(role, &holes(&name, typed))),
         None if name.is_empty() => Err("the element has neither role nor name".to_owned()),
         None => Err(format!("{name:?} alone does not tell which element it was")),
     };
@@ -288,20 +291,24 @@ fn step(it: &Action, typed: &BTreeMap<String, String>) -> Result<Step, String> {
     }
     match it.kind {
         ActionKind::Navigate => Ok(Step::Navigate(url_holes(&value, typed))),
-        ActionKind::Fill => {
-            let (role, name) = element()?;
-            let whole = typed.iter().find(|it| *it.1 == value);
-            let value = whole.map_or(value, |it| format!("{{{}}}", it.0));
-            Ok(Step::Fill(Fill { role, name, value }))
+        ActionKind::Fill => Ok(Step::Fill(Fill { element: element()?, value: hole(value, typed) })),
+        ActionKind::Select => {
+            Ok(Step::Select(Choice { element: element()?, value: hole(value, typed) }))
         }
+        ActionKind::Check => Ok(Step::Check(Tick(element()?))),
+        ActionKind::Uncheck => Ok(Step::Uncheck(Tick(element()?))),
         ActionKind::Press if named_key(&value) => Ok(Step::Press(value)),
         ActionKind::Press => Err(format!("the key {value:?} is not known")),
-        ActionKind::Click => {
-            let (role, name) = element()?;
-            Ok(Step::Click(Element { role, name }))
-        }
+        ActionKind::Click => Ok(Step::Click(element()?)),
+        ActionKind::Hover | ActionKind::Scroll => Err("it is not done by hand".to_owned()),
         ActionKind::WaitFor => Err("nobody waits by hand".to_owned()),
     }
+}
+
+/// The parameter, where the whole value is one's.
+fn hole(value: String, typed: &BTreeMap<String, String>) -> String {
+    let whole = typed.iter().find(|it| *it.1 == value);
+    whole.map_or(value, |it| format!("{{{}}}", it.0))
 }
 
 /// A suggestion is called after what was typed.
@@ -418,8 +425,9 @@ mod tests {
         ];
         it.actions.extend(more.map(|it| serde_json::from_value(it).unwrap()));
         it.typed = BTreeMap::from([("q".to_owned(), "lan tern".to_owned())]);
-        let fill = Fill { role: "textbox".into(), name: "Search".into(), value: "{q}".into() };
-        let option = Element { role: "option".into(), name: "{q} jack".into() };
+        let element = Element::named("textbox", "Search");
+        let fill = Fill { element, value: "{q}".into() };
+        let option = Element::named("option", "{q} jack");
         assert_eq!(
             steps(&it).unwrap(),
             [
