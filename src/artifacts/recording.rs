@@ -114,6 +114,30 @@ pub struct Control {
     pub required: bool,
 }
 
+impl Control {
+    /// Each word that stands for one value, in the page's order.
+    pub fn choices(&self) -> impl Iterator<Item = &ControlOption> {
+        let once =
+            |word: &str| self.options.iter().filter(|it| same_words(&it.label, word)).count() == 1;
+        let whole = |it: &str| !it.is_empty() && !it.contains("[REDACTED:");
+        self.options
+            .iter()
+            .filter(move |it| whole(&it.label) && whole(&it.value) && once(&it.label))
+    }
+
+    /// What the form sends for a word, where that is something else.
+    pub fn sent_for(&self, word: &str) -> Option<&str> {
+        let found = self.choices().find(|it| same_words(&it.label, word))?;
+        (!same_words(&found.value, word)).then_some(found.value.as_str())
+    }
+}
+
+/// But for case and white space.
+fn same_words(a: &str, b: &str) -> bool {
+    let plain = |it: &str| it.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    a == b || plain(a) == plain(b)
+}
+
 /// One choice: the word that a person sees, and what the form sends for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -448,6 +472,9 @@ pub struct TypedHit {
     pub key: String,
     /// The whole value equals what was typed; otherwise it contains it.
     pub exact: bool,
+    /// It is what the form sends for the option of that name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub option: bool,
 }
 
 #[derive(

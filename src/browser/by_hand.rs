@@ -16,6 +16,7 @@ use super::{
     Context,
     cdp::Event,
     context::Shared,
+    controls,
     element::Element,
     guard,
     lookup::{self, Sought},
@@ -24,7 +25,7 @@ use super::{
     watch::{self, Called, Done, Key, Watch},
 };
 use crate::{
-    artifacts::recording::{Action, ActionKind, Driver},
+    artifacts::recording::{Action, ActionKind, Control, Driver},
     error::{Code, Error, Result},
     redact::raw::{RawExchange, RawPage, RawRecording},
 };
@@ -90,14 +91,17 @@ pub fn called(shared: &Arc<Shared>, event: &Event) {
 
 /// Asks the browser what it calls an element, and whether steps would find this one by it.
 async fn ask(shared: Arc<Shared>, key: Key) {
-    let called = describe(&shared, &key).await.unwrap_or(Called::Unknown);
+    let (called, control) = describe(&shared, &key).await.unwrap_or((Called::Unknown, None));
     if let Some(watch) = &mut shared.lock().watch {
-        watch.call(&key, called);
+        watch.call(&key, called, control);
     }
     shared.news.notify_waiters();
 }
 
-async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Called> {
+async fn describe(
+    shared: &Shared,
+    (session, world, number): &Key,
+) -> Option<(Called, Option<Control>)> {
     #[derive(Deserialize)]
     struct Got {
         result: Remote,
@@ -109,14 +113,15 @@ async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Cal
     });
     let reply = shared.cdp.send(Some(session), "Runtime.callFunctionOn", params);
     let object = reply.read::<Got>(PATIENCE).await.ok()?.result.object_id?;
+    let control = controls::read_object(shared, session, &object).await;
     let node = json!({ "objectId": object });
     let (role, name, backend) = lookup::describe(shared, session, node).await?;
     let name: String = name.chars().take(200).collect();
     if name.is_empty() && !lookup::is_interactive(&role) {
-        return Some(Called::Unknown);
+        return Some((Called::Unknown, control));
     }
     if matches!(&*role, "" | "none" | "generic" | "RootWebArea") {
-        return Some(Called::Unsure { name });
+        return Some((Called::Unsure { name }, control));
     }
     let frames = shared.frames().await.ok()?;
     let found = lookup::find(shared, &frames, &Element::named(&role, &name), &[]).await.ok()?;
@@ -132,7 +137,8 @@ async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Cal
             .unwrap_or(false);
     let params = json!({ "objectId": object });
     shared.cdp.post(Some(session), "Runtime.releaseObject", params);
-    Some(if other { Called::Unsure { name } } else { Called::Named { role, name } })
+    let called = if other { Called::Unsure { name } } else { Called::Named { role, name } };
+    Some((called, control))
 }
 
 /// The page is about to go somewhere, by itself or by the address bar.
@@ -257,9 +263,9 @@ impl Context {
             if let Some(it) = Typed::of(&it) {
                 typed.push(it);
             }
-            let Done { at, kind, role, name, value, secret, .. } = it;
+            let Done { at, kind, role, name, value, secret, control, .. } = it;
             let value = if secret { Some("[REDACTED:password]".to_owned()) } else { value };
-            recorder.acted(Action { role, name, value, ..Action::new(kind, None) }, at);
+            recorder.acted(Action { role, name, value, control, ..Action::new(kind, None) }, at);
         }
         let (actions, exchanges) = recorder.finish();
         let mut secrets = passwords.whole;
@@ -398,6 +404,7 @@ impl Typed {
         let value = it.value.clone().filter(|value| !value.trim().is_empty())?;
         let named = it.name.clone().filter(|name| !name.is_empty());
         let field = named.unwrap_or_else(|| it.field.clone());
-        (it.kind == ActionKind::Fill && !it.secret).then_some(Self { field, value })
+        let is_typed = matches!(it.kind, ActionKind::Fill | ActionKind::Select);
+        (is_typed && !it.secret).then_some(Self { field, value })
     }
 }

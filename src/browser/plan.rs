@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
-pub use super::element::{By, Choice, Element, Fill, Tick};
+pub use super::element::{Choice, Element, Fill, Tick};
 
 /// One example to record. The page is opened at `url` first, then the steps run in order.
 #[derive(Clone, Debug)]
@@ -224,7 +224,7 @@ fn substitute(text: &str, values: &BTreeMap<String, String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::element::By, *};
 
     fn check(yaml: &str, expected: Option<Step>) {
         let steps: Option<Vec<Step>> = serde_saphyr::from_str(yaml).ok();

@@ -95,7 +95,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
         .filter(|it| it.1.chars().count() >= 2)
         .map(|(name, value)| (name.clone(), words_of(value)))
         .collect();
-    let typed = Typed::new(&raw.typed);
+    let typed = Typed::new(&raw.typed, &raw.actions);
 
     // Requests first: what they hold decides which sources are looked for.
     let mut writer = Writer::new(&mut vault);
