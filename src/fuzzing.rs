@@ -302,6 +302,7 @@ pub fn redaction(data: &[u8]) {
         }],
         blocked: Vec::new(),
         secrets: Vec::new(),
+        notes: Vec::new(),
         duration_ms: 0,
         producer: "fuzzing".to_owned(),
     };

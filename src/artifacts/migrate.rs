@@ -18,7 +18,8 @@ struct Migration {
     put: fn(&TaskFolder, Envelope) -> Result<()>,
 }
 
-/// Between the two schemas only optional fields were added that say something when present (`embedded[].variable`).
+/// Between these schemas only optional fields were added that say something when present (`embedded[].variable`, an action's
+/// `control`, `notes`).
 const MIGRATIONS: &[Migration] = &[
     Migration {
         kind: Kind::SessionRecording,
@@ -28,6 +29,16 @@ const MIGRATIONS: &[Migration] = &[
     Migration {
         kind: Kind::SecondRecording,
         from: "20ee57179c3dbc6025371e4a1621454f225b0a0b6e140ae2e2c9eefe24b48fc6",
+        put: put::<SecondRecording>,
+    },
+    Migration {
+        kind: Kind::SessionRecording,
+        from: "ac4e4b735641c1ab14b088d147a694e3c2ac44d9ee9aec63c3ad23198289f8bd",
+        put: put::<SessionRecording>,
+    },
+    Migration {
+        kind: Kind::SecondRecording,
+        from: "83871f79b9e25447e1553e973d448bdda7701c318078682361c1ec096615f060",
         put: put::<SecondRecording>,
     },
 ];

@@ -32,6 +32,9 @@ pub struct SessionRecording {
     pub exchanges: Vec<Exchange>,
     /// Requests the egress policy stopped.
     pub blocked: Vec<BlockedRequest>,
+    /// What is to be known of how it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// From the first navigation to the end of the last step, milliseconds. 0 for an import.
     pub duration_ms: u64,
     /// The browser's product string or the HAR's creator.
@@ -69,6 +72,78 @@ pub struct Action {
     pub value: Option<String>,
     /// Milliseconds since the recording began.
     pub at_ms: u64,
+    /// The form's control that was used, as the page declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+}
+
+impl Action {
+    /// Something done to the page itself, now.
+    #[must_use]
+    pub fn new(kind: ActionKind, value: Option<&str>) -> Self {
+        let value = value.map(str::to_owned);
+        Self { kind, role: None, name: None, value, at_ms: 0, control: None }
+    }
+}
+
+/// A form's control, as its page declares it: never what stands in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Control {
+    /// `select`, `textarea`, or the type of an input: `text`, `search`, `radio`, `checkbox`, `number`, `date`, `range`, …
+    pub kind: String,
+    /// The form field's name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// What may be chosen: of a list, of all radio buttons of one name, or offered to whoever types. At most 500.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<ControlOption>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+}
+
+impl Control {
+    /// Each word that stands for one value, in the page's order.
+    pub fn choices(&self) -> impl Iterator<Item = &ControlOption> {
+        let once =
+            |word: &str| self.options.iter().filter(|it| same_words(&it.label, word)).count() == 1;
+        let whole = |it: &str| !it.is_empty() && !it.contains("[REDACTED:");
+        self.options
+            .iter()
+            .filter(move |it| whole(&it.label) && whole(&it.value) && once(&it.label))
+    }
+
+    /// What the form sends for a word, where that is something else.
+    pub fn sent_for(&self, word: &str) -> Option<&str> {
+        let found = self.choices().find(|it| same_words(&it.label, word))?;
+        (!same_words(&found.value, word)).then_some(found.value.as_str())
+    }
+}
+
+/// But for case and white space.
+fn same_words(a: &str, b: &str) -> bool {
+    let plain = |it: &str| it.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    a == b || plain(a) == plain(b)
+}
+
+/// One choice: the word that a person sees, and what the form sends for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ControlOption {
+    pub label: String,
+    pub value: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +153,11 @@ pub enum ActionKind {
     Fill,
     Press,
     Click,
+    Select,
+    Check,
+    Uncheck,
+    Hover,
+    Scroll,
     WaitFor,
 }
 
@@ -437,6 +517,9 @@ pub struct TypedHit {
     pub key: String,
     /// The whole value equals what was typed; otherwise it contains it.
     pub exact: bool,
+    /// It is what the form sends for the option of that name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub option: bool,
 }
 
 #[derive(

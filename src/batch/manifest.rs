@@ -10,7 +10,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::{
-    browser::{Step, Wait},
+    browser::{Element, Step, Wait},
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
     pipeline::{Source, Task, read_bounded},
@@ -198,7 +198,7 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
         names = Some(these);
     }
     let names = names.unwrap_or_default();
-    let mut texts = vec![&task.sentence];
+    let mut texts: Vec<&str> = vec![&task.sentence];
     if let Source::Live { url, steps, .. } = &task.source {
         let parsed = Url::parse(url).map_err(|err| invalid(format!("url: {err}")))?;
         // The parser drops line breaks and tabs without a word.
@@ -212,13 +212,12 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
         texts.push(url);
         for step in steps {
             match step {
-                Step::Fill(it) => texts.push(&it.value),
                 Step::Navigate(it) => texts.push(it),
-                _ => {}
+                step => texts.extend(step.value()),
             }
         }
     }
-    for text in &texts {
+    for text in texts.iter().copied() {
         for hole in holes(text) {
             if !names.contains(&hole) {
                 return Err(invalid(format!(
@@ -236,11 +235,12 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
         let mut typed: Vec<(&str, &str)> =
             task.examples.iter().flatten().map(|(name, value)| (&**name, &**value)).collect();
         for step in steps {
-            match step {
+            let called = step.element().map(Element::text);
+            match (step, step.value(), called) {
                 // What is filled in from an example is judged there.
-                Step::Fill(it) if !it.value.contains('{') => typed.push((&it.name, &it.value)),
-                Step::Click(it) => texts.push(&it.name),
-                Step::WaitFor(Wait::Text(it) | Wait::Request(it)) => texts.push(it),
+                (_, Some(value), Some(name)) if !value.contains('{') => typed.push((name, value)),
+                (_, None, Some(name)) => texts.push(name),
+                (Step::WaitFor(Wait::Text(it) | Wait::Request(it)), ..) => texts.push(it),
                 _ => {}
             }
         }

@@ -16,13 +16,16 @@ use super::{
     Context,
     cdp::Event,
     context::Shared,
-    guard, lookup,
+    controls,
+    element::Element,
+    guard,
+    lookup::{self, Sought},
     page::{self, Remote},
     recorder::Recorder,
     watch::{self, Called, Done, Key, Watch},
 };
 use crate::{
-    artifacts::recording::{Action, ActionKind, Driver},
+    artifacts::recording::{Action, ActionKind, Control, Driver},
     error::{Code, Error, Result},
     redact::raw::{RawExchange, RawPage, RawRecording},
 };
@@ -88,14 +91,17 @@ pub fn called(shared: &Arc<Shared>, event: &Event) {
 
 /// Asks the browser what it calls an element, and whether steps would find this one by it.
 async fn ask(shared: Arc<Shared>, key: Key) {
-    let called = describe(&shared, &key).await.unwrap_or(Called::Unknown);
+    let (called, control) = describe(&shared, &key).await.unwrap_or((Called::Unknown, None));
     if let Some(watch) = &mut shared.lock().watch {
-        watch.call(&key, called);
+        watch.call(&key, called, control);
     }
     shared.news.notify_waiters();
 }
 
-async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Called> {
+async fn describe(
+    shared: &Shared,
+    (session, world, number): &Key,
+) -> Option<(Called, Option<Control>)> {
     #[derive(Deserialize)]
     struct Got {
         result: Remote,
@@ -107,24 +113,32 @@ async fn describe(shared: &Shared, (session, world, number): &Key) -> Option<Cal
     });
     let reply = shared.cdp.send(Some(session), "Runtime.callFunctionOn", params);
     let object = reply.read::<Got>(PATIENCE).await.ok()?.result.object_id?;
-    let (role, name, backend) = lookup::describe(shared, session, &object).await?;
+    let control = controls::read_object(shared, session, &object).await;
+    let node = json!({ "objectId": object });
+    let (role, name, backend) = lookup::describe(shared, session, node).await?;
     let name: String = name.chars().take(200).collect();
     if name.is_empty() && !lookup::is_interactive(&role) {
-        return Some(Called::Unknown);
+        return Some((Called::Unknown, control));
     }
     if matches!(&*role, "" | "none" | "generic" | "RootWebArea") {
-        return Some(Called::Unsure { name });
+        return Some((Called::Unsure { name }, control));
     }
     let frames = shared.frames().await.ok()?;
-    let found = lookup::find(shared, &frames, &role, &name).await;
+    let found = lookup::find(shared, &frames, &Element::named(&role, &name), &[]).await.ok()?;
+    let another = match found {
+        Sought::Found(it) => it.backend != backend || it.session != *session,
+        Sought::Several(_) => true,
+        Sought::Nothing => false,
+    };
     // In a page that has gone on meanwhile, who else is called so says nothing.
-    let other = found.is_some_and(|it| it.backend != backend || it.session != *session)
+    let other = another
         && page::call_on_object(&shared.cdp, session, &object, IS_THERE, &[])
             .await
             .unwrap_or(false);
     let params = json!({ "objectId": object });
     shared.cdp.post(Some(session), "Runtime.releaseObject", params);
-    Some(if other { Called::Unsure { name } } else { Called::Named { role, name } })
+    let called = if other { Called::Unsure { name } } else { Called::Named { role, name } };
+    Some((called, control))
 }
 
 /// The page is about to go somewhere, by itself or by the address bar.
@@ -249,9 +263,9 @@ impl Context {
             if let Some(it) = Typed::of(&it) {
                 typed.push(it);
             }
-            let Done { at, kind, role, name, value, secret, .. } = it;
+            let Done { at, kind, role, name, value, secret, control, .. } = it;
             let value = if secret { Some("[REDACTED:password]".to_owned()) } else { value };
-            recorder.acted(Action { kind, role, name, value, at_ms: 0 }, at);
+            recorder.acted(Action { role, name, value, control, ..Action::new(kind, None) }, at);
         }
         let (actions, exchanges) = recorder.finish();
         let mut secrets = passwords.whole;
@@ -267,6 +281,7 @@ impl Context {
             exchanges,
             blocked: shared.blocked(),
             secrets,
+            notes: Vec::new(),
             duration_ms,
             producer: self.producer().to_owned(),
         };
@@ -389,6 +404,7 @@ impl Typed {
         let value = it.value.clone().filter(|value| !value.trim().is_empty())?;
         let named = it.name.clone().filter(|name| !name.is_empty());
         let field = named.unwrap_or_else(|| it.field.clone());
-        (it.kind == ActionKind::Fill && !it.secret).then_some(Self { field, value })
+        let is_typed = matches!(it.kind, ActionKind::Fill | ActionKind::Select);
+        (is_typed && !it.secret).then_some(Self { field, value })
     }
 }

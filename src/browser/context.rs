@@ -17,6 +17,7 @@ use url::Url;
 
 use super::{
     Browser,
+    awaiting::{self, Owed},
     cdp::{Cdp, Event, Reply},
     fetch::InPageFetch,
     guard, page,
@@ -28,7 +29,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    artifacts::recording::{ActionKind, BlockedRequest, Driver, TargetKind},
+    artifacts::recording::{Action, ActionKind, BlockedRequest, Driver, TargetKind},
     egress::{EgressPolicy, site_of},
     error::{Code, Error, Result},
     recipe::model::TransportKind,
@@ -42,6 +43,12 @@ const SETTLE: Duration = Duration::from_secs(3);
 const QUIET: Duration = Duration::from_millis(150);
 /// The same where the plan says what the page shows in the end, and it is there: what follows is not waited for by a timer.
 const QUIET_WHEN_SHOWN: Duration = Duration::from_millis(50);
+const SECOND_LOOK_NOTE: &str = "a request that carries what was typed was still in flight after the last step; it was waited for";
+/// How much longer is waited for a request that carries what was typed, and for one that is to be sent again.
+const SECOND_LOOK: Duration = Duration::from_secs(3);
+const SENT_AGAIN: Duration = Duration::from_secs(1);
+/// A page that is busy for longer is taken as it is.
+const MARK: Duration = Duration::from_secs(3);
 const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Disposes itself when dropped, without waiting; [`Context::dispose`] waits.
@@ -86,6 +93,10 @@ pub struct State {
     /// Where the last popup wanted to go.
     pub popup: Option<String>,
     pub crashed: bool,
+    /// How the next dialog is answered, where a step said so.
+    pub dialog: Option<bool>,
+    /// Id of the frame that steps act in; the page and all its frames otherwise.
+    pub within: Option<String>,
     /// A person is at the page.
     pub watch: Option<Watch>,
 }
@@ -130,6 +141,15 @@ impl Shared {
         Ok(page::frames(&self.cdp, &self.frame_sessions()?).await)
     }
 
+    /// Those that steps act in.
+    pub async fn frames_within(&self) -> Result<Vec<page::Frame>> {
+        let mut all = self.frames().await?;
+        if let Some(id) = &self.lock().within {
+            all.retain(|it| it.id == *id);
+        }
+        Ok(all)
+    }
+
     /// The page's own document.
     pub async fn main_frame(&self) -> Result<page::Frame> {
         let page = self.page()?;
@@ -169,9 +189,24 @@ impl Shared {
         all
     }
 
-    pub fn act(&self, kind: ActionKind, element: Option<(&str, &str)>, value: Option<&str>) {
+    /// Notes what is about to be done. Requests from here on are its own.
+    pub fn act(&self, action: Action) {
         if let Some(recorder) = &mut self.lock().recorder {
-            recorder.act(kind, element, value, Instant::now());
+            let now = Instant::now();
+            if action.kind != ActionKind::WaitFor {
+                recorder.mark(None, now);
+            }
+            recorder.acted(action, now);
+        }
+    }
+
+    /// What the last action is about to do sets requests off; before that, what came of the others has been heard of.
+    pub async fn mark(&self, session: &str, typed: Option<&str>) {
+        // The page answers in the order in which it tells of requests.
+        let params = json!({ "expression": "0", "returnByValue": true });
+        let _ = self.cdp.send(Some(session), "Runtime.evaluate", params).raw(MARK).await;
+        if let Some(recorder) = &mut self.lock().recorder {
+            recorder.mark(typed, Instant::now());
         }
     }
 }
@@ -263,7 +298,10 @@ impl Context {
             let mut state = shared.lock();
             state.blocked.clear();
             (state.download, state.popup) = (None, None);
-            state.recorder = Some(Recorder::new(begun, &main_frame));
+            (state.dialog, state.within) = (None, None);
+            let mut recorder = Recorder::new(begun, &main_frame);
+            recorder.types(plan.typed.values());
+            state.recorder = Some(recorder);
         }
         let first = Step::Navigate(plan.url.clone());
         for step in std::iter::once(&first).chain(&plan.steps) {
@@ -277,6 +315,7 @@ impl Context {
         stepped();
         let last = plan.steps.last();
         self.settle(matches!(last, Some(Step::WaitFor(Wait::Text(_) | Wait::Selector(_))))).await;
+        let notes = self.second_look().await.then(|| SECOND_LOOK_NOTE.to_owned());
         let read = |it: &State| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
         // A page that is gone has taken the rest with it.
         let _ = shared.until(Instant::now() + guard::READ_TIMEOUT, read).await;
@@ -298,6 +337,7 @@ impl Context {
             exchanges,
             blocked: shared.blocked(),
             secrets: Vec::new(),
+            notes: notes.into_iter().collect(),
             duration_ms,
             producer: self.producer().to_owned(),
         })
@@ -337,6 +377,35 @@ impl Context {
                 return;
             }
         }
+    }
+
+    /// Waits for a request that carries what was typed, where one is in flight, or was given up to be sent again, or is not sent
+    /// yet since the page waits for the next key. Whether there was one in flight.
+    async fn second_look(&self) -> bool {
+        let begun = Instant::now();
+        let mut looked = false;
+        loop {
+            let mut news = pin!(self.shared.news.notified());
+            news.as_mut().enable();
+            let now = Instant::now();
+            let owed = self.shared.lock().recorder.as_ref().and_then(|it| it.owed(now));
+            let until = match owed {
+                None => break,
+                Some(Owed::InFlight) => begun + SECOND_LOOK,
+                Some(Owed::GivenUp) => begun + SENT_AGAIN,
+                Some(Owed::Unsent(since)) => since + awaiting::PAUSE,
+            };
+            if now >= until {
+                break;
+            }
+            looked |= owed == Some(Owed::InFlight);
+            let tick = until.min(now + Duration::from_millis(100));
+            let _ = tokio::time::timeout_at(tick.into(), news).await;
+        }
+        if looked {
+            self.silence(QUIET, Instant::now() + SENT_AGAIN).await;
+        }
+        looked
     }
 
     async fn silence(&self, quiet: Duration, deadline: Instant) {

@@ -151,7 +151,8 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 kind: String,
             }
             // Refusing `beforeunload` would keep the page from navigating.
-            let accept = event.read().is_some_and(|it: Dialog| it.kind == "beforeunload");
+            let mut accept = event.read().is_some_and(|it: Dialog| it.kind == "beforeunload");
+            accept = accept || shared.lock().dialog.take() == Some(true);
             if !accept && let Some(watch) = &mut shared.lock().watch {
                 watch.refuse("a dialog of the page was dismissed".to_owned());
             }

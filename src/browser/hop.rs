@@ -32,8 +32,19 @@ pub struct Hop {
     /// Seconds on the browser's clock.
     pub headers_at: Option<f64>,
     pub ended_at: Option<f64>,
+    pub end: End,
     pub body: Body,
     pub reads: u32,
+}
+
+/// How its answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It has not, or it is whole.
+    Well,
+    Failed,
+    /// The page gave it up.
+    GivenUp,
 }
 
 /// How far its answer has come.
@@ -45,8 +56,25 @@ pub enum Body {
 
 impl Hop {
     /// Chromium 156 says so in the initiator, others in the type.
-    fn is_preflight(&self) -> bool {
+    pub fn is_preflight(&self) -> bool {
         self.sent.kind == "Preflight" || self.sent.initiator.kind == "preflight"
+    }
+
+    /// Whether URL or body hold a text that [`plain`] has made comparable.
+    pub fn carries(&self, text: &str) -> bool {
+        let body = self.post_data.as_deref().map(|it| plain(&String::from_utf8_lossy(it)));
+        plain(self.url.as_str()).contains(text) || body.is_some_and(|it| it.contains(text))
+    }
+
+    /// Pictures and beacons carry words, too.
+    pub fn may_hold_data(&self) -> bool {
+        let kinds = ["Document", "XHR", "Fetch", "Script", "Other"];
+        kinds.contains(&&*self.sent.kind) && !self.is_preflight()
+    }
+
+    /// It may stay open as long as the page does.
+    pub fn is_stream(&self) -> bool {
+        matches!(&*self.sent.kind, "WebSocket" | "EventSource")
     }
 
     /// Why the body is not worth reading, if so.
@@ -193,6 +221,13 @@ impl Hop {
             body,
         }
     }
+}
+
+/// Decoded as a URL or a form is, in lower case, white space as one blank.
+pub fn plain(text: &str) -> String {
+    let text = text.replace('+', " ");
+    let decoded = percent_encoding::percent_decode_str(&text).decode_utf8_lossy().to_lowercase();
+    decoded.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Whole milliseconds.

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 use super::{
     context::Shared,
-    page::{self, Frame},
+    element::{By, Element},
+    page::{self, Frame, Remote},
 };
+use crate::error::{Code, Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Roles that the hint of a missing element lists.
@@ -29,10 +31,96 @@ const INTERACTIVE: &[&str] = &[
     "textbox",
 ];
 
-/// An element found by role and name.
+/// Roles of a form's controls.
+const CONTROLS: &[&str] = &[
+    "checkbox",
+    "ColorWell",
+    "combobox",
+    "Date",
+    "DateTime",
+    "InputTime",
+    "listbox",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "radio",
+    "searchbox",
+    "slider",
+    "spinbutton",
+    "switch",
+    "textbox",
+];
+/// More that fit equally well are not told apart.
+const MAX_ALIKE: usize = 50;
+
+/// What no accessibility tree is asked for, in document order, shadow roots last. `null`: not a selector.
+const FIND: &str = "function (how, text, max) {
+  const roots = [document];
+  for (let i = 0; i < roots.length; i++)
+    for (const it of roots[i].querySelectorAll('*')) if (it.shadowRoot && roots.length < 5000) roots.push(it.shadowRoot);
+  const all = selector => roots.flatMap(it => Array.from(it.querySelectorAll(selector))).slice(0, 5000);
+  const plain = it => (it ?? '').replace(/\\s+/g, ' ').trim();
+  if (how === 'css') {
+    try { return all(text).slice(0, max); } catch { return null; }
+  }
+  if (how === 'test_id') {
+    const names = ['data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy'];
+    return all(names.map(it => '[' + it + '=\"' + CSS.escape(text) + '\"]').join()).slice(0, max);
+  }
+  const said = it => plain(it.getAttribute('placeholder') ?? it.getAttribute('aria-placeholder'));
+  const fields = all('[placeholder],[aria-placeholder]');
+  const wanted = plain(text), lower = wanted.toLowerCase();
+  for (const fits of [it => it === wanted, it => it.toLowerCase() === lower, it => lower && it.toLowerCase().includes(lower)]) {
+    const found = fields.filter(it => fits(said(it)));
+    if (found.length) return found.slice(0, max);
+  }
+  return [];
+}";
+
+const PROBE: &str = "function () {
+  const it = this instanceof Element ? this : this.parentElement;
+  if (!it?.isConnected) return { visible: false, enabled: false, near: '' };
+  const boxed = Array.from(it.getClientRects()).some(box => box.width >= 1 && box.height >= 1);
+  const plain = it => (it.innerText ?? '').replace(/\\s+/g, ' ').trim();
+  const own = plain(it);
+  let near = it;
+  while (near && (plain(near) === own || !plain(near))) near = near.parentElement ?? near.getRootNode().host;
+  return {
+    visible: boxed && getComputedStyle(it).visibility === 'visible',
+    enabled: !it.disabled && it.getAttribute('aria-disabled') !== 'true',
+    near: near ? plain(near).slice(0, 60).toWellFormed() : '',
+  };
+}";
+
+/// An element of a page.
 pub struct Found {
     pub session: Arc<str>,
+    /// Of our isolated world in its frame.
+    pub world: i64,
     pub backend: i64,
+    /// As a recording names it.
+    pub role: Option<String>,
+    pub name: Option<String>,
+}
+
+/// What a look at the page comes to.
+pub enum Sought {
+    Found(Found),
+    /// These fit equally well: a line for each.
+    Several(Vec<String>),
+    Nothing,
+}
+
+struct Match {
+    backend: i64,
+    /// Not known where the accessibility tree was not asked.
+    called: Option<(String, String)>,
+}
+
+#[derive(Deserialize)]
+struct Probe {
+    visible: bool,
+    enabled: bool,
+    near: String,
 }
 
 #[derive(Deserialize)]
@@ -69,44 +157,218 @@ pub fn is_interactive(role: &str) -> bool {
     INTERACTIVE.contains(&role)
 }
 
-/// What the browser calls an element: role, name, and its number in the session.
+/// What the browser calls an element: role, name, and its number in the session. `params` say which, as the protocol
+/// wants it.
 pub async fn describe(
     shared: &Shared,
     session: &str,
-    object: &str,
+    mut params: Value,
 ) -> Option<(String, String, i64)> {
-    let params = json!({ "objectId": object, "fetchRelatives": false });
+    params["fetchRelatives"] = false.into();
     let reply = shared.cdp.send(Some(session), "Accessibility.getPartialAXTree", params);
     let nodes: AxNodes = reply.read(PATIENCE).await.ok()?;
     let node = nodes.nodes.first()?;
     Some((AxNode::text(node.role.as_ref()), AxNode::text(node.name.as_ref()), node.backend?))
 }
 
-/// The first frame's best match: see [`best`].
-pub async fn find(shared: &Shared, frames: &[Frame], role: &str, name: &str) -> Option<Found> {
-    let wanted = name.split_whitespace().collect::<Vec<_>>().join(" ");
+/// The first frame's best match: the name exactly; else in any case; else as a part. Of several, the one that is visible, and of
+/// those the one that is enabled. Without a role, one of `roles`.
+///
+/// Fails with `STEP_FAILED` for what is no selector.
+pub async fn find(
+    shared: &Shared,
+    frames: &[Frame],
+    element: &Element,
+    roles: &[&str],
+) -> Result<Sought> {
     for frame in frames {
-        let nodes = query(shared, frame, Some(role)).await;
-        if let Some(backend) = best(&nodes, &wanted) {
-            return Some(Found { session: Arc::clone(&frame.session), backend });
+        let matches = matches(shared, frame, element, roles).await?;
+        match choose(shared, frame, matches, element.nth).await {
+            Sought::Nothing => {}
+            Sought::Found(mut it) => {
+                if let By::Role { role, name } = &element.by {
+                    it.role = role.clone().or(it.role);
+                    it.name = Some(name.clone());
+                } else if it.role.is_none() {
+                    let node = json!({ "backendNodeId": it.backend });
+                    let called = describe(shared, &it.session, node).await;
+                    (it.role, it.name) = called.map(|it| (it.0, it.1)).unzip();
+                }
+                return Ok(Sought::Found(it));
+            }
+            several @ Sought::Several(_) => return Ok(several),
         }
     }
-    None
+    Ok(Sought::Nothing)
 }
 
-/// The name exactly; else in any case; else as a part. The first in document order.
-fn best(nodes: &[AxNode], wanted: &str) -> Option<i64> {
+async fn matches(
+    shared: &Shared,
+    frame: &Frame,
+    element: &Element,
+    roles: &[&str],
+) -> Result<Vec<Match>> {
+    let of = |nodes: Vec<AxNode>, roles: &[&str], name: &str| {
+        let mut nodes = nodes;
+        nodes.retain(|it| roles.contains(&&*AxNode::text(it.role.as_ref())));
+        best(&nodes, name)
+    };
+    Ok(match &element.by {
+        By::Role { role: Some(role), name } => best(&query(shared, frame, Some(role)).await, name),
+        By::Role { role: None, name } => of(query(shared, frame, None).await, roles, name),
+        By::Label(name) => of(query(shared, frame, None).await, CONTROLS, name),
+        By::Placeholder(it) => snippet(shared, frame, "placeholder", it).await?,
+        By::TestId(it) => snippet(shared, frame, "test_id", it).await?,
+        By::Css(it) => snippet(shared, frame, "css", it).await?,
+    })
+}
+
+/// Numbers of all nodes of the best rank, in document order.
+fn best(nodes: &[AxNode], wanted: &str) -> Vec<Match> {
+    let wanted = wanted.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = wanted.to_lowercase();
     let fits: [&dyn Fn(&str) -> bool; 3] =
         [&|it| it == wanted, &|it| it.to_lowercase() == lower, &|it| {
             !lower.is_empty() && it.to_lowercase().contains(&lower)
         }];
-    fits.iter().find_map(|fit| {
-        let node = nodes
-            .iter()
-            .find(|it| !it.ignored && it.backend.is_some() && fit(&AxNode::text(it.name.as_ref())));
-        node?.backend
-    })
+    let of = |fit: &&dyn Fn(&str) -> bool| {
+        let mut out = Vec::new();
+        for node in nodes.iter().filter(|it| !it.ignored) {
+            let name = AxNode::text(node.name.as_ref());
+            if let Some(backend) = node.backend.filter(|_| fit(&name)) {
+                let called = Some((AxNode::text(node.role.as_ref()), name));
+                out.push(Match { backend, called });
+            }
+        }
+        out
+    };
+    fits.iter().map(of).find(|it| !it.is_empty()).unwrap_or_default()
+}
+
+async fn choose(shared: &Shared, frame: &Frame, matches: Vec<Match>, nth: Option<u32>) -> Sought {
+    let found = |it: &Match| {
+        let (role, name) = it.called.clone().unzip();
+        let (session, world) = (Arc::clone(&frame.session), frame.world);
+        Sought::Found(Found { session, world, backend: it.backend, role, name })
+    };
+    if let ([one], None) = (matches.as_slice(), nth) {
+        return found(one);
+    }
+    let mut all = Vec::new();
+    for it in matches.into_iter().take(MAX_ALIKE) {
+        if let Some(probe) = probe(shared, frame, it.backend).await {
+            all.push((it, probe));
+        }
+    }
+    if all.iter().any(|it| it.1.visible) {
+        all.retain(|it| it.1.visible);
+    }
+    if let Some(nth) = nth {
+        return all.get(nth as usize - 1).map_or(Sought::Nothing, |it| found(&it.0));
+    }
+    let mut enabled = all.iter().filter(|it| it.1.enabled);
+    match (all.as_slice(), enabled.next(), enabled.next()) {
+        ([], ..) => Sought::Nothing,
+        ([(one, _)], ..) | (_, Some((one, _)), None) => found(one),
+        _ => Sought::Several(all.iter().enumerate().map(|(i, it)| line(i + 1, it)).collect()),
+    }
+}
+
+fn line(n: usize, (it, probe): &(Match, Probe)) -> String {
+    let called = it.called.as_ref().map(|(role, name)| {
+        let name: String = name.chars().take(60).collect();
+        format!("{role} {name:?} ")
+    });
+    format!("{n}: {}near {:?}", called.unwrap_or_default(), probe.near)
+}
+
+async fn probe(shared: &Shared, frame: &Frame, backend: i64) -> Option<Probe> {
+    let object = resolve(shared, &frame.session, frame.world, backend).await.ok()??;
+    page::call_on_object(&shared.cdp, &frame.session, &object, PROBE, &[]).await.ok()
+}
+
+/// The element as an object of that world; `None` when it has gone.
+pub async fn resolve(
+    shared: &Shared,
+    session: &str,
+    world: i64,
+    backend: i64,
+) -> Result<Option<String>> {
+    #[derive(Deserialize)]
+    struct Resolved {
+        object: Remote,
+    }
+    let params = json!({ "backendNodeId": backend, "executionContextId": world });
+    let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
+    let resolved: Resolved = reply.read(PATIENCE).await?;
+    Ok(resolved.object.object_id)
+}
+
+/// What [`FIND`] finds in a frame. One that is going away has nothing.
+async fn snippet(shared: &Shared, frame: &Frame, how: &str, text: &str) -> Result<Vec<Match>> {
+    let mut out = Vec::new();
+    for it in objects(shared, frame, how, text).await? {
+        if let Some(node) = node(shared, frame, &it).await {
+            out.push(Match { backend: node.backend_node_id, called: None });
+        }
+    }
+    Ok(out)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    backend_node_id: i64,
+    frame_id: Option<String>,
+}
+
+async fn node(shared: &Shared, frame: &Frame, object: &str) -> Option<Node> {
+    #[derive(Deserialize)]
+    struct Described {
+        node: Node,
+    }
+    let params = json!({ "objectId": object });
+    let reply = shared.cdp.send(Some(&frame.session), "DOM.describeNode", params);
+    Some(reply.read::<Described>(PATIENCE).await.ok()?.node)
+}
+
+async fn objects(shared: &Shared, frame: &Frame, how: &str, text: &str) -> Result<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Called {
+        result: Remote,
+    }
+    #[derive(Deserialize)]
+    struct Properties {
+        result: Vec<Property>,
+    }
+    #[derive(Deserialize)]
+    struct Property {
+        name: String,
+        value: Option<Remote>,
+    }
+    let arguments = json!([{ "value": how }, { "value": text }, { "value": MAX_ALIKE }]);
+    let params = json!({ "functionDeclaration": FIND, "executionContextId": frame.world, "arguments": arguments });
+    let reply = shared.cdp.send(Some(&frame.session), "Runtime.callFunctionOn", params);
+    let Ok(called) = reply.read::<Called>(PATIENCE).await else { return Ok(Vec::new()) };
+    let Some(array) = called.result.object_id else {
+        return Err(Error::new(Code::StepFailed, format!("{text:?} is not a CSS selector")));
+    };
+    let params = json!({ "objectId": array, "ownProperties": true });
+    let reply = shared.cdp.send(Some(&frame.session), "Runtime.getProperties", params);
+    let Ok(all) = reply.read::<Properties>(PATIENCE).await else { return Ok(Vec::new()) };
+    let elements = all.result.into_iter().filter(|it| it.name.parse::<u32>().is_ok());
+    Ok(elements.filter_map(|it| it.value?.object_id).collect())
+}
+
+/// Ids of the frames whose elements a selector matches, in the first of these that has one.
+pub async fn frame_ids(shared: &Shared, frames: &[Frame], css: &str) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    for frame in frames {
+        for it in objects(shared, frame, "css", css).await? {
+            out.extend(node(shared, frame, &it).await.and_then(|it| it.frame_id));
+        }
+    }
+    Ok(out)
 }
 
 /// The frame's accessibility nodes of a role, or all. A frame that is going away has none.
@@ -167,10 +429,14 @@ mod tests {
             node("search", false, 3),
             node(" Search ", false, 4),
         ];
-        assert_eq!(best(&nodes, "Search"), Some(4));
-        assert_eq!(best(&nodes[..3], "Search"), Some(3));
-        assert_eq!(best(&nodes[..2], "Search"), Some(2));
-        assert_eq!(best(&nodes[..1], "Search"), None);
-        assert_eq!(best(&nodes, ""), None);
+        let best = |nodes: &[AxNode], wanted: &str| {
+            best(nodes, wanted).into_iter().map(|it| it.backend).collect::<Vec<_>>()
+        };
+        assert_eq!(best(&nodes, "Search"), [4]);
+        assert_eq!(best(&nodes[..3], "Search"), [3]);
+        assert_eq!(best(&nodes[..2], "Search"), [2]);
+        assert_eq!(best(&nodes[..1], "Search"), [] as [i64; 0]);
+        assert_eq!(best(&nodes, ""), [] as [i64; 0]);
+        assert_eq!(best(&[node("A", false, 1), node("A", false, 2)], "A"), [1, 2]);
     }
 }

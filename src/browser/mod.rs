@@ -3,10 +3,13 @@
 //!
 //! Nothing of it listens on a port but the egress proxies, on loopback. Raw recordings leave this module in memory only.
 
+mod awaiting;
 mod by_hand;
 mod cdp;
 mod context;
+mod controls;
 mod cookies;
+mod element;
 mod fetch;
 mod flags;
 mod guard;
@@ -17,6 +20,7 @@ mod lookup;
 mod navigation;
 mod page;
 mod plan;
+mod pointer;
 mod processes;
 mod proxy;
 mod recorder;
@@ -24,6 +28,8 @@ mod request;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod typing;
+mod waiting;
 mod watch;
 mod wire;
 
@@ -43,7 +49,7 @@ pub use self::{
     keys::is_named as named_key,
     launch::{find_chromium, find_visible_chromium},
     lookup::is_interactive,
-    plan::{Element, Fill, Plan, Step, Wait},
+    plan::{Choice, Element, Fill, Plan, Step, Tick, Wait},
 };
 use self::{cdp::Cdp, launch::Process};
 use crate::{

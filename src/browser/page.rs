@@ -21,61 +21,70 @@ const MAX_TEXT: usize = 64 * 1024;
 /// Characters of one document's markup as it is drawn; of a larger one nothing is known.
 const MAX_DRAWN: usize = 4 << 20;
 
+/// What open shadow roots show beside what their documents do: `innerText` leaves it out.
+macro_rules! with_shadows {
+    ($function:literal) => {
+        concat!(
+            "function (...given) {
+  const roots = [document];
+  for (let i = 0; i < roots.length; i++)
+    for (const it of roots[i].querySelectorAll('*')) if (it.shadowRoot && roots.length < 5000) roots.push(it.shadowRoot);
+  roots.shift();
+  const shown = it => {
+    if (it instanceof Text) return it.data;
+    if (!(it instanceof HTMLElement) || /^(STYLE|SCRIPT|TEMPLATE|NOSCRIPT)$/.test(it.tagName)) return '';
+    const { display } = getComputedStyle(it);
+    if (display === 'none') return '';
+    return display === 'contents' ? Array.from(it.childNodes, shown).join('') : it.innerText;
+  };
+  const shadows = () => roots.filter(it => it.host.getClientRects().length || getComputedStyle(it.host).display === 'contents')
+    .map(it => Array.from(it.childNodes, shown).filter(it => it.trim()).join('\\n')).filter(it => it);
+  return (",
+            $function,
+            ")(...given);
+}"
+        )
+    };
+}
+
 /// Case and white space are the style sheet's business. What is visible takes a layout to say, so that it is asked only where
 /// the text stands in the document at all, or where `sure` is wanted: a style sheet may change letters, too.
-const HAS_TEXT: &str = "function (text, sure) {
+const HAS_TEXT: &str = "function (text) {
   const body = document.body;
   const letters = it => it.replace(/\\s+/g, '').toUpperCase();
   const plain = it => it.replace(/\\s+/g, ' ').trim().toLowerCase();
-  return !!body && (sure || letters(body.textContent).includes(letters(text)))
-    && plain(body.innerText).includes(plain(text));
+  return !!body && letters(body.textContent).includes(letters(text)) && plain(body.innerText).includes(plain(text));
 }";
+const SURELY_HAS_TEXT: &str = with_shadows!(
+    "text => {
+    const plain = it => it.replace(/\\s+/g, ' ').trim().toLowerCase();
+    const has = it => plain(it).includes(plain(text));
+    return has(document.body?.innerText ?? '') || shadows().some(has);
+  }"
+);
 const HAS_SELECTOR: &str = "function (selector) { return !!document.querySelector(selector); }";
+const SURELY_HAS_SELECTOR: &str = with_shadows!(
+    "selector => !!document.querySelector(selector) || roots.some(it => it.querySelector(selector))"
+);
 const META: &str = "function (name) {
   const it = document.querySelector('meta[name=\"' + CSS.escape(name) + '\"]');
   return it ? it.content.slice(0, 65536).toWellFormed() : null;
 }";
-/// The document as it is drawn: shadow roots in their places, nothing that is not, of the attributes those that say something.
-const SUMMARY: &str = "function (max, most) {
+const SUMMARY: &str = with_shadows!(
+    "max => {
   const body = document.body;
-  const skipped = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'IFRAME', 'OBJECT', 'CANVAS', 'VIDEO', 'AUDIO', 'TEXTAREA', 'OPTION']);
-  const empty = new Set(['AREA', 'BR', 'COL', 'EMBED', 'HR', 'IMG', 'INPUT', 'SOURCE', 'TRACK', 'WBR']);
-  const kept = new Set(['id', 'class', 'role', 'href', 'src', 'alt', 'datetime', 'itemprop', 'itemtype', 'itemscope', 'colspan', 'rowspan', 'aria-label']);
-  const escape = it => it.replace(/[&<>\"]/g, c => '&#' + c.charCodeAt(0) + ';');
-  const out = [];
-  let size = 0, whole = true;
-  const put = it => { size += it.length; if (size > most) whole = false; else out.push(it); };
-  const walk = (node, depth) => {
-    if (!whole || depth > 400) return;
-    if (node.nodeType === 3) { if (node.data) put(escape(node.data)); return; }
-    if (node.nodeType !== 1 || skipped.has(node.nodeName)) return;
-    if (node.localName === 'slot') {
-      const assigned = node.assignedNodes();
-      (assigned.length ? assigned : Array.from(node.childNodes)).forEach(it => walk(it, depth + 1));
-      return;
-    }
-    if (node.namespaceURI !== 'http://www.w3.org/1999/xhtml') return;
-    if (!node.checkVisibility() && getComputedStyle(node).display !== 'contents') return;
-    // What is hidden in this way may hold what is not.
-    const hidden = !node.checkVisibility({ visibilityProperty: true }) && getComputedStyle(node).visibility !== 'visible';
-    const name = node.localName;
-    let open = '<' + name;
-    for (const it of node.attributes) if (kept.has(it.name) && it.value.length <= 400) open += ' ' + it.name + '=\"' + escape(it.value) + '\"';
-    put(open + '>');
-    if (empty.has(node.nodeName)) return;
-    for (const it of (node.shadowRoot || node).childNodes) if (!hidden || it.nodeType === 1) walk(it, depth + 1);
-    put('</' + name + '>');
-  };
-  if (body) walk(body, 0);
+  const password = it => it.querySelector('input[type=password]');
   return {
-    drawn: whole ? out.join('').toWellFormed() : '',
     url: location.href,
     title: document.title.slice(0, 4096).toWellFormed(),
-    text: (body ? body.innerText : '').slice(0, max).toWellFormed(),
-    password: !!document.querySelector('input[type=password]'),
+    text: [body ? body.innerText : '', ...shadows()].join('\\n').slice(0, max).toWellFormed(),
+    password: !!password(document) || roots.some(password),
     metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [it.name.slice(0, 256).toWellFormed(), it.content.slice(0, 4096).toWellFormed()]).slice(0, 200),
   };
-}";
+}"
+);
+/// See the file.
+const DRAWN: &str = include_str!("drawn.js");
 /// Its time is the browser's: a frame that is not drawn may have none to spare.
 const SPARE_TIME: &str = "function (ms) {
   return new Promise(done => requestIdleCallback(() => done(true), { timeout: ms }));
@@ -87,6 +96,9 @@ pub struct Frame {
     pub session: Arc<str>,
     /// Execution context of our isolated world in it.
     pub world: i64,
+    pub id: String,
+    pub name: String,
+    pub url: String,
 }
 
 #[derive(Deserialize)]
@@ -103,9 +115,13 @@ struct Node {
     child_frames: Vec<Node>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct NodeFrame {
     id: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    url: String,
 }
 
 #[derive(Deserialize)]
@@ -118,7 +134,13 @@ struct World {
 pub async fn main_frame(cdp: &Cdp, session: &Arc<str>, frame: &str) -> Result<Frame> {
     let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(frame));
     let world: World = reply.read(PATIENCE).await?;
-    Ok(Frame { session: Arc::clone(session), world: world.execution_context_id })
+    Ok(Frame {
+        session: Arc::clone(session),
+        world: world.execution_context_id,
+        id: frame.to_owned(),
+        name: String::new(),
+        url: String::new(),
+    })
 }
 
 /// The same world each time, until the frame navigates.
@@ -137,28 +159,29 @@ pub async fn frames(cdp: &Cdp, sessions: &[Arc<str>]) -> Vec<Frame> {
         let Ok(Tree { frame_tree }) = reply.read(PATIENCE).await else {
             continue;
         };
-        let mut ids = Vec::new();
-        collect(&frame_tree, &mut ids);
-        for id in ids {
-            let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(id));
-            worlds.push((session, reply));
+        let mut all = Vec::new();
+        collect(frame_tree, &mut all);
+        for it in all {
+            let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(&it.id));
+            worlds.push((session, it, reply));
         }
     }
     let mut frames = Vec::new();
-    for (session, reply) in worlds {
+    for (session, NodeFrame { id, name, url }, reply) in worlds {
         if let Ok(world) = reply.read::<World>(PATIENCE).await {
-            frames.push(Frame { session: Arc::clone(session), world: world.execution_context_id });
+            let (session, world) = (Arc::clone(session), world.execution_context_id);
+            frames.push(Frame { session, world, id, name, url });
         }
     }
     frames
 }
 
 /// Depth first; a page with thousands of frames is not read whole.
-fn collect<'a>(node: &'a Node, ids: &mut Vec<&'a str>) {
-    if ids.len() < 64 {
-        ids.push(&node.frame.id);
-        for child in &node.child_frames {
-            collect(child, ids);
+fn collect(node: Node, all: &mut Vec<NodeFrame>) {
+    if all.len() < 64 {
+        all.push(node.frame);
+        for child in node.child_frames {
+            collect(child, all);
         }
     }
 }
@@ -239,13 +262,17 @@ pub async fn document(cdp: &Cdp, frame: &Frame) -> Option<String> {
     reply.read::<Called>(PATIENCE).await.ok()?.result.object_id
 }
 
-/// A frame that is navigating counts as not having it. Without `sure`, it may be missed where a style sheet changes letters.
+/// A frame that is navigating counts as not having it. Without `sure`, it may be missed where a style sheet changes letters, and
+/// in shadow roots.
 pub async fn any_has_text(cdp: &Cdp, frames: &[Frame], text: &str, sure: bool) -> bool {
-    any(cdp, frames, HAS_TEXT, &[text.into(), sure.into()]).await
+    let snippet = if sure { SURELY_HAS_TEXT } else { HAS_TEXT };
+    any(cdp, frames, snippet, &[text.into()]).await
 }
 
-pub async fn any_has_selector(cdp: &Cdp, frames: &[Frame], selector: &str) -> bool {
-    any(cdp, frames, HAS_SELECTOR, &[selector.into()]).await
+/// Without `sure`, it may be missed in shadow roots.
+pub async fn any_has_selector(cdp: &Cdp, frames: &[Frame], selector: &str, sure: bool) -> bool {
+    let snippet = if sure { SURELY_HAS_SELECTOR } else { HAS_SELECTOR };
+    any(cdp, frames, snippet, &[selector.into()]).await
 }
 
 async fn any(cdp: &Cdp, frames: &[Frame], snippet: &'static str, arguments: &[Value]) -> bool {
@@ -281,25 +308,27 @@ pub struct Summary {
     text: String,
     password: bool,
     metas: Vec<(String, String)>,
-    #[serde(default)]
-    drawn: String,
 }
 
 /// What a person sees in the end. The first frame is the page itself; `cookies` is left empty.
 pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
     let mut read = Vec::new();
     for frame in frames {
-        let most = [MAX_TEXT.into(), MAX_DRAWN.into()];
-        read.push(call(cdp, frame, SUMMARY, &most, PATIENCE).await.ok());
+        read.push(call(cdp, frame, SUMMARY, &[MAX_TEXT.into()], PATIENCE).await.ok());
     }
-    joined(read)
+    let mut page = joined(read);
+    for frame in frames {
+        let drawn = call::<String>(cdp, frame, DRAWN, &[MAX_DRAWN.into()], PATIENCE).await;
+        page.documents.extend(drawn.ok().filter(|it| !it.is_empty()));
+    }
+    page
 }
 
 /// The page itself first, then its frames; `None` is one that could not be read.
 pub fn joined(documents: Vec<Option<Summary>>) -> RawPage {
     let mut page = RawPage::default();
     for (i, read) in documents.into_iter().enumerate() {
-        let Some(Summary { url, title, text, password, metas, drawn }) = read else {
+        let Some(Summary { url, title, text, password, metas }) = read else {
             continue;
         };
         if i == 0 {
@@ -308,9 +337,6 @@ pub fn joined(documents: Vec<Option<Summary>>) -> RawPage {
             page.metas = metas;
         }
         page.has_password_field |= password;
-        if !drawn.is_empty() {
-            page.documents.push(drawn);
-        }
         if !text.trim().is_empty() {
             if !page.visible_text.is_empty() {
                 page.visible_text.push('\n');

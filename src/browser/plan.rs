@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
+pub use super::element::{Choice, Element, Fill, Tick};
+
 /// One example to record. The page is opened at `url` first, then the steps run in order.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -29,23 +31,65 @@ pub enum Step {
     /// A key's name, such as `Enter` or `ArrowDown`.
     Press(String),
     Click(Element),
+    Select(Choice),
+    Check(Tick),
+    Uncheck(Tick),
+    Hover(Element),
+    Scroll(Scroll),
+    /// How the page's next dialog is answered; without it, each is dismissed.
+    Dialog(Answer),
+    /// The steps after it, but not the waits, act in that frame alone, until the next `navigate`.
+    Frame(Within),
     WaitFor(Wait),
 }
 
-/// An element as assistive technology names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Accept,
+    Dismiss,
+}
+
+/// `{to: bottom}`, or an element that is to come into view.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "scroll takes {to: bottom} or an element")]
+pub enum Scroll {
+    To(To),
+    Into(Element),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Element {
-    pub role: String,
-    pub name: String,
+pub struct To {
+    to: End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum End {
+    Bottom,
+}
+
+/// `main`, or a frame by its name, a part of its URL, or a selector of its element.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "frame takes main, or one of {name: …}, {url: …}, {css: …}")]
+pub enum Within {
+    Main(Main),
+    One(FrameBy),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Main {
+    Main,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Fill {
-    pub role: String,
-    pub name: String,
-    pub value: String,
+#[serde(rename_all = "snake_case")]
+pub enum FrameBy {
+    Name(String),
+    Url(String),
+    Css(String),
 }
 
 /// What must be there before the next step.
@@ -56,7 +100,7 @@ pub enum Wait {
     Text(String),
     /// A CSS selector matches in the page or one of its frames.
     Selector(String),
-    /// A request whose URL contains it has finished.
+    /// A request whose URL contains it, which began after the last step that is no wait, has ended.
     Request(String),
 }
 
@@ -67,16 +111,54 @@ impl Step {
         let with = |text: &str| substitute(text, values);
         match self {
             Self::Navigate(url) => Self::Navigate(substitute_in_url(url, values)),
-            Self::Fill(it) => Self::Fill(Fill {
-                role: it.role.clone(),
-                name: with(&it.name),
-                value: with(&it.value),
-            }),
+            Self::Fill(it) => {
+                Self::Fill(Fill { element: it.element.map(with), value: with(&it.value) })
+            }
+            Self::Select(it) => {
+                Self::Select(Choice { element: it.element.map(with), value: with(&it.value) })
+            }
             Self::Press(key) => Self::Press(key.clone()),
-            Self::Click(it) => Self::Click(Element { role: it.role.clone(), name: with(&it.name) }),
+            Self::Click(it) => Self::Click(it.map(with)),
+            Self::Check(it) => Self::Check(Tick(it.0.map(with))),
+            Self::Uncheck(it) => Self::Uncheck(Tick(it.0.map(with))),
+            Self::Hover(it) => Self::Hover(it.map(with)),
+            Self::Scroll(Scroll::Into(it)) => Self::Scroll(Scroll::Into(it.map(with))),
+            Self::Scroll(Scroll::To(it)) => Self::Scroll(Scroll::To(*it)),
+            Self::Dialog(it) => Self::Dialog(*it),
+            Self::Frame(Within::Main(it)) => Self::Frame(Within::Main(*it)),
+            Self::Frame(Within::One(it)) => Self::Frame(Within::One(match it {
+                FrameBy::Name(it) => FrameBy::Name(with(it)),
+                FrameBy::Url(it) => FrameBy::Url(with(it)),
+                FrameBy::Css(it) => FrameBy::Css(with(it)),
+            })),
             Self::WaitFor(Wait::Text(it)) => Self::WaitFor(Wait::Text(with(it))),
             Self::WaitFor(Wait::Selector(it)) => Self::WaitFor(Wait::Selector(with(it))),
             Self::WaitFor(Wait::Request(it)) => Self::WaitFor(Wait::Request(with(it))),
+        }
+    }
+
+    /// The element that it acts on.
+    pub fn element(&self) -> Option<&Element> {
+        match self {
+            Self::Fill(it) => Some(&it.element),
+            Self::Select(it) => Some(&it.element),
+            Self::Click(it) | Self::Hover(it) | Self::Scroll(Scroll::Into(it)) => Some(it),
+            Self::Check(it) | Self::Uncheck(it) => Some(&it.0),
+            Self::Navigate(_)
+            | Self::Press(_)
+            | Self::Scroll(Scroll::To(_))
+            | Self::Dialog(_)
+            | Self::Frame(_)
+            | Self::WaitFor(_) => None,
+        }
+    }
+
+    /// What it writes or chooses.
+    pub fn value(&self) -> Option<&str> {
+        match self {
+            Self::Fill(it) => Some(&it.value),
+            Self::Select(it) => Some(&it.value),
+            _ => None,
         }
     }
 
@@ -84,9 +166,21 @@ impl Step {
     pub fn describe(&self) -> String {
         match self {
             Self::Navigate(url) => format!("navigate {url}"),
-            Self::Fill(it) => format!("fill {} {:?}", it.role, it.name),
+            Self::Fill(it) => format!("fill {}", it.element.describe()),
             Self::Press(key) => format!("press {key}"),
-            Self::Click(it) => format!("click {} {:?}", it.role, it.name),
+            Self::Click(it) => format!("click {}", it.describe()),
+            Self::Select(it) => format!("select {}", it.element.describe()),
+            Self::Check(it) => format!("check {}", it.0.describe()),
+            Self::Uncheck(it) => format!("uncheck {}", it.0.describe()),
+            Self::Hover(it) => format!("hover {}", it.describe()),
+            Self::Scroll(Scroll::Into(it)) => format!("scroll {}", it.describe()),
+            Self::Scroll(Scroll::To(_)) => "scroll to bottom".to_owned(),
+            Self::Dialog(Answer::Accept) => "dialog accept".to_owned(),
+            Self::Dialog(Answer::Dismiss) => "dialog dismiss".to_owned(),
+            Self::Frame(Within::Main(_)) => "frame main".to_owned(),
+            Self::Frame(Within::One(FrameBy::Name(it))) => format!("frame name {it:?}"),
+            Self::Frame(Within::One(FrameBy::Url(it))) => format!("frame url {it:?}"),
+            Self::Frame(Within::One(FrameBy::Css(it))) => format!("frame css {it:?}"),
             Self::WaitFor(Wait::Text(it)) => format!("wait_for text {it:?}"),
             Self::WaitFor(Wait::Selector(it)) => format!("wait_for selector {it:?}"),
             Self::WaitFor(Wait::Request(it)) => format!("wait_for request {it:?}"),
@@ -130,7 +224,7 @@ fn substitute(text: &str, values: &BTreeMap<String, String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::element::By, *};
 
     fn check(yaml: &str, expected: Option<Step>) {
         let steps: Option<Vec<Step>> = serde_saphyr::from_str(yaml).ok();
@@ -139,23 +233,60 @@ mod tests {
 
     #[test]
     fn yaml_forms() {
-        let element = |role: &str, name: &str| Element { role: role.into(), name: name.into() };
+        let element = Element::named;
         check("- navigate: http://a.test/", Some(Step::Navigate("http://a.test/".into())));
         check("- press: Enter", Some(Step::Press("Enter".into())));
         check("- click: {role: link, name: Next}", Some(Step::Click(element("link", "Next"))));
         check(
             "- fill: {role: searchbox, name: Search, value: \"{q}\"}",
-            Some(Step::Fill(Fill {
-                role: "searchbox".into(),
-                name: "Search".into(),
-                value: "{q}".into(),
-            })),
+            Some(Step::Fill(Fill { element: element("searchbox", "Search"), value: "{q}".into() })),
         );
         check("- wait_for: {text: results}", Some(Step::WaitFor(Wait::Text("results".into()))));
         check("- wait_for: {selector: .hit}", Some(Step::WaitFor(Wait::Selector(".hit".into()))));
         check("- wait_for: {request: /api/}", Some(Step::WaitFor(Wait::Request("/api/".into()))));
-        check("- click: {role: link, name: Next, nth: 2}", None);
-        check("- hover: {role: link, name: Next}", None);
+        let second = Element { nth: Some(2), ..element("link", "Next") };
+        check("- click: {role: link, name: Next, nth: 2}", Some(Step::Click(second)));
+        check("- hover: {role: link, name: Next}", Some(Step::Hover(element("link", "Next"))));
+        let by = |by: By| Element { by, nth: None };
+        let kind = By::Role { role: None, name: "Kind".into() };
+        check(
+            "- select: {name: Kind, value: Fish}",
+            Some(Step::Select(Choice { element: by(kind.clone()), value: "Fish".into() })),
+        );
+        check("- check: {name: Kind}", Some(Step::Check(Tick(by(kind)))));
+        check("- uncheck: {label: Kind}", Some(Step::Uncheck(Tick(by(By::Label("Kind".into()))))));
+        let field = by(By::Placeholder("Town".into()));
+        check(
+            "- fill: {placeholder: Town, value: x}",
+            Some(Step::Fill(Fill { element: field, value: "x".into() })),
+        );
+        check("- click: {test_id: go}", Some(Step::Click(by(By::TestId("go".into())))));
+        check("- click: {css: '#go'}", Some(Step::Click(by(By::Css("#go".into())))));
+        check("- scroll: {to: bottom}", Some(Step::Scroll(Scroll::To(To { to: End::Bottom }))));
+        let link = by(By::Css("a".into()));
+        check("- scroll: {css: a}", Some(Step::Scroll(Scroll::Into(link))));
+        check("- dialog: accept", Some(Step::Dialog(Answer::Accept)));
+        check("- frame: main", Some(Step::Frame(Within::Main(Main::Main))));
+        let named = FrameBy::Name("inner".into());
+        check("- frame: {name: inner}", Some(Step::Frame(Within::One(named))));
+        for bad in [
+            "- click: {role: link}",
+            "- click: {name: Next}",
+            "- click: {role: link, name: Next, css: a}",
+            "- click: {label: Next, placeholder: x}",
+            "- click: {css: a, nth: 0}",
+            "- click: {css: a, value: x}",
+            "- click: {}",
+            "- fill: {role: textbox, name: Town}",
+            "- select: {name: Kind}",
+            "- scroll: {to: top}",
+            "- scroll: {to: bottom, css: a}",
+            "- dialog: maybe",
+            "- frame: {name: a, url: b}",
+            "- frame: other",
+        ] {
+            check(bad, None);
+        }
         check("- wait_for: {text: a, selector: b}", None);
         check("- wait_for: {sleep: 3}", None);
     }

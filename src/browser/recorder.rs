@@ -16,12 +16,13 @@ use std::{
 use url::Url;
 
 use super::{
+    awaiting::{Awaited, Awaiting, Owed, UNREAD},
     cdp::Event,
-    hop::{Body, Hop, millis},
+    hop::{Body, End, Hop, millis},
     wire,
 };
 use crate::{
-    artifacts::recording::{Action, ActionKind, BodyStatus, ResourceType, TargetKind},
+    artifacts::recording::{Action, BodyStatus, TargetKind},
     redact::raw::{RawBody, RawExchange},
 };
 
@@ -31,8 +32,6 @@ pub const MAX_BODY: usize = 8 << 20;
 const MAX_BODIES: usize = 192 << 20;
 /// The browser keeps 100 MB of bodies, the newest, of which text may count twice: no more than this comes after one that waits.
 const MAX_WAITING: u64 = 32 << 20;
-/// An answer in flight that brings nothing for so long is one that nobody reads.
-const UNREAD: Duration = Duration::from_millis(400);
 /// More requests than this are not recorded: no learnable page sends them.
 const MAX_REQUESTS: usize = 5000;
 
@@ -54,6 +53,7 @@ pub struct Recorder {
     since_waiting: u64,
     /// The page has nothing more to do for us: bodies are read as they come.
     at_once: bool,
+    awaiting: Awaiting,
 }
 
 /// Extra headers of one request id as one session saw them, in hop order.
@@ -92,24 +92,33 @@ impl Recorder {
             waiting: Vec::new(),
             since_waiting: 0,
             at_once: false,
+            awaiting: Awaiting::new(begun),
         }
     }
 
-    pub fn act(
-        &mut self,
-        kind: ActionKind,
-        element: Option<(&str, &str)>,
-        value: Option<&str>,
-        now: Instant,
-    ) {
-        let action = Action {
-            kind,
-            role: element.map(|it| it.0.to_owned()),
-            name: element.map(|it| it.1.to_owned()),
-            value: value.map(str::to_owned),
-            at_ms: 0,
-        };
-        self.acted(action, now);
+    /// What a person types in this recording.
+    pub fn types<'a>(&mut self, values: impl Iterator<Item = &'a String>) {
+        self.awaiting.types(values);
+    }
+
+    /// From here on requests are the last action's own: of a text, its last key is about to be typed.
+    pub fn mark(&mut self, typed: Option<&str>, at: Instant) {
+        self.awaiting.mark(typed, at);
+    }
+
+    /// How far a request is that the last action made and whose URL contains `part`.
+    pub fn awaited(&self, part: &str) -> Awaited {
+        self.awaiting.look(&self.seen, &self.by_id, part)
+    }
+
+    /// What was seen of requests whose URL contains `part`, for a hint.
+    pub fn told_of(&self, part: &str) -> String {
+        self.awaiting.told(&self.seen, &self.by_id, part)
+    }
+
+    /// Whether a request that carries what was typed is worth being waited for.
+    pub fn owed(&self, now: Instant) -> Option<Owed> {
+        self.awaiting.owed(&self.seen, now.saturating_duration_since(self.changed))
     }
 
     /// Something done at that moment, which is not before what was noted last.
@@ -181,7 +190,10 @@ impl Recorder {
             "Network.loadingFailed" => {
                 let it: wire::LoadingFailed = event.read()?;
                 let hop = self.hop(&it.request_id)?;
-                hop.ended_at.get_or_insert(it.timestamp);
+                if hop.ended_at.is_none() {
+                    hop.ended_at = Some(it.timestamp);
+                    hop.end = if it.canceled { End::GivenUp } else { End::Failed };
+                }
                 if matches!(hop.body, Body::Coming) && hop.reads == 0 {
                     hop.body = Body::Known(RawBody::Missing(BodyStatus::Failed));
                 }
@@ -266,6 +278,7 @@ impl Recorder {
             encoded: None,
             headers_at: None,
             ended_at: None,
+            end: End::Well,
             body: Body::Coming,
             reads: u32::from(wanted),
         });
@@ -346,11 +359,6 @@ impl Recorder {
         self.seen.get(index).map(|it| Arc::clone(&it.session))
     }
 
-    /// Whether a finished request's URL contains `part`. Its body need not have been read.
-    pub fn has_finished(&self, part: &str) -> bool {
-        self.seen.iter().any(|it| it.ended_at.is_some() && it.sent.request.url.contains(part))
-    }
-
     /// How many requests there were.
     pub fn requests(&self) -> usize {
         self.seen.len()
@@ -367,13 +375,7 @@ impl Recorder {
     /// A page that looks only at a status leaves the body unread, and then the browser never reports the end: an answer whose
     /// head came and that has been silent for [`UNREAD`] holds nobody up.
     pub fn idle_in(&self, quiet: Duration, now: Instant) -> Option<Duration> {
-        let is_open = |it: &Hop| {
-            it.ended_at.is_none()
-                && !matches!(
-                    it.resource_type(&self.main_frame),
-                    ResourceType::Websocket | ResourceType::EventSource
-                )
-        };
+        let is_open = |it: &Hop| it.ended_at.is_none() && !it.is_stream();
         let mut needed = quiet;
         for it in &self.seen {
             if is_open(it) {
@@ -491,7 +493,7 @@ mod tests {
         };
         assert_eq!(load(&mut it, "1", 10, TargetKind::Page), "");
         assert_eq!(load(&mut it, "2", 10, TargetKind::Worker), "2", "it may end at any time");
-        assert!(it.has_finished("a.test") && !it.has_read_all());
+        assert!(it.awaited("a.test") == Awaited::Ended && !it.has_read_all());
         for id in ["3", "4", "5"] {
             assert_eq!(load(&mut it, id, 8 << 20, TargetKind::Page), "");
         }
@@ -521,10 +523,10 @@ mod tests {
         let answer = json!({ "requestId": "1", "statusCode": 304, "headers": {} });
         tell(&mut it, "p", "responseReceivedExtraInfo", &answer);
         assert_ne!(it.idle_in(Duration::ZERO, Instant::now()), Some(Duration::ZERO));
-        assert!(!it.has_finished("/2"));
+        assert!(it.awaited("/2") != Awaited::Ended);
         let read = tell(&mut it, "p", "loadingFinished", &finished("1"));
         assert_eq!(read, [body("p", 1)]);
-        assert!(it.has_finished("/2") && !it.has_read_all());
+        assert!(it.awaited("/2") == Awaited::Ended && !it.has_read_all());
         it.read_body(1, Some(b"{}".to_vec()));
         assert!(it.has_read_all());
         assert_eq!(it.idle_in(Duration::ZERO, Instant::now()), Some(Duration::ZERO));

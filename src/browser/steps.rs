@@ -5,42 +5,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::Deserialize;
-use serde_json::{Value, json};
-
 use super::{
     context::Shared,
+    controls,
+    element::Element,
     keys,
-    lookup::{self, Found},
-    page::{self, Remote},
-    plan::{Step, Wait},
+    lookup::{self, Found, Sought},
+    plan::{Answer, FrameBy, Scroll, Step, Wait, Within},
+    pointer, typing,
+    waiting::{self, Poll},
 };
 use crate::{
-    artifacts::recording::ActionKind,
+    artifacts::recording::{Action, ActionKind, Control},
     error::{Code, Error, Result},
 };
 
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How often a page is laid out to say what is visible, and its frames are looked for whatever was told of them.
-const LOOK_WELL: Duration = Duration::from_millis(100);
-/// Makes an element ready to be typed into, its content selected. For a `<select>` it chooses the value at once.
-const PREPARE: &str = "function (value) {
-  if (this instanceof HTMLSelectElement) {
-    const option = Array.from(this.options).find(it => it.value === value || it.label.trim() === value);
-    if (!option) return 'no option';
-    this.value = option.value;
-    this.dispatchEvent(new Event('input', { bubbles: true }));
-    this.dispatchEvent(new Event('change', { bubbles: true }));
-    return 'chosen';
-  }
-  if (this.disabled || this.readOnly) return 'disabled';
-  this.focus();
-  if (typeof this.select === 'function') this.select();
-  else if (this.isContentEditable) this.ownerDocument.getSelection().selectAllChildren(this);
-  else return 'not a field';
-  const content = 'value' in this ? this.value : this.textContent;
-  return content ? 'filled' : 'empty';
-}";
+/// For each question to the page.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+/// Several elements may fit for a moment, while a page makes place for the next.
+const UNCLEAR: Duration = Duration::from_secs(1);
+/// What `select` looks among, where no role is given.
+const LISTS: &[&str] = &["combobox", "listbox"];
+const TICKS: &[&str] = &["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"];
 
 /// Carries out one step and notes it in the recording. Fails with `STEP_FAILED`, with `DOWNLOAD_BLOCKED` when a download began
 /// instead of what the step needs, or, for `navigate`, with the policy's codes.
@@ -60,83 +46,129 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
     let deadline = Instant::now() + timeout;
     match step {
         Step::Navigate(url) => {
-            shared.act(ActionKind::Navigate, None, Some(url));
+            shared.lock().within = None;
+            shared.act(Action::new(ActionKind::Navigate, Some(url)));
             shared.navigate(url, timeout).await
         }
         Step::Fill(it) => {
-            let element = Some((&*it.role, &*it.name));
-            let found = seek(shared, step, &it.role, &it.name, deadline).await?;
-            shared.act(ActionKind::Fill, element, Some(&it.value));
-            fill(shared, step, &found, &it.value).await
+            let found = seek(shared, step, &it.element, &[], deadline).await?;
+            let control = controls::read(shared, &found).await;
+            shared.act(action(ActionKind::Fill, &found, control, Some(&it.value)));
+            typing::fill(shared, step, &found, &it.value).await
         }
         Step::Press(key) => {
             let Some(events) = keys::named(key) else {
                 let hint = format!("keys are {}", keys::names());
                 return Err(failed(step, "no such key").hint(hint));
             };
-            shared.act(ActionKind::Press, None, Some(key));
             let session = shared.page()?.session;
-            type_events(shared, &session, events).await
+            shared.mark(&session, None).await;
+            shared.act(Action::new(ActionKind::Press, Some(key)));
+            typing::type_events(shared, &session, events).await
         }
         Step::Click(it) => {
-            let element = Some((&*it.role, &*it.name));
-            let found = seek(shared, step, &it.role, &it.name, deadline).await?;
-            click(shared, step, &found, element, deadline).await
+            let found = seek(shared, step, it, &[], deadline).await?;
+            let at = pointer::reach(shared, step, &found, deadline).await?;
+            let control = controls::read(shared, &found).await;
+            shared.act(action(ActionKind::Click, &found, control, None));
+            pointer::press(shared, &found.session, at).await
         }
+        Step::Select(it) => {
+            let found = seek(shared, step, &it.element, LISTS, deadline).await?;
+            let control = controls::read(shared, &found).await;
+            shared.act(action(ActionKind::Select, &found, control, Some(&it.value)));
+            controls::select(shared, step, &found, &it.value, deadline).await
+        }
+        Step::Check(it) => tick(shared, step, &it.0, true, deadline).await,
+        Step::Uncheck(it) => tick(shared, step, &it.0, false, deadline).await,
+        Step::Hover(it) => {
+            let found = seek(shared, step, it, &[], deadline).await?;
+            let at = pointer::reach(shared, step, &found, deadline).await?;
+            shared.act(action(ActionKind::Hover, &found, None, None));
+            pointer::hover(shared, &found.session, at).await
+        }
+        Step::Scroll(Scroll::Into(it)) => {
+            let found = seek(shared, step, it, &[], deadline).await?;
+            shared.mark(&found.session, None).await;
+            shared.act(action(ActionKind::Scroll, &found, None, None));
+            pointer::scroll_into_view(shared, &found).await
+        }
+        Step::Scroll(Scroll::To(_)) => {
+            let frames = shared.frames_within().await?;
+            let frame = frames.first().ok_or_else(|| failed(step, "the frame is not there"))?;
+            shared.mark(&frame.session, None).await;
+            shared.act(Action::new(ActionKind::Scroll, Some("bottom")));
+            pointer::scroll_to_bottom(shared, frame).await
+        }
+        Step::Dialog(it) => {
+            shared.lock().dialog = Some(*it == Answer::Accept);
+            Ok(())
+        }
+        Step::Frame(it) => within(shared, step, it, deadline).await,
         Step::WaitFor(wait) => {
-            wait_for(shared, step, wait, deadline).await?;
+            waiting::wait_for(shared, step, wait, deadline).await?;
             // Noted when it is over: what the page sent meanwhile belongs to the action before.
             let (Wait::Text(it) | Wait::Selector(it) | Wait::Request(it)) = wait;
-            shared.act(ActionKind::WaitFor, None, Some(it));
+            shared.act(Action::new(ActionKind::WaitFor, Some(it)));
             Ok(())
         }
     }
 }
 
-fn failed(step: &Step, why: &str) -> Error {
+pub fn failed(step: &Step, why: &str) -> Error {
     Error::new(Code::StepFailed, format!("{}: {why}", step.describe()))
 }
 
-/// Polls: the first pause is short, since most elements are there at once.
-struct Poll {
-    pause: Duration,
-    longest: Duration,
-    deadline: Instant,
+fn action(
+    kind: ActionKind,
+    found: &Found,
+    control: Option<Control>,
+    value: Option<&str>,
+) -> Action {
+    let (role, name) = (found.role.clone(), found.name.clone());
+    Action { role, name, control, ..Action::new(kind, value) }
 }
 
-impl Poll {
-    fn until(deadline: Instant) -> Self {
-        Self { pause: Duration::from_millis(15), longest: Duration::from_millis(100), deadline }
-    }
-
-    /// For what costs the page little to be asked.
-    fn closely(deadline: Instant) -> Self {
-        Self { longest: Duration::from_millis(30), ..Self::until(deadline) }
-    }
-
-    /// False when time is up.
-    async fn again(&mut self) -> bool {
-        if Instant::now() >= self.deadline {
-            return false;
-        }
-        tokio::time::sleep(self.pause).await;
-        self.pause = (self.pause * 3 / 2).min(self.longest);
-        true
-    }
+async fn tick(
+    shared: &Arc<Shared>,
+    step: &Step,
+    element: &Element,
+    on: bool,
+    deadline: Instant,
+) -> Result<()> {
+    let found = seek(shared, step, element, TICKS, deadline).await?;
+    let control = controls::read(shared, &found).await;
+    // As a form names it; what it says to a person is the element's name.
+    let kind = if on { ActionKind::Check } else { ActionKind::Uncheck };
+    shared.mark(&found.session, None).await;
+    shared.act(action(kind, &found, control, None));
+    controls::tick(shared, step, &found, on, deadline).await
 }
 
 async fn seek(
     shared: &Shared,
     step: &Step,
-    role: &str,
-    name: &str,
+    element: &Element,
+    roles: &[&str],
     deadline: Instant,
 ) -> Result<Found> {
     let mut poll = Poll::until(deadline);
+    let mut unclear: Option<Instant> = None;
     loop {
-        let frames = shared.frames().await?;
-        if let Some(found) = lookup::find(shared, &frames, role, name).await {
-            return Ok(found);
+        let frames = shared.frames_within().await?;
+        let sought = lookup::find(shared, &frames, element, roles).await;
+        match sought.map_err(|err| failed(step, err.message()))? {
+            Sought::Found(it) => return Ok(it),
+            Sought::Several(lines) => {
+                let since = *unclear.get_or_insert_with(Instant::now);
+                if since.elapsed() >= UNCLEAR || Instant::now() >= deadline {
+                    let why = format!("{} elements fit equally well", lines.len());
+                    let shown = lines.iter().take(8).cloned().collect::<Vec<_>>().join("; ");
+                    let hint = format!("say which with nth, from 1 — {shown}");
+                    return Err(failed(step, &why).hint(hint));
+                }
+            }
+            Sought::Nothing => unclear = None,
         }
         if !poll.again().await {
             let hint = match lookup::visible(shared, &frames).await {
@@ -148,160 +180,50 @@ async fn seek(
     }
 }
 
-async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<()> {
-    let Found { session, backend } = found;
-    let object =
-        resolve(shared, found).await?.ok_or_else(|| failed(step, "the element went away"))?;
-    let scroll = json!({ "backendNodeId": backend });
-    shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
-    let arguments = [value.into()];
-    let prepared: String =
-        page::call_on_object(&shared.cdp, session, &object, PREPARE, &arguments).await?;
-    match &*prepared {
-        "chosen" => return Ok(()),
-        "filled" => {
-            // Selected above, so that one key empties it and its listeners hear of it.
-            if let Some(events) = keys::named("Backspace") {
-                type_events(shared, session, events).await?;
-            }
-        }
-        "empty" => {}
-        "no option" => return Err(failed(step, "the list has no such option")),
-        "disabled" => return Err(failed(step, "the field is disabled or read-only")),
-        _ => return Err(failed(step, "the element is not a field")),
-    }
-    for it in value.chars() {
-        if let Some(events) = keys::character(it) {
-            type_events(shared, session, events).await?;
-        } else {
-            let params = json!({ "text": it.to_string() });
-            shared.cdp.run(Some(session), "Input.insertText", params).await?;
-        }
-    }
-    Ok(())
-}
-
-async fn type_events(shared: &Shared, session: &str, events: [Value; 2]) -> Result<()> {
-    let method = "Input.dispatchKeyEvent";
-    let [down, up] = events.map(|it| shared.cdp.send(Some(session), method, it));
-    down.raw(PATIENCE).await?;
-    // Enter may have navigated the page away from under the second one.
-    let _ = up.raw(PATIENCE).await;
-    Ok(())
-}
-
-async fn resolve(shared: &Shared, found: &Found) -> Result<Option<String>> {
-    #[derive(Deserialize)]
-    struct Resolved {
-        object: Remote,
-    }
-    let params = json!({ "backendNodeId": found.backend });
-    let reply = shared.cdp.send(Some(&found.session), "DOM.resolveNode", params);
-    let resolved: Resolved = reply.read(PATIENCE).await?;
-    Ok(resolved.object.object_id)
-}
-
-async fn click(
-    shared: &Shared,
-    step: &Step,
-    found: &Found,
-    element: Option<(&str, &str)>,
-    deadline: Instant,
-) -> Result<()> {
-    let Found { session, backend } = found;
+async fn within(shared: &Shared, step: &Step, to: &Within, deadline: Instant) -> Result<()> {
+    let Within::One(by) = to else {
+        shared.lock().within = None;
+        return Ok(());
+    };
     let mut poll = Poll::until(deadline);
-    let (x, y) = loop {
-        let target = json!({ "backendNodeId": backend });
-        shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", target.clone());
-        let reply = shared.cdp.send(Some(session), "DOM.getContentQuads", target);
-        let quads = reply.read::<Quads>(PATIENCE).await.unwrap_or_default();
-        if let Some(centre) = quads.quads.iter().find_map(|it| centre(it)) {
-            break centre;
-        }
-        if !poll.again().await {
-            return Err(failed(step, "the element is not visible"));
-        }
-    };
-    shared.act(ActionKind::Click, element, None);
-    let mouse = |kind: &str, buttons: u8| {
-        let params = json!({
-            "type": kind, "x": x, "y": y, "buttons": buttons,
-            "button": if kind == "mouseMoved" { "none" } else { "left" },
-            "clickCount": u8::from(kind != "mouseMoved"),
-        });
-        shared.cdp.send(Some(session), "Input.dispatchMouseEvent", params)
-    };
-    mouse("mouseMoved", 0).raw(PATIENCE).await?;
-    mouse("mousePressed", 1).raw(PATIENCE).await?;
-    // The page may be gone before it answers.
-    let _ = mouse("mouseReleased", 0).raw(PATIENCE).await;
-    Ok(())
-}
-
-#[derive(Deserialize, Default)]
-struct Quads {
-    quads: Vec<Vec<f64>>,
-}
-
-/// Of a quad with an area, given as four points.
-fn centre(quad: &[f64]) -> Option<(f64, f64)> {
-    let [ax, ay, bx, by, cx, cy, dx, dy] = *quad else {
-        return None;
-    };
-    let area =
-        ((ax * by - bx * ay) + (bx * cy - cx * by) + (cx * dy - dx * cy) + (dx * ay - ax * dy))
-            / 2.0;
-    (area.abs() >= 1.0).then_some(((ax + bx + cx + dx) / 4.0, (ay + by + cy + dy) / 4.0))
-}
-
-async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Instant) -> Result<()> {
-    let mut poll = Poll::closely(deadline);
-    let mut look_well = Instant::now();
-    let mut frames = Vec::new();
-    let mut known = None;
     loop {
-        let sure = Instant::now() >= look_well;
-        let changed = shared.lock().frames;
-        // A page that is busy loading is asked no more often than needed.
-        if !matches!(wait, Wait::Request(_)) && (sure || known != Some(changed)) {
-            (frames, known) = (shared.frames().await?, Some(changed));
-        }
-        let _ = shared.page()?;
-        let there = match wait {
-            Wait::Text(it) => page::any_has_text(&shared.cdp, &frames, it, sure).await,
-            Wait::Selector(it) => page::any_has_selector(&shared.cdp, &frames, it).await,
-            Wait::Request(it) => {
-                let state = shared.lock();
-                state.recorder.as_ref().is_some_and(|recorder| recorder.has_finished(it))
+        let frames = shared.frames().await?;
+        // The first is the page itself.
+        let others = || frames.iter().skip(1);
+        let found: Vec<String> = match by {
+            FrameBy::Name(name) => {
+                others().filter(|it| it.name == *name).map(|it| it.id.clone()).collect()
+            }
+            FrameBy::Url(part) => {
+                others().filter(|it| it.url.contains(part)).map(|it| it.id.clone()).collect()
+            }
+            FrameBy::Css(css) => {
+                let all = lookup::frame_ids(shared, &frames, css).await;
+                let all = all.map_err(|err| failed(step, err.message()))?;
+                all.into_iter().filter(|id| others().any(|it| it.id == *id)).collect()
             }
         };
-        if sure {
-            look_well = Instant::now() + LOOK_WELL;
-        }
-        if there {
-            return Ok(());
+        let shown = || {
+            let line = |it: &super::page::Frame| format!("{:?} at {}", it.name, it.url);
+            others().take(8).map(line).collect::<Vec<_>>().join(", ")
+        };
+        match found.as_slice() {
+            [one] => {
+                shared.lock().within = Some(one.clone());
+                return Ok(());
+            }
+            [] => {}
+            several => {
+                let why = format!("{} frames fit", several.len());
+                return Err(failed(step, &why).hint(format!("the page has {}", shown())));
+            }
         }
         if !poll.again().await {
-            let err = failed(step, "it did not happen in time");
-            return Err(match shared.lock().popup.take() {
-                Some(url) => {
-                    err.hint(format!("a popup to {url} was closed; navigate there instead"))
-                }
-                None => err,
-            });
+            let hint = match shown() {
+                it if it.is_empty() => "the page has no frames".to_owned(),
+                it => format!("the page has {it}"),
+            };
+            return Err(failed(step, "no such frame").hint(hint));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quads_without_area_are_not_clicked() {
-        let flat = vec![0.0, 0.0, 10.0, 0.0, 10.0, 0.0, 0.0, 0.0];
-        let square = vec![0.0, 0.0, 10.0, 0.0, 10.0, 20.0, 0.0, 20.0];
-        assert_eq!(centre(&flat), None);
-        assert_eq!(centre(&square), Some((5.0, 10.0)));
     }
 }

@@ -118,7 +118,10 @@
   on('change', event => {
     const it = inner(event);
     if (it instanceof HTMLSelectElement) {
-      tell({ k: 'input', el: number(it), v: cut(it.selectedOptions[0]?.label.trim(), 2000), several: it.multiple });
+      tell({ k: 'select', el: number(it), v: cut(it.selectedOptions[0]?.label.trim(), 2000), several: it.multiple });
+    } else if (it instanceof HTMLInputElement && ['checkbox', 'radio'].includes(it.type)) {
+      tell({ k: 'tick', el: number(it), on: it.checked, v: label(it) });
+      looked.set(it, -Infinity);
     } else if (it instanceof HTMLInputElement && PICKED.includes(it.type)) {
       tell({ k: 'input', el: number(it), v: cut(it.value, 2000) });
     }
@@ -129,12 +132,22 @@
     // Its control is clicked next.
     if (it instanceof HTMLLabelElement && it.control) return;
     if (typedInto(field(it)) || it instanceof HTMLSelectElement || it instanceof HTMLOptionElement) return;
-    const toggles = is(it, 'input[type=checkbox],input[type=radio]');
+    // What comes of it is told.
+    if (is(it, 'input[type=checkbox],input[type=radio]')) return;
     // By a key; of a button that a form was sent with by Enter in another field, the key was told.
-    if (event.detail === 0 && !toggles && it !== keyed) return;
+    if (event.detail === 0 && it !== keyed) return;
     tell({ k: 'click', el: number(it), v: label(it) });
     looked.set(it, -Infinity);
   });
+
+  // Of open shadow roots, which `innerText` leaves out.
+  const shadows = () => {
+    const roots = [document];
+    for (let i = 0; i < roots.length; i++)
+      for (const it of roots[i].querySelectorAll('*')) if (it.shadowRoot && roots.length < 1000) roots.push(it.shadowRoot);
+    const shown = it => it instanceof HTMLElement && getComputedStyle(it).display !== 'none' && it.tagName !== 'STYLE';
+    return roots.slice(1).map(it => Array.from(it.children).filter(shown).map(it => it.innerText).join('\n')).filter(it => it.trim());
+  };
 
   const leave = () => tell({
     k: 'page',
@@ -142,7 +155,7 @@
     page: {
       url: location.href,
       title: cut(document.title, 4096),
-      text: cut(document.body?.innerText, 65536),
+      text: cut([document.body?.innerText ?? '', ...shadows()].join('\n'), 65536),
       password: !!document.querySelector('input[type=password]'),
       metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [cut(it.name, 256), cut(it.content, 4096)]).slice(0, 200),
     },

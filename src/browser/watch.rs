@@ -14,7 +14,7 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use super::page::Summary;
-use crate::artifacts::recording::ActionKind;
+use crate::artifacts::recording::{ActionKind, Control};
 
 /// The script; it is the same for every page, and gets no data.
 pub const SCRIPT: &str = include_str!("watch.js");
@@ -58,6 +58,7 @@ pub enum Called {
 struct Element {
     called: Called,
     field: String,
+    control: Option<Control>,
 }
 
 /// Something done. The fields as in [`crate::artifacts::recording::Action`].
@@ -86,6 +87,7 @@ pub struct Done {
     pub secret: bool,
     /// Name of the form field.
     pub field: String,
+    pub control: Option<Control>,
 }
 
 #[derive(Deserialize)]
@@ -100,8 +102,17 @@ enum Message {
         v: String,
         #[serde(default)]
         secret: bool,
+    },
+    Select {
+        el: u32,
+        v: String,
         #[serde(default)]
         several: bool,
+    },
+    Tick {
+        el: u32,
+        on: bool,
+        v: String,
     },
     Press {
         el: u32,
@@ -172,11 +183,21 @@ impl Watch {
                     return None;
                 }
                 let field = field.chars().take(60).collect();
-                let element = Element { called: Called::Asked, field };
+                let element = Element { called: Called::Asked, field, control: None };
                 self.elements.insert(key(el), element).is_none().then(|| key(el))
             }
-            Message::Input { el, v, secret, several } => {
-                self.input(key(el), v, secret, several, at);
+            Message::Input { el, v, secret } => {
+                self.input(key(el), v, secret, at);
+                None
+            }
+            Message::Select { el, v, several } => {
+                self.select(key(el), v, several, at);
+                None
+            }
+            Message::Tick { el, on, v } => {
+                let label = v.chars().take(80).collect();
+                let kind = if on { ActionKind::Check } else { ActionKind::Uncheck };
+                self.add(kind, Some(key(el)), label, None, at);
                 None
             }
             Message::Press { el, v } => {
@@ -201,7 +222,22 @@ impl Watch {
         }
     }
 
-    fn input(&mut self, key: Key, value: String, secret: bool, several: bool, at: Instant) {
+    /// By keys, a list goes through the options between: one choice.
+    fn select(&mut self, key: Key, value: String, several: bool, at: Instant) {
+        let again = self
+            .entries
+            .last()
+            .is_some_and(|it| it.kind == ActionKind::Select && it.element.as_ref() == Some(&key));
+        if again || self.add(ActionKind::Select, Some(key), String::new(), None, at) {
+            self.open = None;
+            if let Some(entry) = self.entries.last_mut() {
+                entry.value = Some(value);
+                entry.whole &= !several;
+            }
+        }
+    }
+
+    fn input(&mut self, key: Key, value: String, secret: bool, at: Instant) {
         let open = self.open.filter(|it| self.entries[*it].element.as_ref() == Some(&key));
         let index = match open {
             Some(it) => it,
@@ -213,7 +249,6 @@ impl Watch {
         self.open = Some(index);
         let entry = &mut self.entries[index];
         entry.secret |= secret;
-        entry.whole &= !several;
         if !entry.secret {
             entry.value = Some(value);
             return;
@@ -282,9 +317,9 @@ impl Watch {
     }
 
     /// What the browser says of an element.
-    pub fn call(&mut self, key: &Key, called: Called) {
+    pub fn call(&mut self, key: &Key, called: Called, control: Option<Control>) {
         if let Some(it) = self.elements.get_mut(key) {
-            it.called = called;
+            (it.called, it.control) = (called, control);
         }
     }
 
@@ -376,6 +411,9 @@ impl Watch {
             value: it.value.clone(),
             secret: it.secret,
             field: element.map(|it| it.field.clone()).unwrap_or_default(),
+            control: element
+                .and_then(|it| it.control.clone())
+                .filter(|_| it.kind != ActionKind::Press),
         }
     }
 
@@ -410,6 +448,11 @@ impl Done {
             ActionKind::Fill => "fill",
             ActionKind::Press => "press",
             ActionKind::Click => "click",
+            ActionKind::Select => "select",
+            ActionKind::Check => "check",
+            ActionKind::Uncheck => "uncheck",
+            ActionKind::Hover => "hover",
+            ActionKind::Scroll => "scroll",
             ActionKind::WaitFor => "wait_for",
         };
         let mut out = verb.to_owned();
@@ -456,7 +499,7 @@ mod tests {
         fn shows(&mut self, number: u32, role: &str, name: &str) {
             let key = self.tells(&json!({"k": "look", "el": number, "field": "f"})).unwrap();
             let (role, name) = (role.to_owned(), name.to_owned());
-            self.watch.call(&key, Called::Named { role, name });
+            self.watch.call(&key, Called::Named { role, name }, None);
         }
 
         fn types(&mut self, number: u32, text: &str, secret: bool) {
@@ -492,6 +535,26 @@ mod tests {
             "press Tab",
             "click button \"Go\"",
             "click \"unknown\"",
+        ]);
+    }
+
+    #[test]
+    fn choices_and_ticks_are_steps_of_their_own() {
+        let mut page = Page::new();
+        page.shows(1, "combobox", "Kind");
+        page.shows(2, "radio", "Large");
+        page.shows(3, "checkbox", "Fresh");
+        for kind in ["Fowl", "Fish"] {
+            page.tells(&json!({"k": "select", "el": 1, "v": kind}));
+        }
+        page.tells(&json!({"k": "tick", "el": 2, "on": true, "v": ""}));
+        page.tells(&json!({"k": "tick", "el": 3, "on": false, "v": ""}));
+        page.tells(&json!({"k": "select", "el": 1, "v": "Fowl", "several": true}));
+        page.check(&[
+            "select combobox \"Kind\": Fish",
+            "check radio \"Large\"",
+            "uncheck checkbox \"Fresh\"",
+            "select \"Kind\": Fowl",
         ]);
     }
 

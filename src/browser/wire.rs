@@ -186,6 +186,9 @@ pub struct LoadingFinished {
 pub struct LoadingFailed {
     pub request_id: String,
     pub timestamp: f64,
+    /// The page gave it up itself.
+    #[serde(default)]
+    pub canceled: bool,
 }
 
 #[derive(Deserialize)]

@@ -188,7 +188,8 @@ fn transport(it: &Recipe) -> String {
 }
 
 fn parameter(it: &Parameter) -> String {
-    let mut text = format!("  {}: {}", it.name, it.kind.describe());
+    let kind = if it.constraints.map.is_empty() { it.kind.describe() } else { "a choice" };
+    let mut text = format!("  {}: {kind}", it.name);
     let mut add = |part: String| {
         text.push_str(", ");
         text.push_str(&part);

@@ -138,6 +138,7 @@ fn finish(
                 name: None,
                 value: Some(url.clone()),
                 at_ms: 0,
+                control: None,
             }],
             url,
             final_answer: None,
@@ -145,6 +146,7 @@ fn finish(
             exchanges,
             blocked: Vec::new(),
             secrets: Vec::new(),
+            notes: Vec::new(),
             duration_ms: 0,
             producer: format!("{} {}", part("name"), part("version"))
                 .trim()

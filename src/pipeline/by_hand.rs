@@ -7,6 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use url::Url;
 
 use super::{
     learn::Cx,
@@ -17,11 +18,12 @@ use super::{
 use crate::{
     artifacts::{
         kinds::Kind,
-        recording::{Action, ActionKind, SessionRecording},
+        recording::{Action, ActionKind, Place, ResourceType, SessionRecording},
         store::{Found, Stamp, json_sha256},
     },
     browser::{
-        Browser, Element, Fill, Step, Typed, find_visible_chromium, is_interactive, named_key,
+        Browser, Choice, Element, Fill, Step, Tick, Typed, Wait, find_visible_chromium,
+        is_interactive, named_key,
     },
     error::{Code, Error, Result},
     redact::{Redacted, redact},
@@ -256,9 +258,14 @@ pub fn steps(recording: &SessionRecording) -> Result<Vec<Step>> {
     for (i, it) in recording.actions.iter().enumerate().skip(1) {
         match step(it, &recording.typed) {
             // A click beside everything.
-            Ok(Step::Click(it)) if !is_interactive(&it.role) && !has_effect(recording, i) => {}
+            Ok(Step::Click(_))
+                if !it.role.as_deref().is_some_and(is_interactive) && !has_effect(recording, i) => {
+            }
             Err(_) if it.kind == ActionKind::Click && !has_effect(recording, i) => {}
-            Ok(step) => out.push(step),
+            Ok(step) => {
+                out.push(step);
+                out.extend(suggestions(recording, i).map(Step::WaitFor));
+            }
             Err(why) => {
                 let message = format!("step {i} was done by hand and cannot be repeated: {why}");
                 return Err(Error::new(Code::StepFailed, message).hint(
@@ -270,6 +277,32 @@ pub fn steps(recording: &SessionRecording) -> Result<Vec<Step>> {
     Ok(out)
 }
 
+/// The request that brought what is chosen next, or what the session ended with, where it was sent as one typed: a person waits
+/// for that without doing anything.
+fn suggestions(recording: &SessionRecording, at: usize) -> Option<Wait> {
+    let action = recording.actions.get(at).filter(|it| it.kind == ActionKind::Fill)?;
+    let next = recording.actions.get(at + 1);
+    let goes_on = next.is_none_or(|it| {
+        let arrow = it.value.as_ref().is_some_and(|it| it.starts_with("Arrow"));
+        it.kind == ActionKind::Click || (it.kind == ActionKind::Press && arrow)
+    });
+    let (name, _) = recording.typed.iter().find(|it| Some(it.1) == action.value.as_ref())?;
+    let data = [ResourceType::Xhr, ResourceType::Fetch, ResourceType::Script];
+    let sent = recording.exchanges.iter().rfind(|it| {
+        it.after_action == Some(at as u32)
+            && data.contains(&it.resource_type)
+            && it.measures.typed_in_request.iter().any(|hit| hit.name == *name)
+    });
+    let sent = sent.filter(|_| goes_on)?;
+    let url = Url::parse(&sent.url).ok()?;
+    let mut hits = sent.measures.typed_in_request.iter();
+    let typed_at = hits.find(|it| it.name == *name && it.place == Place::Path);
+    let segments = typed_at.and_then(|it| it.key.parse().ok()).unwrap_or(usize::MAX);
+    let all: Vec<&str> = url.path_segments()?.take(segments).collect();
+    let end = if typed_at.is_some() { "/" } else { "" };
+    Some(Wait::Request(format!("/{}{end}", all.join("/"))))
+}
+
 /// Some request followed it.
 fn has_effect(recording: &SessionRecording, action: usize) -> bool {
     recording.exchanges.iter().any(|it| it.after_action == Some(action as u32))
@@ -279,7 +312,7 @@ fn step(it: &Action, typed: &BTreeMap<String, String>) -> Result<Step, String> {
     let name = it.name.clone().unwrap_or_default();
     let value = it.value.clone().unwrap_or_default();
     let element = || match &it.role {
-        Some(role) => Ok((role.clone(), holes(&name, typed))),
+        Some(role) => Ok(Element::named(role, &holes(&name, typed))),
         None if name.is_empty() => Err("the element has neither role nor name".to_owned()),
         None => Err(format!("{name:?} alone does not tell which element it was")),
     };
@@ -288,20 +321,24 @@ fn step(it: &Action, typed: &BTreeMap<String, String>) -> Result<Step, String> {
     }
     match it.kind {
         ActionKind::Navigate => Ok(Step::Navigate(url_holes(&value, typed))),
-        ActionKind::Fill => {
-            let (role, name) = element()?;
-            let whole = typed.iter().find(|it| *it.1 == value);
-            let value = whole.map_or(value, |it| format!("{{{}}}", it.0));
-            Ok(Step::Fill(Fill { role, name, value }))
+        ActionKind::Fill => Ok(Step::Fill(Fill { element: element()?, value: hole(value, typed) })),
+        ActionKind::Select => {
+            Ok(Step::Select(Choice { element: element()?, value: hole(value, typed) }))
         }
+        ActionKind::Check => Ok(Step::Check(Tick(element()?))),
+        ActionKind::Uncheck => Ok(Step::Uncheck(Tick(element()?))),
         ActionKind::Press if named_key(&value) => Ok(Step::Press(value)),
         ActionKind::Press => Err(format!("the key {value:?} is not known")),
-        ActionKind::Click => {
-            let (role, name) = element()?;
-            Ok(Step::Click(Element { role, name }))
-        }
+        ActionKind::Click => Ok(Step::Click(element()?)),
+        ActionKind::Hover | ActionKind::Scroll => Err("it is not done by hand".to_owned()),
         ActionKind::WaitFor => Err("nobody waits by hand".to_owned()),
     }
+}
+
+/// The parameter, where the whole value is one's.
+fn hole(value: String, typed: &BTreeMap<String, String>) -> String {
+    let whole = typed.iter().find(|it| *it.1 == value);
+    whole.map_or(value, |it| format!("{{{}}}", it.0))
 }
 
 /// A suggestion is called after what was typed.
@@ -418,8 +455,9 @@ mod tests {
         ];
         it.actions.extend(more.map(|it| serde_json::from_value(it).unwrap()));
         it.typed = BTreeMap::from([("q".to_owned(), "lan tern".to_owned())]);
-        let fill = Fill { role: "textbox".into(), name: "Search".into(), value: "{q}".into() };
-        let option = Element { role: "option".into(), name: "{q} jack".into() };
+        let element = Element::named("textbox", "Search");
+        let fill = Fill { element, value: "{q}".into() };
+        let option = Element::named("option", "{q} jack");
         assert_eq!(
             steps(&it).unwrap(),
             [
@@ -429,6 +467,51 @@ mod tests {
                 Step::Navigate("http://a.test/?q={q}".into())
             ]
         );
+    }
+
+    #[test]
+    fn suggestions_are_waited_for() {
+        let check = |next: Option<Value>, url: &str, place: &str, key: &str, wait: Option<&str>| {
+            let mut it = recording(&[("Search", "lantern")]);
+            it.typed = BTreeMap::from([("q".to_owned(), "lantern".to_owned())]);
+            it.actions.extend(next.map(|it| serde_json::from_value(it).unwrap()));
+            it.exchanges = vec![sent(url, place, key)];
+            let waits: Vec<Step> = steps(&it).unwrap();
+            let waits = waits.into_iter().filter(|it| matches!(it, Step::WaitFor(_)));
+            let expected = wait.map(|it| Step::WaitFor(Wait::Request(it.to_owned())));
+            assert_eq!(waits.collect::<Vec<_>>(), Vec::from_iter(expected), "{url}");
+        };
+        let query = "http://a.test/api/suggest?q=lantern";
+        let option = action("click", Some("option"), Some("lantern jack"), None);
+        check(Some(option), query, "query", "q", Some("/api/suggest"));
+        check(None, query, "query", "q", Some("/api/suggest"));
+        check(None, "http://a.test/api/of/lantern.json", "path", "2", Some("/api/of/"));
+        check(Some(action("press", None, None, Some("Enter"))), query, "query", "q", None);
+        check(
+            Some(action("press", None, None, Some("ArrowDown"))),
+            query,
+            "query",
+            "q",
+            Some("/api/suggest"),
+        );
+    }
+
+    /// A request after the first step in which `q` stands.
+    fn sent(url: &str, place: &str, key: &str) -> crate::artifacts::recording::Exchange {
+        serde_json::from_value(json!({
+            "id": 0, "method": "GET", "url": url, "request_headers": [], "request_body": null, "status": 200,
+            "response_headers": [], "mime": "application/json", "resource_type": "fetch",
+            "initiator": {"kind": "script", "has_stack": true, "page_url": "", "target": "page"},
+            "timing": {"start_ms": 0, "ttfb_ms": 0, "total_ms": 0}, "after_action": 1, "redirected_from": null,
+            "encoded_bytes": null, "decoded_bytes": null, "body_status": "captured", "excerpt": null,
+            "measures": {
+                "shape": [], "lists": [], "leaves": 0, "leaves_visible": 0, "visible_weight": 0, "page_coverage_bp": 0,
+                "typed_in_request": [{"name": "q", "place": place, "key": key, "exact": true}], "typed_in_response": [],
+                "json_nodes": 0, "json_depth": 0, "top_keys": [], "embedded_json": []
+            },
+            "origins": []
+        }))
+        .unwrap()
     }
 
     #[test]

@@ -117,6 +117,10 @@ fn check_parameter(parameter: &Parameter) -> Result<()> {
             .map_err(|err| invalid(format!("default or example: {}", err.message())))?;
     }
     let constraints = &parameter.constraints;
+    for word in constraints.map.keys() {
+        values::coerce(parameter, word)
+            .map_err(|err| invalid(format!("map: {}", err.message())))?;
+    }
     if let (Some(min), Some(max)) = (constraints.min, constraints.max)
         && min > max
     {

@@ -163,6 +163,9 @@ pub struct Constraints {
     pub one_of: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
+    /// What each word is sent as, where that is something else: nothing but these words is taken.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub map: BTreeMap<String, String>,
 }
 
 /// What a text must be written like.

@@ -79,6 +79,12 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
             .hint(examples(parameter))
     };
     let constraints = &parameter.constraints;
+    let (word, text) = if constraints.map.is_empty() {
+        (text, text)
+    } else {
+        sent_as(&constraints.map, text).ok_or_else(|| wrong("no such choice"))?
+    };
+    harmless(name, text, MAX_PARAM)?;
     let (bound, number) = match parameter.kind {
         ParamType::Str => (Bound { text: text.to_owned(), typed: None }, None),
         ParamType::Int => {
@@ -128,11 +134,19 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
     }
     if !constraints.one_of.is_empty()
         && !constraints.one_of.contains(&bound.text)
-        && !constraints.one_of.iter().any(|it| it == text)
+        && !constraints.one_of.iter().any(|it| it == word)
     {
         return Err(wrong(&format!("not one of {}", constraints.one_of.join(", "))));
     }
     Ok(bound)
+}
+
+/// The word as it is declared, in whatever case it was given, and what is sent for it.
+fn sent_as<'a>(map: &'a BTreeMap<String, String>, text: &str) -> Option<(&'a str, &'a str)> {
+    let exact = map.get_key_value(text);
+    let lower = text.trim().to_lowercase();
+    let found = exact.or_else(|| map.iter().find(|it| it.0.to_lowercase() == lower))?;
+    Some((found.0, found.1))
 }
 
 /// Year, month and day of RFC 3339, of a day that exists.
@@ -162,6 +176,10 @@ fn missing(parameter: &Parameter) -> Error {
 }
 
 fn examples(parameter: &Parameter) -> String {
+    if !parameter.constraints.map.is_empty() {
+        let words: Vec<&str> = parameter.constraints.map.keys().map(String::as_str).collect();
+        return format!("it is one of {}", words.join(", "));
+    }
     let kind = parameter.kind.describe();
     if parameter.examples.is_empty() {
         format!("it is {kind}")
@@ -211,6 +229,17 @@ mod tests {
         check(ParamType::Str, date(), "2028-02-29", Some("\"2028-02-29\""));
         for text in ["2027-02-29", "20280229", "tomorrow", "2028-02-29T10:00", ""] {
             check(ParamType::Str, date(), text, None);
+        }
+        let fish = || Constraints {
+            map: [("Fish", "12"), ("Fowl", "7")].map(|it| (it.0.into(), it.1.into())).into(),
+            one_of: vec!["Fish".into(), "Fowl".into()],
+            ..free()
+        };
+        check(ParamType::Str, fish(), "Fish", Some("\"12\""));
+        check(ParamType::Str, fish(), " fowl", Some("\"7\""));
+        check(ParamType::Int, fish(), "Fish", Some("12"));
+        for text in ["12", "Meat", ""] {
+            check(ParamType::Str, fish(), text, None);
         }
         check(ParamType::Int, free(), "12", Some("12"));
         check(ParamType::Int, free(), " -3 ", Some("-3"));

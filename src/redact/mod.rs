@@ -58,7 +58,7 @@ use self::{
 };
 use crate::{
     artifacts::recording::{
-        Action, BlockedRequest, FinalPage, Origin, SessionRecording, ValueOrigin,
+        Action, BlockedRequest, Control, FinalPage, Origin, SessionRecording, ValueOrigin,
     },
     blocks::Block,
     settings::RedactSettings,
@@ -98,7 +98,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
         .filter(|it| it.1.chars().count() >= 2)
         .map(|(name, value)| (name.clone(), words_of(value)))
         .collect();
-    let typed = Typed::new(&raw.typed);
+    let typed = Typed::new(&raw.typed, &raw.actions);
 
     // Requests first: what they hold decides which sources are looked for.
     let mut writer = Writer::new(&mut vault);
@@ -222,6 +222,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
                 reason: spoken(&mut walk, &it.reason),
             })
             .collect(),
+        notes: raw.notes,
         duration_ms: raw.duration_ms,
         producer: raw.producer,
     };
@@ -395,6 +396,15 @@ fn learn(
         if let Some(value) = &it.value {
             walk.leaf(it.name.as_deref().unwrap_or(""), value, Place::Form);
         }
+        if let Some(it) = &it.control {
+            for option in &it.options {
+                walk.text(&option.label, Prose::Spoken);
+                walk.leaf(&it.name, &option.value, Place::Form);
+            }
+            for text in [&it.pattern, &it.placeholder].into_iter().flatten() {
+                walk.text(text, Prose::Spoken);
+            }
+        }
     }
     for it in [&raw.url, &raw.page.url].into_iter().chain(raw.blocked.iter().map(|it| &it.url)) {
         walk.leaf("", it, Place::Query);
@@ -427,6 +437,29 @@ fn action(walk: &mut Walk<'_>, it: Action) -> Action {
         value: it.value.map(|value| walk.leaf(&key, &value, Place::Form).unwrap_or(value)),
         name: it.name.map(|name| spoken(walk, &name)),
         at_ms: it.at_ms,
+        control: it.control.map(|it| control(walk, it)),
+    }
+}
+
+/// Options are what a form sends under the control's name.
+fn control(walk: &mut Walk<'_>, it: Control) -> Control {
+    let mut options = it.options;
+    for option in &mut options {
+        option.label = spoken(walk, &option.label);
+        if let Some(new) = walk.leaf(&it.name, &option.value, Place::Form) {
+            option.value = new;
+        }
+    }
+    let mut told = |it: Option<String>| it.map(|it| spoken(walk, &it));
+    Control {
+        label: told(Some(it.label)).unwrap_or_default(),
+        min: told(it.min),
+        max: told(it.max),
+        step: told(it.step),
+        pattern: told(it.pattern),
+        placeholder: told(it.placeholder),
+        options,
+        ..Control { kind: it.kind, name: it.name, required: it.required, ..Control::default() }
     }
 }
 

@@ -26,6 +26,8 @@ pub struct RawRecording {
     pub blocked: Vec<BlockedRequest>,
     /// What was typed into password fields, of four bytes and more: it stays nowhere, whatever it looks like.
     pub secrets: Vec<Zeroizing<String>>,
+    /// What whoever reads the recording should know of how it was made, in the recorder's words.
+    pub notes: Vec<String>,
     pub duration_ms: u64,
     pub producer: String,
 }

@@ -53,6 +53,7 @@ pub(crate) fn recording(exchanges: Vec<RawExchange>) -> RawRecording {
         exchanges,
         blocked: Vec::new(),
         secrets: Vec::new(),
+        notes: Vec::new(),
         duration_ms: 0,
         producer: "test".to_owned(),
     }
@@ -154,6 +155,7 @@ fn planted() -> RawRecording {
         name: Some("Password".to_owned()),
         value: Some(PASSWORD.to_owned()),
         at_ms: 5,
+        control: None,
     }];
     raw.blocked = vec![BlockedRequest {
         url: format!("https://evil.example/?k={}", encode::percent(HEADER)),

@@ -7,24 +7,37 @@ use url::Url;
 
 use super::{body::essence, encode::decode_percent, raw::RawExchange};
 use crate::{
-    artifacts::recording::{Place, TypedHit},
+    artifacts::recording::{Action, Place, TypedHit},
     shape,
 };
 
 const MAX_HITS: usize = 64;
 
-/// Typed values by name, ready to be compared.
-pub struct Typed(Vec<(String, String)>);
+/// Typed values by name, ready to be compared; and what a form sends for those that name an option.
+pub struct Typed(Vec<(String, String)>, Vec<Sent>);
+
+/// The value of the option that was chosen by its label.
+struct Sent {
+    name: String,
+    value: String,
+    /// Of the form's field.
+    field: String,
+}
 
 impl Typed {
-    pub fn new(typed: &BTreeMap<String, String>) -> Self {
-        Self(
-            typed
-                .iter()
-                .map(|(name, value)| (name.clone(), squash(value)))
-                .filter(|it| !it.1.is_empty())
-                .collect(),
-        )
+    pub fn new(typed: &BTreeMap<String, String>, actions: &[Action]) -> Self {
+        let plain = typed
+            .iter()
+            .map(|(name, value)| (name.clone(), squash(value)))
+            .filter(|it| !it.1.is_empty())
+            .collect();
+        let controls = || actions.iter().filter_map(|it| it.control.as_ref());
+        let sent = typed.iter().filter_map(|(name, word)| {
+            let (value, field) = controls().find_map(|it| Some((it.sent_for(word)?, &it.name)))?;
+            let (name, value) = (name.clone(), squash(value));
+            Some(Sent { name, value, field: field.to_lowercase() })
+        });
+        Self(plain, sent.collect())
     }
 
     /// Every place, in the order path, query, body; by name within a place.
@@ -61,8 +74,20 @@ impl Typed {
                 self.check(&text, false, Place::Text, String::new, &mut out);
             }
         }
+        let named: Vec<String> = out
+            .iter()
+            .filter(|it| it.option && self.has_field_name(it))
+            .map(|it| it.name.clone())
+            .collect();
+        out.retain(|it| !it.option || !named.contains(&it.name) || self.has_field_name(it));
         out.truncate(MAX_HITS);
         out
+    }
+
+    /// A value as short as an option's stands anywhere: where the field's own name is, it is meant there.
+    fn has_field_name(&self, hit: &TypedHit) -> bool {
+        let key = hit.key.rsplit('/').next().unwrap_or_default().to_lowercase();
+        self.1.iter().any(|it| it.name == hit.name && !it.field.is_empty() && it.field == key)
     }
 
     /// A query that is no list of pairs: `?rust`.
@@ -103,9 +128,10 @@ impl Typed {
             }
             Value::Number(number) => {
                 let text = number.to_string();
-                for (name, typed) in self.0.iter().filter(|it| it.1 == text) {
-                    push(out, name, typed, Place::Json, pointer.clone(), true);
+                for (name, _) in self.0.iter().filter(|it| it.1 == text) {
+                    push(out, hit(name, Place::Json, pointer.clone(), true));
                 }
+                self.options(&text, Place::Json, || pointer.clone(), out);
             }
             _ => {}
         }
@@ -117,7 +143,7 @@ impl Typed {
             let text = squash(text);
             for (name, typed) in &self.0 {
                 if holds(&text, typed) {
-                    push(out, name, typed, place, key.to_owned(), false);
+                    push(out, hit(name, place, key.to_owned(), false));
                 }
             }
         };
@@ -155,17 +181,34 @@ impl Typed {
                 || holds(&plain, typed)
                 || slugged.as_ref().is_some_and(|it| holds(it, &unslugged()));
             if inside {
-                push(out, name, typed, place, key(), exact);
+                push(out, hit(name, place, key(), exact));
                 found = true;
             }
         }
+        self.options(&plain, place, key, out);
         found
+    }
+
+    /// Only as the whole value.
+    fn options(
+        &self,
+        plain: &str,
+        place: Place,
+        key: impl Fn() -> String,
+        out: &mut Vec<TypedHit>,
+    ) {
+        for it in self.1.iter().filter(|it| it.value == plain) {
+            push(out, TypedHit { option: true, ..hit(&it.name, place, key(), true) });
+        }
     }
 }
 
-fn push(out: &mut Vec<TypedHit>, name: &str, _typed: &str, place: Place, key: String, exact: bool) {
-    let hit = TypedHit { name: name.to_owned(), place, key, exact };
-    if !out.iter().any(|it| it.name == hit.name && it.place == place && it.key == hit.key) {
+fn hit(name: &str, place: Place, key: String, exact: bool) -> TypedHit {
+    TypedHit { name: name.to_owned(), place, key, exact, option: false }
+}
+
+fn push(out: &mut Vec<TypedHit>, hit: TypedHit) {
+    if !out.iter().any(|it| it.name == hit.name && it.place == hit.place && it.key == hit.key) {
         out.push(hit);
     }
 }

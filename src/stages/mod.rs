@@ -11,6 +11,7 @@ mod extraction;
 mod judge;
 pub mod minimize;
 pub mod offers;
+mod options;
 mod pages;
 pub mod parameterize;
 pub mod rank;

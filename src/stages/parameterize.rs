@@ -13,6 +13,7 @@ use super::{
     extraction::widened,
     judge::leaf_lines,
     minimize::PAGING,
+    options::Choices,
     read_back::read_back,
     request::{identifier, template},
     validate::captured,
@@ -40,6 +41,24 @@ use crate::{
 
 /// Pure. Rejects with `several_calls` or `needs_login`.
 pub fn parameterize(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+    draft: &RecipeDraft,
+    report: &MinimizationReport,
+) -> Result<Judged<RecipeDraftMinimized>> {
+    let Some(choices) = Choices::of(recording, recording.exchange(draft.exchange)?) else {
+        return woven(recording, second, draft, report);
+    };
+    let (sent, second_sent) = choices.sent(recording, second);
+    let mut out = woven(&sent, &second_sent, draft, report)?;
+    if let Judged::Done(it) = &mut out {
+        choices.name(it);
+        it.second_seen = second_seen(recording, second);
+    }
+    Ok(out)
+}
+
+fn woven(
     recording: &SessionRecording,
     second: &SecondRecording,
     draft: &RecipeDraft,
@@ -446,6 +465,7 @@ mod tests {
             place: Place::Query,
             key: "tag".to_owned(),
             exact: true,
+            option: false,
         };
         let hits = [hit("first"), hit("second")];
         let (_, key, names) = parts(&hits).remove(0);

@@ -205,6 +205,7 @@ fn session(typed: &[(&str, &str)], page: &str, entries: Vec<Entry>) -> SessionRe
         name: Some(name.to_owned()),
         value: Some(value.to_owned()),
         at_ms: 1,
+        control: None,
     };
     let mut actions = vec![action(ActionKind::Navigate, "", "http://shop.test/")];
     actions.extend(typed.iter().map(|it| action(ActionKind::Fill, "What", it.1)));
@@ -225,6 +226,7 @@ fn session(typed: &[(&str, &str)], page: &str, entries: Vec<Entry>) -> SessionRe
         exchanges: entries.into_iter().map(|it| it.raw(last)).collect(),
         blocked: Vec::new(),
         secrets: Vec::new(),
+        notes: Vec::new(),
         duration_ms: 1,
         producer: "test".to_owned(),
     };

@@ -101,6 +101,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("podcasts.test", sites::markup::podcasts),
     ("portal.test", sites::decoys::portal),
     ("quakes.test", sites::wrapped::quakes),
+    ("quay.test", sites::choices::quay),
     ("recipes.test", sites::recipes::answer),
     ("redirect.test", sites::redirect::answer),
     ("reviews.test", sites::traps::reviews),

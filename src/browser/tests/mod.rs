@@ -6,6 +6,7 @@ mod denied;
 mod hostile;
 mod session;
 mod site;
+mod steps;
 mod vectors;
 
 use std::{
@@ -158,13 +159,13 @@ async fn frames_and_workers_are_recorded_once() {
     };
     let mut context = browser.context().await.unwrap();
     let steps = "
-- click: {role: button, name: Press me}
-- fill: {role: textbox, name: Code, value: ab}
-- click: {role: button, name: Inner}
-- wait_for: {request: /clicked}
-- wait_for: {request: /inner-click}
 - wait_for: {request: /from-worker}
 - wait_for: {request: /from-shared}
+- click: {role: button, name: Press me}
+- wait_for: {request: /clicked}
+- fill: {role: textbox, name: Code, value: ab}
+- click: {role: button, name: Inner}
+- wait_for: {request: /inner-click}
 ";
     let recording = context.record(&plan("http://shop.test/parts", steps)).await.unwrap();
     println!("{:#?}", urls(&recording));

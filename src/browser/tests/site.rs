@@ -204,6 +204,11 @@ pub async fn serve() -> Site {
         .route("/to-local", get(|| async { Redirect::temporary("http://127.0.0.1/") }))
         .route("/hang", get(|| async { futures::future::pending::<()>().await; }))
         .route("/many", get(|| async { ([("set-cookie", "one=1")], Html(MANY)) }))
+        .route("/slow", get(|Query(query): Query<BTreeMap<String, String>>| async move {
+            let ms = query["ms"].parse().unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
+            axum::Json(serde_json::json!({ "slow": query.get("q") }))
+        }))
         .route("/echo-get", get(|uri: Uri| async move { uri.query().unwrap_or("").to_owned() }))
         .route("/open", get(move || async move { (cors, "open").into_response() }))
         .layer(axum::middleware::from_fn_with_state(

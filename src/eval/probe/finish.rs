@@ -116,6 +116,7 @@ impl Prober<'_, '_> {
             exchanges: used.iter().filter_map(|at| raw_exchange(&self.seen[*at])).collect(),
             blocked: Vec::new(),
             secrets: Vec::new(),
+            notes: Vec::new(),
             duration_ms: 0,
             producer: String::new(),
         };

@@ -23,6 +23,7 @@ fn recording(task: &str, typed: &[(&str, &str)], page: &str) -> SessionRecording
         page: FinalPage { visible_text: page.to_owned(), ..FinalPage::default() },
         exchanges: Vec::new(),
         blocked: Vec::new(),
+        notes: Vec::new(),
         duration_ms: 0,
         producer: "test".to_owned(),
     }

@@ -456,3 +456,43 @@ fn values_that_were_not_driven_verify_too() {
     assert_eq!(second("teapot").unwrap()["q"], "teapot");
     assert_eq!(second("lantern"), None, "the same value again proves nothing");
 }
+
+#[test]
+fn a_word_is_a_choice_where_the_form_sends_something_else_for_it() {
+    use crate::artifacts::recording::{Control, ControlOption, Place, TypedHit};
+    let option = |(label, value): (&str, &str)| ControlOption {
+        label: label.to_owned(),
+        value: value.to_owned(),
+    };
+    let chosen = |word: &str, url: &str| {
+        let mut it = one(&[("kind", word)], at(url));
+        it.actions[1].control = Some(Control {
+            kind: "select".to_owned(),
+            options: [("Any", ""), ("Fish", "12"), ("Fowl", "7"), ("Meat", "9"), ("Meat", "10")]
+                .map(option)
+                .to_vec(),
+            ..Control::default()
+        });
+        it.exchanges[0].measures.typed_in_request = vec![TypedHit {
+            name: "kind".to_owned(),
+            place: Place::Query,
+            key: "cat".to_owned(),
+            exact: true,
+            option: true,
+        }];
+        it
+    };
+    let first = chosen("Fish", "http://shop.test/search?cat=12&page=12");
+    let second = chosen("Fowl", "http://shop.test/search?cat=7&page=12");
+    let Judged::Done(it) = weave(&first, Some(&second)) else { panic!("rejected") };
+    assert_eq!(it.request.query[0].value, "{kind}");
+    assert_eq!((&*it.first["kind"], &*it.second.unwrap()["kind"]), ("Fish", "Fowl"));
+    let parameter = &it.parameters[0];
+    assert_eq!(parameter.examples, ["Fish", "Fowl"]);
+    assert_eq!(parameter.constraints.one_of, ["Fish", "Fowl"]);
+    let map = &parameter.constraints.map;
+    assert_eq!((map.len(), &*map["Fish"], &*map["Fowl"]), (2, "12", "7"));
+    // Another value than the one that the word stands for.
+    let other = chosen("Fowl", "http://shop.test/search?cat=9&page=12");
+    assert!(matches!(weave(&first, Some(&other)), Judged::Rejected(_)));
+}

@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod chained;
+pub mod choices;
 pub mod city;
 pub mod code;
 pub mod decoys;

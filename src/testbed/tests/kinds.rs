@@ -242,6 +242,8 @@ async fn typed_values_must_be_of_their_type() {
         ("wines.test/api/wines?colour=red&taste=dry", 200, Some("/wines")),
         ("wines.test/api/wines?colour=Red&taste=dry", 422, None),
         ("stock.test/api/pictures", 400, None),
+        ("quay.test/api/landings?cat=12&when=t", 200, Some("/lots")),
+        ("quay.test/api/landings?cat=Whole+fish&when=Today", 422, None),
     ] {
         let (got, answer) = json_of(client.get(url(&testbed, call))).await;
         assert_eq!(got, status, "{call}");

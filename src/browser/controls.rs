@@ -1,0 +1,208 @@
+//! A form's controls: what their page declares of them, and using those that are not typed into.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+
+use super::{
+    context::Shared,
+    lookup::{self, Found},
+    page,
+    plan::Step,
+    pointer,
+    steps::failed,
+    waiting::Poll,
+};
+use crate::{
+    artifacts::recording::{Control, ControlOption},
+    error::Result,
+};
+
+/// Of a list's options, and of each text.
+const MAX_OPTIONS: usize = 500;
+const MAX_TEXT: usize = 200;
+/// Options may come after the list.
+const OPTIONS: Duration = Duration::from_secs(3);
+/// How long a page may take to show that something was ticked.
+const TICKED: Duration = Duration::from_secs(1);
+
+/// Nothing of what stands in a control, and of one for passwords not even its hints.
+pub const CONTROL: &str = "function (options, max) {
+  let it = this instanceof Element ? this : this.parentElement;
+  if (it instanceof HTMLOptionElement) it = it.closest('select');
+  if (it instanceof HTMLLabelElement) it = it.control;
+  if (!(it instanceof HTMLSelectElement || it instanceof HTMLTextAreaElement || it instanceof HTMLInputElement)) return null;
+  const cut = it => String(it ?? '').replace(/\\s+/g, ' ').trim().slice(0, max).toWellFormed();
+  const words = it => Array.from(it.childNodes, it => it instanceof Text ? it.data
+    : it instanceof Element && !it.matches('select,textarea,button,input,script,style') ? words(it) : '').join(' ');
+  const label = it => cut(it.getAttribute('aria-label') || Array.from(it.labels ?? [], words).join(' '));
+  const kind = it instanceof HTMLSelectElement ? 'select' : it instanceof HTMLTextAreaElement ? 'textarea' : it.type;
+  if (['submit', 'button', 'reset', 'image', 'file', 'hidden'].includes(kind)) return null;
+  const out = { kind, name: cut(it.name), label: label(it), options: [] };
+  if (kind === 'password') return out;
+  const option = (label, value) => ({ label: cut(label), value: String(value) });
+  if (kind === 'select') out.options = Array.from(it.options, it => option(it.label, it.value));
+  else if (kind === 'radio' || kind === 'checkbox') {
+    const all = it.name ? Array.from((it.form ?? it.getRootNode()).querySelectorAll('input')) : [it];
+    out.options = all.filter(other => other.type === kind && other.name === it.name).map(it => option(label(it), it.value));
+  } else if (it.list) out.options = Array.from(it.list.options, it => option(it.label || it.value, it.value));
+  out.options = out.options.filter(it => it.value.length <= max && it.value.isWellFormed()).slice(0, options);
+  for (const key of ['min', 'max', 'step', 'pattern', 'placeholder']) if (it.getAttribute(key)) out[key] = cut(it.getAttribute(key));
+  if (it.required) out.required = true;
+  return out;
+}";
+
+const CHOOSE: &str = "function (value) {
+  if (!(this instanceof HTMLSelectElement)) return 'not a list';
+  const all = Array.from(this.options);
+  const plain = it => it.replace(/\\s+/g, ' ').trim();
+  const option = all.find(it => plain(it.label) === plain(value)) ?? all.find(it => it.value === value)
+    ?? all.find(it => plain(it.label).toLowerCase() === plain(value).toLowerCase());
+  if (!option) return 'has no such option; it has ' + all.slice(0, 20).map(it => JSON.stringify(plain(it.label).slice(0, 60).toWellFormed())).join(', ');
+  if (this.disabled || option.disabled || option.parentElement.disabled) return 'cannot be chosen from: it is disabled';
+  this.focus();
+  if (this.multiple) option.selected = true; else this.selectedIndex = option.index;
+  this.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+  this.dispatchEvent(new Event('change', { bubbles: true }));
+  return '';
+}";
+
+/// `true`, `false`, or `null` where it is neither.
+const IS_ON: &str = "function () {
+  if (this instanceof HTMLInputElement && ['checkbox', 'radio'].includes(this.type)) return this.checked;
+  const said = this.getAttribute?.('aria-checked');
+  return said === 'true' ? true : said === 'false' || said === 'mixed' ? false : null;
+}";
+
+/// A box that its page has hidden behind its label is ticked as a label does it.
+const BY_LABEL: &str = "function () {
+  const box = Array.from(this.getClientRects()).some(it => it.width > 1 && it.height > 1);
+  if (box && getComputedStyle(this).visibility === 'visible' && getComputedStyle(this).opacity !== '0') return false;
+  const label = this.labels?.[0];
+  (label ?? this).click();
+  return true;
+}";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    kind: String,
+    name: String,
+    label: String,
+    options: Vec<ControlOption>,
+    min: Option<String>,
+    max: Option<String>,
+    step: Option<String>,
+    pattern: Option<String>,
+    placeholder: Option<String>,
+    #[serde(default)]
+    required: bool,
+}
+
+/// What the page declares of a control; `None` for what is none, or has gone.
+pub async fn read(shared: &Shared, found: &Found) -> Option<Control> {
+    let Found { session, world, backend, .. } = found;
+    let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
+    read_object(shared, session, &object).await
+}
+
+/// The same of an object of the session.
+pub async fn read_object(shared: &Shared, session: &str, object: &str) -> Option<Control> {
+    let arguments = [MAX_OPTIONS.into(), MAX_TEXT.into()];
+    let read = page::call_on_object(&shared.cdp, session, object, CONTROL, &arguments).await;
+    read.ok().flatten().map(bounded)
+}
+
+/// A renderer that was taken over answers as it likes.
+fn bounded(it: Read) -> Control {
+    let cut = |it: String| it.chars().take(MAX_TEXT).collect::<String>();
+    let mut options = it.options;
+    options.truncate(MAX_OPTIONS);
+    options.retain(|it| it.value.chars().count() <= MAX_TEXT);
+    for option in &mut options {
+        option.label = cut(std::mem::take(&mut option.label));
+    }
+    Control {
+        kind: cut(it.kind),
+        name: cut(it.name),
+        label: cut(it.label),
+        options,
+        min: it.min.map(cut),
+        max: it.max.map(cut),
+        step: it.step.map(cut),
+        pattern: it.pattern.map(cut),
+        placeholder: it.placeholder.map(cut),
+        required: it.required,
+    }
+}
+
+/// Chooses an option by its label, or by what the form sends for it. Fails with `STEP_FAILED`.
+pub async fn select(
+    shared: &Shared,
+    step: &Step,
+    found: &Found,
+    value: &str,
+    deadline: Instant,
+) -> Result<()> {
+    let object = object(shared, step, found).await?;
+    let mut poll = Poll::until(deadline.min(Instant::now() + OPTIONS));
+    loop {
+        let why: String =
+            page::call_on_object(&shared.cdp, &found.session, &object, CHOOSE, &[value.into()])
+                .await?;
+        if why.is_empty() {
+            return Ok(());
+        }
+        if why == "not a list" {
+            let err = failed(step, "the element is no list of a form");
+            return Err(err.hint("click it, and then the option"));
+        }
+        if !poll.again().await {
+            return Err(failed(step, &format!("the list {why}")));
+        }
+    }
+}
+
+/// Ticks a box or a radio button, or takes the tick away; one that stands so already stays. Fails with `STEP_FAILED`.
+pub async fn tick(
+    shared: &Arc<Shared>,
+    step: &Step,
+    found: &Found,
+    on: bool,
+    deadline: Instant,
+) -> Result<()> {
+    let session = &*found.session;
+    let object = object(shared, step, found).await?;
+    let is_on = || page::call_on_object(&shared.cdp, session, &object, IS_ON, &[]);
+    match is_on().await? {
+        None => return Err(failed(step, "the element cannot be ticked")),
+        Some(it) if it == on => return Ok(()),
+        Some(_) => {}
+    }
+    let done: bool = page::call_on_object(&shared.cdp, session, &object, BY_LABEL, &[]).await?;
+    if !done {
+        let at = pointer::reach(shared, step, found, deadline).await?;
+        pointer::press(shared, session, at).await?;
+    }
+    let mut poll = Poll::until(Instant::now() + TICKED);
+    loop {
+        // Where the page has gone on, it heard of it.
+        let now: Result<Option<bool>> = is_on().await;
+        if now.is_err() || matches!(now, Ok(Some(it)) if it == on) {
+            return Ok(());
+        }
+        if !poll.again().await {
+            let err = failed(step, "it was clicked, and stays as it was");
+            return Err(err.hint("a radio button goes out when another of its group is checked"));
+        }
+    }
+}
+
+async fn object(shared: &Shared, step: &Step, found: &Found) -> Result<String> {
+    let Found { session, world, backend, .. } = found;
+    let object = lookup::resolve(shared, session, *world, *backend).await?;
+    object.ok_or_else(|| failed(step, "the element went away"))
+}

@@ -1,0 +1,81 @@
+//! Typing into a field, key by key.
+
+use serde_json::{Value, json};
+
+use super::{
+    context::Shared,
+    keys,
+    lookup::{self, Found},
+    page,
+    plan::Step,
+    steps::{PATIENCE, failed},
+};
+use crate::error::Result;
+
+/// Makes an element ready to be typed into, its content selected. For a `<select>` it chooses the value at once.
+const PREPARE: &str = "function (value) {
+  if (this instanceof HTMLSelectElement) {
+    const option = Array.from(this.options).find(it => it.value === value || it.label.trim() === value);
+    if (!option) return 'no option';
+    this.value = option.value;
+    this.dispatchEvent(new Event('input', { bubbles: true }));
+    this.dispatchEvent(new Event('change', { bubbles: true }));
+    return 'chosen';
+  }
+  if (this.disabled || this.readOnly) return 'disabled';
+  this.focus();
+  if (typeof this.select === 'function') this.select();
+  else if (this.isContentEditable) this.ownerDocument.getSelection().selectAllChildren(this);
+  else return 'not a field';
+  const content = 'value' in this ? this.value : this.textContent;
+  return content ? 'filled' : 'empty';
+}";
+
+/// Empties the field and types. Fails with `STEP_FAILED` where that is no field.
+pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<()> {
+    let Found { session, world, backend, .. } = found;
+    let object = lookup::resolve(shared, session, *world, *backend).await?;
+    let object = object.ok_or_else(|| failed(step, "the element went away"))?;
+    let scroll = json!({ "backendNodeId": backend });
+    shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
+    let arguments = [value.into()];
+    let prepared: String =
+        page::call_on_object(&shared.cdp, session, &object, PREPARE, &arguments).await?;
+    match &*prepared {
+        "chosen" => return Ok(()),
+        "filled" => {
+            // Selected above, so that one key empties it and its listeners hear of it.
+            if let Some(events) = keys::named("Backspace") {
+                type_events(shared, session, events).await?;
+            }
+        }
+        "empty" => {}
+        "no option" => return Err(failed(step, "the list has no such option")),
+        "disabled" => return Err(failed(step, "the field is disabled or read-only")),
+        _ => return Err(failed(step, "the element is not a field")),
+    }
+    let last = value.chars().count().saturating_sub(1);
+    for (i, it) in value.chars().enumerate() {
+        if i == last {
+            // A search as one types sends one for each key: the last one's is meant.
+            shared.mark(session, Some(value)).await;
+        }
+        if let Some(events) = keys::character(it) {
+            type_events(shared, session, events).await?;
+        } else {
+            let params = json!({ "text": it.to_string() });
+            shared.cdp.run(Some(session), "Input.insertText", params).await?;
+        }
+    }
+    Ok(())
+}
+
+/// One key, down and up.
+pub async fn type_events(shared: &Shared, session: &str, events: [Value; 2]) -> Result<()> {
+    let method = "Input.dispatchKeyEvent";
+    let [down, up] = events.map(|it| shared.cdp.send(Some(session), method, it));
+    down.raw(PATIENCE).await?;
+    // Enter may have navigated the page away from under the second one.
+    let _ = up.raw(PATIENCE).await;
+    Ok(())
+}
