@@ -12,6 +12,7 @@ mod html_items;
 mod judge;
 pub mod minimize;
 pub mod offers;
+mod page_made;
 mod pages;
 pub mod parameterize;
 pub mod rank;
