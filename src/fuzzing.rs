@@ -147,16 +147,16 @@ pub fn substitution(data: &[u8]) {
         method: if body.is_empty() { "GET" } else { "POST" }.to_owned(),
         url: format!("https://shop.test:8443/{path}"),
         query: vec![
-            Pair { name: "a".to_owned(), value: query.to_owned() },
-            Pair { name: "z".to_owned(), value: "last".to_owned() },
+            Pair { name: "a".to_owned(), value: query.to_owned(), ..Pair::default() },
+            Pair { name: "z".to_owned(), value: "last".to_owned(), ..Pair::default() },
         ],
         headers: BTreeMap::from([("x-a".to_owned(), header.to_owned())]),
         body: match serde_json::from_str(body) {
             _ if body.is_empty() => None,
             Ok(json) => Some(BodyTemplate::Json(json)),
             Err(_) => Some(BodyTemplate::Form(vec![
-                Pair { name: "a".to_owned(), value: body.to_owned() },
-                Pair { name: "z".to_owned(), value: "last".to_owned() },
+                Pair { name: "a".to_owned(), value: body.to_owned(), ..Pair::default() },
+                Pair { name: "z".to_owned(), value: "last".to_owned(), ..Pair::default() },
             ])),
         },
         allowed_domains: vec!["shop.test".to_owned()],

@@ -171,7 +171,8 @@ fn set(pairs: &mut Vec<Pair>, name: &str, values: Vec<String>) {
     let at = pairs.iter().position(|it| it.name == name);
     pairs.retain(|it| it.name != name);
     let at = at.unwrap_or(pairs.len()).min(pairs.len());
-    let new = values.into_iter().map(|value| Pair { name: name.to_owned(), value });
+    let new =
+        values.into_iter().map(|value| Pair { name: name.to_owned(), value, ..Pair::default() });
     pairs.splice(at..at, new);
 }
 

@@ -327,7 +327,11 @@ fn offline_only_the_recorded_request_is_answered() {
         assert_eq!(send(&request), Ok(200));
         let mut others = vec![request.clone(), request.clone(), request.clone(), request.clone()];
         others[0].query.pop();
-        others[1].query.push(Pair { name: "x".to_owned(), value: "1".to_owned() });
+        others[1].query.push(Pair {
+            name: "x".to_owned(),
+            value: "1".to_owned(),
+            ..Pair::default()
+        });
         others[2].url.push('2');
         others[3].method = "POST".to_owned();
         for other in &others {

@@ -18,5 +18,6 @@ pub mod request;
 pub mod selector;
 pub mod standing;
 pub mod template;
+mod transforms;
 pub mod values;
 pub mod yaml;

@@ -206,11 +206,15 @@ pub struct RequestTemplate {
     pub allowed_sites: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
     pub name: String,
     pub value: String,
+    /// In a query: characters that are sent as they are although a form would encode them, such as `;:/`. With a blank among
+    /// them a blank is sent as `%20`, else as `+`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub raw: String,
 }
 
 /// A request body with templates in its string leaves or values.

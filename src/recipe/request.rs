@@ -40,10 +40,18 @@ pub struct CompiledRequest {
     /// The same, parsed.
     base: Url,
     segments: Vec<Template>,
-    query: Vec<(String, Template)>,
+    query: Vec<Asked>,
     headers: Vec<(String, Template)>,
     body: Option<Body>,
     allowed_domains: Vec<String>,
+}
+
+/// A pair of the query.
+#[derive(Clone, Debug)]
+struct Asked {
+    name: String,
+    value: Template,
+    raw: String,
 }
 
 #[derive(Clone, Debug)]
@@ -85,7 +93,14 @@ impl CompiledRequest {
             origin: origin.to_owned(),
             base,
             segments: path.split('/').map(Template::parse).collect::<Result<_>>()?,
-            query: pairs(&request.query)?,
+            query: request
+                .query
+                .iter()
+                .map(|it| {
+                    let (name, raw) = (it.name.clone(), it.raw.clone());
+                    Ok(Asked { name, value: Template::parse(&it.value)?, raw })
+                })
+                .collect::<Result<_>>()?,
             headers: request
                 .headers
                 .iter()
@@ -107,7 +122,7 @@ impl CompiledRequest {
         for template in self
             .segments
             .iter()
-            .chain(self.query.iter().map(|it| &it.1))
+            .chain(self.query.iter().map(|it| &it.value))
             .chain(self.headers.iter().map(|it| &it.1))
         {
             out.extend(template.names());
@@ -184,9 +199,24 @@ impl CompiledRequest {
         if !same_origin || url.query().is_some() || url.fragment().is_some() {
             return Err(unusable("a value reached beyond its path segment"));
         }
-        let query = filled(&self.query, values)?;
+        let mut query = String::new();
+        for it in &self.query {
+            let value = it.value.render_parts(
+                |name| lookup(name, values).map(str::to_owned),
+                |text| encoded(text, &it.raw, is_raw),
+                |text| encoded(text, &it.raw, is_raw_in_value),
+            );
+            if let Some(value) = optional(value)? {
+                if !query.is_empty() {
+                    query.push('&');
+                }
+                query.push_str(&encoded(&it.name, &it.raw, is_raw_in_name));
+                query.push('=');
+                query.push_str(&value);
+            }
+        }
         if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
+            url.set_query(Some(&query));
         }
         Ok(url.into())
     }
@@ -226,6 +256,13 @@ impl Json {
                 };
                 match typed {
                     Some(it) => it,
+                    None if template.is_number() => match optional(text_of(template, values))? {
+                        None => return Ok(None),
+                        Some(text) => Value::Number(serde_json::from_str(&text).map_err(|_| {
+                            Error::new(Code::ParamInvalid, "a value is not a number here")
+                                .hint("the request takes a number in this place")
+                        })?),
+                    },
                     None => return Ok(optional(text_of(template, values))?.map(Value::String)),
                 }
             }
@@ -270,6 +307,40 @@ fn split_url(url: &str) -> Result<(&str, &str, Url)> {
     }
     let base = Url::parse(origin).map_err(|_| invalid("not a host"))?;
     Ok((origin, path, base))
+}
+
+/// Whether a character may stand raw in a query although a form encodes it, and is one that a browser leaves so.
+pub fn is_raw(c: char) -> bool {
+    ";:/,!()@$?~|[]{}'=\\^`".contains(c)
+}
+
+/// In a name the first `=` would end it.
+fn is_raw_in_name(c: char) -> bool {
+    is_raw(c) && c != '='
+}
+
+/// A caller's value can not make another pair for a server that separates pairs by `;`.
+fn is_raw_in_value(c: char) -> bool {
+    is_raw(c) && !matches!(c, '=' | ';')
+}
+
+/// As a form has it, but for the characters in `raw` that may stand there.
+fn encoded(text: &str, raw: &str, may: fn(char) -> bool) -> String {
+    if raw.is_empty() {
+        return form_urlencoded::byte_serialize(text.as_bytes()).collect();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut buffer = [0; 4];
+    for c in text.chars() {
+        if c == ' ' && raw.contains(' ') {
+            out.push_str("%20");
+        } else if may(c) && raw.contains(c) {
+            out.push(c);
+        } else {
+            out.extend(form_urlencoded::byte_serialize(c.encode_utf8(&mut buffer).as_bytes()));
+        }
+    }
+    out
 }
 
 fn pairs(all: &[Pair]) -> Result<Vec<(String, Template)>> {
@@ -320,7 +391,7 @@ fn optional(result: Result<String, Gap>) -> Result<Option<String>> {
 fn segment_of(template: &Template, values: &Values) -> Result<String> {
     let encoded = template.render_encoded(
         |name| lookup(name, values).map(str::to_owned),
-        |it| utf8_percent_encode(&it, SEGMENT).to_string(),
+        |it| utf8_percent_encode(it, SEGMENT).to_string(),
     );
     let text = encoded.map_err(|gap| match gap {
         Gap::Failed(err) => err,

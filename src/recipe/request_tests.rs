@@ -19,7 +19,7 @@ fn parameter(name: &str, kind: ParamType, required: bool) -> Parameter {
 }
 
 fn pair(name: &str, value: &str) -> Pair {
-    Pair { name: name.into(), value: value.into() }
+    Pair { name: name.into(), value: value.into(), ..Pair::default() }
 }
 
 fn request(url: &str) -> RequestTemplate {
@@ -164,5 +164,23 @@ proptest! {
             let pairs: Vec<_> = url.query_pairs().map(|it| it.1.into_owned()).collect();
             prop_assert_eq!(pairs, vec![q, o]);
         }
+    }
+}
+
+#[test]
+fn what_a_page_left_raw_in_a_query_is_sent_raw() {
+    for (raw, value, given, sent) in [
+        (";=", "x.git;a=history;f={q}", "pump.c", "p=x.git;a=history;f=pump.c"),
+        (";=", "x.git;f={q}", "a;b=c&d#e", "p=x.git;f=a%3Bb%3Dc%26d%23e"),
+        ("/:", "{q}", "src/a b:c", "p=src/a+b:c"),
+        (" ,", "a b,{q}", "c d", "p=a%20b,c%20d"),
+        ("", "a:b {q}", "é", "p=a%3Ab+%C3%A9"),
+        ("&#%+", "a&b#c%20+{q}", "x&y", "p=a%26b%23c%2520%2Bx%26y"),
+    ] {
+        let mut request = request("http://a.test/g");
+        request.query = vec![Pair { raw: raw.to_owned(), ..pair("p", value) }];
+        let values = BTreeMap::from([("q".to_owned(), given.to_owned())]);
+        let sent_url = prepare_request(&request, &[], &values).unwrap().url;
+        assert_eq!(sent_url, format!("http://a.test/g?{sent}"));
     }
 }

@@ -1,11 +1,12 @@
 //! Templates: text in which `{name}` stands for a value and `{{`, `}}` for braces.
 //!
-//! `{name|filter}` spells the value as the place needs it: `slug`, `lower`, `upper`, and `json` and `url` inside a value that
-//! is JSON or a form itself; several apply from left to right. Parsed once into segments. What a value may do where it lands (path, query, header, JSON) is `request`'s business; a
+//! `{name|filter}` spells the value as the place needs it: `slug`, `lower`, `date_dmy` and others of [`Filter`], and `json` and
+//! `url` inside a value that is JSON or a form itself; several apply from left to right. Parsed once into segments. What a value may do where it lands (path, query, header, JSON) is `request`'s business; a
 //! template itself never interprets values.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::transforms;
 use crate::error::{Code, Error, Result};
 
 /// Names of parameters and slots.
@@ -30,6 +31,48 @@ pub enum Filter {
     Slug,
     Lower,
     Upper,
+    /// `New York` of ` new york `.
+    Title,
+    /// The first letter alone.
+    Capital,
+    /// Without white space at the ends, runs of it as one blank.
+    Trim,
+    /// White space as `-`, `_`, `+` or nothing.
+    Hyphen,
+    Underscore,
+    Plus,
+    Compact,
+    /// Composed and decomposed characters (UAX 15).
+    Nfc,
+    Nfd,
+    /// A date of any order as `2026-11-22`, `22.11.2026`, `2.1.2026`, `22/11/2026`, `11/22/2026`, `1/2/2026`, `20261122`.
+    DateIso,
+    DateDmy,
+    DateDmyShort,
+    DateDmySlash,
+    DateMdy,
+    DateMdyShort,
+    DateYmd,
+    /// A date's midnight in UTC since 1970.
+    EpochS,
+    EpochMs,
+    /// `30.0` and `30.00` of `30`.
+    Decimal1,
+    Decimal2,
+    /// `1234.5` of `1,234.5`.
+    Ungroup,
+    /// `11.81` of `11,81`.
+    Point,
+    /// `1181` of `11.81`, and back.
+    Minor,
+    Major,
+    /// One of several words.
+    Word1,
+    Word2,
+    Word3,
+    Word4,
+    /// In JSON: a number, not text.
+    Number,
     /// The inside of a JSON string.
     Json,
     /// Percent-encoded but for RFC 3986 "unreserved".
@@ -40,13 +83,106 @@ pub enum Filter {
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 impl Filter {
-    const ALL: [(&'static str, Self); 5] = [
+    const ALL: &[(&'static str, Self)] = &[
         ("slug", Self::Slug),
         ("lower", Self::Lower),
         ("upper", Self::Upper),
+        ("title", Self::Title),
+        ("capital", Self::Capital),
+        ("trim", Self::Trim),
+        ("hyphen", Self::Hyphen),
+        ("underscore", Self::Underscore),
+        ("plus", Self::Plus),
+        ("compact", Self::Compact),
+        ("nfc", Self::Nfc),
+        ("nfd", Self::Nfd),
+        ("date_iso", Self::DateIso),
+        ("date_dmy", Self::DateDmy),
+        ("date_dmy_short", Self::DateDmyShort),
+        ("date_dmy_slash", Self::DateDmySlash),
+        ("date_mdy", Self::DateMdy),
+        ("date_mdy_short", Self::DateMdyShort),
+        ("date_ymd", Self::DateYmd),
+        ("epoch_s", Self::EpochS),
+        ("epoch_ms", Self::EpochMs),
+        ("decimal1", Self::Decimal1),
+        ("decimal2", Self::Decimal2),
+        ("ungroup", Self::Ungroup),
+        ("point", Self::Point),
+        ("minor", Self::Minor),
+        ("major", Self::Major),
+        ("word1", Self::Word1),
+        ("word2", Self::Word2),
+        ("word3", Self::Word3),
+        ("word4", Self::Word4),
+        ("number", Self::Number),
         ("json", Self::Json),
         ("url", Self::Url),
     ];
+
+    /// How pages spell what was typed, each from left to right, the likelier first: what learning tries.
+    pub const CHAINS: &[&[Self]] = &[
+        &[Self::Lower],
+        &[Self::Upper],
+        &[Self::Slug],
+        &[Self::Trim],
+        &[Self::Title],
+        &[Self::Capital],
+        &[Self::Hyphen],
+        &[Self::Underscore],
+        &[Self::Plus],
+        &[Self::Compact],
+        &[Self::Lower, Self::Title],
+        &[Self::Lower, Self::Capital],
+        &[Self::Lower, Self::Hyphen],
+        &[Self::Lower, Self::Underscore],
+        &[Self::Lower, Self::Plus],
+        &[Self::Lower, Self::Compact],
+        &[Self::Capital, Self::Underscore],
+        &[Self::Title, Self::Underscore],
+        &[Self::Title, Self::Hyphen],
+        &[Self::Title, Self::Compact],
+        &[Self::Upper, Self::Underscore],
+        &[Self::Upper, Self::Compact],
+        &[Self::Nfc],
+        &[Self::Nfd],
+        &[Self::DateIso],
+        &[Self::DateDmy],
+        &[Self::DateDmyShort],
+        &[Self::DateDmySlash],
+        &[Self::DateMdy],
+        &[Self::DateMdyShort],
+        &[Self::DateYmd],
+        &[Self::EpochS],
+        &[Self::EpochMs],
+        &[Self::Decimal1],
+        &[Self::Decimal2],
+        &[Self::Ungroup],
+        &[Self::Point],
+        &[Self::Minor],
+        &[Self::Ungroup, Self::Minor],
+        &[Self::Point, Self::Minor],
+        &[Self::Major],
+        &[Self::Word1],
+        &[Self::Word2],
+        &[Self::Word3],
+        &[Self::Word4],
+        &[Self::Word1, Self::Lower],
+        &[Self::Word2, Self::Lower],
+        &[Self::Word3, Self::Lower],
+        &[Self::Word4, Self::Lower],
+    ];
+
+    /// Which of several words it takes, from 1.
+    pub const fn word(self) -> Option<usize> {
+        match self {
+            Self::Word1 => Some(1),
+            Self::Word2 => Some(2),
+            Self::Word3 => Some(3),
+            Self::Word4 => Some(4),
+            _ => None,
+        }
+    }
 
     /// As it is written in a template.
     pub fn as_str(self) -> &'static str {
@@ -61,6 +197,36 @@ impl Filter {
             }
             Self::Lower => value.to_lowercase(),
             Self::Upper => value.to_uppercase(),
+            Self::Title => transforms::title(value),
+            Self::Capital => transforms::capital(value),
+            Self::Trim => transforms::joined(value, " "),
+            Self::Hyphen => transforms::joined(value, "-"),
+            Self::Underscore => transforms::joined(value, "_"),
+            Self::Plus => transforms::joined(value, "+"),
+            Self::Compact => transforms::joined(value, ""),
+            Self::Nfc => transforms::nfc(value),
+            Self::Nfd => transforms::nfd(value),
+            Self::DateIso => transforms::dated(value, |y, m, d| format!("{y:04}-{m:02}-{d:02}")),
+            Self::DateDmy => transforms::dated(value, |y, m, d| format!("{d:02}.{m:02}.{y:04}")),
+            Self::DateDmyShort => transforms::dated(value, |y, m, d| format!("{d}.{m}.{y:04}")),
+            Self::DateDmySlash => {
+                transforms::dated(value, |y, m, d| format!("{d:02}/{m:02}/{y:04}"))
+            }
+            Self::DateMdy => transforms::dated(value, |y, m, d| format!("{m:02}/{d:02}/{y:04}")),
+            Self::DateMdyShort => transforms::dated(value, |y, m, d| format!("{m}/{d}/{y:04}")),
+            Self::DateYmd => transforms::dated(value, |y, m, d| format!("{y:04}{m:02}{d:02}")),
+            Self::EpochS => transforms::epoch(value, 1),
+            Self::EpochMs => transforms::epoch(value, 1000),
+            Self::Decimal1 => transforms::decimals(value, 1),
+            Self::Decimal2 => transforms::decimals(value, 2),
+            Self::Ungroup => transforms::ungrouped(value),
+            Self::Point => transforms::pointed(value),
+            Self::Minor => transforms::minor(value),
+            Self::Major => transforms::major(value),
+            Self::Word1 | Self::Word2 | Self::Word3 | Self::Word4 => {
+                transforms::word(value, self.word().unwrap_or(1))
+            }
+            Self::Number => value.trim().to_owned(),
             Self::Json => {
                 let quoted = serde_json::Value::from(value).to_string();
                 quoted[1..quoted.len() - 1].to_owned()
@@ -101,7 +267,7 @@ impl Template {
                 .collect();
             let filters = filters
                 .filter(|it| it.len() <= MAX_FILTERS)
-                .ok_or_else(|| invalid("the filters are slug, lower, upper, json and url"))?;
+                .ok_or_else(|| invalid("that is no filter, or more than four"))?;
             if !is_name(name) {
                 return Err(invalid("a name is a-z, 0-9 and _, at most 40 characters"));
             }
@@ -139,6 +305,11 @@ impl Template {
         self.parts.iter().any(|it| matches!(it, Part::Name(_, filters) if !filters.is_empty()))
     }
 
+    /// Whether it is one name whose value is to be a JSON number.
+    pub fn is_number(&self) -> bool {
+        matches!(self.parts.as_slice(), [Part::Name(_, filters)] if filters.last() == Some(&Filter::Number))
+    }
+
     /// Whether no value can change it.
     pub fn is_literal(&self) -> bool {
         self.names().next().is_none()
@@ -146,22 +317,32 @@ impl Template {
 
     /// The text with every name replaced by what `value` returns for it; its first error otherwise.
     pub fn render<E>(&self, value: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
-        self.render_encoded(value, |it| it)
+        self.render_encoded(value, str::to_owned)
     }
 
     /// [`Self::render`], each value encoded for its place after its filters; the literal text stands as it is.
     pub fn render_encoded<E>(
         &self,
+        value: impl FnMut(&str) -> Result<String, E>,
+        encode: impl Fn(&str) -> String,
+    ) -> Result<String, E> {
+        self.render_parts(value, str::to_owned, encode)
+    }
+
+    /// [`Self::render_encoded`] where the literal text is encoded too, in a way of its own.
+    pub fn render_parts<E>(
+        &self,
         mut value: impl FnMut(&str) -> Result<String, E>,
-        encode: impl Fn(String) -> String,
+        literal: impl Fn(&str) -> String,
+        encode: impl Fn(&str) -> String,
     ) -> Result<String, E> {
         let mut out = String::new();
         for part in &self.parts {
             match part {
-                Part::Literal(text) => out.push_str(text),
+                Part::Literal(text) => out.push_str(&literal(text)),
                 Part::Name(name, filters) => {
                     let spelled = filters.iter().fold(value(name)?, |it, filter| filter.apply(&it));
-                    out.push_str(&encode(spelled));
+                    out.push_str(&encode(&spelled));
                 }
             }
         }
@@ -232,6 +413,38 @@ mod tests {
             (Filter::Lower, "RUST", "rust"),
             (Filter::Json, "a \"b\" \\ \u{7}", r#"a \"b\" \\ \u0007"#),
             (Filter::Url, "a b&c=d/é", "a%20b%26c%3Dd%2F%C3%A9"),
+            (Filter::Title, "new york o'neill", "New York O'neill"),
+            (Filter::Capital, "éclair au chocolat", "Éclair au chocolat"),
+            (Filter::Trim, "  a   b ", "a b"),
+            (Filter::Underscore, "New  York ", "New_York"),
+            (Filter::Plus, "a b", "a+b"),
+            (Filter::Compact, "a b c", "abc"),
+            (Filter::Nfc, "e\u{301}", "\u{e9}"),
+            (Filter::Nfd, "\u{e9}", "e\u{301}"),
+            (Filter::DateIso, "22.11.2026", "2026-11-22"),
+            (Filter::DateIso, "11/22/2026", "2026-11-22"),
+            (Filter::DateIso, "22/11/2026", "2026-11-22"),
+            (Filter::DateIso, "20261122", "2026-11-22"),
+            (Filter::DateIso, "2026-02-30", "2026-02-30"),
+            (Filter::DateDmy, "2026-01-02", "02.01.2026"),
+            (Filter::DateDmyShort, "2026-01-02", "2.1.2026"),
+            (Filter::DateMdy, "2026-11-22", "11/22/2026"),
+            (Filter::DateYmd, "22.11.2026", "20261122"),
+            (Filter::EpochS, "2026-11-22", "1795305600"),
+            (Filter::EpochMs, "1970-01-02", "86400000"),
+            (Filter::Decimal1, "30", "30.0"),
+            (Filter::Decimal2, "30.5", "30.50"),
+            (Filter::Decimal1, "many", "many"),
+            (Filter::Ungroup, "1,234.5", "1234.5"),
+            (Filter::Point, "11,81", "11.81"),
+            (Filter::Minor, "11.81", "1181"),
+            (Filter::Minor, "0.05", "5"),
+            (Filter::Minor, "12", "1200"),
+            (Filter::Minor, "1.234", "1.234"),
+            (Filter::Major, "1181", "11.81"),
+            (Filter::Major, "5", "0.05"),
+            (Filter::Word2, "garden hose", "hose"),
+            (Filter::Word3, "garden hose", ""),
         ] {
             assert_eq!(filter.apply(value), want, "{value}");
         }

@@ -8,13 +8,20 @@ use url::Url;
 use super::{body::essence, encode::decode_percent, raw::RawExchange};
 use crate::{
     artifacts::recording::{Action, Place, TypedHit},
+    recipe::template::Filter,
     shape,
 };
 
 const MAX_HITS: usize = 64;
 
-/// Typed values by name, ready to be compared; and what a form sends for those that name an option.
-pub struct Typed(Vec<(String, String)>, Vec<Sent>);
+/// What a person typed, ready to be compared.
+pub struct Typed {
+    /// As typed, by name.
+    plain: Vec<(String, String)>,
+    changed: Vec<Changed>,
+    /// What a form sends for those that name an option.
+    sent: Vec<Sent>,
+}
 
 /// The value of the option that was chosen by its label.
 struct Sent {
@@ -24,56 +31,55 @@ struct Sent {
     field: String,
 }
 
+/// What a page may have made of a typed value.
+struct Changed {
+    name: String,
+    text: String,
+    /// Of how many words, and which.
+    word: Option<(usize, usize)>,
+}
+
+/// A changed value must be so long to count inside another text.
+const LEAST_PART: usize = 8;
+
 impl Typed {
     pub fn new(typed: &BTreeMap<String, String>, actions: &[Action]) -> Self {
-        let plain = typed
+        let plain: Vec<(String, String)> = typed
             .iter()
             .map(|(name, value)| (name.clone(), squash(value)))
             .filter(|it| !it.1.is_empty())
             .collect();
+        let mut changed: Vec<Changed> = Vec::new();
+        for (name, value) in typed.iter().filter(|it| it.1.len() <= 200) {
+            for chain in Filter::CHAINS {
+                let text = chain.iter().fold(value.clone(), |it, filter| filter.apply(&it));
+                let words = value.split_whitespace().count();
+                let word = chain.iter().find_map(|it| it.word()).map(|it| (it, words));
+                let text = squash(&text);
+                let known = |it: &Changed| it.name == *name && it.text == text && it.word == word;
+                let is_new = text != squash(value) && !changed.iter().any(known);
+                if is_new && text.chars().nth(1).is_some() && word.is_none_or(|it| it.1 <= 4) {
+                    changed.push(Changed { name: name.clone(), text, word });
+                }
+            }
+        }
         let controls = || actions.iter().filter_map(|it| it.control.as_ref());
         let sent = typed.iter().filter_map(|(name, word)| {
             let (value, field) = controls().find_map(|it| Some((it.sent_for(word)?, &it.name)))?;
             let (name, value) = (name.clone(), squash(value));
             Some(Sent { name, value, field: field.to_lowercase() })
         });
-        Self(plain, sent.collect())
+        Self { plain, changed, sent: sent.collect() }
     }
 
     /// Every place, in the order path, query, body; by name within a place.
     pub fn find(&self, raw: &RawExchange, content_type: &str) -> Vec<TypedHit> {
         let mut out = Vec::new();
-        if self.0.is_empty() {
+        if self.plain.is_empty() {
             return out;
         }
-        for (i, segment) in raw.url.path_segments().into_iter().flatten().enumerate() {
-            let text = decode_percent(segment);
-            self.check(&text, true, Place::Path, || i.to_string(), &mut out);
-        }
-        for (name, value) in raw.url.query_pairs() {
-            if !self.check(&value, false, Place::Query, || name.to_string(), &mut out) {
-                self.inside(&value, Place::Query, &name, &mut out);
-            }
-        }
-        self.check_fragmentless(&raw.url, &mut out);
-        if let Some(text) = raw.request_body.as_deref().and_then(|it| std::str::from_utf8(it).ok())
-        {
-            let mime = essence(content_type);
-            if (mime.contains("json") || text.trim_start().starts_with(['{', '[']))
-                && let Ok(value) = serde_json::from_str(text).map(shape::sorted)
-            {
-                self.json(&value, &mut String::new(), &mut out);
-            } else if mime == "application/x-www-form-urlencoded" {
-                for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
-                    if !self.check(&value, false, Place::Form, || name.to_string(), &mut out) {
-                        self.inside(&value, Place::Form, &name, &mut out);
-                    }
-                }
-            } else {
-                let text = decode_percent(text);
-                self.check(&text, false, Place::Text, String::new, &mut out);
-            }
-        }
+        self.as_typed(raw, content_type, &mut out);
+        self.as_changed(raw, content_type, &mut out);
         let named: Vec<String> = out
             .iter()
             .filter(|it| it.option && self.has_field_name(it))
@@ -87,7 +93,69 @@ impl Typed {
     /// A value as short as an option's stands anywhere: where the field's own name is, it is meant there.
     fn has_field_name(&self, hit: &TypedHit) -> bool {
         let key = hit.key.rsplit('/').next().unwrap_or_default().to_lowercase();
-        self.1.iter().any(|it| it.name == hit.name && !it.field.is_empty() && it.field == key)
+        self.sent.iter().any(|it| it.name == hit.name && !it.field.is_empty() && it.field == key)
+    }
+
+    /// Values that stand nowhere as they were typed, as a page may have changed them.
+    fn as_changed(&self, raw: &RawExchange, content_type: &str, out: &mut Vec<TypedHit>) {
+        let left: Vec<&Changed> =
+            self.changed.iter().filter(|it| !out.iter().any(|hit| hit.name == it.name)).collect();
+        if left.is_empty() {
+            return;
+        }
+        let mut words: Vec<(&str, usize, usize, TypedHit)> = Vec::new();
+        each_part(raw, content_type, &mut |text, place, key| {
+            let text = squash(text);
+            for it in &left {
+                let exact = text == it.text;
+                let inside = it.text.chars().count() >= LEAST_PART && holds(&text, &it.text);
+                let hit = || hit(&it.name, place, key.to_owned(), exact);
+                match it.word {
+                    Some((n, of)) if exact => words.push((&it.name, n, of, hit())),
+                    None if exact || inside => {
+                        push(out, hit());
+                    }
+                    _ => {}
+                }
+            }
+        });
+        for (name, _, of, hit) in &words {
+            let whole = (1..=*of).all(|n| words.iter().any(|it| it.0 == *name && it.1 == n));
+            if whole {
+                push(out, hit.clone());
+            }
+        }
+    }
+
+    fn as_typed(&self, raw: &RawExchange, content_type: &str, out: &mut Vec<TypedHit>) {
+        for (i, segment) in raw.url.path_segments().into_iter().flatten().enumerate() {
+            let text = decode_percent(segment);
+            self.check(&text, true, Place::Path, || i.to_string(), out);
+        }
+        for (name, value) in raw.url.query_pairs() {
+            if !self.check(&value, false, Place::Query, || name.to_string(), out) {
+                self.inside(&value, Place::Query, &name, out);
+            }
+        }
+        self.check_fragmentless(&raw.url, out);
+        if let Some(text) = raw.request_body.as_deref().and_then(|it| std::str::from_utf8(it).ok())
+        {
+            let mime = essence(content_type);
+            if (mime.contains("json") || text.trim_start().starts_with(['{', '[']))
+                && let Ok(value) = serde_json::from_str(text).map(shape::sorted)
+            {
+                self.json(&value, &mut String::new(), out);
+            } else if mime == "application/x-www-form-urlencoded" {
+                for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
+                    if !self.check(&value, false, Place::Form, || name.to_string(), out) {
+                        self.inside(&value, Place::Form, &name, out);
+                    }
+                }
+            } else {
+                let text = decode_percent(text);
+                self.check(&text, false, Place::Text, String::new, out);
+            }
+        }
     }
 
     /// A query that is no list of pairs: `?rust`.
@@ -128,7 +196,7 @@ impl Typed {
             }
             Value::Number(number) => {
                 let text = number.to_string();
-                for (name, _) in self.0.iter().filter(|it| it.1 == text) {
+                for (name, _) in self.plain.iter().filter(|it| it.1 == text) {
                     push(out, hit(name, Place::Json, pointer.clone(), true));
                 }
                 self.options(&text, Place::Json, || pointer.clone(), out);
@@ -141,7 +209,7 @@ impl Typed {
     fn inside(&self, text: &str, place: Place, key: &str, out: &mut Vec<TypedHit>) {
         let mut part = |text: &str| {
             let text = squash(text);
-            for (name, typed) in &self.0 {
+            for (name, typed) in &self.plain {
                 if holds(&text, typed) {
                     push(out, hit(name, place, key.to_owned(), false));
                 }
@@ -169,7 +237,7 @@ impl Typed {
         let plain = squash(text);
         let slugged = slug.then(|| squash(&text.replace(['+', '-', '_'], " ")));
         let mut found = false;
-        for (name, typed) in &self.0 {
+        for (name, typed) in &self.plain {
             let unslugged = || squash(&typed.replace(['+', '-', '_'], " "));
             // `new-york` as a whole value; as a part of one it could be any words.
             let spelled = typed.contains(' ')
@@ -197,7 +265,7 @@ impl Typed {
         key: impl Fn() -> String,
         out: &mut Vec<TypedHit>,
     ) {
-        for it in self.1.iter().filter(|it| it.value == plain) {
+        for it in self.sent.iter().filter(|it| it.value == plain) {
             push(out, TypedHit { option: true, ..hit(&it.name, place, key(), true) });
         }
     }
@@ -205,6 +273,54 @@ impl Typed {
 
 fn hit(name: &str, place: Place, key: String, exact: bool) -> TypedHit {
     TypedHit { name: name.to_owned(), place, key, exact, option: false }
+}
+
+/// Each value of a request with its place.
+fn each_part(raw: &RawExchange, content_type: &str, part: &mut dyn FnMut(&str, Place, &str)) {
+    for (i, segment) in raw.url.path_segments().into_iter().flatten().enumerate() {
+        part(&decode_percent(segment), Place::Path, &i.to_string());
+    }
+    for (name, value) in raw.url.query_pairs() {
+        part(&value, Place::Query, &name);
+    }
+    let Some(text) = raw.request_body.as_deref().and_then(|it| std::str::from_utf8(it).ok()) else {
+        return;
+    };
+    let mime = essence(content_type);
+    if (mime.contains("json") || text.trim_start().starts_with(['{', '[']))
+        && let Ok(value) = serde_json::from_str(text).map(shape::sorted)
+    {
+        json_parts(&value, &mut String::new(), part);
+    } else if mime == "application/x-www-form-urlencoded" {
+        for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
+            part(&value, Place::Form, &name);
+        }
+    }
+}
+
+fn json_parts(value: &Value, pointer: &mut String, part: &mut dyn FnMut(&str, Place, &str)) {
+    let len = pointer.len();
+    match value {
+        Value::Object(fields) => {
+            for (key, item) in fields {
+                pointer.push('/');
+                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                json_parts(item, pointer, part);
+                pointer.truncate(len);
+            }
+        }
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                pointer.push('/');
+                pointer.push_str(&i.to_string());
+                json_parts(item, pointer, part);
+                pointer.truncate(len);
+            }
+        }
+        Value::String(text) => part(text, Place::Json, pointer),
+        Value::Number(it) => part(&it.to_string(), Place::Json, pointer),
+        _ => {}
+    }
 }
 
 fn push(out: &mut Vec<TypedHit>, hit: TypedHit) {

@@ -114,6 +114,17 @@ pub fn borrowed(
     }
 }
 
+/// Every leaf of the JSON answers before an exchange.
+pub fn answered_before(exchange: &Exchange, recording: &SessionRecording) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for it in recording.exchanges.iter().filter(|it| it.id < exchange.id) {
+        if let Some(Excerpt::Json(answer)) = &it.excerpt {
+            leaves(answer, &mut out);
+        }
+    }
+    out
+}
+
 /// Values that a request holds.
 fn sent(exchange: &Exchange, out: &mut BTreeSet<String>) {
     if let Ok(url) = Url::parse(&exchange.url) {

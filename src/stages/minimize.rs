@@ -102,7 +102,7 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     fn new(draft: &'a RecipeDraft) -> Self {
-        let volatile: Vec<String> = volatile(&draft.request);
+        let volatile = volatile(&draft.request, &draft.carries);
         let headers: Vec<String> = draft
             .request
             .headers
@@ -133,7 +133,7 @@ impl<'a> Plan<'a> {
 
     /// Without any replay: leaves out what only defeats caches.
     fn drop_volatile(&mut self) {
-        let without = volatile(&self.request);
+        let without = volatile(&self.request, &self.draft.carries);
         if !without.is_empty() {
             self.request = self.request_without(&without);
             let why = "it only defeats caches; not replayed".to_owned();
@@ -197,7 +197,7 @@ pub fn used_slots(request: &RequestTemplate, slots: &[Slot]) -> Vec<Slot> {
 }
 
 /// Parts that only defeat caches or trace the call (seed 1.3, phase A).
-fn volatile(request: &RequestTemplate) -> Vec<String> {
+fn volatile(request: &RequestTemplate, carries: &[String]) -> Vec<String> {
     let query = request
         .query
         .iter()
@@ -213,7 +213,7 @@ fn volatile(request: &RequestTemplate) -> Vec<String> {
                 || it.contains("timestamp")
         })
         .map(|it| format!("header:{it}"));
-    query.chain(headers).collect()
+    query.chain(headers).filter(|it| !carries.contains(it)).collect()
 }
 
 /// Query names, form fields, JSON members down to the third level.

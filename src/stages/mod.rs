@@ -12,6 +12,7 @@ mod judge;
 pub mod minimize;
 pub mod offers;
 mod options;
+mod page_made;
 mod pages;
 pub mod parameterize;
 pub mod rank;

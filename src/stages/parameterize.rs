@@ -9,15 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    chained::{borrowed, typed_slot},
+    chained::{answered_before, borrowed, typed_slot},
     extraction::widened,
     judge::leaf_lines,
     minimize::PAGING,
     options::Choices,
-    read_back::read_back,
+    page_made::page_made,
+    read_back::{literal_of, read_back},
     request::{identifier, template},
     validate::captured,
-    weave::{Found, forms, weave},
+    weave::{Found, USUAL, as_number, forms, weave},
     witness::witness,
 };
 use crate::{
@@ -26,7 +27,7 @@ use crate::{
             Captured, Judged, MinimizationReport, Reason, RecipeDraft, RecipeDraftMinimized,
             Reject, SecondRecording,
         },
-        recording::{Place, SessionRecording, TypedHit},
+        recording::{Exchange, Place, SessionRecording, TypedHit},
     },
     error::Result,
     recipe::{
@@ -34,7 +35,7 @@ use crate::{
             BodyTemplate, Constraints, Format, Pair, ParamSource, ParamType, Parameter,
             RequestTemplate, SlotSource,
         },
-        template::Template,
+        template::{Filter, Template},
         values::is_date,
     },
 };
@@ -64,6 +65,42 @@ fn woven(
     draft: &RecipeDraft,
     report: &MinimizationReport,
 ) -> Result<Judged<RecipeDraftMinimized>> {
+    let try_with = |chains: &[&[Filter]], used: &mut Vec<Vec<Filter>>| {
+        attempt((recording, second), draft, report, chains, used)
+    };
+    let driven = second.recording.is_some() && draft.second_exchange.is_some();
+    let usual = try_with(USUAL, &mut Vec::new())?;
+    // With no second request to prove it by, a change is thought of only where nothing else explains the first.
+    if !driven && matches!(usual, Judged::Done(_)) {
+        return Ok(usual);
+    }
+    let mut used = Vec::new();
+    let changed = try_with(Filter::CHAINS, &mut used)?;
+    if matches!(changed, Judged::Done(_)) {
+        return Ok(changed);
+    }
+    // Of two changes that explain the first example the second may refute one: `05.05.2026`.
+    for banned in used.into_iter().take(MAX_BANNED) {
+        let left: Vec<&[Filter]> =
+            Filter::CHAINS.iter().copied().filter(|it| **it != *banned).collect();
+        let other = try_with(&left, &mut Vec::new())?;
+        if matches!(other, Judged::Done(_)) {
+            return Ok(other);
+        }
+    }
+    Ok(usual)
+}
+
+/// Changes that are tried without, one at a time.
+const MAX_BANNED: usize = 6;
+
+fn attempt(
+    (recording, second): (&SessionRecording, &SecondRecording),
+    draft: &RecipeDraft,
+    report: &MinimizationReport,
+    chains: &[&[Filter]],
+    used: &mut Vec<Vec<Filter>>,
+) -> Result<Judged<RecipeDraftMinimized>> {
     let exchange = recording.exchange(draft.exchange)?;
     if let Some(slot) = report.slots.iter().find(|it| matches!(it.from, SlotSource::Live { .. })) {
         return Ok(Judged::Rejected(Reject::new(
@@ -80,20 +117,43 @@ fn woven(
             format!("`{name}` comes from an earlier call that itself needs what was typed"),
         )));
     }
+    let twin_exchange = second
+        .recording
+        .as_ref()
+        .zip(draft.second_exchange)
+        .map(|(it, id)| it.exchange(id))
+        .transpose()?;
+    let twin = twin_exchange.and_then(template).map(|it| it.0);
     let mut out = Weave {
         request: report.request.clone(),
         parameters: Vec::new(),
         evidence: BTreeMap::new(),
         first: BTreeMap::new(),
+        chains,
+        used: Vec::new(),
     };
     for (place, key, names) in parts(&exchange.measures.typed_in_request) {
         let mut typed: Vec<(&str, &str)> = names
             .into_iter()
             .filter_map(|it| Some((it, recording.typed.get(it)?.as_str())))
             .collect();
-        // `bergen hotels` before `bergen`.
-        typed.sort_by_key(|it| std::cmp::Reverse(it.1.len()));
+        if let Some((theirs, asked)) = twin_exchange.zip(twin.as_ref()) {
+            let at = (place, key);
+            follow(&mut typed, at, &report.request, (theirs, asked), recording, &second.values);
+        }
+        // `bergen hotels` before `bergen`; of equal ones that of the same name, and one that stands nowhere yet.
+        typed.sort_by_key(|it| {
+            (std::cmp::Reverse(it.1.len()), it.0 != key, out.first.contains_key(it.0))
+        });
         out.part(place, key, &typed);
+    }
+    used.extend(out.used.iter().map(|it| it.1.clone()));
+    used.dedup();
+    if let Some(name) = words_missing(&out.used, &out.first) {
+        return Ok(Judged::Rejected(Reject::new(
+            Reason::SeveralCalls,
+            format!("only a part of `{name}` stands in the request"),
+        )));
     }
     if let Some(name) = recording.typed.keys().find(|it| !out.first.contains_key(*it)) {
         return Ok(Judged::Rejected(Reject::new(
@@ -103,13 +163,6 @@ fn woven(
             ),
         )));
     }
-    let twin_exchange = second
-        .recording
-        .as_ref()
-        .zip(draft.second_exchange)
-        .map(|(it, id)| it.exchange(id))
-        .transpose()?;
-    let twin = twin_exchange.and_then(template).map(|it| it.0);
     // Where there is a second request, it tells better what is constant.
     if twin.is_none()
         && let Some(part) = borrowed(&out.request, exchange, recording)
@@ -121,7 +174,11 @@ fn woven(
     }
     let mut second_values = None;
     if let Some(twin) = &twin {
-        match read_back(&out.request, twin, &second.values) {
+        let known = answered_before(exchange, recording);
+        let passing = |part: &str, ours: &str, theirs: &str| {
+            page_made(part, ours, theirs) && literal_of(ours).is_none_or(|it| !known.contains(&it))
+        };
+        match read_back(&out.request, twin, &second.values, &passing) {
             Ok(values) => {
                 if let Some(name) = mistyped(&values, &out.first, second) {
                     return Ok(Judged::Rejected(Reject::new(
@@ -180,30 +237,98 @@ fn woven(
     }))
 }
 
+/// Leaves of the values that could stand in a part those that the second request has there, where it tells: a part that stayed
+/// the same although its value did not is constant, and of two equal values one follows.
+fn follow(
+    typed: &mut Vec<(&str, &str)>,
+    (place, key): (Place, &str),
+    ours: &RequestTemplate,
+    (theirs, asked): (&Exchange, &RequestTemplate),
+    recording: &SessionRecording,
+    second: &BTreeMap<String, String>,
+) {
+    let hits = &theirs.measures.typed_in_request;
+    let there = |name: &str| {
+        hits.iter().any(|it| (it.name.as_str(), it.place, &*it.key) == (name, place, key))
+    };
+    let part = part_text(ours, place, key);
+    let constant = part.is_some() && part == part_text(asked, place, key);
+    typed.retain(|(name, value)| {
+        let elsewhere = hits.iter().any(|it| it.name == *name);
+        there(name) || !constant || !elsewhere || second.get(*name).is_none_or(|it| it == value)
+    });
+    let rivals = |it: &&str| {
+        let value = recording.typed.get(*it);
+        typed.iter().any(|other| other.0 != *it && recording.typed.get(other.0) == value)
+    };
+    let contested: Vec<String> =
+        typed.iter().map(|it| it.0).filter(|it| rivals(it)).map(str::to_owned).collect();
+    if contested.iter().any(|it| there(it)) {
+        typed.retain(|it| there(it.0) || !contested.iter().any(|name| name == it.0));
+    }
+}
+
+/// What stands in one part of a request, as text.
+fn part_text(request: &RequestTemplate, place: Place, key: &str) -> Option<String> {
+    let named = |pairs: &[Pair]| {
+        let values: Vec<&str> =
+            pairs.iter().filter(|it| it.name == key).map(|it| it.value.as_str()).collect();
+        (!values.is_empty()).then(|| values.join("\n"))
+    };
+    match (place, &request.body) {
+        (Place::Query, _) => named(&request.query),
+        (Place::Form, Some(BodyTemplate::Form(fields))) => named(fields),
+        (Place::Json, Some(BodyTemplate::Json(body))) => body.pointer(key).map(Value::to_string),
+        (Place::Text, Some(BodyTemplate::Text(text))) => Some(text.clone()),
+        (Place::Path, _) => {
+            let path = request.url.splitn(4, '/').nth(3)?;
+            path.split('/').nth(key.parse().ok()?).map(str::to_owned)
+        }
+        _ => None,
+    }
+}
+
+/// The parameter of which some words stand in the request, but not all.
+fn words_missing<'a>(
+    used: &'a [(String, Vec<Filter>)],
+    first: &BTreeMap<String, String>,
+) -> Option<&'a str> {
+    let word = |chain: &[Filter]| chain.iter().find_map(|it| it.word());
+    used.iter().filter(|it| word(&it.1).is_some()).find_map(|(name, _)| {
+        let words = first.get(name)?.split_whitespace().count();
+        let has = |n| used.iter().any(|it| it.0 == *name && word(&it.1) == Some(n));
+        (!(1..=words).all(has)).then_some(name.as_str())
+    })
+}
+
 /// Objects within objects that are looked through for paging keys.
 const PAGING_DEPTH: usize = 2;
 
-struct Weave {
+struct Weave<'a> {
     request: RequestTemplate,
     parameters: Vec<Parameter>,
     evidence: BTreeMap<String, String>,
     first: BTreeMap<String, String>,
+    chains: &'a [&'a [Filter]],
+    /// By which changes what was put in.
+    used: Vec<(String, Vec<Filter>)>,
 }
 
-impl Weave {
+impl Weave<'_> {
     /// Puts parameters where typed values stand in one part. A part that was minimized away, or that holds a slot, is passed over.
     fn part(&mut self, place: Place, key: &str, typed: &[(&str, &str)]) {
         let before = self.request.clone();
+        let what = (typed, self.chains);
         let woven = match (place, &mut self.request.body) {
-            (Place::Path, _) => weave_path(&mut self.request.url, key, typed),
-            (Place::Query, _) => weave_pairs(&mut self.request.query, key, typed),
-            (Place::Form, Some(BodyTemplate::Form(fields))) => weave_pairs(fields, key, typed),
+            (Place::Path, _) => weave_path(&mut self.request.url, key, what),
+            (Place::Query, _) => weave_pairs(&mut self.request.query, key, what),
+            (Place::Form, Some(BodyTemplate::Form(fields))) => weave_pairs(fields, key, what),
             (Place::Json, Some(BodyTemplate::Json(body))) => match body.pointer_mut(key) {
-                Some(Value::String(it)) => weave_template(it, typed),
-                Some(it @ Value::Number(_)) => weave_number(it, typed),
+                Some(Value::String(it)) => weave_template(it, what),
+                Some(it @ Value::Number(_)) => weave_number(it, what),
                 _ => None,
             },
-            (Place::Text, Some(BodyTemplate::Text(it))) => weave_template(it, typed),
+            (Place::Text, Some(BodyTemplate::Text(it))) => weave_template(it, what),
             _ => None,
         };
         let Some(found) = woven else { return };
@@ -217,6 +342,9 @@ impl Weave {
             return;
         }
         for it in found {
+            if !it.chain.is_empty() {
+                self.used.push((it.name.clone(), it.chain.clone()));
+            }
             if let Some(known) = self.parameters.iter_mut().find(|known| known.name == it.name) {
                 // A number in one place is a number everywhere.
                 if known.kind == ParamType::Str {
@@ -337,35 +465,42 @@ fn paging_value(name: &str, value: &str) -> Option<String> {
         .then(|| value.to_owned())
 }
 
-fn weave_template(text: &mut String, typed: &[(&str, &str)]) -> Option<Vec<Found>> {
+/// Typed values by name, and how they may have been changed.
+type Typed<'a> = (&'a [(&'a str, &'a str)], &'a [&'a [Filter]]);
+
+fn weave_template(text: &mut String, what: Typed<'_>) -> Option<Vec<Found>> {
     let template = Template::parse(text).ok().filter(Template::is_literal)?;
     let literal = template.render(|_| Err::<String, ()>(())).ok()?;
     // Of two values that differ in case alone, the one that is written so.
-    let mut typed = typed.to_vec();
+    let mut typed = what.0.to_vec();
     typed.sort_by_key(|it| (std::cmp::Reverse(it.1.len()), !literal.contains(it.1)));
-    let woven = weave(&literal, &typed)?;
+    let woven = weave(&literal, &typed, what.1)?;
     *text = woven.text;
     Some(woven.found)
 }
 
 /// A name may come more than once, each time with a value of its own.
-fn weave_pairs(pairs: &mut [Pair], name: &str, typed: &[(&str, &str)]) -> Option<Vec<Found>> {
+fn weave_pairs(pairs: &mut [Pair], name: &str, what: Typed<'_>) -> Option<Vec<Found>> {
     let named = pairs.iter_mut().filter(|it| it.name == name);
     let found: Vec<Found> =
-        named.filter_map(|it| weave_template(&mut it.value, typed)).flatten().collect();
+        named.filter_map(|it| weave_template(&mut it.value, what)).flatten().collect();
     (!found.is_empty()).then_some(found)
 }
 
 /// A number stays a number.
-fn weave_number(it: &mut Value, typed: &[(&str, &str)]) -> Option<Vec<Found>> {
-    let text = it.to_string();
-    let (name, typed) = typed.iter().find(|it| it.1 == text)?;
-    let kind = if it.is_f64() { ParamType::Float } else { ParamType::Int };
-    *it = Value::String(format!("{{{name}}}"));
-    Some(vec![Found { name: (*name).to_owned(), value: (*typed).to_owned(), kind }])
+fn weave_number(it: &mut Value, what: Typed<'_>) -> Option<Vec<Found>> {
+    let Value::Number(number) = &*it else { return None };
+    let found = as_number(number, what.0, what.1)?;
+    let filters = found.chain.iter().map(|it| it.as_str());
+    let mut parts: Vec<&str> = std::iter::once(found.name.as_str()).chain(filters).collect();
+    if !found.chain.is_empty() {
+        parts.push(Filter::Number.as_str());
+    }
+    *it = Value::String(format!("{{{}}}", parts.join("|")));
+    Some(vec![found])
 }
 
-fn weave_path(url: &mut String, index: &str, typed: &[(&str, &str)]) -> Option<Vec<Found>> {
+fn weave_path(url: &mut String, index: &str, what: Typed<'_>) -> Option<Vec<Found>> {
     let index: usize = index.parse().ok()?;
     let authority_end = url.find("://").map(|it| it + 3)?;
     let path_start = authority_end + url[authority_end..].find('/')?;
@@ -374,7 +509,7 @@ fn weave_path(url: &mut String, index: &str, typed: &[(&str, &str)]) -> Option<V
     let segment = segments.get_mut(index)?;
     let mut decoded =
         percent_encoding::percent_decode_str(segment).decode_utf8().ok()?.into_owned();
-    let found = weave_template(&mut decoded, typed)?;
+    let found = weave_template(&mut decoded, what)?;
     // What stands around goes back to its percent-encoded form; braces, bars and names need none.
     *segment = percent_encoding::utf8_percent_encode(&decoded, PATH_SEGMENT).to_string();
     *url = format!("{base}/{}", segments.join("/"));
@@ -459,7 +594,11 @@ mod tests {
 
     #[test]
     fn a_name_that_comes_twice_takes_two_values() {
-        let pair = |value: &str| Pair { name: "tag".to_owned(), value: value.to_owned() };
+        let pair = |value: &str| Pair {
+            name: "tag".to_owned(),
+            value: value.to_owned(),
+            ..Pair::default()
+        };
         let hit = |name: &str| TypedHit {
             name: name.to_owned(),
             place: Place::Query,
@@ -470,11 +609,11 @@ mod tests {
         let hits = [hit("first"), hit("second")];
         let (_, key, names) = parts(&hits).remove(0);
         assert_eq!((key, names), ("tag", vec!["first", "second"]));
-        let typed = [("first", "sunset"), ("second", "pier")];
+        let typed: Typed = (&[("first", "sunset"), ("second", "pier")], USUAL);
         let mut pairs = [pair("sunset"), pair("sea"), pair("pier")];
-        assert_eq!(weave_pairs(&mut pairs, "tag", &typed).unwrap().len(), 2);
+        assert_eq!(weave_pairs(&mut pairs, "tag", typed).unwrap().len(), 2);
         assert_eq!(pairs, [pair("{first}"), pair("sea"), pair("{second}")]);
-        assert!(weave_pairs(&mut pairs, "label", &typed).is_none());
+        assert!(weave_pairs(&mut pairs, "label", typed).is_none());
     }
 
     #[test]
@@ -503,7 +642,7 @@ mod tests {
             ),
         ] {
             let mut text = url.to_owned();
-            let found = weave_path(&mut text, index, &[("city", typed)]).unwrap();
+            let found = weave_path(&mut text, index, (&[("city", typed)], USUAL)).unwrap();
             assert_eq!((text.as_str(), found[0].value.as_str()), (woven, value));
         }
     }

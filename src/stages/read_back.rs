@@ -12,15 +12,21 @@ use crate::recipe::{
 };
 
 /// The values that make the template into the second request. A parameter that is spelled by filters has the value that was
-/// typed, if that makes the part. `Err` names a part that differs without holding a parameter.
+/// typed, if that makes the part. `passing` are values that may differ. `Err` names a part that differs without holding a
+/// parameter.
 pub fn read_back(
     template: &RequestTemplate,
     twin: &RequestTemplate,
     typed: &BTreeMap<String, String>,
+    passing: &dyn Fn(&str, &str, &str) -> bool,
 ) -> Result<BTreeMap<String, String>, String> {
     let mut out = BTreeMap::new();
     let mut read = |part: String, template: &str, literal: &str| {
-        if read_part(template, literal, typed, &mut out) { Ok(()) } else { Err(part) }
+        if read_part(template, literal, typed, &mut out) || passing(&part, template, literal) {
+            Ok(())
+        } else {
+            Err(part)
+        }
     };
     let decode = |it: &str| {
         let path = Url::parse(it).map_or_else(|_| it.to_owned(), |it| it.path().to_owned());
@@ -96,8 +102,17 @@ fn read_json(
             read(format!("body `{pointer}`"), a, &b.to_string())
         }
         (a, b) if a == b => Ok(()),
+        (Value::Number(a), Value::Number(b)) => {
+            read(format!("body `{pointer}`"), &a.to_string(), &b.to_string())
+        }
         _ => Err(format!("body `{pointer}`")),
     }
+}
+
+/// The text of a template without parameters.
+pub fn literal_of(template: &str) -> Option<String> {
+    let template = Template::parse(template).ok().filter(Template::is_literal)?;
+    template.render(|_| Err::<String, ()>(())).ok()
 }
 
 /// One part: by what stands where the parameters are, else by what was typed.
@@ -207,7 +222,7 @@ mod tests {
         };
         let ours = request(&[("t", "{a}"), ("x", "1"), ("t", "{b}")]);
         let theirs = request(&[("t", "go"), ("t", "rust"), ("x", "1")]);
-        let values = read_back(&ours, &theirs, &BTreeMap::new()).unwrap();
+        let values = read_back(&ours, &theirs, &BTreeMap::new(), &|_, _, _| false).unwrap();
         assert_eq!((values["a"].as_str(), values["b"].as_str()), ("go", "rust"));
     }
 

@@ -12,6 +12,7 @@ use crate::{
         check::check_header,
         framing::CALLBACK,
         model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
+        request::is_raw,
         template::escape,
     },
 };
@@ -61,9 +62,12 @@ const NOISE: &[&str] = &[
 pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     let url = Url::parse(&exchange.url).ok()?;
     let mut slots = Slots { origins: &exchange.origins, slots: Vec::new() };
+    let written = url.query().unwrap_or_default().split('&').filter(|it| !it.is_empty());
     let query: Vec<Pair> = url
         .query_pairs()
-        .map(|(name, value)| Pair {
+        .zip(written)
+        .map(|((name, value), written)| Pair {
+            raw: raw(written),
             // Pages make a new name each time; any will do, since only the data is read.
             value: if exchange.callback.as_deref() == Some(&*name) {
                 CALLBACK.to_owned()
@@ -94,6 +98,7 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
                 .map(|it| Pair {
                     name: it.name.clone(),
                     value: slots.fill(&format!("form:{}", it.name), &it.name, &it.value),
+                    ..Pair::default()
                 })
                 .collect(),
         )),
@@ -114,6 +119,22 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
         allowed_domains: vec![host],
     };
     Some((request, slots.slots))
+}
+
+/// The characters of a pair that its page did not encode as a form does.
+fn raw(written: &str) -> String {
+    if written.contains("REDACTED") {
+        return String::new();
+    }
+    let (name, value) = written.split_once('=').unwrap_or((written, ""));
+    let marks = name.chars().chain(value.chars()).filter(|c| is_raw(*c));
+    let mut out: Vec<char> = marks.collect();
+    if written.contains("%20") && !written.contains('+') {
+        out.push(' ');
+    }
+    out.sort_unstable();
+    out.dedup();
+    out.into_iter().collect()
 }
 
 /// Scheme, host and path. `None` when a placeholder is encoded in a way that cannot be told from text.

@@ -11,7 +11,10 @@ use std::{
 
 use url::Url;
 
-use super::terms::{Terms, Texts, words};
+use super::{
+    page_made::is_random_fraction,
+    terms::{Terms, Texts, words},
+};
 
 use crate::artifacts::recording::{
     BodyStatus, Excerpt, Exchange, InitiatorKind, ResourceType, SessionRecording,
@@ -559,8 +562,19 @@ pub fn is_cache_buster(name: &str, value: &str) -> bool {
         "rnd",
         "timestamp",
         "cache",
+        "time",
+        "now",
+        "_ts",
+        "_dc",
+        "dc",
+        "_r",
     ];
     let name = name.to_ascii_lowercase();
+    if is_random_fraction(value)
+        && !matches!(name.as_str(), "lat" | "lon" | "lng" | "latitude" | "longitude" | "x" | "y")
+    {
+        return true;
+    }
     let digits = value.chars().filter(char::is_ascii_digit).count();
     NAMES.contains(&name.as_str())
         && digits >= 6

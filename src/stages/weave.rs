@@ -26,7 +26,12 @@ pub struct Found {
     /// What the parameter is set to for this example.
     pub value: String,
     pub kind: ParamType,
+    /// What changed it on its way, if it was changed.
+    pub chain: Vec<Filter>,
 }
+
+/// The changes that are taken for granted; any other must be proven by a second example.
+pub const USUAL: &[&[Filter]] = &[&[Filter::Lower], &[Filter::Upper], &[Filter::Slug]];
 
 /// Nested deeper than this is no request.
 const MAX_LEVELS: usize = 3;
@@ -39,13 +44,14 @@ enum Piece {
     Hole(usize, Vec<Filter>),
 }
 
-/// A literal text with each typed value (by name) replaced where it stands; `None` when none of them does.
-pub fn weave(literal: &str, typed: &[(&str, &str)]) -> Option<Woven> {
+/// A literal text with each typed value (by name) replaced where it stands, changed by one of `chains` or not; `None` when
+/// none of them does.
+pub fn weave(literal: &str, typed: &[(&str, &str)], chains: &[&[Filter]]) -> Option<Woven> {
     if literal.contains([OPEN, CLOSE]) {
         return None;
     }
     let mut found = Vec::new();
-    let pieces = level(literal, typed, 0, &mut found);
+    let pieces = level(literal, (typed, chains), 0, &mut found);
     if found.is_empty() {
         return None;
     }
@@ -107,9 +113,12 @@ fn same_json(a: &Value, b: &Value, depth: usize) -> bool {
     }
 }
 
-fn level(text: &str, typed: &[(&str, &str)], depth: usize, found: &mut Vec<Found>) -> Vec<Piece> {
+/// Typed values by name, and how they may have been changed.
+type Typed<'a> = (&'a [(&'a str, &'a str)], &'a [&'a [Filter]]);
+
+fn level(text: &str, typed: Typed<'_>, depth: usize, found: &mut Vec<Found>) -> Vec<Piece> {
     // A typed URL or phrase that is the whole value is taken apart no further.
-    let whole = typed.iter().any(|it| it.1.to_lowercase() == text.to_lowercase());
+    let whole = typed.0.iter().any(|it| it.1.to_lowercase() == text.to_lowercase());
     if depth < MAX_LEVELS && !whole {
         if let Some(mut value) = json_of(text) {
             let from = found.len();
@@ -152,7 +161,7 @@ fn form_of(text: &str) -> Option<(&str, &str)> {
 
 fn in_json(
     value: &mut Value,
-    typed: &[(&str, &str)],
+    typed: Typed<'_>,
     depth: usize,
     found: &mut Vec<Found>,
     holes: &mut Vec<Piece>,
@@ -187,17 +196,47 @@ fn in_json(
             }
         }
         Value::Number(number) => {
-            let text = number.to_string();
-            if let Some((name, typed)) = typed.iter().find(|it| it.1 == text) {
-                let kind = if number.is_f64() { ParamType::Float } else { ParamType::Int };
+            if let Some(it) = as_number(number, typed.0, typed.1) {
                 // `#` takes the quotes away again.
                 *value = Value::String(format!("{OPEN}#{}{CLOSE}", holes.len()));
-                holes.push(Piece::Hole(found.len(), Vec::new()));
-                found.push(Found { name: (*name).to_owned(), value: (*typed).to_owned(), kind });
+                holes.push(Piece::Hole(found.len(), it.chain.clone()));
+                found.push(it);
             }
         }
         _ => {}
     }
+}
+
+/// The typed value that a JSON number is.
+pub fn as_number(
+    number: &serde_json::Number,
+    typed: &[(&str, &str)],
+    chains: &[&[Filter]],
+) -> Option<Found> {
+    let text = number.to_string();
+    let kind = if number.is_f64() { ParamType::Float } else { ParamType::Int };
+    let found = |it: &(&str, &str), kind, chain: &[Filter]| Found {
+        name: it.0.to_owned(),
+        value: it.1.to_owned(),
+        kind,
+        chain: chain.to_vec(),
+    };
+    if let Some(it) = typed.iter().find(|it| it.1 == text) {
+        return Some(found(it, kind, &[]));
+    }
+    chains.iter().find_map(|chain| {
+        let it = typed.iter().find(|it| changed(it.1, chain).as_deref() == Some(&*text))?;
+        Some(found(it, ParamType::Str, chain))
+    })
+}
+
+/// What a chain makes of a typed value, if it is another text.
+pub fn changed(typed: &str, chain: &[Filter]) -> Option<String> {
+    let out = chain.iter().fold(typed.to_owned(), |it, filter| filter.apply(&it));
+    // One of one word is the word.
+    let is_part = chain.iter().any(|it| it.word().is_some());
+    let enough = !is_part || typed.split_whitespace().nth(1).is_some();
+    (!out.is_empty() && out != typed && enough).then_some(out)
 }
 
 /// The pieces of a written JSON text in which holes stand by number.
@@ -221,7 +260,7 @@ fn split(text: &str, holes: Vec<Piece>) -> Vec<Piece> {
 fn in_form(
     before: &str,
     form: &str,
-    typed: &[(&str, &str)],
+    typed: Typed<'_>,
     depth: usize,
     found: &mut Vec<Found>,
 ) -> Vec<Piece> {
@@ -249,7 +288,7 @@ fn in_form(
 }
 
 /// Each typed value in turn, in what the ones before left. All occurrences must be spelled alike.
-fn plain(text: &str, typed: &[(&str, &str)], found: &mut Vec<Found>) -> Vec<Piece> {
+fn plain(text: &str, (typed, chains): Typed<'_>, found: &mut Vec<Found>) -> Vec<Piece> {
     let mut out = vec![Piece::Literal(text.to_owned())];
     for (name, typed) in typed {
         let literals: Vec<&str> = out
@@ -259,9 +298,14 @@ fn plain(text: &str, typed: &[(&str, &str)], found: &mut Vec<Found>) -> Vec<Piec
                 Piece::Hole(..) => None,
             })
             .collect();
-        let Some(spelling) = spelling(&literals, typed) else { continue };
+        let Some(spelling) = spelling(&literals, typed, chains) else { continue };
         let hole = found.len();
-        found.push(Found { name: (*name).to_owned(), value: spelling.value, kind: ParamType::Str });
+        found.push(Found {
+            name: (*name).to_owned(),
+            value: spelling.value,
+            kind: ParamType::Str,
+            chain: spelling.filters.clone(),
+        });
         out = out
             .into_iter()
             .flat_map(|it| match it {
@@ -294,7 +338,16 @@ struct Spelling {
     value: String,
 }
 
-fn spelling(literals: &[&str], typed: &str) -> Option<Spelling> {
+fn spelling(literals: &[&str], typed: &str, chains: &[&[Filter]]) -> Option<Spelling> {
+    // `30.0` of `30` is a number, not a text with `30` in it.
+    if let [whole] = literals
+        && *whole != typed
+        && let Some(chain) = chains.iter().find(|it| changed(typed, it).as_deref() == Some(*whole))
+    {
+        let text = (*whole).to_owned();
+        return Some(Spelling { text, filters: chain.to_vec(), value: typed.to_owned() });
+    }
+    let mut loose = None;
     for form in forms(typed) {
         let mut all = literals
             .iter()
@@ -304,19 +357,32 @@ fn spelling(literals: &[&str], typed: &str) -> Option<Spelling> {
             return None;
         }
         let text = first.to_owned();
+        let chain = chains.iter().find(|it| changed(typed, it).as_deref() == Some(&*text));
         if text == typed {
             return Some(Spelling { text, filters: Vec::new(), value: typed.to_owned() });
         }
-        let filter = [Filter::Lower, Filter::Upper, Filter::Slug]
-            .into_iter()
-            .find(|it| it.apply(typed) == text);
-        return Some(match filter {
-            Some(it) => Spelling { text, filters: vec![it], value: typed.to_owned() },
-            None => Spelling { value: text.clone(), text, filters: Vec::new() },
-        });
+        if let Some(it) = chain {
+            return Some(Spelling { text, filters: it.to_vec(), value: typed.to_owned() });
+        }
+        loose = Some(Spelling { value: text.clone(), text, filters: Vec::new() });
+        break;
     }
-    None
+    let by_chain = || {
+        chains.iter().filter(|it| **it != [Filter::Lower]).find_map(|chain| {
+            let text = changed(typed, chain)?;
+            let stands = literals.iter().any(|it| {
+                let is_long = text.chars().count() >= LEAST_PART;
+                *it == text
+                    || (is_long && occurrences(it, &text).iter().any(|at| it[at.clone()] == text))
+            });
+            stands.then(|| Spelling { text, filters: chain.to_vec(), value: typed.to_owned() })
+        })
+    };
+    loose.or_else(by_chain)
 }
+
+/// What was typed and changed must be so long to be found inside another text.
+const LEAST_PART: usize = 4;
 
 /// The value as typed, as a slug, and as paths and old-fashioned queries spell its spaces.
 pub fn forms(typed: &str) -> Vec<String> {
@@ -350,12 +416,12 @@ mod tests {
     use super::*;
 
     fn text(literal: &str, typed: &[(&str, &str)]) -> Option<String> {
-        weave(literal, typed).map(|it| it.text)
+        weave(literal, typed, USUAL).map(|it| it.text)
     }
 
     /// The template, and that it makes the second text of the second value.
     fn check(literal: &str, typed: &str, template: &str, other: &str, second: &str) {
-        let woven = weave(literal, &[("q", typed)]).unwrap();
+        let woven = weave(literal, &[("q", typed)], Filter::CHAINS).unwrap();
         assert_eq!(woven.text, template, "{literal}");
         let first = woven.found[0].value.clone();
         assert!(makes(template, &|_| Some(first.clone()), literal), "{literal}");
@@ -405,6 +471,21 @@ mod tests {
             "c++ & d",
             "https://shop.test/s?q=c%2B%2B%20%26%20d&a=b",
         );
+    }
+
+    #[test]
+    fn values_changed_on_their_way() {
+        check("Garden_hose", "garden hose", "{q|capital|underscore}", "red fern", "Red_fern");
+        check("Garden Hose", "garden hose", "{q|title}", "red fern", "Red Fern");
+        check("garden hose", " garden  hose ", "{q|trim}", "red  fern", "red fern");
+        check("on:22.11.2026", "2026-11-22", "on:{q|date_dmy}", "2027-01-02", "on:02.01.2027");
+        check("20261122", "2026-11-22", "{q|date_ymd}", "2027-01-02", "20270102");
+        check("1795305600000", "2026-11-22", "{q|epoch_ms}", "1970-01-02", "86400000");
+        check("30.0", "30", "{q|decimal1}", "45", "45.0");
+        check("1234", "1,234", "{q|ungroup}", "5,600", "5600");
+        check(r#"{"cents":1181}"#, "11.81", r#"{{"cents":{q|minor}}}"#, "9.5", r#"{"cents":950}"#);
+        check("caf\u{e9}", "cafe\u{301}", "{q|nfc}", "the\u{300}", "th\u{e8}");
+        check("hose", "garden hose", "{q|word2}", "red fern", "fern");
     }
 
     #[test]

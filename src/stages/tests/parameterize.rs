@@ -168,6 +168,117 @@ fn a_typed_value_becomes_a_parameter_where_it_stands() {
 }
 
 #[test]
+fn a_value_changed_on_its_way_becomes_a_parameter() {
+    for ((typed, url), (other, second), woven) in [
+        (
+            ("ada lovelace", "http://wiki.test/api/Ada_lovelace"),
+            ("grace hopper", "http://wiki.test/api/Grace_hopper"),
+            "/api/{q|capital|underscore}",
+        ),
+        (
+            ("2026-11-22", "http://bus.test/s?on=22.11.2026"),
+            ("2027-01-02", "http://bus.test/s?on=02.01.2027"),
+            "{q|date_dmy}",
+        ),
+        // The first alone would be a day before its month.
+        (
+            ("2026-05-05", "http://bus.test/s?on=05%2F05%2F2026"),
+            ("2027-01-02", "http://bus.test/s?on=01%2F02%2F2027"),
+            "{q|date_mdy}",
+        ),
+        (
+            ("2026-11-22", "http://bus.test/s?from=1795305600"),
+            ("2027-01-02", "http://bus.test/s?from=1798848000"),
+            "{q|epoch_s}",
+        ),
+        (
+            ("30", "http://shop.test/s?most=30.0"),
+            ("45", "http://shop.test/s?most=45.0"),
+            "{q|decimal1}",
+        ),
+        (
+            ("11.81", "http://shop.test/s?cents=1181"),
+            ("20.50", "http://shop.test/s?cents=2050"),
+            "{q|minor}",
+        ),
+        (
+            ("garden hose", "http://shop.test/garden/hose"),
+            ("red fern", "http://shop.test/red/fern"),
+            "/{q|word1}/{q|word2}",
+        ),
+    ] {
+        let (first, second) = (one(&[("q", typed)], at(url)), one(&[("q", other)], at(second)));
+        let out = done(weave(&first, Some(&second)));
+        let text = serde_json::to_string(&out.request).unwrap();
+        assert!(text.contains(woven), "{woven} is not in {text}");
+        assert_eq!((out.first["q"].as_str(), out.second.unwrap()["q"].as_str()), (typed, other));
+    }
+    let (first, second) = (json_body(&json!({"most": 30.0})), json_body(&json!({"most": 45.0})));
+    let (first, second) = (one(&[("q", "30")], first), one(&[("q", "45")], second));
+    let out = done(weave(&first, Some(&second)));
+    let sent = prepare_request(&out.request, &out.parameters, &out.second.unwrap()).unwrap();
+    assert_eq!(sent.body.unwrap(), br#"{"most":45.0}"#);
+    // What explains the first only is no explanation.
+    let first = one(&[("q", "30")], at("http://shop.test/s?most=30.0"));
+    let second = one(&[("q", "45")], at("http://shop.test/s?most=45.5"));
+    assert_eq!(rejected(weave(&first, Some(&second))).reason, Reason::SeveralCalls);
+}
+
+#[test]
+fn what_the_page_made_up_is_no_earlier_call() {
+    for (a, b) in [
+        ("r=0.3712345678901", "r=0.9912345678901"),
+        ("time=1795380843.3", "time=1795380911.12"),
+        ("stamp=1763762345123", "stamp=1763762399123"),
+        ("rq=0b2f3e0a-8a55-4f6e-9f0d-1f2e3d4c5b6a", "rq=1c2f3e0a-8a55-4f6e-9f0d-1f2e3d4c5b6a"),
+        ("draw=2", "draw=5"),
+    ] {
+        let of =
+            |q: &str, more: &str| one(&[("q", q)], at(&format!("http://shop.test/s?q={q}&{more}")));
+        let out = done(weave(&of("lantern", a), Some(&of("teapot", b))));
+        assert_eq!(out.second.unwrap()["q"], "teapot", "{a}");
+    }
+    // One that an earlier answer gave.
+    let id = "0b2f3e0a-8a55-4f6e-9f0d-1f2e3d4c5b6a";
+    let before = get("http://shop.test/find?q=lantern", &json!({"id": id}));
+    let first = session(
+        &[("q", "lantern")],
+        "",
+        vec![before, at(&format!("http://shop.test/s?q=lantern&rq={id}"))],
+    );
+    let second = one(
+        &[("q", "teapot")],
+        at("http://shop.test/s?q=teapot&rq=1c2f3e0a-8a55-4f6e-9f0d-1f2e3d4c5b6a"),
+    );
+    assert_eq!(rejected(weave_at(&first, 1, Some(&second))).reason, Reason::SeveralCalls);
+}
+
+#[test]
+fn of_equal_values_the_second_recording_tells_them_apart() {
+    let of = |a: &str, b: &str, query: &str| {
+        one(&[("from", a), ("to", b)], at(&format!("http://shop.test/s?{query}")))
+    };
+    let values = |out: &RecipeDraftMinimized| {
+        out.request.query.iter().map(|it| it.value.clone()).collect::<Vec<_>>()
+    };
+    let first = of("12", "12", "x=12&y=12");
+    for (a, b, query, expected) in [
+        ("31", "12", "x=31&y=12", ["{from}", "{to}"]),
+        ("31", "12", "x=12&y=31", ["{to}", "{from}"]),
+        ("31", "44", "x=44&y=31", ["{to}", "{from}"]),
+    ] {
+        let out = done(weave(&first, Some(&of(a, b, query))));
+        assert_eq!(values(&out), expected, "{query}");
+    }
+    // Without a second request each has a place, by its name if it can.
+    assert_eq!(values(&done(weave(&of("12", "12", "to=12&x=12"), None))), ["{to}", "{from}"]);
+    // A constant that is the typed value by chance.
+    let of = |q: &str, n: &str| one(&[("q", q)], at(&format!("http://shop.test/s?q={q}&v={n}")));
+    let out = done(weave(&of("12", "12"), Some(&of("31", "12"))));
+    assert_eq!(values(&out), ["{q}", "12"]);
+}
+
+#[test]
 fn what_does_not_follow_the_typing_comes_from_an_earlier_call() {
     let lantern = || one(&[("q", "lantern")], at("http://shop.test/s?q=lantern&key=17"));
     let cases = [
