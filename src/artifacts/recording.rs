@@ -450,8 +450,10 @@ pub struct Listing {
     pub sample: Vec<serde_json::Value>,
     /// How many items of each of the page's `shown` stand in it.
     pub holds: Vec<u32>,
-    /// Items that the page's text held, in basis points.
+    /// Texts of it that the page's text held, in basis points.
     pub visible_bp: u32,
+    /// Share of the document's text that it holds, in basis points.
+    pub share_bp: u32,
 }
 
 impl Measures {

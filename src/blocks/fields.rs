@@ -217,7 +217,10 @@ fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
     let mut push = |attribute: Option<&str>, text: String| {
         out.push(Unit { path: path.to_owned(), element, attribute: attribute.map(str::to_owned), text });
     };
-    let speaks = has_own_text(element) || children(element).any(|it| is_inline(it) && chars(it) > 0);
+    let marks = children(element).filter(|it| is_inline(*it) && chars(*it) > 0).count();
+    // Marks beside each other with nothing between them are texts of their own.
+    let apart = !has_own_text(element) && marks > 1;
+    let speaks = has_own_text(element) || (marks == 1 && !apart);
     if speaks {
         push(None, text(element));
     }
@@ -236,7 +239,7 @@ fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
             push(Some(name), value.trim().to_owned());
         }
     }
-    for child in children(element).filter(|it| !is_inline(*it)) {
+    for child in children(element).filter(|it| apart || !is_inline(*it)) {
         let path = format!("{path}/{}", segment(child));
         collect(child, &path, out);
     }
@@ -252,7 +255,7 @@ fn name(element: ElementRef<'_>, item: ElementRef<'_>, attribute: Option<&str>) 
             .ancestors()
             .filter_map(ElementRef::wrap)
             .take_while(|it| it.id() != item.id())
-            .chain([element])
+            .chain([element, item])
             .any(is_heading)
     };
     match (attribute, by) {

@@ -9,7 +9,7 @@ use scraper::{ElementRef, Html};
 use super::{
     Group, Item,
     cells::{children, chars, has_own_text, is_heading, is_inline, is_read},
-    names::{classes, segment},
+    names::{classes, is_paid, segment},
     table::Grid,
     weight,
 };
@@ -81,11 +81,9 @@ fn group(items: Vec<Item<'_>>) -> Group<'_> {
 
 /// Rows of a table that holds data. Whether to look inside, which is where a table only lays out.
 fn of_table<'a>(element: ElementRef<'a>, out: &mut Vec<Group<'a>>) -> bool {
-    for body in children(element) {
-        if let Some(items) = runs(body) {
-            out.push(Group { is_run: true, ..group(items) });
-            return true;
-        }
+    // Rows in pairs are found among the children of their body.
+    if children(element).any(|it| runs(it).is_some()) {
+        return true;
     }
     let Some(grid) = Grid::new(element).filter(Grid::is_data) else { return true };
     if grid.is_labels() {
@@ -137,7 +135,7 @@ fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
         if is_heading(child) || is_inline(child) || matches!(tag, "hr" | "img" | "input" | "button" | "form") {
             continue;
         }
-        if chars(child) == 0 {
+        if chars(child) == 0 || is_paid(child) {
             continue;
         }
         let names: BTreeSet<&str> = classes(child).collect();
@@ -382,6 +380,12 @@ fn apart(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
                 continue;
             }
             let Some(held) = within(&groups[inner], &owners[outer]) else { continue };
+            // Of the same elements, those that belong together.
+            let same = groups[inner].items.iter().all(|it| owners[outer].contains_key(&it.first().id()));
+            if same && groups[inner].is_run != groups[outer].is_run {
+                dropped[if groups[inner].is_run { outer } else { inner }] = true;
+                continue;
+            }
             if inner_wins(&groups[inner], &groups[outer], &held) {
                 dropped[outer] = true;
             } else {
@@ -412,13 +416,18 @@ fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize
     if sum(inner) * 100 < sum(outer) * WRAPPED || inner.items.len() <= outer.items.len() {
         return false;
     }
-    // A run of the same parts under one parent is the better reading of them.
-    if outer.is_run && inner.items.iter().all(|it| outer.items.iter().any(|outer| outer.parts.contains(&it.first()))) {
-        return false;
-    }
     let tag = inner.items[0].first().value().name();
     if matches!(tag, "li" | "tr" | "article") && !matches!(outer.items[0].first().value().name(), "tr") {
         return true;
+    }
+    // Right below the item they are its parts, unless they are many and each holds several texts.
+    let direct = inner.items.iter().all(|it| {
+        let parent = it.first().parent().map(|it| it.id());
+        outer.items.iter().any(|outer| outer.parts.iter().any(|part| Some(part.id()) == parent))
+    });
+    let whole = inner.items.iter().filter(|it| has_parts(it.first())).count();
+    if direct && (inner.items.len() < outer.items.len() * 3 || whole * 10 < inner.items.len() * 8) {
+        return false;
     }
     let counts: BTreeSet<usize> = held.values().copied().collect();
     let even = counts.len() == 1 && held.len() * 10 >= outer.items.len() * 9;

@@ -36,6 +36,8 @@ pub struct Block {
     pub heading: Option<String>,
     /// Characters of its items, each counted up to 400; less where it stands in what surrounds the content.
     pub weight: usize,
+    /// Share of the page's text that it holds, in basis points.
+    pub share_bp: u32,
     /// How the same is read from such a page: asked for where the page is an answer.
     pub spec: Option<HtmlSpec>,
 }
@@ -49,6 +51,8 @@ pub fn parsed(text: &str) -> Option<Html> {
 pub fn find(page: &Html, selectors: bool) -> Vec<Block> {
     let mut groups = groups::groups(page);
     records::add(page, &mut groups);
+    records::add_prose(page, &mut groups);
+    let all = cells::chars(page.root_element()).max(1);
     groups.sort_by_key(|it| std::cmp::Reverse(it.weight));
     let mut out: Vec<Block> = Vec::new();
     for group in groups {
@@ -79,6 +83,7 @@ pub fn find(page: &Html, selectors: bool) -> Vec<Block> {
             is_record: group.is_record,
             heading: group.heading.map(cells::text),
             weight: group.weight,
+            share_bp: (group.items.iter().map(Item::chars).sum::<usize>() * 10_000 / all) as u32,
             spec,
         });
     }

@@ -21,6 +21,15 @@ pub fn is_state(class: &str) -> bool {
     STATE.contains(&plain) || STATE.contains(&lower.as_str())
 }
 
+/// Something that is paid for stands among the items.
+pub fn is_paid(element: ElementRef<'_>) -> bool {
+    const PAID: &[&str] = &["ad", "ads", "advert", "advertisement", "sponsored", "promoted", "promo"];
+    element.value().classes().any(|it| {
+        let low = it.to_ascii_lowercase();
+        low.split(['-', '_']).any(|it| PAID.contains(&it))
+    })
+}
+
 /// Classes made by a build (`css-1x2y3z`, `sc-bdVaJa`) change with every deployment; numbers count.
 pub fn lasts(name: &str) -> bool {
     let digits = name.bytes().filter(u8::is_ascii_digit).count();

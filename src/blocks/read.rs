@@ -20,6 +20,8 @@ use crate::{
 /// Elements that all fields of all items may look through. Items beside each other stay far below; 512 in each other with the
 /// rest of the page in the last would be minutes of work.
 const VISITS: usize = 16_000_000;
+/// Levels at which an item may hold what its own selector means.
+const MAX_NESTING: usize = 32;
 /// Siblings that one item of a run may go on with.
 const MAX_RUN: usize = 64;
 
@@ -61,7 +63,13 @@ impl Reader {
         let mut order = self.group.is_some().then(|| Order::new(page));
         let mut group: Option<ElementRef<'_>> = None;
         let mut out = Vec::new();
+        let mut last: Option<ElementRef<'_>> = None;
         for first in page.select(&self.items) {
+            // What stands in an item is a part of it.
+            if last.is_some_and(|it| first.ancestors().take(MAX_NESTING).any(|above| above.id() == it.id())) {
+                continue;
+            }
+            last = Some(first);
             if let (Some(all), Some(order)) = (&mut headings, &mut order) {
                 let at = order.of(first);
                 while let Some(it) = all.next_if(|it| order.of(*it) < at) {

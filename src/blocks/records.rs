@@ -19,6 +19,9 @@ const MAX_LABEL: usize = 60;
 const MIN_PAIRS: usize = 2;
 /// Values of records count for what they are: few, and all of them meant.
 const WEIGHT: usize = 120;
+/// Characters of a text that is what a page is about, at least, and as much as counts.
+const MIN_PROSE: usize = 80;
+const MAX_PROSE: usize = 1_500;
 
 /// Adds the page's records, each with the container that holds it and its heading.
 pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
@@ -47,6 +50,47 @@ pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
             weight: weight * standing(home) / 100,
         });
     }
+}
+
+/// Adds what the page is about where that is prose: the element with the first heading and most of the text.
+pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
+    let body = page.root_element();
+    let title = body
+        .descendants()
+        .filter_map(ElementRef::wrap)
+        .filter(|it| it.value().name() == "h1" && chars(*it) > 0 && is_read(*it))
+        .find(|it| standing(*it) == 100);
+    let Some(title) = title else { return };
+    let whole = prose(body);
+    let mut at = title;
+    // Up to what holds most of it.
+    while prose(at) * 10 < whole * 8 {
+        let Some(above) = at.parent().and_then(ElementRef::wrap) else { return };
+        at = above;
+    }
+    if at.id() == title.id() || whole < MIN_PROSE || groups.iter().any(|it| it.is_record && it.items[0].first().id() == at.id()) {
+        return;
+    }
+    groups.push(Group {
+        items: vec![Item::of(at)],
+        is_run: false,
+        is_record: true,
+        tables: Vec::new(),
+        headings: Vec::new(),
+        heading: Some(title),
+        weight: whole.min(MAX_PROSE) * standing(at) / 100,
+    });
+}
+
+/// Characters of paragraphs and headings outside lists and navigation.
+fn prose(element: ElementRef<'_>) -> usize {
+    children(element)
+        .map(|it| match it.value().name() {
+            "p" | "h1" | "h2" | "h3" | "blockquote" | "pre" => chars(it),
+            "nav" | "header" | "footer" | "aside" | "ul" | "ol" | "table" | "form" | "select" | "dl" => 0,
+            _ => prose(it),
+        })
+        .sum()
 }
 
 /// The nearest element around a pair that has a heading, or says that it is one thing.
@@ -166,8 +210,11 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
         .into_iter()
         .filter(|it| {
             let first = it.elements.iter().flatten().next();
+            // Neither a part of a pair nor what is made of one.
             let inside = |it: &&ElementRef<'a>| {
-                known.contains(&it.id()) || it.ancestors().any(|it| known.contains(&it.id()))
+                known.contains(&it.id())
+                    || it.ancestors().any(|it| known.contains(&it.id()))
+                    || it.descendants().any(|it| known.contains(&it.id()))
             };
             first.filter(|it| !inside(it) && super::cells::standing(**it) == 100).is_some()
         })

@@ -10,6 +10,7 @@ use super::{
     fields::{Column, Place},
     names::{classes, lasts},
     read::Reader,
+    table::Grid,
 };
 use crate::recipe::model::HtmlSpec;
 
@@ -24,7 +25,13 @@ const MAX_POSITION: usize = 6;
 /// How the group is read; `None` when no selector means these items and no others.
 pub fn spec(page: &Html, group: &Group<'_>, columns: &[Column<'_>]) -> Option<HtmlSpec> {
     let firsts: Vec<ElementRef<'_>> = group.items.iter().map(Item::first).collect();
-    let items = telling(page, &firsts)?;
+    // Of a table, rows that are none of the data are told apart as they are read.
+    let below = || group.tables.iter().flat_map(Grid::body_rows).collect::<Vec<_>>();
+    let all = || group.tables.iter().flat_map(Grid::rows).collect::<Vec<_>>();
+    let items = telling(page, &firsts).or_else(|| {
+        let rows = Some(below()).filter(|it| !it.is_empty())?;
+        telling(page, &rows).or_else(|| telling(page, &all()))
+    })?;
     let headings: Vec<ElementRef<'_>> = {
         let mut seen = BTreeSet::new();
         group.headings.iter().flatten().copied().filter(|it| seen.insert(it.id())).collect()
@@ -150,7 +157,7 @@ fn own(wanted: &[ElementRef<'_>]) -> Vec<String> {
     {
         out.push(format!("#{id}"));
     }
-    for name in ["itemtype", "itemprop", "role", "data-testid", "data-test"] {
+    for name in ["itemtype", "itemprop", "role", "colspan", "data-testid", "data-test"] {
         let value = first.value().attr(name).filter(|it| !it.is_empty() && it.len() <= 80 && !it.contains(['"', '\\']));
         if let Some(value) = value.filter(|value| wanted.iter().all(|it| it.value().attr(name) == Some(value))) {
             out.push(format!("{}[{name}=\"{value}\"]", if same_tag { tag } else { "" }));
@@ -162,6 +169,16 @@ fn own(wanted: &[ElementRef<'_>]) -> Vec<String> {
     }
     if same_tag {
         out.push(tag.to_owned());
+        let inside: BTreeSet<NodeId> = wanted.iter().map(|it| it.id()).collect();
+        let theirs: BTreeSet<&str> = wanted.iter().flat_map(|it| it.value().classes()).collect();
+        let others = first.parent().into_iter().flat_map(|it| it.children()).filter_map(ElementRef::wrap);
+        let marks: BTreeSet<&str> = others
+            .filter(|it| !inside.contains(&it.id()) && it.value().name() == tag)
+            .flat_map(|it| it.value().classes())
+            .filter(|it| lasts(it) && !theirs.contains(it))
+            .collect();
+        let base = out.iter().find(|it| it.contains('.')).cloned().unwrap_or_else(|| tag.to_owned());
+        out.extend(marks.into_iter().take(3).map(|it| format!("{base}:not(.{it})")));
         // What the others lack.
         let has = |it: ElementRef<'_>| -> BTreeSet<String> { it.child_elements().map(|it| it.value().name().to_owned()).collect() };
         let all = wanted.iter().map(|it| has(*it)).reduce(|a, b| a.intersection(&b).cloned().collect());

@@ -187,6 +187,16 @@ impl<'a> Grid<'a> {
         out
     }
 
+    /// Every row below the head, those that name others among them.
+    pub fn body_rows(&self) -> impl Iterator<Item = ElementRef<'a>> {
+        self.rows.iter().filter(|it| it.kind == Kind::Data).map(|it| it.element)
+    }
+
+    /// Every row.
+    pub fn rows(&self) -> impl Iterator<Item = ElementRef<'a>> {
+        self.rows.iter().map(|it| it.element)
+    }
+
     /// Whether the row is one of [`Grid::data_rows`].
     pub fn is_row(&self, row: ElementRef<'_>) -> bool {
         self.at.get(&row.id()).is_some_and(|at| self.is_data_row(&self.rows[*at]))

@@ -234,10 +234,10 @@ fn as_many_tags_as_there_are() {
         |q, n| {
             format!(
                 "<div class='list'>{}</div>",
-                each(n, |i| format!("<article><h2>{q} {i}</h2><ul class='tags'>{}</ul></article>", each(i + 1, |t| format!("<li class='tag'>tag{t}</li>"))))
+                each(n, |i| format!("<article><h2>{q} {i} lies in the harbour of Kiel since the spring of last year</h2><ul class='tags'>{}</ul></article>", each(i + 1, |t| format!("<li class='tag'>tag{t}</li>"))))
             )
         },
-        &json!([{"title": "Calypso 0", "tag": ["tag0"]}, {"title": "Calypso 1", "tag": ["tag0", "tag1"]}, {"title": "Calypso 2", "tag": ["tag0", "tag1", "tag2"]}]),
+        &json!([{"title": "Calypso 0 lies in the harbour of Kiel since the spring of last year", "tag": ["tag0"]}, {"title": "Calypso 1 lies in the harbour of Kiel since the spring of last year", "tag": ["tag0", "tag1"]}, {"title": "Calypso 2 lies in the harbour of Kiel since the spring of last year", "tag": ["tag0", "tag1", "tag2"]}]),
     );
 }
 
@@ -264,7 +264,7 @@ fn the_data_and_not_what_surrounds_it() {
     let got = read(
         "<div class='sidebar'><ul><li>Filter by the year of launch</li><li>Filter by the port of registry</li><li>Filter by nothing at all</li></ul></div>\
          <table><tr><th>Legend</th><th>Meaning</th></tr><tr><td>x</td><td>y</td></tr></table>\
-         <div class='results'><div class='result'>Aurora of Kiel, a barge</div><div class='result ad'>Aurora of Turku, a yawl</div></div>",
+         <div class='results'><div class='result'>Aurora of Kiel, a barge</div><div class='result featured'>Aurora of Turku, a yawl</div></div>",
         "<div class='results'><div class='result'>Calypso</div></div>",
     );
     assert_eq!(Value::from(got[0].clone()), json!({"text": "Calypso"}));

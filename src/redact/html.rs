@@ -116,6 +116,7 @@ fn listings(html: &Html, meter: &mut Meter<'_>) -> Vec<Listing> {
             Some(Listing {
                 items: rows.len() as u32,
                 weight: block.weight as u32,
+                share_bp: block.share_bp,
                 shape: shape(&spec, rows.iter()),
                 holds: meter.units(texts()),
                 visible_bp: (seen * 10_000).checked_div(all).unwrap_or(0),

@@ -110,6 +110,8 @@ const BESIDE: &[&str] = &[
 ];
 /// Share of a listing's texts that the page must have held.
 const SHOWN_BP: u32 = 6000;
+/// Share of a document's text that its data must hold where nobody saw the page.
+const MIN_SHARE_BP: u32 = 2000;
 /// Fields of a listing, with those of the second page.
 const MAX_FIELDS: usize = 60;
 /// Characters of a text that a page does not show by chance.
@@ -185,6 +187,8 @@ fn listing<'a>(
     let one = asks_for_one(&recording.task);
     all.iter()
         .filter(|it| it.visible_bp >= SHOWN_BP || recording.page.visible_text.is_empty())
+        // With no page that says what it was about, a small part of the document is none of it.
+        .filter(|it| it.share_bp >= MIN_SHARE_BP)
         .max_by_key(|it| (u64::from(it.weight) * if it.html.single == one { 3 } else { 2 }, std::cmp::Reverse(it.items)))
 }
 

@@ -13,8 +13,11 @@ use super::judge::{
 };
 use super::witness::coverage;
 use crate::{
-    artifacts::payloads::{
-        BaselineFingerprint, Coverage, RecipeDraftMinimized, Replay, VerificationReport,
+    artifacts::{
+        payloads::{
+            BaselineFingerprint, Coverage, RecipeDraftMinimized, Replay, VerificationReport,
+        },
+        recording::ShownBlock,
     },
     error::{Code, Error, Result},
     blocks,
@@ -238,13 +241,23 @@ impl Run<'_, '_> {
         for (data, shown) in pages {
             let (Some(data), Some(shown)) = (data, shown) else { continue };
             let it = coverage(data, shown, &witness.task);
-            let why = lacking(&it);
+            let why = lacking(&it).or_else(|| self.beside(data, shown));
             self.report.coverage.push(it);
             if let Some(why) = why {
                 return Err(final_(&why));
             }
         }
         Ok(b.is_some() && witness.second.is_some())
+    }
+
+    /// A page has no more items than it shows: what selectors find beside them is something else.
+    fn beside(&self, data: &Value, shown: &ShownBlock) -> Option<String> {
+        let html = self.response.html.as_ref().filter(|it| !it.single)?;
+        let given = data.as_array()?.len();
+        let most = shown.count as usize + shown.count as usize / 10 + 1;
+        (given > most && !shown.is_record).then(|| {
+            format!("`{}` means {given} items where the page showed {}", html.items, shown.count)
+        })
     }
 
     /// B is what was asked for: what the second recording captured, and what its page showed.

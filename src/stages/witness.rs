@@ -19,6 +19,10 @@ const COLUMN: usize = 60;
 const RECORD: usize = 60;
 /// Words that so many per cent of a column's texts have are how the page says it.
 const COMMON: usize = 80;
+/// Per cent of an item's words that stand for it where its texts run together.
+const SHARED: usize = 70;
+/// Bytes of a text that is not stored to its end.
+const LONG: usize = 380;
 /// Fewer characters tell nothing.
 const MIN_TEXT: usize = 2;
 /// Items that one text may point at.
@@ -65,11 +69,48 @@ pub fn witness(recording: &SessionRecording, second: &SecondRecording) -> Option
         let main = main_block(&it.page, other.map(|it| &it.page), &it.task)?;
         it.page.shown.get(main).cloned()
     };
-    Some(Witness {
-        task: recording.task.clone(),
-        first: block(recording, other)?,
-        second: other.and_then(|it| block(it, Some(recording))),
-    })
+    let mut first = block(recording, other)?;
+    let mut second = other.and_then(|it| block(it, Some(recording)));
+    if let (Some(second), Some(other)) = (&mut second, other) {
+        without_offers((&mut first, &recording.typed), (second, &other.typed));
+    }
+    Some(Witness { task: recording.task.clone(), first, second })
+}
+
+/// Leaves out rows that only repeat what was typed: "Search for pages containing …" below the suggestions. One or two at the
+/// ends of a list whose other rows differ.
+fn without_offers(
+    (first, typed): (&mut ShownBlock, &BTreeMap<String, String>),
+    (second, typed_second): (&mut ShownBlock, &BTreeMap<String, String>),
+) {
+    let rest = |row: &[Option<String>], typed: &BTreeMap<String, String>| -> Option<String> {
+        let text = plain(&row.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
+        let left = typed.values().fold(text.clone(), |it, typed| it.replace(&plain(typed), " "));
+        (left != text).then(|| plain(&left))
+    };
+    let rests = |block: &ShownBlock, typed: &BTreeMap<String, String>| -> Vec<Option<String>> {
+        block.rows.iter().map(|it| rest(it, typed)).collect()
+    };
+    let (a, b) = (rests(first, typed), rests(second, typed_second));
+    let common: BTreeSet<&String> = a.iter().flatten().filter(|it| b.iter().flatten().any(|other| other == *it)).collect();
+    let drop = |block: &mut ShownBlock, rests: &[Option<String>]| {
+        let last = rests.len().saturating_sub(1);
+        let is_offer = |at: usize| rests[at].as_ref().is_some_and(|it| common.contains(it));
+        let count = (0..rests.len()).filter(|at| is_offer(*at)).count();
+        if count == 0 || count > 2 || rests.len() < 3 {
+            return;
+        }
+        let mut at = 0;
+        block.rows.retain(|_| {
+            let ends = at <= 1 || at + 1 >= last;
+            let kept = !(ends && is_offer(at));
+            at += 1;
+            kept
+        });
+        block.count = block.rows.len() as u32;
+    };
+    drop(first, &a);
+    drop(second, &b);
 }
 
 /// The task asks to see one thing: "show ticket 12", not "list", "search", "find".
@@ -204,14 +245,19 @@ fn best(
         let item = &items[at];
         let said = cells.iter().filter(|it| item.holds(it)).count();
         let key = item.holds(longest);
-        (key || said * 2 >= cells.len()).then_some((said, key))
+        if key || said * 2 >= cells.len() {
+            return Some((said, key, 0));
+        }
+        // Several texts of the item in one of the page.
+        let shared = item.share_of(cells);
+        (shared >= SHARED).then_some((said, key, shared))
     };
     let pointed: BTreeSet<usize> =
         cells.iter().filter_map(|it| index.get(it)).flat_map(|it| it.iter().take(MAX_PLACES)).copied().collect();
     let choose = |all: &mut dyn Iterator<Item = usize>| {
         all.filter(|it| !taken.contains(it))
             .filter_map(|at| Some((score(at)?, std::cmp::Reverse(at))))
-            .filter(|it| it.0.0 > 0 || it.0.1)
+            .filter(|it| it.0.0 > 0 || it.0.1 || it.0.2 > 0)
             .max()
             .map(|it| it.1.0)
     };
@@ -256,6 +302,13 @@ impl Text {
         Self { leaves: texts.into_iter().filter(|it| !it.is_empty()).collect(), whole, words, values }
     }
 
+    /// Per cent of the words of these texts, of three characters and more, that the item says.
+    fn share_of(&self, cells: &[String]) -> usize {
+        let all: BTreeSet<&str> = cells.iter().flat_map(|it| it.split(' ')).filter(|it| it.chars().nth(2).is_some()).collect();
+        let said = all.iter().filter(|it| self.words.contains(**it)).count();
+        if all.len() < 2 { 0 } else { said * 100 / all.len() }
+    }
+
     /// A text in plain words.
     fn holds(&self, plain: &str) -> bool {
         self.leaves.contains(plain) || self.whole.contains(&format!(" {plain} "))
@@ -266,6 +319,14 @@ impl Text {
         let text = plain(cell);
         if text.is_empty() || self.holds(&text) {
             return true;
+        }
+        // Cut where it is stored.
+        if cell.len() >= LONG {
+            let kept: Vec<&str> = text.split(' ').collect();
+            let kept = &kept[..kept.len() - 1];
+            if self.whole.contains(&kept.join(" ")) || kept.iter().all(|it| self.words.contains(*it)) {
+                return true;
+            }
         }
         // Cut short by the page.
         let cut = cell.trim_end();
@@ -380,7 +441,10 @@ mod tests {
     #[test]
     fn what_only_this_page_says_is_its_subject() {
         let menu = block(&["text"], &[&["Home page of this site"], &["Ships and their harbours"]]);
-        let results = |q: &str| block(&["t"], &[&[&format!("{q} one")], &[&format!("{q} two")]].map(|it: &[&str; 1]| &it[..]));
+        let results = |q: &str| {
+            let (one, two) = (format!("{q} one"), format!("{q} two"));
+            block(&["t"], &[&[one.as_str()][..], &[two.as_str()]])
+        };
         let page = |q: &str| FinalPage {
             shown: vec![ShownBlock { weight: 9000, ..menu.clone() }, results(q)],
             ..FinalPage::default()

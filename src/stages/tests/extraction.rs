@@ -12,7 +12,7 @@ use crate::{
 fn path_of(task: &str, page: &str, answer: &Value) -> Option<String> {
     let mut recording = session(&[], page, vec![get("http://shop.test/api/x", answer)]);
     recording.task = task.to_owned();
-    response(&recording.exchanges[0], DataSource::Json, &recording).unwrap().extract
+    response(&recording.exchanges[0], DataSource::Json, &recording, None).unwrap().extract
 }
 
 fn things(n: usize, of: &str) -> Value {
@@ -45,7 +45,7 @@ fn state_that_a_script_assigns_is_data_of_the_page() {
     exchange.mime = "text/html";
     exchange.answer = html;
     let recording = session(&[], &format!("Lamps\n{page}"), vec![exchange]);
-    let found = response(&recording.exchanges[0], DataSource::EmbeddedJson, &recording).unwrap();
+    let found = response(&recording.exchanges[0], DataSource::EmbeddedJson, &recording, None).unwrap();
     assert_eq!(found.variable.as_deref(), Some("window.__S__"));
     assert_eq!(
         (found.embedded.as_deref(), found.extract.as_deref()),
@@ -201,7 +201,7 @@ fn framed_answers_are_learned_and_read() {
                 exchange: 0,
                 second_exchange: None,
                 source: DataSource::Json,
-                response: response(exchange, DataSource::Json, &recording).unwrap(),
+                response: response(exchange, DataSource::Json, &recording, None).unwrap(),
             },
             by: Analyst::Heuristic,
         };
@@ -294,7 +294,7 @@ fn real_answers() {
         raw.exchanges = vec![raw.exchanges.swap_remove(at)];
         let recording = redact(raw, &RedactSettings::default()).recording;
         let exchange = &recording.exchanges[0];
-        let path = response(exchange, DataSource::Json, &recording).unwrap().extract;
+        let path = response(exchange, DataSource::Json, &recording, None).unwrap().extract;
         let pointer = case["expect"]["items_pointer"].as_str().unwrap().trim_end_matches('/');
         let Some(expected) = whole.pointer(pointer).cloned() else {
             wrong.push(format!("{id}: the answer has no {pointer}"));
