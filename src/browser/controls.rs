@@ -13,7 +13,6 @@ use super::{
     page,
     plan::Step,
     pointer,
-    steps::failed,
     waiting::Poll,
 };
 use crate::{
@@ -157,11 +156,11 @@ pub async fn select(
             return Ok(());
         }
         if why == "not a list" {
-            let err = failed(step, "the element is no list of a form");
+            let err = step.failed("the element is no list of a form");
             return Err(err.hint("click it, and then the option"));
         }
         if !poll.again().await {
-            return Err(failed(step, &format!("the list {why}")));
+            return Err(step.failed(&format!("the list {why}")));
         }
     }
 }
@@ -178,7 +177,7 @@ pub async fn tick(
     let object = object(shared, step, found).await?;
     let is_on = || page::call_on_object(&shared.cdp, session, &object, IS_ON, &[]);
     match is_on().await? {
-        None => return Err(failed(step, "the element cannot be ticked")),
+        None => return Err(step.failed("the element cannot be ticked")),
         Some(it) if it == on => return Ok(()),
         Some(_) => {}
     }
@@ -195,7 +194,7 @@ pub async fn tick(
             return Ok(());
         }
         if !poll.again().await {
-            let err = failed(step, "it was clicked, and stays as it was");
+            let err = step.failed("it was clicked, and stays as it was");
             return Err(err.hint("a radio button goes out when another of its group is checked"));
         }
     }
@@ -204,5 +203,5 @@ pub async fn tick(
 async fn object(shared: &Shared, step: &Step, found: &Found) -> Result<String> {
     let Found { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await?;
-    object.ok_or_else(|| failed(step, "the element went away"))
+    object.ok_or_else(|| step.failed("the element went away"))
 }

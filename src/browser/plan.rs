@@ -6,6 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
 pub use super::element::{Choice, Element, Fill, Tick};
+use crate::error::{Code, Error};
 
 /// One example to record. The page is opened at `url` first, then the steps run in order.
 #[derive(Clone, Debug)]
@@ -160,6 +161,11 @@ impl Step {
             Self::Select(it) => Some(&it.value),
             _ => None,
         }
+    }
+
+    /// `STEP_FAILED`, with the step named.
+    pub fn failed(&self, why: &str) -> Error {
+        Error::new(Code::StepFailed, format!("{}: {why}", self.describe()))
     }
 
     /// For messages: `click link "Next"`.

@@ -14,12 +14,13 @@ use super::{
     lookup::{self, Found},
     page::{self, Frame},
     plan::Step,
-    steps::{PATIENCE, failed},
     typing,
     waiting::Poll,
 };
 use crate::error::Result;
 
+/// For each question to the page.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// What lies over an element may be on its way out.
 const COVERED: Duration = Duration::from_secs(3);
 
@@ -131,11 +132,11 @@ pub async fn reach(
                     "a step before it has to close that, or press Enter in the form instead"
                 };
                 let why = format!("{} lies over the element", hit.over);
-                return Err(failed(step, &why).hint(hint));
+                return Err(step.failed(&why).hint(hint));
             }
         }
         if !poll.again().await {
-            return Err(failed(step, "the element is not visible"));
+            return Err(step.failed("the element is not visible"));
         }
     }
 }

@@ -20,8 +20,6 @@ use crate::{
     error::{Code, Error, Result},
 };
 
-/// For each question to the page.
-pub const PATIENCE: Duration = Duration::from_secs(5);
 /// Several elements may fit for a moment, while a page makes place for the next.
 const UNCLEAR: Duration = Duration::from_secs(1);
 /// What `select` looks among, where no role is given.
@@ -59,7 +57,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         Step::Press(key) => {
             let Some(events) = keys::named(key) else {
                 let hint = format!("keys are {}", keys::names());
-                return Err(failed(step, "no such key").hint(hint));
+                return Err(step.failed("no such key").hint(hint));
             };
             let session = shared.page()?.session;
             shared.mark(&session, None).await;
@@ -95,7 +93,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         }
         Step::Scroll(Scroll::To(_)) => {
             let frames = shared.frames_within().await?;
-            let frame = frames.first().ok_or_else(|| failed(step, "the frame is not there"))?;
+            let frame = frames.first().ok_or_else(|| step.failed("the frame is not there"))?;
             shared.mark(&frame.session, None).await;
             shared.act(Action::new(ActionKind::Scroll, Some("bottom")));
             pointer::scroll_to_bottom(shared, frame).await
@@ -113,10 +111,6 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
             Ok(())
         }
     }
-}
-
-pub fn failed(step: &Step, why: &str) -> Error {
-    Error::new(Code::StepFailed, format!("{}: {why}", step.describe()))
 }
 
 fn action(
@@ -157,7 +151,7 @@ async fn seek(
     loop {
         let frames = shared.frames_within().await?;
         let sought = lookup::find(shared, &frames, element, roles).await;
-        match sought.map_err(|err| failed(step, err.message()))? {
+        match sought.map_err(|err| step.failed(err.message()))? {
             Sought::Found(it) => return Ok(it),
             Sought::Several(lines) => {
                 let since = *unclear.get_or_insert_with(Instant::now);
@@ -165,7 +159,7 @@ async fn seek(
                     let why = format!("{} elements fit equally well", lines.len());
                     let shown = lines.iter().take(8).cloned().collect::<Vec<_>>().join("; ");
                     let hint = format!("say which with nth, from 1 — {shown}");
-                    return Err(failed(step, &why).hint(hint));
+                    return Err(step.failed(&why).hint(hint));
                 }
             }
             Sought::Nothing => unclear = None,
@@ -175,7 +169,7 @@ async fn seek(
                 it if it.is_empty() => "the page shows no interactive elements".to_owned(),
                 it => format!("the page shows {it}"),
             };
-            return Err(failed(step, "no such element").hint(hint));
+            return Err(step.failed("no such element").hint(hint));
         }
     }
 }
@@ -199,7 +193,7 @@ async fn within(shared: &Shared, step: &Step, to: &Within, deadline: Instant) ->
             }
             FrameBy::Css(css) => {
                 let all = lookup::frame_ids(shared, &frames, css).await;
-                let all = all.map_err(|err| failed(step, err.message()))?;
+                let all = all.map_err(|err| step.failed(err.message()))?;
                 all.into_iter().filter(|id| others().any(|it| it.id == *id)).collect()
             }
         };
@@ -215,7 +209,7 @@ async fn within(shared: &Shared, step: &Step, to: &Within, deadline: Instant) ->
             [] => {}
             several => {
                 let why = format!("{} frames fit", several.len());
-                return Err(failed(step, &why).hint(format!("the page has {}", shown())));
+                return Err(step.failed(&why).hint(format!("the page has {}", shown())));
             }
         }
         if !poll.again().await {
@@ -223,7 +217,7 @@ async fn within(shared: &Shared, step: &Step, to: &Within, deadline: Instant) ->
                 it if it.is_empty() => "the page has no frames".to_owned(),
                 it => format!("the page has {it}"),
             };
-            return Err(failed(step, "no such frame").hint(hint));
+            return Err(step.failed("no such frame").hint(hint));
         }
     }
 }

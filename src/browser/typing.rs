@@ -1,5 +1,7 @@
 //! Typing into a field, key by key.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -8,10 +10,11 @@ use super::{
     lookup::{self, Found},
     page,
     plan::Step,
-    steps::{PATIENCE, failed},
 };
 use crate::error::Result;
 
+/// For each question to the page.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Makes an element ready to be typed into, its content selected. For a `<select>` it chooses the value at once.
 const PREPARE: &str = "function (value) {
   if (this instanceof HTMLSelectElement) {
@@ -35,7 +38,7 @@ const PREPARE: &str = "function (value) {
 pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<()> {
     let Found { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await?;
-    let object = object.ok_or_else(|| failed(step, "the element went away"))?;
+    let object = object.ok_or_else(|| step.failed("the element went away"))?;
     let scroll = json!({ "backendNodeId": backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
     let arguments = [value.into()];
@@ -50,9 +53,9 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
             }
         }
         "empty" => {}
-        "no option" => return Err(failed(step, "the list has no such option")),
-        "disabled" => return Err(failed(step, "the field is disabled or read-only")),
-        _ => return Err(failed(step, "the element is not a field")),
+        "no option" => return Err(step.failed("the list has no such option")),
+        "disabled" => return Err(step.failed("the field is disabled or read-only")),
+        _ => return Err(step.failed("the element is not a field")),
     }
     let last = value.chars().count().saturating_sub(1);
     for (i, it) in value.chars().enumerate() {

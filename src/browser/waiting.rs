@@ -7,7 +7,6 @@ use super::{
     context::Shared,
     page,
     plan::{Step, Wait},
-    steps::failed,
 };
 use crate::error::Result;
 
@@ -78,7 +77,7 @@ pub async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Insta
             return Ok(());
         }
         if !poll.again().await {
-            let err = failed(step, "it did not happen in time");
+            let err = step.failed("it did not happen in time");
             let mut state = shared.lock();
             if let Some(url) = state.popup.take() {
                 let hint = format!("a popup to {url} was closed; navigate there instead");

@@ -33,7 +33,7 @@ fn words_of_a_form_are_sent_as_its_values() {
     let (code, report) = home.batch(&[&batch[..], &["--test-host", &web.test_host]].concat());
     assert_eq!((code, &report["entries"][0]["outcome"]), (0, &json!("verified")), "{report}");
     let yaml = std::fs::read_to_string(home.path().join("recipes/landed.yaml")).unwrap();
-    for part in ["Whole fish: '12'", "Seaweed: '47'", "Yesterday: y", "value: '{catch}'"] {
+    for part in ["Whole fish: '12'", "Seaweed: '47'", "Yesterday: 'y'", "value: '{catch}'"] {
         assert!(yaml.replace('"', "'").contains(part), "{part} is not in\n{yaml}");
     }
     let run = |catch: &str| {
