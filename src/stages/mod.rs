@@ -11,6 +11,7 @@ mod extraction;
 mod html_items;
 mod judge;
 pub mod minimize;
+mod moment;
 pub mod offers;
 mod page_made;
 mod pages;

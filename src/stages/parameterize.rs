@@ -12,6 +12,7 @@ use super::{
     chained::{answered_before, borrowed, typed_slot},
     judge::leaf_lines,
     minimize::PAGING,
+    moment::frozen_moment,
     page_made::page_made,
     read_back::{literal_of, read_back},
     request::{identifier, template},
@@ -195,6 +196,7 @@ fn attempt(
     }
     out.dates();
     out.paging();
+    let moment = frozen_moment(&out.request, exchange);
     let distinct = second_values.filter(|it| *it != out.first && !it.is_empty());
     Ok(Judged::Done(RecipeDraftMinimized {
         request: out.request,
@@ -212,6 +214,7 @@ fn attempt(
             Some(Captured { first: lines(exchange)?, second: lines(twin)? })
         }),
         compared: draft.compared,
+        moment,
     }))
 }
 
