@@ -255,7 +255,7 @@ fn what_was_proven_stays_when_learning_again_proves_less() {
     let (code, out) = learn(&["--second", "river=severn"]);
     assert_eq!((code, &out["outcome"]), (0, &json!("verified")), "{out}");
     let file = std::fs::read_to_string(home.path().join("recipes/levels.yaml")).unwrap();
-    let (_, out) = learn(&[]);
+    let (_, out) = learn(&["--force"]);
     assert_eq!(out["outcome"], "saved_draft", "{out}");
     assert!(out["detail"].as_str().unwrap().contains("stays in service"), "{out}");
     assert_eq!(std::fs::read_to_string(home.path().join("recipes/levels.yaml")).unwrap(), file);
