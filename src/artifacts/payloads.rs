@@ -48,6 +48,8 @@ pub enum Reason {
     Ambiguous,
     /// No candidate could be replayed.
     ReplayFailed,
+    /// What was typed makes no difference to the answer.
+    NoEffect,
 }
 
 impl Reason {
@@ -68,6 +70,7 @@ impl Reason {
             Self::Mutation => "mutation",
             Self::Ambiguous => "ambiguous",
             Self::ReplayFailed => "replay_failed",
+            Self::NoEffect => "no_effect",
         }
     }
 }
@@ -378,6 +381,9 @@ pub struct RecipeDraftMinimized {
     pub captured: Option<Captured>,
     /// The first replay was compared with what the recording holds of the answer.
     pub compared: bool,
+    /// The part of the request that holds the time of the recording, so that its answer is about that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moment: Option<String>,
     /// What the page of each example showed of the data, the second absent where it was not driven.
     #[serde(default)]
     pub witness: Option<Witness>,
@@ -446,6 +452,17 @@ pub struct VerificationReport {
     /// How an answer without items looks, where one was asked for.
     #[serde(default)]
     pub empty: Option<EmptyAnswer>,
+}
+
+/// [`VerificationReport::reason`] where the second example gave what the first did.
+pub const NO_EFFECT: &str = "the second example gives the same data: the parameters have no effect";
+
+impl VerificationReport {
+    /// What it says of the task itself, where that is more than "not proven".
+    pub fn reject(&self) -> Option<Reject> {
+        let no_effect = !self.verified && self.reason.as_deref() == Some(NO_EFFECT);
+        no_effect.then(|| Reject::new(Reason::NoEffect, NO_EFFECT))
+    }
 }
 
 macro_rules! artifact {

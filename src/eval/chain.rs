@@ -93,7 +93,9 @@ pub fn run(
     trace.minimized = Some(minimized);
     let parameterized = go_on!(trace, parameterized, Stage::Parameterize);
     world.begin();
-    trace.report = Some(block_on(verify::verify(world, parameterized, &baseline, expect))?);
+    let report = block_on(verify::verify(world, parameterized, &baseline, expect))?;
+    trace.reject = report.reject().map(|it| (Stage::Verify, it));
+    trace.report = Some(report);
     trace.baseline = Some(baseline);
     Ok(trace)
 }

@@ -665,6 +665,10 @@ impl Run<'_> {
             transport: None,
             model,
         };
+        let reject = match reject {
+            Some(it) => Some(it),
+            None => self.get::<VerificationReport>()?.reject(),
+        };
         if let Some(reject) = reject {
             out.outcome = reject.reason.outcome();
             out.reason = Some(reject.reason.as_str().to_owned());
@@ -672,7 +676,16 @@ impl Run<'_> {
                 .into_iter()
                 .chain(out.detail)
                 .reduce(|a, b| format!("{a}; {b}"));
-            demote(&name, self.task, self.cx, &recording)?;
+            // What may change something is never kept.
+            let kept = if reject.reason == Reason::Mutation {
+                None
+            } else {
+                self.proven(&name, &recording)
+            };
+            match kept {
+                Some(held) => keep(&mut out, &held, self.cx),
+                None => demote(&name, self.task, self.cx, &recording)?,
+            }
             return Ok(out);
         }
         let report: VerificationReport = self.get()?;
@@ -688,6 +701,15 @@ impl Run<'_> {
             publish(self.task, &recording, &draft, &self.get()?, &report, &verified_at);
         recipe.name = name;
         self.folder.still_held()?;
+        out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
+        out.reason.clone_from(&report.reason);
+        if !report.verified
+            && let Some(held) = self.proven(&recipe.name, &recording)
+            && !proven_since(&held, &recipe)
+        {
+            keep(&mut out, &held, self.cx);
+            return Ok(out);
+        }
         // A file that says the same is left alone, and so is one that was proven since, or shown to work no longer.
         let path = match self.cx.recipes.own(&recipe.name) {
             Ok(Some(held)) if held == recipe || proven_since(&held, &recipe) => {
@@ -706,11 +728,33 @@ impl Run<'_> {
             _ => self.cx.recipes.save(&recipe)?,
         };
         out.recipe = Some(path);
-        out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
-        out.reason = report.reason;
         out.transport = report.verified.then(|| report.transport.as_str().to_owned());
         Ok(out)
     }
+
+    /// The recipe that an earlier run of the same task published and that stands verified, unless a person chose anew.
+    fn proven(&self, name: &RecipeName, recording: &SessionRecording) -> Option<Recipe> {
+        let held = self.cx.recipes.own(name).ok().flatten()?;
+        let takes = |it: &String| held.parameters.iter().any(|known| known.name == *it);
+        let same = is_ours(&held, self.task, recording) && recording.typed.keys().all(takes);
+        (self.choice.is_none() && same && held.status == Status::Verified).then_some(held)
+    }
+}
+
+/// Less than what was proven takes nothing away.
+fn keep(out: &mut Learned, held: &Recipe, cx: &Cx) {
+    let at = held.verification.as_ref().and_then(|it| it.verified_at.as_deref());
+    let note = format!(
+        "the recipe verified{} stays in service",
+        at.map_or(String::new(), |it| format!(" at {it}"))
+    );
+    out.detail = out.detail.take().into_iter().chain([note]).reduce(|a, b| format!("{a}; {b}"));
+    out.recipe = Some(cx.recipes.path(&held.name));
+}
+
+/// Whether a recipe is of this task.
+fn is_ours(recipe: &Recipe, task: &Task, recording: &SessionRecording) -> bool {
+    recipe.source_url == recording.url && recipe.task == crate::redact::written(&task.sentence)
 }
 
 /// What a line of the replay journal belongs to: one question to one stage.
@@ -738,10 +782,8 @@ fn demoted_since(held: &Recipe, learned: &Recipe) -> bool {
 /// A recipe that an earlier run of this task published is no longer proven.
 fn demote(name: &RecipeName, task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
     let Ok(Some(mut recipe)) = cx.recipes.own(name) else { return Ok(()) };
-    let ours =
-        recipe.source_url == recording.url && recipe.task == crate::redact::written(&task.sentence);
     let standing = recipe.standing().after(Event::TakenBack);
-    if ours && standing != recipe.standing() {
+    if is_ours(&recipe, task, recording) && standing != recipe.standing() {
         recipe.stand(standing, "");
         cx.recipes.save(&recipe)?;
     }

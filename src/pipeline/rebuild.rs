@@ -9,7 +9,7 @@ use super::stored::StoredTask;
 use crate::{
     artifacts::{
         kinds::Kind,
-        payloads::{Outcome, Reason},
+        payloads::{NO_EFFECT, Outcome, Reason},
         store::{Found, Store},
     },
     error::Result,
@@ -62,7 +62,14 @@ fn row(store: &Store, id: &TaskId) -> Result<Option<TaskRow>> {
 /// Where a task stands whose last artifact is this one.
 fn standing(kind: Kind, payload: &Value) -> (Status, Option<String>) {
     if kind == Kind::VerificationReport {
-        let status = if payload["verified"] == true { Status::Verified } else { Status::Draft };
+        let status = match payload["reason"].as_str() {
+            _ if payload["verified"] == true => Status::Verified,
+            Some(NO_EFFECT) => {
+                let reason = Reason::NoEffect;
+                return (status_of(reason.outcome()), Some(reason.as_str().to_owned()));
+            }
+            _ => Status::Draft,
+        };
         return (status, payload["reason"].as_str().map(str::to_owned));
     }
     let Some(reason) = payload.pointer("/rejected/reason") else { return (Status::Pending, None) };

@@ -5,6 +5,7 @@
 //! Response bodies are redacted by the same rules, which leave ordinary data (ids, hashes, slugs, URLs, cursors) alone.
 
 mod body;
+mod builds;
 mod bytes;
 mod detector;
 mod encode;
@@ -45,6 +46,7 @@ use zeroize::Zeroizing;
 
 use self::{
     body::{Parsed, cut, parse, parse_bytes},
+    builds::Builds,
     detector::Why,
     keys::KeyClass,
     measures::{Measured, Meter, weigh},
@@ -115,6 +117,11 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
     values.dedup();
     let urls: Vec<String> = exchanges.iter().map(|it| it.url.clone()).collect();
     let mut sources = Sources::new(&values, &raw.exchanges, &raw.page);
+    let known: Vec<&str> = [raw.url.as_str(), raw.page.url.as_str()]
+        .into_iter()
+        .chain(raw.typed.values().map(String::as_str))
+        .collect();
+    let mut builds = Builds::new(&raw.exchanges, &known);
 
     let share = body::share(&raw.exchanges);
     let mut measured: Vec<Option<Measured>> = Vec::with_capacity(exchanges.len());
@@ -148,6 +155,9 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
             walk.judged = Some(std::mem::take(&mut judged[i]));
             let meter = Meter::new(&visible, &typed_words);
             let (stored, exchange) = (&mut exchanges[i], &raw.exchanges[i]);
+            if let Parsed::Html(page) = &it.parsed {
+                builds.look(i, page, exchange, stored);
+            }
             let page = exchange::response(stored, exchange, it.parsed, walk, meter, share);
             measured.push(it.measured.or(page));
         }
@@ -163,6 +173,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
             })
             .collect();
     }
+    builds.trace(&mut exchanges, &urls);
     drop(sources);
     zeroize::Zeroize::zeroize(&mut values);
 

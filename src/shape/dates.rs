@@ -59,6 +59,13 @@ impl Moment {
         Some(Self { date: at.date(), minute: Some(minute), utc: None })
     }
 
+    /// Days since 1970.
+    pub fn day(&self) -> i64 {
+        let date = self.utc.map_or(self.date, |it| it.0);
+        let epoch = Date::constant(1970, 1, 1);
+        date.since(epoch).map_or(0, |it| i64::from(it.get_days()))
+    }
+
     pub fn read(&self, out: &mut Vec<Normal>) {
         let days = [Some((self.date, self.minute)), self.utc.map(|it| (it.0, Some(it.1)))];
         for (date, minute) in days.into_iter().flatten() {

@@ -88,6 +88,12 @@ pub fn same(leaf: &Value, shown: &str) -> bool {
     readings(leaf).iter().any(|it| there.binary_search(it).is_ok())
 }
 
+/// Days since 1970 of a date or moment as answers and requests hold them: ISO 8601, seconds or milliseconds since 1970.
+pub fn day_of(text: &str) -> Option<i64> {
+    let epoch = || Moment::of_epoch(text.parse().ok()?);
+    Moment::parse(text).or_else(epoch).map(|it| it.day())
+}
+
 /// How a page may write a leaf. Each is [`same`] as the leaf.
 pub fn forms(leaf: &Value) -> Vec<String> {
     let mut out = Vec::new();

@@ -1,3 +1,5 @@
+//! Leaves and the words of pages: what is the same, what is not, and that every spelling is read back.
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -10,6 +10,7 @@ pub mod consult;
 mod extraction;
 mod judge;
 pub mod minimize;
+mod moment;
 pub mod offers;
 mod options;
 mod page_made;

@@ -13,6 +13,7 @@ use super::{
     extraction::widened,
     judge::leaf_lines,
     minimize::PAGING,
+    moment::frozen_moment,
     options::Choices,
     page_made::page_made,
     read_back::{literal_of, read_back},
@@ -216,6 +217,7 @@ fn attempt(
     }
     out.dates();
     out.paging();
+    let moment = frozen_moment(&out.request, exchange);
     let distinct = second_values.filter(|it| *it != out.first && !it.is_empty());
     Ok(Judged::Done(RecipeDraftMinimized {
         request: out.request,
@@ -233,6 +235,7 @@ fn attempt(
             Some(Captured { first: lines(exchange)?, second: lines(twin)? })
         }),
         compared: draft.compared,
+        moment,
         witness: witness(recording, second),
     }))
 }

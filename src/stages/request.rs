@@ -72,7 +72,9 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
             value: if exchange.callback.as_deref() == Some(&*name) {
                 CALLBACK.to_owned()
             } else {
-                slots.fill(&format!("query:{name}"), &name, &value)
+                let at = format!("query:{name}");
+                let built = slots.built(&at, &value).map(|it| format!("{{{it}}}"));
+                built.unwrap_or_else(|| slots.fill(&at, &name, &value))
             },
             name: name.into_owned(),
         })
@@ -140,7 +142,7 @@ fn raw(written: &str) -> String {
 /// Scheme, host and path. `None` when a placeholder is encoded in a way that cannot be told from text.
 fn path(slots: &mut Slots<'_>, base: &Url) -> Option<String> {
     let text = base.as_str();
-    if !text.contains("REDACTED") {
+    if !text.contains("REDACTED") && !slots.origins.iter().any(|it| it.at == "path") {
         return Some(escape(text));
     }
     let origin_end = text.find("://").map(|it| it + 3)?;
@@ -149,8 +151,13 @@ fn path(slots: &mut Slots<'_>, base: &Url) -> Option<String> {
     let mut out = escape(origin);
     for segment in segments[1..].split('/') {
         out.push('/');
-        if segment.contains("REDACTED") {
-            let decoded = percent_encoding::percent_decode_str(segment).decode_utf8().ok()?;
+        let decoded = percent_encoding::percent_decode_str(segment).decode_utf8();
+        if let Some(name) = decoded.as_ref().ok().and_then(|it| slots.built("path", it)) {
+            out.push('{');
+            out.push_str(&name);
+            out.push('}');
+        } else if segment.contains("REDACTED") {
+            let decoded = decoded.ok()?;
             let filled = slots.fill("path", "path", &decoded);
             // Only a segment that is a placeholder whole can be told.
             if !(filled.starts_with("{slot_")
@@ -213,6 +220,14 @@ impl Slots<'_> {
                 .into(),
             _ => value.clone(),
         }
+    }
+
+    /// The slot of a value that names the site's build, as the page that held it says.
+    fn built(&mut self, at: &str, value: &str) -> Option<String> {
+        let known = self.origins.iter().find(|it| it.placeholder == value && it.at == at)?;
+        let Some(Origin::Document { after, .. }) = &known.origin else { return None };
+        let key = after.split('"').nth(1).unwrap_or("build").to_owned();
+        (!value.starts_with("[REDACTED:")).then(|| self.slot(at, &key, value))
     }
 
     fn slot(&mut self, at: &str, key: &str, placeholder: &str) -> String {

@@ -228,3 +228,36 @@ fn a_demoted_recipe_is_not_given_back_by_what_was_learned_before() {
     learn(&["--resume"]);
     assert_eq!(listed(&home)["status"], "verified");
 }
+
+/// A run that proves less than an earlier one takes nothing away.
+#[test]
+fn what_was_proven_stays_when_learning_again_proves_less() {
+    let home = Home::new();
+    let web = Web::start(&home);
+    home.recipe("levels", &levels(""));
+    let raw = ["recipe", "run", "levels", "--draft", "--json", "-p", "river=thames"];
+    let (_, out) = home.json(&[&raw[..], &["--test-host", &web.test_host]].concat());
+    let body = out["data"].to_string();
+    home.run(&["recipe", "delete", "levels"]);
+    let har = json!({"log": {"creator": {"name": "test"}, "entries": [{
+        "startedDateTime": "2026-11-20T10:00:00.000Z", "time": 5, "_resourceType": "fetch",
+        "request": {"method": "GET", "url": "http://api.gauges.test/v1/levels?river=thames", "headers": []},
+        "response": {"status": 200, "headers": [{"name": "content-type", "value": "application/json"}],
+            "content": {"mimeType": "application/json", "text": body, "size": body.len()}}
+    }]}});
+    let path = home.path().join("levels.har");
+    write(&path, &har.to_string());
+    let task = ["recipe", "learn", "--har", path.to_str().unwrap(), "--name", "levels", "--json"];
+    let about = ["--task", "Levels of {river}", "-p", "river=thames"];
+    let learn = |second: &[&str]| {
+        home.json(&[&task[..], &about, second, &["--test-host", &web.test_host]].concat())
+    };
+    let (code, out) = learn(&["--second", "river=severn"]);
+    assert_eq!((code, &out["outcome"]), (0, &json!("verified")), "{out}");
+    let file = std::fs::read_to_string(home.path().join("recipes/levels.yaml")).unwrap();
+    let (_, out) = learn(&["--force"]);
+    assert_eq!(out["outcome"], "saved_draft", "{out}");
+    assert!(out["detail"].as_str().unwrap().contains("stays in service"), "{out}");
+    assert_eq!(std::fs::read_to_string(home.path().join("recipes/levels.yaml")).unwrap(), file);
+    assert_eq!(listed(&home)["status"], "verified");
+}

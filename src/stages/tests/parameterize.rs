@@ -488,6 +488,53 @@ fn a_token_of_an_earlier_answer_is_chained_unless_that_needs_the_input() {
 }
 
 #[test]
+fn the_build_of_a_site_is_taken_from_its_page() {
+    const BUILD: &str = "Zk3vQ9xT7bLm2pWc8RfYh";
+    let page = |id: &str| Entry {
+        mime: "text/html",
+        answer: format!(
+            r#"<main>hi</main><script id="__NEXT_DATA__" type="application/json">{{"page":"/","buildId":"{id}"}}</script>"#
+        ),
+        ..get("http://shop.test/", &json!({}))
+    };
+    let search =
+        |q: &str, id: &str| at(&format!("http://shop.test/_next/data/{id}/find.json?q={q}"));
+    let of = |q: &str| session(&[("q", q)], "", vec![page(BUILD), search(q, BUILD)]);
+    let first = of("lantern");
+    let out = done(weave_at(&first, 1, None));
+    assert_eq!(out.request.url, "http://shop.test/_next/data/{slot_buildid}/find.json");
+    let [slot] = &out.slots[..] else { panic!("{:?}", out.slots) };
+    let from = SlotSource::Document {
+        url: "http://shop.test/".to_owned(),
+        after: "\"buildId\":\"".to_owned(),
+        until: "\"".to_owned(),
+    };
+    assert_eq!(slot.from, from);
+    // Another build by the second recording.
+    let second = session(
+        &[("q", "teapot")],
+        "",
+        vec![search("teapot", "Qq3vQ9xT7bLm2pWc8RfYh"), page("Qq3vQ9xT7bLm2pWc8RfYh")],
+    );
+    assert_eq!(done(weave_at(&first, 1, Some(&second))).second.unwrap()["q"], "teapot");
+}
+
+#[test]
+fn a_request_about_the_time_of_the_recording_is_said_to_be_one() {
+    let of = |url: &str| {
+        let mut it = one(&[("q", "lantern")], at(url));
+        it.exchanges[0].response_headers.push(crate::artifacts::recording::Header {
+            name: "date".to_owned(),
+            value: "Sun, 22 Nov 2026 10:00:03 GMT".to_owned(),
+        });
+        done(weave(&it, None)).moment
+    };
+    let part = of("http://bus.test/s?q=lantern&from=2026-11-22T10:00");
+    assert_eq!(part.as_deref(), Some("query `from`"));
+    assert_eq!(of("http://bus.test/s?q=lantern&from=2026-10-02T10:00"), None);
+}
+
+#[test]
 fn a_value_that_only_the_session_knew_needs_a_login() {
     let entry = Entry {
         headers: vec![("x-csrf-token", "Zk3vQ9xT7bLm2pWc8RfYhN4s")],
