@@ -21,6 +21,8 @@ const WORDS: &[(&str, &str)] = &[
     ("follows_input", "follows the second input"),
     ("echoes_input", "echoes the input"),
     ("after_action", "sent after the action"),
+    ("holds_items", "holds the items that the page showed"),
+    ("lacks_items", "lacks the items that the page showed"),
     ("task_values", "sends words of the task"),
     ("url_task_overlap", "URL speaks of the task"),
     ("task_host", "host named by the task"),

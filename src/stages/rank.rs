@@ -414,9 +414,13 @@ fn object(text: &str) -> Option<String> {
 
 fn weigh(it: &Scored<'_>, weights: &BTreeMap<&str, i32>) -> Candidate {
     let Scored { exchange, endpoint_key, shares, second_exchange, .. } = it;
-    // Scaled so that every positive signal in full makes 10,000.
-    let whole: i64 =
-        weights.values().filter(|it| **it > 0).map(|it| i64::from(*it)).sum::<i64>().max(1);
+    // Scaled so that every positive signal in full makes 10,000. What the page bears witness to comes on top of that.
+    let whole: i64 = weights
+        .iter()
+        .filter(|it| *it.1 > 0 && *it.0 != "holds_items")
+        .map(|it| i64::from(*it.1))
+        .sum::<i64>()
+        .max(1);
     let features: BTreeMap<String, i32> = shares
         .iter()
         .map(|(name, share)| {
