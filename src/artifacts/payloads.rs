@@ -9,7 +9,9 @@ use super::{
     kinds::{Artifact, Kind},
     recording::{SessionRecording, ShownBlock},
 };
-use crate::recipe::model::{EmptyAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind};
+use crate::recipe::model::{
+    EmptyAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind,
+};
 
 /// A stage's answer: its product, or why the task cannot be learned. Both are results and both are stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -206,7 +206,7 @@ fn verified(recipe: &mut Recipe, shape: Vec<String>) {
         transport: TransportKind::PublicHttp,
         requires_session: false,
         browser_ms: None,
-            complete: None,
+        complete: None,
     });
 }
 

@@ -7,13 +7,30 @@ const UNREAD: &[&str] =
     &["script", "style", "noscript", "template", "svg", "head", "option", "datalist", "textarea"];
 /// Elements that only change how letters look.
 const INLINE: &[&str] = &[
-    "abbr", "b", "bdi", "br", "cite", "code", "del", "em", "font", "i", "ins", "kbd", "mark", "q", "s",
-    "small", "strong", "sub", "sup", "tt", "u", "var", "wbr",
+    "abbr", "b", "bdi", "br", "cite", "code", "del", "em", "font", "i", "ins", "kbd", "mark", "q",
+    "s", "small", "strong", "sub", "sup", "tt", "u", "var", "wbr",
 ];
 /// Words in classes and ids of what surrounds the content.
 const AROUND: &[&str] = &[
-    "nav", "navbar", "menu", "sidebar", "breadcrumb", "breadcrumbs", "pagination", "pager", "footer",
-    "toolbar", "tabs", "toc", "facet", "facets", "filter", "filters", "banner", "cookie", "portlet",
+    "nav",
+    "navbar",
+    "menu",
+    "sidebar",
+    "breadcrumb",
+    "breadcrumbs",
+    "pagination",
+    "pager",
+    "footer",
+    "toolbar",
+    "tabs",
+    "toc",
+    "facet",
+    "facets",
+    "filter",
+    "filters",
+    "banner",
+    "cookie",
+    "portlet",
 ];
 
 pub fn is_read(element: ElementRef<'_>) -> bool {
@@ -53,7 +70,8 @@ fn push_text(element: ElementRef<'_>, out: &mut String) {
             Node::Element(it) => {
                 if let Some(child) = ElementRef::wrap(child).filter(|it| is_read(*it)) {
                     // What stands in blocks of its own is no one word.
-                    let apart = !INLINE.contains(&it.name()) && !matches!(it.name(), "a" | "span" | "label" | "time");
+                    let apart = !INLINE.contains(&it.name())
+                        && !matches!(it.name(), "a" | "span" | "label" | "time");
                     if apart || it.name() == "br" {
                         out.push(' ');
                     }
@@ -74,9 +92,7 @@ pub fn chars(element: ElementRef<'_>) -> usize {
         .children()
         .map(|child| match child.value() {
             Node::Text(it) => it.chars().filter(|c| !c.is_whitespace()).count(),
-            Node::Element(_) => {
-                ElementRef::wrap(child).filter(|it| is_read(*it)).map_or(0, chars)
-            }
+            Node::Element(_) => ElementRef::wrap(child).filter(|it| is_read(*it)).map_or(0, chars),
             _ => 0,
         })
         .sum()
@@ -105,7 +121,13 @@ pub fn standing(element: ElementRef<'_>) -> usize {
             "header" | "footer" => !in_section,
             _ => matches!(
                 role,
-                "navigation" | "banner" | "contentinfo" | "menu" | "menubar" | "toolbar" | "tablist"
+                "navigation"
+                    | "banner"
+                    | "contentinfo"
+                    | "menu"
+                    | "menubar"
+                    | "toolbar"
+                    | "tablist"
             ),
         };
         if none {
@@ -115,7 +137,9 @@ pub fn standing(element: ElementRef<'_>) -> usize {
             out = out.min(25);
         }
         in_section |= matches!(name, "article" | "section" | "main" | "li" | "td");
-        if !matches!(name, "body" | "html" | "main") && (named(it.value().id().unwrap_or("")) || it.value().classes().any(named)) {
+        if !matches!(name, "body" | "html" | "main")
+            && (named(it.value().id().unwrap_or("")) || it.value().classes().any(named))
+        {
             out = out.min(25);
         }
     }

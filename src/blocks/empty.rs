@@ -32,13 +32,26 @@ pub fn learn(without: &Html, with: &[&Html], typed: &[&str]) -> Option<EmptyAnsw
     let typed: Vec<String> = typed.iter().map(|it| it.to_lowercase()).collect();
     lines.retain(|it| {
         let low = it.to_lowercase();
-        LINE.contains(&it.chars().count()) && it.chars().any(char::is_alphabetic) && !typed.iter().any(|it| low.contains(it.as_str()))
+        LINE.contains(&it.chars().count())
+            && it.chars().any(char::is_alphabetic)
+            && !typed.iter().any(|it| low.contains(it.as_str()))
     });
     // Words for nothing, before words that happen to be new.
     let says = lines.into_iter().min_by_key(|it| (!speaks_of_nothing(it), it.len()));
     let says = says.filter(|it| speaks_of_nothing(it));
     let around: Vec<String> = around.into_iter().take(MAX_KINDS).collect();
-    (!around.is_empty()).then_some(EmptyAnswer { around, says })
+    (!around.is_empty()).then_some(EmptyAnswer { around, says, unseen: false })
+}
+
+/// What pages with items have in common, where none without was to be had.
+pub fn guess(with: &[&Html]) -> Option<EmptyAnswer> {
+    let mut around = kinds(with.first()?);
+    for page in with {
+        let own = kinds(page);
+        around.retain(|it| own.contains(it));
+    }
+    let around: Vec<String> = around.into_iter().take(MAX_KINDS).collect();
+    (!around.is_empty()).then_some(EmptyAnswer { around, says: None, unseen: true })
 }
 
 /// Whether a page without items is the one that was seen.
@@ -48,17 +61,44 @@ pub fn is_like(page: &Html, seen: &EmptyAnswer) -> bool {
     if seen.around.is_empty() || kept * 100 < seen.around.len() * ENOUGH {
         return false;
     }
-    seen.says.as_ref().is_none_or(|it| lines(page).contains(it))
+    let lines = || lines(page);
+    match &seen.says {
+        Some(it) => lines().contains(it),
+        None if seen.unseen => {
+            lines().iter().any(|it| LINE.contains(&it.chars().count()) && speaks_of_nothing(it))
+        }
+        None => true,
+    }
 }
 
 fn speaks_of_nothing(line: &str) -> bool {
     let low = line.to_lowercase();
-    let words: Vec<&str> = low.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    let words: Vec<&str> =
+        low.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
     words.iter().any(|it| {
         matches!(
             *it,
-            "no" | "not" | "none" | "nothing" | "0" | "zero" | "empty" | "sorry" | "keine" | "keinen" | "kein" | "nichts"
-                | "aucun" | "aucune" | "ninguno" | "ningún" | "nessun" | "nessuno" | "nenhum" | "geen" | "ingen" | "inga"
+            "no" | "not"
+                | "none"
+                | "nothing"
+                | "0"
+                | "zero"
+                | "empty"
+                | "sorry"
+                | "keine"
+                | "keinen"
+                | "kein"
+                | "nichts"
+                | "aucun"
+                | "aucune"
+                | "ninguno"
+                | "ningún"
+                | "nessun"
+                | "nessuno"
+                | "nenhum"
+                | "geen"
+                | "ingen"
+                | "inga"
         )
     })
 }
@@ -72,7 +112,20 @@ fn kinds(page: &Html) -> BTreeSet<String> {
                 None => segment(child),
             };
             // Texts and their marks come and go.
-            if !matches!(child.value().name(), "p" | "br" | "b" | "i" | "em" | "strong" | "a" | "span" | "img" | "li" | "tr" | "td") {
+            if !matches!(
+                child.value().name(),
+                "p" | "br"
+                    | "b"
+                    | "i"
+                    | "em"
+                    | "strong"
+                    | "a"
+                    | "span"
+                    | "img"
+                    | "li"
+                    | "tr"
+                    | "td"
+            ) {
                 out.insert(name);
             }
             if depth > 1 {

@@ -17,7 +17,8 @@ const MAX_COLUMNS: usize = 40;
 const MAX_POSITIONS: usize = 8;
 /// Ends of names of `data-` attributes that say something of the item.
 const DATA: &[&str] = &[
-    "id", "key", "price", "value", "date", "time", "name", "title", "sku", "lat", "lon", "rating", "count", "amount",
+    "id", "key", "price", "value", "date", "time", "name", "title", "sku", "lat", "lon", "rating",
+    "count", "amount",
 ];
 
 /// One field over all items.
@@ -54,7 +55,7 @@ struct Unit<'a> {
 
 /// The columns of a group, those that say most first among equals; names are distinct.
 pub fn columns<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
-    let mut out = if group.is_record {
+    let mut out = if group.is_record && group.tables.is_empty() {
         records::columns(group.items[0].first())
     } else if group.tables.is_empty() {
         by_path(&group.items, group.is_run)
@@ -62,7 +63,8 @@ pub fn columns<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
         by_cell(group)
     };
     if !group.headings.is_empty() {
-        let elements: Vec<Vec<ElementRef<'_>>> = group.headings.iter().map(|it| it.iter().copied().collect()).collect();
+        let elements: Vec<Vec<ElementRef<'_>>> =
+            group.headings.iter().map(|it| it.iter().copied().collect()).collect();
         out.push(column("group".to_owned(), Place::Heading, None, elements, false));
     }
     out.truncate(MAX_COLUMNS);
@@ -156,7 +158,9 @@ fn is_link(element: &ElementRef<'_>) -> bool {
     element.value().name() == "a"
         && element.attr("href").is_some_and(|it| {
             let it = it.trim();
-            !it.is_empty() && !it.starts_with('#') && !it.to_ascii_lowercase().starts_with("javascript:")
+            !it.is_empty()
+                && !it.starts_with('#')
+                && !it.to_ascii_lowercase().starts_with("javascript:")
         })
 }
 
@@ -193,7 +197,8 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
         let name = name(*one, top, attribute.as_deref());
         if most == 1 || (counts.len() == 1 && most <= MAX_POSITIONS) {
             for at in 0..most {
-                let elements = all.iter().map(|it| it.get(at).copied().into_iter().collect()).collect();
+                let elements =
+                    all.iter().map(|it| it.get(at).copied().into_iter().collect()).collect();
                 out.push(column(name.clone(), Place::Path(at), attribute.clone(), elements, false));
             }
         } else {
@@ -215,7 +220,12 @@ fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
         return;
     }
     let mut push = |attribute: Option<&str>, text: String| {
-        out.push(Unit { path: path.to_owned(), element, attribute: attribute.map(str::to_owned), text });
+        out.push(Unit {
+            path: path.to_owned(),
+            element,
+            attribute: attribute.map(str::to_owned),
+            text,
+        });
     };
     let marks = children(element).filter(|it| is_inline(*it) && chars(*it) > 0).count();
     // Marks beside each other with nothing between them are texts of their own.
@@ -248,7 +258,10 @@ fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
 /// What a column is called: by what says most of its meaning.
 fn name(element: ElementRef<'_>, item: ElementRef<'_>, attribute: Option<&str>) -> String {
     let value = element.value();
-    let by = value.attr("itemprop").or_else(|| value.attr("property")).map(|it| it.rsplit(':').next().unwrap_or(it));
+    let by = value
+        .attr("itemprop")
+        .or_else(|| value.attr("property"))
+        .map(|it| it.rsplit(':').next().unwrap_or(it));
     let class = || classes(element).next();
     let in_heading = || {
         element

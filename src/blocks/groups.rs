@@ -8,7 +8,7 @@ use scraper::{ElementRef, Html};
 
 use super::{
     Group, Item,
-    cells::{children, chars, has_own_text, is_heading, is_inline, is_read},
+    cells::{chars, children, has_own_text, is_heading, is_inline, is_read},
     names::{classes, is_paid, segment},
     table::Grid,
     weight,
@@ -22,6 +22,8 @@ const MAX_GROUPS: usize = 64;
 const WRAPPED: usize = 60;
 /// Levels of markup that say whether two elements are of one kind.
 const DEPTH: usize = 3;
+/// So many of a kind in every item are parts of it.
+const MAX_CELLS: usize = 8;
 /// Longer is no heading of a group.
 const MAX_HEADING: usize = 160;
 
@@ -132,14 +134,20 @@ fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
     let mut buckets: Vec<(&str, BTreeSet<&str>, Shape, Vec<ElementRef<'_>>)> = Vec::new();
     for child in children(parent) {
         let tag = child.value().name();
-        if is_heading(child) || is_inline(child) || matches!(tag, "hr" | "img" | "input" | "button" | "form") {
+        if is_heading(child)
+            || is_inline(child)
+            || matches!(tag, "hr" | "img" | "input" | "button" | "form")
+        {
             continue;
         }
-        if chars(child) == 0 || is_paid(child) {
+        if chars(child) == 0 || is_paid(child) || is_head(child) {
             continue;
         }
         let names: BTreeSet<&str> = classes(child).collect();
-        match buckets.iter_mut().find(|it| it.0 == tag && it.1 == names && alike(&it.2, &shape(child))) {
+        match buckets
+            .iter_mut()
+            .find(|it| it.0 == tag && it.1 == names && alike(&it.2, &shape(child)))
+        {
             Some(it) => it.3.push(child),
             None => buckets.push((tag, names, shape(child), vec![child])),
         }
@@ -159,6 +167,12 @@ fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
         }
     }
     out.into_iter().map(|it| it.3).collect()
+}
+
+/// A row of column heads among rows that are no table by their tags.
+fn is_head(element: ElementRef<'_>) -> bool {
+    let heads = element.descendants().filter_map(ElementRef::wrap);
+    heads.filter(|it| it.value().attr("role") == Some("columnheader")).count() > 1
 }
 
 /// Tag paths below, without what only changes how letters look.
@@ -189,7 +203,9 @@ fn runs(parent: ElementRef<'_>) -> Option<Vec<Item<'_>>> {
     let all: Vec<ElementRef<'_>> = children(parent)
         .filter(|it| !matches!(it.value().name(), "br" | "hr" | "script" | "style"))
         .collect();
-    if all.len() < 2 * MIN_ITEMS || matches!(parent.value().name(), "ul" | "ol" | "tr" | "dl" | "head" | "html" | "p") {
+    if all.len() < 2 * MIN_ITEMS
+        || matches!(parent.value().name(), "ul" | "ol" | "tr" | "dl" | "head" | "html" | "p")
+    {
         return None;
     }
     let keys: Vec<String> = all.iter().map(|it| key(*it)).collect();
@@ -208,7 +224,8 @@ fn runs(parent: ElementRef<'_>) -> Option<Vec<Item<'_>>> {
     let last = items.last_mut()?;
     last.1 = last.1.min(last.0 + longest);
     let follower = keys.get(start + 1)?;
-    let like_first = items.iter().filter(|it| keys.get(it.0 + 1) == Some(follower) && it.1 > it.0 + 1).count();
+    let like_first =
+        items.iter().filter(|it| keys.get(it.0 + 1) == Some(follower) && it.1 > it.0 + 1).count();
     if follower == first || like_first * 10 < items.len() * 8 {
         return None;
     }
@@ -222,7 +239,8 @@ fn runs(parent: ElementRef<'_>) -> Option<Vec<Item<'_>>> {
         return None;
     }
     // Sections with lists in them are found by their lists.
-    let text = |range: std::ops::Range<usize>| -> usize { all[range].iter().map(|it| chars(*it)).sum() };
+    let text =
+        |range: std::ops::Range<usize>| -> usize { all[range].iter().map(|it| chars(*it)).sum() };
     let heads: usize = items.iter().map(|it| text(it.0..it.0 + 1)).sum();
     let whole: usize = items.iter().map(|it| text(it.0..it.1)).sum();
     if heads == 0 || whole <= heads {
@@ -245,7 +263,9 @@ fn key(element: ElementRef<'_>) -> String {
     if element.value().name() == "tr" {
         let wide: usize = element
             .child_elements()
-            .map(|it| it.value().attr("colspan").and_then(|it| it.parse().ok()).unwrap_or(1_usize).min(64))
+            .map(|it| {
+                it.value().attr("colspan").and_then(|it| it.parse().ok()).unwrap_or(1_usize).min(64)
+            })
             .sum();
         return format!("{name}/{}/{wide}", element.child_elements().count());
     }
@@ -267,9 +287,16 @@ fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
     let mut out: Vec<Group<'_>> = Vec::new();
     let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for it in found {
-        let Some(parent) = it.items[0].first().parent().and_then(ElementRef::wrap) else { continue };
+        let Some(parent) = it.items[0].first().parent().and_then(ElementRef::wrap) else {
+            continue;
+        };
         let heads = it.tables.first().map(Grid::titles).unwrap_or_default();
-        let place = format!("{} {} {} {heads:?}", signature(parent), it.items[0].first().value().name(), it.is_run);
+        let place = format!(
+            "{} {} {} {heads:?}",
+            signature(parent),
+            it.items[0].first().value().name(),
+            it.is_run
+        );
         let own = shape(it.items[0].first());
         let known = places.entry(place).or_default();
         let same = known.iter().copied().find(|at| alike(&shape(out[*at].items[0].first()), &own));
@@ -302,7 +329,9 @@ fn headings<'a>(items: &[Item<'a>]) -> Vec<Option<ElementRef<'a>>> {
     let mut lists: BTreeMap<NodeId, Option<ElementRef<'a>>> = BTreeMap::new();
     let mut all = Vec::with_capacity(items.len());
     for it in items {
-        let Some(parent) = it.first().parent().and_then(ElementRef::wrap) else { return Vec::new() };
+        let Some(parent) = it.first().parent().and_then(ElementRef::wrap) else {
+            return Vec::new();
+        };
         let heading = lists.entry(parent.id()).or_insert_with(|| title(parent));
         all.push(*heading);
     }
@@ -318,16 +347,21 @@ fn headings<'a>(items: &[Item<'a>]) -> Vec<Option<ElementRef<'a>>> {
 fn title(list: ElementRef<'_>) -> Option<ElementRef<'_>> {
     let mut at = list;
     for _ in 0..3 {
-        let mut before = at.prev_siblings().filter_map(ElementRef::wrap).filter(|it| is_read(*it) && chars(*it) > 0);
+        let mut before = at
+            .prev_siblings()
+            .filter_map(ElementRef::wrap)
+            .filter(|it| is_read(*it) && chars(*it) > 0);
         if let Some(it) = before.next() {
             if is_heading(it) {
                 return Some(it);
             }
-            let inner = it.descendants().filter_map(ElementRef::wrap).filter(|it| is_heading(*it)).last();
+            let inner =
+                it.descendants().filter_map(ElementRef::wrap).filter(|it| is_heading(*it)).last();
             if let Some(inner) = inner {
                 return Some(inner);
             }
-            let is_short = chars(it) <= MAX_HEADING && !matches!(it.value().name(), "ul" | "ol" | "table" | "form");
+            let is_short = chars(it) <= MAX_HEADING
+                && !matches!(it.value().name(), "ul" | "ol" | "table" | "form");
             return is_short.then_some(it);
         }
         if has_own_text(at.parent().and_then(ElementRef::wrap)?) {
@@ -349,7 +383,9 @@ pub fn heading_before(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
             if is_heading(it) {
                 return Some(it);
             }
-            if let Some(inner) = it.descendants().filter_map(ElementRef::wrap).filter(|it| is_heading(*it)).last() {
+            if let Some(inner) =
+                it.descendants().filter_map(ElementRef::wrap).filter(|it| is_heading(*it)).last()
+            {
                 return Some(inner);
             }
         }
@@ -381,7 +417,8 @@ fn apart(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
             }
             let Some(held) = within(&groups[inner], &owners[outer]) else { continue };
             // Of the same elements, those that belong together.
-            let same = groups[inner].items.iter().all(|it| owners[outer].contains_key(&it.first().id()));
+            let same =
+                groups[inner].items.iter().all(|it| owners[outer].contains_key(&it.first().id()));
             if same && groups[inner].is_run != groups[outer].is_run {
                 dropped[if groups[inner].is_run { outer } else { inner }] = true;
                 continue;
@@ -417,7 +454,9 @@ fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize
         return false;
     }
     let tag = inner.items[0].first().value().name();
-    if matches!(tag, "li" | "tr" | "article") && !matches!(outer.items[0].first().value().name(), "tr") {
+    if matches!(tag, "li" | "tr" | "article")
+        && !matches!(outer.items[0].first().value().name(), "tr")
+    {
         return true;
     }
     // Right below the item they are its parts, unless they are many and each holds several texts.
@@ -432,8 +471,10 @@ fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize
     let counts: BTreeSet<usize> = held.values().copied().collect();
     let even = counts.len() == 1 && held.len() * 10 >= outer.items.len() * 9;
     let plain = inner.items.iter().filter(|it| !has_parts(it.first())).count();
-    // The same number of plain texts in each: its cells.
-    !(even && plain * 10 >= inner.items.len() * 8)
+    // The same number in each, and not all of them of several texts: its cells.
+    !(even
+        && counts.first().is_some_and(|it| *it <= MAX_CELLS)
+        && plain * 10 > inner.items.len() * 2)
         && inner.items.len() >= outer.items.len() * 3 / 2
         && plain * 10 < inner.items.len() * 8
 }

@@ -52,6 +52,7 @@ pub fn find(page: &Html, selectors: bool) -> Vec<Block> {
     let mut groups = groups::groups(page);
     records::add(page, &mut groups);
     records::add_prose(page, &mut groups);
+    records::add_rows(page, &mut groups);
     let all = cells::chars(page.root_element()).max(1);
     groups.sort_by_key(|it| std::cmp::Reverse(it.weight));
     let mut out: Vec<Block> = Vec::new();

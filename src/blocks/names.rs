@@ -4,10 +4,48 @@ use scraper::ElementRef;
 
 /// Classes that tell neighbours apart and nothing else.
 const STATE: &[&str] = &[
-    "odd", "even", "dark", "light", "alt", "alternate", "first", "last", "active", "selected", "current", "highlight",
-    "highlighted", "hover", "focus", "visited", "new", "open", "closed", "zebra", "striped", "row1", "row2", "r0", "r1",
-    "clearfix", "cf", "left", "right", "hidden", "visible", "show", "hide", "loaded", "lazy", "disabled", "enabled",
-    "expanded", "collapsed", "checked", "unread", "read",
+    "odd",
+    "even",
+    "dark",
+    "light",
+    "alt",
+    "alternate",
+    "first",
+    "last",
+    "active",
+    "selected",
+    "current",
+    "highlight",
+    "highlighted",
+    "hover",
+    "focus",
+    "visited",
+    "new",
+    "open",
+    "closed",
+    "zebra",
+    "striped",
+    "row1",
+    "row2",
+    "r0",
+    "r1",
+    "clearfix",
+    "cf",
+    "left",
+    "right",
+    "hidden",
+    "visible",
+    "show",
+    "hide",
+    "loaded",
+    "lazy",
+    "disabled",
+    "enabled",
+    "expanded",
+    "collapsed",
+    "checked",
+    "unread",
+    "read",
 ];
 
 /// An element's classes that last, in their order.
@@ -17,13 +55,15 @@ pub fn classes<'a>(element: ElementRef<'a>) -> impl Iterator<Item = &'a str> {
 
 pub fn is_state(class: &str) -> bool {
     let lower = class.to_ascii_lowercase();
-    let plain = lower.trim_start_matches("is-").trim_start_matches("row-").trim_start_matches("row_");
+    let plain =
+        lower.trim_start_matches("is-").trim_start_matches("row-").trim_start_matches("row_");
     STATE.contains(&plain) || STATE.contains(&lower.as_str())
 }
 
 /// Something that is paid for stands among the items.
 pub fn is_paid(element: ElementRef<'_>) -> bool {
-    const PAID: &[&str] = &["ad", "ads", "advert", "advertisement", "sponsored", "promoted", "promo"];
+    const PAID: &[&str] =
+        &["ad", "ads", "advert", "advertisement", "sponsored", "promoted", "promo"];
     element.value().classes().any(|it| {
         let low = it.to_ascii_lowercase();
         low.split(['-', '_']).any(|it| PAID.contains(&it))
@@ -54,7 +94,9 @@ fn is_random(part: &str) -> bool {
         .windows(2)
         .filter(|it| it[0].is_ascii_lowercase() && it[1].is_ascii_uppercase())
         .count();
-    let mixed = bytes.iter().any(u8::is_ascii_digit) && bytes.iter().any(u8::is_ascii_alphabetic) && !bytes[bytes.len() - 1].is_ascii_digit();
+    let mixed = bytes.iter().any(u8::is_ascii_digit)
+        && bytes.iter().any(u8::is_ascii_alphabetic)
+        && !bytes[bytes.len() - 1].is_ascii_digit();
     let mut run = 0;
     let mut longest = 0;
     for b in part.to_ascii_lowercase().bytes() {
@@ -96,10 +138,22 @@ mod tests {
     #[test]
     fn which_classes_last() {
         for (name, expected) in [
-            ("result", true), ("search-result", true), ("mw-search-results", true), ("mt-4", true), ("h2", true),
-            ("md-search-result__item", true), ("css-1q2w3e4r", false), ("sc-1a2b3c4d", false), ("css-0x9q8z7", false),
-            ("item-17", false), ("bdVaJa", false), ("sc-bdVaJa", false), ("MuiTableCell-root", true), ("jss142", false),
-            ("resultTitle", true), ("1st", false),
+            ("result", true),
+            ("search-result", true),
+            ("mw-search-results", true),
+            ("mt-4", true),
+            ("h2", true),
+            ("md-search-result__item", true),
+            ("css-1q2w3e4r", false),
+            ("sc-1a2b3c4d", false),
+            ("css-0x9q8z7", false),
+            ("item-17", false),
+            ("bdVaJa", false),
+            ("sc-bdVaJa", false),
+            ("MuiTableCell-root", true),
+            ("jss142", false),
+            ("resultTitle", true),
+            ("1st", false),
         ] {
             assert_eq!(lasts(name), expected, "{name}");
         }

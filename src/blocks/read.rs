@@ -48,7 +48,9 @@ impl Reader {
             items: selector::compile(&spec.items)?,
             is_run: spec.run,
             group: spec.group.as_deref().map(selector::compile).transpose()?,
-            in_tables: fields.iter().any(|it| matches!(it.1.place, Place::Title(_) | Place::Column(_))),
+            in_tables: fields
+                .iter()
+                .any(|it| matches!(it.1.place, Place::Title(_) | Place::Column(_))),
             fields,
         })
     }
@@ -66,7 +68,9 @@ impl Reader {
         let mut last: Option<ElementRef<'_>> = None;
         for first in page.select(&self.items) {
             // What stands in an item is a part of it.
-            if last.is_some_and(|it| first.ancestors().take(MAX_NESTING).any(|above| above.id() == it.id())) {
+            if last.is_some_and(|it| {
+                first.ancestors().take(MAX_NESTING).any(|above| above.id() == it.id())
+            }) {
                 continue;
             }
             last = Some(first);
@@ -132,8 +136,13 @@ impl Order {
 }
 
 /// Which of the grids is that of the row's table; made when it is first asked for.
-fn grid<'a>(row: ElementRef<'a>, known: &mut Vec<(ElementRef<'a>, Option<Grid<'a>>)>, left: &mut Left) -> Result<Option<usize>> {
-    let table = row.ancestors().filter_map(ElementRef::wrap).find(|it| it.value().name() == "table");
+fn grid<'a>(
+    row: ElementRef<'a>,
+    known: &mut Vec<(ElementRef<'a>, Option<Grid<'a>>)>,
+    left: &mut Left,
+) -> Result<Option<usize>> {
+    let table =
+        row.ancestors().filter_map(ElementRef::wrap).find(|it| it.value().name() == "table");
     let Some(table) = table else { return Ok(None) };
     if let Some(at) = known.iter().rposition(|it| it.0.id() == table.id()) {
         return Ok(Some(at));
@@ -158,7 +167,11 @@ pub fn elements<'a>(parts: &[ElementRef<'a>], is_run: bool, field: &Field) -> Ve
 
 /// The value beside a label within an element.
 pub fn labelled<'a>(element: ElementRef<'a>, label: &str) -> Vec<ElementRef<'a>> {
-    super::records::pairs(element).into_iter().filter(|it| super::records::label(it.0) == label).map(|it| it.1).collect()
+    super::records::pairs(element)
+        .into_iter()
+        .filter(|it| super::records::label(it.0) == label)
+        .map(|it| it.1)
+        .collect()
 }
 
 /// What selectors may still do on one page.
@@ -169,7 +182,13 @@ struct Left {
 }
 
 impl Left {
-    fn value(&mut self, parts: &[ElementRef<'_>], is_run: bool, field: &Field, grid: Option<&Grid<'_>>) -> Result<Value> {
+    fn value(
+        &mut self,
+        parts: &[ElementRef<'_>],
+        is_run: bool,
+        field: &Field,
+        grid: Option<&Grid<'_>>,
+    ) -> Result<Value> {
         let places: Vec<ElementRef<'_>> = match &field.place {
             Place::Item => Vec::new(),
             Place::Label(label) => {
@@ -239,7 +258,10 @@ impl Grid<'_> {
 
 /// What the shape of items is compared by, sorted: one `field:how many:text or none` for `items` and for each field that every
 /// item has (buckets 0, 1, 2-9, 10-99, 100+).
-pub fn shape<'a>(spec: &HtmlSpec, items: impl Iterator<Item = &'a Map<String, Value>> + Clone) -> Vec<String> {
+pub fn shape<'a>(
+    spec: &HtmlSpec,
+    items: impl Iterator<Item = &'a Map<String, Value>> + Clone,
+) -> Vec<String> {
     let mut out: Vec<String> = spec
         .fields
         .keys()

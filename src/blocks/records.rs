@@ -46,9 +46,39 @@ pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
             is_record: true,
             tables: Vec::new(),
             headings: Vec::new(),
-            heading: children(home).find(|it| is_heading(*it)).or_else(|| super::groups::heading_before(home)),
+            heading: children(home)
+                .find(|it| is_heading(*it))
+                .or_else(|| super::groups::heading_before(home)),
             weight: weight * standing(home) / 100,
         });
+    }
+}
+
+/// Adds tables of one row under titles: one thing, where the task asks for one.
+pub fn add_rows<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
+    let tables = page
+        .root_element()
+        .descendants()
+        .filter_map(ElementRef::wrap)
+        .filter(|it| it.value().name() == "table");
+    for table in tables {
+        let Some(grid) = Grid::new(table).filter(Grid::is_data) else { continue };
+        let rows = grid.data_rows();
+        let titled = grid.titles().iter().filter(|it| !it.is_empty()).count();
+        if let [(row, _)] = rows[..]
+            && titled >= MIN_PAIRS
+        {
+            let weight = (chars(row) + WEIGHT) * standing(row) / 100;
+            groups.push(Group {
+                items: vec![Item::of(row)],
+                is_run: false,
+                is_record: true,
+                tables: vec![grid],
+                headings: Vec::new(),
+                heading: super::groups::heading_before(table),
+                weight,
+            });
+        }
     }
 }
 
@@ -68,7 +98,10 @@ pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
         let Some(above) = at.parent().and_then(ElementRef::wrap) else { return };
         at = above;
     }
-    if at.id() == title.id() || whole < MIN_PROSE || groups.iter().any(|it| it.is_record && it.items[0].first().id() == at.id()) {
+    if at.id() == title.id()
+        || whole < MIN_PROSE
+        || groups.iter().any(|it| it.is_record && it.items[0].first().id() == at.id())
+    {
         return;
     }
     groups.push(Group {
@@ -87,7 +120,8 @@ fn prose(element: ElementRef<'_>) -> usize {
     children(element)
         .map(|it| match it.value().name() {
             "p" | "h1" | "h2" | "h3" | "blockquote" | "pre" => chars(it),
-            "nav" | "header" | "footer" | "aside" | "ul" | "ol" | "table" | "form" | "select" | "dl" => 0,
+            "nav" | "header" | "footer" | "aside" | "ul" | "ol" | "table" | "form" | "select"
+            | "dl" => 0,
             _ => prose(it),
         })
         .sum()
@@ -102,8 +136,10 @@ fn home(label: ElementRef<'_>) -> Option<ElementRef<'_>> {
         if matches!(name, "table" | "dl") {
             list = Some(at);
         }
-        let is_thing = matches!(name, "article" | "main" | "body") || at.value().attr("itemscope").is_some();
-        let has_heading = name != "table" && at.child_elements().any(|it| is_read(it) && is_heading(it));
+        let is_thing =
+            matches!(name, "article" | "main" | "body") || at.value().attr("itemscope").is_some();
+        let has_heading =
+            name != "table" && at.child_elements().any(|it| is_read(it) && is_heading(it));
         if is_thing || has_heading {
             return if name == "body" { list.or(Some(at)) } else { Some(at) };
         }
@@ -137,7 +173,8 @@ pub fn pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
                         }
                         ("div", _) => {
                             let mut parts = children(child);
-                            if let (Some(a), Some(b), None) = (parts.next(), parts.next(), parts.next())
+                            if let (Some(a), Some(b), None) =
+                                (parts.next(), parts.next(), parts.next())
                                 && a.value().name() == "dt"
                             {
                                 out.push((a, b));
@@ -165,22 +202,29 @@ pub fn pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
 
 /// An element of two: a label that is called one or ends in a colon, and a value.
 fn beside(element: ElementRef<'_>) -> Option<(ElementRef<'_>, ElementRef<'_>)> {
-    if has_own_text(element) || matches!(element.value().name(), "tr" | "ul" | "ol" | "body" | "html" | "form" | "main") {
+    if has_own_text(element)
+        || matches!(element.value().name(), "tr" | "ul" | "ol" | "body" | "html" | "form" | "main")
+    {
         return None;
     }
     let mut parts = children(element).filter(|it| chars(*it) > 0);
     let (a, b) = (parts.next()?, parts.next()?);
-    if parts.next().is_some() || is_heading(a) || matches!(a.value().name(), "ul" | "ol" | "table" | "dl" | "p") {
+    if parts.next().is_some()
+        || is_heading(a)
+        || matches!(a.value().name(), "ul" | "ol" | "table" | "dl" | "p")
+    {
         return None;
     }
     let said = |it: &str| {
         let it = it.to_ascii_lowercase();
-        it.split(|c: char| !c.is_ascii_alphabetic()).any(|it| matches!(it, "label" | "key" | "term" | "caption" | "name" | "title"))
+        it.split(|c: char| !c.is_ascii_alphabetic())
+            .any(|it| matches!(it, "label" | "key" | "term" | "caption" | "name" | "title"))
             && !it.contains("value")
     };
     let valued = b.value().classes().any(|it| {
         let it = it.to_ascii_lowercase();
-        it.split(|c: char| !c.is_ascii_alphabetic()).any(|it| matches!(it, "value" | "val" | "data" | "content" | "text"))
+        it.split(|c: char| !c.is_ascii_alphabetic())
+            .any(|it| matches!(it, "value" | "val" | "data" | "content" | "text"))
     });
     let is_said = a.value().name() == "label"
         || text(a).ends_with(':')

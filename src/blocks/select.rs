@@ -44,9 +44,14 @@ pub fn spec(page: &Html, group: &Group<'_>, columns: &[Column<'_>]) -> Option<Ht
             Place::Heading => continue,
             Place::Label(label) => Some(format!(":labelled({})", quoted(label))),
             Place::Cell(at) => {
-                let title = group.tables.first().map(|grid| (grid.titles()[*at].clone(), grid.column(&grid.titles()[*at])));
+                let title = group
+                    .tables
+                    .first()
+                    .map(|grid| (grid.titles()[*at].clone(), grid.column(&grid.titles()[*at])));
                 let own = match title {
-                    Some((title, Some(first))) if !title.is_empty() && first == *at => format!(":column({})", quoted(&title)),
+                    Some((title, Some(first))) if !title.is_empty() && first == *at => {
+                        format!(":column({})", quoted(&title))
+                    }
                     _ => format!(":column({})", at + 1),
                 };
                 Some(match &it.attribute {
@@ -65,7 +70,14 @@ pub fn spec(page: &Html, group: &Group<'_>, columns: &[Column<'_>]) -> Option<Ht
     if fields.is_empty() {
         return None;
     }
-    let out = HtmlSpec { items, run: group.is_run, single: group.is_record, group: heading, fields, optional };
+    let out = HtmlSpec {
+        items,
+        run: group.is_run,
+        single: group.is_record,
+        group: heading,
+        fields,
+        optional,
+    };
     // What it reads is what was found.
     let read = Reader::new(&out).ok()?.read(page).ok()?;
     (read.len() == group.items.len()).then_some(out)
@@ -91,7 +103,8 @@ fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Option<String> {
         text.len() <= MAX_SELECTOR
             && Selector::parse(text).is_ok_and(|it| {
                 let mut found = BTreeSet::new();
-                page.select(&it).all(|it| ids.contains(&it.id()) && found.insert(it.id())) && found.len() == ids.len()
+                page.select(&it).all(|it| ids.contains(&it.id()) && found.insert(it.id()))
+                    && found.len() == ids.len()
             })
     };
     // A bare tag that happens to mean them says nothing of another page.
@@ -143,7 +156,9 @@ fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Option<String> {
 
 /// Says more than tags and positions.
 fn is_anchored(selector: &str) -> bool {
-    selector.contains(['.', '#', '[']) || selector.contains("main >") || selector.contains("article >")
+    selector.contains(['.', '#', '['])
+        || selector.contains("main >")
+        || selector.contains("article >")
 }
 
 /// How all of these may be called, the most telling first.
@@ -158,12 +173,18 @@ fn own(wanted: &[ElementRef<'_>]) -> Vec<String> {
         out.push(format!("#{id}"));
     }
     for name in ["itemtype", "itemprop", "role", "colspan", "data-testid", "data-test"] {
-        let value = first.value().attr(name).filter(|it| !it.is_empty() && it.len() <= 80 && !it.contains(['"', '\\']));
-        if let Some(value) = value.filter(|value| wanted.iter().all(|it| it.value().attr(name) == Some(value))) {
+        let value = first
+            .value()
+            .attr(name)
+            .filter(|it| !it.is_empty() && it.len() <= 80 && !it.contains(['"', '\\']));
+        if let Some(value) =
+            value.filter(|value| wanted.iter().all(|it| it.value().attr(name) == Some(value)))
+        {
             out.push(format!("{}[{name}=\"{value}\"]", if same_tag { tag } else { "" }));
         }
     }
-    let common = classes(first).filter(|class| wanted.iter().all(|it| it.value().classes().any(|it| it == *class)));
+    let common = classes(first)
+        .filter(|class| wanted.iter().all(|it| it.value().classes().any(|it| it == *class)));
     for class in common {
         out.push(format!("{}.{class}", if same_tag { tag } else { "" }));
     }
@@ -171,17 +192,22 @@ fn own(wanted: &[ElementRef<'_>]) -> Vec<String> {
         out.push(tag.to_owned());
         let inside: BTreeSet<NodeId> = wanted.iter().map(|it| it.id()).collect();
         let theirs: BTreeSet<&str> = wanted.iter().flat_map(|it| it.value().classes()).collect();
-        let others = first.parent().into_iter().flat_map(|it| it.children()).filter_map(ElementRef::wrap);
+        let others =
+            first.parent().into_iter().flat_map(|it| it.children()).filter_map(ElementRef::wrap);
         let marks: BTreeSet<&str> = others
             .filter(|it| !inside.contains(&it.id()) && it.value().name() == tag)
             .flat_map(|it| it.value().classes())
             .filter(|it| lasts(it) && !theirs.contains(it))
             .collect();
-        let base = out.iter().find(|it| it.contains('.')).cloned().unwrap_or_else(|| tag.to_owned());
+        let base =
+            out.iter().find(|it| it.contains('.')).cloned().unwrap_or_else(|| tag.to_owned());
         out.extend(marks.into_iter().take(3).map(|it| format!("{base}:not(.{it})")));
         // What the others lack.
-        let has = |it: ElementRef<'_>| -> BTreeSet<String> { it.child_elements().map(|it| it.value().name().to_owned()).collect() };
-        let all = wanted.iter().map(|it| has(*it)).reduce(|a, b| a.intersection(&b).cloned().collect());
+        let has = |it: ElementRef<'_>| -> BTreeSet<String> {
+            it.child_elements().map(|it| it.value().name().to_owned()).collect()
+        };
+        let all =
+            wanted.iter().map(|it| has(*it)).reduce(|a, b| a.intersection(&b).cloned().collect());
         for child in all.into_iter().flatten().take(3) {
             out.push(format!("{tag}:has(> {child})"));
         }
@@ -214,10 +240,16 @@ fn kinds(level: &[ElementRef<'_>]) -> Vec<String> {
     {
         return vec![format!("#{id}")];
     }
-    let common = classes(first).find(|class| level.iter().all(|it| it.value().classes().any(|it| it == *class)));
+    let common = classes(first)
+        .find(|class| level.iter().all(|it| it.value().classes().any(|it| it == *class)));
     out.push(common.map_or_else(|| tag.to_owned(), |it| format!("{tag}.{it}")));
     if level.len() == 1 && !matches!(tag, "html" | "body" | "main" | "tbody") {
-        let position = first.prev_siblings().filter_map(ElementRef::wrap).filter(|it| it.value().name() == tag).count() + 1;
+        let position = first
+            .prev_siblings()
+            .filter_map(ElementRef::wrap)
+            .filter(|it| it.value().name() == tag)
+            .count()
+            + 1;
         out.push(format!("{tag}:nth-of-type({position})"));
     }
     out
@@ -232,7 +264,8 @@ fn path(items: &[Item<'_>], column: &Column<'_>, at: usize, is_run: bool) -> Opt
         return Some(attribute);
     }
     let end = if column.is_list { "[]" } else { "" };
-    let targets: Vec<ElementRef<'_>> = column.elements.iter().flatten().copied().take(TRIED).collect();
+    let targets: Vec<ElementRef<'_>> =
+        column.elements.iter().flatten().copied().take(TRIED).collect();
     let mut tried: Vec<String> = Vec::new();
     let tag = one.value().name();
     if let Some(it) = one.value().attr("itemprop").filter(|it| lasts(it))
@@ -240,7 +273,9 @@ fn path(items: &[Item<'_>], column: &Column<'_>, at: usize, is_run: bool) -> Opt
     {
         tried.push(format!("[itemprop=\"{it}\"]"));
     }
-    let shared: Vec<&str> = classes(*one).filter(|class| targets.iter().all(|it| it.value().classes().any(|it| it == *class))).collect();
+    let shared: Vec<&str> = classes(*one)
+        .filter(|class| targets.iter().all(|it| it.value().classes().any(|it| it == *class)))
+        .collect();
     tried.extend(shared.iter().map(|it| format!("{tag}.{it}")));
     if let Some(attribute) = &column.attribute {
         tried.push(format!("{tag}[{attribute}]"));
@@ -259,7 +294,10 @@ fn path(items: &[Item<'_>], column: &Column<'_>, at: usize, is_run: bool) -> Opt
             tried.push(format!(":scope > {own}"));
             break;
         }
-        let name = classes(parent).next().map_or_else(|| parent.value().name().to_owned(), |it| format!("{}.{it}", parent.value().name()));
+        let name = classes(parent).next().map_or_else(
+            || parent.value().name().to_owned(),
+            |it| format!("{}.{it}", parent.value().name()),
+        );
         own = format!("{name} > {own}");
         tried.push(own.clone());
         level = parent;
@@ -316,7 +354,16 @@ fn finds(items: &[Item<'_>], column: &Column<'_>, text: &str, is_run: bool) -> b
             Some(name) => it.attr(name).is_none_or(|it| it.trim().is_empty()),
             None => super::cells::chars(*it) == 0,
         };
-        same(&found) || found.iter().filter(|it| !silent(it)).copied().collect::<Vec<_>>().as_slice().iter().map(|it| it.id()).eq(wanted.iter().map(|it| it.id()))
+        same(&found)
+            || found
+                .iter()
+                .filter(|it| !silent(it))
+                .copied()
+                .collect::<Vec<_>>()
+                .as_slice()
+                .iter()
+                .map(|it| it.id())
+                .eq(wanted.iter().map(|it| it.id()))
     };
     (0..items.len().min(TRIED)).all(check)
 }

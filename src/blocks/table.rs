@@ -48,7 +48,9 @@ impl<'a> Grid<'a> {
                 "tbody" => Kind::Data,
                 _ => continue,
             };
-            lines.extend(children(child).filter(|it| it.value().name() == "tr").map(|it| (it, kind)));
+            lines.extend(
+                children(child).filter(|it| it.value().name() == "tr").map(|it| (it, kind)),
+            );
         }
         let mut open: Vec<Option<(ElementRef<'a>, usize)>> = Vec::new();
         let mut rows: Vec<Row<'a>> = Vec::with_capacity(lines.len());
@@ -67,7 +69,8 @@ impl<'a> Grid<'a> {
                     column += 1;
                 } else if let Some(cell) = own.next() {
                     let span = |name: &str, most: usize| {
-                        let it = cell.value().attr(name).and_then(|it| it.trim().parse::<usize>().ok());
+                        let it =
+                            cell.value().attr(name).and_then(|it| it.trim().parse::<usize>().ok());
                         it.unwrap_or(1).clamp(1, most)
                     };
                     let (wide, tall) = (span("colspan", MAX_COLUMNS), span("rowspan", MAX_SPAN));
@@ -98,21 +101,28 @@ impl<'a> Grid<'a> {
                 Kind::Data if !seen_data && own.len() > 1 && all_heads => Kind::Head,
                 it => it,
             };
-            seen_data |= kind == Kind::Data && cells.iter().flatten().any(|it| it.value().name() == "td");
+            seen_data |=
+                kind == Kind::Data && cells.iter().flatten().any(|it| it.value().name() == "td");
             rows.push(Row { element, kind, cells });
         }
         let columns = rows.iter().map(|it| it.cells.len()).max().filter(|it| *it > 0)?;
         let mut titles = vec![String::new(); columns];
         for (at, title) in titles.iter_mut().enumerate() {
             let mut last = None;
-            for cell in rows.iter().filter(|it| it.kind == Kind::Head).filter_map(|it| *it.cells.get(at)?) {
+            for cell in
+                rows.iter().filter(|it| it.kind == Kind::Head).filter_map(|it| *it.cells.get(at)?)
+            {
                 if last == Some(cell.id()) {
                     continue;
                 }
                 last = Some(cell.id());
                 let own = text(cell);
                 // A title above all columns names the table.
-                let spans = cell.value().attr("colspan").and_then(|it| it.parse::<usize>().ok()).unwrap_or(1);
+                let spans = cell
+                    .value()
+                    .attr("colspan")
+                    .and_then(|it| it.parse::<usize>().ok())
+                    .unwrap_or(1);
                 if own.is_empty() || (columns > 1 && spans >= columns) {
                     continue;
                 }
@@ -152,13 +162,24 @@ impl<'a> Grid<'a> {
     /// A table that holds data and does not lay out a page: rows, and no tables in its cells.
     pub fn is_data(&self) -> bool {
         let nested = self.table.descendants().skip(1).filter_map(ElementRef::wrap).any(|it| {
-            it.value().name() == "table" && is_read(it) && it.descendants().filter_map(ElementRef::wrap).filter(|it| it.value().name() == "tr").count() > 1
+            it.value().name() == "table"
+                && is_read(it)
+                && it
+                    .descendants()
+                    .filter_map(ElementRef::wrap)
+                    .filter(|it| it.value().name() == "tr")
+                    .count()
+                    > 1
         });
         let blocks = |cell: ElementRef<'_>| {
-            cell.descendants().filter_map(ElementRef::wrap).filter(|it| matches!(it.value().name(), "h1" | "h2" | "h3" | "form" | "article")).count()
+            cell.descendants()
+                .filter_map(ElementRef::wrap)
+                .filter(|it| matches!(it.value().name(), "h1" | "h2" | "h3" | "form" | "article"))
+                .count()
         };
         let rows = self.data_rows();
-        let lays_out = rows.len() <= 3 && self.titles.iter().all(String::is_empty)
+        let lays_out = rows.len() <= 3
+            && self.titles.iter().all(String::is_empty)
             && rows.iter().any(|it| children(it.0).any(|it| blocks(it) > 1));
         !nested && !lays_out && !rows.is_empty()
     }
@@ -167,21 +188,24 @@ impl<'a> Grid<'a> {
     pub fn is_labels(&self) -> bool {
         let rows = self.data_rows();
         let is_pair = |row: ElementRef<'_>| {
-            let cells: Vec<ElementRef<'_>> = children(row).filter(|it| matches!(it.value().name(), "td" | "th")).collect();
-            let label = |it: ElementRef<'_>| {
-                it.value().name() == "th" || text(it).ends_with(':')
-            };
+            let cells: Vec<ElementRef<'_>> =
+                children(row).filter(|it| matches!(it.value().name(), "td" | "th")).collect();
+            let label = |it: ElementRef<'_>| it.value().name() == "th" || text(it).ends_with(':');
             cells.len() % 2 == 0
                 && cells.chunks(2).all(|it| label(it[0]) && it[1].value().name() == "td")
         };
-        self.titles.iter().all(String::is_empty) && !rows.is_empty() && rows.iter().all(|it| is_pair(it.0))
+        self.titles.iter().all(String::is_empty)
+            && !rows.is_empty()
+            && rows.iter().all(|it| is_pair(it.0))
     }
 
     /// Label and value cells of a table of pairs.
     pub fn pairs(&self) -> Vec<(ElementRef<'a>, ElementRef<'a>)> {
         let mut out = Vec::new();
         for row in self.rows.iter().filter(|it| it.kind != Kind::Head) {
-            let cells: Vec<ElementRef<'a>> = children(row.element).filter(|it| matches!(it.value().name(), "td" | "th")).collect();
+            let cells: Vec<ElementRef<'a>> = children(row.element)
+                .filter(|it| matches!(it.value().name(), "td" | "th"))
+                .collect();
             out.extend(cells.chunks_exact(2).map(|it| (it[0], it[1])));
         }
         out
@@ -205,7 +229,9 @@ impl<'a> Grid<'a> {
     fn spanning(&self, row: &Row<'a>) -> Option<ElementRef<'a>> {
         let mut own = row.cells.iter().flatten();
         let first = own.next()?;
-        let spans = self.columns() > 1 && row.cells.len() == self.columns() && own.all(|it| it.id() == first.id());
+        let spans = self.columns() > 1
+            && row.cells.len() == self.columns()
+            && own.all(|it| it.id() == first.id());
         spans.then_some(*first)
     }
 

@@ -55,7 +55,9 @@ fn a_table_with_a_head_of_two_rows_and_a_foot() {
             format!(
                 "<table><thead><tr><th rowspan=2>Ship</th><th colspan=2>Size</th></tr><tr><th>Length</th><th>Width</th></tr></thead>\
                  <tbody>{}</tbody><tfoot><tr><td>Sum</td><td>9</td><td>9</td></tr></tfoot></table>",
-                each(n, |i| format!("<tr><td><a href='/{i}'>{q} {i}</a></td><td>{i}0 m</td><td>{i} m</td></tr>"))
+                each(n, |i| format!(
+                    "<tr><td><a href='/{i}'>{q} {i}</a></td><td>{i}0 m</td><td>{i} m</td></tr>"
+                ))
             )
         },
         &json!([
@@ -70,13 +72,23 @@ fn cells_that_span_rows_stand_in_each() {
     let make = |q: &str, n: usize| {
         format!(
             "<table><tr><th>Port</th><th>Ship</th></tr>{}</table>",
-            each(n, |i| format!("<tr><td rowspan=2>Port {i}</td><td>{q} {i} one</td></tr><tr><td>{q} {i} two</td></tr>"))
+            each(n, |i| format!(
+                "<tr><td rowspan=2>Port {i}</td><td>{q} {i} one</td></tr><tr><td>{q} {i} two</td></tr>"
+            ))
         )
     };
     let got = read(&make("Aurora", 4), &make("Calypso", 2));
     let pairs: Vec<(&str, &str)> =
         got.iter().map(|it| (it["port"].as_str().unwrap(), it["ship"].as_str().unwrap())).collect();
-    assert_eq!(pairs, [("Port 0", "Calypso 0 one"), ("Port 0", "Calypso 0 two"), ("Port 1", "Calypso 1 one"), ("Port 1", "Calypso 1 two")]);
+    assert_eq!(
+        pairs,
+        [
+            ("Port 0", "Calypso 0 one"),
+            ("Port 0", "Calypso 0 two"),
+            ("Port 1", "Calypso 1 one"),
+            ("Port 1", "Calypso 1 two")
+        ]
+    );
 }
 
 #[test]
@@ -92,7 +104,9 @@ fn rows_that_name_those_below_them() {
     check(
         |q, n| {
             let rows = each(n, |i| format!("<tr><td>{q} {i}</td><td>Master {i}</td></tr>"));
-            format!("<table><tr><th>Ship</th><th>Master</th></tr><tr><td colspan=2>In port</td></tr>{rows}<tr><td colspan=2>At sea</td></tr><tr><td>{q} far</td><td>Nobody</td></tr></table>")
+            format!(
+                "<table><tr><th>Ship</th><th>Master</th></tr><tr><td colspan=2>In port</td></tr>{rows}<tr><td colspan=2>At sea</td></tr><tr><td>{q} far</td><td>Nobody</td></tr></table>"
+            )
         },
         &json!([
             {"ship": "Calypso 0", "master": "Master 0", "group": "In port"}, {"ship": "Calypso 1", "master": "Master 1", "group": "In port"},
@@ -106,7 +120,9 @@ fn terms_with_several_definitions() {
         |q, n| {
             format!(
                 "<dl id='results'>{}</dl>",
-                each(n, |i| format!("<dt><a href='/x/{i}'>{q} {i}</a></dt><dd class='s'>Moored at {i}</dd><dd>By <b>{i}</b> hands</dd>"))
+                each(n, |i| format!(
+                    "<dt><a href='/x/{i}'>{q} {i}</a></dt><dd class='s'>Moored at {i}</dd><dd>By <b>{i}</b> hands</dd>"
+                ))
             )
         },
         &json!([
@@ -138,7 +154,9 @@ fn items_of_two_rows() {
 #[test]
 fn headings_with_paragraphs_and_nothing_around_them() {
     check(
-        |q, n| each(n, |i| format!("<h3><a href='/{i}'>{q} {i}</a></h3><p>A ship of number {i}.</p>")),
+        |q, n| {
+            each(n, |i| format!("<h3><a href='/{i}'>{q} {i}</a></h3><p>A ship of number {i}.</p>"))
+        },
         &json!([
             {"title": "Calypso 0", "url": "/0", "text": "A ship of number 0."}, {"title": "Calypso 1", "url": "/1", "text": "A ship of number 1."},
             {"title": "Calypso 2", "url": "/2", "text": "A ship of number 2."}]),
@@ -150,7 +168,14 @@ fn two_lists_of_one_kind_are_one_in_groups() {
     check(
         |q, n| {
             ["Kiel", "Turku"]
-                .map(|it| format!("<h2>{it}</h2><ul class='r'>{}</ul>", each(n, |i| format!("<li><h3>{q} {it} {i}</h3><p>Berth {i} of {it}</p></li>"))))
+                .map(|it| {
+                    format!(
+                        "<h2>{it}</h2><ul class='r'>{}</ul>",
+                        each(n, |i| format!(
+                            "<li><h3>{q} {it} {i}</h3><p>Berth {i} of {it}</p></li>"
+                        ))
+                    )
+                })
                 .concat()
         },
         &json!([
@@ -165,7 +190,10 @@ fn nested_lists_are_their_items() {
     let make = |q: &str, n: usize| {
         format!(
             "<ul class='ports'>{}</ul>",
-            each(3, |port| format!("<li><b>Port {port}</b><ul>{}</ul></li>", each(n + port, |i| format!("<li><a href='/{i}'>{q} of port {port}, {i}</a></li>"))))
+            each(3, |port| format!(
+                "<li><b>Port {port}</b><ul>{}</ul></li>",
+                each(n + port, |i| format!("<li><a href='/{i}'>{q} of port {port}, {i}</a></li>"))
+            ))
         )
     };
     let got = read(&make("Aurora", 3), &make("Calypso", 2));
@@ -214,8 +242,14 @@ fn what_only_some_items_have_and_marks_in_the_text() {
     let make = |q: &str, n: usize| {
         let item = |i: usize| {
             let badge = if i == 1 { "<span class='badge'>new</span>" } else { "" };
-            let name = if i % 2 == 0 { format!("<b>{q}</b> ship {i}") } else { format!("ship {i} of {q}") };
-            format!("<li class='hit'><a href='/{i}'>{name}</a>{badge}<p>… the <b>{q}</b> lay at {i} …</p></li>")
+            let name = if i % 2 == 0 {
+                format!("<b>{q}</b> ship {i}")
+            } else {
+                format!("ship {i} of {q}")
+            };
+            format!(
+                "<li class='hit'><a href='/{i}'>{name}</a>{badge}<p>… the <b>{q}</b> lay at {i} …</p></li>"
+            )
         };
         format!("<ol class='hits'>{}</ol>", each(n, item))
     };
@@ -234,7 +268,10 @@ fn as_many_tags_as_there_are() {
         |q, n| {
             format!(
                 "<div class='list'>{}</div>",
-                each(n, |i| format!("<article><h2>{q} {i} lies in the harbour of Kiel since the spring of last year</h2><ul class='tags'>{}</ul></article>", each(i + 1, |t| format!("<li class='tag'>tag{t}</li>"))))
+                each(n, |i| format!(
+                    "<article><h2>{q} {i} lies in the harbour of Kiel since the spring of last year</h2><ul class='tags'>{}</ul></article>",
+                    each(i + 1, |t| format!("<li class='tag'>tag{t}</li>"))
+                ))
             )
         },
         &json!([{"title": "Calypso 0 lies in the harbour of Kiel since the spring of last year", "tag": ["tag0"]}, {"title": "Calypso 1 lies in the harbour of Kiel since the spring of last year", "tag": ["tag0", "tag1"]}, {"title": "Calypso 2 lies in the harbour of Kiel since the spring of last year", "tag": ["tag0", "tag1", "tag2"]}]),
@@ -244,13 +281,33 @@ fn as_many_tags_as_there_are() {
 #[test]
 fn one_thing_with_labels() {
     for make in [
-        |q: &str| format!("<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><table><tr><th>Price</th><td>{q} 5</td></tr><tr><th>Built</th><td>1901</td></tr></table></article>"),
-        |q: &str| format!("<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><dl><dt>Price</dt><dd>{q} 5</dd><dt>Built</dt><dd>1901</dd></dl></article>"),
-        |q: &str| format!("<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><div><div><span class='label'>Price</span><span class='value'>{q} 5</span></div><div><span class='label'>Built</span><span class='value'>1901</span></div></div></article>"),
-        |q: &str| format!("<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><div><p><b>Price:</b> <span>{q} 5</span></p><p><b>Built:</b> <span>1901</span></p></div></article>"),
+        |q: &str| {
+            format!(
+                "<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><table><tr><th>Price</th><td>{q} 5</td></tr><tr><th>Built</th><td>1901</td></tr></table></article>"
+            )
+        },
+        |q: &str| {
+            format!(
+                "<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><dl><dt>Price</dt><dd>{q} 5</dd><dt>Built</dt><dd>1901</dd></dl></article>"
+            )
+        },
+        |q: &str| {
+            format!(
+                "<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><div><div><span class='label'>Price</span><span class='value'>{q} 5</span></div><div><span class='label'>Built</span><span class='value'>1901</span></div></div></article>"
+            )
+        },
+        |q: &str| {
+            format!(
+                "<article><h2>{q}</h2><p class='lead'>A ship called {q}</p><div><p><b>Price:</b> <span>{q} 5</span></p><p><b>Built:</b> <span>1901</span></p></div></article>"
+            )
+        },
     ] {
-        let (first, second) = (parsed(&page(&make("Aurora"))).unwrap(), parsed(&page(&make("Calypso"))).unwrap());
-        let record = find(&first, true).into_iter().find(|it| it.is_record).unwrap_or_else(|| panic!("{}", make("x")));
+        let (first, second) =
+            (parsed(&page(&make("Aurora"))).unwrap(), parsed(&page(&make("Calypso"))).unwrap());
+        let record = find(&first, true)
+            .into_iter()
+            .find(|it| it.is_record)
+            .unwrap_or_else(|| panic!("{}", make("x")));
         let got = Reader::new(&record.spec.unwrap()).unwrap().read(&second).unwrap();
         assert_eq!(
             Value::from(got[0].clone()),
@@ -272,27 +329,49 @@ fn the_data_and_not_what_surrounds_it() {
 
 #[test]
 fn a_page_without_a_list() {
-    assert!(find(&parsed("<body><h1>Hello</h1><p>Nothing here</p></body>").unwrap(), true).is_empty());
+    assert!(
+        find(&parsed("<body><h1>Hello</h1><p>Nothing here</p></body>").unwrap(), true).is_empty()
+    );
 }
 
 #[test]
 fn nothing_found_is_told_from_another_page() {
-    let shell = |inner: &str| page(&format!("<form id='search'><input name=q></form><div class='content'>{inner}</div>"));
-    let with = |q: &str| parsed(&shell(&format!("<p class='sum'>2 found</p><ul class='r'><li>{q} one</li><li>{q} two</li></ul>"))).unwrap();
-    let without = |q: &str| parsed(&shell(&format!("<p class='none'>No ships found</p><p>Nothing for {q}</p>"))).unwrap();
+    let shell = |inner: &str| {
+        page(&format!("<form id='search'><input name=q></form><div class='content'>{inner}</div>"))
+    };
+    let with = |q: &str| {
+        parsed(&shell(&format!(
+            "<p class='sum'>2 found</p><ul class='r'><li>{q} one</li><li>{q} two</li></ul>"
+        )))
+        .unwrap()
+    };
+    let without = |q: &str| {
+        parsed(&shell(&format!("<p class='none'>No ships found</p><p>Nothing for {q}</p>")))
+            .unwrap()
+    };
     let seen = super::empty::learn(&without("zq"), &[&with("a"), &with("b")], &["zq"]).unwrap();
     assert_eq!(seen.says.as_deref(), Some("No ships found"));
     assert!(super::empty::is_like(&without("other"), &seen));
-    let changed = parsed(&page("<section class='new'><ol><li>Aurora one</li></ol></section>")).unwrap();
+    let changed =
+        parsed(&page("<section class='new'><ol><li>Aurora one</li></ol></section>")).unwrap();
     assert!(!super::empty::is_like(&changed, &seen));
-    let renamed = parsed(&shell("<p>2 found</p><ul class='s'><li class='x'>Aurora one</li></ul>")).unwrap();
+    let renamed =
+        parsed(&shell("<p>2 found</p><ul class='s'><li class='x'>Aurora one</li></ul>")).unwrap();
     assert!(!super::empty::is_like(&renamed, &seen));
 }
 
 #[test]
 fn a_large_page_is_found_in_time() {
-    let rows = each(5_000, |i| format!("<tr data-x='{}'><td class=n>Ship {i}</td><td class=w>Berth {i}</td></tr>", "y".repeat(60)));
-    let it = parsed(&page(&format!("<table><thead><tr><th>Name</th><th>Where</th></tr></thead><tbody>{rows}</tbody></table>"))).unwrap();
+    let rows = each(5_000, |i| {
+        format!(
+            "<tr data-x='{}'><td class=n>Ship {i}</td><td class=w>Berth {i}</td></tr>",
+            "y".repeat(60)
+        )
+    });
+    let it = parsed(&page(&format!(
+        "<table><thead><tr><th>Name</th><th>Where</th></tr></thead><tbody>{rows}</tbody></table>"
+    )))
+    .unwrap();
     let block = &find(&it, true)[0];
     assert_eq!((block.rows.len(), block.fields.len()), (5_000, 2));
 }

@@ -178,7 +178,8 @@ impl Check {
         {
             it.success = false;
             it.error_code = Some(Code::ShapeDrift.as_str());
-            it.error = Some("no items for an example that had some when it was verified".to_owned());
+            it.error =
+                Some("no items for an example that had some when it was verified".to_owned());
         }
         Ok(self.judged(name, &held, ended, progress))
     }

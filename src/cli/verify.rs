@@ -110,7 +110,9 @@ async fn one(
             Code::RecipeNotVerified,
             format!("`{name}` was refused when it was learned: {why}"),
         )
-        .hint("examples alone cannot prove it; learn the task again, or choose another candidate"));
+        .hint(
+            "examples alone cannot prove it; learn the task again, or choose another candidate",
+        ));
     }
     let compiled = caller.compiled(&recipe)?;
     let gap = if caller.policy().is_test_host(compiled.host()) {

@@ -72,7 +72,11 @@ pub fn publish(
 }
 
 /// How the answer is read, with what the manifest expects of it and what a run can tell a changed site by.
-fn response(task: &Task, draft: &RecipeDraftMinimized, report: &VerificationReport) -> ResponseSpec {
+fn response(
+    task: &Task,
+    draft: &RecipeDraftMinimized,
+    report: &VerificationReport,
+) -> ResponseSpec {
     let mut out = draft.response.clone();
     out.min_items = out.min_items.max(task.expect.min_items);
     out.empty.clone_from(&report.empty);

@@ -366,6 +366,9 @@ pub struct EmptyAnswer {
     /// For HTML: a line of text that only the page without items has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
+    /// For HTML: none was seen. A page counts only if it says in words that there is nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unseen: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]

@@ -72,7 +72,12 @@ pub fn compile_field(text: &str) -> Result<Field> {
 /// What stands before the CSS, and the rest.
 fn place(text: &str) -> Result<(Place, &str)> {
     let text = text.trim_start();
-    let bad = || Error::new(Code::RecipeInvalid, format!("field `{}` does not parse", text.chars().take(80).collect::<String>()));
+    let bad = || {
+        Error::new(
+            Code::RecipeInvalid,
+            format!("field `{}` does not parse", text.chars().take(80).collect::<String>()),
+        )
+    };
     if let Some(rest) = text.strip_prefix(":labelled(") {
         let (label, rest) = quoted(rest).ok_or_else(bad)?;
         return Ok((Place::Label(label), rest));
@@ -127,14 +132,33 @@ mod tests {
         }
         let check = |text: &str, place: Place, nth: Option<usize>, has_css: bool| {
             let got = compile_field(text).unwrap();
-            assert_eq!((&got.place, got.nth, got.selector.is_some()), (&place, nth, has_css), "{text}");
+            assert_eq!(
+                (&got.place, got.nth, got.selector.is_some()),
+                (&place, nth, has_css),
+                "{text}"
+            );
         };
-        check(":column(\"Unit \\\"price\\\"\")", Place::Title("Unit \"price\"".into()), Some(1), false);
+        check(
+            ":column(\"Unit \\\"price\\\"\")",
+            Place::Title("Unit \"price\"".into()),
+            Some(1),
+            false,
+        );
         check(":column(2) a@href", Place::Column(1), Some(1), true);
         check(":labelled(\"Built (year)\")", Place::Label("Built (year)".into()), Some(1), false);
         check("dd:nth-match(2)", Place::Item, Some(2), true);
         check("a.tag[]@href", Place::Item, None, true);
-        for bad in ["a[", "::", "a@", ">", ":column()", ":column(0)", ":column(\"x)", ":labelled(x)", "a:nth-match(0)"] {
+        for bad in [
+            "a[",
+            "::",
+            "a@",
+            ">",
+            ":column()",
+            ":column(0)",
+            ":column(\"x)",
+            ":labelled(x)",
+            "a:nth-match(0)",
+        ] {
             assert!(compile_field(bad).is_err(), "{bad}");
         }
         assert!(compile(&"a ".repeat(300)).is_err());

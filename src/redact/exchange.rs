@@ -16,7 +16,9 @@ use super::{
     walk::{Place, Rules, Sink as _, Walk},
 };
 use crate::{
-    artifacts::recording::{BodyStatus, Excerpt, Exchange, Header, Initiator, Measures},
+    artifacts::recording::{
+        BodyStatus, Excerpt, Exchange, Header, Initiator, Measures, ResourceType,
+    },
     shape,
 };
 
@@ -201,7 +203,12 @@ pub fn response(
         }
         Parsed::Html(text) => {
             let mut page = html::read(&text, &mut meter);
-            if let Some((markup, was_cut)) = page.excerpt(&mut walk) {
+            // A page that nobody saw may still show what a script fetched for it.
+            let fetched = matches!(raw.resource_type, ResourceType::Xhr | ResourceType::Fetch)
+                && !page.listings.is_empty();
+            let excerpt =
+                page.excerpt(&mut walk).or_else(|| fetched.then(|| page.start(&mut walk)));
+            if let Some((markup, was_cut)) = excerpt {
                 stored.excerpt = Some(Excerpt::Html(markup));
                 if !was_cut {
                     stored.body_status = BodyStatus::Captured;

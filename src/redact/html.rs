@@ -60,6 +60,13 @@ pub fn read(text: &str, meter: &mut Meter<'_>) -> Page {
 }
 
 impl Page {
+    /// The same of all of it, whatever was shown.
+    pub fn start(&self, walk: &mut Walk<'_>) -> (String, bool) {
+        let mut out = String::new();
+        let complete = write(self.html.root_element(), walk, &mut out);
+        (out, !complete)
+    }
+
     /// The redacted markup of the smallest element that still holds nearly all of what was shown, within 32 KiB; and
     /// whether anything of the page was left out. `None` when the page showed nothing of it.
     pub fn excerpt(&self, walk: &mut Walk<'_>) -> Option<(String, bool)> {

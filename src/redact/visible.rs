@@ -96,7 +96,8 @@ impl Visible {
         if self.items.is_empty() {
             return Vec::new();
         }
-        let found: BTreeSet<(u32, u32)> = texts.filter_map(|it| self.items.get(&it)).flatten().copied().collect();
+        let found: BTreeSet<(u32, u32)> =
+            texts.filter_map(|it| self.items.get(&it)).flatten().copied().collect();
         let mut out = vec![0; self.blocks];
         for (block, _) in found {
             out[block as usize] += 1;

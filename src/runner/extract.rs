@@ -354,7 +354,9 @@ pub fn similarity_bp(spec: &ResponseSpec, a: &[String], b: &[String]) -> u32 {
             .filter_map(|it| {
                 let mut parts = it.rsplitn(3, ':');
                 let (text, _, name) = (parts.next(), parts.next(), parts.next()?);
-                let is_sure = !name.strip_prefix('.').is_some_and(|it| optional.iter().any(|name| name == it));
+                let is_sure = !name
+                    .strip_prefix('.')
+                    .is_some_and(|it| optional.iter().any(|name| name == it));
                 is_sure.then(|| format!("{name}:{}", text.unwrap_or("")))
             })
             .collect()

@@ -175,21 +175,29 @@ fn listing<'a>(
     recording: &SessionRecording,
     main: Option<u32>,
 ) -> Option<&'a Listing> {
-    let all = &exchange.measures.listings;
+    let one = asks_for_one(&recording.task);
+    // A table that has one row today is a list all the same, unless one thing is asked for.
+    let is_row = |it: &Listing| {
+        it.html.single && it.html.fields.values().any(|it| it.starts_with(":column("))
+    };
+    let all = || exchange.measures.listings.iter().filter(|it| one || !is_row(it));
     let shown = main.and_then(|it| recording.page.shown.get(it as usize));
     if let (Some(main), Some(shown)) = (main, shown) {
         let held = |it: &Listing| it.holds.get(main as usize).copied().unwrap_or(0);
-        return all
-            .iter()
+        return all()
             .filter(|it| held(it) > 0 && it.html.single == shown.is_record)
             .max_by_key(|it| (held(it), std::cmp::Reverse(it.items.abs_diff(shown.count))));
     }
-    let one = asks_for_one(&recording.task);
-    all.iter()
+    all()
         .filter(|it| it.visible_bp >= SHOWN_BP || recording.page.visible_text.is_empty())
         // With no page that says what it was about, a small part of the document is none of it.
         .filter(|it| it.share_bp >= MIN_SHARE_BP)
-        .max_by_key(|it| (u64::from(it.weight) * if it.html.single == one { 3 } else { 2 }, std::cmp::Reverse(it.items)))
+        .max_by_key(|it| {
+            (
+                u64::from(it.weight) * if it.html.single == one { 3 } else { 2 },
+                std::cmp::Reverse(it.items),
+            )
+        })
 }
 
 /// The same with what the items of the second page have and those of the first have not, and the other way round.
@@ -199,7 +207,8 @@ pub fn widened(response: &ResponseSpec, twin: Option<&Exchange>) -> ResponseSpec
     let alike = |it: &&Listing| {
         it.html.items == html.items && it.html.run == html.run && it.html.single == html.single
     };
-    let Some(other) = twin.and_then(|it| it.measures.listings.iter().find(alike)).map(|it| &it.html)
+    let Some(other) =
+        twin.and_then(|it| it.measures.listings.iter().find(alike)).map(|it| &it.html)
     else {
         return out;
     };
@@ -222,8 +231,14 @@ pub fn widened(response: &ResponseSpec, twin: Option<&Exchange>) -> ResponseSpec
     }
     // Something must be there in every item, or nothing tells a page that has changed.
     if html.optional.len() == html.fields.len() {
-        html.optional.clone_from(&response.html.as_ref().map(|it| it.optional.clone()).unwrap_or_default());
-        let all: Vec<String> = html.fields.keys().filter(|it| !response.html.as_ref().is_some_and(|old| old.fields.contains_key(*it))).cloned().collect();
+        html.optional
+            .clone_from(&response.html.as_ref().map(|it| it.optional.clone()).unwrap_or_default());
+        let all: Vec<String> = html
+            .fields
+            .keys()
+            .filter(|it| !response.html.as_ref().is_some_and(|old| old.fields.contains_key(*it)))
+            .cloned()
+            .collect();
         html.optional.extend(all);
     }
     html.optional.sort();

@@ -91,7 +91,13 @@ pub async fn observe(
         Err(err) if is_of_the_world(err.code()) => return Err(err),
         Err(err) => {
             replay.fail(&err);
-            return Ok(Observed { replay, data: None, shape: Vec::new(), root_shape: Vec::new(), body: Vec::new() });
+            return Ok(Observed {
+                replay,
+                data: None,
+                shape: Vec::new(),
+                root_shape: Vec::new(),
+                body: Vec::new(),
+            });
         }
     };
     replay.status = Some(reply.status);
@@ -103,7 +109,13 @@ pub async fn observe(
         }
         Err(err) => {
             replay.fail(&err);
-            return Ok(Observed { replay, data: None, shape: Vec::new(), root_shape: Vec::new(), body: Vec::new() });
+            return Ok(Observed {
+                replay,
+                data: None,
+                shape: Vec::new(),
+                root_shape: Vec::new(),
+                body: Vec::new(),
+            });
         }
     };
     replay.data_sha256 = Some(json_sha256(&data));

@@ -122,7 +122,8 @@ pub fn settle(
     let (Some(_), Some(candidate)) = (offered.filter(fits), candidate) else {
         return stays("the model's choice was not offered");
     };
-    let Some(mut response) = response(recording.exchange(exchange)?, candidate.source, recording, candidates.main)
+    let Some(mut response) =
+        response(recording.exchange(exchange)?, candidate.source, recording, candidates.main)
     else {
         return stays("the answer of the model's choice cannot be read");
     };

@@ -33,7 +33,7 @@ pub fn rank(
     let weights = weights(settings);
     let (mut all, set_aside) = scored(recording, second);
     let other = second.recording.as_ref().map(|it| &it.page);
-    let main = main_block(&recording.page, other, &recording.task);
+    let main = main_block(&recording.page, other, &recording.task, &recording.typed);
     if let Some(main) = main {
         held_to_the_page(&mut all, recording, main);
     }
@@ -113,7 +113,8 @@ fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: 
 /// One path called with more and with fewer query names, answered in one shape, no call nearer to the task than the other, is
 /// one endpoint: the call that asks for the least stays.
 fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>) {
-    const TASK: &[&str] = &["typed_in_request", "task_values", "url_task_overlap", "follows_input"];
+    const TASK: &[&str] =
+        &["typed_in_request", "task_values", "url_task_overlap", "follows_input", "holds_items"];
     let alike = |a: &Scored<'_>, b: &Scored<'_>| {
         let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
         a.exchange.method == b.exchange.method

@@ -150,7 +150,11 @@ pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracte
     if let Some(html) = &response.html {
         let it = listing(exchange, html)?;
         let data = if html.single { it.sample.first()?.clone() } else { it.sample.clone().into() };
-        return Some(Extracted { data, items: (!html.single).then_some(u64::from(it.items)), whole: None });
+        return Some(Extracted {
+            data,
+            items: (!html.single).then_some(u64::from(it.items)),
+            whole: None,
+        });
     }
     let (mime, body) = match exchange.excerpt.as_ref()? {
         Excerpt::Json(it) => ("application/json", framed(response.framing, it).into_bytes()),

@@ -20,9 +20,9 @@ use crate::{
         },
         recording::ShownBlock,
     },
-    error::{Code, Error, Result},
     blocks,
-    recipe::model::{EmptyAnswer, Parameter, ParamType, ResponseSpec, ResponseType, TransportKind},
+    error::{Code, Error, Result},
+    recipe::model::{EmptyAnswer, ParamType, Parameter, ResponseSpec, TransportKind},
 };
 
 /// What the manifest expects of the answer; checked on every replay.
@@ -80,8 +80,15 @@ pub async fn verify(
     for (i, transport) in
         replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub).enumerate()
     {
-        let mut run =
-            Run { replayer, draft, baseline, response: &response, transport, report: &mut report, pages: Vec::new() };
+        let mut run = Run {
+            replayer,
+            draft,
+            baseline,
+            response: &response,
+            transport,
+            report: &mut report,
+            pages: Vec::new(),
+        };
         match run.all().await? {
             Ok(()) => {
                 report.verified = true;
@@ -198,13 +205,18 @@ impl Run<'_, '_> {
         }
         self.optional(&first, &a, noise).await?;
         if a.is_array() {
-            self.nothing(&first).await?;
+            self.report.empty = match self.response.html {
+                Some(_) => self.nothing(&first).await?,
+                // The list is there and holds nothing.
+                None => Some(EmptyAnswer::default()),
+            };
         }
         Ok(Ok(()))
     }
 
-    /// What the site says to words that nobody uses: an answer without items, if it gives one, is no failure later.
-    async fn nothing(&mut self, first: &BTreeMap<String, String>) -> Result<()> {
+    /// What the site says to words that nobody uses: a page without items, if it gives one, is no failure later.
+    async fn nothing(&mut self, first: &BTreeMap<String, String>) -> Result<Option<EmptyAnswer>> {
+        let page = |it: &[u8]| blocks::parsed(&String::from_utf8_lossy(it));
         let is_word = |it: &&Parameter| {
             let limits = &it.constraints;
             it.required
@@ -213,31 +225,27 @@ impl Run<'_, '_> {
                 && limits.format.is_none()
                 && first.get(&it.name).is_some_and(|it| it.chars().any(char::is_alphabetic))
         };
-        let Some(it) = self.draft.parameters.iter().find(is_word) else { return Ok(()) };
-        if self.replayer.spent() || self.transport == TransportKind::Stub {
-            return Ok(());
+        let mut without = None;
+        if let Some(it) = self.draft.parameters.iter().find(is_word)
+            && !self.replayer.spent()
+            && self.transport != TransportKind::Stub
+        {
+            let mut values = first.clone();
+            values.insert(it.name.clone(), NOBODYS_WORD.to_owned());
+            let mut response = self.response.clone();
+            response.min_items = Some(0);
+            response.required_paths.clear();
+            let seen = self.ask("nobody's word", &values, &response, None).await?;
+            let is_empty = seen.good() && seen.data == Some(Value::Array(Vec::new()));
+            without = if is_empty { page(&seen.body) } else { None };
         }
-        let mut values = first.clone();
-        values.insert(it.name.clone(), NOBODYS_WORD.to_owned());
-        let mut response = self.response.clone();
-        response.min_items = Some(0);
-        response.required_paths.clear();
-        let seen = self.ask("nobody's word", &values, &response, None).await?;
-        if !seen.good() || seen.data != Some(Value::Array(Vec::new())) {
-            return Ok(());
-        }
-        self.report.empty = match response.kind {
-            ResponseType::Html if response.html.is_some() => {
-                let page = |it: &[u8]| blocks::parsed(&String::from_utf8_lossy(it));
-                let with: Vec<_> = self.pages.iter().filter_map(|it| page(it)).collect();
-                let typed: Vec<&str> =
-                    first.values().map(String::as_str).chain([NOBODYS_WORD]).collect();
-                page(&seen.body)
-                    .and_then(|it| blocks::empty::learn(&it, &with.iter().collect::<Vec<_>>(), &typed))
-            }
-            _ => Some(EmptyAnswer::default()),
-        };
-        Ok(())
+        let with: Vec<_> = self.pages.iter().filter_map(|it| page(it)).collect();
+        let with: Vec<_> = with.iter().collect();
+        let typed: Vec<&str> = first.values().map(String::as_str).chain([NOBODYS_WORD]).collect();
+        Ok(match without {
+            Some(it) => blocks::empty::learn(&it, &with, &typed),
+            None => blocks::empty::guess(&with),
+        })
     }
 
     /// The answers hold what the pages showed, whole. Whether B's page said anything.

@@ -31,14 +31,23 @@ const MAX_PLACES: usize = 64;
 const MAX_SCAN: usize = 4_000;
 
 /// Which block of the page is what the task was about: the weightiest by what only this page said. `None` when it shows none.
-pub fn main_block(page: &FinalPage, other: Option<&FinalPage>, task: &str) -> Option<usize> {
+pub fn main_block(
+    page: &FinalPage,
+    other: Option<&FinalPage>,
+    task: &str,
+    typed: &BTreeMap<String, String>,
+) -> Option<usize> {
     let known = other.map(texts_of).unwrap_or_default();
     let wanted = words(task);
     let one = asks_for_one(task);
+    let typed: Vec<String> =
+        typed.values().map(|it| plain(it)).filter(|it| it.chars().count() >= 3).collect();
     let weigh = |block: &ShownBlock| -> u64 {
         let (mut all, mut new) = (0, 0);
         for row in &block.rows {
-            let cells = || row.iter().flatten().map(|it| plain(it)).filter(|it| it.chars().count() >= MIN_TEXT);
+            let cells = || {
+                row.iter().flatten().map(|it| plain(it)).filter(|it| it.chars().count() >= MIN_TEXT)
+            };
             if block.is_record {
                 all += cells().count();
                 new += cells().filter(|it| !known.contains(it)).count();
@@ -48,14 +57,29 @@ pub fn main_block(page: &FinalPage, other: Option<&FinalPage>, task: &str) -> Op
             }
         }
         let share = (new * 100).checked_div(all).unwrap_or(0) as u64;
-        let named = block.fields.iter().chain(&block.heading).any(|it| words(it).iter().any(|it| it.len() > 3 && wanted.contains(it)));
+        let named = block
+            .fields
+            .iter()
+            .chain(&block.heading)
+            .any(|it| words(it).iter().any(|it| it.len() > 3 && wanted.contains(it)));
+        // Most of its items repeat what was typed.
+        let echoing = block.rows.iter().filter(|row| {
+            let text = plain(&row.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
+            typed.iter().any(|it| text.contains(it.as_str()))
+        });
+        let echoes = !typed.is_empty() && echoing.count() * 2 > block.rows.len();
         let fits = match (block.is_record, one) {
             (true, true) => 300,
             (true, false) => 60,
             (false, true) => 60,
             (false, false) => 100,
         };
-        u64::from(block.weight) * share * fits * if named { 13 } else { 10 } / 100_000
+        u64::from(block.weight)
+            * share
+            * fits
+            * if named { 13 } else { 10 }
+            * if echoes { 3 } else { 1 }
+            / 100_000
     };
     let weights: Vec<u64> = page.shown.iter().map(weigh).collect();
     let best = (0..weights.len()).max_by_key(|at| (weights[*at], std::cmp::Reverse(*at)))?;
@@ -66,7 +90,7 @@ pub fn main_block(page: &FinalPage, other: Option<&FinalPage>, task: &str) -> Op
 pub fn witness(recording: &SessionRecording, second: &SecondRecording) -> Option<Witness> {
     let other = second.recording.as_ref();
     let block = |it: &SessionRecording, other: Option<&SessionRecording>| {
-        let main = main_block(&it.page, other.map(|it| &it.page), &it.task)?;
+        let main = main_block(&it.page, other.map(|it| &it.page), &it.task, &it.typed)?;
         it.page.shown.get(main).cloned()
     };
     let mut first = block(recording, other)?;
@@ -92,7 +116,8 @@ fn without_offers(
         block.rows.iter().map(|it| rest(it, typed)).collect()
     };
     let (a, b) = (rests(first, typed), rests(second, typed_second));
-    let common: BTreeSet<&String> = a.iter().flatten().filter(|it| b.iter().flatten().any(|other| other == *it)).collect();
+    let common: BTreeSet<&String> =
+        a.iter().flatten().filter(|it| b.iter().flatten().any(|other| other == *it)).collect();
     let drop = |block: &mut ShownBlock, rests: &[Option<String>]| {
         let last = rests.len().saturating_sub(1);
         let is_offer = |at: usize| rests[at].as_ref().is_some_and(|it| common.contains(it));
@@ -116,7 +141,8 @@ fn without_offers(
 /// The task asks to see one thing: "show ticket 12", not "list", "search", "find".
 pub fn asks_for_one(task: &str) -> bool {
     const ONE: &[&str] = &["show", "open", "read", "get", "view", "display", "see", "what", "look"];
-    const MANY: &[&str] = &["list", "history", "all", "results", "search", "find", "commits", "versions of"];
+    const MANY: &[&str] =
+        &["list", "history", "all", "results", "search", "find", "commits", "versions of"];
     let low = task.to_lowercase();
     let first = low.split_whitespace().next().unwrap_or("");
     ONE.contains(&first) && !words(&low).iter().any(|it| MANY.contains(&it.as_str()))
@@ -136,7 +162,12 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
     let mut taken = BTreeSet::new();
     let mut pairs: Vec<(usize, Option<usize>)> = Vec::new();
     for (n, row) in block.rows.iter().enumerate() {
-        let cells: Vec<String> = row.iter().flatten().map(|it| plain(it)).filter(|it| it.chars().count() >= MIN_TEXT).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .flatten()
+            .map(|it| plain(it))
+            .filter(|it| it.chars().count() >= MIN_TEXT)
+            .collect();
         if cells.is_empty() {
             continue;
         }
@@ -212,7 +243,9 @@ fn of_record(items: &[Text], data: &Value, block: &ShownBlock, task: &str) -> Co
     let mut out = Coverage { shown: 1, ..Coverage::default() };
     let (mut cells, mut held) = (0, 0);
     for (name, cell) in block.fields.iter().zip(block.rows.first().into_iter().flatten()) {
-        let Some(cell) = cell.as_deref().filter(|it| plain(it).chars().count() >= 1) else { continue };
+        let Some(cell) = cell.as_deref().filter(|it| plain(it).chars().count() >= 1) else {
+            continue;
+        };
         cells += 1;
         let own = words(cell);
         let said = all.says(cell)
@@ -252,8 +285,12 @@ fn best(
         let shared = item.share_of(cells);
         (shared >= SHARED).then_some((said, key, shared))
     };
-    let pointed: BTreeSet<usize> =
-        cells.iter().filter_map(|it| index.get(it)).flat_map(|it| it.iter().take(MAX_PLACES)).copied().collect();
+    let pointed: BTreeSet<usize> = cells
+        .iter()
+        .filter_map(|it| index.get(it))
+        .flat_map(|it| it.iter().take(MAX_PLACES))
+        .copied()
+        .collect();
     let choose = |all: &mut dyn Iterator<Item = usize>| {
         all.filter(|it| !taken.contains(it))
             .filter_map(|at| Some((score(at)?, std::cmp::Reverse(at))))
@@ -297,14 +334,28 @@ impl Text {
                 other => plain(&other.to_string()),
             })
             .collect();
-        let words = texts.iter().flat_map(|it| it.split(' ')).filter(|it| !it.is_empty()).map(str::to_owned).collect();
+        let words = texts
+            .iter()
+            .flat_map(|it| it.split(' '))
+            .filter(|it| !it.is_empty())
+            .map(str::to_owned)
+            .collect();
         let whole = format!("| {} |", texts.join(" | "));
-        Self { leaves: texts.into_iter().filter(|it| !it.is_empty()).collect(), whole, words, values }
+        Self {
+            leaves: texts.into_iter().filter(|it| !it.is_empty()).collect(),
+            whole,
+            words,
+            values,
+        }
     }
 
     /// Per cent of the words of these texts, of three characters and more, that the item says.
     fn share_of(&self, cells: &[String]) -> usize {
-        let all: BTreeSet<&str> = cells.iter().flat_map(|it| it.split(' ')).filter(|it| it.chars().nth(2).is_some()).collect();
+        let all: BTreeSet<&str> = cells
+            .iter()
+            .flat_map(|it| it.split(' '))
+            .filter(|it| it.chars().nth(2).is_some())
+            .collect();
         let said = all.iter().filter(|it| self.words.contains(**it)).count();
         if all.len() < 2 { 0 } else { said * 100 / all.len() }
     }
@@ -324,7 +375,9 @@ impl Text {
         if cell.len() >= LONG {
             let kept: Vec<&str> = text.split(' ').collect();
             let kept = &kept[..kept.len() - 1];
-            if self.whole.contains(&kept.join(" ")) || kept.iter().all(|it| self.words.contains(*it)) {
+            if self.whole.contains(&kept.join(" "))
+                || kept.iter().all(|it| self.words.contains(*it))
+            {
                 return true;
             }
         }
@@ -419,7 +472,10 @@ mod tests {
 
     #[test]
     fn half_of_a_table_is_not_all_of_it() {
-        let page = block(&["name", "berth"], &[&["Aurora 12", "Kiel 4"], &["Aurora 13", "Brest 5"], &["Aurora 12", "Kiel 4"]]);
+        let page = block(
+            &["name", "berth"],
+            &[&["Aurora 12", "Kiel 4"], &["Aurora 13", "Brest 5"], &["Aurora 12", "Kiel 4"]],
+        );
         let whole = json!([{"n": "Aurora 12", "w": "Kiel 4"}, {"n": "Aurora 13", "w": "Brest 5"}, {"n": "Aurora 12", "w": "Kiel 4"}]);
         let it = coverage(&whole, &page, "List ships");
         assert_eq!((it.shown, it.held, it.fields, it.fields_held), (3, 3, 2, 2));
@@ -431,7 +487,10 @@ mod tests {
 
     #[test]
     fn a_column_that_is_asked_for() {
-        let page = block(&["title", "status"], &[&["Leak", "open"], &["Rust", "closed"], &["Rope", "open"]]);
+        let page = block(
+            &["title", "status"],
+            &[&["Leak", "open"], &["Rust", "closed"], &["Rope", "open"]],
+        );
         let data = json!([{"t": "Leak"}, {"t": "Rust"}, {"t": "Rope"}]);
         let it = coverage(&data, &page, "List issues");
         assert_eq!((it.held, it.left_out.len(), it.asked_for), (3, 1, false));
@@ -449,7 +508,10 @@ mod tests {
             shown: vec![ShownBlock { weight: 9000, ..menu.clone() }, results(q)],
             ..FinalPage::default()
         };
-        assert_eq!(main_block(&page("Tern"), Some(&page("Gull")), "Search birds"), Some(1));
-        assert_eq!(main_block(&page("Tern"), None, "Search birds"), Some(0));
+        assert_eq!(
+            main_block(&page("Tern"), Some(&page("Gull")), "Search birds", &BTreeMap::new()),
+            Some(1)
+        );
+        assert_eq!(main_block(&page("Tern"), None, "Search birds", &BTreeMap::new()), Some(0));
     }
 }

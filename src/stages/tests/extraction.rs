@@ -45,7 +45,8 @@ fn state_that_a_script_assigns_is_data_of_the_page() {
     exchange.mime = "text/html";
     exchange.answer = html;
     let recording = session(&[], &format!("Lamps\n{page}"), vec![exchange]);
-    let found = response(&recording.exchanges[0], DataSource::EmbeddedJson, &recording, None).unwrap();
+    let found =
+        response(&recording.exchanges[0], DataSource::EmbeddedJson, &recording, None).unwrap();
     assert_eq!(found.variable.as_deref(), Some("window.__S__"));
     assert_eq!(
         (found.embedded.as_deref(), found.extract.as_deref()),

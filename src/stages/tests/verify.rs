@@ -61,9 +61,9 @@ fn an_honest_answer_is_verified_by_a_stranger() {
     assert_eq!(report.transport, TransportKind::PublicHttp);
     assert_eq!(server.strangers, 1, "the recorded session is not used");
     let asked: Vec<String> = server.sent.iter().map(|it| query(&it.1, "q")).collect();
-    // The fourth turned the page, which had an effect; the last looked what the site says where there is nothing.
-    assert_eq!(asked, [A, B, A, A, "zqvwxkyj"]);
-    assert_eq!(report.replays.len(), 5);
+    assert_eq!(asked, [A, B, A, A]);
+    assert_eq!(report.replays.len(), 4);
+    // The last one turned the page, which had an effect.
     assert_eq!(
         (report.effective, report.frozen),
         (vec!["q".to_owned(), "page".to_owned()], vec![])
@@ -161,10 +161,7 @@ fn each_parameter_alone_must_change_the_data() {
     });
     assert_eq!(why, "");
     let pair = |city: &str, day: &str| (city.to_owned(), day.to_owned());
-    assert_eq!(
-        asked[3..],
-        [pair("bergen", "monday"), pair("oslo", "friday"), pair("zqvwxkyj", "monday")]
-    );
+    assert_eq!(asked[3..], [pair("bergen", "monday"), pair("oslo", "friday")]);
     for (inert, city, day) in [("day", true, false), ("city", false, true)] {
         let why = reason(&both, |it| {
             let of = |used: bool, name: &str, fixed: [&str; 2]| {
