@@ -35,7 +35,7 @@ class Datasette(App):
             note = by.choice(["no findings", "fridge too warm", "missing labels", "dirty hood"])
             row = (at, place, by.choice(words.CITIES), by.choice(["pass", "pass", "warning", "closed"]), note)
             base.execute("insert into checks values (?, ?, ?, ?, ?)", row)
-        base.execute("create virtual table contracts_fts using fts4(supplier, subject, city, content='contracts')")
+        base.execute("create virtual table contracts_fts using fts4(supplier, subject, city, content=\"contracts\")")
         base.execute("insert into contracts_fts(contracts_fts) values ('rebuild')")
         base.commit()
         base.close()
@@ -54,7 +54,7 @@ class Datasette(App):
             return self.rows(query, f'"{values["query"]}"')
 
         search = [
-            {"fill": {"role": "searchbox", "name": "Search:", "value": "{query}"}},
+            {"fill": {"role": "searchbox", "name": "Search", "value": "{query}"}},
             {"press": "Enter"},
             {"wait_for": {"text": "search matches"}},
         ]

@@ -1,7 +1,16 @@
 """All applications, in the order in which they are measured."""
 
-from app_datasette import Datasette
-from app_dokuwiki import DokuWiki
-from app_pages import Pages
+import importlib
 
-ALL = [Pages, Datasette, DokuWiki]
+NAMES = "pages datasette dokuwiki klaus sqliteweb gitweb cgit hgweb fossil".split()
+
+
+def apps():
+    from app import App
+
+    for name in NAMES:
+        module = importlib.import_module(f"app_{name}")
+        yield from (it for it in vars(module).values() if isinstance(it, type) and issubclass(it, App) and it is not App)
+
+
+ALL = list(apps())
