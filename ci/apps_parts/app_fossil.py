@@ -42,5 +42,52 @@ class Fossil(App):
         args = ["fossil", "server", "--localhost", "--port", port, "--nossl", "--baseurl", "http://fossil.test", self.file]
         return args, None, {"HOME": self.place.data, "USER": "crew"}
 
+    def found(self, values):
+        tickets = self.sql(self.file, "select title from ticket where title like ? order by title", f"%{values['query']}%")
+        return [{"title": it["title"]} for it in tickets]
+
     def tasks(self):
-        return []
+        gear = [{"query": it} for it in ("winch", "radar", "crane", "pump")]
+        return [
+            Task(
+                "fossil-search",
+                "Search the project for {query}",
+                "http://fossil.test/search",
+                gear,
+                [
+                    {"fill": {"role": "textbox", "name": "", "value": "{query}"}},
+                    {"click": {"role": "button", "name": "Search"}},
+                    {"wait_for": {"text": "About the {query}"}},
+                ],
+                lambda values: [*self.found(values), {"title": f"About the {values['query']}"}],
+                endpoint="/search",
+                ways=("steps", "har"),
+            ),
+            Task(
+                "fossil-tickets",
+                "Search the tickets for {query}",
+                "http://fossil.test/ticket",
+                gear,
+                [
+                    {"fill": {"role": "textbox", "name": "", "value": "{query}"}},
+                    {"click": {"role": "button", "name": "Search Tickets"}},
+                    {"wait_for": {"text": "berth"}},
+                ],
+                self.found,
+            ),
+            Task(
+                "fossil-wiki",
+                "Show the wiki page about the {thing}",
+                "http://fossil.test/wcontent",
+                [{"thing": it} for it in ("winch", "radar", "crane", "pump")],
+                [{"click": {"role": "link", "name": "About the {thing}"}}, {"wait_for": {"text": "came from"}}],
+                self.wiki,
+                one=True,
+                endpoint="wiki",
+                ways=("steps", "har"),
+            ),
+        ]
+
+    def wiki(self, values):
+        said = self.run("fossil", "wiki", "export", f"About the {values['thing']}", "-", "-R", self.file, env={"HOME": self.place.data, "USER": "crew"})
+        return [{"title": f"About the {values['thing']}", "text": said.strip()}]

@@ -59,7 +59,11 @@ class HgWeb(App):
                 "http://hg.test/file/tip",
                 repository.PLACES,
                 [{"click": {"role": "link", "name": "dir. {folder}/"}}, {"wait_for": {"text": "directory /{folder}"}}],
-                lambda values: repository.folder(values["folder"]),
+                # The way up is a row of the table, too.
+                lambda values: (
+                    repository.folder(values["folder"]),
+                    [{"name": "drwxr-xr-x"}, *repository.folder(values["folder"])],
+                ),
                 ways=("steps", "har"),
             ),
         ]

@@ -80,7 +80,7 @@ class SqliteWeb(App):
                 [
                     {"fill": {"role": "textbox", "name": "SQL query", "value": "select title, built, price from barges where port = '{port}'"}},
                     {"click": {"role": "button", "name": "Execute"}},
-                    {"wait_for": {"text": "row(s)"}},
+                    {"wait_for": {"text": "Results ("}},
                 ],
                 lambda values: self.rows(f"select title, built, price from barges where port = '{values['port']}'"),
                 endpoint="/query/",

@@ -2,7 +2,7 @@
 
 import importlib
 
-NAMES = "pages datasette dokuwiki klaus sqliteweb gitweb cgit hgweb fossil".split()
+NAMES = "pages datasette dokuwiki klaus sqliteweb gitweb cgit hgweb fossil trac roundup wagtail flaskadmin luigi".split()
 
 
 def apps():

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import http.client
 import os
 import signal
 import socket
@@ -34,13 +35,22 @@ def free(port):
     raise Missing("no port is free")
 
 
+class Stay(urllib.request.HTTPRedirectHandler):
+    """A redirect is an answer; where it leads has no address outside the browser."""
+
+    def redirect_request(self, *_):
+        return None
+
+
 def answers(url, host):
     request = urllib.request.Request(url, headers={"host": host})
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Stay)
     try:
         with opener.open(request, timeout=10) as it:
             return it.status < 400
-    except (OSError, ValueError, urllib.error.URLError):
+    except urllib.error.HTTPError as err:
+        return err.code < 400
+    except (OSError, ValueError, http.client.HTTPException):
         return False
 
 
