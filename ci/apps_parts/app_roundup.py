@@ -24,6 +24,29 @@ db.close()
 """
 
 
+# Its own server does not run as root.
+SERVE = """
+import socketserver, sys
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+from roundup.cgi.wsgi_handler import RequestDispatcher
+
+class Threads(socketserver.ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+app = RequestDispatcher(sys.argv[2])
+
+def under(environ, start):
+    path = environ["PATH_INFO"]
+    if path.startswith("/harbour"):
+        environ["SCRIPT_NAME"], environ["PATH_INFO"] = "/harbour", path[8:] or "/"
+    return app(environ, start)
+
+server = Threads(("127.0.0.1", int(sys.argv[1])), WSGIRequestHandler)
+server.set_app(under)
+server.serve_forever()
+"""
+
+
 class Roundup(App):
     name = "roundup"
     kind = "issue tracker"
@@ -61,7 +84,46 @@ class Roundup(App):
         self.run(self.place.bin("python"), "-c", FILL, self.site, json.dumps(words.PORTS), stdin=json.dumps(list(self.issues())))
 
     def command(self, port):
-        return [self.place.bin("roundup-server"), "-n", "127.0.0.1", "-p", port, f"harbour={self.site}"], None, {}
+        return [self.place.bin("python"), "-c", SERVE, port, self.site], None, {}
 
     def tasks(self):
-        return []
+        def found(values):
+            return [
+                {"id": at, "title": it["title"], "status": it["status"], "creator": "admin"}
+                for at, it in enumerate(self.issues(), 1)
+                if values["query"] in it["title"]
+            ]
+
+        return [
+            Task(
+                "roundup-search",
+                "Search the issues for {query}",
+                "http://roundup.test/harbour/",
+                [{"query": it} for it in ("winch", "radar", "crane", "pump")],
+                [
+                    {"fill": {"role": "textbox", "name": "", "value": "{query}"}},
+                    {"press": "Enter"},
+                    {"wait_for": {"request": "search_text={query}"}},
+                    {"wait_for": {"text": "List of issues"}},
+                ],
+                found,
+                page=50,
+                endpoint="/harbour/issue",
+                ways=("steps", "har"),
+            ),
+            Task(
+                "roundup-issue",
+                "Show the issue number {id}",
+                "http://roundup.test/harbour/",
+                [{"id": it} for it in ("12", "77", "31", "98")],
+                [{"navigate": "http://roundup.test/harbour/issue{id}"}, {"wait_for": {"text": "Created on"}}],
+                lambda values: [
+                    {name: it[name] for name in ("title", "text", "priority", "status", "keyword")}
+                    for at, it in enumerate(self.issues(), 1)
+                    if str(at) == values["id"]
+                ],
+                one=True,
+                endpoint="/harbour/issue",
+                ways=("steps", "har"),
+            ),
+        ]

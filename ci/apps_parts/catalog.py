@@ -2,7 +2,10 @@
 
 import importlib
 
-NAMES = "pages datasette dokuwiki klaus sqliteweb gitweb cgit hgweb fossil trac roundup wagtail flaskadmin luigi".split()
+NAMES = (
+    "pages datasette dokuwiki klaus sqliteweb gitweb cgit hgweb fossil trac roundup wagtail flaskadmin luigi"
+    " kiwix mediawiki verdaccio pypiserver mkdocs instantsearch next"
+).split()
 
 
 def apps():

@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-NUMBER = re.compile(r"[-−]?\d+(?:[,\u00a0\u202f ']\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
+NUMBER = re.compile(r"[-−]?\d+(?:[,\u00a0\u202f ']\d{3})*(?:\.\d+)?")
 DATE = re.compile(
     r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)"
     r"|(?P<d2>\d{1,2})(?:st|nd|rd|th)?\.? (?P<n2>[a-z]{3})[a-z]*\.?,? (?P<y2>\d{4})"
@@ -49,8 +49,8 @@ def dates(text):
 
 def number(text):
     try:
-        return decimal.Decimal(re.sub(r"[,\u00a0\u202f ']", "", text).replace("−", "-")).normalize()
-    except decimal.InvalidOperation:
+        return decimal.Decimal(re.sub(r"[,\u00a0\u202f ']", "", text).replace("−", "-"))
+    except ArithmeticError:
         return None
 
 
