@@ -38,6 +38,8 @@ class Task:
     endpoint: str = ""
     ways: tuple = ("steps",)
     min_items: int | None = 1
+    # The steps hold a password of the test's own.
+    secret: bool = False
 
     def entry(self):
         """The task as an entry of a manifest."""

@@ -113,7 +113,7 @@ class Datasette(App):
                     {"navigate": "http://data.test/open/contracts?_size=20&city={city}"},
                     {"click": {"role": "link", "name": "amount"}},
                     {"wait_for": {"text": "sorted by amount"}},
-                    {"click": {"role": "link", "name": "amount ▲"}},
+                    {"click": {"role": "link", "name": "amount ▼"}},
                     {"wait_for": {"text": "sorted by amount descending"}},
                 ],
                 lambda values: self.rows("select * from contracts where city = ? order by amount desc, id", values["city"]),

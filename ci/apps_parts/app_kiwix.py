@@ -52,6 +52,11 @@ class Kiwix(App):
             # The list of all places matches, too.
             return [*rows, {"title": "Places"}]
 
+        def suggested(values):
+            rows = [{"title": title} for title, _ in self.articles() if title.startswith(values["query"])]
+            # The last line offers the full-text search.
+            return rows, [*rows, {"title": f"containing '{values['query']}'"}]
+
         return [
             Task(
                 "kiwix-search",
@@ -73,7 +78,7 @@ class Kiwix(App):
                 "http://kiwix.test/harbour",
                 [{"query": it} for it in ("Lighth", "Opera", "Castle", "Museum")],
                 [{"fill": {"role": "textbox", "name": "Search 'Harbour'", "value": "{query}"}}, {"wait_for": {"text": "containing '{query}'"}}],
-                lambda values: [{"title": title} for title, _ in self.articles() if title.startswith(values["query"])],
+                suggested,
                 endpoint="/suggest",
                 ways=("steps", "har"),
             ),

@@ -27,7 +27,11 @@ class Klaus(App):
                 "Show the history of the file {file} in the harbour repository",
                 "http://klaus.test/harbour/tree/main/lib",
                 repository.NAMES,
-                [{"click": {"role": "link", "name": "{file}"}}, {"wait_for": {"text": "History of {file}"}}],
+                [
+                    {"click": {"role": "link", "name": "{file}"}},
+                    {"click": {"role": "link", "name": "history"}},
+                    {"wait_for": {"text": ", part "}},
+                ],
                 lambda values: repository.history(f"lib/{values['file']}", "subject", "author"),
                 page=10,
                 ways=("steps", "har"),
@@ -48,6 +52,6 @@ class Klaus(App):
                 repository.PLACES,
                 [{"navigate": "http://klaus.test/harbour/tree/main/{folder}"}, {"wait_for": {"text": "History of {folder}"}}],
                 lambda values: repository.rows(lambda it: it["file"].startswith(values["folder"] + "/"), "subject", "author"),
-                page=10,
+                page=20,
             ),
         ]

@@ -19,7 +19,7 @@ FLAVOURS = "utils core kit fast lite tools".split()
 class Verdaccio(App):
     name = "verdaccio"
     kind = "package registry"
-    pins = ("verdaccio@6.10.4",)
+    pins = ("verdaccio@6.8.0",)
     hosts = ("depot.test",)
     port = 8618
     ready = "/-/ping"
@@ -85,7 +85,35 @@ class Verdaccio(App):
             opener.open(request, timeout=30).close()
 
     def tasks(self):
-        return []
+        topics = [{"query": it} for it in ("parse", "mail", "color", "token")]
+        names = [it["name"] for it in self.packages()]
+        return [
+            Task(
+                "verdaccio-suggest",
+                "Search the depot for packages named {query}",
+                "http://depot.test/",
+                topics,
+                [{"fill": {"role": "combobox", "name": "Search Packages", "value": "{query}"}}, {"wait_for": {"text": "{query} helpers"}}],
+                lambda values: [
+                    {name: it[name] for name in ("name", "version", "description")} for it in self.packages() if values["query"] in it["name"]
+                ],
+                endpoint="search",
+                ways=("steps", "har"),
+            ),
+            Task(
+                "verdaccio-package",
+                "Show the package {name} with its versions",
+                "http://depot.test/",
+                [{"name": names[at]} for at in (2, 13, 27, 44)],
+                [{"navigate": "http://depot.test/-/web/detail/{name}"}, {"wait_for": {"text": "npm install {name}"}}],
+                lambda values: [
+                    {name: it[name] for name in ("name", "version", "description", "license")} for it in self.packages() if it["name"] == values["name"]
+                ],
+                one=True,
+                endpoint="sidebar|detail|data",
+                ways=("steps", "har"),
+            ),
+        ]
 
 
 def packed(about):

@@ -4,7 +4,7 @@ import importlib
 
 NAMES = (
     "pages datasette dokuwiki klaus sqliteweb gitweb cgit hgweb fossil trac roundup wagtail flaskadmin luigi"
-    " kiwix mediawiki verdaccio pypiserver mkdocs instantsearch next"
+    " kiwix mediawiki verdaccio pypiserver mkdocs instantsearch next mlflow jupyter dagster gradio prometheus"
 ).split()
 
 

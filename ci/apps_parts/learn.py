@@ -51,13 +51,21 @@ class Commis:
 
 
 def by_steps(commis, app, tasks):
-    """One batch of an application's tasks; an entry for each by its name."""
-    manifest = os.path.join(commis.home, f"{app.name}.yaml")
+    """An application's tasks; an entry for each by its name."""
+    found = {}
+    for secret in (False, True):
+        if some := [it for it in tasks if it.secret == secret]:
+            found.update(batch(commis, f"{app.name}-login" if secret else app.name, some, ["--allow-task-secrets"] if secret else []))
+    return found
+
+
+def batch(commis, name, tasks, flags):
+    manifest = os.path.join(commis.home, f"{name}.yaml")
     # JSON is YAML.
     content = {"version": 1, "defaults": {"delay_s": 0, "timeout_s": 12, "retries": 0}, "recipes": [it.entry() for it in tasks]}
     with open(manifest, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
-    args = ["recipe", "learn-batch", "--manifest", manifest, "--json", "--jobs", "2", "--per-host", "2"]
+    args = ["recipe", "learn-batch", "--manifest", manifest, "--json", "--jobs", "2", "--per-host", "2", *flags]
     code, out, err = commis.call(*args, seconds=120 + 60 * len(tasks))
     found = {}
     for line in out.splitlines():

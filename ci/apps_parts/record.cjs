@@ -7,7 +7,13 @@ const TIMEOUT = 12000;
 const encoded = url => url.replace(/ /g, "%20");
 
 async function element(page, it) {
-  const named = it.role ? page.getByRole(it.role, it.name ? { name: it.name, exact: true } : {})
+  let exact = true;
+  if (it.role && it.name) {
+    // Names are computed in more ways than one.
+    const there = page.getByRole(it.role, { name: it.name, exact }).first();
+    exact = await there.waitFor({ timeout: 4000, state: "attached" }).then(() => true, () => false);
+  }
+  const named = it.role ? page.getByRole(it.role, it.name ? { name: it.name, exact } : {})
     : it.label ? page.getByLabel(it.label)
     : it.placeholder ? page.getByPlaceholder(it.placeholder)
     : page.locator(it.css);

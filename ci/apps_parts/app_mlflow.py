@@ -1,0 +1,88 @@
+"""MLflow: experiments and runs on a page that asks JSON; the hash of the address is no request."""
+
+import json
+import os
+
+import words
+from app import App, Task
+
+FILL = """
+import json, sys
+from mlflow.tracking import MlflowClient
+from mlflow.entities import Metric, Param
+client = MlflowClient(sys.argv[1])
+for name, runs in json.load(sys.stdin):
+    experiment = client.create_experiment(name)
+    for run in runs:
+        made = client.create_run(experiment, start_time=run["start"], run_name=run["name"])
+        client.log_batch(made.info.run_id, [Metric("auc", run["auc"], run["start"], 0)], [Param("lr", run["lr"])], [])
+        client.set_terminated(made.info.run_id, end_time=run["start"] + 60000)
+"""
+AIMS = ["churn", "fraud", "demand forecast", "image tagging", "spam filter", "price model"]
+WAYS = ["baseline", "tuned", "holdout", "ablation", "distilled", "weekly", "calibrated", "small sample"]
+
+
+class MLflow(App):
+    name = "mlflow"
+    kind = "experiment tracking"
+    pins = ("mlflow==3.17.2",)
+    hosts = ("mlflow.test",)
+    port = 8624
+    ready = "/health"
+    seconds = 180
+
+    @property
+    def store(self):
+        return f"sqlite:///{self.place.data}/mlflow.db"
+
+    def experiments(self):
+        by = words.seeded("mlflow")
+        for aim in AIMS:
+            for way in by.sample(WAYS, 6):
+                runs = [
+                    {"name": f"{aim.split()[0]}-{way.split()[0]}-{at}", "start": 1_700_000_000_000 + at * 1000, "auc": round(by.random(), 3), "lr": by.choice(["0.1", "0.01"])}
+                    for at in range(2)
+                ]
+                yield f"{aim} {way}", runs
+
+    def fill(self):
+        self.run(self.place.bin("python"), "-c", FILL, self.store, stdin=json.dumps(list(self.experiments())), seconds=400)
+
+    def command(self, port):
+        args = [self.place.bin("mlflow"), "server", "--host", "127.0.0.1", "--port", port, "--backend-store-uri", self.store]
+        # By its name, so that the programs of its environment are found.
+        env = {"PATH": f"{os.path.join(self.place.venv, 'bin')}:{os.environ['PATH']}"}
+        return [*args, "--workers", "1", "--allowed-hosts", "*"], None, env
+
+    def tasks(self):
+        def found(values):
+            return [{"name": name} for name, _ in self.experiments() if values["query"] in name]
+
+        return [
+            Task(
+                "mlflow-experiments",
+                "Search the experiments for {query}",
+                "http://mlflow.test/#/experiments",
+                [{"query": it} for it in ("churn", "fraud", "spam", "price")],
+                [
+                    {"fill": {"role": "textbox", "name": "Search experiments", "value": "{query}"}},
+                    {"press": "Enter"},
+                    {"wait_for": {"selector": "a[href*='#/experiments/']"}},
+                    {"wait_for": {"request": "experiments/search"}},
+                    {"wait_for": {"text": "{query} "}},
+                ],
+                found,
+                page=25,
+                endpoint="experiments/search",
+                ways=("steps", "har"),
+            ),
+            Task(
+                "mlflow-runs",
+                "List the runs of the experiment number {id}",
+                "http://mlflow.test/#/experiments",
+                [{"id": it} for it in ("3", "8", "15", "22")],
+                [{"navigate": "http://mlflow.test/#/experiments/{id}/runs"}, {"wait_for": {"request": "runs/search"}}, {"wait_for": {"text": "-1"}}],
+                lambda values: [{"name": run["name"], "auc": run["auc"], "lr": run["lr"]} for run in list(self.experiments())[int(values["id"]) - 1][1]],
+                endpoint="runs/search",
+            ),
+        ]
