@@ -109,14 +109,6 @@ class DokuWiki(App):
                 one=True,
                 ways=("steps", "har"),
             ),
-            Task(
-                "dokuwiki-backlinks",
-                "List the pages in the namespace {space}",
-                "http://dokuwiki.test/",
-                [{"space": "ships"}, {"space": "wiki"}],
-                [{"navigate": "http://dokuwiki.test/doku.php?idx={space}"}, {"wait_for": {"selector": "#index__tree li li"}}],
-                None,
-            ),
         ]
 
     def names(self):

@@ -29,8 +29,10 @@ async function perform(page, step, finished) {
     const field = await element(page, it);
     await field.waitFor({ timeout: TIMEOUT });
     if (await field.evaluate(node => node.tagName === "SELECT")) return field.selectOption({ label: it.value });
-    await field.fill("", { timeout: TIMEOUT });
-    return field.pressSequentially(it.value, { delay: 15 });
+    // What takes the focus may put another field in its place.
+    await field.click({ timeout: TIMEOUT });
+    await page.keyboard.press("Control+A");
+    return page.keyboard.type(it.value, { delay: 30 });
   }
   if (kind === "wait_for") {
     const [what, value] = Object.entries(it)[0];
