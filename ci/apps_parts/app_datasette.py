@@ -69,6 +69,7 @@ class Datasette(App):
                 search,
                 searched,
                 page=15,
+                ordered=True,
                 endpoint="/open/contracts",
                 ways=("steps", "har"),
             ),
@@ -80,6 +81,7 @@ class Datasette(App):
                 search,
                 searched,
                 page=100,
+                ordered=True,
                 endpoint="/open/contracts",
             ),
             Task(
@@ -90,6 +92,7 @@ class Datasette(App):
                 [{"navigate": "http://data.test/open/contracts?_size=20&city={city}"}, {"wait_for": {"text": 'where city = "{city}"'}}],
                 lambda values: self.rows("select * from contracts where city = ? order by id", values["city"]),
                 page=20,
+                ordered=True,
                 endpoint="/open/contracts",
                 ways=("steps", "har"),
             ),
@@ -129,6 +132,7 @@ class Datasette(App):
                 [{"navigate": "http://data.test/open/checks?_size=25&result={result}"}, {"wait_for": {"text": 'where result = "{result}"'}}],
                 lambda values: self.rows("select * from checks where result = ? order by id", values["result"]),
                 page=25,
+                ordered=True,
                 endpoint="/open/checks",
             ),
         ]

@@ -88,6 +88,7 @@ class FlaskAdmin(App):
                 [*search, {"wait_for": {"text": "List ("}}],
                 self.found,
                 page=20,
+                ordered=True,
                 endpoint="/admin/ship/",
                 ways=("steps", "har"),
             ),

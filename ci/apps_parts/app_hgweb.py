@@ -43,6 +43,7 @@ class HgWeb(App):
                 ],
                 lambda values: repository.about(values["query"], "subject", "author", "day"),
                 page=10,
+                ordered=True,
                 ways=("steps", "har"),
             ),
             Task(

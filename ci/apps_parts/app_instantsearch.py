@@ -111,6 +111,7 @@ class InstantSearch(App):
                 [fill, {"wait_for": {"text": "results found"}}, {"wait_for": {"request": "/queries"}}],
                 found,
                 page=20,
+                ordered=True,
                 endpoint="queries",
                 ways=("steps", "har"),
             ),

@@ -34,6 +34,7 @@ class Klaus(App):
                 ],
                 lambda values: repository.history(f"lib/{values['file']}", "subject", "author"),
                 page=10,
+                ordered=True,
                 ways=("steps", "har"),
             ),
             Task(
@@ -53,5 +54,6 @@ class Klaus(App):
                 [{"navigate": "http://klaus.test/harbour/tree/main/{folder}"}, {"wait_for": {"text": "History of {folder}"}}],
                 lambda values: repository.rows(lambda it: it["file"].startswith(values["folder"] + "/"), "subject", "author"),
                 page=20,
+                ordered=True,
             ),
         ]

@@ -116,7 +116,7 @@ class Next(App):
         ]
         full = self.found("title", "harbour", "price", "year")
         return [
-            Task("next-navigation", sentence, "http://boats.test/", words_of, search, full, page=12, ways=("steps", "har")),
+            Task("next-navigation", sentence, "http://boats.test/", words_of, search, full, page=12, ordered=True, ways=("steps", "har")),
             Task(
                 "next-document",
                 sentence,
@@ -125,9 +125,10 @@ class Next(App):
                 [{"navigate": "http://boats.test/search?q={query}"}, {"wait_for": {"text": "boats for “{query}”"}}],
                 full,
                 page=12,
+                ordered=True,
                 ways=("steps", "har"),
             ),
-            Task("next-components", sentence, "http://boats.test/list", words_of, search, self.found("title", "harbour", "price"), page=12),
+            Task("next-components", sentence, "http://boats.test/list", words_of, search, self.found("title", "harbour", "price"), page=12, ordered=True),
             Task(
                 "next-record",
                 "Show the boat number {id}",

@@ -53,6 +53,7 @@ class SqliteWeb(App):
                 ],
                 lambda values: self.rows(f"select * from {values['table']} order by id"),
                 page=50,
+                ordered=True,
                 endpoint="/content/",
                 ways=("steps", "har"),
             ),

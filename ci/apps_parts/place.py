@@ -147,14 +147,18 @@ class Place:
             return ""
         return said.rpartition(" ")[2] if " installed " in f" {said} " else ""
 
+    def made_by(self):
+        """What the data depends on: the application's file but for its tasks, the words, the application's version."""
+        module = inspect.getsource(sys.modules[type(self.app).__module__])
+        shared = [inspect.getsource(sys.modules[it]) for it in ("words", "repository") if f"import {it}" in module]
+        return [module.replace(inspect.getsource(type(self.app).tasks), ""), *shared, self.app.version()]
+
     def fill(self):
         """Makes the data unless the same text made it before."""
-        text = [inspect.getsource(type(self.app)), self.app.version()]
-        made_by = inspect.getsource(sys.modules["words"]) if "words" in sys.modules else ""
 
         def make():
             shutil.rmtree(self.data, ignore_errors=True)
             os.makedirs(self.data)
             self.app.fill()
 
-        self.once("data", [text, made_by], make)
+        self.once("data", self.made_by(), make)
