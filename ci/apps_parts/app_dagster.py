@@ -16,11 +16,11 @@ def asset(name, group):
 GROUPS = %r
 STEPS = %r
 assets = [asset(f"{group}_{step}", group) for group in GROUPS for step in STEPS]
-jobs = [dg.define_asset_job(f"{when}_{group}", selection=dg.AssetSelection.groups(group)) for when in ("nightly", "hourly") for group in GROUPS]
+jobs = [dg.define_asset_job(f"{when}_{group}", selection=dg.AssetSelection.groups(group)) for when in ("dawn", "dusk") for group in GROUPS]
 defs = dg.Definitions(assets=assets, jobs=jobs)
 """
-GROUPS = ["orders", "customers", "weather", "flights"]
-STEPS = ["raw", "clean", "daily", "report"]
+GROUPS = ["cargo", "berths", "pilotage", "customs"]
+STEPS = ["landing", "checked", "monthly", "board"]
 
 
 class Dagster(App):
@@ -48,7 +48,7 @@ class Dagster(App):
                 "dagster-asset",
                 "Show the asset {asset} with its group and description",
                 "http://dagster.test/assets",
-                [{"asset": it} for it in ("orders_raw", "weather_daily", "flights_report", "customers_clean")],
+                [{"asset": it} for it in ("cargo_landing", "pilotage_monthly", "customs_board", "berths_checked")],
                 [
                     {"navigate": "http://dagster.test/assets/{asset}?view=definition"},
                     {"wait_for": {"text": "{asset}"}},
@@ -65,12 +65,12 @@ class Dagster(App):
                 "dagster-filter",
                 "Filter the jobs by {query}",
                 "http://dagster.test/jobs",
-                [{"query": it} for it in ("nightly", "hourly", "orders", "weather")],
+                [{"query": it} for it in ("dawn", "dusk", "cargo", "berths")],
                 [
                     {"fill": {"role": "textbox", "name": "Search and filter jobs", "value": "{query}"}},
                     {"wait_for": {"text": "{query}"}},
                 ],
-                lambda values: [{"name": f"{when}_{group}"} for when in ("nightly", "hourly") for group in GROUPS if values["query"] in f"{when}_{group}"],
+                lambda values: [{"name": f"{when}_{group}"} for when in ("dawn", "dusk") for group in GROUPS if values["query"] in f"{when}_{group}"],
                 answerable=False,
                 because="the page filters what it loaded whole",
             ),

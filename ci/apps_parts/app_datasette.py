@@ -23,20 +23,20 @@ class Datasette(App):
     def fill(self):
         by = words.seeded("datasette")
         base = sqlite3.connect(self.file)
-        base.execute("create table contracts(id integer primary key, supplier text, subject text, city text, amount integer, signed text)")
+        base.execute("create table permits(id integer primary key, applicant text, purpose text, city text, fee integer, granted text)")
         base.execute("create table checks(id integer primary key, place text, city text, result text, note text)")
-        firms = [f"{by.choice(['North', 'Delta', 'Union', 'River'])} {by.choice(['Works', 'Supplies', 'Systems'])} {at}" for at in range(90)]
+        firms = [f"{by.choice(['Mill', 'Abbey', 'Gate', 'Hill'])} {by.choice(['Houses', 'Builders', 'Estates'])} {at}" for at in range(90)]
         for at in range(1, 2001):
-            signed = f"20{by.randint(15, 25)}-{by.randint(1, 12):02}-{by.randint(1, 28):02}"
-            row = (at, by.choice(firms), by.choice(words.WORKS), by.choice(words.CITIES), by.randint(2, 9000) * 100 + at % 100, signed)
-            base.execute("insert into contracts values (?, ?, ?, ?, ?, ?)", row)
+            granted = f"20{by.randint(15, 25)}-{by.randint(1, 12):02}-{by.randint(1, 28):02}"
+            row = (at, by.choice(firms), by.choice(words.WORKS), by.choice(words.CITIES), by.randint(2, 9000) * 100 + at % 100, granted)
+            base.execute("insert into permits values (?, ?, ?, ?, ?, ?)", row)
         for at in range(1, 801):
-            place = f"{by.choice(['Tavern', 'Diner', 'Bistro'])} {by.choice(words.SHIPS).title()} {at}"
-            note = by.choice(["no findings", "fridge too warm", "missing labels", "dirty hood"])
+            place = f"{by.choice(['Kiosk', 'Canteen', 'Bakery'])} {by.choice(words.SHIPS).title()} {at}"
+            note = by.choice(["nothing to note", "door blocked", "no price list", "scales not sealed"])
             row = (at, place, by.choice(words.CITIES), by.choice(["pass", "pass", "warning", "closed"]), note)
             base.execute("insert into checks values (?, ?, ?, ?, ?)", row)
-        base.execute("create virtual table contracts_fts using fts4(supplier, subject, city, content=\"contracts\")")
-        base.execute("insert into contracts_fts(contracts_fts) values ('rebuild')")
+        base.execute("create virtual table permits_fts using fts4(applicant, purpose, city, content=\"permits\")")
+        base.execute("insert into permits_fts(permits_fts) values ('rebuild')")
         base.commit()
         base.close()
 
@@ -49,7 +49,7 @@ class Datasette(App):
     def tasks(self):
         def searched(values):
             query = (
-                "select * from contracts where id in (select rowid from contracts_fts where contracts_fts match ?) order by id"
+                "select * from permits where id in (select rowid from permits_fts where permits_fts match ?) order by id"
             )
             return self.rows(query, f'"{values["query"]}"')
 
@@ -58,71 +58,71 @@ class Datasette(App):
             {"press": "Enter"},
             {"wait_for": {"text": "search matches"}},
         ]
-        works = [{"query": it} for it in ("asphalt", "road salt", "tree care", "heat pumps")]
-        cities = [{"city": it} for it in ("Graz", "Oslo", "Porto", "Turku")]
+        works = [{"query": it} for it in ("chimney", "roof garden", "bay window", "tree house")]
+        cities = [{"city": it} for it in ("Utrecht", "Krakow", "Setubal", "Malmo")]
         return [
             Task(
                 "datasette-search",
-                "Search the public contracts for {query}",
-                "http://data.test/open/contracts?_size=15",
+                "Search the building permits for {query}",
+                "http://data.test/open/permits?_size=15",
                 works,
                 search,
                 searched,
                 page=15,
                 ordered=True,
-                endpoint="/open/contracts",
+                endpoint="/open/permits",
                 ways=("steps", "har"),
             ),
             Task(
                 "datasette-search-hundred",
-                "Search the public contracts for {query}",
-                "http://data.test/open/contracts",
+                "Search the building permits for {query}",
+                "http://data.test/open/permits",
                 works,
                 search,
                 searched,
                 page=100,
                 ordered=True,
-                endpoint="/open/contracts",
+                endpoint="/open/permits",
             ),
             Task(
                 "datasette-city",
-                "List the public contracts of the city {city}",
-                "http://data.test/open/contracts?_size=20",
+                "List the building permits of the city {city}",
+                "http://data.test/open/permits?_size=20",
                 cities,
-                [{"navigate": "http://data.test/open/contracts?_size=20&city={city}"}, {"wait_for": {"text": 'where city = "{city}"'}}],
-                lambda values: self.rows("select * from contracts where city = ? order by id", values["city"]),
+                [{"navigate": "http://data.test/open/permits?_size=20&city={city}"}, {"wait_for": {"text": 'where city = "{city}"'}}],
+                lambda values: self.rows("select * from permits where city = ? order by id", values["city"]),
                 page=20,
                 ordered=True,
-                endpoint="/open/contracts",
+                endpoint="/open/permits",
                 ways=("steps", "har"),
             ),
             Task(
                 "datasette-record",
-                "Show the public contract number {id}",
-                "http://data.test/open/contracts",
+                "Show the building permit number {id}",
+                "http://data.test/open/permits",
                 [{"id": it} for it in ("12", "77", "420", "1999")],
-                [{"navigate": "http://data.test/open/contracts/{id}"}, {"wait_for": {"text": "contracts: {id}"}}],
-                lambda values: self.rows("select * from contracts where id = ?", values["id"]),
+                [{"navigate": "http://data.test/open/permits/{id}"}, {"wait_for": {"text": "permits: {id}"}}],
+                lambda values: self.rows("select * from permits where id = ?", values["id"]),
                 one=True,
-                endpoint="/open/contracts/",
+                endpoint="/open/permits/",
                 ways=("steps", "har"),
             ),
             Task(
                 "datasette-sorted",
-                "List the dearest public contracts of the city {city} first",
-                "http://data.test/open/contracts?_size=20",
+                "List the dearest building permits of the city {city} first",
+                "http://data.test/open/permits?_size=20",
                 cities,
                 [
-                    {"navigate": "http://data.test/open/contracts?_size=20&city={city}"},
-                    {"click": {"role": "link", "name": "amount"}},
-                    {"wait_for": {"text": "sorted by amount"}},
-                    {"click": {"role": "link", "name": "amount ▼"}},
-                    {"wait_for": {"text": "sorted by amount descending"}},
+                    {"navigate": "http://data.test/open/permits?_size=20&city={city}"},
+                    {"click": {"role": "link", "name": "fee"}},
+                    {"wait_for": {"text": "sorted by fee"}},
+                    {"click": {"role": "link", "name": "fee ▼"}},
+                    {"wait_for": {"text": "sorted by fee descending"}},
                 ],
-                lambda values: self.rows("select * from contracts where city = ? order by amount desc, id", values["city"]),
+                lambda values: self.rows("select * from permits where city = ? order by fee desc, id", values["city"]),
                 page=20,
                 ordered=True,
-                endpoint="/open/contracts",
+                endpoint="/open/permits",
             ),
             Task(
                 "datasette-checks",

@@ -44,8 +44,8 @@ class DokuWiki(App):
         os.makedirs(self.site("data", "pages", "ships"))
         for one in words.GEAR:
             for two in by.sample(words.GEAR, 5):
-                text = f"====== {one.title()} and {two} ======\nThe {one} stands beside the {two}. Built in {by.randint(1900, 1999)}.\n"
-                text += f"It was moved to {by.choice(words.PORTS)} with {by.randint(2, 90)} others of its kind.\n"
+                text = f"====== {one.title()} and {two} ======\nOne {one} was kept near the {two} from {by.randint(1900, 1999)} on.\n"
+                text += f"Later it went to {by.choice(words.PORTS)} with {by.randint(2, 90)} others of its kind.\n"
                 self.write(os.path.join("ships", f"{one}_{two}.txt"), text)
         self.write("start.txt", "====== Harbour wiki ======\nWelcome to the harbour wiki.\n")
         self.run("php", "bin/indexer.php", "-c", "-q", cwd=self.site())
@@ -73,11 +73,11 @@ class DokuWiki(App):
         for page, title, text in self.pages():
             count = len(re.findall(rf"\b{word}", f"{title}\n{text}", re.IGNORECASE))
             if count:
-                rows.append({"title": title, "hits": {f"{count} Hits", f"{count} Hit"}, "says": f"The {page[6:].split('_')[0]} stands beside"})
+                rows.append({"title": title, "hits": {f"{count} Hits", f"{count} Hit"}, "says": f"One {page[6:].split('_')[0]} was kept near"})
         return rows
 
     def tasks(self):
-        gear = [{"query": it} for it in ("winch", "radar", "crane", "buoy")]
+        gear = [{"query": it} for it in ("capstan", "davit", "fender", "lantern")]
         field = {"fill": {"role": "textbox", "name": "[F]", "value": "{query}"}}
         return [
             Task(
@@ -104,7 +104,7 @@ class DokuWiki(App):
                 "Show the wiki page {page}",
                 "http://dokuwiki.test/",
                 [{"page": it} for it in self.names()],
-                [{"navigate": "http://dokuwiki.test/doku.php?id=ships:{page}"}, {"wait_for": {"text": "stands beside"}}],
+                [{"navigate": "http://dokuwiki.test/doku.php?id=ships:{page}"}, {"wait_for": {"text": "was kept near"}}],
                 self.text,
                 one=True,
                 ways=("steps", "har"),

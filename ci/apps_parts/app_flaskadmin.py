@@ -78,7 +78,7 @@ class FlaskAdmin(App):
 
     def tasks(self):
         search = [{"fill": {"role": "textbox", "name": "title, port", "value": "{query}"}}, {"press": "Enter"}, {"wait_for": {"request": "search={query}"}}]
-        gear = [{"query": it} for it in ("crane", "Genoa", "pump", "Kiel")]
+        gear = [{"query": it} for it in ("fender", "Trieste", "ladder", "Gdynia")]
         return [
             Task(
                 "flask-admin-search",

@@ -25,7 +25,7 @@ class Fossil(App):
         self.run("fossil", "init", "--date-override", "2024-01-01 00:00:00", "-A", "crew", self.file, env=env)
         by = words.seeded("fossil")
         for at in range(40):
-            title = f"{by.choice(words.GEAR)} {by.choice(['leaks', 'is stuck', 'makes noise', 'needs paint'])} at berth {at + 1}"
+            title = f"{by.choice(words.GEAR)} {by.choice(['drips', 'is jammed', 'rattles', 'lost its label'])} at berth {at + 1}"
             fields = ["title", title, "status", by.choice(["Open", "Closed", "Verified"]), "type", by.choice(["Code_Defect", "Incident"])]
             fields += ["severity", by.choice(["Critical", "Minor", "Severe"]), "priority", by.choice(["High", "Low"])]
             self.run("fossil", "ticket", "add", *fields, "-R", self.file, env=env)
@@ -47,7 +47,7 @@ class Fossil(App):
         return [{"title": it["title"]} for it in tickets]
 
     def tasks(self):
-        gear = [{"query": it} for it in ("winch", "radar", "crane", "pump")]
+        gear = [{"query": it} for it in ("capstan", "davit", "fender", "ladder")]
         return [
             Task(
                 "fossil-search",
@@ -79,7 +79,7 @@ class Fossil(App):
                 "fossil-wiki",
                 "Show the wiki page about the {thing}",
                 "http://fossil.test/wcontent",
-                [{"thing": it} for it in ("winch", "radar", "crane", "pump")],
+                [{"thing": it} for it in ("capstan", "davit", "fender", "ladder")],
                 [{"click": {"role": "link", "name": "About the {thing}"}}, {"wait_for": {"text": "came from"}}],
                 self.wiki,
                 one=True,

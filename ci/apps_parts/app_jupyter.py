@@ -6,7 +6,7 @@ import os
 import words
 from app import App, Task
 
-FOLDERS = ["weather", "census", "harvest", "traffic", "budget"]
+FOLDERS = ["tides", "storms", "salinity", "plankton", "sediment"]
 
 
 class Jupyter(App):

@@ -1,15 +1,24 @@
 """kiwix-serve: a book for reading offline, with full-text search and suggestions."""
 
-import base64
 import os
+import struct
+import zlib
 
 import words
 from app import App, Task
 
-ICON = (
-    "iVBORw0KGgoAAAANSUhEUgAAADAAAAAwCAIAAADYYG7QAAAAKUlEQVR42u3NMQEAAAgDoGn/zjOFPywBRdI7UkqlUqlUKpVKpVKp9J4F1pYAYcnE9LsAAAAASUVORK5CYII="
-)
-KINDS = "lighthouse,bridge,market hall,railway station,museum,library,opera house,university,castle,observatory,zoo,aquarium,theatre,canal".split(",")
+KINDS = "water tower,post office,swimming hall,planetarium,archive,courthouse,brewery,greenhouse,power station,chapel,arsenal,mint".split(",")
+
+
+def icon(side=48):
+    """A picture of one colour, which a book must have."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + b"\x30\x60\x90" * side) * side
+    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 class Kiwix(App):
@@ -24,7 +33,7 @@ class Kiwix(App):
         for city in words.CITIES:
             for kind in KINDS:
                 year, front, rooms = by.randint(1700, 1990), by.choice(["brick", "granite", "iron", "glass"]), by.randint(2, 90)
-                text = f"The {kind} of {city} was opened in {year}. It is known for its {front} front and has {rooms} rooms."
+                text = f"Finished in {year}, the {kind} of {city} has walls of {front} and {rooms} windows."
                 yield f"{kind.capitalize()} of {city}", text
 
     def fill(self):
@@ -39,12 +48,12 @@ class Kiwix(App):
         with open(os.path.join(folder, "index.html"), "w", encoding="utf-8") as file:
             file.write(f"<html><head><title>Places</title></head><body><h1>Places</h1><ul>{links}</ul></body></html>")
         with open(os.path.join(folder, "icon.png"), "wb") as file:
-            file.write(base64.b64decode(ICON))
-        about = ["--title=Harbour", "--description=Places", "--creator=harbour", "--publisher=harbour", "--name=harbour", "--language=eng"]
-        self.run("zimwriterfs", "--welcome=index.html", "--illustration=icon.png", *about, folder, os.path.join(self.place.data, "harbour.zim"))
+            file.write(icon())
+        about = ["--title=Buildings", "--description=Buildings", "--creator=harbour", "--publisher=harbour", "--name=buildings", "--language=eng"]
+        self.run("zimwriterfs", "--welcome=index.html", "--illustration=icon.png", *about, folder, os.path.join(self.place.data, "buildings.zim"))
 
     def command(self, port):
-        return ["kiwix-serve", "--address=127.0.0.1", f"--port={port}", os.path.join(self.place.data, "harbour.zim")], None, {}
+        return ["kiwix-serve", "--address=127.0.0.1", f"--port={port}", os.path.join(self.place.data, "buildings.zim")], None, {}
 
     def tasks(self):
         def found(values):
@@ -60,11 +69,11 @@ class Kiwix(App):
         return [
             Task(
                 "kiwix-search",
-                "Search the Harbour book for {query}",
-                "http://kiwix.test/harbour",
-                [{"query": it} for it in ("lighthouse", "opera", "zoo", "castle")],
+                "Search the book of buildings for {query}",
+                "http://kiwix.test/buildings",
+                [{"query": it} for it in ("brewery", "planetarium", "archive", "chapel")],
                 [
-                    {"fill": {"role": "textbox", "name": "Search 'Harbour'", "value": "{query}"}},
+                    {"fill": {"role": "textbox", "name": "Search 'Buildings'", "value": "{query}"}},
                     {"press": "Enter"},
                     {"wait_for": {"text": "Results"}},
                 ],
@@ -74,21 +83,21 @@ class Kiwix(App):
             ),
             Task(
                 "kiwix-suggest",
-                "Suggest articles of the Harbour book that begin with {query}",
-                "http://kiwix.test/harbour",
-                [{"query": it} for it in ("Lighth", "Opera", "Castle", "Museum")],
-                [{"fill": {"role": "textbox", "name": "Search 'Harbour'", "value": "{query}"}}, {"wait_for": {"text": "containing '{query}'"}}],
+                "Suggest articles of the book of buildings that begin with {query}",
+                "http://kiwix.test/buildings",
+                [{"query": it} for it in ("Brew", "Planet", "Chapel", "Arsenal")],
+                [{"fill": {"role": "textbox", "name": "Search 'Buildings'", "value": "{query}"}}, {"wait_for": {"text": "containing '{query}'"}}],
                 suggested,
                 endpoint="/suggest",
                 ways=("steps", "har"),
             ),
             Task(
                 "kiwix-article",
-                "Show the article about the {kind} of Lisbon",
-                "http://kiwix.test/harbour",
-                [{"kind": it} for it in ("Lighthouse", "Zoo", "Museum", "Castle")],
-                [{"click": {"role": "link", "name": "{kind} of Lisbon"}}, {"wait_for": {"text": "was opened in"}}],
-                lambda values: [{"title": title, "text": text} for title, text in self.articles() if title == f"{values['kind']} of Lisbon"],
+                "Show the article about the {kind} of Lyon",
+                "http://kiwix.test/buildings",
+                [{"kind": it} for it in ("Brewery", "Planetarium", "Chapel", "Arsenal")],
+                [{"click": {"role": "link", "name": "{kind} of Lyon"}}, {"wait_for": {"text": "has walls of"}}],
+                lambda values: [{"title": title, "text": text} for title, text in self.articles() if title == f"{values['kind']} of Lyon"],
                 one=True,
                 ways=("steps", "har"),
             ),

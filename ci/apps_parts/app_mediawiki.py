@@ -8,9 +8,9 @@ import words
 from app import App, Task
 from place import Missing
 
-BIRDS = "tern gull puffin guillemot cormorant gannet razorbill eider plover curlew sanderling turnstone kittiwake fulmar".split()
-STUDIES = "ringing,colony,moult,census,predation,diet,migration,nest site,chick growth,plumage,call,wintering".split(",")
-ISLES = "Skagen,Texel,Saltee,Heligoland,Lofoten,Gotland,Jersey,Anglesey,Sylt,Fair Isle,Hirta,Noss".split(",")
+TREES = "oak beech ash elm lime maple birch alder rowan hazel willow poplar larch spruce".split()
+STUDIES = "pruning,planting,felling,leaf fall,bark beetles,roots,honeydew,storm damage,grafting,seedlings,hollows,fungi".split(",")
+PARKS = "Millpark,Abbeygarden,Stationsquare,Canalwalk,Schoolyard,Castlehill,Marketgreen,Lakeshore,Oldwall,Riverbend,Westgate,Northfield".split(",")
 
 
 class MediaWiki(App):
@@ -26,12 +26,12 @@ class MediaWiki(App):
 
     def pages(self):
         by = words.seeded("mediawiki")
-        for bird in BIRDS:
+        for tree in TREES:
             for study in by.sample(STUDIES, 8):
-                isle = by.choice(ISLES)
-                title = f"{bird.capitalize()} {study} at {isle}, {by.randint(1950, 2023)}"
-                text = f"A study of the {study} of the {bird} near {isle}: {by.randint(3, 900)} birds. It was repeated {by.randint(2, 9)} times."
-                yield title, text, isle
+                park = by.choice(PARKS)
+                title = f"{tree.capitalize()} {study} in {park}, {by.randint(1950, 2023)}"
+                text = f"Notes on the {study} of one {tree} in {park}: {by.randint(3, 40)} metres tall and {by.randint(9, 300)} years old."
+                yield title, text, park
 
     def fill(self):
         source = next((it for it in ("/var/lib/mediawiki", "/usr/share/mediawiki") if os.path.isdir(os.path.join(it, "maintenance"))), None)
@@ -42,14 +42,14 @@ class MediaWiki(App):
         database = os.path.join(self.place.data, "database")
         os.makedirs(database)
         install = ["--dbtype", "sqlite", "--dbpath", database, "--dbname", "wiki", "--server", "http://wiki.test", "--scriptpath", ""]
-        self.run("php", "maintenance/install.php", *install, "--pass", "Correct-Horse-9", "--skins=Vector", "Coast wiki", "Admin", cwd=site)
+        self.run("php", "maintenance/install.php", *install, "--pass", "Correct-Horse-9", "--skins=Vector", "Tree wiki", "Admin", cwd=site)
         with open(os.path.join(site, "LocalSettings.php"), "a", encoding="utf-8") as file:
             file.write('\n$wgEnableUploads = false;\n$wgMainCacheType = CACHE_ACCEL;\n$wgJobRunRate = 0;\n$wgDefaultSkin = "vector-2022";\n')
         out = ['<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">']
-        for title, text, isle in self.pages():
+        for title, text, park in self.pages():
             out.append(
                 f"<page><title>{escape(title)}</title><ns>0</ns><revision><timestamp>2024-01-01T00:00:00Z</timestamp><contributor><username>Admin</username>"
-                f"</contributor><model>wikitext</model><format>text/x-wiki</format><text xml:space='preserve'>{escape(text)}\n[[Category:{isle}]]</text></revision></page>"
+                f"</contributor><model>wikitext</model><format>text/x-wiki</format><text xml:space='preserve'>{escape(text)}\n[[Category:{park}]]</text></revision></page>"
             )
         path = os.path.join(self.place.data, "pages.xml")
         with open(path, "w", encoding="utf-8") as file:
@@ -61,8 +61,8 @@ class MediaWiki(App):
         return ["php", "-S", f"127.0.0.1:{port}"], os.path.join(self.place.data, "site"), {"PHP_CLI_SERVER_WORKERS": "4"}
 
     def tasks(self):
-        birds = [{"query": it} for it in ("Puffin", "Gannet", "Eider", "Fulmar")]
-        suggest = [{"fill": {"role": "searchbox", "name": "Search Coast wiki", "value": "{query}"}}, {"wait_for": {"selector": ".cdx-menu-item"}}]
+        trees = [{"query": it} for it in ("Maple", "Willow", "Beech", "Larch")]
+        suggest = [{"fill": {"role": "searchbox", "name": "Search Tree wiki", "value": "{query}"}}, {"wait_for": {"selector": ".cdx-menu-item"}}]
 
         def titled(values):
             return [{"title": title} for title, _, _ in self.pages() if title.startswith(values["query"])]
@@ -72,7 +72,7 @@ class MediaWiki(App):
                 "mediawiki-suggest",
                 "Suggest wiki articles whose title starts with {query}",
                 "http://wiki.test/index.php/Main_Page",
-                birds,
+                trees,
                 suggest,
                 titled,
                 page=8,
@@ -83,7 +83,7 @@ class MediaWiki(App):
                 "mediawiki-search",
                 "Search the wiki for articles that mention {query}",
                 "http://wiki.test/index.php/Special:Search",
-                [{"query": it} for it in ("plover", "curlew", "gannet", "kittiwake")],
+                [{"query": it} for it in ("alder", "rowan", "larch", "hazel")],
                 [
                     {"fill": {"role": "combobox", "name": "", "value": "{query}"}},
                     {"press": "Enter"},
@@ -97,9 +97,9 @@ class MediaWiki(App):
                 "mediawiki-category",
                 "List the articles in the category {category}",
                 "http://wiki.test/index.php/Main_Page",
-                [{"category": it} for it in ("Texel", "Sylt", "Noss", "Jersey")],
+                [{"category": it} for it in ("Millpark", "Riverbend", "Westgate", "Oldwall")],
                 [{"navigate": "http://wiki.test/index.php/Category:{category}"}, {"wait_for": {"text": "Pages in category"}}],
-                lambda values: [{"title": title} for title, _, isle in self.pages() if isle == values["category"]],
+                lambda values: [{"title": title} for title, _, park in self.pages() if park == values["category"]],
                 endpoint="Category:",
                 ways=("steps", "har"),
             ),
@@ -108,7 +108,7 @@ class MediaWiki(App):
                 "Show the wiki article {title}",
                 "http://wiki.test/index.php/Special:AllPages",
                 [{"title": it} for it in self.some()],
-                [{"click": {"role": "link", "name": "{title}"}}, {"wait_for": {"text": "It was repeated"}}],
+                [{"click": {"role": "link", "name": "{title}"}}, {"wait_for": {"text": "metres tall"}}],
                 lambda values: [{"title": title, "text": text} for title, text, _ in self.pages() if title == values["title"]],
                 one=True,
             ),

@@ -6,7 +6,7 @@ import sys
 import words
 from app import App, Task
 
-TOPICS = ["install", "upgrade", "backup", "logging", "metrics", "tokens", "webhooks", "quotas", "regions", "billing"]
+TOPICS = ["kneading", "proofing", "shaping", "baking", "cooling", "starter", "flour", "salt", "steam", "storage"]
 
 
 class MkDocs(App):
@@ -18,13 +18,13 @@ class MkDocs(App):
 
     def about(self, topic):
         by = words.seeded("mkdocs", topic)
-        return f"How to do {topic} with the {' '.join(by.choices('server agent cluster node region cache queue'.split(), k=20))}."
+        return f"What {topic} does to the {' '.join(by.choices('dough oven tray cloth bowl crust crumb'.split(), k=20))}."
 
     def fill(self):
         os.makedirs(os.path.join(self.place.data, "docs"))
         pages = {"index": "# Manual\n\nWelcome.\n"}
         for topic in TOPICS:
-            pages[topic] = f"# {topic.capitalize()}\n\n{self.about(topic)}\n\n## Details of {topic}\n\nMore about {topic}.\n"
+            pages[topic] = f"# {topic.capitalize()}\n\n{self.about(topic)}\n\n## Notes on {topic}\n\nAll that is known of {topic}.\n"
         for name, text in pages.items():
             with open(os.path.join(self.place.data, "docs", f"{name}.md"), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -36,7 +36,7 @@ class MkDocs(App):
         return [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", port], os.path.join(self.place.data, "site"), {}
 
     def tasks(self):
-        topics = ("backup", "quotas", "metrics", "billing")
+        topics = ("kneading", "cooling", "starter", "steam")
         return [
             Task(
                 "mkdocs-search",
@@ -54,8 +54,8 @@ class MkDocs(App):
                 "Show the chapter of the manual about {topic}",
                 "http://manual.test/",
                 [{"topic": it} for it in topics],
-                [{"navigate": "http://manual.test/{topic}/"}, {"wait_for": {"text": "Details of {topic}"}}],
-                lambda values: [{"title": values["topic"].capitalize(), "text": self.about(values["topic"]), "more": f"More about {values['topic']}."}],
+                [{"navigate": "http://manual.test/{topic}/"}, {"wait_for": {"text": "Notes on {topic}"}}],
+                lambda values: [{"title": values["topic"].capitalize(), "text": self.about(values["topic"]), "more": f"All that is known of {values['topic']}."}],
                 one=True,
                 endpoint="manual.test/",
             ),

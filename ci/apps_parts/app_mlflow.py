@@ -18,8 +18,8 @@ for name, runs in json.load(sys.stdin):
         client.log_batch(made.info.run_id, [Metric("auc", run["auc"], run["start"], 0)], [Param("lr", run["lr"])], [])
         client.set_terminated(made.info.run_id, end_time=run["start"] + 60000)
 """
-AIMS = ["churn", "fraud", "demand forecast", "image tagging", "spam filter", "price model"]
-WAYS = ["baseline", "tuned", "holdout", "ablation", "distilled", "weekly", "calibrated", "small sample"]
+AIMS = ["tide level", "wind speed", "fog risk", "ice cover", "wave height", "swell period"]
+WAYS = ["first try", "deeper", "wider", "no rain", "winter only", "two layers", "smoothed", "half data"]
 
 
 class MLflow(App):
@@ -63,7 +63,7 @@ class MLflow(App):
                 "mlflow-experiments",
                 "Search the experiments for {query}",
                 "http://mlflow.test/#/experiments",
-                [{"query": it} for it in ("churn", "fraud", "spam", "price")],
+                [{"query": it} for it in ("tide", "wind", "fog", "wave")],
                 [
                     {"fill": {"role": "textbox", "name": "Search experiments", "value": "{query}"}},
                     {"press": "Enter"},

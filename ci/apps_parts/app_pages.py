@@ -42,7 +42,7 @@ class Pages(App):
             steps = [{"fill": {"role": "searchbox", "name": "Search", "value": "{query}"}}, {"press": "Enter"}]
         steps.append({"wait_for": {"text": f"Results for {{{param}}}"}})
         if it.name == "frame":
-            steps.append({"wait_for": {"text": "Moored at berth"}})
+            steps.append({"wait_for": {"text": "Lies at pier"}})
         return Task(
             name=f"page-{it.name}",
             sentence=it.sentence,

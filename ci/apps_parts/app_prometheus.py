@@ -11,7 +11,7 @@ RULES = """groups:
     rules:
 %s
 """
-BERTHS = {"kiel": [3, 5, 8], "turku": [2, 4], "genoa": [1, 6, 7, 9], "cork": [11, 12]}
+BERTHS = {"gdynia": [3, 5, 8], "malmo": [2, 4], "trieste": [1, 6, 7, 9], "bilbao": [11, 12]}
 
 
 class Prometheus(App):

@@ -37,7 +37,7 @@ class PypiServer(App):
                 "pypiserver-files",
                 "List the files of the package {name}",
                 "http://pypi.test/simple/",
-                [{"name": it} for it in ("winch-tables", "radar-maps", "crane-book", "pump-maps")],
+                [{"name": it} for it in ("capstan-tables", "davit-maps", "fender-book", "ladder-maps")],
                 [{"click": {"role": "link", "name": "{name}"}}, {"wait_for": {"text": "Links for {name}"}}],
                 lambda values: [{"file": f"{values['name']}-{it}.tar.gz"} for it in self.versions(values["name"])],
                 endpoint="/simple/",

@@ -63,8 +63,8 @@ class Roundup(App):
         by = words.seeded("roundup")
         for at in range(1, 101):
             yield {
-                "title": f"{by.choice(words.GEAR)} {by.choice(['leaks', 'is stuck', 'makes noise', 'needs paint'])} on boat {at}",
-                "text": f"Seen at berth {by.randint(1, 30)}.",
+                "title": f"{by.choice(words.GEAR)} {by.choice(['drips', 'is jammed', 'rattles', 'lost its label'])} on boat {at}",
+                "text": f"Told on pier {by.randint(1, 30)}.",
                 "priority": by.choice(["critical", "urgent", "bug", "feature", "wish"]),
                 "status": by.choice(["unread", "chatting", "in-progress", "resolved"]),
                 "keyword": by.choice(words.PORTS),
@@ -99,7 +99,7 @@ class Roundup(App):
                 "roundup-search",
                 "Search the issues for {query}",
                 "http://roundup.test/harbour/",
-                [{"query": it} for it in ("winch", "radar", "crane", "pump")],
+                [{"query": it} for it in ("capstan", "davit", "fender", "ladder")],
                 [
                     {"fill": {"role": "textbox", "name": "", "value": "{query}"}},
                     {"press": "Enter"},

@@ -39,7 +39,7 @@ class SqliteWeb(App):
 
     def tasks(self):
         tables = [{"table": it} for it in ("barges", "cranes", "ferries", "lights")]
-        ports = [{"port": it} for it in ("Kiel", "Turku", "Genoa", "Cork")]
+        ports = [{"port": it} for it in ("Gdynia", "Malmo", "Trieste", "Bilbao")]
         return [
             Task(
                 "sqlite-web-table",

@@ -35,8 +35,8 @@ class Trac(App):
         by = words.seeded("trac")
         for at in range(1, 121):
             yield {
-                "summary": f"{by.choice(words.GEAR)} {by.choice(['leaks', 'is stuck', 'makes noise', 'needs paint'])} on boat {at}",
-                "description": f"Seen at berth {by.randint(1, 30)} by the {by.choice(['day', 'night'])} watch.",
+                "summary": f"{by.choice(words.GEAR)} {by.choice(['drips', 'is jammed', 'rattles', 'lost its label'])} on boat {at}",
+                "description": f"Told on pier {by.randint(1, 30)} after the {by.choice(['early', 'late'])} shift.",
                 "reporter": by.choice(["deck", "engine", "galley"]),
                 "status": by.choice(["new", "closed", "assigned"]),
                 "priority": by.choice(["major", "minor", "critical", "trivial"]),
@@ -66,7 +66,7 @@ class Trac(App):
                 "trac-search",
                 "Search the tickets for {query}",
                 "http://trac.test/search",
-                [{"query": it} for it in ("rudder", "needs paint", "valve", "makes noise")],
+                [{"query": it} for it in ("sextant", "lost its label", "windlass", "rattles")],
                 search,
                 lambda values: [
                     {"id": f"#{it['id']}", "summary": it["summary"], "text": it["description"], "by": f"By {it['reporter']}"}

@@ -12,8 +12,8 @@ import urllib.request
 import words
 from app import App, Task
 
-TOPICS = "parse format stream cache queue color date table chart mail token image".split()
-FLAVOURS = "utils core kit fast lite tools".split()
+TOPICS = "clock ledger route badge menu slider pixel vector wallet poem radio tariff".split()
+FLAVOURS = "base plus mini pro flow half".split()
 
 
 class Verdaccio(App):
@@ -38,7 +38,7 @@ class Verdaccio(App):
                 yield {
                     "name": f"{topic}-{flavour}",
                     "version": f"{by.randint(0, 4)}.{by.randint(0, 9)}.{by.randint(0, 9)}",
-                    "description": f"{by.choice(['Small', 'Fast', 'Simple', 'Typed'])} {topic} helpers, {flavour} flavour",
+                    "description": f"{topic} functions for {by.choice(['large', 'quiet', 'shared'])} {flavour} projects",
                     "keywords": [topic, flavour],
                     "license": "MIT",
                 }
@@ -85,7 +85,7 @@ class Verdaccio(App):
             opener.open(request, timeout=30).close()
 
     def tasks(self):
-        topics = [{"query": it} for it in ("parse", "mail", "color", "token")]
+        topics = [{"query": it} for it in ("clock", "ledger", "pixel", "radio")]
         names = [it["name"] for it in self.packages()]
         return [
             Task(
@@ -93,7 +93,7 @@ class Verdaccio(App):
                 "Search the depot for packages named {query}",
                 "http://depot.test/",
                 topics,
-                [{"fill": {"role": "combobox", "name": "Search Packages", "value": "{query}"}}, {"wait_for": {"text": "{query} helpers"}}],
+                [{"fill": {"role": "combobox", "name": "Search Packages", "value": "{query}"}}, {"wait_for": {"text": "{query} functions"}}],
                 lambda values: [
                     {name: it[name] for name in ("name", "version", "description")} for it in self.packages() if values["query"] in it["name"]
                 ],

@@ -6,8 +6,8 @@ import os
 import words
 from app import App, Task
 
-TOPICS = ["timetable", "tickets", "strike", "new line", "accessibility", "lost property", "delays", "jobs"]
-RIDES = ["Ferry", "Bus", "Tram", "Night train", "Bicycle", "Airport"]
+TOPICS = ["opening hours", "entrance fees", "closure", "renovation", "guided tour", "vacancies", "contact", "history"]
+HOUSES = ["Swimming pool", "Town hall", "Recycling yard", "Public library", "Music school", "Flea market"]
 
 FILL = """
 import json, sys
@@ -45,7 +45,7 @@ class Wagtail(App):
 
     def titles(self):
         by = words.seeded("wagtail")
-        return [f"{ride} {topic}" for ride in RIDES for topic in by.sample(TOPICS, 6)]
+        return [f"{house} {topic}" for house in HOUSES for topic in by.sample(TOPICS, 6)]
 
     def fill(self):
         python = self.place.bin("python")
@@ -62,7 +62,7 @@ class Wagtail(App):
         return [self.place.bin("python"), "manage.py", "runserver", "--noreload", f"127.0.0.1:{port}"], None, {}
 
     def tasks(self):
-        words_of = [{"query": it} for it in ("ferry", "strike", "tram", "jobs")]
+        words_of = [{"query": it} for it in ("pool", "closure", "library", "vacancies")]
 
         def found(values):
             return [{"title": it} for it in self.titles() if values["query"] in it.lower()]

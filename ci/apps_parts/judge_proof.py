@@ -5,8 +5,8 @@ import sys
 from app import Task
 from judge import judge
 
-ROWS = [{"name": f"Aurora barge {at}", "price": 1200 + at, "seen": f"2026-05-{at:02}", "port": "Kiel"} for at in range(1, 11)]
-GIVEN = [{"a": {"t": f"<b>Aurora</b>  barge {at}"}, "p": f"€ {1200 + at:,}.00", "d": f"{at} May 2026, 08:00", "h": "kiel "} for at in range(1, 11)]
+ROWS = [{"name": f"Meridian trawler {at}", "price": 1200 + at, "seen": f"2026-05-{at:02}", "port": "Gdynia"} for at in range(1, 11)]
+GIVEN = [{"a": {"t": f"<b>Meridian</b>  trawler {at}"}, "p": f"€ {1200 + at:,}.00", "d": f"{at} May 2026, 08:00", "h": "gdynia "} for at in range(1, 11)]
 
 
 def task(**more):
@@ -34,14 +34,14 @@ CASES = [
     ("no dates", task(), ROWS, without("d"), "partial"),
     ("no names", task(), ROWS, without("a"), "partial"),
     ("prices of other rows", task(), ROWS, [{**it, "p": "€ 1"} for it in GIVEN], "partial"),
-    ("other data", task(), ROWS, [{"a": f"Calypso {at}"} for at in range(10)], "wrong"),
+    ("other data", task(), ROWS, [{"a": f"Tempest {at}"} for at in range(10)], "wrong"),
     ("nothing", task(), ROWS, [], "wrong"),
     ("nothing where there is nothing", task(), [], [], "complete"),
     ("something where there is nothing", task(), [], GIVEN, "wrong"),
     ("one record", task(one=True), ROWS[:1], GIVEN[0], "complete"),
     ("one record as a list", task(one=True), ROWS[:1], GIVEN[:1], "complete"),
     ("one record without a field", task(one=True), ROWS[:1], without("p")[0], "partial"),
-    ("another record", task(one=True), ROWS[:1], {"a": "Calypso"}, "wrong"),
+    ("another record", task(one=True), ROWS[:1], {"a": "Tempest"}, "wrong"),
     ("one of two readings", task(), (ROWS[:5], ROWS), GIVEN, "complete"),
     ("a number within another", task(), [{"n": 12}], [{"n": "8120"}], "wrong"),
     ("a word within another", task(), [{"n": "port"}], [{"n": "ports"}], "wrong"),

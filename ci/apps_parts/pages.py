@@ -13,7 +13,7 @@ import urllib.parse
 import words
 
 SHAPES = {}
-FLEETS = ["Aurora", "Calypso", "Dorado", "Elektra"]
+FLEETS = ["Meridian", "Tempest", "Halcyon", "Sirius"]
 NOTHING = "Zephyr"
 
 
@@ -63,7 +63,7 @@ def e(value):
 
 
 def where(it):
-    return f"Moored at berth {it['berth']} near {it['port']}"
+    return f"Lies at pier {it['berth']} in {it['port']}"
 
 
 def pick(rows, *names):
@@ -413,7 +413,7 @@ def _(query):
     return menu + tides + main + legend, pick(rows, "name", "price", "year")
 
 
-@shape("empty", examples=["Aurora", "Calypso", "Dorado", NOTHING])
+@shape("empty", examples=["Meridian", "Tempest", "Halcyon", NOTHING])
 def _(query):
     rows = ships(query)
     if not rows:
@@ -507,7 +507,7 @@ def _(query):
     return f'<div id="out"></div><script type="application/json" id="state">{state}</script>{script}', pick(rows, "name", "port", "price")
 
 
-@shape("choice", "List the ships in {port}", param="port", examples=["Kiel", "Turku", "Genoa", "Cork"], field="select")
+@shape("choice", "List the ships in {port}", param="port", examples=["Gdynia", "Malmo", "Trieste", "Bilbao"], field="select")
 def _(query):
     rows = ships(query)
     return f'<ul class="r">{listed(rows)}</ul>', pick(rows, "name", where)

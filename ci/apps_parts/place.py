@@ -151,7 +151,7 @@ class Place:
         """What the data depends on: the application's file but for its tasks, the words, the application's version."""
         module = inspect.getsource(sys.modules[type(self.app).__module__])
         shared = [inspect.getsource(sys.modules[it]) for it in ("words", "repository") if f"import {it}" in module]
-        return [module.replace(inspect.getsource(type(self.app).tasks), ""), *shared, self.app.version()]
+        return [module.replace(inspect.getsource(type(self.app).tasks), ""), *shared, self.app.version(), list(self.app.pins)]
 
     def fill(self):
         """Makes the data unless the same text made it before."""

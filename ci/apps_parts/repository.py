@@ -6,14 +6,14 @@ import os
 import words
 
 FOLDERS = {
-    "lib": ["buoy.c", "crane.c", "pump.c", "radar.c", "winch.c"],
+    "lib": ["lantern.c", "fender.c", "ladder.c", "davit.c", "capstan.c"],
     "docs": ["manual.txt", "rules.txt"],
-    "tests": ["pump_test.c", "radar_test.c", "winch_test.c"],
+    "tests": ["ladder_test.c", "davit_test.c", "capstan_test.c"],
     "tools": ["build.sh", "check.sh"],
 }
 FILES = [f"{folder}/{name}" for folder, names in FOLDERS.items() for name in names]
-DEEDS = ["Fix a leak in", "Speed up", "Document", "Refactor", "Test"]
-WHY = ["", " again", " for cold weather", " in the second harbour"]
+DEEDS = ["Rework", "Shorten", "Explain", "Rename parts of", "Check bounds in"]
+WHY = ["", " once more", " on slow machines", " after the review"]
 CREWS = ["crew one", "crew two", "night watch", "day watch"]
 # 2023-11-14 08:00 UTC.
 BEGUN = 1_699_948_800
@@ -63,8 +63,8 @@ def folder(name):
     return [{"name": it, "size": last[f"{name}/{it}"]} for it in sorted(FOLDERS[name])]
 
 
-WORDS = [{"query": it} for it in ("pump", "winch", "radar", "crane")]
-NAMES = [{"file": it} for it in ("pump.c", "winch.c", "radar.c", "crane.c")]
+WORDS = [{"query": it} for it in ("ladder", "capstan", "davit", "fender")]
+NAMES = [{"file": it} for it in ("ladder.c", "capstan.c", "davit.c", "fender.c")]
 PLACES = [{"folder": it} for it in ("lib", "tests", "docs", "tools")]
 
 

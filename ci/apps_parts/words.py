@@ -2,14 +2,11 @@
 
 import random
 
-SHIPS = "barge cutter lugger ketch yawl sloop schooner brig clipper dinghy".split()
-PORTS = "Kiel Turku Split Brest Genoa Bergen Porto Cork Ghent Esbjerg".split()
-GEAR = "winch pump radar rudder anchor hatch valve crane buoy mast".split()
-CITIES = "Lisbon Oslo Graz Leipzig Bergen Porto Salzburg Dresden Turku Ghent".split()
-WORKS = (
-    "bridge repair,street lighting,school furniture,snow removal,water pipes,road salt,playground equipment,"
-    "bus shelters,asphalt works,office paper,waste collection,heat pumps,tree care"
-).split(",")
+SHIPS = "trawler tender collier packet whaler frigate corvette skiff tanker galley".split()
+PORTS = "Gdynia Malmo Varna Aarhus Trieste Nantes Setubal Bilbao Rijeka Tallinn".split()
+GEAR = "capstan ladder davit sextant bollard gangway windlass fender lantern propeller".split()
+CITIES = "Lyon Krakow Utrecht Bologna Nantes Setubal Seville Tampere Malmo Rijeka".split()
+WORKS = "roof garden,solar panels,bay window,bicycle shed,shop sign,wooden fence,glass porch,chimney,well,stone wall,garage,tree house".split(",")
 
 
 def seeded(*what):
