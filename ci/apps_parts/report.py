@@ -2,6 +2,10 @@
 
 import collections
 import json
+import os
+import re
+
+from place import base
 
 RIGHT = ["complete", "declined rightly", "declined wrongly", "failed", "partial", "wrong"]
 
@@ -52,18 +56,43 @@ def write(path, lines, apps, skipped):
 
 
 def cell(text):
-    return str(text).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+    # No place of the machine, and no address but those of the tests.
+    text = str(text).replace(base(), "…").replace(os.path.expanduser("~"), "…")
+    text = re.sub(r"https?://(?![a-z.]*\.test\b)\S+", "…", text)
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
-def docs(path, lines, apps, skipped):
+def keep(folder, digest, about, lines):
+    """What an application came to with a program."""
+    with open(os.path.join(folder, f"{about['name']}.json"), "w", encoding="utf-8") as file:
+        json.dump({"program": digest, "about": about, "lines": lines}, file, indent=1, ensure_ascii=False)
+
+
+def kept(folder, digest, order):
+    """What all applications came to with that program."""
+    out = []
+    for name in order:
+        try:
+            with open(os.path.join(folder, f"{name}.json"), encoding="utf-8") as file:
+                it = json.load(file)
+        except (OSError, ValueError):
+            continue
+        if it["program"] == digest:
+            out.append(it)
+    return out
+
+
+def docs(path, measured, skipped):
     """A page for people; nothing in it names the machine or the day."""
+    apps = [it["about"] for it in measured]
+    lines = [line for it in measured for line in it["lines"]]
     out = [
         "# Applications",
         "",
-        "How learning does on applications that other people wrote, and on small pages of shapes that real sites use. Each was installed,",
-        "filled with seeded data and asked on this machine by `ci/apps --long --docs`. Two inputs are learned from. A recipe that came out",
-        "verified is then run on two others, and its whole answer is held against the application's own data: every item, every fact that",
-        "the page shows of it.",
+        "How learning does on applications that other people wrote, and on small pages of shapes that real sites use. `ci/apps --docs`",
+        "installs each, fills it with seeded data, serves it on loopback and writes this page. Two inputs are learned from. A recipe that",
+        "comes out verified is run on two others, and its whole answer is held against the application's own data: every item, every fact",
+        "that the page shows of it.",
         "",
         "| | steps | HAR | all |",
         "|---|---|---|---|",
@@ -83,7 +112,7 @@ def docs(path, lines, apps, skipped):
         out += ["", f"## {app['name']} {app['version']}", "", f"{app['kind'][0].upper()}{app['kind'][1:]}.", ""]
         out += ["| task | way | outcome | shown | given | right | browser | recipe |", "|---|---|---|---|---|---|---|---|"]
         for it in own:
-            cells = [it["task"], it["way"], it["outcome"] + (f": {it['why']}" if it["why"] else ""), count(it["shown"]), count(it["given"])]
+            cells = [it["task"], it["way"], it["outcome"] + (f": {it['why']}" if it["why"] and len(it["why"]) < 25 else ""), count(it["shown"]), count(it["given"])]
             cells += [it["right"], count(it["browser_ms"]), count(it["run_ms"])]
             out.append(f"| {' | '.join(cell(value) for value in cells)} |")
     lost = [it for it in lines if it["right"] not in ("complete", "declined rightly")]
