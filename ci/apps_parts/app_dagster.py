@@ -40,7 +40,11 @@ class Dagster(App):
 
     def command(self, port):
         env = {"DAGSTER_HOME": self.place.data, "PATH": f"{self.place.venv}/bin:{os.environ['PATH']}"}
-        return [self.place.bin("dagster-webserver"), "-h", "127.0.0.1", "-p", port, "-f", os.path.join(self.place.data, "defs.py")], None, env
+        return (
+            [self.place.bin("dagster-webserver"), "-h", "127.0.0.1", "-p", port, "-f", os.path.join(self.place.data, "defs.py")],
+            None,
+            env,
+        )
 
     def tasks(self):
         return [
@@ -55,7 +59,11 @@ class Dagster(App):
                     {"wait_for": {"text": "Description"}},
                 ],
                 lambda values: [
-                    {"name": values["asset"], "group": values["asset"].split("_")[0], "text": f"The {values['asset'].replace('_', ' ')} table"}
+                    {
+                        "name": values["asset"],
+                        "group": values["asset"].split("_")[0],
+                        "text": f"The {values['asset'].replace('_', ' ')} table",
+                    }
                 ],
                 one=True,
                 endpoint="graphql",
@@ -70,7 +78,12 @@ class Dagster(App):
                     {"fill": {"role": "textbox", "name": "Search and filter jobs", "value": "{query}"}},
                     {"wait_for": {"text": "{query}"}},
                 ],
-                lambda values: [{"name": f"{when}_{group}"} for when in ("dawn", "dusk") for group in GROUPS if values["query"] in f"{when}_{group}"],
+                lambda values: [
+                    {"name": f"{when}_{group}"}
+                    for when in ("dawn", "dusk")
+                    for group in GROUPS
+                    if values["query"] in f"{when}_{group}"
+                ],
                 answerable=False,
                 because="the page filters what it loaded whole",
             ),

@@ -23,19 +23,31 @@ class Datasette(App):
     def fill(self):
         by = words.seeded("datasette")
         base = sqlite3.connect(self.file)
-        base.execute("create table permits(id integer primary key, applicant text, purpose text, city text, fee integer, granted text)")
+        base.execute(
+            "create table permits(id integer primary key, applicant text, purpose text, city text, fee integer, granted text)"
+        )
         base.execute("create table checks(id integer primary key, place text, city text, result text, note text)")
-        firms = [f"{by.choice(['Mill', 'Abbey', 'Gate', 'Hill'])} {by.choice(['Houses', 'Builders', 'Estates'])} {at}" for at in range(90)]
+        firms = [
+            f"{by.choice(['Mill', 'Abbey', 'Gate', 'Hill'])} {by.choice(['Houses', 'Builders', 'Estates'])} {at}"
+            for at in range(90)
+        ]
         for at in range(1, 2001):
             granted = f"20{by.randint(15, 25)}-{by.randint(1, 12):02}-{by.randint(1, 28):02}"
-            row = (at, by.choice(firms), by.choice(words.WORKS), by.choice(words.CITIES), by.randint(2, 9000) * 100 + at % 100, granted)
+            row = (
+                at,
+                by.choice(firms),
+                by.choice(words.WORKS),
+                by.choice(words.CITIES),
+                by.randint(2, 9000) * 100 + at % 100,
+                granted,
+            )
             base.execute("insert into permits values (?, ?, ?, ?, ?, ?)", row)
         for at in range(1, 801):
             place = f"{by.choice(['Kiosk', 'Canteen', 'Bakery'])} {by.choice(words.SHIPS).title()} {at}"
             note = by.choice(["nothing to note", "door blocked", "no price list", "scales not sealed"])
             row = (at, place, by.choice(words.CITIES), by.choice(["pass", "pass", "warning", "closed"]), note)
             base.execute("insert into checks values (?, ?, ?, ?, ?)", row)
-        base.execute("create virtual table permits_fts using fts4(applicant, purpose, city, content=\"permits\")")
+        base.execute('create virtual table permits_fts using fts4(applicant, purpose, city, content="permits")')
         base.execute("insert into permits_fts(permits_fts) values ('rebuild')")
         base.commit()
         base.close()
@@ -48,9 +60,7 @@ class Datasette(App):
 
     def tasks(self):
         def searched(values):
-            query = (
-                "select * from permits where id in (select rowid from permits_fts where permits_fts match ?) order by id"
-            )
+            query = "select * from permits where id in (select rowid from permits_fts where permits_fts match ?) order by id"
             return self.rows(query, f'"{values["query"]}"')
 
         search = [
@@ -89,7 +99,10 @@ class Datasette(App):
                 "List the building permits of the city {city}",
                 "http://data.test/open/permits?_size=20",
                 cities,
-                [{"navigate": "http://data.test/open/permits?_size=20&city={city}"}, {"wait_for": {"text": 'where city = "{city}"'}}],
+                [
+                    {"navigate": "http://data.test/open/permits?_size=20&city={city}"},
+                    {"wait_for": {"text": 'where city = "{city}"'}},
+                ],
                 lambda values: self.rows("select * from permits where city = ? order by id", values["city"]),
                 page=20,
                 ordered=True,
@@ -129,7 +142,10 @@ class Datasette(App):
                 "List the inspections that ended with {result}",
                 "http://data.test/open/checks?_size=25",
                 [{"result": it} for it in ("pass", "warning", "closed", "pass")],
-                [{"navigate": "http://data.test/open/checks?_size=25&result={result}"}, {"wait_for": {"text": 'where result = "{result}"'}}],
+                [
+                    {"navigate": "http://data.test/open/checks?_size=25&result={result}"},
+                    {"wait_for": {"text": 'where result = "{result}"'}},
+                ],
                 lambda values: self.rows("select * from checks where result = ? order by id", values["result"]),
                 page=25,
                 ordered=True,

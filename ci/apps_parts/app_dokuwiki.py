@@ -44,7 +44,9 @@ class DokuWiki(App):
         os.makedirs(self.site("data", "pages", "ships"))
         for one in words.GEAR:
             for two in by.sample(words.GEAR, 5):
-                text = f"====== {one.title()} and {two} ======\nOne {one} was kept near the {two} from {by.randint(1900, 1999)} on.\n"
+                text = (
+                    f"====== {one.title()} and {two} ======\nOne {one} was kept near the {two} from {by.randint(1900, 1999)} on.\n"
+                )
                 text += f"Later it went to {by.choice(words.PORTS)} with {by.randint(2, 90)} others of its kind.\n"
                 self.write(os.path.join("ships", f"{one}_{two}.txt"), text)
         self.write("start.txt", "====== Harbour wiki ======\nWelcome to the harbour wiki.\n")
@@ -73,7 +75,13 @@ class DokuWiki(App):
         for page, title, text in self.pages():
             count = len(re.findall(rf"\b{word}", f"{title}\n{text}", re.IGNORECASE))
             if count:
-                rows.append({"title": title, "hits": {f"{count} Hits", f"{count} Hit"}, "says": f"One {page[6:].split('_')[0]} was kept near"})
+                rows.append(
+                    {
+                        "title": title,
+                        "hits": {f"{count} Hits", f"{count} Hit"},
+                        "says": f"One {page[6:].split('_')[0]} was kept near",
+                    }
+                )
         return rows
 
     def tasks(self):

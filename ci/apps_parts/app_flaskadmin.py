@@ -62,7 +62,14 @@ class FlaskAdmin(App):
         base.execute("create table ship(id integer primary key, title text, kind text, port text, built integer, price integer)")
         for at in range(1, 301):
             kind = by.choice(words.SHIPS)
-            row = (at, f"{by.choice(words.GEAR)} {kind} {at}", kind, by.choice(words.PORTS), by.randint(1930, 2020), by.randint(100, 99_999))
+            row = (
+                at,
+                f"{by.choice(words.GEAR)} {kind} {at}",
+                kind,
+                by.choice(words.PORTS),
+                by.randint(1930, 2020),
+                by.randint(100, 99_999),
+            )
             base.execute("insert into ship values (?, ?, ?, ?, ?, ?)", row)
         base.commit()
         base.close()
@@ -77,7 +84,11 @@ class FlaskAdmin(App):
         return self.sql(self.file, f"select * from ship where title like ? or port like ? order by {order}", word, word)
 
     def tasks(self):
-        search = [{"fill": {"role": "textbox", "name": "title, port", "value": "{query}"}}, {"press": "Enter"}, {"wait_for": {"request": "search={query}"}}]
+        search = [
+            {"fill": {"role": "textbox", "name": "title, port", "value": "{query}"}},
+            {"press": "Enter"},
+            {"wait_for": {"request": "search={query}"}},
+        ]
         gear = [{"query": it} for it in ("fender", "Trieste", "ladder", "Gdynia")]
         return [
             Task(
@@ -97,7 +108,12 @@ class FlaskAdmin(App):
                 "List the ships that match {query}, the cheapest first",
                 "http://flaskadmin.test/admin/ship/",
                 gear,
-                [*search, {"click": {"role": "link", "name": "Price"}}, {"wait_for": {"request": "sort=5"}}, {"wait_for": {"text": "List ("}}],
+                [
+                    *search,
+                    {"click": {"role": "link", "name": "Price"}},
+                    {"wait_for": {"request": "sort=5"}},
+                    {"wait_for": {"text": "List ("}},
+                ],
                 lambda values: self.found(values, "price"),
                 page=20,
                 ordered=True,

@@ -2,7 +2,6 @@
 
 import os
 
-import repository
 import words
 from app import App, Task
 
@@ -26,7 +25,14 @@ class Fossil(App):
         by = words.seeded("fossil")
         for at in range(40):
             title = f"{by.choice(words.GEAR)} {by.choice(['drips', 'is jammed', 'rattles', 'lost its label'])} at berth {at + 1}"
-            fields = ["title", title, "status", by.choice(["Open", "Closed", "Verified"]), "type", by.choice(["Code_Defect", "Incident"])]
+            fields = [
+                "title",
+                title,
+                "status",
+                by.choice(["Open", "Closed", "Verified"]),
+                "type",
+                by.choice(["Code_Defect", "Incident"]),
+            ]
             fields += ["severity", by.choice(["Critical", "Minor", "Severe"]), "priority", by.choice(["High", "Low"])]
             self.run("fossil", "ticket", "add", *fields, "-R", self.file, env=env)
         for one in words.GEAR:
@@ -89,5 +95,14 @@ class Fossil(App):
         ]
 
     def wiki(self, values):
-        said = self.run("fossil", "wiki", "export", f"About the {values['thing']}", "-", "-R", self.file, env={"HOME": self.place.data, "USER": "crew"})
+        said = self.run(
+            "fossil",
+            "wiki",
+            "export",
+            f"About the {values['thing']}",
+            "-",
+            "-R",
+            self.file,
+            env={"HOME": self.place.data, "USER": "crew"},
+        )
         return [{"title": f"About the {values['thing']}", "text": said.strip()}]

@@ -74,7 +74,10 @@ class GitWeb(App):
                 "List the commits of the author {author}",
                 start,
                 [{"author": it} for it in ("crew one", "crew two", "night watch", "day watch")],
-                [{"navigate": f"{start};a=search;h=HEAD;st=author;s={{author}}"}, {"wait_for": {"selector": "table.commit_search"}}],
+                [
+                    {"navigate": f"{start};a=search;h=HEAD;st=author;s={{author}}"},
+                    {"wait_for": {"selector": "table.commit_search"}},
+                ],
                 lambda values: repository.rows(lambda it: it["author"] == values["author"], "subject", "author", "day"),
             ),
         ]

@@ -36,7 +36,12 @@ class Gradio(App):
                 file.write(text)
 
     def command(self, port):
-        env = {"HF_HUB_OFFLINE": "1", "GRADIO_TEMP_DIR": self.place.data, "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
+        env = {
+            "HF_HUB_OFFLINE": "1",
+            "GRADIO_TEMP_DIR": self.place.data,
+            "NO_PROXY": "127.0.0.1,localhost",
+            "no_proxy": "127.0.0.1,localhost",
+        }
         return [self.place.bin("python"), "site.py", port, "lines.json"], None, env
 
     def tasks(self):

@@ -92,14 +92,26 @@ class InstantSearch(App):
             with open(os.path.join(self.place.data, name), "w", encoding="utf-8") as file:
                 file.write(text)
         out = os.path.join(self.place.data, "dist")
-        self.run(os.path.join(self.place.npm, "node_modules", ".bin", "vite"), "build", folder, "--outDir", out, "--emptyOutDir", cwd=self.place.npm)
+        self.run(
+            os.path.join(self.place.npm, "node_modules", ".bin", "vite"),
+            "build",
+            folder,
+            "--outDir",
+            out,
+            "--emptyOutDir",
+            cwd=self.place.npm,
+        )
 
     def command(self, port):
         return ["node", "serve.cjs", port, "lamps.json", "dist"], None, {}
 
     def tasks(self):
         def found(values):
-            return [{name: it[name] for name in ("title", "country", "year", "price")} for it in self.lamps() if values["query"] in it["title"].lower()]
+            return [
+                {name: it[name] for name in ("title", "country", "year", "price")}
+                for it in self.lamps()
+                if values["query"] in it["title"].lower()
+            ]
 
         fill = {"fill": {"role": "searchbox", "name": "Search", "value": "{query}"}}
         return [

@@ -31,10 +31,26 @@ class Jupyter(App):
         return sorted(f"{name}-{year}.ipynb" for year in by.sample(range(2010, 2026), by.randint(4, 9)))
 
     def command(self, port):
-        args = [self.place.bin("jupyter"), "lab", "--allow-root", "--no-browser", "--ip", "127.0.0.1", "--port", port, "--IdentityProvider.token="]
+        args = [
+            self.place.bin("jupyter"),
+            "lab",
+            "--allow-root",
+            "--no-browser",
+            "--ip",
+            "127.0.0.1",
+            "--port",
+            port,
+            "--IdentityProvider.token=",
+        ]
         more = ["--ServerApp.allow_remote_access=True", f"--ServerApp.root_dir={self.place.data}/files", "--LabApp.news_url="]
         home = os.path.join(self.place.data, "home")
-        env = {"HOME": home, "JUPYTER_CONFIG_DIR": home, "JUPYTER_DATA_DIR": home, "JUPYTER_RUNTIME_DIR": home, "PATH": f"{self.place.venv}/bin:{os.environ['PATH']}"}
+        env = {
+            "HOME": home,
+            "JUPYTER_CONFIG_DIR": home,
+            "JUPYTER_DATA_DIR": home,
+            "JUPYTER_RUNTIME_DIR": home,
+            "PATH": f"{self.place.venv}/bin:{os.environ['PATH']}",
+        }
         return [*args, *more], None, env
 
     def tasks(self):

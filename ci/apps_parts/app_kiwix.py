@@ -7,7 +7,9 @@ import zlib
 import words
 from app import App, Task
 
-KINDS = "water tower,post office,swimming hall,planetarium,archive,courthouse,brewery,greenhouse,power station,chapel,arsenal,mint".split(",")
+KINDS = "water tower,post office,swimming hall,planetarium,archive,courthouse,brewery,greenhouse,power station,chapel,arsenal,mint".split(
+    ","
+)
 
 
 def icon(side=48):
@@ -49,8 +51,22 @@ class Kiwix(App):
             file.write(f"<html><head><title>Places</title></head><body><h1>Places</h1><ul>{links}</ul></body></html>")
         with open(os.path.join(folder, "icon.png"), "wb") as file:
             file.write(icon())
-        about = ["--title=Buildings", "--description=Buildings", "--creator=harbour", "--publisher=harbour", "--name=buildings", "--language=eng"]
-        self.run("zimwriterfs", "--welcome=index.html", "--illustration=icon.png", *about, folder, os.path.join(self.place.data, "buildings.zim"))
+        about = [
+            "--title=Buildings",
+            "--description=Buildings",
+            "--creator=harbour",
+            "--publisher=harbour",
+            "--name=buildings",
+            "--language=eng",
+        ]
+        self.run(
+            "zimwriterfs",
+            "--welcome=index.html",
+            "--illustration=icon.png",
+            *about,
+            folder,
+            os.path.join(self.place.data, "buildings.zim"),
+        )
 
     def command(self, port):
         return ["kiwix-serve", "--address=127.0.0.1", f"--port={port}", os.path.join(self.place.data, "buildings.zim")], None, {}
@@ -86,7 +102,10 @@ class Kiwix(App):
                 "Suggest articles of the book of buildings that begin with {query}",
                 "http://kiwix.test/buildings",
                 [{"query": it} for it in ("Brew", "Planet", "Chapel", "Arsenal")],
-                [{"fill": {"role": "textbox", "name": "Search 'Buildings'", "value": "{query}"}}, {"wait_for": {"text": "containing '{query}'"}}],
+                [
+                    {"fill": {"role": "textbox", "name": "Search 'Buildings'", "value": "{query}"}},
+                    {"wait_for": {"text": "containing '{query}'"}},
+                ],
                 suggested,
                 endpoint="/suggest",
                 ways=("steps", "har"),
@@ -97,7 +116,9 @@ class Kiwix(App):
                 "http://kiwix.test/buildings",
                 [{"kind": it} for it in ("Brewery", "Planetarium", "Chapel", "Arsenal")],
                 [{"click": {"role": "link", "name": "{kind} of Lyon"}}, {"wait_for": {"text": "has walls of"}}],
-                lambda values: [{"title": title, "text": text} for title, text in self.articles() if title == f"{values['kind']} of Lyon"],
+                lambda values: [
+                    {"title": title, "text": text} for title, text in self.articles() if title == f"{values['kind']} of Lyon"
+                ],
                 one=True,
                 ways=("steps", "har"),
             ),

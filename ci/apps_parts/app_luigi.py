@@ -24,19 +24,33 @@ class Luigi(App):
         by = words.seeded("luigi")
         for family in ("LoadOrders", "CleanOrders", "LoadTides", "CleanTides", "ReportTides"):
             for at in range(by.randint(3, 9)):
-                yield family, {"port": by.choice(words.PORTS), "day": f"2024-05-{at + 1:02}"}, by.choice(["PENDING", "DONE", "FAILED"])
+                yield (
+                    family,
+                    {"port": by.choice(words.PORTS), "day": f"2024-05-{at + 1:02}"},
+                    by.choice(["PENDING", "DONE", "FAILED"]),
+                )
 
     def settle(self):
         for family, params, status in self.jobs():
             name = f"{family}_{params['port']}_{params['day']}"
-            data = {"task_id": name, "worker": "worker-1", "status": status, "family": family, "params": params, "runnable": False, "deps": []}
+            data = {
+                "task_id": name,
+                "worker": "worker-1",
+                "status": status,
+                "family": family,
+                "params": params,
+                "runnable": False,
+                "deps": [],
+            }
             self.get("/api/add_task?data=" + urllib.parse.quote(json.dumps(data)))
 
     def tasks(self):
         families = [{"family": it} for it in ("LoadOrders", "CleanOrders", "LoadTides", "CleanTides")]
 
         def found(values):
-            return [{"name": family, **params, "status": status} for family, params, status in self.jobs() if family == values["family"]]
+            return [
+                {"name": family, **params, "status": status} for family, params, status in self.jobs() if family == values["family"]
+            ]
 
         field = {"fill": {"role": "searchbox", "name": "Filter table:", "value": "{family}"}}
         return [

@@ -10,7 +10,9 @@ from place import Missing
 
 TREES = "oak beech ash elm lime maple birch alder rowan hazel willow poplar larch spruce".split()
 STUDIES = "pruning,planting,felling,leaf fall,bark beetles,roots,honeydew,storm damage,grafting,seedlings,hollows,fungi".split(",")
-PARKS = "Millpark,Abbeygarden,Stationsquare,Canalwalk,Schoolyard,Castlehill,Marketgreen,Lakeshore,Oldwall,Riverbend,Westgate,Northfield".split(",")
+PARKS = "Millpark,Abbeygarden,Stationsquare,Canalwalk,Schoolyard,Castlehill,Marketgreen,Lakeshore,Oldwall,Riverbend,Westgate,Northfield".split(
+    ","
+)
 
 
 class MediaWiki(App):
@@ -34,17 +36,42 @@ class MediaWiki(App):
                 yield title, text, park
 
     def fill(self):
-        source = next((it for it in ("/var/lib/mediawiki", "/usr/share/mediawiki") if os.path.isdir(os.path.join(it, "maintenance"))), None)
+        source = next(
+            (it for it in ("/var/lib/mediawiki", "/usr/share/mediawiki") if os.path.isdir(os.path.join(it, "maintenance"))), None
+        )
         if not source:
             raise Missing("there is no MediaWiki under /var/lib or /usr/share")
         site = os.path.join(self.place.data, "site")
         shutil.copytree(source, site, ignore_dangling_symlinks=True, ignore=shutil.ignore_patterns("LocalSettings.php"))
         database = os.path.join(self.place.data, "database")
         os.makedirs(database)
-        install = ["--dbtype", "sqlite", "--dbpath", database, "--dbname", "wiki", "--server", "http://wiki.test", "--scriptpath", ""]
-        self.run("php", "maintenance/install.php", *install, "--pass", "Correct-Horse-9", "--skins=Vector", "Tree wiki", "Admin", cwd=site)
+        install = [
+            "--dbtype",
+            "sqlite",
+            "--dbpath",
+            database,
+            "--dbname",
+            "wiki",
+            "--server",
+            "http://wiki.test",
+            "--scriptpath",
+            "",
+        ]
+        self.run(
+            "php",
+            "maintenance/install.php",
+            *install,
+            "--pass",
+            "Correct-Horse-9",
+            "--skins=Vector",
+            "Tree wiki",
+            "Admin",
+            cwd=site,
+        )
         with open(os.path.join(site, "LocalSettings.php"), "a", encoding="utf-8") as file:
-            file.write('\n$wgEnableUploads = false;\n$wgMainCacheType = CACHE_ACCEL;\n$wgJobRunRate = 0;\n$wgDefaultSkin = "vector-2022";\n')
+            file.write(
+                '\n$wgEnableUploads = false;\n$wgMainCacheType = CACHE_ACCEL;\n$wgJobRunRate = 0;\n$wgDefaultSkin = "vector-2022";\n'
+            )
         out = ['<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">']
         for title, text, park in self.pages():
             out.append(
@@ -62,7 +89,10 @@ class MediaWiki(App):
 
     def tasks(self):
         trees = [{"query": it} for it in ("Maple", "Willow", "Beech", "Larch")]
-        suggest = [{"fill": {"role": "searchbox", "name": "Search Tree wiki", "value": "{query}"}}, {"wait_for": {"selector": ".cdx-menu-item"}}]
+        suggest = [
+            {"fill": {"role": "searchbox", "name": "Search Tree wiki", "value": "{query}"}},
+            {"wait_for": {"selector": ".cdx-menu-item"}},
+        ]
 
         def titled(values):
             return [{"title": title} for title, _, _ in self.pages() if title.startswith(values["query"])]

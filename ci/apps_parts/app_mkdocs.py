@@ -24,7 +24,9 @@ class MkDocs(App):
         os.makedirs(os.path.join(self.place.data, "docs"))
         pages = {"index": "# Manual\n\nWelcome.\n"}
         for topic in TOPICS:
-            pages[topic] = f"# {topic.capitalize()}\n\n{self.about(topic)}\n\n## Notes on {topic}\n\nAll that is known of {topic}.\n"
+            pages[topic] = (
+                f"# {topic.capitalize()}\n\n{self.about(topic)}\n\n## Notes on {topic}\n\nAll that is known of {topic}.\n"
+            )
         for name, text in pages.items():
             with open(os.path.join(self.place.data, "docs", f"{name}.md"), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -43,7 +45,10 @@ class MkDocs(App):
                 "Search the manual for {query}",
                 "http://manual.test/",
                 [{"query": it} for it in topics],
-                [{"fill": {"role": "textbox", "name": "Search", "value": "{query}"}}, {"wait_for": {"selector": ".md-search-result__item"}}],
+                [
+                    {"fill": {"role": "textbox", "name": "Search", "value": "{query}"}},
+                    {"wait_for": {"selector": ".md-search-result__item"}},
+                ],
                 lambda values: [{"title": values["query"].capitalize()}],
                 answerable=False,
                 because="the search runs in the browser over an index that it loads whole",
@@ -55,7 +60,13 @@ class MkDocs(App):
                 "http://manual.test/",
                 [{"topic": it} for it in topics],
                 [{"navigate": "http://manual.test/{topic}/"}, {"wait_for": {"text": "Notes on {topic}"}}],
-                lambda values: [{"title": values["topic"].capitalize(), "text": self.about(values["topic"]), "more": f"All that is known of {values['topic']}."}],
+                lambda values: [
+                    {
+                        "title": values["topic"].capitalize(),
+                        "text": self.about(values["topic"]),
+                        "more": f"All that is known of {values['topic']}.",
+                    }
+                ],
                 one=True,
                 endpoint="manual.test/",
             ),

@@ -40,7 +40,12 @@ class MLflow(App):
         for aim in AIMS:
             for way in by.sample(WAYS, 6):
                 runs = [
-                    {"name": f"{aim.split()[0]}-{way.split()[0]}-{at}", "start": 1_700_000_000_000 + at * 1000, "auc": round(by.random(), 3), "lr": by.choice(["0.1", "0.01"])}
+                    {
+                        "name": f"{aim.split()[0]}-{way.split()[0]}-{at}",
+                        "start": 1_700_000_000_000 + at * 1000,
+                        "auc": round(by.random(), 3),
+                        "lr": by.choice(["0.1", "0.01"]),
+                    }
                     for at in range(2)
                 ]
                 yield f"{aim} {way}", runs
@@ -75,14 +80,5 @@ class MLflow(App):
                 page=25,
                 endpoint="experiments/search",
                 ways=("steps", "har"),
-            ),
-            Task(
-                "mlflow-runs",
-                "List the runs of the experiment number {id}",
-                "http://mlflow.test/#/experiments",
-                [{"id": it} for it in ("3", "8", "15", "22")],
-                [{"navigate": "http://mlflow.test/#/experiments/{id}/runs"}, {"wait_for": {"request": "runs/search"}}, {"wait_for": {"text": "-1"}}],
-                lambda values: [{"name": run["name"], "auc": run["auc"], "lr": run["lr"]} for run in list(self.experiments())[int(values["id"]) - 1][1]],
-                endpoint="runs/search",
             ),
         ]

@@ -71,7 +71,13 @@ class Next(App):
     def instruments(self):
         by = words.seeded("next")
         for at in range(1, 301):
-            yield {"id": at, "title": f"{by.choice(['Oboe', 'Viola', 'Cornet', 'Zither', 'Lute'])} {by.choice(['Concert', 'School', 'Travel'])} {at}", "town": by.choice(words.PORTS), "price": by.randint(900, 90_000), "year": by.randint(1960, 2023)}
+            yield {
+                "id": at,
+                "title": f"{by.choice(['Oboe', 'Viola', 'Cornet', 'Zither', 'Lute'])} {by.choice(['Concert', 'School', 'Travel'])} {at}",
+                "town": by.choice(words.PORTS),
+                "price": by.randint(900, 90_000),
+                "year": by.randint(1960, 2023),
+            }
 
     def fill(self):
         site = os.path.join(self.place.npm, "site")
@@ -116,7 +122,17 @@ class Next(App):
         ]
         full = self.found("title", "town", "price", "year")
         return [
-            Task("next-navigation", sentence, "http://instruments.test/", words_of, search, full, page=12, ordered=True, ways=("steps", "har")),
+            Task(
+                "next-navigation",
+                sentence,
+                "http://instruments.test/",
+                words_of,
+                search,
+                full,
+                page=12,
+                ordered=True,
+                ways=("steps", "har"),
+            ),
             Task(
                 "next-document",
                 sentence,
@@ -128,14 +144,27 @@ class Next(App):
                 ordered=True,
                 ways=("steps", "har"),
             ),
-            Task("next-components", sentence, "http://instruments.test/list", words_of, search, self.found("title", "town", "price"), page=12, ordered=True),
+            Task(
+                "next-components",
+                sentence,
+                "http://instruments.test/list",
+                words_of,
+                search,
+                self.found("title", "town", "price"),
+                page=12,
+                ordered=True,
+            ),
             Task(
                 "next-record",
                 "Show the instrument number {id}",
                 "http://instruments.test/",
                 [{"id": it} for it in ("12", "77", "150", "299")],
                 [{"navigate": "http://instruments.test/instrument/{id}"}, {"wait_for": {"text": "Town"}}],
-                lambda values: [{name: it[name] for name in ("title", "town", "price", "year")} for it in self.instruments() if str(it["id"]) == values["id"]],
+                lambda values: [
+                    {name: it[name] for name in ("title", "town", "price", "year")}
+                    for it in self.instruments()
+                    if str(it["id"]) == values["id"]
+                ],
                 one=True,
             ),
         ]

@@ -35,7 +35,10 @@ class Pages(App):
         param = more.get("param", "query")
         field = more.get("field", "search")
         if field == "select":
-            steps = [{"fill": {"role": "combobox", "name": "Port", "value": "{port}"}}, {"click": {"role": "button", "name": "Show"}}]
+            steps = [
+                {"fill": {"role": "combobox", "name": "Port", "value": "{port}"}},
+                {"click": {"role": "button", "name": "Show"}},
+            ]
         elif field == "links":
             steps = [{"click": {"role": "link", "name": "{port}"}}]
         else:

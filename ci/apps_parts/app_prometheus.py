@@ -34,7 +34,11 @@ class Prometheus(App):
 
     def command(self, port):
         store = os.path.join(self.place.data, "store")
-        return ["prometheus", "--config.file=config.yml", f"--storage.tsdb.path={store}", f"--web.listen-address=127.0.0.1:{port}"], None, {}
+        return (
+            ["prometheus", "--config.file=config.yml", f"--storage.tsdb.path={store}", f"--web.listen-address=127.0.0.1:{port}"],
+            None,
+            {},
+        )
 
     def settle(self):
         # The rules have to be evaluated first.
@@ -48,7 +52,13 @@ class Prometheus(App):
                 "http://metrics.test/",
                 [{"port": it} for it in BERTHS],
                 [
-                    {"fill": {"role": "textbox", "name": "Expression (press Shift+Enter for newlines)", "value": "berth_{port}_depth"}},
+                    {
+                        "fill": {
+                            "role": "textbox",
+                            "name": "Expression (press Shift+Enter for newlines)",
+                            "value": "berth_{port}_depth",
+                        }
+                    },
                     {"click": {"role": "button", "name": "Execute"}},
                     {"wait_for": {"text": "berth="}},
                 ],

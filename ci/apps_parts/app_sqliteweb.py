@@ -32,7 +32,11 @@ class SqliteWeb(App):
         base.close()
 
     def command(self, port):
-        return [self.place.bin("sqlite_web"), "--host", "127.0.0.1", "--port", port, "--no-browser", "--read-only", self.file], None, {}
+        return (
+            [self.place.bin("sqlite_web"), "--host", "127.0.0.1", "--port", port, "--no-browser", "--read-only", self.file],
+            None,
+            {},
+        )
 
     def rows(self, query):
         return self.sql(self.file, query)
@@ -79,7 +83,13 @@ class SqliteWeb(App):
                 "http://sqlite.test/",
                 ports,
                 [
-                    {"fill": {"role": "textbox", "name": "SQL query", "value": "select title, built, price from barges where port = '{port}'"}},
+                    {
+                        "fill": {
+                            "role": "textbox",
+                            "name": "SQL query",
+                            "value": "select title, built, price from barges where port = '{port}'",
+                        }
+                    },
                     {"click": {"role": "button", "name": "Execute"}},
                     {"wait_for": {"text": "Results ("}},
                 ],

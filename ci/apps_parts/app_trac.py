@@ -82,10 +82,14 @@ class Trac(App):
                 "http://trac.test/query",
                 [{"priority": it} for it in ("minor", "critical", "major", "trivial")],
                 [
-                    {"navigate": "http://trac.test/query?status=!closed&priority={priority}&order=id&max=50&col=id&col=summary&col=status&col=type"},
+                    {
+                        "navigate": "http://trac.test/query?status=!closed&priority={priority}&order=id&max=50&col=id&col=summary&col=status&col=type"
+                    },
                     {"wait_for": {"text": "matches"}},
                 ],
-                lambda values: self.found(lambda it: it["priority"] == values["priority"] and it["status"] != "closed", "summary", "status", "type"),
+                lambda values: self.found(
+                    lambda it: it["priority"] == values["priority"] and it["status"] != "closed", "summary", "status", "type"
+                ),
                 endpoint="/query",
                 ways=("steps", "har"),
             ),

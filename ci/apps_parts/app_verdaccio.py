@@ -53,7 +53,11 @@ class Verdaccio(App):
 
     def command(self, port):
         program = os.path.join(self.place.npm, "node_modules", "verdaccio", "bin", "verdaccio")
-        return ["node", program, "--config", os.path.join(self.place.data, "config.yaml"), "--listen", f"127.0.0.1:{port}"], None, {}
+        return (
+            ["node", program, "--config", os.path.join(self.place.data, "config.yaml"), "--listen", f"127.0.0.1:{port}"],
+            None,
+            {},
+        )
 
     def settle(self):
         """Publishes what is not there yet, as `npm publish` does."""
@@ -64,13 +68,18 @@ class Verdaccio(App):
             if it["name"] in names:
                 continue
             made = packed(it)
-            dist = {"shasum": hashlib.sha1(made).hexdigest(), "tarball": f"http://depot.test/{it['name']}/-/{it['name']}-{it['version']}.tgz"}
+            dist = {
+                "shasum": hashlib.sha1(made).hexdigest(),
+                "tarball": f"http://depot.test/{it['name']}/-/{it['name']}-{it['version']}.tgz",
+            }
             body = {
                 "_id": it["name"],
                 "name": it["name"],
                 "description": it["description"],
                 "dist-tags": {"latest": it["version"]},
-                "versions": {it["version"]: {**it, "_id": f"{it['name']}@{it['version']}", "dist": dist, "readme": f"# {it['name']}\n"}},
+                "versions": {
+                    it["version"]: {**it, "_id": f"{it['name']}@{it['version']}", "dist": dist, "readme": f"# {it['name']}\n"}
+                },
                 "_attachments": {
                     f"{it['name']}-{it['version']}.tgz": {
                         "content_type": "application/octet-stream",
@@ -93,9 +102,14 @@ class Verdaccio(App):
                 "Search the depot for packages named {query}",
                 "http://depot.test/",
                 topics,
-                [{"fill": {"role": "combobox", "name": "Search Packages", "value": "{query}"}}, {"wait_for": {"text": "{query} functions"}}],
+                [
+                    {"fill": {"role": "combobox", "name": "Search Packages", "value": "{query}"}},
+                    {"wait_for": {"text": "{query} functions"}},
+                ],
                 lambda values: [
-                    {name: it[name] for name in ("name", "version", "description")} for it in self.packages() if values["query"] in it["name"]
+                    {name: it[name] for name in ("name", "version", "description")}
+                    for it in self.packages()
+                    if values["query"] in it["name"]
                 ],
                 endpoint="search",
                 ways=("steps", "har"),
@@ -107,7 +121,9 @@ class Verdaccio(App):
                 [{"name": names[at]} for at in (2, 13, 27, 44)],
                 [{"navigate": "http://depot.test/-/web/detail/{name}"}, {"wait_for": {"text": "npm install {name}"}}],
                 lambda values: [
-                    {name: it[name] for name in ("name", "version", "description", "license")} for it in self.packages() if it["name"] == values["name"]
+                    {name: it[name] for name in ("name", "version", "description", "license")}
+                    for it in self.packages()
+                    if it["name"] == values["name"]
                 ],
                 one=True,
                 endpoint="sidebar|detail|data",

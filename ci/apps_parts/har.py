@@ -38,8 +38,16 @@ class Recorder:
 
     def __enter__(self):
         place = Place(base(), Tool())
-        rules = ",".join([f"MAP {name}:80 127.0.0.1:{port}" for name, port in self.hosts.items()] + ["MAP * ~NOTFOUND", "EXCLUDE 127.0.0.1"])
-        command = ["node", os.path.join(HERE, "record.cjs"), os.path.join(place.npm, "node_modules", "playwright-core"), chromium(), rules]
+        rules = ",".join(
+            [f"MAP {name}:80 127.0.0.1:{port}" for name, port in self.hosts.items()] + ["MAP * ~NOTFOUND", "EXCLUDE 127.0.0.1"]
+        )
+        command = [
+            "node",
+            os.path.join(HERE, "record.cjs"),
+            os.path.join(place.npm, "node_modules", "playwright-core"),
+            chromium(),
+            rules,
+        ]
         self.file = open(self.log, "w", encoding="utf-8")  # noqa: SIM115
         self.child = subprocess.Popen(
             command,

@@ -6,7 +6,10 @@ from app import Task
 from judge import judge
 
 ROWS = [{"name": f"Meridian trawler {at}", "price": 1200 + at, "seen": f"2026-05-{at:02}", "port": "Gdynia"} for at in range(1, 11)]
-GIVEN = [{"a": {"t": f"<b>Meridian</b>  trawler {at}"}, "p": f"€ {1200 + at:,}.00", "d": f"{at} May 2026, 08:00", "h": "gdynia "} for at in range(1, 11)]
+GIVEN = [
+    {"a": {"t": f"<b>Meridian</b>  trawler {at}"}, "p": f"€ {1200 + at:,}.00", "d": f"{at} May 2026, 08:00", "h": "gdynia "}
+    for at in range(1, 11)
+]
 
 
 def task(**more):
@@ -49,7 +52,11 @@ CASES = [
 
 
 def main():
-    bad = [f"{name}: {found}, not {wanted}" for name, it, rows, data, wanted in CASES if (found := judge(it, rows, data)["verdict"]) != wanted]
+    bad = [
+        f"{name}: {found}, not {wanted}"
+        for name, it, rows, data, wanted in CASES
+        if (found := judge(it, rows, data)["verdict"]) != wanted
+    ]
     for it in bad:
         print(f"FAILED: {it}", file=sys.stderr)
     return bad

@@ -55,7 +55,9 @@ def by_steps(commis, app, tasks):
     found = {}
     for secret in (False, True):
         if some := [it for it in tasks if it.secret == secret]:
-            found.update(batch(commis, f"{app.name}-login" if secret else app.name, some, ["--allow-task-secrets"] if secret else []))
+            found.update(
+                batch(commis, f"{app.name}-login" if secret else app.name, some, ["--allow-task-secrets"] if secret else [])
+            )
     return found
 
 

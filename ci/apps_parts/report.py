@@ -112,7 +112,13 @@ def docs(path, measured, skipped):
         out += ["", f"## {app['name']} {app['version']}", "", f"{app['kind'][0].upper()}{app['kind'][1:]}.", ""]
         out += ["| task | way | outcome | shown | given | right | browser | recipe |", "|---|---|---|---|---|---|---|---|"]
         for it in own:
-            cells = [it["task"], it["way"], it["outcome"] + (f": {it['why']}" if it["why"] and len(it["why"]) < 25 else ""), count(it["shown"]), count(it["given"])]
+            cells = [
+                it["task"],
+                it["way"],
+                it["outcome"] + (f": {it['why']}" if it["why"] and len(it["why"]) < 25 else ""),
+                count(it["shown"]),
+                count(it["given"]),
+            ]
             cells += [it["right"], count(it["browser_ms"]), count(it["run_ms"])]
             out.append(f"| {' | '.join(cell(value) for value in cells)} |")
     lost = [it for it in lines if it["right"] not in ("complete", "declined rightly")]

@@ -6,7 +6,9 @@ SHIPS = "trawler tender collier packet whaler frigate corvette skiff tanker gall
 PORTS = "Gdynia Malmo Varna Aarhus Trieste Nantes Setubal Bilbao Rijeka Tallinn".split()
 GEAR = "capstan ladder davit sextant bollard gangway windlass fender lantern propeller".split()
 CITIES = "Lyon Krakow Utrecht Bologna Nantes Setubal Seville Tampere Malmo Rijeka".split()
-WORKS = "roof garden,solar panels,bay window,bicycle shed,shop sign,wooden fence,glass porch,chimney,well,stone wall,garage,tree house".split(",")
+WORKS = "roof garden,solar panels,bay window,bicycle shed,shop sign,wooden fence,glass porch,chimney,well,stone wall,garage,tree house".split(
+    ","
+)
 
 
 def seeded(*what):
