@@ -14,7 +14,7 @@ from flask_admin.contrib.sqla import ModelView
 from flask_sqlalchemy import SQLAlchemy
 
 app = Flask(__name__)
-app.config["SECRET_KEY"] = "of a test"
+app.config["SECRET_KEY"] = sys.argv[2]
 app.config["SQLALCHEMY_DATABASE_URI"] = "sqlite:///" + sys.argv[2]
 db = SQLAlchemy(app)
 

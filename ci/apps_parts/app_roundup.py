@@ -7,7 +7,6 @@ import re
 import words
 from app import App, Task
 
-
 FILL = """
 import json, sys
 from roundup import instance

@@ -8,9 +8,10 @@ import statistics
 import subprocess
 import time
 
-import har
-from judge import judge
 from app import DECLINED
+from judge import judge
+
+import har
 
 
 class Commis:
@@ -51,23 +52,21 @@ class Commis:
 
 
 def by_steps(commis, app, tasks):
-    """An application's tasks; an entry for each by its name."""
-    found = {}
-    for secret in (False, True):
-        if some := [it for it in tasks if it.secret == secret]:
-            found.update(
-                batch(commis, f"{app.name}-login" if secret else app.name, some, ["--allow-task-secrets"] if secret else [])
-            )
+    """An application's tasks in one batch; an entry for each by its name."""
+    found = batch(commis, app, open_ones) if (open_ones := [it for it in tasks if not it.secret]) else {}
+    for task in tasks:
+        if task.secret:
+            found[task.name] = alone(commis, task)
     return found
 
 
-def batch(commis, name, tasks, flags):
-    manifest = os.path.join(commis.home, f"{name}.yaml")
+def batch(commis, app, tasks):
+    manifest = os.path.join(commis.home, f"{app.name}.yaml")
     # JSON is YAML.
     content = {"version": 1, "defaults": {"delay_s": 0, "timeout_s": 12, "retries": 0}, "recipes": [it.entry() for it in tasks]}
     with open(manifest, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
-    args = ["recipe", "learn-batch", "--manifest", manifest, "--json", "--jobs", "2", "--per-host", "2", *flags]
+    args = ["recipe", "learn-batch", "--manifest", manifest, "--json", "--jobs", "2", "--per-host", "2"]
     code, out, err = commis.call(*args, seconds=120 + 60 * len(tasks))
     found = {}
     for line in out.splitlines():
@@ -81,7 +80,27 @@ def batch(commis, name, tasks, flags):
     return {it.name: found.get(it.name, {"outcome": "no_result", "error": why}) for it in tasks}
 
 
-def by_har(commis, app, task, recorder):
+def alone(commis, task):
+    """A task whose steps hold a password, which a batch does not take."""
+    path = os.path.join(commis.home, f"{task.name}.steps.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(task.steps, file, indent=1)
+    return learn(commis, task, "--url", task.url, "--steps", path, "--allow-task-secrets")
+
+
+def learn(commis, task, *source):
+    args = ["recipe", "learn", *source, "--task", task.sentence, "--name", task.name, "--json"]
+    for flag, values in (("-p", task.examples[0]), ("--second", task.examples[1])):
+        args += [part for name, value in values.items() for part in (flag, f"{name}={value}")]
+    code, out, err = commis.call(*args, seconds=120)
+    try:
+        return json.loads(out)
+    except ValueError:
+        said = re.search(r"\[([A-Z_]+)\]", err)
+        return {"outcome": "failed", "error_code": said.group(1) if said else None, "error": f"{code}: {err.strip()[-300:]}"}
+
+
+def by_har(commis, task, recorder):
     """One task from a HAR of its first example."""
     path = os.path.join(commis.home, f"{task.name}.har")
     begun = time.monotonic()
@@ -89,18 +108,7 @@ def by_har(commis, app, task, recorder):
     browser_ms = round((time.monotonic() - begun) * 1000)
     if trouble:
         return {"outcome": "no_recording", "error": trouble}
-    if os.environ.get("APPS_HARS"):
-        shutil.copy(path, os.environ["APPS_HARS"])
-    args = ["recipe", "learn", "--har", path, "--task", task.sentence, "--name", task.name, "--json"]
-    for flag, values in (("-p", task.examples[0]), ("--second", task.examples[1])):
-        args += [part for name, value in values.items() for part in (flag, f"{name}={value}")]
-    code, out, err = commis.call(*args, seconds=90)
-    try:
-        entry = json.loads(out)
-    except ValueError:
-        said = re.search(r"\[([A-Z_]+)\]", err)
-        return {"outcome": "failed", "error_code": said.group(1) if said else None, "error": f"{code}: {err.strip()[-300:]}"}
-    return {**entry, "browser_ms": browser_ms}
+    return {**learn(commis, task, "--har", path), "browser_ms": browser_ms}
 
 
 def part(text, name):
@@ -202,4 +210,4 @@ def measure(program, home, app, hosts, tasks, report):
         commis = Commis(program, os.path.join(home, "har"), hosts)
         with har.Recorder(hosts, os.path.join(home, "playwright.log")) as recorder:
             for task in hars:
-                report(result(commis, app, task, "HAR", by_har(commis, app, task, recorder)))
+                report(result(commis, app, task, "HAR", by_har(commis, task, recorder)))
