@@ -51,17 +51,7 @@ class Prometheus(App):
                 "Show the depths of the berths of {port}",
                 "http://metrics.test/",
                 [{"port": it} for it in BERTHS],
-                [
-                    {
-                        "fill": {
-                            "role": "textbox",
-                            "name": "Expression (press Shift+Enter for newlines)",
-                            "value": "berth_{port}_depth",
-                        }
-                    },
-                    {"click": {"role": "button", "name": "Execute"}},
-                    {"wait_for": {"text": "berth="}},
-                ],
+                [{"navigate": "http://metrics.test/graph?g0.expr=berth_{port}_depth&g0.tab=1"}, {"wait_for": {"text": "{berth="}}],
                 lambda values: [{"berth": f"B{it}", "depth": it * 10 + 4} for it in BERTHS[values["port"]]],
                 endpoint="/api/v1/query",
                 ways=("steps", "har"),

@@ -152,7 +152,8 @@ def judge(task, rows, data):
     shown = len(rows[: task.page] if task.page else rows)
     choices = [[data]] if task.one else list(lists(data)) or [[data]]
     if task.one and isinstance(data, list):
-        choices = [data]
+        # A record may also come in parts, each of which says something of it.
+        choices = [data, *([[data]] if rows and len(data) <= len(rows[0]) else [])]
     best = None
     for given in choices:
         found = compare(task, rows, shown, given)

@@ -44,6 +44,8 @@ CASES = [
     ("one record", task(one=True), ROWS[:1], GIVEN[0], "complete"),
     ("one record as a list", task(one=True), ROWS[:1], GIVEN[:1], "complete"),
     ("one record without a field", task(one=True), ROWS[:1], without("p")[0], "partial"),
+    ("one record in parts", task(one=True), ROWS[:1], [{"a": "Meridian trawler 1"}, {"p": "1201", "d": "2026-05-01"}, "Gdynia"], "complete"),
+    ("one record among others", task(one=True), ROWS[:1], GIVEN, "wrong"),
     ("another record", task(one=True), ROWS[:1], {"a": "Tempest"}, "wrong"),
     ("one of two readings", task(), (ROWS[:5], ROWS), GIVEN, "complete"),
     ("a number within another", task(), [{"n": 12}], [{"n": "8120"}], "wrong"),
