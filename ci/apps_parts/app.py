@@ -70,6 +70,8 @@ class App:
     # A path that answers once it is up.
     ready = "/"
     seconds = 60
+    # Seconds that a step may take.
+    patience = 12
     # Light enough for the short form.
     short = False
     # Extra names to ports of its own processes.

@@ -29,6 +29,7 @@ class Dagster(App):
     pins = ("dagster==1.13.27", "dagster-webserver==1.13.27")
     hosts = ("dagster.test",)
     port = 8626
+    patience = 40
     ready = "/server_info"
     seconds = 150
 
@@ -54,7 +55,7 @@ class Dagster(App):
                 "http://dagster.test/assets",
                 [{"asset": it} for it in ("cargo_landing", "pilotage_monthly", "customs_board", "berths_checked")],
                 [
-                    {"navigate": "http://dagster.test/assets/{asset}?view=definition"},
+                    {"navigate": "http://dagster.test/assets/{asset}"},
                     {"wait_for": {"text": "{asset}"}},
                     {"wait_for": {"text": "Description"}},
                 ],

@@ -15,6 +15,7 @@ class Jupyter(App):
     pins = ("jupyterlab==4.6.6",)
     hosts = ("lab.test",)
     port = 8625
+    patience = 40
     ready = "/lab"
     seconds = 90
 

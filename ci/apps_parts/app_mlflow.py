@@ -28,6 +28,7 @@ class MLflow(App):
     pins = ("mlflow==3.17.2",)
     hosts = ("mlflow.test",)
     port = 8624
+    patience = 40
     ready = "/health"
     seconds = 180
 

@@ -33,8 +33,8 @@ def chromium():
 class Recorder:
     """One browser for an application's recordings."""
 
-    def __init__(self, hosts, log):
-        self.hosts, self.log = hosts, log
+    def __init__(self, hosts, log, patience):
+        self.hosts, self.log, self.patience = hosts, log, patience
 
     def __enter__(self):
         place = Place(base(), Tool())
@@ -47,6 +47,7 @@ class Recorder:
             os.path.join(place.npm, "node_modules", "playwright-core"),
             chromium(),
             rules,
+            str(1000 * self.patience),
         ]
         self.file = open(self.log, "w", encoding="utf-8")  # noqa: SIM115
         self.child = subprocess.Popen(

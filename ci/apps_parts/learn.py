@@ -63,7 +63,7 @@ def by_steps(commis, app, tasks):
 def batch(commis, app, tasks):
     manifest = os.path.join(commis.home, f"{app.name}.yaml")
     # JSON is YAML.
-    content = {"version": 1, "defaults": {"delay_s": 0, "timeout_s": 12, "retries": 0}, "recipes": [it.entry() for it in tasks]}
+    content = {"version": 1, "defaults": {"delay_s": 0, "timeout_s": app.patience, "retries": 0}, "recipes": [it.entry() for it in tasks]}
     with open(manifest, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
     args = ["recipe", "learn-batch", "--manifest", manifest, "--json", "--jobs", "2", "--per-host", "2"]
@@ -208,6 +208,6 @@ def measure(program, home, app, hosts, tasks, report):
     hars = [it for it in tasks if "har" in it.ways]
     if hars:
         commis = Commis(program, os.path.join(home, "har"), hosts)
-        with har.Recorder(hosts, os.path.join(home, "playwright.log")) as recorder:
+        with har.Recorder(hosts, os.path.join(home, "playwright.log"), app.patience) as recorder:
             for task in hars:
                 report(result(commis, app, task, "HAR", by_har(commis, task, recorder)))

@@ -1,8 +1,8 @@
 // Carries out steps in a browser and keeps the HAR. One job a line on stdin, one result a line on stdout.
-const [playwright, executablePath, rules] = process.argv.slice(2);
+const [playwright, executablePath, rules, patience] = process.argv.slice(2);
 const { chromium } = require(playwright);
 const readline = require("readline");
-const TIMEOUT = 12000;
+const TIMEOUT = Number(patience);
 
 const encoded = url => url.replace(/ /g, "%20");
 
