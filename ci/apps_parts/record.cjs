@@ -2,7 +2,7 @@
 const [playwright, executablePath, rules, patience] = process.argv.slice(2);
 const { chromium } = require(playwright);
 const readline = require("readline");
-const TIMEOUT = Number(patience);
+const TIMEOUT = Number(patience) || 12000;
 
 const encoded = url => url.replace(/ /g, "%20");
 
