@@ -69,7 +69,7 @@ class Trac(App):
                 [{"query": it} for it in ("sextant", "lost its label", "windlass", "rattles")],
                 search,
                 lambda values: [
-                    {"id": f"#{it['id']}", "summary": it["summary"], "text": it["description"], "by": f"By {it['reporter']}"}
+                    {"id": f"#{it['id']}", "summary": it["summary"], "text": it["description"], "by": it["reporter"]}
                     for it in self.found(lambda it: values["query"] in it["summary"], "summary", "description", "reporter")
                 ],
                 page=10,

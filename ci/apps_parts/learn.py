@@ -94,10 +94,13 @@ def learn(commis, task, *source):
         args += [part for name, value in values.items() for part in (flag, f"{name}={value}")]
     code, out, err = commis.call(*args, seconds=120)
     try:
-        return json.loads(out)
+        entry = json.loads(out)
     except ValueError:
+        entry = {}
+    if "outcome" not in entry:
         said = re.search(r"\[([A-Z_]+)\]", err)
-        return {"outcome": "failed", "error_code": said.group(1) if said else None, "error": f"{code}: {err.strip()[-300:]}"}
+        return {"outcome": "failed", "error_code": said.group(1) if said else None, "error": f"{code}: {(err.strip() or out)[-300:]}"}
+    return entry
 
 
 def by_har(commis, task, recorder):
