@@ -135,12 +135,12 @@ def pair(items, rows):
     partly = {}
     for at in rest:
         facts = list(rows[at].values())
-        scored = [(sum(items[it].says(fact) for fact in facts), -abs(it - at), it) for it in left]
-        best = max(scored, default=(0, 0, 0))
+        scored = [(items[it].says(facts[0]), sum(items[it].says(fact) for fact in facts), -abs(it - at), it) for it in left]
+        first, count, _, best = max(scored, default=(False, 0, 0, 0))
         # What says neither the first fact nor half of them is something else.
-        if best[0] and (2 * best[0] >= len(facts) or items[best[2]].says(facts[0])):
-            partly[at] = best[2]
-            left.remove(best[2])
+        if count and (first or 2 * count >= len(facts)):
+            partly[at] = best
+            left.remove(best)
     return whole, partly, left
 
 
