@@ -92,7 +92,7 @@ class Wagtail(App):
                     {"fill": {"role": "textbox", "name": "Username", "value": "editor"}},
                     {"fill": {"role": "textbox", "name": "Password", "value": "Correct-Horse-9"}},
                     {"click": {"role": "button", "name": "Sign in"}},
-                    {"wait_for": {"text": "Welcome"}},
+                    {"wait_for": {"selector": "#wagtail-sidebar, [data-wagtail-sidebar]"}},
                     {"navigate": "http://city.test/admin/pages/search/?q={query}"},
                     {"wait_for": {"text": "matching"}},
                 ],
