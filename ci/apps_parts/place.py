@@ -1,5 +1,7 @@
 """Where an application is installed and keeps its data, outside the repository."""
 
+import contextlib
+import fcntl
 import hashlib
 import inspect
 import json
@@ -48,6 +50,13 @@ class Place:
         self.data = os.path.join(self.root, "data")
         self.log = os.path.join(self.root, "log")
         os.makedirs(self.root, exist_ok=True)
+
+    @contextlib.contextmanager
+    def locked(self):
+        """Another run of this program waits, for it would use the same folders."""
+        with open(os.path.join(self.root, "lock"), "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def bin(self, name):
         return os.path.join(self.venv, "bin", name)
