@@ -1,0 +1,97 @@
+"""Small pages, each of one shape that real sites use, and their server.
+
+`python3 pages.py PORT` serves them: `/NAME?q=…` is a page with a search field and, once something is searched, its results."""
+
+import http.server
+import json
+import sys
+import urllib.parse
+
+import shapes_lists  # noqa: F401
+import shapes_markup  # noqa: F401
+import shapes_records  # noqa: F401
+import shapes_tables  # noqa: F401
+import words
+from shapes import FLEETS, SHAPES, e, listed, ships
+from shapes_scripts import logbook, ref
+
+
+def slug(text):
+    return text.lower().replace(" ", "-")
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def send(self, body, kind="text/html; charset=utf-8", status=200):
+        body = body.encode()
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self):
+        length = int(self.headers.get("content-length") or 0)
+        self.answer(urllib.parse.parse_qs(self.rfile.read(length).decode()))
+
+    def do_GET(self):
+        self.answer(urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query))
+
+    def answer(self, query):
+        parts = urllib.parse.unquote(urllib.parse.urlparse(self.path).path).strip("/").split("/")
+        asked = (query.get("q") or query.get("port") or [""])[0]
+        first, last = parts[0], parts[-1]
+        if first == "api":
+            return self.send(json.dumps(self.api(last, asked)), "application/json")
+        if first == "part":
+            at = int((query.get("page") or ["0"])[0])
+            rows = ships(asked, 30)[10 * at - 10 : 10 * at] if at else ships(asked)
+            return self.send(listed(rows) if at else f'<ul class="r">{listed(rows)}</ul>')
+        if first == "inner":
+            return self.send(
+                f"<!doctype html><html lang=en><title>Results</title><body><ul class=r>{listed(ships(asked))}</ul></body></html>"
+            )
+        if first in SHAPES:
+            return self.send(self.page(SHAPES[first], last if len(parts) > 1 else "", asked))
+        return self.send("<!doctype html><title>Nothing here</title>", status=404 if first else 200)
+
+    @staticmethod
+    def api(last, asked):
+        if last == "all":
+            return {"ships": [it for fleet in FLEETS for it in ships(fleet)]}
+        if last == "find":
+            return {"ref": ref(asked)}
+        known = {ref(it): it for it in FLEETS}
+        if last in known:
+            return {"log": logbook(known[last])}
+        return {"ships": ships(asked), "took": 3}
+
+    @staticmethod
+    def page(it, last, asked):
+        examples = it.more.get("examples", FLEETS)
+        field = it.more.get("field", "search")
+        if field == "select":
+            # The value that is sent is no word of the page.
+            options = "".join(f'<option value="{100 + 7 * at}">{name}</option>' for at, name in enumerate(words.PORTS))
+            form = f'<form><label>Port <select name="port">{options}</select></label><button>Show</button></form>'
+            asked = words.PORTS[(int(asked) - 100) // 7] if asked else ""
+        elif field == "links":
+            form = "<ul>" + "".join(f'<li><a href="/{it.name}/{slug(name)}">{name}</a></li>' for name in examples) + "</ul>"
+            asked = next((name for name in examples if slug(name) == last), "")
+        else:
+            method = it.more.get("method", "get")
+            form = f'<form method="{method}" action="/{it.name}"><input type="search" name="q" aria-label="Search"><button>Go</button></form>'
+        script = it.more.get("script", "")
+        body = f"<h1>Results for {e(asked)}</h1>{it.draw(asked)[0]}" if asked and not script else "<h1>Find</h1>"
+        return (
+            f'<!doctype html><html lang="en"><head><title>{it.name}</title></head><body><header><nav><a href="/">Home</a> <a href="/about">About</a></nav>'
+            f"</header><main>{form}{body}{script}</main><footer><a href='/terms'>Terms</a></footer></body></html>"
+        )
+
+
+if __name__ == "__main__":
+    http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
