@@ -442,6 +442,8 @@ pub struct Measures {
 #[serde(deny_unknown_fields)]
 pub struct Listing {
     pub html: HtmlSpec,
+    /// Other selectors that mean the same items of this document.
+    pub ways: Vec<String>,
     pub items: u32,
     pub weight: u32,
     /// Its fingerprint, over all items.

@@ -113,12 +113,14 @@ pub fn is_heading(element: ElementRef<'_>) -> bool {
 /// How much of its weight an element keeps where it stands, per cent: nothing in navigation, little in what is named like it.
 pub fn standing(element: ElementRef<'_>) -> usize {
     let mut out = 100;
-    let mut in_section = false;
     for it in std::iter::once(element).chain(element.ancestors().filter_map(ElementRef::wrap)) {
         let (name, role) = (it.value().name(), it.value().attr("role").unwrap_or(""));
         let none = match name {
             "nav" | "head" | "select" | "datalist" | "dialog" => name != "dialog",
-            "header" | "footer" => !in_section,
+            // Those of an article are its own.
+            "header" | "footer" => !it.ancestors().filter_map(ElementRef::wrap).any(|it| {
+                matches!(it.value().name(), "article" | "section" | "main" | "li" | "td")
+            }),
             _ => matches!(
                 role,
                 "navigation"
@@ -136,7 +138,6 @@ pub fn standing(element: ElementRef<'_>) -> usize {
         if name == "aside" || role == "complementary" || role == "search" {
             out = out.min(25);
         }
-        in_section |= matches!(name, "article" | "section" | "main" | "li" | "td");
         if !matches!(name, "body" | "html" | "main")
             && (named(it.value().id().unwrap_or("")) || it.value().classes().any(named))
         {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ego_tree::NodeId;
 use scraper::ElementRef;
 
 use super::{
@@ -166,6 +167,8 @@ fn is_link(element: &ElementRef<'_>) -> bool {
 
 /// Columns by where in the item they stand.
 pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
+    let parts: BTreeSet<NodeId> =
+        items.iter().flat_map(|it| it.parts.iter().map(|it| it.id())).collect();
     let mut order: Vec<(String, Option<String>)> = Vec::new();
     let mut found: BTreeMap<(String, Option<String>), Vec<Vec<ElementRef<'a>>>> = BTreeMap::new();
     for (i, item) in items.iter().enumerate() {
@@ -193,7 +196,8 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
         let counts: BTreeSet<usize> = all.iter().map(Vec::len).filter(|it| *it > 0).collect();
         let most = counts.last().copied().unwrap_or(0);
         let Some(one) = all.iter().flatten().next() else { continue };
-        let top = items[0].parts[0];
+        let own = std::iter::once(*one).chain(one.ancestors().filter_map(ElementRef::wrap));
+        let top = own.into_iter().find(|it| parts.contains(&it.id())).unwrap_or(*one);
         let name = name(*one, top, attribute.as_deref());
         if most == 1 || (counts.len() == 1 && most <= MAX_POSITIONS) {
             for at in 0..most {

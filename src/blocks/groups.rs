@@ -136,7 +136,7 @@ fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
         let tag = child.value().name();
         if is_heading(child)
             || is_inline(child)
-            || matches!(tag, "hr" | "img" | "input" | "button" | "form")
+            || matches!(tag, "hr" | "img" | "input" | "button" | "form" | "span" | "label")
         {
             continue;
         }
@@ -291,6 +291,7 @@ fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
             continue;
         };
         let heads = it.tables.first().map(Grid::titles).unwrap_or_default();
+        let id = parent.value().id();
         let place = format!(
             "{} {} {} {heads:?}",
             signature(parent),
@@ -299,7 +300,14 @@ fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
         );
         let own = shape(it.items[0].first());
         let known = places.entry(place).or_default();
-        let same = known.iter().copied().find(|at| alike(&shape(out[*at].items[0].first()), &own));
+        let same = known.iter().copied().find(|at| {
+            let first = out[*at].items[0].first();
+            let other = first.parent().and_then(ElementRef::wrap);
+            // Two that have names of their own are groups of one list only under headings.
+            let named = other.is_some_and(|it| it.value().id() != id);
+            let headed = || has_heading(parent) && other.is_some_and(has_heading);
+            alike(&shape(first), &own) && (!named || headed())
+        });
         if let Some(at) = same {
             let (had, new) = (out[at].items.len(), it.items.len());
             let held = &mut out[at];
@@ -341,6 +349,11 @@ fn headings<'a>(items: &[Item<'a>]) -> Vec<Option<ElementRef<'a>>> {
     // One heading for all of them is the heading of the page.
     let distinct: BTreeSet<_> = lists.values().flatten().map(|it| it.id()).collect();
     if distinct.len() < lists.len() { Vec::new() } else { all }
+}
+
+fn has_heading(list: ElementRef<'_>) -> bool {
+    let mut before = list.prev_siblings().filter_map(ElementRef::wrap).filter(|it| is_read(*it));
+    before.next().is_some_and(is_heading)
 }
 
 /// The heading of a list: before it, or before what it alone stands in.
@@ -459,18 +472,22 @@ fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize
     {
         return true;
     }
+    // So many of a kind in one item are no parts of it.
+    if held.values().any(|it| *it > MAX_CELLS) {
+        return true;
+    }
     // Right below the item they are its parts, unless they are many and each holds several texts.
     let direct = inner.items.iter().all(|it| {
         let parent = it.first().parent().map(|it| it.id());
         outer.items.iter().any(|outer| outer.parts.iter().any(|part| Some(part.id()) == parent))
     });
-    let whole = inner.items.iter().filter(|it| has_parts(it.first())).count();
+    let whole = inner.items.iter().filter(|it| inner.is_run || has_parts(it.first())).count();
     if direct && (inner.items.len() < outer.items.len() * 3 || whole * 10 < inner.items.len() * 8) {
         return false;
     }
     let counts: BTreeSet<usize> = held.values().copied().collect();
     let even = counts.len() == 1 && held.len() * 10 >= outer.items.len() * 9;
-    let plain = inner.items.iter().filter(|it| !has_parts(it.first())).count();
+    let plain = inner.items.len() - whole;
     // The same number in each, and not all of them of several texts: its cells.
     !(even
         && counts.first().is_some_and(|it| *it <= MAX_CELLS)

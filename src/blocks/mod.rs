@@ -40,6 +40,8 @@ pub struct Block {
     pub share_bp: u32,
     /// How the same is read from such a page: asked for where the page is an answer.
     pub spec: Option<HtmlSpec>,
+    /// Other selectors that mean the same items of this page.
+    pub ways: Vec<String>,
 }
 
 /// A page as a tree, unless it would keep the parser busy.
@@ -64,13 +66,13 @@ pub fn find(page: &Html, selectors: bool) -> Vec<Block> {
         if columns.is_empty() {
             continue;
         }
-        let spec = if selectors {
+        let (spec, ways) = if selectors {
             match select::spec(page, &group, &columns) {
-                Some(it) => Some(it),
+                Some((spec, ways)) => (Some(spec), ways),
                 None => continue,
             }
         } else {
-            None
+            (None, Vec::new())
         };
         // Links and the like are no text that a page shows.
         let shown: Vec<&fields::Column<'_>> =
@@ -86,6 +88,7 @@ pub fn find(page: &Html, selectors: bool) -> Vec<Block> {
             weight: group.weight,
             share_bp: (group.items.iter().map(Item::chars).sum::<usize>() * 10_000 / all) as u32,
             spec,
+            ways,
         });
     }
     out

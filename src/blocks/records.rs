@@ -20,7 +20,7 @@ const MIN_PAIRS: usize = 2;
 /// Values of records count for what they are: few, and all of them meant.
 const WEIGHT: usize = 120;
 /// Characters of a text that is what a page is about, at least, and as much as counts.
-const MIN_PROSE: usize = 80;
+const MIN_PROSE: usize = 40;
 const MAX_PROSE: usize = 1_500;
 
 /// Adds the page's records, each with the container that holds it and its heading.
@@ -68,7 +68,7 @@ pub fn add_rows<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
         if let [(row, _)] = rows[..]
             && titled >= MIN_PAIRS
         {
-            let weight = (chars(row) + WEIGHT) * standing(row) / 100;
+            let weight = (2 * chars(row) + MIN_PROSE / 2) * standing(row) / 100;
             groups.push(Group {
                 items: vec![Item::of(row)],
                 is_run: false,
@@ -91,6 +91,13 @@ pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
         .filter(|it| it.value().name() == "h1" && chars(*it) > 0 && is_read(*it))
         .find(|it| standing(*it) == 100);
     let Some(title) = title else { return };
+    // What stands in items is theirs.
+    let items: BTreeSet<NodeId> = groups
+        .iter()
+        .filter(|it| !it.is_record)
+        .flat_map(|it| it.items.iter().flat_map(|it| it.parts.iter().map(|it| it.id())))
+        .collect();
+    let prose = |it: ElementRef<'_>| prose(it, &items);
     let whole = prose(body);
     let mut at = title;
     // Up to what holds most of it.
@@ -111,18 +118,20 @@ pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
         tables: Vec::new(),
         headings: Vec::new(),
         heading: Some(title),
-        weight: whole.min(MAX_PROSE) * standing(at) / 100,
+        // A list beside it is more often what was asked for.
+        weight: whole.min(MAX_PROSE) * standing(at) / 200,
     });
 }
 
-/// Characters of paragraphs and headings outside lists and navigation.
-fn prose(element: ElementRef<'_>) -> usize {
+/// Characters of paragraphs and headings outside lists, items and navigation.
+fn prose(element: ElementRef<'_>, items: &BTreeSet<NodeId>) -> usize {
     children(element)
+        .filter(|it| !items.contains(&it.id()))
         .map(|it| match it.value().name() {
             "p" | "h1" | "h2" | "h3" | "blockquote" | "pre" => chars(it),
             "nav" | "header" | "footer" | "aside" | "ul" | "ol" | "table" | "form" | "select"
             | "dl" => 0,
-            _ => prose(it),
+            _ => prose(it, items),
         })
         .sum()
 }
@@ -141,7 +150,8 @@ fn home(label: ElementRef<'_>) -> Option<ElementRef<'_>> {
         let has_heading =
             name != "table" && at.child_elements().any(|it| is_read(it) && is_heading(it));
         if is_thing || has_heading {
-            return if name == "body" { list.or(Some(at)) } else { Some(at) };
+            // What all of the page holds is no one thing.
+            return if name == "body" { list } else { Some(at) };
         }
         at = at.parent().and_then(ElementRef::wrap)?;
     }
@@ -250,6 +260,14 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
         known.insert(label.id());
         known.insert(value.id());
     }
+    // Rows of data are a list of their own.
+    let tables: BTreeSet<NodeId> = home
+        .descendants()
+        .filter_map(ElementRef::wrap)
+        .filter(|it| it.value().name() == "table")
+        .filter(|it| Grid::new(*it).is_some_and(|it| it.is_data() && !it.is_labels()))
+        .map(|it| it.id())
+        .collect();
     let mut out: Vec<Column<'a>> = by_path(&[Item::of(home)], false)
         .into_iter()
         .filter(|it| {
@@ -257,6 +275,7 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
             // Neither a part of a pair nor what is made of one.
             let inside = |it: &&ElementRef<'a>| {
                 known.contains(&it.id())
+                    || it.ancestors().any(|it| tables.contains(&it.id()))
                     || it.ancestors().any(|it| known.contains(&it.id()))
                     || it.descendants().any(|it| known.contains(&it.id()))
             };

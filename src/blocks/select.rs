@@ -19,24 +19,36 @@ const MAX_STEPS: usize = 14;
 /// Items that a field's selector is tried on.
 const TRIED: usize = 120;
 const MAX_SELECTOR: usize = 400;
+/// Ways to mean the same items that are kept.
+const MAX_WAYS: usize = 4;
 /// Elements of one kind before the one that is meant.
 const MAX_POSITION: usize = 6;
 
-/// How the group is read; `None` when no selector means these items and no others.
-pub fn spec(page: &Html, group: &Group<'_>, columns: &[Column<'_>]) -> Option<HtmlSpec> {
+/// How the group is read, and other selectors of the same items; `None` when no selector means these items and no others.
+pub fn spec(
+    page: &Html,
+    group: &Group<'_>,
+    columns: &[Column<'_>],
+) -> Option<(HtmlSpec, Vec<String>)> {
     let firsts: Vec<ElementRef<'_>> = group.items.iter().map(Item::first).collect();
     // Of a table, rows that are none of the data are told apart as they are read.
     let below = || group.tables.iter().flat_map(Grid::body_rows).collect::<Vec<_>>();
     let all = || group.tables.iter().flat_map(Grid::rows).collect::<Vec<_>>();
-    let items = telling(page, &firsts).or_else(|| {
-        let rows = Some(below()).filter(|it| !it.is_empty())?;
-        telling(page, &rows).or_else(|| telling(page, &all()))
-    })?;
+    let mut ways = telling(page, &firsts);
+    if ways.is_empty() && !below().is_empty() {
+        ways = telling(page, &below());
+    }
+    if ways.is_empty() && !all().is_empty() {
+        ways = telling(page, &all());
+    }
+    let items = ways.first()?.clone();
+    ways.remove(0);
     let headings: Vec<ElementRef<'_>> = {
         let mut seen = BTreeSet::new();
         group.headings.iter().flatten().copied().filter(|it| seen.insert(it.id())).collect()
     };
-    let heading = if headings.is_empty() { None } else { telling(page, &headings) };
+    let heading =
+        if headings.is_empty() { None } else { telling(page, &headings).into_iter().next() };
     let mut fields = BTreeMap::new();
     let mut optional = Vec::new();
     for it in columns {
@@ -80,7 +92,7 @@ pub fn spec(page: &Html, group: &Group<'_>, columns: &[Column<'_>]) -> Option<Ht
     };
     // What it reads is what was found.
     let read = Reader::new(&out).ok()?.read(page).ok()?;
-    (read.len() == group.items.len()).then_some(out)
+    (read.len() == group.items.len()).then_some((out, ways))
 }
 
 /// As a string of CSS.
@@ -96,8 +108,8 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// A selector that matches exactly these elements of the page.
-fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Option<String> {
+/// Selectors that match exactly these elements of the page, the best first; none where there is none.
+fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Vec<String> {
     let ids: BTreeSet<NodeId> = wanted.iter().map(|it| it.id()).collect();
     let means = |text: &str| {
         text.len() <= MAX_SELECTOR
@@ -107,51 +119,70 @@ fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Option<String> {
                     && found.len() == ids.len()
             })
     };
+    let mut out: Vec<String> = Vec::new();
     // A bare tag that happens to mean them says nothing of another page.
     let mut bare = None;
     for own in own(wanted) {
-        if means(&own) {
-            if is_anchored(&own) {
-                return Some(own);
-            }
-            bare.get_or_insert(own.clone());
-        }
-        let mut level: Vec<ElementRef<'_>> = wanted.to_vec();
-        // From the element up, by kind; each level by position too, where all stand in one.
-        let mut texts = vec![own.clone()];
-        for _ in 0..MAX_STEPS {
-            let Some(above) = parents(&level) else { break };
-            level = above;
-            let names = kinds(&level);
-            let is_last = names.iter().any(|it| it.starts_with('#'));
-            let mut next = Vec::new();
-            for below in &texts {
-                for name in &names {
-                    let text = format!("{name} > {below}");
-                    if means(&text) {
-                        if is_anchored(&text) {
-                            return Some(text);
-                        }
-                        // Longer says more.
-                        bare = Some(text.clone());
-                    }
-                    if text.len() <= MAX_SELECTOR {
-                        next.push(text);
-                    }
-                }
-            }
-            // Nothing above an id tells more.
-            if is_last || level.iter().all(|it| matches!(it.value().name(), "body" | "html")) {
-                break;
-            }
-            next.truncate(6);
-            texts = next;
-        }
-        if bare.is_some() {
+        if out.len() >= MAX_WAYS {
             break;
         }
+        match longer(&own, wanted, &means) {
+            (Some(it), _) => out.push(it),
+            (None, Some(it)) if bare.is_none() => bare = Some(it),
+            _ => {}
+        }
     }
-    bare
+    if out.is_empty() {
+        out.extend(bare);
+    }
+    out
+}
+
+/// The selector, put behind its ancestors until it means what is wanted; one that says more than tags, and one that does not.
+fn longer(
+    own: &str,
+    wanted: &[ElementRef<'_>],
+    means: &dyn Fn(&str) -> bool,
+) -> (Option<String>, Option<String>) {
+    let mut bare = None;
+    if means(own) {
+        if is_anchored(own) {
+            return (Some(own.to_owned()), None);
+        }
+        bare = Some(own.to_owned());
+    }
+    let mut level: Vec<ElementRef<'_>> = wanted.to_vec();
+    // From the element up, by kind; each level by position too, where all stand in one.
+    let mut texts = vec![own.to_owned()];
+    for _ in 0..MAX_STEPS {
+        let Some(above) = parents(&level) else { break };
+        level = above;
+        let names = kinds(&level);
+        let is_last = names.iter().any(|it| it.starts_with('#'));
+        let mut next = Vec::new();
+        for below in &texts {
+            for name in &names {
+                let text = format!("{name} > {below}");
+                if means(&text) {
+                    if is_anchored(&text) {
+                        return (Some(text), bare);
+                    }
+                    // Longer says more.
+                    bare = Some(text.clone());
+                }
+                if text.len() <= MAX_SELECTOR {
+                    next.push(text);
+                }
+            }
+        }
+        // Nothing above an id tells more.
+        if is_last || level.iter().all(|it| matches!(it.value().name(), "body" | "html")) {
+            break;
+        }
+        next.truncate(6);
+        texts = next;
+    }
+    (None, bare)
 }
 
 /// Says more than tags and positions.

@@ -324,7 +324,7 @@ fn the_data_and_not_what_surrounds_it() {
          <div class='results'><div class='result'>Aurora of Kiel, a barge</div><div class='result featured'>Aurora of Turku, a yawl</div></div>",
         "<div class='results'><div class='result'>Calypso</div></div>",
     );
-    assert_eq!(Value::from(got[0].clone()), json!({"text": "Calypso"}));
+    assert_eq!(Value::from(got[0].clone()), json!({"result": "Calypso"}));
 }
 
 #[test]

@@ -129,6 +129,7 @@ fn listings(html: &Html, meter: &mut Meter<'_>) -> Vec<Listing> {
                 visible_bp: (seen * 10_000).checked_div(all).unwrap_or(0),
                 sample: rows.into_iter().take(SAMPLE).map(Value::Object).collect(),
                 html: spec,
+                ways: block.ways,
             })
         })
         .collect()

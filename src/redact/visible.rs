@@ -80,7 +80,12 @@ impl Visible {
         for (i, block) in blocks.iter().enumerate() {
             let mut texts: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
             for (n, row) in block.rows.iter().enumerate() {
-                for cell in row.iter().flatten().filter(|it| it.chars().nth(2).is_some()) {
+                for (at, cell) in row.iter().enumerate() {
+                    let Some(cell) = cell.as_ref().filter(|it| it.chars().nth(2).is_some()) else {
+                        continue;
+                    };
+                    // Of a record, each value counts.
+                    let n = if block.is_record { at } else { n };
                     texts.entry(hash_of(cell)).or_default().push((i as u32, n as u32));
                 }
             }

@@ -14,7 +14,7 @@ use crate::{
         payloads::{DataSource, ListPath},
         recording::{Excerpt, Exchange, ListMeasure, Listing, SessionRecording},
     },
-    recipe::model::{ResponseSpec, ResponseType},
+    recipe::model::{HtmlSpec, ResponseSpec, ResponseType},
 };
 
 /// Below this a list is taken only when the answer has no other.
@@ -201,17 +201,12 @@ fn listing<'a>(
 }
 
 /// The same with what the items of the second page have and those of the first have not, and the other way round.
-pub fn widened(response: &ResponseSpec, twin: Option<&Exchange>) -> ResponseSpec {
+pub fn widened(response: &ResponseSpec, first: &Exchange, twin: Option<&Exchange>) -> ResponseSpec {
     let mut out = response.clone();
     let Some(html) = &mut out.html else { return out };
-    let alike = |it: &&Listing| {
-        it.html.items == html.items && it.html.run == html.run && it.html.single == html.single
-    };
-    let Some(other) =
-        twin.and_then(|it| it.measures.listings.iter().find(alike)).map(|it| &it.html)
-    else {
-        return out;
-    };
+    let Some(other) = twin.and_then(|it| same_listing(html, first, it)) else { return out };
+    let (items, other) = other;
+    html.items = items;
     let known: BTreeSet<&String> = other.fields.values().collect();
     for (name, selector) in &html.fields {
         let is_sure = known.contains(selector)
@@ -244,6 +239,25 @@ pub fn widened(response: &ResponseSpec, twin: Option<&Exchange>) -> ResponseSpec
     html.optional.sort();
     html.optional.dedup();
     out
+}
+
+/// The listing of the second page that is the same, and a selector that means its items on both.
+fn same_listing<'a>(
+    html: &HtmlSpec,
+    first: &Exchange,
+    twin: &'a Exchange,
+) -> Option<(String, &'a HtmlSpec)> {
+    let own = first.measures.listings.iter().find(|it| it.html == *html)?;
+    let alike = |it: &&Listing| it.html.run == html.run && it.html.single == html.single;
+    let ways = |it: &Listing| -> Vec<String> {
+        std::iter::once(it.html.items.clone()).chain(it.ways.iter().cloned()).collect()
+    };
+    let mine = ways(own);
+    twin.measures.listings.iter().filter(alike).find_map(|it| {
+        let theirs = ways(it);
+        let common = mine.iter().find(|it| theirs.contains(it))?;
+        Some((common.clone(), &it.html))
+    })
 }
 
 /// The path of the list that holds the data, when that is sure.

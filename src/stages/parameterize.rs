@@ -223,7 +223,7 @@ fn attempt(
         request: out.request,
         parameters: out.parameters,
         slots: report.slots.clone(),
-        response: widened(&draft.response, twin_exchange),
+        response: widened(&draft.response, exchange, twin_exchange),
         transport: draft.transport,
         captured_only: draft.captured_only,
         evidence: out.evidence,

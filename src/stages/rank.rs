@@ -88,8 +88,13 @@ fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: 
     const MOST: i32 = 600;
     const FEW: i32 = 300;
     let block = &recording.page.shown[main];
-    let items = block.count.max(1);
-    if items < 2 && !block.is_record {
+    let items = match block.rows.first() {
+        Some(it) if block.is_record => {
+            it.iter().flatten().filter(|it| it.chars().nth(2).is_some()).count() as u32
+        }
+        _ => block.count,
+    };
+    if items < 2 {
         return;
     }
     let share = |it: &Scored<'_>| {

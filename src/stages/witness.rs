@@ -42,7 +42,20 @@ pub fn main_block(
     let one = asks_for_one(task);
     let typed: Vec<String> =
         typed.values().map(|it| plain(it)).filter(|it| it.chars().count() >= 3).collect();
+    let ties = |block: &ShownBlock| {
+        let texts =
+            block.rows.iter().flatten().flatten().chain(&block.fields).chain(&block.heading);
+        texts.chain([&page.title]).flat_map(|it| words(it)).any(|it| {
+            it.len() > 3
+                && !ASKING.contains(&it.as_str())
+                && wanted.iter().any(|task| same_word(task, &it))
+        })
+    };
     let weigh = |block: &ShownBlock| -> u64 {
+        // Where nothing was typed, only its words say that it is what was asked for.
+        if typed.is_empty() && other.is_none() && !ties(block) {
+            return 0;
+        }
         let (mut all, mut new) = (0, 0);
         for row in &block.rows {
             let cells = || {
@@ -71,7 +84,7 @@ pub fn main_block(
         let fits = match (block.is_record, one) {
             (true, true) => 300,
             (true, false) => 60,
-            (false, true) => 60,
+            (false, true) => 80,
             (false, false) => 100,
         };
         u64::from(block.weight)
@@ -138,6 +151,17 @@ fn without_offers(
     drop(second, &b);
 }
 
+/// Words of a task that say what to do, not with what.
+const ASKING: &[&str] = &[
+    "show", "list", "look", "find", "search", "page", "this", "that", "what", "with", "from",
+    "open", "read",
+];
+
+fn same_word(a: &str, b: &str) -> bool {
+    let stem = |it: &str| it.trim_end_matches('s').to_owned();
+    stem(a) == stem(b)
+}
+
 /// The task asks to see one thing: "show ticket 12", not "list", "search", "find".
 pub fn asks_for_one(task: &str) -> bool {
     const ONE: &[&str] = &["show", "open", "read", "get", "view", "display", "see", "what", "look"];
@@ -159,6 +183,7 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
         return of_record(&items, data, block, task);
     }
     let index = index(&items);
+    let common = common_words(block);
     let mut taken = BTreeSet::new();
     let mut pairs: Vec<(usize, Option<usize>)> = Vec::new();
     for (n, row) in block.rows.iter().enumerate() {
@@ -171,7 +196,7 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
         if cells.is_empty() {
             continue;
         }
-        let found = best(&cells, &items, &index, &taken);
+        let found = best(&cells, &common, &items, &index, &taken);
         taken.extend(found);
         pairs.push((n, found));
     }
@@ -266,9 +291,23 @@ fn of_record(items: &[Text], data: &Value, block: &ShownBlock, task: &str) -> Co
     out
 }
 
+/// How the page says it: words of most items.
+fn common_words(block: &ShownBlock) -> BTreeSet<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for row in &block.rows {
+        let all: BTreeSet<String> = row.iter().flatten().flat_map(|it| words(it)).collect();
+        for word in all {
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    let n = block.rows.len();
+    counts.into_iter().filter(|it| n > 1 && it.1 * 100 >= n * COMMON).map(|it| it.0).collect()
+}
+
 /// The item that says most of these texts, none that is taken: the one with the longest, or with half of them.
 fn best(
     cells: &[String],
+    common: &BTreeSet<String>,
     items: &[Text],
     index: &BTreeMap<String, Vec<usize>>,
     taken: &BTreeSet<usize>,
@@ -282,7 +321,7 @@ fn best(
             return Some((said, key, 0));
         }
         // Several texts of the item in one of the page.
-        let shared = item.share_of(cells);
+        let shared = item.share_of(cells, common);
         (shared >= SHARED).then_some((said, key, shared))
     };
     let pointed: BTreeSet<usize> = cells
@@ -349,12 +388,13 @@ impl Text {
         }
     }
 
-    /// Per cent of the words of these texts, of three characters and more, that the item says.
-    fn share_of(&self, cells: &[String]) -> usize {
+    /// Per cent of the words of these texts, of two characters and more, that the item says; not counted are those that
+    /// every item has.
+    fn share_of(&self, cells: &[String], common: &BTreeSet<String>) -> usize {
         let all: BTreeSet<&str> = cells
             .iter()
             .flat_map(|it| it.split(' '))
-            .filter(|it| it.chars().nth(2).is_some())
+            .filter(|it| it.chars().nth(1).is_some() && !common.contains(*it))
             .collect();
         let said = all.iter().filter(|it| self.words.contains(**it)).count();
         if all.len() < 2 { 0 } else { said * 100 / all.len() }
@@ -512,6 +552,6 @@ mod tests {
             main_block(&page("Tern"), Some(&page("Gull")), "Search birds", &BTreeMap::new()),
             Some(1)
         );
-        assert_eq!(main_block(&page("Tern"), None, "Search birds", &BTreeMap::new()), Some(0));
+        assert_eq!(main_block(&page("Tern"), None, "List ships", &BTreeMap::new()), Some(0));
     }
 }
