@@ -78,7 +78,7 @@ pub fn distinct(columns: &mut [Column<'_>]) {
     let mut taken = BTreeSet::new();
     for it in columns {
         if it.name.is_empty() {
-            it.name = "text".to_owned();
+            "text".clone_into(&mut it.name);
         }
         let plain = it.name.clone();
         let mut n = 2;
@@ -89,13 +89,13 @@ pub fn distinct(columns: &mut [Column<'_>]) {
     }
 }
 
-pub fn column<'a>(
+pub fn column(
     name: String,
     place: Place,
     attribute: Option<String>,
-    elements: Vec<Vec<ElementRef<'a>>>,
+    elements: Vec<Vec<ElementRef<'_>>>,
     is_list: bool,
-) -> Column<'a> {
+) -> Column<'_> {
     let texts = elements
         .iter()
         .map(|all| {

@@ -49,7 +49,7 @@ const STATE: &[&str] = &[
 ];
 
 /// An element's classes that last, in their order.
-pub fn classes<'a>(element: ElementRef<'a>) -> impl Iterator<Item = &'a str> {
+pub fn classes(element: ElementRef<'_>) -> impl Iterator<Item = &str> {
     element.value().classes().filter(|it| lasts(it) && !is_state(it))
 }
 

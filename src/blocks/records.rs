@@ -279,7 +279,7 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
                     || it.ancestors().any(|it| known.contains(&it.id()))
                     || it.descendants().any(|it| known.contains(&it.id()))
             };
-            first.filter(|it| !inside(it) && super::cells::standing(**it) == 100).is_some()
+            first.is_some_and(|it| !inside(&it) && standing(*it) == 100)
         })
         .take(16)
         .collect();

@@ -191,7 +191,7 @@ impl<'a> Grid<'a> {
             let cells: Vec<ElementRef<'_>> =
                 children(row).filter(|it| matches!(it.value().name(), "td" | "th")).collect();
             let label = |it: ElementRef<'_>| it.value().name() == "th" || text(it).ends_with(':');
-            cells.len() % 2 == 0
+            cells.len().is_multiple_of(2)
                 && cells.chunks(2).all(|it| label(it[0]) && it[1].value().name() == "td")
         };
         self.titles.iter().all(String::is_empty)

@@ -38,7 +38,7 @@ fn zebra_rows_without_names_for_columns() {
     check(
         |q, n| {
             let row = |i: usize| {
-                let class = if i % 2 == 0 { "dark" } else { "light" };
+                let class = if i.is_multiple_of(2) { "dark" } else { "light" };
                 format!("<tr class='{class}'><td>{q} {i}</td><td>Kiel {i}</td></tr>")
             };
             format!("<table id='t'><tbody>{}</tbody></table>", each(n, row))
@@ -242,7 +242,7 @@ fn what_only_some_items_have_and_marks_in_the_text() {
     let make = |q: &str, n: usize| {
         let item = |i: usize| {
             let badge = if i == 1 { "<span class='badge'>new</span>" } else { "" };
-            let name = if i % 2 == 0 {
+            let name = if i.is_multiple_of(2) {
                 format!("<b>{q}</b> ship {i}")
             } else {
                 format!("ship {i} of {q}")
