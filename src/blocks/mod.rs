@@ -49,11 +49,24 @@ pub fn parsed(text: &str) -> Option<Html> {
     nesting::check(text).is_ok().then(|| Html::parse_document(text))
 }
 
+/// The task asks to see one thing ("show ticket 12") and not to list or search.
+pub fn asks_for_one(task: &str) -> bool {
+    const ONE: &[&str] = &["show", "open", "read", "get", "view", "display", "see", "what", "look"];
+    const MANY: &[&str] = &["list", "history", "all", "results", "search", "find", "commits"];
+    let low = task.to_lowercase();
+    let mut words = low.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+    words.clone().next().is_some_and(|it| ONE.contains(&it)) && !words.any(|it| MANY.contains(&it))
+}
+
 /// Every block of a page, weightiest first. With `selectors`, only those that selectors can name.
-pub fn find(page: &Html, selectors: bool) -> Vec<Block> {
+///
+/// With `prose`, what the page is about counts as a thing where it is nothing but text: only where one thing is asked for.
+pub fn find(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
     let mut groups = groups::groups(page);
     records::add(page, &mut groups);
-    records::add_prose(page, &mut groups);
+    if prose {
+        records::add_prose(page, &mut groups);
+    }
     records::add_rows(page, &mut groups);
     let all = cells::chars(page.root_element()).max(1);
     groups.sort_by_key(|it| std::cmp::Reverse(it.weight));

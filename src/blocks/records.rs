@@ -19,6 +19,8 @@ const MAX_LABEL: usize = 60;
 const MIN_PAIRS: usize = 2;
 /// Values of records count for what they are: few, and all of them meant.
 const WEIGHT: usize = 120;
+/// Columns of a record beside its labels.
+const MAX_BESIDE: usize = 16;
 /// Characters of a text that is what a page is about, at least, and as much as counts.
 const MIN_PROSE: usize = 40;
 const MAX_PROSE: usize = 1_500;
@@ -281,8 +283,13 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
             };
             first.is_some_and(|it| !inside(&it) && standing(*it) == 100)
         })
-        .take(16)
         .collect();
+    // What says most, and what it is called, before what stands around.
+    out.sort_by_key(|it| {
+        let chars: usize = it.texts.iter().flatten().map(String::len).sum();
+        (!it.name.starts_with("title"), it.attribute.is_some(), std::cmp::Reverse(chars))
+    });
+    out.truncate(MAX_BESIDE);
     let mut seen = BTreeSet::new();
     for (at, value) in pairs {
         let label = label(at);

@@ -15,7 +15,7 @@ fn page(body: &str) -> String {
 #[track_caller]
 fn read(first: &str, second: &str) -> Vec<Map<String, Value>> {
     let (first, second) = (parsed(&page(first)).unwrap(), parsed(&page(second)).unwrap());
-    let block = find(&first, true).into_iter().next().expect("a block");
+    let block = find(&first, true, false).into_iter().next().expect("a block");
     let spec = block.spec.unwrap();
     let out = Reader::new(&spec).unwrap().read(&second).unwrap();
     assert!(!out.is_empty(), "{spec:?}");
@@ -304,7 +304,7 @@ fn one_thing_with_labels() {
     ] {
         let (first, second) =
             (parsed(&page(&make("Aurora"))).unwrap(), parsed(&page(&make("Calypso"))).unwrap());
-        let record = find(&first, true)
+        let record = find(&first, true, false)
             .into_iter()
             .find(|it| it.is_record)
             .unwrap_or_else(|| panic!("{}", make("x")));
@@ -330,7 +330,8 @@ fn the_data_and_not_what_surrounds_it() {
 #[test]
 fn a_page_without_a_list() {
     assert!(
-        find(&parsed("<body><h1>Hello</h1><p>Nothing here</p></body>").unwrap(), true).is_empty()
+        find(&parsed("<body><h1>Hello</h1><p>Nothing here</p></body>").unwrap(), true, false)
+            .is_empty()
     );
 }
 
@@ -372,6 +373,6 @@ fn a_large_page_is_found_in_time() {
         "<table><thead><tr><th>Name</th><th>Where</th></tr></thead><tbody>{rows}</tbody></table>"
     )))
     .unwrap();
-    let block = &find(&it, true)[0];
+    let block = &find(&it, true, false)[0];
     assert_eq!((block.rows.len(), block.fields.len()), (5_000, 2));
 }

@@ -157,14 +157,14 @@ pub fn measure(
     }
 }
 
-/// The answer: stored headers and excerpt, of JSON at most `share` bytes; and the measures of a page.
+/// The answer: stored headers and excerpt, of JSON at most `share` bytes; `one` thing is asked for; and the measures of a page.
 pub fn response(
     stored: &mut Exchange,
     raw: &RawExchange,
     parsed: Parsed,
     mut walk: Walk<'_>,
     mut meter: Meter<'_>,
-    share: usize,
+    (share, one): (usize, bool),
 ) -> Option<Measured> {
     let judged = walk.judged.take();
     for (name, value) in stored_headers(&raw.response_headers) {
@@ -202,7 +202,7 @@ pub fn response(
             None
         }
         Parsed::Html(text) => {
-            let mut page = html::read(&text, &mut meter);
+            let mut page = html::read(&text, &mut meter, one);
             // A page that nobody saw may still show what a script fetched for it.
             let fetched = matches!(raw.resource_type, ResourceType::Xhr | ResourceType::Fetch)
                 && !page.listings.is_empty();

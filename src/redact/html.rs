@@ -50,12 +50,12 @@ struct Weight {
 }
 
 /// Parses and measures. The caller has bounded size and depth.
-pub fn read(text: &str, meter: &mut Meter<'_>) -> Page {
+pub fn read(text: &str, meter: &mut Meter<'_>, one: bool) -> Page {
     let html = Html::parse_document(text);
     let mut elements = Vec::new();
     weigh(html.root_element(), meter, &mut elements);
     let embedded = embedded(&html, meter);
-    let listings = listings(&html, meter);
+    let listings = listings(&html, meter, one);
     Page { html, elements, embedded, listings }
 }
 
@@ -107,8 +107,8 @@ impl Page {
 }
 
 /// What repeats in the whole page and can be read by selectors.
-fn listings(html: &Html, meter: &mut Meter<'_>) -> Vec<Listing> {
-    blocks::find(html, true)
+fn listings(html: &Html, meter: &mut Meter<'_>, one: bool) -> Vec<Listing> {
+    blocks::find(html, true, one)
         .into_iter()
         .filter_map(|block| {
             let spec = block.spec?;

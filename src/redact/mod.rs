@@ -62,7 +62,7 @@ use crate::{
     artifacts::recording::{
         Action, BlockedRequest, Control, FinalPage, Origin, SessionRecording, ValueOrigin,
     },
-    blocks::Block,
+    blocks::{Block, asks_for_one},
     settings::RedactSettings,
 };
 
@@ -81,7 +81,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let rules = rules(settings, &raw.task, &raw.typed);
     let least = least(&raw.exchanges);
     let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().with_min_len(least).map(parse).collect();
-    let shown = shown::blocks(&raw.page.documents);
+    let shown = shown::blocks(&raw.page.documents, &raw.task);
     let mut vault = Vault::default();
     let mut judged = learn(&mut raw, &parsed, &shown, &rules, &mut vault);
     let harmless = raw
@@ -124,6 +124,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let mut builds = Builds::new(&raw.exchanges, &known);
 
     let share = body::share(&raw.exchanges);
+    let one = asks_for_one(&raw.task);
     let mut measured: Vec<Option<Measured>> = Vec::with_capacity(exchanges.len());
     for row in rows(&raw.exchanges) {
         // Side by side what needs no writer, then in order what does.
@@ -158,7 +159,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
             if let Parsed::Html(page) = &it.parsed {
                 builds.look(i, page, exchange, stored);
             }
-            let page = exchange::response(stored, exchange, it.parsed, walk, meter, share);
+            let page = exchange::response(stored, exchange, it.parsed, walk, meter, (share, one));
             measured.push(it.measured.or(page));
         }
     }

@@ -15,11 +15,11 @@ const MAX_TEXT: usize = 400;
 const MAX_BYTES: usize = 192 * 1024;
 
 /// Of all documents, weightiest first.
-pub fn blocks(documents: &[String]) -> Vec<Block> {
+pub fn blocks(documents: &[String], task: &str) -> Vec<Block> {
     let mut out: Vec<Block> = documents
         .iter()
         .filter_map(|it| blocks::parsed(it))
-        .flat_map(|it| blocks::find(&it, false))
+        .flat_map(|it| blocks::find(&it, false, blocks::asks_for_one(task)))
         .collect();
     out.sort_by_key(|it| std::cmp::Reverse(it.weight));
     out.truncate(MAX_BLOCKS);

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::witness::asks_for_one;
 use crate::{
     artifacts::{
         payloads::{DataSource, ListPath},
         recording::{Excerpt, Exchange, ListMeasure, Listing, SessionRecording},
     },
+    blocks::asks_for_one,
     recipe::model::{HtmlSpec, ResponseSpec, ResponseType},
 };
 
@@ -194,7 +194,7 @@ fn listing<'a>(
         .filter(|it| it.share_bp >= MIN_SHARE_BP)
         .max_by_key(|it| {
             (
-                u64::from(it.weight) * if it.html.single == one { 3 } else { 2 },
+                u64::from(it.weight) * if it.html.single == one { 6 } else { 2 },
                 std::cmp::Reverse(it.items),
             )
         })

@@ -12,6 +12,7 @@ use crate::artifacts::{
     payloads::{Coverage, SecondRecording, Witness},
     recording::{FinalPage, SessionRecording, ShownBlock},
 };
+use crate::blocks::asks_for_one;
 
 /// Per cent of a column's texts that must stand in their items.
 const COLUMN: usize = 60;
@@ -80,7 +81,7 @@ pub fn main_block(
             let text = plain(&row.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
             typed.iter().any(|it| text.contains(it.as_str()))
         });
-        let echoes = !typed.is_empty() && echoing.count() * 2 > block.rows.len();
+        let echoes = block.rows.len() > 2 && echoing.count() * 2 > block.rows.len();
         let fits = match (block.is_record, one) {
             (true, true) => 300,
             (true, false) => 60,
@@ -160,16 +161,6 @@ const ASKING: &[&str] = &[
 fn same_word(a: &str, b: &str) -> bool {
     let stem = |it: &str| it.trim_end_matches('s').to_owned();
     stem(a) == stem(b)
-}
-
-/// The task asks to see one thing: "show ticket 12", not "list", "search", "find".
-pub fn asks_for_one(task: &str) -> bool {
-    const ONE: &[&str] = &["show", "open", "read", "get", "view", "display", "see", "what", "look"];
-    const MANY: &[&str] =
-        &["list", "history", "all", "results", "search", "find", "commits", "versions of"];
-    let low = task.to_lowercase();
-    let first = low.split_whitespace().next().unwrap_or("");
-    ONE.contains(&first) && !words(&low).iter().any(|it| MANY.contains(&it.as_str()))
 }
 
 fn texts_of(page: &FinalPage) -> BTreeSet<String> {
@@ -267,24 +258,29 @@ fn of_record(items: &[Text], data: &Value, block: &ShownBlock, task: &str) -> Co
     let all = Text::of(data);
     let mut out = Coverage { shown: 1, ..Coverage::default() };
     let (mut cells, mut held) = (0, 0);
+    let (mut chars, mut held_chars) = (0, 0);
     for (name, cell) in block.fields.iter().zip(block.rows.first().into_iter().flatten()) {
         let Some(cell) = cell.as_deref().filter(|it| plain(it).chars().count() >= 1) else {
             continue;
         };
         cells += 1;
+        chars += cell.len();
         let own = words(cell);
         let said = all.says(cell)
             || (own.len() > 1 && own.iter().all(|it| all.words.contains(it)))
             || items.iter().any(|it| it.says(cell));
         if said {
             held += 1;
+            held_chars += cell.len();
         } else {
             out.left_out.push(name.clone());
             out.asked_for |= asked(name, task);
         }
     }
     (out.fields, out.fields_held) = (cells, held);
-    out.held = u32::from(held > 0 && held as usize * 100 >= cells as usize * RECORD);
+    // One long text outweighs many short ones.
+    let most = held as usize * 100 >= cells as usize * RECORD && held_chars * 100 >= chars * COMMON;
+    out.held = u32::from(held > 0 && most);
     if out.held == 0 {
         out.missing = out.left_out.first().cloned();
     }
