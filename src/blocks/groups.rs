@@ -24,6 +24,10 @@ const WRAPPED: usize = 60;
 const DEPTH: usize = 3;
 /// So many of a kind in every item are parts of it.
 const MAX_CELLS: usize = 8;
+/// Kinds of children that one parent has; a page with more is made to keep us busy.
+const MAX_KINDS: usize = 64;
+/// Levels of a path that tell one kind of parent from another.
+const MAX_PATH: usize = 32;
 /// Longer is no heading of a group.
 const MAX_HEADING: usize = 160;
 
@@ -144,12 +148,14 @@ fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
             continue;
         }
         let names: BTreeSet<&str> = classes(child).collect();
-        match buckets
-            .iter_mut()
-            .find(|it| it.0 == tag && it.1 == names && alike(&it.2, &shape(child)))
-        {
-            Some(it) => it.3.push(child),
-            None => buckets.push((tag, names, shape(child), vec![child])),
+        let own = shape(child);
+        let is_own = |it: &(&str, BTreeSet<&str>, Shape, Vec<ElementRef<'_>>)| {
+            it.0 == tag && it.1 == names && alike(&it.2, &own)
+        };
+        if let Some(at) = buckets.iter().position(is_own) {
+            buckets[at].3.push(child);
+        } else if buckets.len() < MAX_KINDS {
+            buckets.push((tag, names, own, vec![child]));
         }
     }
     // Zebra rows, a class that some have, none at all.
@@ -275,7 +281,7 @@ fn key(element: ElementRef<'_>) -> String {
 /// Path from the root, by kind and not by position.
 fn signature(element: ElementRef<'_>) -> String {
     let mut out = segment(element);
-    for it in element.ancestors().filter_map(ElementRef::wrap) {
+    for it in element.ancestors().filter_map(ElementRef::wrap).take(MAX_PATH) {
         out.push('<');
         out.push_str(&segment(it));
     }

@@ -20,6 +20,8 @@ use crate::{recipe::model::HtmlSpec, shape::nesting};
 
 /// Blocks of one page that are kept, the weightiest.
 const MAX_BLOCKS: usize = 12;
+/// A larger page is not looked through: its parts are compared with each other.
+const MAX_NODES: usize = 300_000;
 /// Characters of one item that count for its block's weight: one long item is no list.
 const MAX_WEIGHT: usize = 400;
 
@@ -62,6 +64,9 @@ pub fn asks_for_one(task: &str) -> bool {
 ///
 /// With `prose`, what the page is about counts as a thing where it is nothing but text: only where one thing is asked for.
 pub fn find(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
+    if page.tree.nodes().len() > MAX_NODES {
+        return Vec::new();
+    }
     let mut groups = groups::groups(page);
     records::add(page, &mut groups);
     if prose {

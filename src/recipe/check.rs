@@ -286,6 +286,9 @@ pub fn check_response(response: &ResponseSpec) -> Result<()> {
             return Err(invalid(format!("response.html: 1 to {MAX_FIELDS} fields are expected")));
         }
         selector::compile(&html.items)?;
+        if let Some(group) = &html.group {
+            selector::compile(group)?;
+        }
         for text in html.fields.values() {
             selector::compile_field(text)?;
         }

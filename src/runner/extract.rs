@@ -91,7 +91,8 @@ impl Extractor {
     /// Fails with `PARSE_ERROR` when the body is not what the recipe says, with `RESPONSE_TOO_LARGE` when `extract` or the
     /// selectors repeat parts of it until they are four times what an answer may weigh, and `EXTRACT_EMPTY` when nothing matches: a `null`
     /// result, nothing but nulls, a required path that is missing, fewer than `min_items`. An empty list is an answer; only
-    /// for HTML, where "no results" and "another layout" look the same, it must be allowed by `min_items: 0`.
+    /// for HTML, where "no results" and "another layout" look the same, it must be allowed by `min_items: 0`, or be like the
+    /// page in `empty`.
     pub fn apply(&self, mime: &str, body: &[u8]) -> Result<Extracted> {
         self.read(mime, body, false)
     }
