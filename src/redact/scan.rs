@@ -234,12 +234,13 @@ fn elements<'a>(
     wanted: impl Fn(&str) -> Option<KeyClass>,
     mut found: impl FnMut(KeyClass, &'a str, &'a str),
 ) {
-    // Where the last tag began, and where it ended.
-    let (mut start, mut open) = (0, None);
+    // Where the last tag began, and where it ended: a `>` before any `<` ends none.
+    let (mut start, mut open) = (None, None);
     for (i, b) in text.bytes().enumerate() {
         match b {
             b'<' => {
-                if let Some(open) = open.take().filter(|_| text[i..].starts_with("</"))
+                if let Some((start, open)) = start.zip(open.take())
+                    && text[i..].starts_with("</")
                     && open - start <= 80
                     && (4..8192).contains(&(i - open))
                 {
@@ -249,9 +250,9 @@ fn elements<'a>(
                         found(class, key, &text[open + 1..i]);
                     }
                 }
-                start = i;
+                start = Some(i);
             }
-            b'>' => open = open.or(Some(i)),
+            b'>' if start.is_some() => open = open.or(Some(i)),
             _ => {}
         }
     }

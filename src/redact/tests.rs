@@ -369,6 +369,8 @@ fn hostile_bodies_are_survived() {
         ("text/plain", "token=token=token=token="),
         ("application/json", "{\"[REDACTED:x]\": \"[REDACTED:y\"}"),
         ("", "%zz%%%=&=&&;=?#"),
+        // An end before any begin.
+        ("text/plain", ">C:*</E:<U"),
     ] {
         let mut it =
             exchange("POST", "https://a.example/%zz?%%%&=&a=%5B", ResourceType::Fetch, mime, body);
