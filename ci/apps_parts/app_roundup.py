@@ -100,7 +100,7 @@ class Roundup(App):
                 "http://roundup.test/harbour/",
                 [{"query": it} for it in ("capstan", "davit", "fender", "ladder")],
                 [
-                    {"fill": {"css": "input[name=search_text]", "value": "{query}"}},
+                    {"fill": {"css": "#search-text", "value": "{query}"}},
                     {"press": "Enter"},
                     {"wait_for": {"request": "search_text={query}"}},
                     {"wait_for": {"text": "List of issues"}},

@@ -398,6 +398,9 @@ pub struct Witness {
     pub task: String,
     pub first: ShownBlock,
     pub second: Option<ShownBlock>,
+    /// Another list of the first page, of which the task speaks and not of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rival: Option<ShownBlock>,
 }
 
 /// How much of what a page showed an answer holds.

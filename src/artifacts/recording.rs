@@ -190,6 +190,9 @@ pub struct ShownBlock {
     pub is_record: bool,
     /// Of the heading before it.
     pub heading: Option<String>,
+    /// What its markup calls it: words of classes and ids, and of the paths that most of its links share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
     /// Characters of its items; less where it stands in what surrounds the content.
     pub weight: u32,
 }

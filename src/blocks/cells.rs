@@ -35,7 +35,8 @@ const AROUND: &[&str] = &[
 
 pub fn is_read(element: ElementRef<'_>) -> bool {
     let it = element.value();
-    !UNREAD.contains(&it.name())
+    // A template with that attribute is a shadow root that the server wrote down.
+    (!UNREAD.contains(&it.name()) || it.attr("shadowrootmode").is_some())
         && it.attr("hidden").is_none()
         && it.attr("aria-hidden") != Some("true")
         && !it.attr("style").is_some_and(|it| {
@@ -96,6 +97,12 @@ pub fn chars(element: ElementRef<'_>) -> usize {
             _ => 0,
         })
         .sum()
+}
+
+/// Nothing but marks, such as the `..` above a folder's files or the `»` behind the last page.
+pub fn is_mark(element: ElementRef<'_>) -> bool {
+    let mut said = element.text().flat_map(str::chars).filter(|it| !it.is_whitespace()).peekable();
+    said.peek().is_some() && said.all(|c| c.is_ascii_punctuation() || "«»‹›…–—·•←→".contains(c))
 }
 
 pub fn has_own_text(element: ElementRef<'_>) -> bool {

@@ -165,12 +165,50 @@ fn is_link(element: &ElementRef<'_>) -> bool {
         })
 }
 
+/// Where in an item, and which attribute.
+type Key = (String, Option<String>);
+
+/// `a` in most items and `a.dir` in the others, one of them in each: the same, marked in some.
+fn merge(order: &mut Vec<Key>, found: &mut BTreeMap<Key, Vec<Vec<ElementRef<'_>>>>) {
+    let plain: Vec<Key> = order
+        .iter()
+        .filter(|it| !it.0.rsplit('/').next().unwrap_or("").contains('.'))
+        .cloned()
+        .collect();
+    for key in plain {
+        let marked: Vec<Key> = order
+            .iter()
+            .filter(|it| {
+                it.1 == key.1
+                    && it
+                        .0
+                        .strip_prefix(&key.0)
+                        .is_some_and(|it| it.starts_with('.') && !it.contains('/'))
+            })
+            .cloned()
+            .collect();
+        let has = |key: &Key, i: usize| found.get(key).map_or(0, |it| it[i].len());
+        let items = found[&key].len();
+        let either =
+            |i: usize| has(&key, i) + marked.iter().map(|it| has(it, i)).sum::<usize>() == 1;
+        if marked.is_empty() || !(0..items).all(either) {
+            continue;
+        }
+        for it in &marked {
+            let theirs = found.remove(it).unwrap_or_default();
+            let own = found.entry(key.clone()).or_default();
+            own.iter_mut().zip(theirs).for_each(|(own, theirs)| own.extend(theirs));
+        }
+        order.retain(|it| !marked.contains(it));
+    }
+}
+
 /// Columns by where in the item they stand.
 pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
     let parts: BTreeSet<NodeId> =
         items.iter().flat_map(|it| it.parts.iter().map(|it| it.id())).collect();
-    let mut order: Vec<(String, Option<String>)> = Vec::new();
-    let mut found: BTreeMap<(String, Option<String>), Vec<Vec<ElementRef<'a>>>> = BTreeMap::new();
+    let mut order: Vec<Key> = Vec::new();
+    let mut found: BTreeMap<Key, Vec<Vec<ElementRef<'a>>>> = BTreeMap::new();
     for (i, item) in items.iter().enumerate() {
         for part in &item.parts {
             let path = if is_run { segment(*part) } else { String::new() };
@@ -189,13 +227,17 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
             }
         }
     }
+    merge(&mut order, &mut found);
     let mut out = Vec::new();
     for key in order {
         let Some(all) = found.remove(&key) else { continue };
         let (_, attribute) = key;
         let counts: BTreeSet<usize> = all.iter().map(Vec::len).filter(|it| *it > 0).collect();
         let most = counts.last().copied().unwrap_or(0);
-        let Some(one) = all.iter().flatten().next() else { continue };
+        // Of what is marked in some items, the mark is not the name.
+        let Some(one) = all.iter().flatten().min_by_key(|it| classes(**it).next().is_some()) else {
+            continue;
+        };
         let own = std::iter::once(*one).chain(one.ancestors().filter_map(ElementRef::wrap));
         let top = own.into_iter().find(|it| parts.contains(&it.id())).unwrap_or(*one);
         let name = name(*one, top, attribute.as_deref());

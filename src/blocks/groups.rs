@@ -8,7 +8,7 @@ use scraper::{ElementRef, Html};
 
 use super::{
     Group, Item,
-    cells::{chars, children, has_own_text, is_heading, is_inline, is_read},
+    cells::{chars, children, has_own_text, is_heading, is_inline, is_mark, is_read},
     names::{classes, is_paid, segment},
     table::Grid,
     weight,
@@ -32,6 +32,10 @@ const MAX_PATH: usize = 32;
 const MAX_HEADING: usize = 160;
 
 type Shape = BTreeSet<String>;
+
+/// So few things beside each other may be parts of a page, where one of them holds so many per cent of their text.
+const MAX_PANELS: usize = 3;
+const PANEL: usize = 60;
 
 /// All groups of the page outside navigation, none within an item of another.
 pub fn groups(page: &Html) -> Vec<Group<'_>> {
@@ -61,6 +65,9 @@ pub fn groups(page: &Html) -> Vec<Group<'_>> {
     }
     let mut merged = merge(found);
     for it in &mut merged {
+        without_marks(it);
+    }
+    for it in &mut merged {
         it.weight = weight(&it.items);
     }
     merged.retain(|it| it.weight > 0 && it.items.len() >= MIN_ITEMS);
@@ -71,6 +78,17 @@ pub fn groups(page: &Html) -> Vec<Group<'_>> {
         it.heading = it.items.first().and_then(|it| heading_before(it.first()));
     }
     out
+}
+
+fn without_marks(group: &mut Group<'_>) {
+    let is_mark = |it: &Item<'_>| it.parts.iter().all(|it| is_mark(*it));
+    let marks: Vec<bool> = group.items.iter().map(is_mark).collect();
+    let mut at = marks.iter();
+    group.items.retain(|_| !at.next().is_some_and(|it| *it));
+    if group.headings.len() == marks.len() {
+        let mut at = marks.iter();
+        group.headings.retain(|_| !at.next().is_some_and(|it| *it));
+    }
 }
 
 fn group(items: Vec<Item<'_>>) -> Group<'_> {
@@ -469,6 +487,14 @@ fn within(inner: &Group<'_>, outer: &BTreeMap<NodeId, usize>) -> Option<BTreeMap
 
 fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize>) -> bool {
     let sum = |it: &Group<'_>| it.items.iter().map(Item::chars).sum::<usize>();
+    // A panel and what stands below it are no list; what one of them lists is.
+    if let [(at, _)] = held.iter().collect::<Vec<_>>()[..]
+        && outer.items.len() <= MAX_PANELS
+        && inner.items.len() + usize::from(!inner.tables.is_empty()) > outer.items.len()
+        && outer.items[*at].chars() * 100 >= sum(outer) * PANEL
+    {
+        return true;
+    }
     if sum(inner) * 100 < sum(outer) * WRAPPED || inner.items.len() <= outer.items.len() {
         return false;
     }

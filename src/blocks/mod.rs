@@ -14,6 +14,7 @@ mod records;
 mod select;
 mod table;
 
+use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
 
 use crate::{recipe::model::HtmlSpec, shape::nesting};
@@ -36,6 +37,8 @@ pub struct Block {
     pub is_record: bool,
     /// Text of the heading that stands before it.
     pub heading: Option<String>,
+    /// What the markup calls it: words of classes and ids, and of the paths that most of its links share.
+    pub about: Vec<String>,
     /// Characters of its items, each counted up to 400; less where it stands in what surrounds the content.
     pub weight: usize,
     /// Share of the page's text that it holds, in basis points.
@@ -48,16 +51,74 @@ pub struct Block {
 
 /// A page as a tree, unless it would keep the parser busy.
 pub fn parsed(text: &str) -> Option<Html> {
-    nesting::check(text).is_ok().then(|| Html::parse_document(text))
+    nesting::check(text).is_ok().then(|| parse(text))
 }
 
-/// The task asks to see one thing ("show ticket 12") and not to list or search.
-pub fn asks_for_one(task: &str) -> bool {
+/// Parses a page that `nesting` has passed. A shadow root that the server wrote down stands in its template, as a browser shows
+/// it; other templates hold what nobody reads.
+pub fn parse(text: &str) -> Html {
+    let mut page = Html::parse_document(text);
+    if !text.contains("shadowrootmode") {
+        return page;
+    }
+    let roots: Vec<NodeId> = page
+        .tree
+        .nodes()
+        .filter(|it| {
+            let parent = it.parent().and_then(|it| it.value().as_element().cloned());
+            it.value().is_fragment() && parent.is_some_and(|it| it.attr("shadowrootmode").is_some())
+        })
+        .map(|it| it.id())
+        .collect();
+    for root in roots {
+        let Some(mut fragment) = page.tree.get_mut(root) else { continue };
+        let Some(template) = fragment.parent().map(|it| it.id()) else { continue };
+        fragment.detach();
+        if let Some(mut template) = page.tree.get_mut(template) {
+            template.reparent_from_id_append(root);
+        }
+    }
+    page
+}
+
+/// How many things a task asks for, as far as its words tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// "Show ticket 12".
+    One,
+    /// "List tickets", "search for tickets".
+    Many,
+    /// "Show the papers of the ship": of one thing, or a list of them.
+    Either,
+}
+
+pub fn asks(task: &str) -> Asks {
     const ONE: &[&str] = &["show", "open", "read", "get", "view", "display", "see", "what", "look"];
-    const MANY: &[&str] = &["list", "history", "all", "results", "search", "find", "commits"];
+    const MANY: &[&str] =
+        &["list", "history", "all", "results", "search", "find", "commits", "rows", "entries"];
+    /// Many in name only.
+    const OF_ONE: &[&str] =
+        &["details", "properties", "facts", "contents", "settings", "statistics", "specs", "news"];
     let low = task.to_lowercase();
     let mut words = low.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
-    words.clone().next().is_some_and(|it| ONE.contains(&it)) && !words.any(|it| MANY.contains(&it))
+    if !words.clone().next().is_some_and(|it| ONE.contains(&it))
+        || words.clone().any(|it| MANY.contains(&it))
+    {
+        return Asks::Many;
+    }
+    let thing = words.find(|it| !ONE.contains(it) && !matches!(*it, "the" | "me" | "is" | "are"));
+    let is_plural = thing.is_some_and(|it| {
+        it.len() > 3
+            && it.ends_with('s')
+            && !["ss", "us", "is"].iter().any(|end| it.ends_with(end))
+            && !OF_ONE.contains(&it)
+    });
+    if is_plural { Asks::Either } else { Asks::One }
+}
+
+/// The task asks to see one thing and not to list or search.
+pub fn asks_for_one(task: &str) -> bool {
+    asks(task) == Asks::One
 }
 
 /// Every block of a page, weightiest first. With `selectors`, only those that selectors can name.
@@ -103,6 +164,7 @@ pub fn find(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
             rows,
             is_record: group.is_record,
             heading: group.heading.map(cells::text),
+            about: names::about(group.items.iter().map(Item::first)),
             weight: group.weight,
             share_bp: (group.items.iter().map(Item::chars).sum::<usize>() * 10_000 / all) as u32,
             spec,

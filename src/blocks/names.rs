@@ -1,6 +1,16 @@
 //! Which names of a page's markup last: classes that say what something is, not how a build or a row's number calls it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use scraper::ElementRef;
+
+/// Elements above an item that may say what it is.
+const MAX_ABOVE: usize = 3;
+/// Nodes of an item that are looked at for its link.
+const MAX_LOOK: usize = 64;
+/// Per cent of the links that share a part of their path.
+const SHARED: usize = 80;
+const MAX_ABOUT: usize = 24;
 
 /// Classes that tell neighbours apart and nothing else.
 const STATE: &[&str] = &[
@@ -112,6 +122,38 @@ pub fn segment(element: ElementRef<'_>) -> String {
         Some(class) => format!("{tag}.{class}"),
         None => tag.to_owned(),
     }
+}
+
+/// Words of the classes and ids of items and of what they stand in, and of the paths that most of their links share.
+pub fn about<'a>(items: impl Iterator<Item = ElementRef<'a>> + Clone) -> Vec<String> {
+    let mut out: BTreeSet<String> = BTreeSet::new();
+    let mut add = |text: &str| {
+        let all = text.split(|c: char| !c.is_ascii_alphanumeric());
+        out.extend(all.filter(|it| it.len() > 2 && it.len() <= 20).map(str::to_ascii_lowercase));
+    };
+    let link = |item: ElementRef<'a>| {
+        let below = item.descendants().take(MAX_LOOK).filter_map(ElementRef::wrap);
+        below.into_iter().find(|it| it.value().name() == "a" && it.attr("href").is_some())
+    };
+    let links: Vec<ElementRef<'a>> = items.clone().filter_map(link).collect();
+    if let Some(first) = items.clone().next() {
+        let above = first.ancestors().filter_map(ElementRef::wrap).take(MAX_ABOVE);
+        for it in std::iter::once(first).chain(above).chain(links.first().copied()) {
+            let lasting = it.value().id().filter(|it| lasts(it));
+            classes(it).chain(lasting).for_each(&mut add);
+        }
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for it in &links {
+        let path = it.attr("href").unwrap_or("").split(['?', '#']).next().unwrap_or("");
+        let segments: BTreeSet<&str> = path.split('/').filter(|it| lasts(it)).collect();
+        for it in segments {
+            *counts.entry(it).or_default() += 1;
+        }
+    }
+    let shared = counts.iter().filter(|it| it.1 * 100 >= links.len() * SHARED && links.len() > 1);
+    shared.for_each(|it| add(it.0));
+    out.into_iter().take(MAX_ABOUT).collect()
 }
 
 /// A field's name: words in lower case with `_` between them, at most 40 characters; empty when nothing is left.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Item,
-    cells::{children, is_heading, text},
+    cells::{children, is_heading, is_mark, text},
     table::Grid,
 };
 use crate::{
@@ -95,7 +95,9 @@ impl Reader {
                 let grid = grid.and_then(|at| grids[at].1.as_ref());
                 fields.insert(name.clone(), left.value(&item.parts, self.is_run, field, grid)?);
             }
-            if fields.values().all(|it| it.is_null() || it.as_str() == Some("")) {
+            if fields.values().all(|it| it.is_null() || it.as_str() == Some(""))
+                || item.parts.iter().all(|it| is_mark(*it))
+            {
                 continue;
             }
             if self.group.is_some() {

@@ -24,6 +24,8 @@ const MAX_BESIDE: usize = 16;
 /// Characters of a text that is what a page is about, at least, and as much as counts.
 const MIN_PROSE: usize = 40;
 const MAX_PROSE: usize = 1_500;
+/// Per cent of a group's text.
+const MOST: usize = 60;
 
 /// Adds the page's records, each with the container that holds it and its heading.
 pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
@@ -93,10 +95,14 @@ pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
         .filter(|it| it.value().name() == "h1" && chars(*it) > 0 && is_read(*it))
         .find(|it| standing(*it) == 100);
     let Some(title) = title else { return };
-    // What stands in items is theirs.
+    // What stands in items is theirs, but for the parts of a page of which one holds nearly all.
+    let is_list = |it: &&Group<'_>| {
+        let all = it.items.iter().map(Item::chars);
+        !it.is_record && all.clone().max().unwrap_or(0) * 100 < all.sum::<usize>() * MOST
+    };
     let items: BTreeSet<NodeId> = groups
         .iter()
-        .filter(|it| !it.is_record)
+        .filter(is_list)
         .flat_map(|it| it.items.iter().flat_map(|it| it.parts.iter().map(|it| it.id())))
         .collect();
     let prose = |it: ElementRef<'_>| prose(it, &items);

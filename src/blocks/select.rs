@@ -7,6 +7,7 @@ use scraper::{ElementRef, Html, Selector};
 
 use super::{
     Group, Item,
+    cells::is_mark,
     fields::{Column, Place},
     names::{classes, lasts},
     read::Reader,
@@ -115,8 +116,10 @@ fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Vec<String> {
         text.len() <= MAX_SELECTOR
             && Selector::parse(text).is_ok_and(|it| {
                 let mut found = BTreeSet::new();
-                page.select(&it).all(|it| ids.contains(&it.id()) && found.insert(it.id()))
-                    && found.len() == ids.len()
+                // What is but a mark is left out as it is read.
+                page.select(&it).all(|it| {
+                    if ids.contains(&it.id()) { found.insert(it.id()) } else { is_mark(it) }
+                }) && found.len() == ids.len()
             })
     };
     let mut out: Vec<String> = Vec::new();

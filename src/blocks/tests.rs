@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{find, parsed, read::Reader};
+use super::{Asks, asks, find, parsed, read::Reader};
 
 fn page(body: &str) -> String {
     format!(
@@ -375,4 +375,50 @@ fn a_large_page_is_found_in_time() {
     .unwrap();
     let block = &find(&it, true, false)[0];
     assert_eq!((block.rows.len(), block.fields.len()), (5_000, 2));
+}
+
+#[test]
+fn one_thing_or_many() {
+    for (task, expected) in [
+        ("Show ticket 12", Asks::One),
+        ("What is the status of ticket 12", Asks::One),
+        ("Show the details of the ship Aurora", Asks::One),
+        ("Read the article on tides", Asks::One),
+        ("Show the papers of the ship Aurora", Asks::Either),
+        ("Show the rows of the table barges", Asks::Many),
+        ("Show me commits by Ann", Asks::Many),
+        ("List ticket 12", Asks::Many),
+    ] {
+        assert_eq!(asks(task), expected, "{task}");
+    }
+}
+
+#[test]
+fn links_of_which_some_are_marked() {
+    check(
+        |q, n| {
+            let file = |i: usize| format!("<li><a href='/blob/{q}{i}.c'>{q}{i}.c</a></li>");
+            format!(
+                "<div class='tree'><ul><li><a href='/' class='dir'>..</a></li>{}</ul></div>",
+                each(n, file)
+            )
+        },
+        &json!([{"link": "Calypso0.c", "url": "/blob/Calypso0.c"},
+            {"link": "Calypso1.c", "url": "/blob/Calypso1.c"}, {"link": "Calypso2.c", "url": "/blob/Calypso2.c"}]),
+    );
+}
+
+#[test]
+fn shadow_roots_that_the_server_wrote_down() {
+    check(
+        |q, n| {
+            let card = |i: usize| {
+                format!(
+                    "<ship-card><template shadowrootmode=open><h3>{q} {i}</h3><p>Pier {i}</p></template></ship-card>"
+                )
+            };
+            format!("<ship-list>{}</ship-list>", each(n, card))
+        },
+        &json!([{"title": "Calypso 0", "text": "Pier 0"}, {"title": "Calypso 1", "text": "Pier 1"}, {"title": "Calypso 2", "text": "Pier 2"}]),
+    );
 }

@@ -50,6 +50,7 @@ const WORDS: &[(&str, &str)] = &[
     ("housekeeping_answer", "page housekeeping"),
     ("suggestion_path", "suggests while typing"),
     ("further_page", "a further page"),
+    ("left_behind", "a page that was left for another"),
     ("static_path", "a file for everybody"),
     ("error_answer", "answers with an error"),
     ("cache_buster", "defeats caches"),

@@ -51,7 +51,7 @@ struct Weight {
 
 /// Parses and measures. The caller has bounded size and depth.
 pub fn read(text: &str, meter: &mut Meter<'_>, one: bool) -> Page {
-    let html = Html::parse_document(text);
+    let html = blocks::parse(text);
     let mut elements = Vec::new();
     weigh(html.root_element(), meter, &mut elements);
     let embedded = embedded(&html, meter);

@@ -49,6 +49,7 @@ fn block(it: Block, walk: &mut Walk<'_>) -> ShownBlock {
         count,
         is_record: it.is_record,
         heading: it.heading.map(|it| text(&it)),
+        about: it.about.iter().map(|it| text(it)).collect(),
         weight: it.weight as u32,
     }
 }

@@ -352,7 +352,9 @@ fn holds(text: &str, typed: &str) -> bool {
     let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     let (starts, ends) = (word(typed.chars().next()), word(typed.chars().next_back()));
     text.match_indices(typed).any(|(at, _)| {
-        let before = starts && word(text[..at].chars().next_back());
+        let before = starts
+            && word(text[..at].chars().next_back())
+            && !shape::numbers_a_word(&text[..at], typed);
         let after = ends && word(text[at + typed.len()..].chars().next());
         !before && !after
     })

@@ -214,7 +214,7 @@ fn parse_html(body: &[u8]) -> Result<Html> {
     let text = String::from_utf8_lossy(body);
     nesting::check(&text)
         .map_err(|why| Error::new(Code::ParseError, format!("the page is not parsed: {why}")))?;
-    Ok(Html::parse_document(&text))
+    Ok(blocks::parse(&text))
 }
 
 /// JSON framed as said, behind a byte order mark. Fails with `PARSE_ERROR`.

@@ -7,18 +7,19 @@
 mod dates;
 #[cfg_attr(not(test), expect(dead_code, reason = "read by what compares answers with pages"))]
 pub mod forms;
+pub mod keys;
 pub mod nesting;
 mod numerals;
 mod spans;
 mod verified;
 
-use std::{collections::BTreeSet, fmt::Write as _, io};
+use std::{borrow::Cow, collections::BTreeSet, fmt::Write as _, io};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-pub use self::verified::Verified;
+pub use self::{numerals::numbers_a_word, verified::Verified};
 use crate::ids::hex;
 
 /// Bumped when the algorithm changes; old fingerprints are then worthless.
@@ -112,13 +113,13 @@ pub fn fingerprint(paths: &[String]) -> String {
 /// Jaccard similarity of two sorted path sets in basis points, with the null and empty rules.
 ///
 /// A path that is null on one side matches whatever the other side has there; paths below an array that is empty on one
-/// side, and below an object that is null there, are left out of the comparison.
+/// side, and below an object that is null there, are left out of the comparison. Keys that are data are one key.
 pub fn similarity_bp(a: &[String], b: &[String]) -> u32 {
     let (a, b) = (split(a), split(b));
-    let holes = |set: &BTreeSet<(&str, &str)>| -> Vec<String> {
+    let holes = |set: &BTreeSet<(Cow<'_, str>, &str)>| -> Vec<String> {
         set.iter()
             .filter(|(_, kind)| matches!(*kind, "empty" | "null"))
-            .map(|(path, _)| (*path).to_owned())
+            .map(|(path, _)| path.clone().into_owned())
             .collect()
     };
     let (holes_a, holes_b) = (holes(&a), holes(&b));
@@ -129,16 +130,17 @@ pub fn similarity_bp(a: &[String], b: &[String]) -> u32 {
                 && matches!(path.as_bytes()[it.len()], b'.' | b'[')
         })
     };
-    let known = |set: &BTreeSet<(&str, &str)>, holes: &[String]| -> BTreeSet<(String, String)> {
-        set.iter()
-            .filter(|(path, _)| !below(path, holes))
-            .map(|(path, kind)| {
-                // An empty list is still a list; a null (or a missing type) takes the other side's type.
-                let kind = if *kind == "empty" { "list" } else { kind };
-                ((*path).to_owned(), kind.to_owned())
-            })
-            .collect()
-    };
+    let known =
+        |set: &BTreeSet<(Cow<'_, str>, &str)>, holes: &[String]| -> BTreeSet<(String, String)> {
+            set.iter()
+                .filter(|(path, _)| !below(path, holes))
+                .map(|(path, kind)| {
+                    // An empty list is still a list; a null (or a missing type) takes the other side's type.
+                    let kind = if *kind == "empty" { "list" } else { kind };
+                    (path.clone().into_owned(), kind.to_owned())
+                })
+                .collect()
+        };
     let (ka, kb) = (known(&a, &holes_b), known(&b, &holes_a));
     let matches = |it: &(String, String), other: &BTreeSet<(String, String)>| {
         let mut there =
@@ -156,8 +158,9 @@ pub fn similarity_bp(a: &[String], b: &[String]) -> u32 {
     (same * 10_000).checked_div(union).map_or(10_000, |it| it as u32)
 }
 
-fn split(paths: &[String]) -> BTreeSet<(&str, &str)> {
-    paths.iter().filter_map(|it| it.rsplit_once(':')).collect()
+fn split(paths: &[String]) -> BTreeSet<(Cow<'_, str>, &str)> {
+    let all = paths.iter().filter_map(|it| it.rsplit_once(':'));
+    all.map(|(path, kind)| (keys::normal(path), kind)).collect()
 }
 
 /// How far [`truncate`] cuts, step by step: items of arrays, characters of strings, depth.

@@ -7,6 +7,15 @@ pub const ONE: i128 = 1_000_000;
 /// Beyond this a number is an id, and no page rounds or groups it.
 const MAX: i128 = 1_000_000_000_000_000 * ONE;
 
+/// Letters before a number that are a word of their own.
+const WORD: usize = 3;
+
+/// A number that stands right behind a word, as the 12 of `issue12` does; `v12` and `x12` are names.
+pub fn numbers_a_word(before: &str, number: &str) -> bool {
+    let letters = before.bytes().rev().take(WORD).filter(u8::is_ascii_alphabetic).count();
+    number.len() > 1 && number.bytes().all(|b| b.is_ascii_digit()) && letters == WORD
+}
+
 /// An exact decimal of at most six places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {

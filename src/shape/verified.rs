@@ -2,11 +2,11 @@
 //!
 //! [`Verified::similarity_bp`] is `similarity_bp(shape, &paths(value))`, which says what it means.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::Value;
 
-use super::{DEPTH, MAX_PATHS, SAMPLE, push_key};
+use super::{DEPTH, MAX_PATHS, SAMPLE, keys, push_key};
 
 /// Kinds of values, a bit each, in the order of their bits.
 const KINDS: [&str; 7] = ["null", "empty", "list", "object", "bool", "num", "str"];
@@ -34,14 +34,17 @@ pub struct Verified {
 
 impl Verified {
     pub fn new(shape: &[String]) -> Self {
-        let mut all: Vec<(&str, &str)> =
-            shape.iter().filter_map(|it| it.rsplit_once(':')).collect();
+        let mut all: Vec<(Cow<'_, str>, &str)> = shape
+            .iter()
+            .filter_map(|it| it.rsplit_once(':'))
+            .map(|(path, kind)| (keys::normal(path), kind))
+            .collect();
         all.sort_unstable();
         all.dedup();
         let mut paths: Vec<(String, Kinds)> = Vec::new();
         for (path, kind) in all {
             if paths.last().is_none_or(|it| it.0 != path) {
-                paths.push((path.to_owned(), Kinds::default()));
+                paths.push((path.into_owned(), Kinds::default()));
             }
             let Some((_, kinds)) = paths.last_mut() else { continue };
             match KINDS.iter().position(|it| *it == kind) {
@@ -108,7 +111,7 @@ impl Seen<'_> {
             }
             Value::Object(all) => {
                 for (key, it) in all {
-                    push_key(&mut self.path, key);
+                    push_key(&mut self.path, keys::compared(key));
                     self.walk(it, depth + 1);
                     self.path.truncate(len);
                 }

@@ -11,10 +11,13 @@ use serde_json::Value;
 use crate::{
     artifacts::{
         payloads::{DataSource, ListPath},
-        recording::{Excerpt, Exchange, ListMeasure, Listing, SessionRecording},
+        recording::{
+            Driver, Excerpt, Exchange, ListMeasure, Listing, ResourceType, SessionRecording,
+        },
     },
-    blocks::asks_for_one,
+    blocks::{Asks, asks, asks_for_one},
     recipe::model::{HtmlSpec, ResponseSpec, ResponseType},
+    shape,
 };
 
 /// Below this a list is taken only when the answer has no other.
@@ -54,6 +57,7 @@ const RESULTS: &[&str] = &[
 /// What stands beside results: ways to narrow them, to leave them, to pay for them, or words about the answer itself.
 const BESIDE: &[&str] = &[
     "ad",
+    "ads",
     "agg",
     "aggregation",
     "badge",
@@ -112,6 +116,8 @@ const BESIDE: &[&str] = &[
 const SHOWN_BP: u32 = 6000;
 /// Share of a document's text that its data must hold where nobody saw the page.
 const MIN_SHARE_BP: u32 = 2000;
+/// Share of an answer about one thing that a list must hold to be all that was asked for.
+const OF_ALL_BP: u32 = 5000;
 /// Fields of a listing, with those of the second page.
 const MAX_FIELDS: usize = 60;
 /// Characters of a text that a page does not show by chance.
@@ -149,7 +155,16 @@ pub fn response(
     match source {
         DataSource::Json => {
             let beside = asked_beside(exchange, recording);
-            spec.extract = best(&exchange.measures.lists, &recording.task).filter(|_| !beside);
+            let one = asks_for_one(&recording.task);
+            let of_one = |path: &String| {
+                let lists = &exchange.measures.lists;
+                one && !lists.iter().any(|it| {
+                    let same = it.path == "@" || path.starts_with(&it.path);
+                    same && it.share_bp >= OF_ALL_BP
+                })
+            };
+            spec.extract =
+                best(&exchange.measures.lists, &recording.task).filter(|it| !beside && !of_one(it));
         }
         DataSource::EmbeddedJson => {
             spec.kind = ResponseType::Html;
@@ -181,6 +196,13 @@ fn listing<'a>(
         it.html.single && it.html.fields.values().any(|it| it.starts_with(":column("))
     };
     let all = || exchange.measures.listings.iter().filter(|it| one || !is_row(it));
+    let fits = |it: &Listing| match (asks(&recording.task), it.html.single) {
+        (Asks::One, true) | (Asks::Many, false) => 6,
+        // Labels and values are a list of pairs as well.
+        (Asks::Either, true) => 5,
+        (Asks::Either, false) => 3,
+        (Asks::One, false) | (Asks::Many, true) => 2,
+    };
     let shown = main.and_then(|it| recording.page.shown.get(it as usize));
     if let (Some(main), Some(shown)) = (main, shown) {
         let held = |it: &Listing| it.holds.get(main as usize).copied().unwrap_or(0);
@@ -188,16 +210,14 @@ fn listing<'a>(
             .filter(|it| held(it) > 0 && it.html.single == shown.is_record)
             .max_by_key(|it| (held(it), std::cmp::Reverse(it.items.abs_diff(shown.count))));
     }
+    // Of a HAR nobody knows what became of a part that a script fetched.
+    let is_part =
+        recording.driver == Driver::Har && exchange.resource_type != ResourceType::Document;
     all()
-        .filter(|it| it.visible_bp >= SHOWN_BP || recording.page.visible_text.is_empty())
+        .filter(|it| is_part || it.visible_bp >= SHOWN_BP || recording.page.visible_text.is_empty())
         // With no page that says what it was about, a small part of the document is none of it.
         .filter(|it| it.share_bp >= MIN_SHARE_BP)
-        .max_by_key(|it| {
-            (
-                u64::from(it.weight) * if it.html.single == one { 6 } else { 2 },
-                std::cmp::Reverse(it.items),
-            )
-        })
+        .max_by_key(|it| (u64::from(it.weight) * fits(it), std::cmp::Reverse(it.items)))
 }
 
 /// The same with what the items of the second page have and those of the first have not, and the other way round.
@@ -321,7 +341,7 @@ pub fn ranked(lists: &[ListMeasure], task: &str) -> Vec<ListPath> {
     let wanted = wanted(task);
     let candidates: Vec<(&ListMeasure, Standing)> = lists
         .iter()
-        .filter(|it| !it.path.contains("REDACTED"))
+        .filter(|it| !it.path.contains("REDACTED") && !is_of_one_id(&it.path))
         .filter_map(|it| Some((it, standing(it, lists)?)))
         .collect();
     let most = candidates.iter().map(|it| it.0.leaves_visible).max().unwrap_or(0);
@@ -335,6 +355,11 @@ pub fn ranked(lists: &[ListMeasure], task: &str) -> Vec<ListPath> {
         b.0.score_bp.cmp(&a.0.score_bp).then(a.1.cmp(&b.1)).then_with(|| a.0.path.cmp(&b.0.path))
     });
     out.into_iter().map(|it| it.0).collect()
+}
+
+/// The path goes through the id of one thing: of another input it is another.
+fn is_of_one_id(path: &str) -> bool {
+    path.split('"').skip(1).step_by(2).any(shape::keys::is_data)
 }
 
 /// What the task names.
@@ -409,14 +434,7 @@ fn scored(
     } else if asked(&all) {
         add(700, "under a word of the task");
     }
-    let beside = it.path.split(['.', '[', ']', '"']).any(|key| {
-        // `facetResults`, `searchFilters`; but `twoColumnBrowser` is no column.
-        let mut words = words(key).map(|it| singular(&it));
-        let first = words.next();
-        let last = words.last();
-        let is_beside = |it: &String| BESIDE.contains(&it.as_str()) && !wanted.contains(it);
-        first.iter().chain(&last).any(is_beside)
-    });
+    let beside = is_beside(&it.path, wanted);
     add(if beside { -3000 } else { 0 }, "named like what stands beside results");
     add(-100 * depth(&it.path) as i32, "");
     ListPath {
@@ -424,6 +442,24 @@ fn scored(
         score_bp: score.clamp(-10_000, 10_000),
         reason: reasons.join(", "),
     }
+}
+
+fn is_beside(path: &str, wanted: &BTreeSet<String>) -> bool {
+    path.split(['.', '[', ']', '"']).any(|key| {
+        // `facetResults`, `searchFilters`; but `twoColumnBrowser` is no column.
+        let mut words = words(key).map(|it| singular(&it));
+        let first = words.next();
+        let last = words.last();
+        let is_beside = |it: &String| BESIDE.contains(&it.as_str()) && !wanted.contains(it);
+        first.iter().chain(&last).any(is_beside)
+    })
+}
+
+/// An answer that has lists, and all of them are named like what stands beside results.
+pub fn has_only_what_stands_beside(lists: &[ListMeasure], task: &str) -> bool {
+    let wanted = wanted(task);
+    let mut outer = lists.iter().filter(|it| !it.path.contains("[]")).peekable();
+    outer.peek().is_some() && outer.all(|it| is_beside(&it.path, &wanted))
 }
 
 /// The path, flattened where it goes through groups, and past the wrapper of each item.

@@ -6,15 +6,18 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
+    doubts::doubt,
     pages::continues,
     signals::{NOTHING, Session, WEIGHTS, signals},
+    subject,
     terms::Texts,
-    witness::main_block,
 };
 use crate::{
     artifacts::{
         payloads::{Candidate, CandidateSet, DataSource, Judged, Reason, Reject, SecondRecording},
-        recording::{BodyStatus, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording},
+        recording::{
+            BodyStatus, Driver, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording,
+        },
     },
     egress::site_of,
     settings::RankingSettings,
@@ -23,6 +26,8 @@ use crate::{
 
 /// How many candidates are kept (seed 1.3).
 const TOP: usize = 8;
+/// Share of an embedded document's text that a list must hold to be what it is for.
+const MOST_BP: u32 = 5000;
 
 /// Pure. Rejects with `no_data_request`, `needs_login` or `anti_bot` when the recording itself shows that.
 pub fn rank(
@@ -33,9 +38,12 @@ pub fn rank(
     let weights = weights(settings);
     let (mut all, set_aside) = scored(recording, second);
     let other = second.recording.as_ref().map(|it| &it.page);
-    let main = main_block(&recording.page, other, &recording.task, &recording.typed);
+    let main =
+        subject::of(&recording.page, other, &recording.task, &recording.typed).map(|it| it.at);
     if let Some(main) = main {
         held_to_the_page(&mut all, recording, main);
+    } else if recording.driver == Driver::Har {
+        left_behind(&mut all, recording);
     }
     let count = all.len() as u32;
     let mut best: BTreeMap<String, (Candidate, Scored<'_>)> = BTreeMap::new();
@@ -115,6 +123,20 @@ fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: 
     }
 }
 
+/// Where nobody saw the page: of several documents that carry what was typed, the last is what the session came to.
+fn left_behind(all: &mut [Scored<'_>], recording: &SessionRecording) {
+    let is_page = |it: &Scored<'_>| {
+        it.exchange.resource_type == ResourceType::Document
+            && !it.exchange.measures.typed_in_request.is_empty()
+    };
+    if !all.iter().any(|it| is_page(it) && it.exchange.url == recording.page.url) {
+        return;
+    }
+    for it in all.iter_mut().filter(|it| is_page(it) && it.exchange.url != recording.page.url) {
+        it.shares.insert("left_behind", 1000);
+    }
+}
+
 /// One path called with more and with fewer query names, answered in one shape, no call nearer to the task than the other, is
 /// one endpoint: the call that asks for the least stays.
 fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>) {
@@ -169,50 +191,6 @@ fn confidences(ranked: &[(Candidate, Scored<'_>)], weights: &BTreeMap<&str, i32>
     logits.iter().map(|it| ((it - most).exp() / whole * 10_000.0).round() as u32).collect()
 }
 
-/// Why the best candidate may not be chosen however high it scores, in a sentence.
-fn doubt(ranked: &[(Candidate, Scored<'_>)], recording: &SessionRecording) -> Option<String> {
-    let (top, others) = ranked.split_first()?;
-    let share = |it: &Scored<'_>, name: &str| it.shares.get(name).copied().unwrap_or(0);
-    if share(&top.1, "follows_input") > 0 {
-        return None;
-    }
-    // A synonym of what is asked for is no other kind of thing when nothing else could be meant.
-    let typed = !recording.typed.is_empty();
-    let alone = typed
-        && !top.1.after_search
-        && others.iter().all(|it| share(&it.1, "typed_in_request") == 0);
-    if let Some(word) = &top.1.aside {
-        return Some(format!("it asks for `{word}`, which the task does not"));
-    }
-    if !typed && share(&top.1, "values_off") == 1000 && share(&top.1, "body_task_overlap") == 0 {
-        return Some("neither it nor its answer holds what the task names".to_owned());
-    }
-    if share(&top.1, "other_collection") > 0 && !alone {
-        return Some(
-            "its path names another kind of thing than the task, and it names nothing that the task asks for"
-                .to_owned(),
-        );
-    }
-    let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
-    let told = |it: &Scored<'_>| share(it, "task_keys") + share(it, "body_task_overlap");
-    let rival = others.iter().find(|(_, it)| {
-        it.exchange.method == top.1.exchange.method
-            && path(it.exchange) == path(top.1.exchange)
-            && operation(it.exchange) == operation(top.1.exchange)
-            && !is_further_page(it.exchange, top.1.exchange)
-            && share(it, "has_list") >= 700
-            && (recording.typed.is_empty() || share(it, "typed_in_request") > 0)
-            && 100 * told(it) >= 85 * told(&top.1)
-    });
-    if rival.is_some() && share(&top.1, "nouns_off") >= 300 {
-        return Some(
-            "the same path was called in another way with an answer as good, and neither request says what the task asks for"
-                .to_owned(),
-        );
-    }
-    None
-}
-
 /// `/search/users`: the segment before the last searches.
 fn after_search(exchange: &Exchange) -> bool {
     let Ok(url) = Url::parse(&exchange.url) else { return false };
@@ -221,7 +199,7 @@ fn after_search(exchange: &Exchange) -> bool {
     before.is_some_and(|it| ["search", "find", "query", "lookup"].contains(it))
 }
 
-fn is_further_page(it: &Exchange, first: &Exchange) -> bool {
+pub fn is_further_page(it: &Exchange, first: &Exchange) -> bool {
     let pages = |it: &Exchange| -> BTreeSet<String> {
         let url = Url::parse(&it.url).ok();
         let names = url.iter().flat_map(Url::query_pairs).map(|it| it.0.to_lowercase());
@@ -294,9 +272,9 @@ pub struct Scored<'a> {
     pub shares: BTreeMap<&'static str, i32>,
     second_exchange: Option<u32>,
     /// Something beside the data that the request asks for and the task does not.
-    aside: Option<String>,
+    pub aside: Option<String>,
     /// The last path segment says what to search in.
-    after_search: bool,
+    pub after_search: bool,
 }
 
 /// Every exchange that could have carried the data, in recorded order; and how many could not, by why.
@@ -608,12 +586,22 @@ fn source(exchange: &Exchange) -> DataSource {
                 Some(seen) if seen > 0 && seen * 2 >= exchange.measures.leaves_visible => {
                     DataSource::EmbeddedJson
                 }
+                // Nobody saw the page that its script draws: what the server sent has nothing else.
+                Some(_) if exchange.measures.listings.is_empty() && embeds_a_list(exchange) => {
+                    DataSource::EmbeddedJson
+                }
                 _ => DataSource::Html,
             }
         }
         Some(Excerpt::Text(_)) => DataSource::Text,
         _ => DataSource::Json,
     }
+}
+
+/// A script of the page holds little more than a list of things.
+fn embeds_a_list(exchange: &Exchange) -> bool {
+    let lists = exchange.measures.embedded_json.iter().flat_map(|it| &it.lists);
+    lists.into_iter().any(|it| it.of_objects && it.len >= 2 && it.share_bp >= MOST_BP)
 }
 
 /// The recording shows by itself that the data stayed behind a wall.

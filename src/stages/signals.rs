@@ -64,11 +64,15 @@ pub const WEIGHTS: &[(&str, i32)] = &[
     ("housekeeping_answer", -300),
     ("suggestion_path", -1550),
     ("further_page", -1000),
+    ("left_behind", -3000),
     ("static_path", -100),
     ("error_answer", -1000),
     ("cache_buster", -50),
     ("lost_body", -700),
 ];
+
+/// Share of a fragment's text that a list must hold for the fragment to be one.
+const LIST_BP: u32 = 8000;
 
 /// The weight of there being no data request at all, against which every candidate stands.
 pub const NOTHING: i32 = 4150;
@@ -252,11 +256,20 @@ impl Session<'_> {
             "schema",
             "tags",
             "summary",
+            "status",
+            "alerts",
+            "subscription",
+            "preferences",
+            "permissions",
         ];
-        const KINDS: &[&str] = &["type", "kind", "entity", "resource", "section"];
+        const KINDS: &[&str] = &["type", "kind", "entity", "resource", "section", "tags"];
         let url = Url::parse(&exchange.url).ok()?;
         let last = url.path_segments()?.next_back().unwrap_or_default().to_ascii_lowercase();
         if PARTS.contains(&last.as_str()) && !self.terms.ask_for(&last) {
+            return Some(last);
+        }
+        let end = last.rsplit(['_', '-']).next().unwrap_or_default();
+        if ["count", "counts"].contains(&end) && !self.terms.counts() && !self.terms.ask_for(end) {
             return Some(last);
         }
         let typed: Vec<&str> = self.recording.typed.values().map(String::as_str).collect();
@@ -352,7 +365,11 @@ pub fn signals(
     put("api_path", if path_words.iter().any(|it| is_api_word(it)) { 1000 } else { 0 });
     put("latency", if exchange.timing.total_ms > 0 { 1000 } else { 0 });
 
-    put("telemetry", if is_telemetry(&host) { 1000 } else { 0 });
+    // Whoever opens `metrics.example` wants what it says.
+    let opened = Url::parse(&session.recording.url).is_ok_and(|it| it.host_str() == Some(&*host));
+    let measures_visitors =
+        if opened { tracker_category(&host).is_some() } else { is_telemetry(&host) };
+    put("telemetry", if measures_visitors { 1000 } else { 0 });
     put("tracker_path", if off_topic(&path_words, TRACKER_WORDS, session) { 1000 } else { 0 });
     put(
         "housekeeping_path",
@@ -441,10 +458,19 @@ fn list_share(exchange: &Exchange) -> i32 {
         .max();
     match (best, &exchange.excerpt) {
         (Some(best), _) => best,
+        // A part of a page that is hardly more than a list.
+        (None, _) if exchange.resource_type != ResourceType::Document && is_a_list(exchange) => {
+            1000
+        }
         // A result page in HTML is a list by its markup; how many leaves of it were seen stands in for that.
         (None, Some(Excerpt::Html(_))) if exchange.measures.leaves_visible >= 8 => 700,
         (None, _) => 0,
     }
+}
+
+fn is_a_list(exchange: &Exchange) -> bool {
+    let lists = &exchange.measures.listings;
+    lists.iter().any(|it| it.items >= 3 && it.share_bp >= LIST_BP && !it.html.single)
 }
 
 fn richness_share(nodes: u32, depth: u32) -> i32 {

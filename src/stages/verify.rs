@@ -252,6 +252,18 @@ impl Run<'_, '_> {
     fn covers(&mut self, a: &Value, b: Option<&Value>) -> Result<bool, Failure> {
         let Some(witness) = &self.draft.witness else { return Ok(false) };
         self.report.coverage.clear();
+        if let Some(rival) = &witness.rival {
+            let name = |it: &ShownBlock| -> String {
+                let first = it.rows.first().into_iter().flatten().flatten().next();
+                let text = it.heading.as_ref().or(first).map_or("", String::as_str);
+                text.chars().take(60).collect()
+            };
+            return Err(final_(&format!(
+                "the page shows two lists that follow the input, {:?} and {:?}; the task speaks of the second, which says far less",
+                name(&witness.first),
+                name(rival)
+            )));
+        }
         let pages = [(Some(a), Some(&witness.first)), (b, witness.second.as_ref())];
         for (data, shown) in pages {
             let (Some(data), Some(shown)) = (data, shown) else { continue };

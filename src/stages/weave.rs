@@ -6,9 +6,12 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use url::form_urlencoded;
 
-use crate::recipe::{
-    model::ParamType,
-    template::{Filter, Template, escape},
+use crate::{
+    recipe::{
+        model::ParamType,
+        template::{Filter, Template, escape},
+    },
+    shape::numbers_a_word,
 };
 
 /// A part of a request with parameters in it.
@@ -406,7 +409,9 @@ fn occurrences(text: &str, wanted: &str) -> Vec<std::ops::Range<usize>> {
         .filter(|it| text.is_char_boundary(it.start) && text.is_char_boundary(it.end))
         .filter(|it| {
             let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            !word(text[..it.start].chars().next_back()) && !word(text[it.end..].chars().next())
+            let before = &text[..it.start];
+            let begins = !word(before.chars().next_back()) || numbers_a_word(before, &wanted);
+            begins && !word(text[it.end..].chars().next())
         })
         .collect()
 }
@@ -433,6 +438,8 @@ mod tests {
     fn every_level_is_escaped_as_it_needs() {
         check("rust", "rust", "{q}", "a{b", "a{b");
         check("title:rust", "rust", "title:{q}", "go", "title:go");
+        check("issue12", "12", "issue{q}", "340", "issue340");
+        assert!(weave("v12", &[("q", "12")], USUAL).is_none());
         check("rust lang in:title", "Rust Lang", "{q|lower} in:title", "Go", "go in:title");
         check("city/new-york", "New York", "city/{q|slug}", "San José", "city/san-josé");
         check(

@@ -1,18 +1,17 @@
-//! The page as the witness: which of its blocks the task was about, and whether an answer holds all of it.
+//! The page as the witness: whether an answer holds all of what the page showed of the data.
 //!
-//! A block counts by what it says that the page of the other example did not say. An answer covers it when every item has one
-//! of its own in the data, and its columns stand there too; columns that do not are named, and refused when the task asks for
-//! them.
+//! An answer covers the block that the task was about when every item has one of its own in the data, and its columns stand
+//! there too; columns that do not are named, and refused when the task asks for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::subject;
 use crate::artifacts::{
     payloads::{Coverage, SecondRecording, Witness},
-    recording::{FinalPage, SessionRecording, ShownBlock},
+    recording::{SessionRecording, ShownBlock},
 };
-use crate::blocks::asks_for_one;
 
 /// Per cent of a column's texts that must stand in their items.
 const COLUMN: usize = 60;
@@ -25,94 +24,27 @@ const SHARED: usize = 70;
 /// Bytes of a text that is not stored to its end.
 const LONG: usize = 380;
 /// Fewer characters tell nothing.
-const MIN_TEXT: usize = 2;
+pub const MIN_TEXT: usize = 2;
 /// Items that one text may point at.
 const MAX_PLACES: usize = 64;
 /// Items that are searched text by text.
 const MAX_SCAN: usize = 4_000;
 
-/// Which block of the page is what the task was about: the weightiest by what only this page said. `None` when it shows none.
-pub fn main_block(
-    page: &FinalPage,
-    other: Option<&FinalPage>,
-    task: &str,
-    typed: &BTreeMap<String, String>,
-) -> Option<usize> {
-    let known = other.map(texts_of).unwrap_or_default();
-    let wanted = words(task);
-    let one = asks_for_one(task);
-    let typed: Vec<String> =
-        typed.values().map(|it| plain(it)).filter(|it| it.chars().count() >= 3).collect();
-    let ties = |block: &ShownBlock| {
-        let texts =
-            block.rows.iter().flatten().flatten().chain(&block.fields).chain(&block.heading);
-        texts.chain([&page.title]).flat_map(|it| words(it)).any(|it| {
-            it.len() > 3
-                && !ASKING.contains(&it.as_str())
-                && wanted.iter().any(|task| same_word(task, &it))
-        })
-    };
-    let weigh = |block: &ShownBlock| -> u64 {
-        // Where nothing was typed, only its words say that it is what was asked for.
-        if typed.is_empty() && other.is_none() && !ties(block) {
-            return 0;
-        }
-        let (mut all, mut new) = (0, 0);
-        for row in &block.rows {
-            let cells = || {
-                row.iter().flatten().map(|it| plain(it)).filter(|it| it.chars().count() >= MIN_TEXT)
-            };
-            if block.is_record {
-                all += cells().count();
-                new += cells().filter(|it| !known.contains(it)).count();
-            } else {
-                all += 1;
-                new += usize::from(cells().any(|it| !known.contains(&it)));
-            }
-        }
-        let share = (new * 100).checked_div(all).unwrap_or(0) as u64;
-        let named = block
-            .fields
-            .iter()
-            .chain(&block.heading)
-            .any(|it| words(it).iter().any(|it| it.len() > 3 && wanted.contains(it)));
-        // Most of its items repeat what was typed.
-        let echoing = block.rows.iter().filter(|row| {
-            let text = plain(&row.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
-            typed.iter().any(|it| text.contains(it.as_str()))
-        });
-        let echoes = block.rows.len() > 2 && echoing.count() * 2 > block.rows.len();
-        let fits = match (block.is_record, one) {
-            (true, true) => 300,
-            (true, false) => 60,
-            (false, true) => 80,
-            (false, false) => 100,
-        };
-        u64::from(block.weight)
-            * share
-            * fits
-            * if named { 13 } else { 10 }
-            * if echoes { 3 } else { 1 }
-            / 100_000
-    };
-    let weights: Vec<u64> = page.shown.iter().map(weigh).collect();
-    let best = (0..weights.len()).max_by_key(|at| (weights[*at], std::cmp::Reverse(*at)))?;
-    (weights[best] > 0).then_some(best)
-}
-
 /// What the pages of the examples showed of the data.
 pub fn witness(recording: &SessionRecording, second: &SecondRecording) -> Option<Witness> {
     let other = second.recording.as_ref();
-    let block = |it: &SessionRecording, other: Option<&SessionRecording>| {
-        let main = main_block(&it.page, other.map(|it| &it.page), &it.task, &it.typed)?;
-        it.page.shown.get(main).cloned()
+    let subject = |it: &SessionRecording, other: Option<&SessionRecording>| {
+        subject::of(&it.page, other.map(|it| &it.page), &it.task, &it.typed)
     };
-    let mut first = block(recording, other)?;
-    let mut second = other.and_then(|it| block(it, Some(recording)));
+    let main = subject(recording, other)?;
+    let block = |it: &SessionRecording, at: usize| it.page.shown.get(at).cloned();
+    let mut first = block(recording, main.at)?;
+    let mut second = other.and_then(|it| block(it, subject(it, Some(recording))?.at));
     if let (Some(second), Some(other)) = (&mut second, other) {
         without_offers((&mut first, &recording.typed), (second, &other.typed));
     }
-    Some(Witness { task: recording.task.clone(), first, second })
+    let rival = main.rival.and_then(|at| block(recording, at));
+    Some(Witness { task: recording.task.clone(), first, second, rival })
 }
 
 /// Leaves out rows that only repeat what was typed: "Search for pages containing …" below the suggestions. One or two at the
@@ -150,21 +82,6 @@ fn without_offers(
     };
     drop(first, &a);
     drop(second, &b);
-}
-
-/// Words of a task that say what to do, not with what.
-const ASKING: &[&str] = &[
-    "show", "list", "look", "find", "search", "page", "this", "that", "what", "with", "from",
-    "open", "read",
-];
-
-fn same_word(a: &str, b: &str) -> bool {
-    let stem = |it: &str| it.trim_end_matches('s').to_owned();
-    stem(a) == stem(b)
-}
-
-fn texts_of(page: &FinalPage) -> BTreeSet<String> {
-    page.shown.iter().flat_map(|it| &it.rows).flatten().flatten().map(|it| plain(it)).collect()
 }
 
 /// How much of the block the data holds. `task` says which columns are asked for.
@@ -471,7 +388,7 @@ fn items_of(data: &Value) -> Vec<Text> {
 }
 
 /// Words in lower case with one space between them.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_alphanumeric() {
@@ -484,7 +401,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-fn words(text: &str) -> BTreeSet<String> {
+pub fn words(text: &str) -> BTreeSet<String> {
     plain(text).split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
@@ -502,6 +419,7 @@ mod tests {
             count: rows.len() as u32,
             is_record: false,
             heading: None,
+            about: Vec::new(),
             weight: 1000,
         }
     }
@@ -531,23 +449,5 @@ mod tests {
         let it = coverage(&data, &page, "List issues");
         assert_eq!((it.held, it.left_out.len(), it.asked_for), (3, 1, false));
         assert!(coverage(&data, &page, "List issues with their status").asked_for);
-    }
-
-    #[test]
-    fn what_only_this_page_says_is_its_subject() {
-        let menu = block(&["text"], &[&["Home page of this site"], &["Ships and their harbours"]]);
-        let results = |q: &str| {
-            let (one, two) = (format!("{q} one"), format!("{q} two"));
-            block(&["t"], &[&[one.as_str()][..], &[two.as_str()]])
-        };
-        let page = |q: &str| FinalPage {
-            shown: vec![ShownBlock { weight: 9000, ..menu.clone() }, results(q)],
-            ..FinalPage::default()
-        };
-        assert_eq!(
-            main_block(&page("Tern"), Some(&page("Gull")), "Search birds", &BTreeMap::new()),
-            Some(1)
-        );
-        assert_eq!(main_block(&page("Tern"), None, "List ships", &BTreeMap::new()), Some(0));
     }
 }

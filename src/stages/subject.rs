@@ -1,0 +1,304 @@
+//! Which block of a page the task was about.
+//!
+//! A block counts by what it says that the page of the other example did not say. Where a page has two lists of that kind, the
+//! task's words decide; where they speak for a far lighter one in passing, nobody can tell, and it is named as a rival.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::witness::{MIN_TEXT, plain, words};
+use crate::{
+    artifacts::recording::{FinalPage, ShownBlock},
+    blocks::{Asks, asks},
+};
+
+/// Words of a task that say what to do, not with what.
+const ASKING: &[&str] = &[
+    "show", "list", "look", "find", "search", "page", "this", "that", "what", "with", "from",
+    "open", "read", "every", "give", "each", "display", "view",
+];
+/// Per cent of a list's items that must be new for it to be a rival.
+const NEW: u64 = 50;
+/// Items of a list that is one.
+const MIN_ROWS: usize = 3;
+/// So many times lighter, a list needs to be the very thing that the task names.
+const CLOSE: u64 = 3;
+/// Per cent of one block's items that the other says too: the same, shown twice.
+const SAME: usize = 50;
+/// Per cent of a column's texts that are names of files.
+const FILES: usize = 60;
+
+/// What the page was asked for, as positions in [`FinalPage::shown`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject {
+    pub at: usize,
+    /// Another list that follows the input too, of which the task speaks and not of this one.
+    pub rival: Option<usize>,
+}
+
+/// The weightiest block by what only this page said. `None` when it shows none.
+pub fn of(
+    page: &FinalPage,
+    other: Option<&FinalPage>,
+    task: &str,
+    typed: &BTreeMap<String, String>,
+) -> Option<Subject> {
+    let known = other.map(texts_of).unwrap_or_default();
+    let typed: Vec<String> = typed.values().map(|it| plain(it)).collect();
+    let thing = plain(task).split(' ').find(|it| says_what(it)).map(|it| stem(it).to_owned());
+    let asked = Asked { known, wanted: words(task), thing, asks: asks(task), typed };
+    // Where nothing was typed, only its words say that it is what was asked for.
+    let untold = asked.typed.is_empty() && other.is_none();
+    let weights: Vec<u64> = page
+        .shown
+        .iter()
+        .map(|it| if untold && !asked.ties(it, &page.title) { 0 } else { asked.weight(it) })
+        .collect();
+    let best = (0..weights.len()).max_by_key(|at| (weights[*at], std::cmp::Reverse(*at)))?;
+    if weights[best] == 0 {
+        return None;
+    }
+    let speaks_for = |at: usize| asked.speaks_of(&page.shown[at]);
+    let block = &page.shown[best];
+    let is_list = |it: &ShownBlock| !it.is_record && it.rows.len() >= MIN_ROWS;
+    let own = speaks_for(best);
+    let rival = (0..weights.len()).find(|at| {
+        let it = &page.shown[*at];
+        *at != best
+            && weights[*at] > 0
+            && (is_list(block) && is_list(it))
+            && asked.share(it) >= NEW
+            && own.is_subset(&speaks_for(*at))
+            && own != speaks_for(*at)
+            && !says_the_same(block, it)
+    });
+    let meant = |at: usize| {
+        let thing = asked.thing.as_deref();
+        weights[at] * CLOSE >= weights[best]
+            || (thing.is_some_and(|it| speaks_for(at).contains(it) && !own.contains(it)))
+    };
+    Some(match rival {
+        Some(at) if meant(at) => Subject { at, rival: None },
+        rival => Subject { at: best, rival },
+    })
+}
+
+struct Asked {
+    /// Texts of the other example's page.
+    known: BTreeSet<String>,
+    /// Words of the task.
+    wanted: BTreeSet<String>,
+    /// What it is to list or to show: its first word that says something.
+    thing: Option<String>,
+    asks: Asks,
+    /// Plain texts that were typed.
+    typed: Vec<String>,
+}
+
+impl Asked {
+    fn weight(&self, block: &ShownBlock) -> u64 {
+        let named = block
+            .fields
+            .iter()
+            .chain(&block.heading)
+            .any(|it| words(it).iter().any(|it| it.len() > 3 && self.wanted.contains(it)));
+        // Most of its items repeat what was typed.
+        let echoing = block.rows.iter().filter(|row| {
+            let text = plain(&row.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
+            self.typed
+                .iter()
+                .filter(|it| it.chars().count() >= 3)
+                .any(|it| text.contains(it.as_str()))
+        });
+        let echoes = block.rows.len() > 2 && echoing.count() * 2 > block.rows.len();
+        let fits = match (block.is_record, self.asks) {
+            (true, Asks::One) => 300,
+            (true, Asks::Either) | (false, Asks::Many | Asks::Either) => 100,
+            (true, Asks::Many) => 60,
+            (false, Asks::One) => 80,
+        };
+        let fits = if self.is_labelled(block) { fits / 2 } else { fits };
+        u64::from(block.weight)
+            * self.share(block)
+            * fits
+            * if named { 13 } else { 10 }
+            * if echoes { 3 } else { 1 }
+            / 100_000
+    }
+
+    /// A list whose items begin as those of the other page do, each in its own way: labels, and the whole is one thing.
+    fn is_labelled(&self, block: &ShownBlock) -> bool {
+        let labels: Vec<String> =
+            block.rows.iter().filter_map(|it| it.first()?.as_deref()).map(plain).collect();
+        let distinct: BTreeSet<&String> = labels.iter().collect();
+        !block.is_record
+            && block.fields.len() > 1
+            && labels.len() >= MIN_ROWS
+            && labels.len() == block.rows.len()
+            && distinct.len() == labels.len()
+            && labels.iter().all(|it| self.known.contains(it))
+    }
+
+    /// Per cent of the items, or of a record's texts, that the other page did not say.
+    fn share(&self, block: &ShownBlock) -> u64 {
+        let (mut all, mut new) = (0, 0);
+        for row in &block.rows {
+            let cells = || {
+                row.iter().flatten().map(|it| plain(it)).filter(|it| it.chars().count() >= MIN_TEXT)
+            };
+            if block.is_record {
+                all += cells().count();
+                new += cells().filter(|it| !self.known.contains(it)).count();
+            } else {
+                all += 1;
+                new += usize::from(cells().any(|it| !self.known.contains(&it)));
+            }
+        }
+        let share = (new * 100).checked_div(all).unwrap_or(0);
+        // Things of one kind have many properties in common.
+        if block.is_record { share.max(100.min(25 * new)) as u64 } else { share as u64 }
+    }
+
+    /// A word of the page's title or of the block is one of the task.
+    fn ties(&self, block: &ShownBlock, title: &String) -> bool {
+        let texts =
+            block.rows.iter().flatten().flatten().chain(&block.fields).chain(&block.heading);
+        texts.chain([title]).flat_map(|it| words(it)).any(|it| self.word(&it).is_some())
+    }
+
+    /// The task's word for this one; none for words that say what to do.
+    fn word(&self, it: &str) -> Option<&str> {
+        says_what(it)
+            .then(|| self.wanted.iter().find(|task| stem(task) == stem(it)))
+            .flatten()
+            .map(|it| stem(it))
+    }
+
+    /// Words of the task that say what kind of thing its items are: in names, heading and markup, and names of files. What was
+    /// typed is none of them.
+    fn speaks_of(&self, block: &ShownBlock) -> BTreeSet<&str> {
+        let texts = block.fields.iter().chain(&block.heading).chain(&block.about);
+        let mut out: BTreeSet<&str> = texts
+            .flat_map(|it| words(it))
+            .filter(|it| !self.typed.iter().any(|typed| typed.split(' ').any(|word| word == it)))
+            .filter_map(|it| self.word(&it))
+            .collect();
+        if let Some(file) = self.wanted.iter().map(|it| stem(it)).find(|it| *it == "file")
+            && names_files(block)
+        {
+            out.insert(file);
+        }
+        out
+    }
+}
+
+fn says_what(word: &str) -> bool {
+    word.len() > 3 && !ASKING.contains(&word)
+}
+
+fn stem(word: &str) -> &str {
+    word.trim_end_matches('s')
+}
+
+/// A column of `capstan.c` and `notes.txt`.
+fn names_files(block: &ShownBlock) -> bool {
+    let is_file = |it: &String| {
+        it.rsplit_once('.').is_some_and(|(name, kind)| {
+            let kind_is = (1..=5).contains(&kind.len())
+                && kind.bytes().all(|b| b.is_ascii_alphanumeric())
+                && kind.bytes().any(|b| b.is_ascii_alphabetic());
+            kind_is && !name.is_empty() && !name.contains(char::is_whitespace)
+        })
+    };
+    (0..block.fields.len()).any(|at| {
+        let files = block
+            .rows
+            .iter()
+            .filter(|it| it.get(at).is_some_and(|it| it.as_ref().is_some_and(is_file)));
+        files.count() * 100 >= block.rows.len() * FILES
+    })
+}
+
+/// Most items of the smaller one stand in the other: one list for narrow and one for wide screens, or a part of it.
+fn says_the_same(a: &ShownBlock, b: &ShownBlock) -> bool {
+    let texts = |it: &ShownBlock| -> Vec<String> {
+        it.rows
+            .iter()
+            .filter_map(|it| it.iter().flatten().max_by_key(|it| it.len()))
+            .map(|it| plain(it))
+            .collect()
+    };
+    let (a, b) = (texts(a), texts(b));
+    let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let said = few.iter().filter(|it| {
+        many.iter().any(|other| other.contains(it.as_str()) || it.contains(other.as_str()))
+    });
+    said.count() * 100 >= few.len() * SAME
+}
+
+fn texts_of(page: &FinalPage) -> BTreeSet<String> {
+    page.shown.iter().flat_map(|it| &it.rows).flatten().flatten().map(|it| plain(it)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(fields: &[&str], rows: &[&[&str]]) -> ShownBlock {
+        let row = |it: &&[&str]| it.iter().map(|it| Some((*it).to_owned())).collect();
+        ShownBlock {
+            fields: fields.iter().map(|it| (*it).to_owned()).collect(),
+            rows: rows.iter().map(row).collect(),
+            count: rows.len() as u32,
+            is_record: false,
+            heading: None,
+            about: Vec::new(),
+            weight: 1000,
+        }
+    }
+
+    fn page(shown: Vec<ShownBlock>) -> FinalPage {
+        FinalPage { shown, ..FinalPage::default() }
+    }
+
+    #[test]
+    fn what_only_this_page_says() {
+        let menu = block(&["text"], &[&["Home page of this site"], &["Ships and their harbours"]]);
+        let results = |q: &str| {
+            let (one, two) = (format!("{q} one"), format!("{q} two"));
+            block(&["t"], &[&[one.as_str()][..], &[two.as_str()]])
+        };
+        let shows = |q: &str| page(vec![ShownBlock { weight: 9000, ..menu.clone() }, results(q)]);
+        let at = |page: FinalPage, other: Option<FinalPage>, task: &str| {
+            of(&page, other.as_ref(), task, &BTreeMap::new()).unwrap().at
+        };
+        assert_eq!(at(shows("Tern"), Some(shows("Gull")), "Search birds"), 1);
+        assert_eq!(at(shows("Tern"), None, "List ships"), 0);
+    }
+
+    #[test]
+    fn of_two_lists_the_task_decides() {
+        let files = |n: &str| {
+            let all: Vec<String> = (0..4).map(|i| format!("{n}-{i}.txt")).collect();
+            let rows: Vec<[&str; 1]> = all.iter().map(|it| [it.as_str()]).collect();
+            block(&["text"], &rows.iter().map(|it| &it[..]).collect::<Vec<_>>())
+        };
+        let commits = |n: &str, weight: u32| {
+            let all: Vec<String> = (0..4).map(|i| format!("Mend the {n} part {i}")).collect();
+            let rows: Vec<[&str; 1]> = all.iter().map(|it| [it.as_str()]).collect();
+            let it = block(&["text"], &rows.iter().map(|it| &it[..]).collect::<Vec<_>>());
+            ShownBlock { about: vec!["commit".to_owned()], weight, ..it }
+        };
+        let both = |n: &str, weight| page(vec![commits(n, weight), files(n)]);
+        let ask = |task: &str, weight| {
+            of(&both("lib", weight), Some(&both("doc", weight)), task, &BTreeMap::new()).unwrap()
+        };
+        let alone = |at| Subject { at, rival: None };
+        assert_eq!(ask("List the commits of the folder", 2000), alone(0));
+        assert_eq!(ask("List the files of the folder", 9000), alone(1));
+        assert_eq!(ask("Open the folder with its files", 2000), alone(1));
+        // Far lighter, and not the first word: it stays open.
+        assert_eq!(ask("Open the folder with its files", 9000), Subject { at: 0, rival: Some(1) });
+        // Nothing speaks for either.
+        assert_eq!(ask("What is in the folder", 9000), alone(0));
+    }
+}
