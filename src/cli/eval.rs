@@ -227,13 +227,15 @@ fn tables(done: &Evaluation) {
     }
     if let Some(all) = done.tallies.get("(all)").filter(|it| it.saved > 0) {
         wire::line(&format!(
-            "{} verified, {} of them falsely; of {} recipes {} have the right endpoint, {} the right parameters, {} the right extraction; {} model calls",
+            "{} verified, {} of them falsely; of {} recipes {} have the right endpoint, {} the right parameters, {} the right extraction; {} of {} complete; {} model calls",
             all.verified,
             all.false_verified,
             all.saved,
             all.endpoint_right,
             all.parameters_right,
             all.extraction_right,
+            all.complete,
+            all.judged_whole,
             done.model_calls,
         ));
     }

@@ -3,7 +3,7 @@
 //! What is right was written down by a person. It is never what some version of the stages did.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -16,10 +16,11 @@ use super::{
     chain::{self, Trace},
     parts::split,
     stubs::{self, StubWorld, Stubs},
+    whole,
 };
 use crate::{
     artifacts::{
-        payloads::{Judged, Outcome, Reason, Reject, SecondRecording},
+        payloads::{Judged, Outcome, Reason, RecipeDraftMinimized, Reject, SecondRecording},
         recording::SessionRecording,
         store::sha256,
     },
@@ -33,6 +34,7 @@ use crate::{
     settings::Settings,
     shape,
     stages::{Call, Replayer as _, rank, verify::Expectation},
+    transport::Reply,
 };
 
 pub const RECORDING: &str = "recording.json";
@@ -99,6 +101,12 @@ pub struct ExpectedDraft {
     /// Texts that the data for the first example must hold.
     #[serde(default)]
     pub extract_contains: Vec<String>,
+    /// JMESPath from the right answer's JSON to all that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<String>,
+    /// The same for a page: a CSS selector of the items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -239,8 +247,11 @@ fn judge(case: &Case, trace: &Trace, replays: u32) -> CaseResult {
         endpoint: chosen.is_some_and(|it| case.right.right.contains(&it.id)),
         parameters: parameters_right(case, trace),
         extraction: extraction_right(case, trace),
+        complete: whole::is_complete(case, trace.parameterized.as_ref(), |draft, values| {
+            answer(case, trace, draft, values)
+        }),
     });
-    let whole = checks.is_some_and(|it| it.endpoint && it.parameters && it.extraction);
+    let whole = checks.is_some_and(|it| it.failed().is_empty());
     let reason = trace.reject.as_ref().map(|it| it.1.reason);
     let as_expected = outcome == case.metadata.outcome
         && (case.metadata.reason.is_none() || published || case.metadata.reason == reason);
@@ -309,20 +320,30 @@ fn extraction_right(case: &Case, trace: &Trace) -> bool {
 
 fn first_answer(case: &Case, trace: &Trace) -> Option<Extracted> {
     let Some(Judged::Done(draft)) = &trace.parameterized else { return None };
+    let reply = answer(case, trace, draft, &draft.first)?;
+    extract(&draft.response, &reply.mime(), &reply.body).ok()
+}
+
+/// What the stubs answer to these values.
+fn answer(
+    case: &Case,
+    trace: &Trace,
+    draft: &RecipeDraftMinimized,
+    values: &BTreeMap<String, String>,
+) -> Option<Reply> {
     let verified = trace.report.as_ref().filter(|it| it.verified);
     let mut world = StubWorld::new(&case.stubs, u32::MAX);
     let call = Call {
         transport: verified.map_or(draft.transport, |it| it.transport),
         request: &draft.request,
         parameters: &draft.parameters,
-        values: &draft.first,
+        values,
         slots: &draft.slots,
     };
-    let reply = block_on(world.send(call)).ok()?;
-    extract(&draft.response, &reply.mime(), &reply.body).ok()
+    block_on(world.send(call)).ok()
 }
 
-fn texts(value: &Value, out: &mut Vec<String>) {
+pub fn texts(value: &Value, out: &mut Vec<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|it| texts(it, out)),
         Value::Object(fields) => fields.values().for_each(|it| texts(it, out)),
@@ -332,7 +353,7 @@ fn texts(value: &Value, out: &mut Vec<String>) {
     }
 }
 
-fn squash(text: &str) -> String {
+pub fn squash(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

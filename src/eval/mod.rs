@@ -14,6 +14,7 @@ pub mod record;
 mod report;
 mod samples;
 mod stubs;
+mod whole;
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -90,6 +91,8 @@ pub struct Checks {
     pub endpoint: bool,
     pub parameters: bool,
     pub extraction: bool,
+    /// All that was asked for is in the data of both examples, and nothing else; `None` where the case does not say what it is.
+    pub complete: Option<bool>,
 }
 
 impl Checks {
@@ -99,6 +102,7 @@ impl Checks {
             ("endpoint", self.endpoint),
             ("parameters", self.parameters),
             ("extraction", self.extraction),
+            ("completeness", self.complete != Some(false)),
         ]
         .into_iter()
         .filter(|it| !it.1)
@@ -239,6 +243,9 @@ pub struct Tally {
     pub endpoint_right: u32,
     pub parameters_right: u32,
     pub extraction_right: u32,
+    /// Recipes of cases that say what all of the data is, and how many of them give all of it.
+    pub judged_whole: u32,
+    pub complete: u32,
 }
 
 /// What an eval comes to.
@@ -377,6 +384,8 @@ impl Tally {
             self.endpoint_right += u32::from(checks.endpoint);
             self.parameters_right += u32::from(checks.parameters);
             self.extraction_right += u32::from(checks.extraction);
+            self.judged_whole += u32::from(checks.complete.is_some());
+            self.complete += u32::from(checks.complete == Some(true));
         }
         if !it.recipeable {
             self.nothing += 1;

@@ -50,6 +50,9 @@ pub struct Expected {
     pub parameters: BTreeSet<String>,
     #[serde(default)]
     pub extract_contains: Vec<String>,
+    /// JMESPath from the answer's JSON to all that is asked for; of a page, `rows` is a CSS selector.
+    pub items: Option<String>,
+    pub rows: Option<String>,
     #[serde(default)]
     pub notes: String,
 }
@@ -169,6 +172,8 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
         request,
         parameters: expected.parameters.clone(),
         extract_contains: expected.extract_contains.clone(),
+        items: expected.items.clone(),
+        rows: expected.rows.clone(),
     };
     drop(targets);
     let dir = out.join(task.name.as_str());

@@ -67,6 +67,7 @@ fn tiles(done: &Evaluation, all: &Tally) -> Markup {
                 (tile("", of(all.endpoint_right, all.saved), "right endpoint"))
                 (tile("", of(all.parameters_right, all.saved), "right parameters"))
                 (tile("", of(all.extraction_right, all.saved), "right extraction"))
+                (tile("", of(all.complete, all.judged_whole), "complete"))
             }
             (tile("", done.model_calls.to_string(), "model calls"))
         }
@@ -244,7 +245,7 @@ fn facts(it: &CaseResult) -> Markup {
             @if let Some(checks) = it.checks {
                 dt { "recipe" }
                 dd {
-                    @for (what, good) in [("endpoint", checks.endpoint), ("parameters", checks.parameters), ("extraction", checks.extraction)] {
+                    @for (what, good) in [("endpoint", checks.endpoint), ("parameters", checks.parameters), ("extraction", checks.extraction), ("completeness", checks.complete != Some(false))] {
                         span class=(if good { "yes" } else { "no" }) { (if good { "✓ " } else { "✗ " }) (what) } " "
                     }
                 }

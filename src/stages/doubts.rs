@@ -120,7 +120,7 @@ fn no_data(top: &Scored<'_>, recording: &SessionRecording) -> Option<&'static st
     if !shown && !counts && !one && share(top, "has_list") == 0 && measures.listings.is_empty() {
         return Some("its answer holds no list, and no page showed anything of it");
     }
-    if !shown && !counts && has_only_what_stands_beside(&measures.lists, &recording.task) {
+    if !shown && !counts && !one && has_only_what_stands_beside(&measures.lists, &recording.task) {
         return Some("the lists of its answer are what stands beside results");
     }
     let Some(Excerpt::Json(answer)) = &exchange.excerpt else { return None };

@@ -455,11 +455,15 @@ fn is_beside(path: &str, wanted: &BTreeSet<String>) -> bool {
     })
 }
 
-/// An answer that has lists, and all of them are named like what stands beside results.
+/// An answer that has lists, and all of them are named like what stands beside results and nothing else.
 pub fn has_only_what_stands_beside(lists: &[ListMeasure], task: &str) -> bool {
     let wanted = wanted(task);
+    // Things are called so too.
+    let things = ["page", "category", "image", "language", "message", "option", "tag", "metadata"];
+    let is_thing =
+        |path: &str| words(last_key(path)).any(|it| things.contains(&singular(&it).as_str()));
     let mut outer = lists.iter().filter(|it| !it.path.contains("[]")).peekable();
-    outer.peek().is_some() && outer.all(|it| is_beside(&it.path, &wanted))
+    outer.peek().is_some() && outer.all(|it| is_beside(&it.path, &wanted) && !is_thing(&it.path))
 }
 
 /// The path, flattened where it goes through groups, and past the wrapper of each item.

@@ -95,11 +95,11 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
     let mut taken = BTreeSet::new();
     let mut pairs: Vec<(usize, Option<usize>)> = Vec::new();
     for (n, row) in block.rows.iter().enumerate() {
-        let cells: Vec<String> = row
+        let cells: Vec<Cell<'_>> = row
             .iter()
             .flatten()
-            .map(|it| plain(it))
-            .filter(|it| it.chars().count() >= MIN_TEXT)
+            .map(|it| Cell { raw: it, plain: plain(it) })
+            .filter(|it| it.plain.chars().count() >= MIN_TEXT)
             .collect();
         if cells.is_empty() {
             continue;
@@ -217,19 +217,27 @@ fn common_words(block: &ShownBlock) -> BTreeSet<String> {
     counts.into_iter().filter(|it| n > 1 && it.1 * 100 >= n * COMMON).map(|it| it.0).collect()
 }
 
+/// A text of the page.
+struct Cell<'a> {
+    raw: &'a str,
+    plain: String,
+}
+
 /// The item that says most of these texts, none that is taken: the one with the longest, or with half of them.
 fn best(
-    cells: &[String],
+    cells: &[Cell<'_>],
     common: &BTreeSet<String>,
     items: &[Text],
     index: &BTreeMap<String, Vec<usize>>,
     taken: &BTreeSet<usize>,
 ) -> Option<usize> {
-    let longest = cells.iter().max_by_key(|it| it.len())?;
-    let score = |at: usize| {
+    let longest = cells.iter().max_by_key(|it| it.plain.len())?;
+    // A date, a price or a share stands in the data in another form; it is looked for where another text points at the item.
+    let score = |at: usize, forms: bool| {
         let item = &items[at];
-        let said = cells.iter().filter(|it| item.holds(it)).count();
-        let key = item.holds(longest);
+        let holds = |it: &Cell<'_>| item.holds(&it.plain) || (forms && item.says(it.raw));
+        let said = cells.iter().filter(|it| holds(it)).count();
+        let key = holds(longest);
         if key || said * 2 >= cells.len() {
             return Some((said, key, 0));
         }
@@ -239,18 +247,19 @@ fn best(
     };
     let pointed: BTreeSet<usize> = cells
         .iter()
-        .filter_map(|it| index.get(it))
+        .filter_map(|it| index.get(&it.plain))
         .flat_map(|it| it.iter().take(MAX_PLACES))
         .copied()
         .collect();
-    let choose = |all: &mut dyn Iterator<Item = usize>| {
+    let choose = |all: &mut dyn Iterator<Item = usize>, forms: bool| {
         all.filter(|it| !taken.contains(it))
-            .filter_map(|at| Some((score(at)?, std::cmp::Reverse(at))))
+            .filter_map(|at| Some((score(at, forms)?, std::cmp::Reverse(at))))
             .filter(|it| it.0.0 > 0 || it.0.1 || it.0.2 > 0)
             .max()
             .map(|it| it.1.0)
     };
-    choose(&mut pointed.into_iter()).or_else(|| choose(&mut (0..items.len().min(MAX_SCAN))))
+    choose(&mut pointed.into_iter(), true)
+        .or_else(|| choose(&mut (0..items.len().min(MAX_SCAN)), false))
 }
 
 fn index(items: &[Text]) -> BTreeMap<String, Vec<usize>> {
@@ -303,10 +312,10 @@ impl Text {
 
     /// Per cent of the words of these texts, of two characters and more, that the item says; not counted are those that
     /// every item has.
-    fn share_of(&self, cells: &[String], common: &BTreeSet<String>) -> usize {
+    fn share_of(&self, cells: &[Cell<'_>], common: &BTreeSet<String>) -> usize {
         let all: BTreeSet<&str> = cells
             .iter()
-            .flat_map(|it| it.split(' '))
+            .flat_map(|it| it.plain.split(' '))
             .filter(|it| it.chars().nth(1).is_some() && !common.contains(*it))
             .collect();
         let said = all.iter().filter(|it| self.words.contains(**it)).count();
@@ -437,6 +446,24 @@ mod tests {
         let it = coverage(&half, &page, "List ships");
         assert_eq!((it.shown, it.held), (3, 2));
         assert!(it.missing.is_some());
+    }
+
+    #[test]
+    fn dates_stand_in_another_form() {
+        let page = block(
+            &["name", "made", "changed"],
+            &[
+                &["tide", "2026-11-22 23:03", "2026-11-22 23:04"],
+                &["wave", "2026-11-22 23:05", "2026-11-22 23:06"],
+            ],
+        );
+        let at = |minute: i64| (1_795_388_400_i64 + 60 * minute) * 1000;
+        let data = json!([{"n": "wave", "made": at(5), "changed": at(6)}, {"n": "tide", "made": at(3), "changed": at(4)}]);
+        let it = coverage(&data, &page, "List experiments");
+        assert_eq!((it.shown, it.held), (2, 2));
+        let day = 24 * 60;
+        let other = json!([{"n": "wave", "made": at(5 * day), "changed": at(6 * day)}, {"n": "tide", "made": at(3 * day), "changed": at(4 * day)}]);
+        assert_eq!(coverage(&other, &page, "List experiments").held, 0);
     }
 
     #[test]

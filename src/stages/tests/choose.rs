@@ -210,3 +210,108 @@ fn operations_of_one_url_are_separate() {
     ]);
     assert_eq!(ranked(&recording).candidates.len(), 2);
 }
+
+/// What a HAR shows: nobody saw the page.
+fn of_har(url: &str, task: &str, entries: Vec<Entry>) -> SessionRecording {
+    let document = entries.iter().rfind(|it| it.mime == "text/html" && it.url == url);
+    let text = document.map_or_else(
+        || "lantern number 0 and what else the shop says of it".to_owned(),
+        |it| crate::redact::markup::visible_text(&it.answer, 9_000),
+    );
+    let mut it = session(&[("q", "lantern")], &text, entries);
+    it.driver = Driver::Har;
+    it.task = task.to_owned();
+    it.page.url = url.to_owned();
+    it
+}
+
+fn html(url: &str, body: String) -> Entry {
+    Entry { mime: "text/html", answer: body, ..get(url, &Value::Null) }
+}
+
+/// So many items on a page of their own.
+fn listed(word: &str, count: usize) -> String {
+    let items: String = (0..count)
+        .map(|i| format!("<li><b>{word} number {i}</b> <i>by {word} maker {i}</i></li>"))
+        .collect();
+    format!("<html><body><h1>{word}</h1><ul class='r'>{items}</ul></body></html>")
+}
+
+#[test]
+fn of_two_pages_the_one_that_the_session_came_to() {
+    let (one, two) = ("http://shop.test/thing/lantern", "http://shop.test/part/lantern");
+    let entries = || vec![html(one, listed("lantern", 6)), html(two, listed("lantern", 6))];
+    for url in [one, two] {
+        let recording = of_har(url, "Search the shop for lantern", entries());
+        let chosen = done(choose(&recording, &alone())).chosen;
+        assert_eq!(recording.exchanges[chosen.exchange as usize].url, url);
+    }
+}
+
+#[test]
+fn a_fragment_that_is_a_list_is_one() {
+    let entry = Entry {
+        mime: "text/html",
+        ..html("http://shop.test/part?q=lantern", listed("lantern", 6))
+    };
+    let mut recording = of_har("http://shop.test/", "Search the shop for lantern", vec![entry]);
+    recording.exchanges[0].resource_type = ResourceType::Fetch;
+    let chosen = done(choose(&recording, &alone())).chosen;
+    assert_eq!(chosen.response.html.unwrap().items, "ul.r > li");
+}
+
+#[test]
+fn data_that_a_script_draws_is_taken_from_the_script() {
+    let state = json!({"props": {"hits": hits("lantern", "1")["hits"]}});
+    let body = format!(
+        "<html><body><h1>lantern</h1><div id='out'></div><script type='application/json' id='s'>{state}</script></body></html>"
+    );
+    let url = "http://shop.test/find?q=lantern";
+    let recording = of_har(url, "Search the shop for lantern", vec![html(url, body)]);
+    let response = done(choose(&recording, &alone())).chosen.response;
+    assert_eq!(response.embedded.as_deref(), Some("script#s"));
+    assert_eq!(response.extract.as_deref(), Some("props.hits"));
+}
+
+#[test]
+fn an_answer_that_is_none_is_not_chosen() {
+    for (answer, why) in [
+        (
+            json!({"job": "1c3efb51", "state": "queued", "poll": "/jobs/1c", "links": [{"href": "/a"}, {"href": "/b"}]}),
+            "beside",
+        ),
+        (
+            json!({"job": "1c3efb51", "state": "queued", "steps": [{"name": "wait"}, {"name": "go"}]}),
+            "not done",
+        ),
+        (json!({"error": {"code": "down"}, "tried": ["lantern", "lamp"]}), "went wrong"),
+        (json!({"facets": [{"name": "red", "count": 4}, {"name": "blue", "count": 2}]}), "beside"),
+        (json!({"terms": ["lantern", "lantern oil", "lantern glass"]}), "go on typing"),
+    ] {
+        let entries = vec![get(SEARCH, &answer)];
+        let recording = of_har("http://shop.test/", "Search the shop for lantern", entries);
+        let set = ranked(&recording);
+        let doubt = set.doubt.unwrap_or_default();
+        assert!(doubt.contains(why), "{answer}: {doubt}");
+    }
+    let recording = of_har(
+        "http://shop.test/",
+        "Search the shop for lantern",
+        vec![get(SEARCH, &hits("lantern", "1"))],
+    );
+    assert_eq!(ranked(&recording).doubt, None);
+}
+
+#[test]
+fn of_one_thing_no_list_within_it() {
+    let versions =
+        json!({"0.1.7": {"words": ["old", "older"]}, "0.2.0": {"words": ["new", "newer"]}});
+    let answer = json!({"name": "lantern", "versions": versions, "latest": {"words": ["new", "newer"]},
+        "about": "A lantern for long nights by the sea", "by": "Ann of Kiel"});
+    let url = "http://shop.test/api/thing/lantern";
+    let recording = of_har("http://shop.test/", "Show the lantern", vec![get(url, &answer)]);
+    assert_eq!(done(choose(&recording, &alone())).chosen.response.extract, None);
+    let lists = &recording.exchanges[0].measures.lists;
+    let paths = crate::stages::extraction::ranked(lists, "List the words of the lantern");
+    assert!(paths.iter().all(|it| !it.path.contains("0.1.7")), "{paths:?}");
+}
