@@ -81,7 +81,9 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let rules = rules(settings, &raw.task, &raw.typed);
     let least = least(&raw.exchanges);
     let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().with_min_len(least).map(parse).collect();
-    let shown = shown::blocks(&raw.page.documents, &raw.task);
+    // Text is what was asked for where one thing was, by its name.
+    let prose = asks_for_one(&raw.task) && !raw.typed.is_empty();
+    let shown = shown::blocks(&raw.page.documents, prose);
     let mut vault = Vault::default();
     let mut judged = learn(&mut raw, &parsed, &shown, &rules, &mut vault);
     let harmless = raw
@@ -124,7 +126,6 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
     let mut builds = Builds::new(&raw.exchanges, &known);
 
     let share = body::share(&raw.exchanges);
-    let one = asks_for_one(&raw.task);
     let mut measured: Vec<Option<Measured>> = Vec::with_capacity(exchanges.len());
     for row in rows(&raw.exchanges) {
         // Side by side what needs no writer, then in order what does.
@@ -159,7 +160,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
             if let Parsed::Html(page) = &it.parsed {
                 builds.look(i, page, exchange, stored);
             }
-            let page = exchange::response(stored, exchange, it.parsed, walk, meter, (share, one));
+            let page = exchange::response(stored, exchange, it.parsed, walk, meter, (share, prose));
             measured.push(it.measured.or(page));
         }
     }

@@ -15,11 +15,13 @@ const MAX_TEXT: usize = 400;
 const MAX_BYTES: usize = 192 * 1024;
 
 /// Of all documents, weightiest first.
-pub fn blocks(documents: &[String], task: &str) -> Vec<Block> {
+///
+/// With `prose`, text alone is a thing.
+pub fn blocks(documents: &[String], prose: bool) -> Vec<Block> {
     let mut out: Vec<Block> = documents
         .iter()
         .filter_map(|it| blocks::parsed(it))
-        .flat_map(|it| blocks::find(&it, false, blocks::asks_for_one(task)))
+        .flat_map(|it| blocks::find(&it, false, prose))
         .collect();
     out.sort_by_key(|it| std::cmp::Reverse(it.weight));
     out.truncate(MAX_BLOCKS);

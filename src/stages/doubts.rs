@@ -353,10 +353,8 @@ fn suggests(answer: &Value, typed: &BTreeMap<String, String>) -> bool {
         match it {
             Value::String(it) => Some(it.to_lowercase()),
             Value::Array(all) => all.first()?.as_str().map(str::to_lowercase),
-            Value::Object(fields) if fields.len() <= 3 => {
-                let mut texts = fields.values().filter_map(Value::as_str);
-                let flat = !fields.values().any(|it| it.is_object() || it.is_array());
-                texts.next().filter(|_| flat && texts.next().is_none()).map(str::to_lowercase)
+            Value::Object(fields) if fields.len() == 1 => {
+                fields.values().next()?.as_str().map(str::to_lowercase)
             }
             _ => None,
         }
@@ -438,7 +436,7 @@ mod tests {
             &typed("lam")
         ));
         assert!(!suggests(
-            &json!([{"t": "lamp", "by": "Ann"}, {"t": "lamb", "by": "Bo"}]),
+            &json!([{"t": "lamp", "price": 7}, {"t": "lamb", "price": 9}]),
             &typed("lam")
         ));
     }
