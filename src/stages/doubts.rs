@@ -4,7 +4,10 @@
 //! A request says what was wanted and nothing of what came. Where no second recording and no page speaks for an answer, it has
 //! to look like data.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use serde_json::Value;
 use url::Url;
@@ -145,7 +148,7 @@ fn is_page_for_data(exchange: &Exchange) -> bool {
     let url = Url::parse(&exchange.url).ok();
     let asks_api = url.as_ref().is_some_and(|it| {
         it.host_str().is_some_and(|it| it.starts_with("api.") || it.starts_with("api-"))
-            || it.path().ends_with(".json")
+            || Path::new(it.path()).extension().is_some_and(|it| it == "json")
     });
     exchange.resource_type != ResourceType::Document
         && matches!(exchange.excerpt, Some(Excerpt::Html(_)))

@@ -231,9 +231,8 @@ fn html(url: &str, body: String) -> Entry {
 
 /// So many items on a page of their own.
 fn listed(word: &str, count: usize) -> String {
-    let items: String = (0..count)
-        .map(|i| format!("<li><b>{word} number {i}</b> <i>by {word} maker {i}</i></li>"))
-        .collect();
+    let item = |i: usize| format!("<li><b>{word} number {i}</b> <i>by {word} maker {i}</i></li>");
+    let items: String = (0..count).map(item).collect();
     format!("<html><body><h1>{word}</h1><ul class='r'>{items}</ul></body></html>")
 }
 
