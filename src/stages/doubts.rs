@@ -45,8 +45,9 @@ pub fn doubt(ranked: &[(Candidate, Scored<'_>)], recording: &SessionRecording) -
     if share(&top.1, "follows_input") > 0 {
         return None;
     }
-    asked_for_something_else(top, others, recording)
-        .or_else(|| no_data(&top.1, recording).map(str::to_owned))
+    let terms = Terms::new(&recording.task, &[]);
+    asked_for_something_else(top, others, recording, &terms)
+        .or_else(|| no_data(&top.1, recording, &terms).map(str::to_owned))
 }
 
 fn share(it: &Scored<'_>, name: &str) -> i32 {
@@ -57,6 +58,7 @@ fn asked_for_something_else(
     top: &(Candidate, Scored<'_>),
     others: &[(Candidate, Scored<'_>)],
     recording: &SessionRecording,
+    terms: &Terms,
 ) -> Option<String> {
     // A synonym of what is asked for is no other kind of thing when nothing else could be meant.
     let typed = !recording.typed.is_empty();
@@ -78,9 +80,8 @@ fn asked_for_something_else(
                 .to_owned(),
         );
     }
-    let terms = Terms::new(&recording.task, &[]);
     if share(&top.1, "nouns_off") >= NOUNS_OFF
-        && let Some(kind) = kind_beside_search(top.1.exchange, &terms)
+        && let Some(kind) = kind_beside_search(top.1.exchange, terms)
     {
         return Some(format!("it searches for `{kind}`, which the task does not ask for"));
     }
@@ -111,14 +112,14 @@ fn asked_for_something_else(
 }
 
 /// Why the answer is none, whatever was asked for.
-fn no_data(top: &Scored<'_>, recording: &SessionRecording) -> Option<&'static str> {
+fn no_data(top: &Scored<'_>, recording: &SessionRecording, terms: &Terms) -> Option<&'static str> {
     let exchange = top.exchange;
     let measures = &exchange.measures;
     if is_page_for_data(exchange) {
         return Some("a script asked for data and got a page");
     }
     let shown = share(top, "shown_share") > 0 || share(top, "visible_on_page") >= SHOWN;
-    let counts = Terms::new(&recording.task, &[]).counts();
+    let counts = terms.counts();
     let one = asks_for_one(&recording.task);
     if !shown && !counts && !one && share(top, "has_list") == 0 && measures.listings.is_empty() {
         return Some("its answer holds no list, and no page showed anything of it");

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::witness::{MIN_TEXT, plain, words};
+use super::witness::{MIN_TEXT, plain, stem, words};
 use crate::{
     artifacts::recording::{FinalPage, ShownBlock},
     blocks::{Asks, asks},
@@ -195,10 +195,6 @@ fn says_what(word: &str) -> bool {
     word.len() > 3 && !ASKING.contains(&word)
 }
 
-fn stem(word: &str) -> &str {
-    word.trim_end_matches('s')
-}
-
 /// A column of `capstan.c` and `notes.txt`.
 fn names_files(block: &ShownBlock) -> bool {
     let is_file = |it: &String| {
@@ -242,19 +238,7 @@ fn texts_of(page: &FinalPage) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn block(fields: &[&str], rows: &[&[&str]]) -> ShownBlock {
-        let row = |it: &&[&str]| it.iter().map(|it| Some((*it).to_owned())).collect();
-        ShownBlock {
-            fields: fields.iter().map(|it| (*it).to_owned()).collect(),
-            rows: rows.iter().map(row).collect(),
-            count: rows.len() as u32,
-            is_record: false,
-            heading: None,
-            about: Vec::new(),
-            weight: 1000,
-        }
-    }
+    use crate::stages::witness::tests::block;
 
     fn page(shown: Vec<ShownBlock>) -> FinalPage {
         FinalPage { shown, ..FinalPage::default() }

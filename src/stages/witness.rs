@@ -166,9 +166,8 @@ fn column(name: &str, cells: &[(&str, &Text)], task: &str, out: &mut Coverage) {
 /// The task speaks of the column.
 fn asked(name: &str, task: &str) -> bool {
     let task = words(task);
-    let stem = |it: &str| it.trim_end_matches('s').to_owned();
-    let task: BTreeSet<String> = task.iter().map(|it| stem(it)).collect();
-    words(name).iter().any(|it| it.len() > 2 && task.contains(&stem(it)))
+    let task: BTreeSet<&str> = task.iter().map(|it| stem(it)).collect();
+    words(name).iter().any(|it| it.len() > 2 && task.contains(stem(it)))
 }
 
 fn of_record(items: &[Text], data: &Value, block: &ShownBlock, task: &str) -> Coverage {
@@ -414,13 +413,18 @@ pub fn words(text: &str) -> BTreeSet<String> {
     plain(text).split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
+/// Without an English plural's s, well enough to compare two words.
+pub fn stem(word: &str) -> &str {
+    word.trim_end_matches('s')
+}
+
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use serde_json::json;
 
     use super::*;
 
-    fn block(fields: &[&str], rows: &[&[&str]]) -> ShownBlock {
+    pub fn block(fields: &[&str], rows: &[&[&str]]) -> ShownBlock {
         let row = |it: &&[&str]| it.iter().map(|it| Some((*it).to_owned())).collect();
         ShownBlock {
             fields: fields.iter().map(|it| (*it).to_owned()).collect(),
