@@ -401,6 +401,14 @@ pub struct Witness {
     /// Another list of the first page, of which the task speaks and not of this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rival: Option<ShownBlock>,
+    /// Items at the end of the first page's list that came by calls which went on with it: the answer is its first page.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub further: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(it: &u32) -> bool {
+    *it == 0
 }
 
 /// How much of what a page showed an answer holds.
@@ -457,6 +465,9 @@ pub struct VerificationReport {
     /// How an answer without items looks, where one was asked for.
     #[serde(default)]
     pub empty: Option<EmptyAnswer>,
+    /// The values that were held against the first example's, where the second example's found nothing, or the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<BTreeMap<String, String>>,
 }
 
 /// [`VerificationReport::reason`] where the second example gave what the first did.

@@ -21,6 +21,8 @@ use crate::{
 
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 const MAX_TASK: usize = 500;
+/// Each beyond the second is one or two replays.
+const MAX_EXAMPLES: usize = 10;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -157,11 +159,12 @@ fn check(
         name,
         sentence: entry.task,
         source,
-        examples: entry.examples,
         expect: Expectation {
             min_items: entry.expect.min_items,
             required_paths: entry.expect.required_paths,
+            further: entry.examples.iter().skip(2).cloned().collect(),
         },
+        examples: entry.examples,
         category: entry.category,
         requires_auth: entry.requires_auth,
         timeout,
@@ -177,6 +180,9 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
     }
     if task.sentence.chars().any(|it| it.is_control() && !it.is_whitespace()) {
         return Err(invalid("task holds a control character"));
+    }
+    if task.examples.len() > MAX_EXAMPLES {
+        return Err(invalid(format!("at most {MAX_EXAMPLES} examples")));
     }
     let mut names: Option<BTreeSet<&String>> = None;
     for example in &task.examples {

@@ -6,7 +6,7 @@ use ego_tree::NodeId;
 use scraper::ElementRef;
 
 use super::{
-    Group, Item,
+    GROUP, Group, Item,
     cells::{chars, children, has_own_text, is_heading, is_inline, text},
     names::{classes, field, segment},
     records,
@@ -66,7 +66,7 @@ pub fn columns<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
     if !group.headings.is_empty() {
         let elements: Vec<Vec<ElementRef<'_>>> =
             group.headings.iter().map(|it| it.iter().copied().collect()).collect();
-        out.push(column("group".to_owned(), Place::Heading, None, elements, false));
+        out.push(column(GROUP.to_owned(), Place::Heading, None, elements, false));
     }
     out.truncate(MAX_COLUMNS);
     distinct(&mut out);

@@ -8,7 +8,8 @@ use scraper::{ElementRef, Html};
 
 use super::{
     Group, Item,
-    cells::{chars, children, has_own_text, is_heading, is_inline, is_mark, is_read},
+    cells::{chars, children, has_own_text, is_heading, is_inline, is_mark, is_read, text},
+    fields::by_path,
     names::{classes, is_paid, segment},
     table::Grid,
     weight,
@@ -33,6 +34,8 @@ const MAX_HEADING: usize = 160;
 
 type Shape = BTreeSet<String>;
 
+/// Items of a list under a heading that are no parts of one thing.
+const MIN_LISTED: usize = 4;
 /// So few things beside each other may be parts of a page, where one of them holds so many per cent of their text.
 const MAX_PANELS: usize = 3;
 const PANEL: usize = 60;
@@ -73,11 +76,21 @@ pub fn groups(page: &Html) -> Vec<Group<'_>> {
     merged.retain(|it| it.weight > 0 && it.items.len() >= MIN_ITEMS);
     merged.sort_by_key(|it| std::cmp::Reverse(it.weight));
     merged.truncate(MAX_GROUPS);
+    merged.retain(|it| !is_assorted(it));
     let mut out = apart(merged);
     for it in &mut out {
         it.heading = it.items.first().and_then(|it| heading_before(it.first()));
     }
     out
+}
+
+/// Two or three things of which no two have a text in the same place: parts of a page, and no list.
+fn is_assorted(group: &Group<'_>) -> bool {
+    group.items.len() <= MAX_PANELS
+        && group.tables.is_empty()
+        && by_path(&group.items, group.is_run)
+            .iter()
+            .all(|it| it.texts.iter().flatten().count() < 2)
 }
 
 fn without_marks(group: &mut Group<'_>) {
@@ -485,6 +498,29 @@ fn within(inner: &Group<'_>, outer: &BTreeMap<NodeId, usize>) -> Option<BTreeMap
     (outside * 5 <= inner.items.len()).then_some(held)
 }
 
+/// A few lists, each under its own heading and longer than their number. Where their items begin with the same words, one
+/// list as the other, those are labels of things.
+fn is_headed(inner: &Group<'_>, held: &BTreeMap<usize, usize>) -> bool {
+    let least = held.values().min().copied().unwrap_or(0);
+    if inner.headings.is_empty() || least < MIN_LISTED || least <= held.len() {
+        return false;
+    }
+    let mut lists: BTreeMap<Option<NodeId>, Vec<String>> = BTreeMap::new();
+    for (it, heading) in inner.items.iter().zip(&inner.headings) {
+        let text = text(it.first());
+        let first = text.split_whitespace().next().unwrap_or_default().to_owned();
+        lists.entry(heading.map(|it| it.id())).or_default().push(first);
+    }
+    let mut lists = lists.values();
+    let Some(first) = lists.next() else { return false };
+    let labels = first
+        .iter()
+        .enumerate()
+        .filter(|(i, it)| lists.clone().all(|list| list.get(*i) == Some(*it)))
+        .count();
+    lists.len() > 0 && labels * 2 < first.len()
+}
+
 fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize>) -> bool {
     let sum = |it: &Group<'_>| it.items.iter().map(Item::chars).sum::<usize>();
     // A panel and what stands below it are no list; what one of them lists is.
@@ -497,6 +533,9 @@ fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize
     }
     if sum(inner) * 100 < sum(outer) * WRAPPED || inner.items.len() <= outer.items.len() {
         return false;
+    }
+    if is_headed(inner, held) {
+        return true;
     }
     let tag = inner.items[0].first().value().name();
     if matches!(tag, "li" | "tr" | "article")

@@ -19,6 +19,8 @@ use scraper::{ElementRef, Html};
 
 use crate::{recipe::model::HtmlSpec, shape::nesting};
 
+/// Name of the column with the heading of each item's group.
+pub const GROUP: &str = "group";
 /// Blocks of one page that are kept, the weightiest.
 const MAX_BLOCKS: usize = 12;
 /// A larger page is not looked through: its parts are compared with each other.
@@ -119,6 +121,15 @@ pub fn asks(task: &str) -> Asks {
 /// The task asks to see one thing and not to list or search.
 pub fn asks_for_one(task: &str) -> bool {
     asks(task) == Asks::One
+}
+
+/// A question for one fact: "how often", "when".
+pub fn asks_for_fact(task: &str) -> bool {
+    const FACTS: &[&str] =
+        &["how", "when", "where", "who", "whose", "is", "are", "does", "do", "can", "has"];
+    let low = task.to_lowercase();
+    let first = low.split(|c: char| !c.is_alphanumeric()).find(|it| !it.is_empty());
+    first.is_some_and(|it| FACTS.contains(&it))
 }
 
 /// Every block of a page, weightiest first. With `selectors`, only those that selectors can name.

@@ -186,6 +186,29 @@ fn two_lists_of_one_kind_are_one_in_groups() {
 }
 
 #[test]
+fn lists_under_headings_are_their_items_and_things_with_labels_are_not() {
+    let section = |name: &str, items: &[&str]| {
+        let all: String =
+            items.iter().map(|it| format!("<p><b>{it}</b> of the harbour</p>")).collect();
+        format!("<h2>{name}</h2><div id='{name}'>{all}</div>")
+    };
+    let blocks = |html: &str| find(&parsed(&page(html)).unwrap(), false, false);
+    let first = |html: &str| {
+        let it = blocks(html).into_iter().next().unwrap();
+        (it.rows.len(), it.fields)
+    };
+    let lists = section("Ships", &["Aurora", "Calypso", "Tern", "Gull"])
+        + &section("Crew", &["Ada", "Bo", "Cleo", "Dov"]);
+    assert_eq!(first(&lists), (8, vec!["text".to_owned(), "group".to_owned()]));
+    let labels = ["Built", "Length", "Flag", "Owner"];
+    let things = section("Aurora", &labels) + &section("Calypso", &labels);
+    assert_eq!(first(&things).0, 2);
+    // A sentence and a list have nothing in common.
+    let parts = "<div id='a'>Water it every twelve days or so.</div><h2>Also</h2>        <div id='b'><p>Aloe, 4 EUR</p><p>Fern, 7 EUR</p><p>Palm, 9 EUR</p></div>";
+    assert_eq!(first(parts).0, 3);
+}
+
+#[test]
 fn nested_lists_are_their_items() {
     let make = |q: &str, n: usize| {
         format!(

@@ -71,6 +71,9 @@ pub struct Metadata {
     pub min_items: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_paths: Vec<String>,
+    /// Examples after the second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<BTreeMap<String, String>>,
 }
 
 /// Whether two equal calls get equal answers.
@@ -213,6 +216,7 @@ pub fn run(case: &Case, settings: &Settings, detailed: bool) -> CaseResult {
     let expect = Expectation {
         min_items: case.metadata.min_items,
         required_paths: case.metadata.required_paths.clone(),
+        further: case.metadata.further.clone(),
     };
     let mut world = StubWorld::new(&case.stubs, settings.learning.max_replays);
     let trace = chain::run(&case.recording, &case.second, settings, &expect, &mut world)

@@ -176,7 +176,7 @@ fn set(pairs: &mut Vec<Pair>, name: &str, values: Vec<String>) {
     pairs.splice(at..at, new);
 }
 
-fn decode(text: &str) -> String {
+pub fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::{
-    parts::{Parts, edit},
+    parts::{Parts, decode, edit},
     stubs::{Answer, Body, Need, Response, Rule, Stubs, fill},
 };
 use crate::{
@@ -68,7 +68,7 @@ pub async fn probe(
     world: &mut World<'_>,
     cx: &Cx,
     recording: &SessionRecording,
-    second: &BTreeMap<String, String>,
+    (second, further): (&BTreeMap<String, String>, &[BTreeMap<String, String>]),
     targets: &[Target<'_>],
 ) -> Result<(Stubs, Vec<Found>)> {
     let mut prober = Prober {
@@ -76,6 +76,7 @@ pub async fn probe(
         cx,
         recording,
         second,
+        further,
         stubs: Stubs { transports: vec![TransportKind::PublicHttp], ..Stubs::default() },
         seen: Vec::new(),
         marks: Vec::new(),
@@ -93,6 +94,8 @@ struct Prober<'a, 'w> {
     cx: &'a Cx,
     recording: &'a SessionRecording,
     second: &'a BTreeMap<String, String>,
+    /// Values of examples after the second.
+    further: &'a [BTreeMap<String, String>],
     stubs: Stubs,
     /// Raw answers; rules name them by their number until the end.
     seen: Vec<Reply>,
@@ -237,8 +240,30 @@ impl Prober<'_, '_> {
         if keys.is_empty() && b.is_some_and(|it| !self.same(asked, it)) {
             keys = changes.keys().cloned().collect();
         }
+        let further: Vec<BTreeMap<String, Value>> =
+            self.further.iter().map(|it| self.typed_as(it, asked, target)).collect();
+        for (part, value) in further.iter().flatten() {
+            let edits = [(part.clone(), Some(value.clone()))];
+            if !keys.contains(part)
+                && let Some(it) = self.ask(asked, &edits).await?
+                && !self.same(asked, it)
+            {
+                keys.insert(part.clone());
+            }
+        }
         if keys.is_empty() {
             return Ok(keys);
+        }
+        // All of them as they are, and each alone in the first example.
+        for values in &further {
+            let all: Vec<(String, Option<Value>)> =
+                values.iter().map(|(part, value)| (part.clone(), Some(value.clone()))).collect();
+            let each = all.iter().map(std::slice::from_ref);
+            for edits in std::iter::once(&all[..]).chain(each.filter(|_| all.len() > 1)) {
+                if let Some(answer) = self.ask(asked, edits).await? {
+                    rule.answers.push(answer_to(asked, &keys, edits, answer));
+                }
+            }
         }
         changes.retain(|part, _| keys.contains(part));
         let list: Vec<(&String, &Value)> = changes.iter().collect();
@@ -297,13 +322,24 @@ impl Prober<'_, '_> {
             }
             return out;
         }
-        // It was not driven: its values stand where the first ones do.
+        // It was not driven.
+        self.typed_as(self.second, asked, target)
+    }
+
+    /// The parts that hold what was typed, with these values instead.
+    fn typed_as(
+        &self,
+        values: &BTreeMap<String, String>,
+        asked: &Asked,
+        target: &Target<'_>,
+    ) -> BTreeMap<String, Value> {
+        let mut out = BTreeMap::new();
         for hit in &target.exchange.measures.typed_in_request {
             let part = part_of(hit.place, &hit.key);
             let (Some(now), Some(typed), Some(other)) = (
                 asked.parts.values.get(&part).and_then(Value::as_str),
                 self.recording.typed.get(&hit.name),
-                self.second.get(&hit.name),
+                values.get(&hit.name),
             ) else {
                 continue;
             };
@@ -527,7 +563,9 @@ impl Prober<'_, '_> {
             .enumerate()
             .map(|(i, it)| {
                 let part = format!("path:{i}");
-                if keys.contains(&part) || typed.contains(&part) { "*" } else { it }
+                // What a slot puts there is another value each time.
+                let filled = parts.path.get(i).is_some_and(|own| *own != decode(it));
+                if keys.contains(&part) || typed.contains(&part) || filled { "*" } else { it }
             })
             .collect();
         rule.url = format!("{}/{}", parts.origin, path.join("/"));

@@ -130,7 +130,10 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
         recording.url.clone(),
         task.timeout,
     );
-    let (stubs, found) = probe::probe(&mut world, cx, &recording, &second.values, &targets).await?;
+    let (stubs, found) = {
+        let values = (&second.values, &task.expect.further[..]);
+        probe::probe(&mut world, cx, &recording, values, &targets).await?
+    };
     drop(world);
 
     let of_right = targets.iter().zip(&found).filter(|it| right.contains(&it.0.exchange.id));
@@ -158,6 +161,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
         notes: expected.notes.clone(),
         min_items: task.expect.min_items,
         required_paths: task.expect.required_paths.clone(),
+        further: task.expect.further.clone(),
     };
     let shape = request.as_ref().map_or_else(Vec::new, |wanted| {
         probe::shape_of(&stubs, |rule| {

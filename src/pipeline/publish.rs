@@ -27,8 +27,15 @@ pub fn publish(
     verified_at: &str,
 ) -> Recipe {
     let mut request = draft.request.clone();
-    let (frozen, parameters): (Vec<_>, Vec<_>) =
+    let (frozen, mut parameters): (Vec<_>, Vec<_>) =
         draft.parameters.iter().cloned().partition(|it| report.frozen.contains(&it.name));
+    // The first two examples are what a recipe is proven again with.
+    for it in &mut parameters {
+        if let Some(value) = report.second.as_ref().and_then(|second| second.get(&it.name)) {
+            it.examples.retain(|example| example != value);
+            it.examples.insert(it.examples.len().min(1), value.clone());
+        }
+    }
     for it in &frozen {
         freeze(&mut request, &it.name, it.default.as_deref().unwrap_or(""));
     }
@@ -65,7 +72,7 @@ pub fn publish(
             },
             requires_session: report.requires_session,
             browser_ms: (recording.duration_ms > 0).then_some(recording.duration_ms),
-            complete: complete(report),
+            complete: complete(draft, report),
         }),
         demotion: None,
     }
@@ -102,15 +109,19 @@ fn refused(report: &VerificationReport) -> Option<String> {
     report.reason.clone().filter(|it| !report.verified && !OPEN.contains(&it.as_str()))
 }
 
-fn complete(report: &VerificationReport) -> Option<Complete> {
+fn complete(draft: &RecipeDraftMinimized, report: &VerificationReport) -> Option<Complete> {
     let it = report.coverage.first().filter(|_| report.verified)?;
     let items = report.replays.first().and_then(|it| it.items).unwrap_or(1);
+    let mut leaves_out = it.left_out.clone();
+    if let Some(further) = draft.witness.as_ref().map(|it| it.further).filter(|it| *it > 0) {
+        leaves_out.push(format!("{further} items of further pages"));
+    }
     Some(Complete {
         shown: it.shown,
         given: items as u32,
         fields_shown: it.fields,
         fields_given: it.fields_held,
-        leaves_out: it.left_out.clone(),
+        leaves_out,
     })
 }
 

@@ -91,6 +91,7 @@ fn named(stage: Stage, path: &str) -> String {
         (_, "offline") => "--no-network".to_owned(),
         (_, "replays") => "learning.max_replays".to_owned(),
         (Stage::Verify, "min_items") => "expect.min_items".to_owned(),
+        (Stage::Verify, "further") => format!("examples after the second{rest}"),
         (Stage::Verify, "paths") => format!("expect.required_paths{rest}"),
         _ => path.to_owned(),
     }

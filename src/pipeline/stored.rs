@@ -172,11 +172,12 @@ impl StoredTask {
                 Recorded::Live { url, steps, by_hand } => Source::Live { url, steps, by_hand },
                 Recorded::Har { path, sha256 } => Source::Har { path, sha256 },
             },
-            examples: entry.examples,
             expect: Expectation {
                 min_items: entry.min_items,
                 required_paths: entry.required_paths,
+                further: entry.examples.iter().skip(2).cloned().collect(),
             },
+            examples: entry.examples,
             category: entry.category,
             // A task that wants a login is not begun.
             requires_auth: false,
@@ -202,7 +203,11 @@ mod tests {
                 by_hand: false,
             },
             examples: vec![BTreeMap::from([("q".to_owned(), "lantern".to_owned())])],
-            expect: Expectation { min_items: Some(1), required_paths: vec!["a".to_owned()] },
+            expect: Expectation {
+                min_items: Some(1),
+                required_paths: vec!["a".to_owned()],
+                ..Expectation::default()
+            },
             category: Some("shopping".to_owned()),
             requires_auth: false,
             timeout: Duration::from_secs(30),

@@ -63,15 +63,15 @@ pub const STAGES: &[Spec] = &[
     // already written. `--force` records anew.
     spec(Stage::Record,       2, Observes, &[],                                                                      SessionRecording),
     spec(Stage::RecordSecond, 2, Observes, &[SessionRecording],                                                      SecondRecording),
-    spec(Stage::Rank,         4, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
+    spec(Stage::Rank,         5, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
     spec(Stage::Summarize,    2, Pure,     &[SessionRecording, CandidateSet],                                        CandidateSummary),
     spec(Stage::Consult,      1, Observes, &[SessionRecording, CandidateSet, CandidateSummary],                      ModelAnswer),
     spec(Stage::Analyze,      3, Pure,     &[SessionRecording, CandidateSet, CandidateSummary, ModelAnswer],         RecipeAnalysis),
     spec(Stage::Validate,     4, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
     spec(Stage::Baseline,     1, Pure,     &[SessionRecording, RecipeDraft],                                         BaselineFingerprint),
     spec(Stage::Minimize,     2, Observes, &[SessionRecording, RecipeDraft, BaselineFingerprint],                    MinimizationReport),
-    spec(Stage::Parameterize, 4, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
-    spec(Stage::Verify,       5, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
+    spec(Stage::Parameterize, 5, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
+    spec(Stage::Verify,       6, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
 ];
 
 impl Stage {

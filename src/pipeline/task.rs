@@ -130,10 +130,16 @@ impl Task {
         match stage {
             Stage::Record => recorded(0),
             Stage::RecordSecond => json!({"second": self.examples.len() > 1, "of": recorded(1)}),
-            Stage::Verify => json!({
-                "min_items": self.expect.min_items, "paths": self.expect.required_paths,
-                "offline": settings.egress.no_network,
-            }),
+            Stage::Verify => {
+                let mut out = json!({
+                    "min_items": self.expect.min_items, "paths": self.expect.required_paths,
+                    "offline": settings.egress.no_network,
+                });
+                if !self.expect.further.is_empty() {
+                    out["further"] = json!(self.expect.further);
+                }
+                out
+            }
             _ => settings_question(stage, settings).unwrap_or_default(),
         }
     }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use url::Url;
 
+use super::validate::captured;
 use crate::{
-    artifacts::recording::{Exchange, RequestBody},
-    recipe::values::is_date,
+    artifacts::recording::{Exchange, RequestBody, SessionRecording},
+    recipe::{model::ResponseSpec, values::is_date},
     shape::similarity_bp,
 };
 
@@ -63,6 +64,18 @@ pub fn continues(later: &Exchange, earlier: &Exchange) -> bool {
         }
     }
     moved
+}
+
+/// What was captured of the call's answer, and of those to calls that went on with its list.
+pub fn pages(
+    recording: &SessionRecording,
+    exchange: &Exchange,
+    response: &ResponseSpec,
+) -> Vec<Value> {
+    let further = recording.exchanges.iter().filter(|it| continues(it, exchange));
+    let data = |it| captured(it, response).map(|it| it.data);
+    let Some(own) = data(exchange) else { return Vec::new() };
+    std::iter::once(own).chain(further.filter_map(data)).collect()
 }
 
 /// Every scalar of the request by its place; texts that are JSON are taken apart.
@@ -155,12 +168,12 @@ fn by_chance(values: &[String]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use serde_json::json;
 
     use super::*;
 
-    fn exchange(id: u32, query: &str, body: Option<Value>) -> Exchange {
+    pub fn exchange(id: u32, query: &str, body: Option<Value>) -> Exchange {
         let method = if body.is_some() { "POST" } else { "GET" };
         serde_json::from_value(json!({
             "id": id, "method": method, "url": format!("http://a.test/api/list?{query}"), "request_headers": [],

@@ -16,6 +16,7 @@ use super::{
     moment::frozen_moment,
     options::Choices,
     page_made::page_made,
+    pages::pages,
     read_back::{literal_of, read_back},
     request::{identifier, template},
     validate::captured,
@@ -236,7 +237,18 @@ fn attempt(
         }),
         compared: draft.compared,
         moment,
-        witness: witness(recording, second),
+        witness: witness(
+            recording,
+            second,
+            (
+                &pages(recording, exchange, &draft.response),
+                &second
+                    .recording
+                    .as_ref()
+                    .zip(twin_exchange)
+                    .map_or_else(Vec::new, |(it, twin)| pages(it, twin, &draft.response)),
+            ),
+        ),
     }))
 }
 

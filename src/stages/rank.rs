@@ -37,9 +37,7 @@ pub fn rank(
 ) -> Judged<CandidateSet> {
     let weights = weights(settings);
     let (mut all, set_aside) = scored(recording, second);
-    let other = second.recording.as_ref().map(|it| &it.page);
-    let main =
-        subject::of(&recording.page, other, &recording.task, &recording.typed).map(|it| it.at);
+    let main = subject::of_session(recording, second.recording.as_ref()).map(|it| it.at);
     if let Some(main) = main {
         held_to_the_page(&mut all, recording, main);
     } else if recording.driver == Driver::Har {
@@ -109,15 +107,19 @@ fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: 
         let held = it.exchange.measures.holds.get(main).copied().unwrap_or(0);
         (1000 * held.min(items) / items) as i32
     };
-    if !all.iter().any(|it| share(it) >= MOST) {
+    let carries = |it: &Scored<'_>| !it.exchange.measures.typed_in_request.is_empty();
+    let mut holders = all.iter().filter(|it| share(it) >= MOST).peekable();
+    if holders.peek().is_none() {
         return;
     }
+    // Where none of them carries what was typed, the call that does led to them.
+    let chained = !holders.any(carries);
     for it in all {
         let share = share(it);
         if share > 0 {
             it.shares.insert("holds_items", share);
         }
-        if share < FEW {
+        if share < FEW && !(chained && carries(it)) {
             it.shares.insert("lacks_items", 1000);
         }
     }

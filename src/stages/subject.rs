@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::witness::{MIN_TEXT, plain, stem, words};
 use crate::{
-    artifacts::recording::{FinalPage, ShownBlock},
-    blocks::{Asks, asks},
+    artifacts::recording::{Action, ActionKind, Exchange, FinalPage, SessionRecording, ShownBlock},
+    blocks::{Asks, asks, asks_for_fact},
 };
 
 /// Words of a task that say what to do, not with what.
@@ -24,6 +24,8 @@ const MIN_ROWS: usize = 3;
 const CLOSE: u64 = 3;
 /// Per cent of one block's items that the other says too: the same, shown twice.
 const SAME: usize = 50;
+/// Per cent of a block's items that came with one answer.
+const MOST: usize = 60;
 /// Per cent of a column's texts that are names of files.
 const FILES: usize = 60;
 
@@ -35,23 +37,57 @@ pub struct Subject {
     pub rival: Option<usize>,
 }
 
-/// The weightiest block by what only this page said. `None` when it shows none.
+/// [`of`] the page that a session ended at.
+pub fn of_session(it: &SessionRecording, other: Option<&SessionRecording>) -> Option<Subject> {
+    // Another example's page says better what follows the input.
+    let early = if other.is_none() { early(it) } else { BTreeSet::new() };
+    of(&it.page, other.map(|it| &it.page), &it.task, &it.typed, &early)
+}
+
+/// Blocks whose items came before anything was typed, and not again after it: recommendations and the like.
+fn early(recording: &SessionRecording) -> BTreeSet<usize> {
+    let typing = |it: &Action| matches!(it.kind, ActionKind::Fill | ActionKind::Select);
+    let Some(typed) = recording.actions.iter().position(typing) else { return BTreeSet::new() };
+    let is_early = |it: &Exchange| it.after_action.is_none_or(|at| (at as usize) < typed);
+    let most = |it: &Exchange, at: usize| {
+        let held = it.measures.holds.get(at).copied().unwrap_or(0);
+        let block = &recording.page.shown[at];
+        !block.is_record && held as usize * 100 >= block.count as usize * MOST
+    };
+    let (before, after): (Vec<&Exchange>, Vec<&Exchange>) =
+        recording.exchanges.iter().partition(|it| is_early(it));
+    (0..recording.page.shown.len())
+        .filter(|at| before.iter().any(|it| most(it, *at)) && !after.iter().any(|it| most(it, *at)))
+        .collect()
+}
+
+/// The weightiest block by what only this page said, but for those that were there `early`. `None` when it shows none.
 pub fn of(
     page: &FinalPage,
     other: Option<&FinalPage>,
     task: &str,
     typed: &BTreeMap<String, String>,
+    early: &BTreeSet<usize>,
 ) -> Option<Subject> {
     let known = other.map(texts_of).unwrap_or_default();
     let typed: Vec<String> = typed.values().map(|it| plain(it)).collect();
     let thing = plain(task).split(' ').find(|it| says_what(it)).map(|it| stem(it).to_owned());
     let asked = Asked { known, wanted: words(task), thing, asks: asks(task), typed };
+    // The answer to such a question is seldom a list.
+    let fact = asks_for_fact(task);
     // Where nothing was typed, only its words say that it is what was asked for.
     let untold = asked.typed.is_empty() && other.is_none();
     let weights: Vec<u64> = page
         .shown
         .iter()
-        .map(|it| if untold && !asked.ties(it, &page.title) { 0 } else { asked.weight(it) })
+        .enumerate()
+        .map(|(at, it)| {
+            if early.contains(&at) {
+                return 0;
+            }
+            let aside = fact && !it.is_record && asked.speaks_of(it).is_empty();
+            if aside || (untold && !asked.ties(it, &page.title)) { 0 } else { asked.weight(it) }
+        })
         .collect();
     let best = (0..weights.len()).max_by_key(|at| (weights[*at], std::cmp::Reverse(*at)))?;
     if weights[best] == 0 {
@@ -253,10 +289,15 @@ mod tests {
         };
         let shows = |q: &str| page(vec![ShownBlock { weight: 9000, ..menu.clone() }, results(q)]);
         let at = |page: FinalPage, other: Option<FinalPage>, task: &str| {
-            of(&page, other.as_ref(), task, &BTreeMap::new()).unwrap().at
+            of(&page, other.as_ref(), task, &BTreeMap::new(), &BTreeSet::new()).unwrap().at
         };
         assert_eq!(at(shows("Tern"), Some(shows("Gull")), "Search birds"), 1);
         assert_eq!(at(shows("Tern"), None, "List ships"), 0);
+        // It was there before anything was typed.
+        let early = BTreeSet::from([0]);
+        let typed = BTreeMap::from([("q".to_owned(), "Tern".to_owned())]);
+        let main = |early| of(&shows("Tern"), None, "Search birds", &typed, early).unwrap().at;
+        assert_eq!((main(&BTreeSet::new()), main(&early)), (0, 1));
     }
 
     #[test]
@@ -274,7 +315,14 @@ mod tests {
         };
         let both = |n: &str, weight| page(vec![commits(n, weight), files(n)]);
         let ask = |task: &str, weight| {
-            of(&both("lib", weight), Some(&both("doc", weight)), task, &BTreeMap::new()).unwrap()
+            of(
+                &both("lib", weight),
+                Some(&both("doc", weight)),
+                task,
+                &BTreeMap::new(),
+                &BTreeSet::new(),
+            )
+            .unwrap()
         };
         let alone = |at| Subject { at, rival: None };
         assert_eq!(ask("List the commits of the folder", 2000), alone(0));

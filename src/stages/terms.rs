@@ -10,7 +10,10 @@ use serde_json::Value;
 use url::Url;
 
 use super::rank::operation;
-use crate::artifacts::recording::{Excerpt, Exchange, RequestBody};
+use crate::{
+    artifacts::recording::{Excerpt, Exchange, RequestBody},
+    blocks::asks_for_fact,
+};
 
 /// Words of a task that say nothing about which request it is.
 const STOP_WORDS: &[&str] = &[
@@ -70,10 +73,6 @@ const MONTHS: &[&str] = &[
 
 /// Bytes of an answer that are read for words.
 const ANSWER: usize = 16 * 1024;
-
-/// First words of a question for one fact.
-const FACTS: &[&str] =
-    &["how", "when", "where", "who", "whose", "is", "are", "does", "do", "can", "has"];
 
 /// One word of the task.
 struct Term {
@@ -200,9 +199,7 @@ impl Terms {
         let typed: BTreeSet<String> = typed.iter().flat_map(|it| words(it)).collect();
         let mut seen = BTreeSet::new();
         let mut terms = Vec::new();
-        // "How often", "when": the answer is one fact.
-        let first = sequence(task).into_iter().next().unwrap_or_default();
-        let mut counts = FACTS.contains(&first.as_str());
+        let mut counts = asks_for_fact(task);
         let sites = site_words(task);
         for (i, raw) in task.split(|c: char| !c.is_alphanumeric()).enumerate() {
             let plain = raw.to_lowercase();
@@ -317,13 +314,19 @@ impl Terms {
     }
 
     /// The request names a collection, as REST does in the plural, that the task does not ask for, and nothing that it does:
-    /// `/search/tracks` when users were asked for.
+    /// `/search/tracks` when users were asked for. Or what it names is not what is asked for in the first place: in
+    /// `issues of a repository` the repository.
     pub fn other_collection(&self, texts: &Texts) -> bool {
+        /// Whatever is asked for may be called so.
+        const GENERAL: &[&str] =
+            &["items", "entries", "records", "results", "nodes", "objects", "resources", "values"];
         let mut nouns = self.list.iter().filter(|it| it.kind == TermKind::Noun && !it.is_brand);
         let Some(collection) = &texts.collection else { return false };
-        nouns.clone().next().is_some()
-            && nouns.all(|it| texts.in_request(it) == 0)
+        let Some(first) = nouns.next() else { return false };
+        let of_rest = nouns.clone().any(|it| texts.in_request(it) > 0);
+        texts.in_request(first) == 0
             && !self.ask_for(collection)
+            && !(of_rest && GENERAL.contains(&collection.as_str()))
     }
 
     /// The task says what kind of thing is wanted.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::judge::{
     Call, Observed, Replayer, data_difference_bp, holds_bp, leaf_lines, observe, passing,
 };
-use super::witness::coverage;
+use super::witness::{coverage, named_group};
 use crate::{
     artifacts::{
         payloads::{
@@ -25,12 +25,16 @@ use crate::{
     recipe::model::{EmptyAnswer, ParamType, Parameter, ResponseSpec, TransportKind},
 };
 
-/// What the manifest expects of the answer; checked on every replay.
+/// What the manifest says of answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expectation {
+    /// Checked on every replay, as the paths are.
     pub min_items: Option<u32>,
     /// `hits[].title`
     pub required_paths: Vec<String>,
+    /// Examples after the second: each has to be answered, and the first of them that has data stands in for a second
+    /// example that rightly finds nothing, or the same.
+    pub further: Vec<BTreeMap<String, String>>,
 }
 
 /// Observes: between two and about a dozen replays, never from a cache.
@@ -51,6 +55,7 @@ pub async fn verify(
         fell_back: false,
         coverage: Vec::new(),
         empty: None,
+        second: None,
     };
     if draft.captured_only {
         report.reason = Some("captured_only".to_owned());
@@ -85,9 +90,11 @@ pub async fn verify(
             draft,
             baseline,
             response: &response,
+            further: &expect.further,
             transport,
             report: &mut report,
             pages: Vec::new(),
+            without: None,
         };
         match run.all().await? {
             Ok(()) => {
@@ -104,6 +111,7 @@ pub async fn verify(
                 report.effective.clear();
                 report.frozen.clear();
                 report.empty = None;
+                report.second = None;
                 // A parameter without effect by one transport has none by another.
                 if why.is_final {
                     break;
@@ -140,6 +148,9 @@ const HELD_BP: u32 = 5000;
 /// What no site has anything on, and none takes for an attack.
 const NOBODYS_WORD: &str = "zqvwxkyj";
 
+const NOTHING_SEEN: &str =
+    "the recording holds neither the answer nor what the page showed: nothing to compare with";
+
 struct Failure {
     text: String,
     /// No other transport can do better.
@@ -153,10 +164,19 @@ struct Run<'a, 'r> {
     draft: &'a RecipeDraftMinimized,
     baseline: &'a BaselineFingerprint,
     response: &'a ResponseSpec,
+    further: &'a [BTreeMap<String, String>],
     transport: TransportKind,
     report: &'r mut VerificationReport,
     /// The pages that A and B came in.
     pages: Vec<Vec<u8>>,
+    /// The page in which an example rightly found nothing.
+    without: Option<Vec<u8>>,
+}
+
+/// An answer to values that differ from the first example's.
+struct Other {
+    values: BTreeMap<String, String>,
+    data: Value,
 }
 
 impl Run<'_, '_> {
@@ -181,26 +201,48 @@ impl Run<'_, '_> {
             });
         };
         let b = match self.one("B", &second).await? {
-            Ok(it) => it,
-            Err(why) => return Ok(Err(why)),
+            Ok(it) if is_none(&it) && self.further.is_empty() => {
+                return Ok(Err(final_(
+                    "the second example finds nothing, which proves nothing: a third one may find something",
+                )));
+            }
+            // Further examples may show that there is rightly nothing.
+            Ok(it) if is_none(&it) && !self.second_had_data() => None,
+            Ok(it) => Some(it),
+            Err(why) if self.further.is_empty() || why.passing.is_some() => return Ok(Err(why)),
+            Err(why) if !self.is_empty("B without items", &second).await? => return Ok(Err(why)),
+            Err(why) if self.second_had_data() => return Ok(Err(why)),
+            Err(_) => None,
         };
         let again = match self.one("A again", &first).await? {
             Ok(it) => it,
             Err(why) => return Ok(Err(why)),
         };
         let noise = data_difference_bp(&a, &again);
-        let effect = data_difference_bp(&a, &b);
-        if effect <= noise + MARGIN_BP {
-            return Ok(Err(final_(NO_EFFECT)));
-        }
-        let witnessed = match self.covers(&a, Some(&b)) {
+        let differs = |it: &Value| data_difference_bp(&a, it) > noise + MARGIN_BP;
+        let others = match self.others(&first).await? {
             Ok(it) => it,
             Err(why) => return Ok(Err(why)),
         };
-        if let Err(why) = self.is_the_data(&a, &b, &second, witnessed) {
+        let evidence = match &b {
+            Some(b) if differs(b) => match self.covers(&a, Some(b)) {
+                Ok(witnessed) => self.is_the_data(&a, b, &second, witnessed),
+                Err(why) => Err(why),
+            },
+            // What it says of the first example's values, and of no others, is all there is to compare with.
+            _ => match others.iter().find(|it| differs(&it.data)) {
+                Some(other) => {
+                    self.report.second = Some(other.values.clone());
+                    self.covers(&a, None).and_then(|_| self.is_seen())
+                }
+                None => Err(final_(NO_EFFECT)),
+            },
+        };
+        if let Err(why) = evidence {
             return Ok(Err(why));
         }
-        if let Err(why) = self.each(&first, &second, &a, noise).await? {
+        let second = self.report.second.clone().unwrap_or(second);
+        if let Err(why) = self.each(&first, &second, &others, &a, noise).await? {
             return Ok(Err(why));
         }
         self.optional(&first, &a, noise).await?;
@@ -214,6 +256,45 @@ impl Run<'_, '_> {
         Ok(Ok(()))
     }
 
+    /// Answers to the examples after the second. Each has to be answered; one may rightly find nothing.
+    async fn others(
+        &mut self,
+        first: &BTreeMap<String, String>,
+    ) -> Result<Result<Vec<Other>, Failure>> {
+        let mut out = Vec::new();
+        for (i, values) in (3..).zip(self.further) {
+            let is_secret = |it: &String| crate::redact::written(it) != *it;
+            // Of a draft with other parameters than the task.
+            if !values.keys().eq(first.keys()) || values == first || values.values().any(is_secret)
+            {
+                continue;
+            }
+            match self.one(&format!("example {i}"), values).await? {
+                Ok(data) => out.push(Other { values: values.clone(), data }),
+                Err(why) if why.passing.is_some() => return Ok(Err(why)),
+                Err(why) => {
+                    if !self.is_empty(&format!("example {i} without items"), values).await? {
+                        return Ok(Err(why));
+                    }
+                }
+            }
+        }
+        Ok(Ok(out))
+    }
+
+    /// The values are answered as they should be, by a list without items. Its page is kept.
+    async fn is_empty(&mut self, what: &str, values: &BTreeMap<String, String>) -> Result<bool> {
+        let mut response = self.response.clone();
+        response.min_items = Some(0);
+        response.required_paths.clear();
+        let seen = self.ask(what, values, &response, None).await?;
+        let is_empty = seen.good() && seen.data.as_ref().is_some_and(is_none);
+        if is_empty && self.response.html.is_some() {
+            self.without.get_or_insert(seen.body);
+        }
+        Ok(is_empty)
+    }
+
     /// What the site says to words that nobody uses: a page without items, if it gives one, is no failure later.
     async fn nothing(&mut self, first: &BTreeMap<String, String>) -> Result<Option<EmptyAnswer>> {
         let page = |it: &[u8]| blocks::parsed(&String::from_utf8_lossy(it));
@@ -225,20 +306,16 @@ impl Run<'_, '_> {
                 && limits.format.is_none()
                 && first.get(&it.name).is_some_and(|it| it.chars().any(char::is_alphabetic))
         };
-        let mut without = None;
         if let Some(it) = self.draft.parameters.iter().find(is_word)
+            && self.without.is_none()
             && !self.replayer.spent()
             && self.transport != TransportKind::Stub
         {
             let mut values = first.clone();
             values.insert(it.name.clone(), NOBODYS_WORD.to_owned());
-            let mut response = self.response.clone();
-            response.min_items = Some(0);
-            response.required_paths.clear();
-            let seen = self.ask("nobody's word", &values, &response, None).await?;
-            let is_empty = seen.good() && seen.data == Some(Value::Array(Vec::new()));
-            without = if is_empty { page(&seen.body) } else { None };
+            self.is_empty("nobody's word", &values).await?;
         }
+        let without = self.without.as_deref().and_then(page);
         let with: Vec<_> = self.pages.iter().filter_map(|it| page(it)).collect();
         let with: Vec<_> = with.iter().collect();
         let typed: Vec<&str> = first.values().map(String::as_str).chain([NOBODYS_WORD]).collect();
@@ -267,8 +344,18 @@ impl Run<'_, '_> {
         let pages = [(Some(a), Some(&witness.first)), (b, witness.second.as_ref())];
         for (data, shown) in pages {
             let (Some(data), Some(shown)) = (data, shown) else { continue };
-            let it = coverage(data, shown, &witness.task);
-            let why = lacking(&it).or_else(|| self.beside(data, shown));
+            let judge = |shown: &ShownBlock| {
+                let it = coverage(data, shown, &witness.task);
+                let why = lacking(&it).or_else(|| self.beside(data, shown));
+                (it, why)
+            };
+            let (mut it, mut why) = judge(shown);
+            // Of a list in groups the task may ask for one.
+            if why.is_some()
+                && let Some(group) = named_group(shown, &witness.task)
+            {
+                (it, why) = judge(&group);
+            }
             self.report.coverage.push(it);
             if let Some(why) = why {
                 return Err(final_(&why));
@@ -285,6 +372,20 @@ impl Run<'_, '_> {
         (given > most && !shown.is_record).then(|| {
             format!("`{}` means {given} items where the page showed {}", html.items, shown.count)
         })
+    }
+
+    /// What the second recording captured, or its page, held items.
+    fn second_had_data(&self) -> bool {
+        self.draft.captured.as_ref().is_some_and(|it| !it.second.is_empty())
+            || self.draft.witness.as_ref().is_some_and(|it| it.second.is_some())
+    }
+
+    /// The first answer was held against something of the recording.
+    fn is_seen(&self) -> Result<(), Failure> {
+        if self.draft.compared || self.draft.witness.is_some() {
+            return Ok(());
+        }
+        Err(final_(NOTHING_SEEN))
     }
 
     /// B is what was asked for: what the second recording captured, and what its page showed.
@@ -319,13 +420,7 @@ impl Run<'_, '_> {
                 ));
             }
         }
-        if evidence {
-            Ok(())
-        } else {
-            Err(final_(
-                "the recording holds neither the answer nor what the page showed: nothing to compare with",
-            ))
-        }
+        if evidence { Ok(()) } else { Err(final_(NOTHING_SEEN)) }
     }
 
     /// With several parameters, each alone must change the data.
@@ -333,25 +428,28 @@ impl Run<'_, '_> {
         &mut self,
         first: &BTreeMap<String, String>,
         second: &BTreeMap<String, String>,
+        others: &[Other],
         a: &Value,
         noise: u32,
     ) -> Result<Result<(), Failure>> {
-        let differing: Vec<&String> = first
-            .keys()
-            .filter(|it| second.get(*it).is_some_and(|value| *value != first[*it]))
-            .collect();
-        if let Some(same) = first.keys().find(|it| !differing.contains(it)) {
-            return Ok(Err(final_(&format!(
-                "both examples give `{same}` the same value, so its effect is unknown"
-            ))));
+        let mut differing = Vec::new();
+        for (name, value) in first {
+            let all = std::iter::once(second).chain(others.iter().map(|it| &it.values));
+            let Some(other) = all.filter_map(|it| it.get(name)).find(|it| *it != value) else {
+                return Ok(Err(final_(&format!(
+                    "{} examples give `{name}` the same value, so its effect is unknown",
+                    if others.is_empty() { "both" } else { "all" }
+                ))));
+            };
+            differing.push((name, other));
         }
-        if differing.len() == 1 {
-            self.report.effective.push(differing[0].clone());
+        if let [(name, _)] = differing[..] {
+            self.report.effective.push(name.clone());
             return Ok(Ok(()));
         }
-        for name in differing {
+        for (name, other) in differing {
             let mut values = first.clone();
-            values.insert(name.clone(), second[name].clone());
+            values.insert(name.clone(), other.clone());
             let seen = self.look(&format!("A with {name} of B"), &values).await?;
             if let Some(code) = passing(&seen.replay) {
                 return Ok(Err(Failure {
@@ -445,6 +543,10 @@ impl Run<'_, '_> {
         self.report.replays.push(replay);
         Ok(seen)
     }
+}
+
+fn is_none(data: &Value) -> bool {
+    data.as_array().is_some_and(Vec::is_empty)
 }
 
 fn final_(text: &str) -> Failure {

@@ -8,9 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::subject;
-use crate::artifacts::{
-    payloads::{Coverage, SecondRecording, Witness},
-    recording::{SessionRecording, ShownBlock},
+use crate::{
+    artifacts::{
+        payloads::{Coverage, SecondRecording, Witness},
+        recording::{SessionRecording, ShownBlock},
+    },
+    blocks::GROUP,
 };
 
 /// Per cent of a column's texts that must stand in their items.
@@ -21,6 +24,10 @@ const RECORD: usize = 60;
 const COMMON: usize = 80;
 /// Per cent of an item's words that stand for it where its texts run together.
 const SHARED: usize = 70;
+/// So many per cent of them are enough for one item where so many per cent of the items are there: "mint unknown, no ruler"
+/// is how a page says that there is nothing to say.
+const SHARED_BY_FEW: usize = 50;
+const MOST: usize = 80;
 /// Bytes of a text that is not stored to its end.
 const LONG: usize = 380;
 /// Fewer characters tell nothing.
@@ -30,21 +37,76 @@ const MAX_PLACES: usize = 64;
 /// Items that are searched text by text.
 const MAX_SCAN: usize = 4_000;
 
-/// What the pages of the examples showed of the data.
-pub fn witness(recording: &SessionRecording, second: &SecondRecording) -> Option<Witness> {
+/// What the pages of the examples showed of the data. `pages` are what the chosen call answered and, after it, what calls that
+/// went on with the same list did: items of theirs are none of the answer's.
+pub fn witness(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+    (pages, pages_second): (&[Value], &[Value]),
+) -> Option<Witness> {
     let other = second.recording.as_ref();
-    let subject = |it: &SessionRecording, other: Option<&SessionRecording>| {
-        subject::of(&it.page, other.map(|it| &it.page), &it.task, &it.typed)
-    };
-    let main = subject(recording, other)?;
+    let main = subject::of_session(recording, other)?;
     let block = |it: &SessionRecording, at: usize| it.page.shown.get(at).cloned();
     let mut first = block(recording, main.at)?;
-    let mut second = other.and_then(|it| block(it, subject(it, Some(recording))?.at));
+    let mut second = other.and_then(|it| block(it, subject::of_session(it, Some(recording))?.at));
     if let (Some(second), Some(other)) = (&mut second, other) {
         without_offers((&mut first, &recording.typed), (second, &other.typed));
     }
     let rival = main.rival.and_then(|at| block(recording, at));
-    Some(Witness { task: recording.task.clone(), first, second, rival })
+    let further = without_further(&mut first, pages);
+    if let Some(second) = &mut second {
+        without_further(second, pages_second);
+    }
+    Some(Witness { task: recording.task.clone(), first, second, rival, further })
+}
+
+/// Leaves out the rows at the end that only further pages of the list hold, and counts them.
+fn without_further(block: &mut ShownBlock, pages: &[Value]) -> u32 {
+    let Some((own, further)) = pages.split_first().filter(|it| !it.1.is_empty()) else { return 0 };
+    let held = |data: &Value| -> BTreeSet<usize> {
+        pairs(&items_of(data), block)
+            .into_iter()
+            .filter(|it| it.1.is_some())
+            .map(|it| it.0)
+            .collect()
+    };
+    let own = held(own);
+    let theirs: BTreeSet<usize> = further.iter().flat_map(held).collect();
+    let Some(start) = (0..block.rows.len()).find(|it| theirs.contains(it) && !own.contains(it))
+    else {
+        return 0;
+    };
+    let is_end = (start..block.rows.len()).all(|it| theirs.contains(&it) && !own.contains(&it));
+    if start == 0 || !is_end {
+        return 0;
+    }
+    let left = block.rows.split_off(start).len() as u32;
+    block.count = block.count.saturating_sub(left);
+    left
+}
+
+/// The part of a list in groups whose heading the task names, where it names one of them: "list the users" where a page shows
+/// products, users and orders.
+pub fn named_group(block: &ShownBlock, task: &str) -> Option<ShownBlock> {
+    let at = block.fields.iter().position(|it| it == GROUP)?;
+    let task = words(task);
+    let task: BTreeSet<&str> = task.iter().map(|it| stem(it)).collect();
+    let groups: BTreeSet<&str> =
+        block.rows.iter().filter_map(|it| it.get(at)?.as_deref()).collect();
+    let mut named = groups.iter().filter(|it| {
+        let words = words(it);
+        !words.is_empty() && words.iter().all(|it| task.contains(stem(it)))
+    });
+    let (one, None) = (named.next()?, named.next()) else { return None };
+    let mut out = block.clone();
+    out.rows.retain(|it| it.get(at).and_then(Option::as_deref) == Some(*one));
+    out.heading = Some((*one).to_owned());
+    out.count = out.rows.len() as u32;
+    for row in &mut out.rows {
+        row.remove(at);
+    }
+    out.fields.remove(at);
+    (out.rows.len() >= 2 && groups.len() >= 2).then_some(out)
 }
 
 /// Leaves out rows that only repeat what was typed: "Search for pages containing …" below the suggestions. One or two at the
@@ -90,24 +152,7 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
     if block.is_record {
         return of_record(&items, data, block, task);
     }
-    let index = index(&items);
-    let common = common_words(block);
-    let mut taken = BTreeSet::new();
-    let mut pairs: Vec<(usize, Option<usize>)> = Vec::new();
-    for (n, row) in block.rows.iter().enumerate() {
-        let cells: Vec<Cell<'_>> = row
-            .iter()
-            .flatten()
-            .map(|it| Cell { raw: it, plain: plain(it) })
-            .filter(|it| it.plain.chars().count() >= MIN_TEXT)
-            .collect();
-        if cells.is_empty() {
-            continue;
-        }
-        let found = best(&cells, &common, &items, &index, &taken);
-        taken.extend(found);
-        pairs.push((n, found));
-    }
+    let pairs = pairs(&items, block);
     let held = pairs.iter().filter(|it| it.1.is_some()).count();
     let mut out = Coverage {
         shown: pairs.len() as u32,
@@ -128,6 +173,40 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
             .filter_map(|(n, item)| Some((block.rows[*n].get(at)?.as_deref()?, &items[(*item)?])))
             .collect();
         column(name, &cells, task, &mut out);
+    }
+    out
+}
+
+/// Each row of the block that says something, and the item that is it.
+fn pairs(items: &[Text], block: &ShownBlock) -> Vec<(usize, Option<usize>)> {
+    let index = index(items);
+    let common = common_words(block);
+    let rows: Vec<(usize, Vec<Cell<'_>>)> = block
+        .rows
+        .iter()
+        .map(|row| {
+            row.iter()
+                .flatten()
+                .map(|it| Cell { raw: it, plain: plain(it) })
+                .filter(|it| it.plain.chars().count() >= MIN_TEXT)
+                .collect::<Vec<_>>()
+        })
+        .enumerate()
+        .filter(|it| !it.1.is_empty())
+        .collect();
+    let mut taken = BTreeSet::new();
+    let mut out: Vec<(usize, Option<usize>)> = Vec::with_capacity(rows.len());
+    for (n, cells) in &rows {
+        let found = best(cells, &common, (items, &index), &taken, SHARED);
+        taken.extend(found);
+        out.push((*n, found));
+    }
+    let held = taken.len();
+    if held < rows.len() && held * 100 >= rows.len() * MOST {
+        for (it, (_, cells)) in out.iter_mut().zip(&rows).filter(|it| it.0.1.is_none()) {
+            it.1 = best(cells, &common, (items, &index), &taken, SHARED_BY_FEW);
+            taken.extend(it.1);
+        }
     }
     out
 }
@@ -226,9 +305,9 @@ struct Cell<'a> {
 fn best(
     cells: &[Cell<'_>],
     common: &BTreeSet<String>,
-    items: &[Text],
-    index: &BTreeMap<String, Vec<usize>>,
+    (items, index): (&[Text], &BTreeMap<String, Vec<usize>>),
     taken: &BTreeSet<usize>,
+    least: usize,
 ) -> Option<usize> {
     let longest = cells.iter().max_by_key(|it| it.plain.len())?;
     // A date, a price or a share stands in the data in another form; it is looked for where another text points at the item.
@@ -242,7 +321,7 @@ fn best(
         }
         // Several texts of the item in one of the page.
         let shared = item.share_of(cells, common);
-        (shared >= SHARED).then_some((said, key, shared))
+        (shared >= least).then_some((said, key, shared))
     };
     let pointed: BTreeSet<usize> = cells
         .iter()
@@ -423,6 +502,66 @@ pub mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn one_item_says_more_in_words_of_the_page() {
+        let rows = [
+            "Earnest Mirror CC-1, mint Ghent, Otto, 18.7 g",
+            "Practical Orchard CC-2, mint Tartu, Anna, 29.8 g",
+            "Portable Kettle CC-3, mint Espoo, Otto, 3.4 g",
+            "Keen Bridge CC-4, mint York, Edward, 4.4 g",
+            "Brisk Harbour Yard CC-5, mint unknown, no ruler, ? g",
+        ];
+        let shown: Vec<[&str; 1]> = rows.iter().map(|it| [*it]).collect();
+        let shown = block(&["text"], &shown.iter().map(|it| &it[..]).collect::<Vec<_>>());
+        let item = |name: &str,
+                    id: &str,
+                    mint: Option<&str>,
+                    ruler: Option<&str>,
+                    g: Option<f64>| {
+            json!({"name": name, "id": id, "mint": mint, "ruler": ruler, "weight": g})
+        };
+        let mut data = vec![
+            item("Earnest Mirror", "CC-1", Some("Ghent"), Some("Otto"), Some(18.7)),
+            item("Practical Orchard", "CC-2", Some("Tartu"), Some("Anna"), Some(29.8)),
+            item("Portable Kettle", "CC-3", Some("Espoo"), Some("Otto"), Some(3.4)),
+            item("Keen Bridge", "CC-4", Some("York"), Some("Edward"), Some(4.4)),
+            item("Brisk Harbour Yard", "CC-5", None, None, None),
+        ];
+        assert!(coverage(&json!(data), &shown, "List finds").is_whole());
+        data.pop();
+        assert!(!coverage(&json!(data), &shown, "List finds").is_whole());
+    }
+
+    #[test]
+    fn further_pages_are_told_apart() {
+        let rows = [["Aurora lamp"], ["Calypso lamp"], ["Tern kettle"], ["Gull kettle"]];
+        let all = block(&["name"], &rows.iter().map(|it| &it[..]).collect::<Vec<_>>());
+        let page =
+            |names: &[&str]| json!(names.iter().map(|it| json!({"n": it})).collect::<Vec<_>>());
+        let (one, two) =
+            (page(&["Aurora lamp", "Calypso lamp"]), page(&["Tern kettle", "Gull kettle"]));
+        let left = |pages: &[Value]| {
+            let mut block = all.clone();
+            (without_further(&mut block, pages), block.count)
+        };
+        assert_eq!(left(&[one.clone(), two.clone()]), (2, 2));
+        // No call went on, or they came in another order: the list is held to all of it.
+        assert_eq!(left(std::slice::from_ref(&one)), (0, 4));
+        assert_eq!(left(&[two, one]), (0, 4));
+    }
+
+    #[test]
+    fn a_group_that_the_task_names() {
+        let all = block(
+            &["text", "group"],
+            &[&["Lamp", "Products"], &["Kettle", "Products"], &["Ada", "Users"], &["Bo", "Users"]],
+        );
+        let named = |task: &str| named_group(&all, task).map(|it| it.rows.len());
+        assert_eq!(named("List the users that match {q}"), Some(2));
+        assert_eq!(named("Search everything"), None);
+        assert_eq!(named("List products and users"), None);
+    }
 
     pub fn block(fields: &[&str], rows: &[&[&str]]) -> ShownBlock {
         let row = |it: &&[&str]| it.iter().map(|it| Some((*it).to_owned())).collect();

@@ -107,6 +107,20 @@ fn no_request_carried_what_was_typed() {
 }
 
 #[test]
+fn an_answer_that_came_besides_is_not_the_one_that_was_refused() {
+    let first = || get(SEARCH, &hits("lantern", "1"));
+    let refused =
+        |url: &str| Entry { status: 429, ..get(url, &json!({"reason": "log in to see this"})) };
+    // A page that showed the answer would speak for it.
+    let chosen = |entries| choose(&session(&[("q", "lantern")], "", entries), &alone());
+    let again = "http://shop.test/api/search?q=lantern&mode=all";
+    assert_eq!(rejected(chosen(vec![first(), refused(again)])).reason, Reason::Ambiguous);
+    // Tried again, and a further page.
+    done(chosen(vec![refused(again), first()]));
+    done(chosen(vec![first(), refused(&format!("{SEARCH}&page=2"))]));
+}
+
+#[test]
 fn a_mutation_on_top_is_not_sent_again() {
     let order = |path: &str, body: &Value| {
         let answer = hits("lantern", "1");

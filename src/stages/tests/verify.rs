@@ -99,6 +99,57 @@ fn what_only_looks_like_proof() {
     assert!(!echo.is_empty());
 }
 
+/// With these words for examples after the second.
+fn with_further(
+    (draft, base): &(RecipeDraftMinimized, BaselineFingerprint),
+    words: &[&str],
+    answer: impl Fn(&Outgoing) -> Value + Send + Sync,
+) -> VerificationReport {
+    let values = |it: &&str| BTreeMap::from([("q".to_owned(), (*it).to_owned())]);
+    let expect =
+        Expectation { further: words.iter().map(values).collect(), ..Expectation::default() };
+    let mut server = Server::new(|_, it| ok(&answer(it)));
+    server.transports.truncate(1);
+    block_on(verify(&mut server, draft, base, &expect)).unwrap()
+}
+
+#[test]
+fn a_third_example_speaks_where_the_second_rightly_finds_nothing() {
+    let none = json!({"hits": []});
+    let (a, b) = (searched(A, &hits(A, "1")), searched(B, &none));
+    let shop = |it: &Outgoing| if query(it, "q") == B { json!({"hits": []}) } else { honest(it) };
+    let prepared = prepared(&mut Server::new(|_, it| ok(&shop(it))), &a, &driven(&b));
+    let why = reason(&prepared, shop);
+    assert!(why.contains("a third one may find something"), "{why}");
+    let report = with_further(&prepared, &["kettle"], shop);
+    assert!(report.verified, "{report:?}");
+    assert_eq!(report.second.unwrap()["q"], "kettle");
+    // A third one that finds what the first does, or fails, proves nothing.
+    let same = |it: &Outgoing| if query(it, "q") == B { json!({"hits": []}) } else { hits(A, "1") };
+    assert!(!with_further(&prepared, &["kettle"], same).verified);
+    let drifts = |it: &Outgoing| match query(it, "q").as_str() {
+        "kettle" => json!({"hits": [{"suggestion": "kettle"}]}),
+        _ => shop(it),
+    };
+    let why = with_further(&prepared, &["kettle"], drifts).reason.unwrap();
+    assert!(why.starts_with("example 3: SHAPE_DRIFT"), "{why}");
+    // The second page showed something: an empty answer is not it.
+    assert!(!with_further(&both(), &["kettle"], shop).verified);
+}
+
+#[test]
+fn every_example_has_to_be_answered() {
+    let both = both();
+    let report = with_further(&both, &["kettle", "mirror"], honest);
+    assert!(report.verified && report.second.is_none() && report.replays.len() == 6, "{report:?}");
+    let breaks = |it: &Outgoing| match query(it, "q").as_str() {
+        "mirror" => json!({"oops": true}),
+        _ => honest(it),
+    };
+    let why = with_further(&both, &["kettle", "mirror"], breaks).reason.unwrap();
+    assert!(why.starts_with("example 4: "), "{why}");
+}
+
 #[test]
 fn without_a_captured_second_answer_the_page_decides() {
     let (mut draft, base) = both();
@@ -241,7 +292,7 @@ fn the_manifest_may_expect_more() {
     let both = both();
     let check = |min_items, path: &str| {
         let required_paths = vec![path.to_owned()];
-        let expect = Expectation { min_items, required_paths };
+        let expect = Expectation { min_items, required_paths, further: Vec::new() };
         let mut server = Server::new(|_, it| ok(&honest(it)));
         block_on(verify(&mut server, &both.0, &both.1, &expect)).unwrap().reason.unwrap_or_default()
     };
