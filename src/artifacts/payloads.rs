@@ -427,6 +427,9 @@ pub struct Coverage {
     pub missing: Option<String>,
     /// The task asks for one of `left_out`.
     pub asked_for: bool,
+    /// The items stand in the answer in another order than on the page.
+    #[serde(default)]
+    pub reordered: bool,
 }
 
 impl Coverage {

@@ -188,8 +188,7 @@ fn two_lists_of_one_kind_are_one_in_groups() {
 #[test]
 fn lists_under_headings_are_their_items_and_things_with_labels_are_not() {
     let section = |name: &str, items: &[&str]| {
-        let all: String =
-            items.iter().map(|it| format!("<p><b>{it}</b> of the harbour</p>")).collect();
+        let all = each(items.len(), |i| format!("<p><b>{}</b> of the harbour</p>", items[i]));
         format!("<h2>{name}</h2><div id='{name}'>{all}</div>")
     };
     let blocks = |html: &str| find(&parsed(&page(html)).unwrap(), false, false);

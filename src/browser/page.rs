@@ -308,6 +308,9 @@ pub struct Summary {
     text: String,
     password: bool,
     metas: Vec<(String, String)>,
+    /// As markup, where it was read with the rest.
+    #[serde(default)]
+    drawn: String,
 }
 
 /// What a person sees in the end. The first frame is the page itself; `cookies` is left empty.
@@ -328,9 +331,12 @@ pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
 pub fn joined(documents: Vec<Option<Summary>>) -> RawPage {
     let mut page = RawPage::default();
     for (i, read) in documents.into_iter().enumerate() {
-        let Some(Summary { url, title, text, password, metas }) = read else {
+        let Some(Summary { url, title, text, password, metas, drawn }) = read else {
             continue;
         };
+        if !drawn.is_empty() {
+            page.documents.push(drawn);
+        }
         if i == 0 {
             page.url = url;
             page.title = title;

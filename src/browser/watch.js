@@ -158,6 +158,7 @@
       text: cut([document.body?.innerText ?? '', ...shadows()].join('\n'), 65536),
       password: !!document.querySelector('input[type=password]'),
       metas: Array.from(document.querySelectorAll('meta[name][content]'), it => [cut(it.name, 256), cut(it.content, 4096)]).slice(0, 200),
+      drawn: globalThis.commisDrawn(400_000),
     },
   });
   on('pagehide', leave);

@@ -16,8 +16,9 @@ use zeroize::Zeroizing;
 use super::page::Summary;
 use crate::artifacts::recording::{ActionKind, Control};
 
-/// The script; it is the same for every page, and gets no data.
-pub const SCRIPT: &str = include_str!("watch.js");
+/// The script; it is the same for every page, and gets no data. What a document shows is read as it is of one that is driven.
+pub const SCRIPT: &str =
+    concat!("globalThis.commisDrawn = ", include_str!("drawn.js"), ";\n", include_str!("watch.js"));
 /// What the script calls, in its world alone.
 pub const BINDING: &str = "commisTell";
 pub const WORLD: &str = "commis-watch";

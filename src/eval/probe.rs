@@ -4,6 +4,7 @@
 //! Every part is left out once and what needs it is noted; the answers go through redaction like a recording's. A request
 //! that may change something is never sent: for it the recorded answer stands in.
 
+mod chained;
 mod finish;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +22,10 @@ use crate::{
     pipeline::{Cx, World},
     recipe::{
         framing::{detect, framed},
-        model::{RequestTemplate, Slot, SlotSource, TransportKind},
+        model::{RequestTemplate, Slot, TransportKind},
         request::prepare_request,
     },
     redact::markup::visible_text,
-    runner::slots,
     shape,
     stages::{Call, Replayer as _, data_difference_bp, reads, replay_template},
     transport::{Reply, Timings},
@@ -41,8 +41,6 @@ const MARGIN_BP: u32 = 500;
 const IN_SESSION: [TransportKind; 2] = [TransportKind::ContextRequest, TransportKind::InPageFetch];
 /// Bytes of a page or script in a stub.
 const MAX_TEXT: usize = 128 * 1024;
-/// Of a document that holds a token: what is kept before and after it.
-const AROUND: usize = 200;
 
 /// An exchange to make a rule of.
 pub struct Target<'a> {
@@ -583,62 +581,6 @@ impl Prober<'_, '_> {
             .collect();
         self.stubs.rules.push(rule);
         self.marks.push(marks);
-    }
-
-    /// Rules for the plain GETs that slots are filled from, and values that stand for a session's.
-    async fn learn_slots(&mut self, slots: &[Slot]) -> Result<()> {
-        for slot in slots {
-            let stand_in = format!("stub-{}", slot.name.replace('_', "-"));
-            let key = match &slot.from {
-                SlotSource::Live { placeholder } => format!("live:{placeholder}"),
-                SlotSource::Cookie { name } => format!("cookie:{name}"),
-                SlotSource::Meta { name } => format!("meta:{name}"),
-                SlotSource::Response { url, .. } | SlotSource::Document { url, .. } => {
-                    let known = self.stubs.rules.iter().any(|it| it.url == bare(url));
-                    if !known {
-                        self.learn_chained(url, slot, &stand_in).await?;
-                    }
-                    continue;
-                }
-            };
-            self.stubs.session.entry(key).or_insert(stand_in);
-        }
-        Ok(())
-    }
-
-    async fn learn_chained(&mut self, url: &str, slot: &Slot, stand_in: &str) -> Result<()> {
-        let mut reply = None;
-        let got = slots::fetch([slot], &self.cx.http, |it| reply = Some(it.clone())).await;
-        let (Ok(values), Some(mut reply)) = (got, reply) else { return Ok(()) };
-        let Some(value) = values.get(&slot.name) else { return Ok(()) };
-        let text = String::from_utf8_lossy(&reply.body).replace(value.as_str(), stand_in);
-        reply.body = match &slot.from {
-            SlotSource::Document { after, until, .. } => {
-                // The stretch that holds it; the rest of a page or script is of no use here.
-                let (before, rest) = text.split_once(after.as_str()).unwrap_or(("", ""));
-                let (value, beyond) = rest.split_once(until.as_str()).unwrap_or((rest, ""));
-                let before = before.char_indices().rev().take(AROUND).last();
-                let head = before.map_or("", |(at, _)| {
-                    &text.split_once(after.as_str()).unwrap_or(("", "")).0[at..]
-                });
-                let tail: String = beyond.chars().take(AROUND).collect();
-                format!("{head}{after}{value}{until}{tail}").into_bytes()
-            }
-            _ => text.into_bytes(),
-        };
-        self.seen.push(reply);
-        self.stubs.rules.push(Rule {
-            method: "GET".to_owned(),
-            url: bare(url).to_owned(),
-            is: BTreeMap::new(),
-            outside_session: None,
-            needs: Vec::new(),
-            answers: Vec::new(),
-            default: Some(name(self.seen.len() - 1)),
-        });
-        self.marks.push(BTreeMap::new());
-        self.chained.push((slot.clone(), stand_in.to_owned()));
-        Ok(())
     }
 
     /// The request by its parts, with stand-ins for slots.

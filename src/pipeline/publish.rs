@@ -113,6 +113,9 @@ fn complete(draft: &RecipeDraftMinimized, report: &VerificationReport) -> Option
     let it = report.coverage.first().filter(|_| report.verified)?;
     let items = report.replays.first().and_then(|it| it.items).unwrap_or(1);
     let mut leaves_out = it.left_out.clone();
+    if it.reordered {
+        leaves_out.push("the page's order".to_owned());
+    }
     if let Some(further) = draft.witness.as_ref().map(|it| it.further).filter(|it| *it > 0) {
         leaves_out.push(format!("{further} items of further pages"));
     }

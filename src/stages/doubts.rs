@@ -219,26 +219,28 @@ fn searched_for(exchange: &Exchange, task: &str) -> Option<String> {
             && words.clone().next().is_some()
             && !words.any(|it| task.contains(it))
     };
-    fn fields(value: &Value, out: &mut Vec<(String, String)>) {
-        match value {
-            Value::Object(all) => all.iter().for_each(|(key, it)| match it {
-                Value::String(it) => out.push((key.clone(), it.clone())),
-                inner => fields(inner, out),
-            }),
-            Value::Array(all) => all.iter().for_each(|it| fields(it, out)),
-            _ => {}
-        }
-    }
     let url = Url::parse(&exchange.url).ok()?;
     let mut all: Vec<(String, String)> = url.query_pairs().into_owned().collect();
     match &exchange.request_body {
-        Some(RequestBody::Json(it)) => fields(it, &mut all),
+        Some(RequestBody::Json(it)) => texts(it, &mut all),
         Some(RequestBody::Form(it) | RequestBody::Multipart(it)) => {
             all.extend(it.iter().map(|it| (it.name.clone(), it.value.clone())));
         }
         _ => {}
     }
     all.into_iter().find(|it| is_other(&it.0, &it.1)).map(|it| it.1)
+}
+
+/// Every text of a body, by the name it stands under.
+fn texts(value: &Value, out: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(all) => all.iter().for_each(|(key, it)| match it {
+            Value::String(it) => out.push((key.clone(), it.clone())),
+            inner => texts(inner, out),
+        }),
+        Value::Array(all) => all.iter().for_each(|it| texts(it, out)),
+        _ => {}
+    }
 }
 
 /// `/release/44edee69…` where the task says `recording 44edee69…`, and the request says nothing of recordings.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::judge::{
     Call, Observed, Replayer, data_difference_bp, holds_bp, leaf_lines, observe, passing,
 };
-use super::witness::{coverage, named_group};
+use super::witness::{asks_for_order, coverage, named_group};
 use crate::{
     artifacts::{
         payloads::{
@@ -147,6 +147,9 @@ const HELD_BP: u32 = 5000;
 
 /// What no site has anything on, and none takes for an attack.
 const NOBODYS_WORD: &str = "zqvwxkyj";
+
+const REORDERED: &str =
+    "the page shows the items in another order than the answer, and the task asks for one";
 
 const NOTHING_SEEN: &str =
     "the recording holds neither the answer nor what the page showed: nothing to compare with";
@@ -346,7 +349,9 @@ impl Run<'_, '_> {
             let (Some(data), Some(shown)) = (data, shown) else { continue };
             let judge = |shown: &ShownBlock| {
                 let it = coverage(data, shown, &witness.task);
-                let why = lacking(&it).or_else(|| self.beside(data, shown));
+                let why = lacking(&it).or_else(|| self.beside(data, shown)).or_else(|| {
+                    (it.reordered && asks_for_order(&witness.task)).then(|| REORDERED.to_owned())
+                });
                 (it, why)
             };
             let (mut it, mut why) = judge(shown);

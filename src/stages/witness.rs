@@ -166,6 +166,7 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
             .and_then(|it| block.rows[it.0].iter().flatten().max_by_key(|it| it.len()))
             .map(|it| it.chars().take(80).collect()),
         asked_for: false,
+        reordered: !in_order(&pairs),
     };
     for (at, name) in block.fields.iter().enumerate() {
         let cells: Vec<(&str, &Text)> = pairs
@@ -211,6 +212,13 @@ fn pairs(items: &[Text], block: &ShownBlock) -> Vec<(usize, Option<usize>)> {
     out
 }
 
+/// The items stand in the answer as they do on the page, but for one in five: a sponsored one, one that moved.
+fn in_order(pairs: &[(usize, Option<usize>)]) -> bool {
+    let places: Vec<usize> = pairs.iter().filter_map(|it| it.1).collect();
+    let steps = places.windows(2).filter(|it| it[0] < it[1]).count();
+    places.len() < 3 || steps * 5 >= (places.len() - 1) * 4
+}
+
 /// Notes whether the texts of a column stand in their items.
 fn column(name: &str, cells: &[(&str, &Text)], task: &str, out: &mut Coverage) {
     let distinct: BTreeSet<&str> = cells.iter().map(|it| it.0).collect();
@@ -240,6 +248,15 @@ fn column(name: &str, cells: &[(&str, &Text)], task: &str, out: &mut Coverage) {
         out.left_out.push(name.to_owned());
         out.asked_for |= asked(name, task);
     }
+}
+
+/// The task says which items come first.
+pub fn asks_for_order(task: &str) -> bool {
+    const ORDERS: &[&str] = &[
+        "newest", "latest", "recent", "oldest", "cheapest", "nearest", "highest", "lowest", "top",
+        "best", "most", "least", "sorted", "ordered", "ranked", "ranking",
+    ];
+    words(task).iter().any(|it| ORDERS.contains(&it.as_str()))
 }
 
 /// The task speaks of the column.
@@ -531,6 +548,20 @@ pub mod tests {
         assert!(coverage(&json!(data), &shown, "List finds").is_whole());
         data.pop();
         assert!(!coverage(&json!(data), &shown, "List finds").is_whole());
+    }
+
+    #[test]
+    fn another_order_is_noted() {
+        let rows = [["Aurora lamp"], ["Calypso lamp"], ["Tern kettle"], ["Gull kettle"]];
+        let all = block(&["name"], &rows.iter().map(|it| &it[..]).collect::<Vec<_>>());
+        let reordered = |order: [usize; 4]| {
+            let data = order.map(|at| json!({"n": rows[at][0], "id": at}));
+            let it = coverage(&json!(data), &all, "List");
+            assert!(it.is_whole());
+            it.reordered
+        };
+        assert!(!reordered([0, 1, 2, 3]) && reordered([3, 2, 1, 0]) && reordered([0, 3, 1, 2]));
+        assert!(asks_for_order("The cheapest lamps") && !asks_for_order("The lamps of a harbour"));
     }
 
     #[test]
