@@ -94,6 +94,8 @@ pub struct Parts {
     pub settle: f64,
     pub redact: f64,
     pub write: f64,
+    /// Of all these, what it took to keep what the page showed: reading it, and redacting it beside redacting all else.
+    pub witness: f64,
 }
 
 /// One turn of the recorded arm.
@@ -176,6 +178,7 @@ impl Bench<'_> {
                 settle: median(|it| it.parts.settle),
                 redact: median(|it| it.parts.redact),
                 write: median(|it| it.parts.write),
+                witness: median(|it| it.parts.witness),
             },
         };
         Ok((measured, browser))
@@ -210,6 +213,9 @@ impl Bench<'_> {
         let mut ahead = None;
         let raw = context.record_then(&plan, || ahead = Some(self.pool.prepare())).await?;
         let (steps, recorded_ms) = (raw.duration_ms as f64, ms(recording));
+        let drawn_ms = raw.page.drawn_ms;
+        let mut bare = raw.clone();
+        bare.page.documents.clear();
         let redacting = Instant::now();
         let recording = redact(raw, &self.settings.redact).recording;
         let redact_ms = ms(redacting);
@@ -217,6 +223,9 @@ impl Bench<'_> {
         self.folder.write(&recording)?;
         let write_ms = ms(writing);
         let whole = ms(begun);
+        let without = Instant::now();
+        drop(redact(bare, &self.settings.redact));
+        let witness = drawn_ms + redact_ms - ms(without);
         if let Some(it) = ahead {
             let _ = it.await;
         }
@@ -228,6 +237,7 @@ impl Bench<'_> {
             settle: recorded_ms - steps,
             redact: redact_ms,
             write: write_ms,
+            witness,
         };
         let bytes =
             recording.exchanges.iter().map(|it| it.decoded_bytes.unwrap_or(0) as usize).sum();

@@ -3,7 +3,10 @@
 //! Snippets run in an isolated world, where the page's own scripts cannot have replaced anything. No script ever comes
 //! from a recipe or is put together from text.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -320,10 +323,12 @@ pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
         read.push(call(cdp, frame, SUMMARY, &[MAX_TEXT.into()], PATIENCE).await.ok());
     }
     let mut page = joined(read);
+    let begun = Instant::now();
     for frame in frames {
         let drawn = call::<String>(cdp, frame, DRAWN, &[MAX_DRAWN.into()], PATIENCE).await;
         page.documents.extend(drawn.ok().filter(|it| !it.is_empty()));
     }
+    page.drawn_ms = begun.elapsed().as_secs_f64() * 1000.0;
     page
 }
 

@@ -197,6 +197,7 @@ fn recorder(done: &Recorder) {
         "settle",
         "redact",
         "write",
+        "witness",
     ]);
     for it in &done.pages {
         let ms = |ms: f64| format!("{ms:.0}");
@@ -214,6 +215,7 @@ fn recorder(done: &Recorder) {
             ms(parts.settle),
             ms(parts.redact),
             ms(parts.write),
+            ms(parts.witness),
         ]);
     }
     wire::line(&table.to_string());

@@ -75,6 +75,7 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
         visible_text: markup::visible_text(&html, MAX_VISIBLE),
         has_password_field,
         documents: Vec::new(),
+        drawn_ms: 0.0,
         metas,
         cookies: Vec::new(),
     }

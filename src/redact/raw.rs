@@ -13,6 +13,7 @@ use crate::artifacts::recording::{
 };
 
 /// A whole session before redaction.
+#[derive(Clone)]
 pub struct RawRecording {
     /// Task sentence with the example's values filled in.
     pub task: String,
@@ -33,7 +34,7 @@ pub struct RawRecording {
 }
 
 /// The last page of a session.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct RawPage {
     pub url: String,
     pub title: String,
@@ -41,6 +42,8 @@ pub struct RawPage {
     pub has_password_field: bool,
     /// What each document showed when all was done, as markup: the page first, then its frames.
     pub documents: Vec<String>,
+    /// Milliseconds that reading them took.
+    pub drawn_ms: f64,
     /// `<meta name content>` pairs of the final page.
     pub metas: Vec<(String, String)>,
     /// Cookies of the context at the end: name and value.
@@ -48,6 +51,7 @@ pub struct RawPage {
 }
 
 /// One request and its answer, as seen.
+#[derive(Clone)]
 pub struct RawExchange {
     pub method: String,
     pub url: Url,
@@ -69,6 +73,7 @@ pub struct RawExchange {
 }
 
 /// The answer's body, decoded from any content encoding.
+#[derive(Clone)]
 pub enum RawBody {
     Captured(Vec<u8>),
     /// Never `Captured`, `Truncated` or `Redacted`.
