@@ -103,6 +103,8 @@ struct Sample {
     alone: f64,
     recorded: f64,
     whole: f64,
+    /// What the page showed was redacted, too: in every other turn.
+    witnessed: bool,
     parts: Parts,
 }
 
@@ -149,7 +151,7 @@ impl Bench<'_> {
         for turn in 0..WARM_UP + turns {
             // Neither arm always comes after the other.
             let first = if turn % 2 == 0 { Some(self.alone().await?) } else { None };
-            let (mut sample, recording) = self.recorded().await?;
+            let (mut sample, recording) = self.recorded(turn / 2 % 2 == 0).await?;
             sample.alone = match first {
                 Some(it) => it,
                 None => self.alone().await?,
@@ -161,6 +163,11 @@ impl Bench<'_> {
         }
         let all = |of: fn(&Sample) -> f64| samples.iter().map(of).collect::<Vec<f64>>();
         let median = |of: fn(&Sample) -> f64| rounded(middle(all(of)));
+        let redacting = |witnessed: bool| {
+            let own = samples.iter().filter(|it| it.witnessed == witnessed);
+            middle(own.map(|it| it.parts.redact).collect())
+        };
+        let (redact, redact_else) = (redacting(true), redacting(false));
         let measured = PageFigures {
             page: self.page.name,
             what: self.page.what,
@@ -176,9 +183,9 @@ impl Bench<'_> {
                 context: median(|it| it.parts.context),
                 steps: median(|it| it.parts.steps),
                 settle: median(|it| it.parts.settle),
-                redact: median(|it| it.parts.redact),
+                redact: rounded(redact),
                 write: median(|it| it.parts.write),
-                witness: median(|it| it.parts.witness),
+                witness: rounded(middle(all(|it| it.parts.witness)) + redact - redact_else),
             },
         };
         Ok((measured, browser))
@@ -195,7 +202,7 @@ impl Bench<'_> {
     }
 
     /// The page recorded; besides the sample, how many exchanges there were, their bytes and the browser.
-    async fn recorded(&self) -> Result<(Sample, (usize, usize, String))> {
+    async fn recorded(&self, witnessed: bool) -> Result<(Sample, (usize, usize, String))> {
         let plan = Plan {
             task: "count the parts".to_owned(),
             url: self.page.url.to_owned(),
@@ -211,11 +218,12 @@ impl Bench<'_> {
         let recording = Instant::now();
         // As `learn` does.
         let mut ahead = None;
-        let raw = context.record_then(&plan, || ahead = Some(self.pool.prepare())).await?;
+        let mut raw = context.record_then(&plan, || ahead = Some(self.pool.prepare())).await?;
         let (steps, recorded_ms) = (raw.duration_ms as f64, ms(recording));
-        let drawn_ms = raw.page.drawn_ms;
-        let mut bare = raw.clone();
-        bare.page.documents.clear();
+        let drawn = raw.page.drawn_ms;
+        if !witnessed {
+            raw.page.documents.clear();
+        }
         let redacting = Instant::now();
         let recording = redact(raw, &self.settings.redact).recording;
         let redact_ms = ms(redacting);
@@ -223,9 +231,6 @@ impl Bench<'_> {
         self.folder.write(&recording)?;
         let write_ms = ms(writing);
         let whole = ms(begun);
-        let without = Instant::now();
-        drop(redact(bare, &self.settings.redact));
-        let witness = drawn_ms + redact_ms - ms(without);
         if let Some(it) = ahead {
             let _ = it.await;
         }
@@ -237,12 +242,12 @@ impl Bench<'_> {
             settle: recorded_ms - steps,
             redact: redact_ms,
             write: write_ms,
-            witness,
+            witness: drawn,
         };
         let bytes =
             recording.exchanges.iter().map(|it| it.decoded_bytes.unwrap_or(0) as usize).sum();
         let about = (recording.exchanges.len(), bytes, recording.producer.clone());
-        Ok((Sample { alone: 0.0, recorded: own, whole, parts }, about))
+        Ok((Sample { alone: 0.0, recorded: own, whole, witnessed, parts }, about))
     }
 }
 

@@ -13,7 +13,6 @@ use crate::artifacts::recording::{
 };
 
 /// A whole session before redaction.
-#[derive(Clone)]
 pub struct RawRecording {
     /// Task sentence with the example's values filled in.
     pub task: String,
@@ -34,7 +33,7 @@ pub struct RawRecording {
 }
 
 /// The last page of a session.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct RawPage {
     pub url: String,
     pub title: String,
@@ -51,7 +50,6 @@ pub struct RawPage {
 }
 
 /// One request and its answer, as seen.
-#[derive(Clone)]
 pub struct RawExchange {
     pub method: String,
     pub url: Url,
@@ -73,7 +71,6 @@ pub struct RawExchange {
 }
 
 /// The answer's body, decoded from any content encoding.
-#[derive(Clone)]
 pub enum RawBody {
     Captured(Vec<u8>),
     /// Never `Captured`, `Truncated` or `Redacted`.
