@@ -16,6 +16,7 @@ mod eval;
 mod explain;
 mod fork;
 mod get;
+mod heal;
 mod learn;
 mod learn_batch;
 mod learn_manual;
@@ -133,6 +134,7 @@ enum Recipe {
     DryRun(dry_run::Args),
     Verify(verify::Args),
     Check(check::Args),
+    Heal(heal::Args),
     Debug(debug::Args),
 }
 
@@ -180,6 +182,7 @@ impl Command {
             Self::Recipe(Recipe::DryRun(it)) => it.json,
             Self::Recipe(Recipe::Verify(it)) => it.json,
             Self::Recipe(Recipe::Check(it)) => it.json,
+            Self::Recipe(Recipe::Heal(it)) => it.json,
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
             Self::Eval(it) => it.json,
@@ -235,6 +238,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global).await,
             Command::Recipe(Recipe::Verify(args)) => verify::run(args, global).await,
             Command::Recipe(Recipe::Check(args)) => check::run(args, global).await,
+            Command::Recipe(Recipe::Heal(args)) => heal::run(args, global).await,
             Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,

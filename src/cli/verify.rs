@@ -89,7 +89,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 }
 
 /// Proves one recipe and notes that it was. Fails with what reading and compiling it fails with, and with `BROWSER_*`.
-async fn one(
+pub async fn one(
     registry: &Registry,
     name: &RecipeName,
     caller: &Caller,

@@ -17,6 +17,7 @@ mod durable;
 mod eval;
 mod forms;
 mod har;
+mod heal;
 mod health;
 mod hostile;
 mod keys;
