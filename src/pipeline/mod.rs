@@ -25,7 +25,7 @@ pub use pacer::Pacer;
 pub use rebuild::{rebuild, status_of};
 pub use reverify::{Reverified, reverify};
 pub use sessions::Sessions;
-pub use stored::StoredTask;
+pub use stored::{Chosen, StoredTask};
 pub use table::{STAGES, Stage};
 pub use task::{Source, Task, read_bounded};
 pub use world::{BrowserPool, World};

@@ -31,7 +31,9 @@ pub fn publish(
         draft.parameters.iter().cloned().partition(|it| report.frozen.contains(&it.name));
     // The first two examples are what a recipe is proven again with.
     for it in &mut parameters {
-        if let Some(value) = report.second.as_ref().and_then(|second| second.get(&it.name)) {
+        if let Some(value) = report.second.as_ref().and_then(|second| second.get(&it.name))
+            && draft.first.get(&it.name) != Some(value)
+        {
             it.examples.retain(|example| example != value);
             it.examples.insert(it.examples.len().min(1), value.clone());
         }

@@ -74,7 +74,7 @@ pub fn of(
     let thing = plain(task).split(' ').find(|it| says_what(it)).map(|it| stem(it).to_owned());
     let asked = Asked { known, wanted: words(task), thing, asks: asks(task), typed };
     // The answer to such a question is seldom a list.
-    let fact = asks_for_fact(task);
+    let fact = asks_for_fact(task) && !asked.many(task);
     // Where nothing was typed, only its words say that it is what was asked for.
     let untold = asked.typed.is_empty() && other.is_none();
     let weights: Vec<u64> = page
@@ -131,6 +131,19 @@ struct Asked {
 }
 
 impl Asked {
+    /// A plural that was not typed, or "are".
+    fn many(&self, task: &str) -> bool {
+        let task = plain(task);
+        let task = self.typed.iter().fold(task, |it, typed| it.replace(typed.as_str(), " "));
+        task.split(' ').skip(1).any(|it| {
+            it == "are"
+                || (it.len() > 3
+                    && it.ends_with('s')
+                    && !["does", "this"].contains(&it)
+                    && !["ss", "us", "is"].iter().any(|end| it.ends_with(end)))
+        })
+    }
+
     fn weight(&self, block: &ShownBlock) -> u64 {
         let named = block
             .fields

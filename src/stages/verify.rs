@@ -94,7 +94,7 @@ pub async fn verify(
             transport,
             report: &mut report,
             pages: Vec::new(),
-            without: None,
+            without: Vec::new(),
         };
         match run.all().await? {
             Ok(()) => {
@@ -172,8 +172,8 @@ struct Run<'a, 'r> {
     report: &'r mut VerificationReport,
     /// The pages that A and B came in.
     pages: Vec<Vec<u8>>,
-    /// The page in which an example rightly found nothing.
-    without: Option<Vec<u8>>,
+    /// Pages in which examples found nothing.
+    without: Vec<Vec<u8>>,
 }
 
 /// An answer to values that differ from the first example's.
@@ -204,17 +204,25 @@ impl Run<'_, '_> {
             });
         };
         let b = match self.one("B", &second).await? {
-            Ok(it) if is_none(&it) && self.further.is_empty() => {
+            Ok(it) if !is_none(&it) => Some(it),
+            Ok(_) if self.second_had_data() => {
+                return Ok(Err(final_(
+                    "the second answer is empty, and what was recorded of it is not",
+                )));
+            }
+            Ok(_) if self.further.is_empty() => {
                 return Ok(Err(final_(
                     "the second example finds nothing, which proves nothing: a third one may find something",
                 )));
             }
+            Ok(_) => None,
             // Further examples may show that there is rightly nothing.
-            Ok(it) if is_none(&it) && !self.second_had_data() => None,
-            Ok(it) => Some(it),
-            Err(why) if self.further.is_empty() || why.passing.is_some() => return Ok(Err(why)),
+            Err(why)
+                if self.further.is_empty() || why.passing.is_some() || self.second_had_data() =>
+            {
+                return Ok(Err(why));
+            }
             Err(why) if !self.is_empty("B without items", &second).await? => return Ok(Err(why)),
-            Err(why) if self.second_had_data() => return Ok(Err(why)),
             Err(_) => None,
         };
         let again = match self.one("A again", &first).await? {
@@ -232,7 +240,8 @@ impl Run<'_, '_> {
                 Ok(witnessed) => self.is_the_data(&a, b, &second, witnessed),
                 Err(why) => Err(why),
             },
-            // What it says of the first example's values, and of no others, is all there is to compare with.
+            // It says the same of other values, and did so when it was recorded.
+            Some(_) if !self.recorded_the_same() => Err(final_(NO_EFFECT)),
             _ => match others.iter().find(|it| differs(&it.data)) {
                 Some(other) => {
                     self.report.second = Some(other.values.clone());
@@ -241,6 +250,7 @@ impl Run<'_, '_> {
                 None => Err(final_(NO_EFFECT)),
             },
         };
+        let evidence = evidence.and_then(|()| self.say_so());
         if let Err(why) = evidence {
             return Ok(Err(why));
         }
@@ -259,7 +269,7 @@ impl Run<'_, '_> {
         Ok(Ok(()))
     }
 
-    /// Answers to the examples after the second. Each has to be answered; one may rightly find nothing.
+    /// Answers with data to the examples after the second. Each has to be answered; they may rightly find nothing.
     async fn others(
         &mut self,
         first: &BTreeMap<String, String>,
@@ -273,6 +283,8 @@ impl Run<'_, '_> {
                 continue;
             }
             match self.one(&format!("example {i}"), values).await? {
+                // Finding nothing proves nothing of the others.
+                Ok(data) if is_none(&data) => {}
                 Ok(data) => out.push(Other { values: values.clone(), data }),
                 Err(why) if why.passing.is_some() => return Ok(Err(why)),
                 Err(why) => {
@@ -285,17 +297,34 @@ impl Run<'_, '_> {
         Ok(Ok(out))
     }
 
-    /// The values are answered as they should be, by a list without items. Its page is kept.
+    /// The values are answered by a list without items. Its page is kept, to be looked at by [`say_so`](Self::say_so).
     async fn is_empty(&mut self, what: &str, values: &BTreeMap<String, String>) -> Result<bool> {
         let mut response = self.response.clone();
-        response.min_items = Some(0);
+        response.min_items = response.min_items.map(|_| 0);
         response.required_paths.clear();
         let seen = self.ask(what, values, &response, None).await?;
         let is_empty = seen.good() && seen.data.as_ref().is_some_and(is_none);
         if is_empty && self.response.html.is_some() {
-            self.without.get_or_insert(seen.body);
+            self.without.push(seen.body);
         }
         Ok(is_empty)
+    }
+
+    /// Every page without items is built as those with some, and says in words that there is nothing: a login, a challenge or
+    /// a page that has changed is not.
+    fn say_so(&self) -> Result<(), Failure> {
+        let page = |it: &Vec<u8>| blocks::parsed(&String::from_utf8_lossy(it));
+        let with: Vec<_> = self.pages.iter().filter_map(page).collect();
+        let known = blocks::empty::guess(&with.iter().collect::<Vec<_>>());
+        let says = |it: &Vec<u8>| {
+            page(it)
+                .zip(known.as_ref())
+                .is_some_and(|(page, known)| blocks::empty::is_like(&page, known))
+        };
+        if self.without.iter().all(says) {
+            return Ok(());
+        }
+        Err(final_("a page without items that an example got does not say that there are none"))
     }
 
     /// What the site says to words that nobody uses: a page without items, if it gives one, is no failure later.
@@ -310,7 +339,7 @@ impl Run<'_, '_> {
                 && first.get(&it.name).is_some_and(|it| it.chars().any(char::is_alphabetic))
         };
         if let Some(it) = self.draft.parameters.iter().find(is_word)
-            && self.without.is_none()
+            && self.without.is_empty()
             && !self.replayer.spent()
             && self.transport != TransportKind::Stub
         {
@@ -318,7 +347,7 @@ impl Run<'_, '_> {
             values.insert(it.name.clone(), NOBODYS_WORD.to_owned());
             self.is_empty("nobody's word", &values).await?;
         }
-        let without = self.without.as_deref().and_then(page);
+        let without = self.without.first().and_then(|it| page(it));
         let with: Vec<_> = self.pages.iter().filter_map(|it| page(it)).collect();
         let with: Vec<_> = with.iter().collect();
         let typed: Vec<&str> = first.values().map(String::as_str).chain([NOBODYS_WORD]).collect();
@@ -345,21 +374,30 @@ impl Run<'_, '_> {
             )));
         }
         let pages = [(Some(a), Some(&witness.first)), (b, witness.second.as_ref())];
+        let mut group = None;
         for (data, shown) in pages {
             let (Some(data), Some(shown)) = (data, shown) else { continue };
+            let typed = if self.report.coverage.is_empty() {
+                Some(&self.draft.first)
+            } else {
+                self.draft.second.as_ref()
+            };
             let judge = |shown: &ShownBlock| {
                 let it = coverage(data, shown, &witness.task);
-                let why = lacking(&it).or_else(|| self.beside(data, shown)).or_else(|| {
-                    (it.reordered && asks_for_order(&witness.task)).then(|| REORDERED.to_owned())
-                });
+                let disordered = it.reordered && asks_for_order(&witness.task, &self.draft.first);
+                let why = lacking(&it)
+                    .or_else(|| self.beside(data, shown))
+                    .or_else(|| disordered.then(|| REORDERED.to_owned()));
                 (it, why)
             };
             let (mut it, mut why) = judge(shown);
             // Of a list in groups the task may ask for one.
-            if why.is_some()
-                && let Some(group) = named_group(shown, &witness.task)
+            if it.held < it.shown
+                && let Some(one) = typed.and_then(|typed| named_group(shown, &witness.task, typed))
+                && group.get_or_insert(one.heading.clone()) == &one.heading
             {
-                (it, why) = judge(&group);
+                (it, why) = judge(&one);
+                it.left_out.push(format!("groups beside {:?}", one.heading.unwrap_or_default()));
             }
             self.report.coverage.push(it);
             if let Some(why) = why {
@@ -383,6 +421,11 @@ impl Run<'_, '_> {
     fn second_had_data(&self) -> bool {
         self.draft.captured.as_ref().is_some_and(|it| !it.second.is_empty())
             || self.draft.witness.as_ref().is_some_and(|it| it.second.is_some())
+    }
+
+    /// The second recording captured the answer that the first did.
+    fn recorded_the_same(&self) -> bool {
+        self.draft.captured.as_ref().is_some_and(|it| !it.first.is_empty() && it.first == it.second)
     }
 
     /// The first answer was held against something of the recording.
@@ -510,7 +553,7 @@ impl Run<'_, '_> {
         values: &BTreeMap<String, String>,
     ) -> Result<Result<Value, Failure>> {
         let seen = self.look(what, values).await?;
-        if self.response.html.is_some() && self.pages.len() < 2 {
+        if self.response.html.is_some() && seen.replay.code.is_none() && self.pages.len() < 2 {
             self.pages.push(seen.body);
         }
         if let Some(code) = &seen.replay.code {

@@ -24,10 +24,11 @@ const RECORD: usize = 60;
 const COMMON: usize = 80;
 /// Per cent of an item's words that stand for it where its texts run together.
 const SHARED: usize = 70;
-/// So many per cent of them are enough for one item where so many per cent of the items are there: "mint unknown, no ruler"
-/// is how a page says that there is nothing to say.
+/// So many per cent of them, and the words that it alone begins with (two to so many), are enough for one item in five where the
+/// others are there: "mint unknown, no ruler" is how a page says that there is nothing to say.
 const SHARED_BY_FEW: usize = 50;
-const MOST: usize = 80;
+const START: usize = 4;
+const FEW: usize = 5;
 /// Bytes of a text that is not stored to its end.
 const LONG: usize = 380;
 /// Fewer characters tell nothing.
@@ -76,8 +77,10 @@ fn without_further(block: &mut ShownBlock, pages: &[Value]) -> u32 {
     else {
         return 0;
     };
-    let is_end = (start..block.rows.len()).all(|it| theirs.contains(&it) && !own.contains(&it));
-    if start == 0 || !is_end {
+    // What was kept of an answer may be cut.
+    let rest = start..block.rows.len();
+    let known = rest.clone().filter(|it| theirs.contains(it)).count();
+    if start == 0 || rest.clone().any(|it| own.contains(&it)) || known * 2 < rest.len() {
         return 0;
     }
     let left = block.rows.split_off(start).len() as u32;
@@ -86,16 +89,22 @@ fn without_further(block: &mut ShownBlock, pages: &[Value]) -> u32 {
 }
 
 /// The part of a list in groups whose heading the task names, where it names one of them: "list the users" where a page shows
-/// products, users and orders.
-pub fn named_group(block: &ShownBlock, task: &str) -> Option<ShownBlock> {
+/// products, users and orders. What was typed names none, and neither do words that say nothing.
+pub fn named_group(
+    block: &ShownBlock,
+    task: &str,
+    typed: &BTreeMap<String, String>,
+) -> Option<ShownBlock> {
     let at = block.fields.iter().position(|it| it == GROUP)?;
+    let typed: BTreeSet<String> = typed.values().flat_map(|it| words(it)).collect();
     let task = words(task);
-    let task: BTreeSet<&str> = task.iter().map(|it| stem(it)).collect();
+    let task: BTreeSet<&str> =
+        task.iter().filter(|it| it.len() > 3 && !typed.contains(*it)).map(|it| stem(it)).collect();
     let groups: BTreeSet<&str> =
         block.rows.iter().filter_map(|it| it.get(at)?.as_deref()).collect();
     let mut named = groups.iter().filter(|it| {
         let words = words(it);
-        !words.is_empty() && words.iter().all(|it| task.contains(stem(it)))
+        !words.is_empty() && words.iter().all(|it| it.len() > 3 && task.contains(stem(it)))
     });
     let (one, None) = (named.next()?, named.next()) else { return None };
     let mut out = block.clone();
@@ -202,10 +211,18 @@ fn pairs(items: &[Text], block: &ShownBlock) -> Vec<(usize, Option<usize>)> {
         taken.extend(found);
         out.push((*n, found));
     }
-    let held = taken.len();
-    if held < rows.len() && held * 100 >= rows.len() * MOST {
+    let start = |cells: &[Cell<'_>], words: usize| {
+        cells[0].plain.split(' ').take(words).collect::<Vec<_>>().join(" ")
+    };
+    if rows.len() - taken.len() <= (rows.len() / FEW).max(1) && rows.len() > 2 {
         for (it, (_, cells)) in out.iter_mut().zip(&rows).filter(|it| it.0.1.is_none()) {
-            it.1 = best(cells, &common, (items, &index), &taken, SHARED_BY_FEW);
+            let alone = |words: &usize| {
+                rows.iter().filter(|it| start(&it.1, *words) == start(cells, *words)).count() == 1
+            };
+            let Some(words) = (2..=START).find(alone) else { continue };
+            let own = start(cells, words);
+            let found = best(cells, &common, (items, &index), &taken, SHARED_BY_FEW);
+            it.1 = found.filter(|at| items[*at].holds(&own));
             taken.extend(it.1);
         }
     }
@@ -214,9 +231,14 @@ fn pairs(items: &[Text], block: &ShownBlock) -> Vec<(usize, Option<usize>)> {
 
 /// The items stand in the answer as they do on the page, but for one in five: a sponsored one, one that moved.
 fn in_order(pairs: &[(usize, Option<usize>)]) -> bool {
+    // The longest run that rises, by the smallest end of each length.
+    let mut ends: Vec<usize> = Vec::new();
     let places: Vec<usize> = pairs.iter().filter_map(|it| it.1).collect();
-    let steps = places.windows(2).filter(|it| it[0] < it[1]).count();
-    places.len() < 3 || steps * 5 >= (places.len() - 1) * 4
+    for it in &places {
+        let at = ends.partition_point(|end| end < it);
+        if at == ends.len() { ends.push(*it) } else { ends[at] = *it }
+    }
+    ends.len() * 5 >= places.len() * 4
 }
 
 /// Notes whether the texts of a column stand in their items.
@@ -250,13 +272,15 @@ fn column(name: &str, cells: &[(&str, &Text)], task: &str, out: &mut Coverage) {
     }
 }
 
-/// The task says which items come first.
-pub fn asks_for_order(task: &str) -> bool {
+/// The task says which items come first, in words that nobody typed.
+pub fn asks_for_order(task: &str, typed: &BTreeMap<String, String>) -> bool {
     const ORDERS: &[&str] = &[
-        "newest", "latest", "recent", "oldest", "cheapest", "nearest", "highest", "lowest", "top",
-        "best", "most", "least", "sorted", "ordered", "ranked", "ranking",
+        "newest", "latest", "recent", "oldest", "earliest", "cheapest", "dearest", "nearest",
+        "highest", "lowest", "largest", "smallest", "longest", "shortest", "top", "best", "most",
+        "least", "first", "last", "popular", "sorted", "ordered", "ranked", "ranking",
     ];
-    words(task).iter().any(|it| ORDERS.contains(&it.as_str()))
+    let typed: BTreeSet<String> = typed.values().flat_map(|it| words(it)).collect();
+    words(task).iter().any(|it| ORDERS.contains(&it.as_str()) && !typed.contains(it))
 }
 
 /// The task speaks of the column.
@@ -487,7 +511,6 @@ fn items_of(data: &Value) -> Vec<Text> {
     if all.is_empty() {
         all.push(data);
     }
-    // Inner ones first, so that a group is not taken for one of its items.
     all.into_iter().map(Text::of).collect()
 }
 
@@ -560,8 +583,12 @@ pub mod tests {
             assert!(it.is_whole());
             it.reordered
         };
-        assert!(!reordered([0, 1, 2, 3]) && reordered([3, 2, 1, 0]) && reordered([0, 3, 1, 2]));
-        assert!(asks_for_order("The cheapest lamps") && !asks_for_order("The lamps of a harbour"));
+        assert!(!reordered([0, 1, 2, 3]) && reordered([3, 2, 1, 0]) && reordered([2, 3, 0, 1]));
+        let typed = BTreeMap::from([("q".to_owned(), "best of queen".to_owned())]);
+        assert!(
+            asks_for_order("The cheapest lamps", &typed)
+                && !asks_for_order("The best of queen", &typed)
+        );
     }
 
     #[test]
@@ -588,10 +615,13 @@ pub mod tests {
             &["text", "group"],
             &[&["Lamp", "Products"], &["Kettle", "Products"], &["Ada", "Users"], &["Bo", "Users"]],
         );
-        let named = |task: &str| named_group(&all, task).map(|it| it.rows.len());
+        let typed = BTreeMap::from([("q".to_owned(), "products".to_owned())]);
+        let named = |task: &str| named_group(&all, task, &typed).map(|it| it.rows.len());
+        assert_eq!(named("Search for products"), None, "it was typed");
         assert_eq!(named("List the users that match {q}"), Some(2));
         assert_eq!(named("Search everything"), None);
-        assert_eq!(named("List products and users"), None);
+        let none = BTreeMap::new();
+        assert!(named_group(&all, "List products and users", &none).is_none());
     }
 
     pub fn block(fields: &[&str], rows: &[&[&str]]) -> ShownBlock {

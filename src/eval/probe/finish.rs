@@ -18,13 +18,8 @@ use crate::{
         raw::{RawBody, RawExchange, RawPage, RawRecording},
         redact,
     },
-    settings::RedactSettings,
     transport::Reply,
 };
-
-/// Items of a list that excerpts keep, and that stubs do where answers have more.
-const MAX_EXCERPT_ITEMS: usize = 20;
-const MAX_ITEMS: usize = 40;
 
 impl Prober<'_, '_> {
     /// Redacts the answers that rules name and gives the stubs their final form.
@@ -141,9 +136,7 @@ impl Prober<'_, '_> {
                     Some(Excerpt::Json(it)) if exchange.framing.is_some() => {
                         Body::Text(framed(exchange.framing, &it))
                     }
-                    Some(Excerpt::Json(it)) => {
-                        Body::Json(longer(&reply.body, &self.cx.settings.redact).unwrap_or(it))
-                    }
+                    Some(Excerpt::Json(it)) => Body::Json(it),
                     Some(Excerpt::Text(it)) => Body::Text(it),
                     _ => Body::Text(text()),
                 };
@@ -151,25 +144,6 @@ impl Prober<'_, '_> {
             })
             .collect()
     }
-}
-
-/// The answer with more items than an excerpt keeps, where it has more: a page may show them.
-fn longer(body: &[u8], settings: &RedactSettings) -> Option<Value> {
-    fn cut(value: &mut Value) -> bool {
-        match value {
-            Value::Array(all) => {
-                let long = all.len() > MAX_EXCERPT_ITEMS;
-                all.truncate(MAX_ITEMS);
-                all.iter_mut().fold(long, |long, it| cut(it) | long)
-            }
-            Value::Object(all) => all.values_mut().fold(false, |long, it| cut(it) | long),
-            _ => false,
-        }
-    }
-    let mut value: Value = serde_json::from_slice(body).ok()?;
-    let long = cut(&mut value);
-    let text = Some(value.to_string()).filter(|it| long && it.len() <= MAX_TEXT)?;
-    serde_json::from_str(&crate::redact::text(&text, settings)).ok()
 }
 
 fn raw_exchange(reply: &Reply) -> Option<RawExchange> {

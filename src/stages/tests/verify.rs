@@ -133,6 +133,12 @@ fn a_third_example_speaks_where_the_second_rightly_finds_nothing() {
     };
     let why = with_further(&prepared, &["kettle"], drifts).reason.unwrap();
     assert!(why.starts_with("example 3: SHAPE_DRIFT"), "{why}");
+    // Finding nothing, a third time too, is no data: a request that is good for one value alone does that.
+    let only_a = |it: &Outgoing| if query(it, "q") == A { honest(it) } else { json!({"hits": []}) };
+    assert!(!with_further(&prepared, &["kettle", "mirror"], only_a).verified);
+    // The second answer is that to another word than was recorded.
+    let falls_back = |it: &Outgoing| if query(it, "q") == B { hits(A, "1") } else { honest(it) };
+    assert!(!with_further(&both(), &["kettle"], falls_back).verified);
     // The second page showed something: an empty answer is not it.
     assert!(!with_further(&both(), &["kettle"], shop).verified);
 }
