@@ -151,7 +151,7 @@ impl Bench<'_> {
         for turn in 0..WARM_UP + turns {
             // Neither arm always comes after the other.
             let first = if turn % 2 == 0 { Some(self.alone().await?) } else { None };
-            let (mut sample, recording) = self.recorded(turn / 2 % 2 == 0).await?;
+            let (mut sample, recording) = self.recorded(turn % 2 == 0).await?;
             sample.alone = match first {
                 Some(it) => it,
                 None => self.alone().await?,

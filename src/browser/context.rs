@@ -47,6 +47,8 @@ const SECOND_LOOK_NOTE: &str = "a request that carries what was typed was still 
 /// How much longer is waited for a request that carries what was typed, and for one that is to be sent again.
 const SECOND_LOOK: Duration = Duration::from_secs(3);
 const SENT_AGAIN: Duration = Duration::from_secs(1);
+/// What is waited for at least where something typed is in no request.
+const LEAST_PAUSE: Duration = Duration::from_millis(20);
 /// A page that is busy for longer is taken as it is.
 const MARK: Duration = Duration::from_secs(3);
 const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
@@ -383,7 +385,7 @@ impl Context {
     /// yet since the page waits for the next key. Whether there was one in flight.
     async fn second_look(&self) -> bool {
         let begun = Instant::now();
-        let mut looked = false;
+        let (mut looked, mut paused) = (false, false);
         loop {
             let mut news = pin!(self.shared.news.notified());
             news.as_mut().enable();
@@ -393,7 +395,16 @@ impl Context {
                 None => break,
                 Some(Owed::InFlight) => begun + SECOND_LOOK,
                 Some(Owed::GivenUp) => begun + SENT_AGAIN,
-                Some(Owed::Unsent(since)) => since + awaiting::PAUSE,
+                // By the page's clock: on a busy machine its timers run late.
+                Some(Owed::Unsent(since)) if !paused => {
+                    paused = true;
+                    let rest = (since + awaiting::PAUSE).saturating_duration_since(now);
+                    if let Ok(frame) = self.shared.main_frame().await {
+                        page::timers(&self.shared.cdp, &frame, rest.max(LEAST_PAUSE)).await;
+                    }
+                    continue;
+                }
+                Some(Owed::Unsent(_)) => break,
             };
             if now >= until {
                 break;

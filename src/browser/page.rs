@@ -92,6 +92,10 @@ const DRAWN: &str = include_str!("drawn.js");
 const SPARE_TIME: &str = "function (ms) {
   return new Promise(done => requestIdleCallback(() => done(true), { timeout: ms }));
 }";
+/// Timers of the page that are due by then have run: they share its thread, however busy the machine is.
+const TIMERS: &str = "function (ms) {
+  return new Promise(done => setTimeout(() => requestIdleCallback(() => done(true), { timeout: 200 }), ms));
+}";
 const URL: &str = "function () { return location.href; }";
 
 /// One document: the page, or a frame of this or another process.
@@ -296,6 +300,12 @@ pub async fn meta(cdp: &Cdp, frame: &Frame, name: &str) -> Result<Option<String>
 pub async fn spare_time(cdp: &Cdp, frame: &Frame) {
     // A frame that goes away is done, too.
     let _ = call::<bool>(cdp, frame, SPARE_TIME, &[200.into()], PATIENCE).await;
+}
+
+/// Waits until timers that the page set for so long, or less, have run.
+pub async fn timers(cdp: &Cdp, frame: &Frame, within: Duration) {
+    let ms = within.as_millis() as u64;
+    let _ = call::<bool>(cdp, frame, TIMERS, &[ms.into()], PATIENCE).await;
 }
 
 pub async fn url(cdp: &Cdp, frame: &Frame) -> Result<String> {
