@@ -391,12 +391,13 @@ impl Context {
             news.as_mut().enable();
             let now = Instant::now();
             let owed = self.shared.lock().recorder.as_ref().and_then(|it| it.owed(now));
+            let Some(owed) = owed else { break };
             let until = match owed {
-                None => break,
-                Some(Owed::InFlight) => begun + SECOND_LOOK,
-                Some(Owed::GivenUp) => begun + SENT_AGAIN,
+                Owed::InFlight => begun + SECOND_LOOK,
+                Owed::GivenUp => begun + SENT_AGAIN,
+                Owed::Unsent(_) if paused => break,
                 // By the page's clock: on a busy machine its timers run late.
-                Some(Owed::Unsent(since)) if !paused => {
+                Owed::Unsent(since) => {
                     paused = true;
                     let rest = (since + awaiting::PAUSE).saturating_duration_since(now);
                     if let Ok(frame) = self.shared.main_frame().await {
@@ -404,12 +405,11 @@ impl Context {
                     }
                     continue;
                 }
-                Some(Owed::Unsent(_)) => break,
             };
             if now >= until {
                 break;
             }
-            looked |= owed == Some(Owed::InFlight);
+            looked |= owed == Owed::InFlight;
             let tick = until.min(now + Duration::from_millis(100));
             let _ = tokio::time::timeout_at(tick.into(), news).await;
         }
