@@ -43,8 +43,8 @@ pub enum Owed {
     InFlight,
     /// The page gave up the last such request, and has sent no other.
     GivenUp,
-    /// What was typed last is in no request; its last key was typed then.
-    Unsent(Instant),
+    /// What was typed last is in no request.
+    Unsent,
 }
 
 impl Awaiting {
@@ -128,7 +128,7 @@ impl Awaiting {
         }
         let typed = self.typed_last.as_ref()?;
         let sent = seen.iter().any(|it| it.arrived >= self.since && it.carries(typed));
-        (!sent && self.typed.contains(typed)).then_some(Owed::Unsent(self.since))
+        (!sent && self.typed.contains(typed)).then_some(Owed::Unsent)
     }
 }
 

@@ -47,8 +47,6 @@ const SECOND_LOOK_NOTE: &str = "a request that carries what was typed was still 
 /// How much longer is waited for a request that carries what was typed, and for one that is to be sent again.
 const SECOND_LOOK: Duration = Duration::from_secs(3);
 const SENT_AGAIN: Duration = Duration::from_secs(1);
-/// What is waited for at least where something typed is in no request.
-const LEAST_PAUSE: Duration = Duration::from_millis(20);
 /// A page that is busy for longer is taken as it is.
 const MARK: Duration = Duration::from_secs(3);
 const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
@@ -382,7 +380,7 @@ impl Context {
     }
 
     /// Waits for a request that carries what was typed, where one is in flight, or was given up to be sent again, or is not sent
-    /// yet since the page waits for the next key. Whether there was one in flight.
+    /// yet since the page waits for the next key. Returns whether there was one in flight.
     async fn second_look(&self) -> bool {
         let begun = Instant::now();
         let (mut looked, mut paused) = (false, false);
@@ -395,13 +393,12 @@ impl Context {
             let until = match owed {
                 Owed::InFlight => begun + SECOND_LOOK,
                 Owed::GivenUp => begun + SENT_AGAIN,
-                Owed::Unsent(_) if paused => break,
-                // By the page's clock: on a busy machine its timers run late.
-                Owed::Unsent(since) => {
+                Owed::Unsent if paused => break,
+                // By the page's clock, and whole: on a busy machine keys are taken late, and timers run late.
+                Owed::Unsent => {
                     paused = true;
-                    let rest = (since + awaiting::PAUSE).saturating_duration_since(now);
                     if let Ok(frame) = self.shared.main_frame().await {
-                        page::timers(&self.shared.cdp, &frame, rest.max(LEAST_PAUSE)).await;
+                        page::timers(&self.shared.cdp, &frame, awaiting::PAUSE).await;
                     }
                     continue;
                 }
@@ -413,7 +410,7 @@ impl Context {
             let tick = until.min(now + Duration::from_millis(100));
             let _ = tokio::time::timeout_at(tick.into(), news).await;
         }
-        if looked {
+        if looked || paused {
             self.silence(QUIET, Instant::now() + SENT_AGAIN).await;
         }
         looked
