@@ -1,11 +1,8 @@
-//! The page of a batch that a person reads in the morning: one file, no network, no script.
-//!
-//! Links lead to folders on this machine.
+//! The page of a batch that a person reads in the morning: one file, no network. Without its script all is there, unfiltered.
 
 use std::{collections::BTreeMap, io};
 
 use maud::{Markup, html};
-use url::Url;
 
 use super::report::{Line, Report};
 use crate::{
@@ -16,6 +13,7 @@ use crate::{
 mod timeline;
 
 const STYLE: &str = include_str!("page/style.css");
+const SCRIPT: &str = include_str!("page/filter.js");
 /// Up to so many tasks have a bar of their own in the timeline.
 const MAX_BARS: usize = 120;
 /// Tasks in the list of those that were tried again.
@@ -77,26 +75,27 @@ fn whole(report: &Report, tasks: &[Told]) -> String {
             p { b { "The batch was stopped by " code { (code) } "." } " The same command with --resume goes on." }
         }
         h2 { "Why tasks did not end in a verified recipe" }
-        (reasons(report))
+        div.wide { (reasons(report)) }
         h2 { "Timeline" }
-        @if tasks.iter().any(|it| !it.spans.is_empty()) { (timeline::timeline(tasks)) } @else { p.soft { "Nothing was done." } }
+        @if tasks.iter().any(|it| !it.spans.is_empty()) { div.wide { (timeline::timeline(tasks)) } } @else { p.soft { "Nothing was done." } }
         h2 { "Slowest hosts" }
-        (hosts(tasks))
+        div.wide { (hosts(tasks)) }
         h2 { "Slowest tasks" }
-        (slowest(tasks))
+        div.wide { (slowest(tasks)) }
         @let again: Vec<&Told> = tasks.iter().filter(|it| it.row.attempts > 1).collect();
         @if !again.is_empty() {
             h2 { "Tried again" }
-            (again_table(&again))
+            div.wide { (again_table(&again)) }
         }
-        h2 { "All tasks" }
+        h2 #all { "All tasks" }
         @let is_open = tasks.len() <= MAX_BARS;
-        details open[is_open] {
+        details #tasks open[is_open] {
             summary { (tasks.len()) " tasks, in the order of the manifest" }
-            div.wide { (all(tasks)) }
+            (filter())
+            @for it in tasks { (task(it)) }
         }
     };
-    crate::page::page(&format!("commis: {}", it.manifest), STYLE, None, &body)
+    crate::page::page(&format!("commis: {}", it.manifest), STYLE, Some(SCRIPT), &body)
 }
 
 fn headline(report: &Report, tasks: &[Told]) -> String {
@@ -140,7 +139,11 @@ fn reasons(report: &Report) -> Markup {
             table {
                 tr { th.n { "tasks" } th { "status" } th { "reason or error code" } }
                 @for (status, why, n) in all {
-                    tr { td.n { (n) } td { (dot(status)) (status.as_str()) } td { code { (why) } } }
+                    tr {
+                        td.n { (n) }
+                        td { (dot(status)) (status.as_str()) }
+                        td { a href="#all" data-why=(why) data-status=(status.as_str()) { code { (why) } } }
+                    }
                 }
             }
         }
@@ -187,23 +190,52 @@ fn slowest(tasks: &[Told]) -> Markup {
     }
 }
 
-fn all(tasks: &[Told]) -> Markup {
+fn filter() -> Markup {
     html! {
-        table {
-            tr { th { "task" } th { "ended" } th { "why" } th.n { "took" } th { "transport" } }
-            @for it in tasks {
-                tr {
-                    td { (name(it)) }
-                    td { (ending(it)) }
-                    td.why {
-                        @if let Some(code) = &it.line.error_code { code { (code) } " " (it.line.error.as_deref().unwrap_or_default()) }
-                        @if let Some(reason) = &it.line.reason { code { (reason) } " " (it.line.detail.as_deref().unwrap_or_default()) }
-                        @if let Some(hint) = &it.line.hint { br; span.soft { (hint) } }
-                        @if it.line.live_values_lost { br; span.soft { "recorded again: LIVE_VALUES_LOST" } }
+        p.filter {
+            input #text type="search" placeholder="name, reason, text" aria-label="text in a task";
+            select #status aria-label="how tasks ended" {
+                option value="" { "all" }
+                @for it in Status::ALL { option value=(it.as_str()) { (it.told()) } }
+            }
+            button #reset type="button" { "show all" }
+            span #count.soft {}
+        }
+    }
+}
+
+/// A line that opens: why it ended so, where its time went, and how to look closer.
+fn task(it: &Told) -> Markup {
+    let line = &it.line;
+    let why = line.error_code.as_deref().or(line.reason.as_deref()).unwrap_or_default();
+    let told = line.error.as_deref().or(line.detail.as_deref());
+    let last = it.spans.iter().map(|it| it.attempt).max();
+    let stages = it.spans.iter().filter(|it| Some(it.attempt) == last);
+    html! {
+        details.task id=(anchor(line)) data-status=(it.row.status.as_str()) data-why=(why) {
+            summary {
+                span.name { (line.name) }
+                span { (ending(it)) }
+                span { code { (why) } }
+                span.n { @if it.spans.is_empty() { span.soft { "earlier" } } @else { (time(it.took_ms())) } }
+            }
+            @if let Some(text) = told { p { (text) } }
+            @if let Some(hint) = &line.hint { p.soft { (hint) } }
+            @if line.live_values_lost { p.soft { "recorded again: LIVE_VALUES_LOST" } }
+            dl {
+                @if let Some(host) = &it.row.host { dt { "host" } dd { (host) } }
+                @if let Some(by) = &line.transport { dt { "transport" } dd { (by) } }
+                @if !it.spans.is_empty() {
+                    dt { "stages" }
+                    dd {
+                        @for (i, span) in stages.enumerate() {
+                            @if i > 0 { ", " }
+                            (span.stage) " " (time(span.ended_ms - span.began_ms))
+                        }
                     }
-                    td.n { @if it.spans.is_empty() { span.soft { "earlier" } } @else { (time(it.took_ms())) } }
-                    td { (it.line.transport.as_deref().unwrap_or_default()) }
                 }
+                dt { "closer" } dd { code { "commis recipe debug --task-id " (line.task_id) } }
+                @if let Some(folder) = &line.artifacts { dt { "artifacts" } dd { code { (folder.display()) } } }
             }
         }
     }
@@ -235,19 +267,18 @@ fn again_table(tasks: &[&Told]) -> Markup {
     }
 }
 
-/// The task's name, a link to its artifacts where there are some.
+/// The task's name, which leads to its line.
 fn name(it: &Told) -> Markup {
-    let link = it.line.artifacts.as_ref().and_then(|it| Url::from_directory_path(it).ok());
-    html! {
-        @match link {
-            Some(url) => a href=(url) { (it.line.name) },
-            None => (it.line.name),
-        }
-    }
+    let id = anchor(&it.line);
+    html! { a href={ "#" (id) } data-task=(id) { (it.line.name) } }
+}
+
+fn anchor(line: &Line) -> String {
+    format!("task-{}", line.task_id)
 }
 
 fn ending(it: &Told) -> Markup {
-    html! { (dot(it.row.status)) (it.row.status.as_str()) }
+    html! { span.ending { (dot(it.row.status)) (it.row.status.as_str()) } }
 }
 
 fn dot(status: Status) -> Markup {
@@ -262,6 +293,8 @@ fn time(ms: i64) -> String {
         60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
         _ => format!("{} h {} min", ms / 3_600_000, ms % 3_600_000 / 60_000),
     }
+    // A number stays with its unit.
+    .replace(' ', "\u{a0}")
 }
 
 #[cfg(test)]
@@ -273,7 +306,7 @@ mod tests {
         for (ms, text) in
             [(340, "340 ms"), (12_500, "12.5 s"), (200_000, "3 min 20 s"), (7_500_000, "2 h 5 min")]
         {
-            assert_eq!(time(ms), text);
+            assert_eq!(time(ms).replace('\u{a0}', " "), text);
         }
     }
 }

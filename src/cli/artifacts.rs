@@ -6,12 +6,12 @@ use std::{
 };
 
 use clap::Subcommand;
-use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 use rayon::prelude::*;
 use serde_json::json;
 
 use super::{
     Global, debug,
+    table::ruled,
     wire::{self, clean},
 };
 use crate::{
@@ -28,7 +28,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub enum Command {
     /// List the tasks and where they stand
     Ls {
-        /// Those alone that stand so: pending, recording, analyzing, verified, draft, needs_selection, non_recipeable, failed
+        /// Those alone that stand so: pending, recording, analyzing, verified, draft (or saved_draft), needs_selection,
+        /// non_recipeable, failed
         #[arg(long, value_parser = status)]
         status: Option<Status>,
         /// Print JSON
@@ -78,6 +79,8 @@ impl Command {
 }
 
 fn status(text: &str) -> std::result::Result<Status, String> {
+    // As `learn` calls that outcome.
+    let text = if text == "saved_draft" { Status::Draft.as_str() } else { text };
     Status::ALL.iter().copied().find(|it| it.as_str() == text).ok_or_else(|| {
         let names: Vec<&str> = Status::ALL.iter().map(|it| it.as_str()).collect();
         format!("it is one of {}", names.join(", "))
@@ -120,9 +123,7 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
         wire::out(&rows);
         return Ok(0);
     }
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header(["task", "status", "why", "manifest", "attempts", "ended"]);
+    let mut table = ruled(["task", "status", "why", "manifest", "attempts", "ended"]);
     let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
     for it in rows {
         *counts.entry(it.status).or_default() += 1;

@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
-
-use super::wire;
+use super::{table::ruled, wire};
 use crate::{
     bench::{self, Baseline, Benchmark, Options, Slower, har::Hars, recorder::Recorder},
     error::{Code, Error, Result},
@@ -119,9 +117,7 @@ fn save(path: &Path, text: &str) -> Result<()> {
 }
 
 fn tables(done: &Benchmark) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header([
+    let mut table = ruled([
         "scenario", "µs p50", "p95", "p99", "floor", "+ parse", "× floor", "× parse", "cpu µs",
         "× parse", "allocs",
     ]);
@@ -143,9 +139,7 @@ fn tables(done: &Benchmark) {
         ]);
     }
     wire::line(&table.to_string());
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header([
+    let mut table = ruled([
         "of a run, µs",
         "validate",
         "dns",
@@ -182,9 +176,7 @@ fn tables(done: &Benchmark) {
 }
 
 fn recorder(done: &Recorder) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header([
+    let mut table = ruled([
         "page",
         "requests",
         "alone, ms",
@@ -225,9 +217,8 @@ fn recorder(done: &Recorder) {
 }
 
 fn hars(done: &Hars) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header(["MB", "requests", "parse, ms", "read, ms", "× parse", "cpu, ms", "× parse"]);
+    let mut table =
+        ruled(["MB", "requests", "parse, ms", "read, ms", "× parse", "cpu, ms", "× parse"]);
     for it in &done.files {
         let ms = |ms: f64| format!("{ms:.1}");
         table.add_row([
@@ -251,9 +242,7 @@ fn slower(all: &[Slower]) {
         wire::say("nothing is slower than the baseline allows");
         return;
     }
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header(["scenario", "slower", "was", "now", "allowed"]);
+    let mut table = ruled(["scenario", "slower", "was", "now", "allowed"]);
     for it in all {
         table.add_row([
             it.scenario.clone(),

@@ -1,8 +1,11 @@
 //! A task's candidates as a table for the person who must choose.
 
-use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::Table;
 
-use super::wire::{self, clean};
+use super::{
+    table::ruled,
+    wire::{self, clean},
+};
 use crate::{
     artifacts::{
         payloads::{Candidate, CandidateSet, Judged},
@@ -72,10 +75,7 @@ pub fn print(folder: &TaskFolder, id: &TaskId) -> Result<()> {
 }
 
 fn table(set: &CandidateSet, recording: &SessionRecording) -> Result<Table> {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["N", "score", "sure", "request", "type", "items", "for", "against"]);
+    let mut table = ruled(["N", "score", "sure", "request", "type", "items", "for", "against"]);
     for it in &set.candidates {
         let exchange = recording.exchange(it.exchange)?;
         let operation = it.operation.as_ref().map(|it| format!(" #{it}")).unwrap_or_default();

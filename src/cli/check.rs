@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, io::IsTerminal as _};
 
-use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -10,6 +9,7 @@ use serde::Serialize;
 use super::{
     Global,
     run::{self, Fallback},
+    table::ruled,
     wire::{self, Place, clean},
 };
 use crate::{
@@ -298,10 +298,7 @@ impl Progress {
 }
 
 fn table(rows: &[Row]) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["recipe", "verdict", "why", "alike", "items", "ms"]);
+    let mut table = ruled(["recipe", "verdict", "why", "alike", "items", "ms"]);
     for it in rows {
         let verdict = match (it.verdict, it.demoted) {
             (Verdict::Ok, _) => "ok",

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use comfy_table::{Cell, Color, Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{Cell, Color, Table};
 use futures::StreamExt as _;
 
-use super::{Global, wire};
+use super::{Global, table::ruled, wire};
 use crate::{
     batch,
     error::{Code, Error, Result},
@@ -113,9 +113,7 @@ fn shown(it: &Ending) -> String {
 }
 
 fn table(made: &[(String, Result<Made>)]) -> Table {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header(["case", "live", "over its stubs", "", "KiB"]);
+    let mut table = ruled(["case", "live", "over its stubs", "", "KiB"]);
     for (name, end) in made {
         match end {
             Ok(it) => {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use comfy_table::{Cell, Color, Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{Cell, Color};
 
-use super::{Global, wire};
+use super::{Global, table::ruled, wire};
 use crate::{
     error::{Code, Error, Result},
     eval::{self, Baseline, Evaluation, Verdict},
@@ -142,9 +142,7 @@ fn json_lines<T: serde::Serialize>(rows: &[T]) -> String {
 
 /// How often a confidence was right.
 fn calibration(done: &Evaluation) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header(["confidence", "mean", "cases", "right"]);
+    let mut table = ruled(["confidence", "mean", "cases", "right"]);
     for it in &done.calibration {
         let percent = |bp: u32| format!("{} %", bp / 100);
         table.add_row([
@@ -158,9 +156,7 @@ fn calibration(done: &Evaluation) {
 }
 
 fn tables(done: &Evaluation) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header([
+    let mut table = ruled([
         "kind",
         "cases",
         "rank@1",
@@ -199,9 +195,7 @@ fn tables(done: &Evaluation) {
         Some(_) => it.verdict != Verdict::Right,
         None => it.verdict == Verdict::Wrong,
     };
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header(["case", "", "came to", "right is", "not right", "chosen"]);
+    let mut table = ruled(["case", "", "came to", "right is", "not right", "chosen"]);
     for it in done.cases.iter().filter(wrong) {
         let verdict = Cell::new(it.verdict.as_str());
         table.add_row([

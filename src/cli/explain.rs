@@ -1,5 +1,7 @@
 //! `commis recipe explain`
 
+use serde_json::json;
+
 use super::{
     Global, dry_run,
     learn::pairs,
@@ -22,12 +24,18 @@ use crate::{
 };
 
 /// Say in words what a recipe does: what is sent where, where values come from, and what is known about it
+///
+/// With --json: {name, status, source, shadows, path, words, health, request}; `words` are the lines, `request` the
+/// method and URL of what would be sent with these parameters, else null.
 #[derive(clap::Args)]
 pub struct Args {
     name: String,
     /// A parameter of the recipe: with all that are required, the request is shown
     #[arg(short, long = "param", value_name = "NAME=VALUE")]
     param: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -35,22 +43,36 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let place = wire::open(global).await?;
     let registry = Registry::open(&place.home.recipes);
     let held = registry.get(&RecipeName::new(args.name)?)?;
+    let state = State::look(&place.home.artifacts);
+    let known = state
+        .and_then(|it| it.health(held.recipe.name.as_str(), held.source.as_str()).ok())
+        .flatten();
+    let path = (held.source == Source::User).then(|| registry.path(&held.recipe.name));
+    let request = if args.param.is_empty() {
+        None
+    } else {
+        let policy = EgressPolicy::new(&place.settings.egress)?;
+        Some(dry_run::render(&held.recipe, &pairs(&args.param)?, &policy, &place.settings)?)
+    };
+    if args.json {
+        wire::out(&json!({
+            "name": held.recipe.name, "status": held.recipe.status, "source": held.source,
+            "shadows": held.shadows, "path": path, "words": words(&held), "health": known,
+            "request": request.map(|it| json!({"method": it.method, "url": it.url})),
+        }));
+        return Ok(0);
+    }
     for line in words(&held) {
         wire::line(&clean(&line));
     }
-    let state = State::look(&place.home.artifacts);
-    let known =
-        state.and_then(|it| it.health(held.recipe.name.as_str(), held.source.as_str()).ok());
-    if let Some(it) = known.flatten() {
-        wire::line(&clean(&health(&it)));
+    if let Some(it) = &known {
+        wire::line(&clean(&health(it)));
     }
-    if held.source == Source::User {
-        wire::line(&clean(&format!("file: {}", registry.path(&held.recipe.name).display())));
+    if let Some(it) = path {
+        wire::line(&clean(&format!("file: {}", it.display())));
     }
-    if !args.param.is_empty() {
-        let policy = EgressPolicy::new(&place.settings.egress)?;
-        let shown = dry_run::render(&held.recipe, &pairs(&args.param)?, &policy, &place.settings)?;
-        wire::line(&clean(&format!("with these values: {} {}", shown.method, shown.url)));
+    if let Some(it) = request {
+        wire::line(&clean(&format!("with these values: {} {}", it.method, it.url)));
     }
     Ok(0)
 }

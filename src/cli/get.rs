@@ -8,14 +8,23 @@ use crate::{
 };
 
 /// Print a recipe as YAML
+///
+/// With --json: the same document as JSON.
 #[derive(clap::Args)]
 pub struct Args {
     name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
     let held = Registry::open(&home.recipes).get(&RecipeName::new(args.name)?)?;
+    if args.json {
+        wire::out(&held.recipe);
+        return Ok(0);
+    }
     wire::line(yaml::to_yaml(&held.recipe)?.trim_end());
     Ok(0)
 }

@@ -7,13 +7,14 @@ use std::{
     time::Duration,
 };
 
-use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde::Serialize;
 
 use super::{
     Global,
     progress::Progress,
-    run, verify,
+    run,
+    table::ruled,
+    verify,
     wire::{self, Place, clean},
 };
 use crate::{
@@ -314,10 +315,7 @@ fn difference(old: &Recipe, new: &Recipe) -> Option<String> {
 }
 
 fn table(rows: &[Row]) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["recipe", "verdict", "why"]);
+    let mut table = ruled(["recipe", "verdict", "why"]);
     for it in rows {
         let verdict = match it.verdict {
             Verdict::Works => "works",

@@ -13,18 +13,19 @@ use crate::{
     stages::verify::Expectation,
 };
 
+const EXAMPLES: &str = "Examples:
+  commis recipe learn --har session.har --task \"Search the shop for {query}\" -p query=lantern
+  commis recipe learn --url http://shop.test/ --steps steps.yaml \\
+    --task \"Search for {query}\" -p query=lantern --second query=hose
+  commis recipe learn --manual http://shop.test/ --task \"Search for {query}\" --second query=hose";
+
 /// Learn one task from a HAR file, from a page driven by scripted steps, or from what you do in a window
 ///
 /// Give what was typed with -p, and a second example with --second: without one, a recipe stays a draft.
 /// With --manual, a {name} of the task is what you typed in the field whose name fits it, and -p is only needed where that is
 /// not clear. What is typed into password fields is not recorded.
-///
-/// Examples:
-///   commis recipe learn --har session.har --task "Search the shop for {query}" -p query=lantern
-///   commis recipe learn --url http://shop.test/ --steps steps.yaml --task "Search for {query}" -p query=lantern --second query=hose
-///   commis recipe learn --manual http://shop.test/ --task "Search for {query}" --second query=hose
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Learn from this recording
     #[arg(long, value_name = "FILE", required_unless_present_any = ["url", "manual"], conflicts_with = "url")]

@@ -6,13 +6,14 @@ use std::{
     time::Duration,
 };
 
-use comfy_table::{Cell, Color, Table, presets::UTF8_BORDERS_ONLY};
+use comfy_table::{Cell, Color};
 
 use super::{
     Global,
     artifacts::prune,
     batch_progress::{BatchProgress, totals},
     learn::stage,
+    table::ruled,
     wire,
 };
 use crate::{
@@ -25,14 +26,16 @@ use crate::{
 /// More rows than this are for a file, not for a screen.
 const MAX_ROWS: usize = 60;
 
+const EXAMPLES: &str = "Examples:
+  commis recipe learn-batch --manifest manifests/quickstart.yaml --testbed
+  commis recipe learn-batch --manifest mine.yaml --resume --retry-failed --report morning.html";
+
 /// Learn every task of a manifest
 ///
 /// Each stage of each task leaves an artifact; a batch that was interrupted goes on with --resume and repeats nothing that
 /// was finished. Several processes may work on one manifest at once: each task is done by one of them.
-///
-/// Example: commis recipe learn-batch --manifest manifests/quickstart.yaml --testbed
-/// Example: commis recipe learn-batch --manifest mine.yaml --resume --retry-failed --report morning.html
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// What to learn (YAML)
     #[arg(long, value_name = "FILE")]
@@ -233,11 +236,7 @@ fn table(report: &Report) -> Result<()> {
 
 /// A row for each task.
 fn rows(report: &Report) -> Result<()> {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    // Whether the terminal has colour is decided where the text is written.
-    table.enforce_styling();
-    table.set_header(["task", "outcome", "why", "transport", "browser", "ran"]);
+    let mut table = ruled(["task", "outcome", "why", "transport", "browser", "ran"]);
     for it in report.lines() {
         let it: Line = it?;
         if let Some(code) = &it.error_code {
@@ -268,9 +267,7 @@ fn rows(report: &Report) -> Result<()> {
 
 /// A row for each way to end.
 fn summary(report: &Report) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_header(["tasks", "outcome", "why"]);
+    let mut table = ruled(["tasks", "outcome", "why"]);
     for (status, by_why) in &report.totals.outcomes {
         let mut all: Vec<(&String, &usize)> = by_why.iter().collect();
         all.sort_by_key(|it| std::cmp::Reverse(it.1));

@@ -1,9 +1,8 @@
 //! `commis recipe list`
 
-use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde_json::json;
 
-use super::{Global, wire};
+use super::{Global, table::ruled, wire};
 use crate::{
     error::Result,
     recipe::registry::{Registry, Source},
@@ -53,7 +52,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
             .map(|it| match &it.recipe {
                 Ok(recipe) => json!({
                     "name": recipe.name, "status": recipe.status, "task": recipe.task, "category": recipe.category,
-                    "parameters": recipe.parameters.iter().map(|it| &it.name).collect::<Vec<_>>(), "path": it.path,
+                    "parameters": recipe.parameters, "path": it.path,
                     "source": it.source, "shadows": it.shadows, "demotion": recipe.demotion,
                     "health": health(&it.name, it.source),
                 }),
@@ -63,19 +62,8 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         wire::out(&rows);
         return Ok(0);
     }
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header([
-        "name",
-        "source",
-        "status",
-        "category",
-        "parameters",
-        "task",
-        "runs",
-        "last ok",
-    ]);
+    let mut table =
+        ruled(["name", "source", "status", "category", "parameters", "task", "runs", "last ok"]);
     for entry in &entries {
         let source = match (entry.source, entry.shadows) {
             (Source::Library, _) => "library",

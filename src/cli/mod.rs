@@ -25,8 +25,10 @@ mod logs;
 mod man;
 mod progress;
 mod redact;
+mod rows;
 mod run;
 mod settings;
+mod table;
 mod testbed_serve;
 mod validate;
 mod verify;
@@ -178,6 +180,8 @@ impl Command {
             Self::Recipe(Recipe::LearnBatch(it)) => it.json,
             Self::Recipe(Recipe::CreateFromCandidate(it)) => it.json,
             Self::Recipe(Recipe::List(it)) => it.json,
+            Self::Recipe(Recipe::Get(it)) => it.json,
+            Self::Recipe(Recipe::Explain(it)) => it.json,
             Self::Recipe(Recipe::Validate(it)) => it.json,
             Self::Recipe(Recipe::DryRun(it)) => it.json,
             Self::Recipe(Recipe::Verify(it)) => it.json,
@@ -272,7 +276,8 @@ fn printable(text: &str) -> String {
         .collect()
 }
 
-/// `error: message`, then the hint; as JSON on stdout where the command was asked for JSON, on one line where it prints lines.
+/// `error: message`, then the hint, on stderr; or as JSON on stdout where the command was asked for JSON, on one line where it
+/// prints lines.
 fn report(err: &Error, json: bool, lines: bool) {
     let message = printable(&err.to_string());
     let hint = err.hint_text().map(printable);
@@ -290,6 +295,7 @@ fn report(err: &Error, json: bool, lines: bool) {
         } else {
             wire::out(&it);
         }
+        return;
     }
     let red = anstyle::AnsiColor::Red.on_default().bold();
     wire::say(&format!("{red}error{red:#}: {message} [{}]", err.code()));

@@ -9,6 +9,7 @@ use std::{
 use super::{
     Global,
     learn::pairs,
+    rows::{self, Format},
     wire::{self, Place, clean},
 };
 use crate::{
@@ -28,10 +29,11 @@ use crate::{
     transport::retry::{Wait, Why},
 };
 
-/// Run a recipe and print its data as JSON
+/// Run a recipe and print its data as JSON, NDJSON or CSV
 ///
 /// Data goes to stdout, how long it took to stderr. With --json the whole result is printed: data, error code, transport,
-/// redirects, and where the time went.
+/// redirects, and where the time went. As NDJSON and CSV a list has a line an item; in CSV the columns are all keys in the
+/// order in which they come, and what is neither text nor number is written as JSON.
 ///
 /// A verified recipe whose answer no longer has the shape that was verified is put out of service, and so is one that fails
 /// five times in a row by its own fault; what is the network's, the limits' or the caller's does not count.
@@ -46,6 +48,9 @@ pub struct Args {
     /// Run a recipe that was never verified
     #[arg(long)]
     draft: bool,
+    /// How the data is printed
+    #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
+    format: Format,
     /// Print the whole result as JSON
     #[arg(long)]
     pub json: bool,
@@ -70,7 +75,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let browser = &place.settings.browser;
     let result = call(&recipe, &params, &caller, browser, Fallback::Allowed).await;
     if let Ok(result) = &result {
-        print(result, &recipe, args.json);
+        print(result, &recipe, if args.json { None } else { Some(args.format) })?;
     }
     let state = State::open_briefly(&place.home.artifacts);
     let ended = result.as_ref().map_err(Error::code);
@@ -247,13 +252,14 @@ fn steps_up(recipe: &Recipe, compiled: &Compiled, failed: &RecipeRunResult) -> b
         && site_of(&recipe.source_url) == site_of(&recipe.request.url)
 }
 
-fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {
-    if json {
+/// The data in that format, or the whole result. Fails with `USAGE` where the data does not fit the format.
+fn print(result: &RecipeRunResult, recipe: &Recipe, format: Option<Format>) -> Result<()> {
+    let Some(format) = format else {
         wire::out(result);
-        return;
-    }
+        return Ok(());
+    };
     if !result.data.is_null() {
-        wire::out(&result.data);
+        rows::print(&result.data, format)?;
     }
     let items = result.items.map_or(String::new(), |it| format!("{it} items in "));
     let browser = recipe.verification.as_ref().and_then(|it| it.browser_ms);
@@ -277,4 +283,5 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, json: bool) {
             result.transport_used.as_str()
         )),
     }
+    Ok(())
 }

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde_json::json;
 
 use super::{
     Global,
     run::{self, Fallback},
+    table::ruled,
     wire::{self, clean},
 };
 use crate::{
@@ -146,10 +146,8 @@ pub async fn one(
 }
 
 fn table(rows: &[(RecipeName, Result<(Reverified, Source)>)]) {
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["recipe", "verdict", "why", "calls", "items", "parameters with an effect"]);
+    let mut table =
+        ruled(["recipe", "verdict", "why", "calls", "items", "parameters with an effect"]);
     for (name, end) in rows {
         match end {
             Ok((it, _)) => {

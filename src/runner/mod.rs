@@ -24,7 +24,7 @@ use crate::{
     error::{Code, Error, Result},
     recipe::{
         check::check,
-        model::{Recipe, Slot, Status, TransportKind},
+        model::{Parameter, Recipe, Slot, Status, TransportKind},
         request::{CompiledRequest, bind},
     },
     redact::known::Known,
@@ -35,6 +35,8 @@ use crate::{
 /// An answer less alike than this to the verified one has drifted (seed 1.3.1).
 pub const MIN_SIMILARITY_BP: u32 = 8_500;
 const MAX_RAW: usize = 64 * 1024;
+/// Of an error's page, which says little.
+const MAX_REFUSAL: usize = 2 * 1024;
 
 /// A checked recipe with everything parsed that can be parsed before values are known. Runs share it.
 pub struct Compiled {
@@ -55,7 +57,8 @@ pub struct RecipeRunResult {
     pub success: bool,
     /// Also there when only the shape has drifted.
     pub data: Value,
-    /// The body as text, at most 64 KiB, when an answer came and no data could be taken from it.
+    /// The body as text when an answer came and no data could be taken from it: at most 64 KiB, and 2 KiB where the status says
+    /// that it is no answer.
     pub raw_response: Option<String>,
     pub status_code: Option<u16>,
     pub error: Option<String>,
@@ -209,8 +212,8 @@ async fn attempt(
     if let Err(err) = check_status(&reply) {
         out.retry_after_sec = retry_after(&reply);
         out.recover(compiled, &reply);
-        out.raw_response = Some(raw(&reply.body));
-        return Err(err);
+        out.raw_response = Some(raw(&reply.body, MAX_REFUSAL));
+        return Err(blamed_on_values(err, &reply, &compiled.recipe, params));
     }
 
     let start = Instant::now();
@@ -227,7 +230,7 @@ async fn attempt(
             alike.map_or(Ok(()), check_shape)
         }
         Err(err) => {
-            out.raw_response = Some(raw(&reply.body));
+            out.raw_response = Some(raw(&reply.body, MAX_RAW));
             Err(err)
         }
     }
@@ -244,6 +247,26 @@ pub fn check_status(reply: &Reply) -> Result<()> {
         _ => (Code::HttpStatus, "the site may have changed; learn the recipe again"),
     };
     Err(Error::new(code, format!("the site answered {status}")).hint(hint))
+}
+
+/// A request that the site calls wrong, where a value that the recipe needs was left empty: that is the caller's, and
+/// `PARAM_INVALID`. All else is the error as it was.
+fn blamed_on_values(
+    err: Error,
+    reply: &Reply,
+    recipe: &Recipe,
+    params: &BTreeMap<String, String>,
+) -> Error {
+    let is_empty = |it: &&Parameter| {
+        it.required && params.get(&it.name).is_some_and(|value| value.trim().is_empty())
+    };
+    let Some(empty) = recipe.parameters.iter().find(is_empty) else { return err };
+    if !matches!(reply.status, 400 | 404 | 422) {
+        return err;
+    }
+    let (status, name) = (reply.status, &empty.name);
+    Error::new(Code::ParamInvalid, format!("the site answered {status} where `{name}` is empty"))
+        .hint(format!("give `{name}` a value"))
 }
 
 /// How alike the data is to what was verified, basis points; `None` when nothing was.
@@ -327,9 +350,9 @@ impl RecipeRunResult {
     }
 }
 
-fn raw(body: &[u8]) -> String {
-    let mut text = String::from_utf8_lossy(&body[..body.len().min(MAX_RAW)]).into_owned();
-    let mut end = text.len().min(MAX_RAW);
+fn raw(body: &[u8], most: usize) -> String {
+    let mut text = String::from_utf8_lossy(&body[..body.len().min(most)]).into_owned();
+    let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

@@ -235,9 +235,28 @@ async fn statuses() {
     }
 }
 
+/// The caller's, so that it does not count against the recipe.
+#[tokio::test]
+async fn an_empty_value_is_named_where_the_site_refuses_it() {
+    let http = shop(Arc::default()).await;
+    for (status, value, want) in [
+        (400, "", "PARAM_INVALID"),
+        (404, " ", "PARAM_INVALID"),
+        (422, "", "PARAM_INVALID"),
+        (404, "x", "HTTP_STATUS"),
+        (500, "", "SERVER_ERROR"),
+    ] {
+        let request = format!("  method: GET\n  url: http://shop.test/status/{status}");
+        let recipe = recipe(&request, "response: {type: json}");
+        let out = run(&recipe, &strings(&[("q", value)]), &Strings::new(), &http).await;
+        assert_eq!(out.error_code, Some(want), "{status} {value:?}");
+        assert_eq!(out.status_code, Some(status));
+    }
+}
+
 #[test]
 fn raw_text_is_bounded() {
-    assert_eq!(raw(&vec![b'x'; 100_000]).len(), MAX_RAW);
-    assert!(raw(&vec![0xff; 100_000]).len() <= MAX_RAW);
-    assert_eq!(raw("ä".as_bytes()), "ä");
+    assert_eq!(raw(&vec![b'x'; 100_000], MAX_RAW).len(), MAX_RAW);
+    assert!(raw(&vec![0xff; 100_000], MAX_RAW).len() <= MAX_RAW);
+    assert_eq!(raw("ä".as_bytes(), MAX_RAW), "ä");
 }

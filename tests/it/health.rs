@@ -73,7 +73,7 @@ fn drift_puts_a_recipe_out_of_service_until_it_is_proven_again() {
     lose_the_database(&home);
     let (code, out, said) = run(&home, &web);
     assert_eq!((code, &out["error_code"]), (2, &json!("RECIPE_NOT_VERIFIED")), "{out}");
-    assert!(said.contains("recipe verify levels"), "{said}");
+    assert!(out["hint"].as_str().unwrap().contains("recipe verify levels"), "{out} {said}");
     assert_eq!((verify(&home, &web), &listed(&home)["status"]), (1, &json!("deprecated")));
     web.control(&home, "gauges/well");
     assert_eq!(verify(&home, &web), 0);
@@ -227,6 +227,41 @@ fn a_demoted_recipe_is_not_given_back_by_what_was_learned_before() {
     home.recipe("levels", &text.replace(&at, "2020-01-01T00:00:00Z"));
     learn(&["--resume"]);
     assert_eq!(listed(&home)["status"], "verified");
+}
+
+#[test]
+fn data_and_recipes_come_in_the_form_that_is_asked_for() {
+    let home = Home::new();
+    let web = Web::start(&home);
+    home.recipe("levels", &levels(", extract: levels"));
+    let run = |more: &[&str]| {
+        let args = ["recipe", "run", "levels", "--draft", "-p", "river=thames"];
+        let out = home.run(&[&args[..], more, &["--test-host", &web.test_host]].concat());
+        (out.status.code(), String::from_utf8(out.stdout).unwrap())
+    };
+    let (_, text) = run(&[]);
+    let data: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let (code, lines) = run(&["--format", "ndjson"]);
+    let lines: Vec<Value> = lines.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!((code, &lines), (Some(0), &data));
+    let (code, rows) = run(&["--format", "csv"]);
+    let keys: Vec<&String> = data[0].as_object().unwrap().keys().collect();
+    let heading: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
+    assert_eq!((code, rows.lines().count()), (Some(0), data.len() + 1), "{rows}");
+    assert_eq!(keys, heading);
+    assert_eq!(run(&["--format", "csv", "--json"]).0, Some(2));
+
+    let (_, got) = home.json(&["recipe", "get", "levels", "--json"]);
+    assert_eq!(got["parameters"], listed(&home)["parameters"]);
+    assert_eq!(got["parameters"][0]["type"], "str");
+    let told = ["recipe", "explain", "levels", "--json", "-p", "river=tees"];
+    let (_, told) = home.json(&[&told[..], &["--test-host", &web.test_host]].concat());
+    assert_eq!(told["request"]["url"], "http://api.gauges.test/v1/levels?river=tees", "{told}");
+    assert!(told["words"].as_array().unwrap().len() > 5, "{told}");
+    // An error is told once.
+    let out = home.run(&["recipe", "get", "nothing-here", "--json"]);
+    let it: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((&it["error_code"], out.stderr.len()), (&json!("RECIPE_NOT_FOUND"), 0));
 }
 
 /// A run that proves less than an earlier one takes nothing away.

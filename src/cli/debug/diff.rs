@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde::Serialize;
 
 use super::{
@@ -12,7 +11,7 @@ use super::{
     text::cut,
 };
 use crate::{
-    cli::wire,
+    cli::{table::ruled, wire},
     pipeline::{STAGES, Stage},
 };
 
@@ -83,10 +82,7 @@ pub fn print(this: &str, other: &str, all: &[Compared]) {
         }
         let word = if it.same { "the same" } else { "differs" };
         wire::line(&format!("\n{BOLD}{}{BOLD:#}  {word}", it.stage));
-        let mut table = Table::new();
-        table.load_style(UTF8_BORDERS_ONLY);
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_header(["", cut(this, 60).as_str(), cut(other, 60).as_str()]);
+        let mut table = ruled(["", cut(this, 60).as_str(), cut(other, 60).as_str()]);
         let told = |it: &Option<String>| it.as_deref().map_or("—".to_owned(), |it| cut(it, 120));
         for it in it.facts.iter().take(MOST) {
             table.add_row([cut(&it.fact, 80), told(&it.this), told(&it.other)]);

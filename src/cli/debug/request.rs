@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::{ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,7 +9,10 @@ use super::{
     look::Row,
     text::{array, cut, join, str_of},
 };
-use crate::{artifacts::kinds::Kind, cli::wire};
+use crate::{
+    artifacts::kinds::Kind,
+    cli::{table::ruled, wire},
+};
 
 /// Rows of the table that a terminal gets.
 const MOST: usize = 60;
@@ -133,10 +135,7 @@ pub fn print(parts: &[Tried]) {
     if parts.is_empty() {
         return;
     }
-    let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["part", "recorded", "minimized", "with parameters", "why"]);
+    let mut table = ruled(["part", "recorded", "minimized", "with parameters", "why"]);
     let minimized = parts.iter().any(|it| it.minimized.is_some());
     for it in parts.iter().take(MOST) {
         let recorded = it.recorded.as_deref().unwrap_or_default();

@@ -1,0 +1,102 @@
+//! A recipe's data as people pass it on: JSON, a line an item, or rows of a table.
+
+use std::{collections::BTreeSet, io::IsTerminal as _};
+
+use serde_json::Value;
+
+use super::wire;
+use crate::error::{Code, Error, Result};
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One document
+    #[default]
+    Json,
+    /// A line of JSON for each item
+    Ndjson,
+    /// RFC 4180, with a line of headings
+    Csv,
+}
+
+/// Prints it on stdout. Fails with `USAGE` where rows are asked for and there is no way to make some.
+pub fn print(data: &Value, format: Format) -> Result<()> {
+    match format {
+        Format::Json => wire::out(data),
+        Format::Ndjson => items(data).iter().for_each(|it| wire::event(&it.to_string())),
+        Format::Csv => {
+            let text = csv(items(data))?;
+            let text = text.trim_end_matches('\n');
+            // CSV has no escapes for what a terminal would obey; a file gets what the site said.
+            let shown = if std::io::stdout().is_terminal() { &wire::clean(text) } else { text };
+            wire::line(shown);
+        }
+    }
+    Ok(())
+}
+
+/// Those of a list; all else is one item.
+fn items(data: &Value) -> &[Value] {
+    match data {
+        Value::Array(all) => all,
+        one => std::slice::from_ref(one),
+    }
+}
+
+fn csv(items: &[Value]) -> Result<String> {
+    let failed = |err: csv::Error| {
+        Error::new(Code::Usage, "the data cannot be written as CSV")
+            .hint("--format json")
+            .source(err)
+    };
+    let mut seen = BTreeSet::new();
+    let keys = items.iter().filter_map(Value::as_object).flat_map(|it| it.keys());
+    let keys: Vec<&String> = keys.filter(|it| seen.insert(it.as_str())).collect();
+    let mut out = csv::Writer::from_writer(Vec::new());
+    if keys.is_empty() {
+        if !items.is_empty() {
+            out.write_record(["value"]).map_err(failed)?;
+        }
+        for it in items {
+            out.write_record([cell(it)]).map_err(failed)?;
+        }
+    } else {
+        out.write_record(&keys).map_err(failed)?;
+        for it in items {
+            out.write_record(keys.iter().map(|key| it.get(key).map(cell).unwrap_or_default()))
+                .map_err(failed)?;
+        }
+    }
+    let bytes = out.into_inner().map_err(|err| failed(err.into_error().into()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(it) => it.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn rows_have_a_column_for_each_key() {
+        for (data, text) in [
+            (
+                json!([{"a": 1, "b": "x, \"y\""}, {"a": null, "c": [1]}]),
+                "a,b,c\n1,\"x, \"\"y\"\"\",\n,,[1]\n",
+            ),
+            (json!({"name": "two\nlines", "n": 1.5}), "name,n\n\"two\nlines\",1.5\n"),
+            (json!(["a", 2, null]), "value\na\n2\n\"\"\n"),
+            (json!([]), ""),
+            (json!([{"a": 1}, 5]), "a\n1\n\"\"\n"),
+        ] {
+            assert_eq!(csv(items(&data)).unwrap(), text, "{data}");
+        }
+    }
+}
