@@ -373,7 +373,7 @@ fn colour_of(signal: &str) -> String {
 }
 
 fn percent(bp: u32) -> String {
-    format!("{:.0} %", f64::from(bp) / 100.0)
+    format!("{:.0}\u{a0}%", f64::from(bp) / 100.0)
 }
 
 fn share(n: u32, whole: u32) -> String {
