@@ -92,6 +92,8 @@ codes! {
     MethodNotAllowed = "METHOD_NOT_ALLOWED", Usage, false;
     NetworkDisabled = "NETWORK_DISABLED", Task, false;
     ConnectFailed = "CONNECT_FAILED", Task, true;
+    /// Whoever answers cannot show who they are, or speaks no TLS that is safe.
+    TlsFailed = "TLS_FAILED", Task, false;
     Timeout = "TIMEOUT", Task, true;
     ResponseTooLarge = "RESPONSE_TOO_LARGE", Task, false;
     HeadersTooLarge = "HEADERS_TOO_LARGE", Task, false;

@@ -32,6 +32,11 @@ pub struct Settings {
 pub struct EgressSettings {
     /// `NAME.test=127.0.0.1:PORT` or `*.test=127.0.0.1:PORT`.
     pub test_hosts: Vec<String>,
+    /// A PEM file: who signs certificates of test hosts. Nobody else is believed to be one by it.
+    pub test_ca: Option<PathBuf>,
+    /// The same as text, before the file: of the test web in this process.
+    #[serde(skip)]
+    pub test_ca_pem: Option<String>,
     /// Ports allowed besides 80 and 443.
     pub allowed_ports: Vec<u16>,
     /// Ask this name server instead of the system's.
@@ -363,7 +368,7 @@ impl Settings {
     }
 
     /// The settings file (absent: defaults), then the environment over it: `COMMIS_TEST_HOSTS` (comma-separated),
-    /// `COMMIS_CHROMIUM` and `COMMIS_MODEL`. Fails with [`Code::SettingsInvalid`].
+    /// `COMMIS_TEST_CA`, `COMMIS_CHROMIUM` and `COMMIS_MODEL`. Fails with [`Code::SettingsInvalid`].
     pub fn load(home: &Home) -> Result<Self> {
         let shown = home.config.display();
         let mut out: Self =
@@ -387,6 +392,7 @@ impl Settings {
                 hosts.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned),
             );
         }
+        out.egress.test_ca = env_path("COMMIS_TEST_CA").or(out.egress.test_ca);
         if let Some(path) = env_path("COMMIS_CHROMIUM") {
             out.browser.path = Some(path);
         }

@@ -1,7 +1,7 @@
 //! An isolated browser context: its own cookies, cache and proxy, one page, and a guard over every target in it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -30,11 +30,11 @@ use super::{
 };
 use crate::{
     artifacts::recording::{Action, ActionKind, BlockedRequest, Driver, TargetKind},
-    egress::{EgressPolicy, site_of},
+    egress::{EgressPolicy, SafeUrl, site_of},
     error::{Code, Error, Result},
     recipe::model::TransportKind,
     redact::raw::RawRecording,
-    transport::{Transport, public_http::PublicHttp},
+    transport::{Transport, public_http::PublicHttp, tls},
 };
 
 /// How long after the last step requests may still be in flight.
@@ -49,6 +49,7 @@ const SECOND_LOOK: Duration = Duration::from_secs(3);
 const SENT_AGAIN: Duration = Duration::from_secs(1);
 /// A page that is busy for longer is taken as it is.
 const MARK: Duration = Duration::from_secs(3);
+const TEST_HOST: &str = "the host is pinned, and held to the test CA alone";
 const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Disposes itself when dropped, without waiting; [`Context::dispose`] waits.
@@ -97,6 +98,10 @@ pub struct State {
     pub dialog: Option<bool>,
     /// Id of the frame that steps act in; the page and all its frames otherwise.
     pub within: Option<String>,
+    /// The hosts of the last https requests, by request.
+    pub asked: VecDeque<(String, String)>,
+    /// Hosts whose TLS Chromium refused, and its word for why.
+    pub distrusted: BTreeMap<String, String>,
     /// A person is at the page.
     pub watch: Option<Watch>,
 }
@@ -173,6 +178,25 @@ impl Shared {
         }
     }
 
+    /// Why that host was not trusted, where it was not: the proxy knows it of test hosts, Chromium of others.
+    pub async fn distrusted(&self, url: &SafeUrl) -> Option<Error> {
+        if url.scheme() != "https" {
+            return None;
+        }
+        let proxied =
+            self.proxy.blocked().into_iter().find(|it| {
+                it.code == Code::TlsFailed.as_str() && same_origin(&it.url, url.as_str())
+            });
+        if let Some(it) = proxied {
+            return Some(Error::new(Code::TlsFailed, it.reason).hint(TEST_HOST));
+        }
+        // It is told a moment after the page hears of the failure.
+        let deadline = Instant::now() + Duration::from_millis(200);
+        let _ = self.until(deadline, |it| it.distrusted.contains_key(url.host())).await;
+        let text = self.lock().distrusted.get(url.host()).cloned()?;
+        tls::refusal_of_chromium(url.host(), &text)
+    }
+
     /// What interception and proxy refused, each URL once.
     pub fn blocked(&self) -> Vec<BlockedRequest> {
         let mut all = self.lock().blocked.clone();
@@ -228,7 +252,7 @@ impl Context {
         let cdp = browser.cdp().clone();
         let policy = Arc::clone(browser.policy());
         let http = Arc::new(PublicHttp::new(Arc::clone(&policy))?);
-        let proxy = Proxy::start(Arc::clone(&policy)).await?;
+        let proxy = Proxy::start(Arc::clone(&policy), browser.test_tls()).await?;
         let params = json!({
             "disposeOnDetach": true,
             "proxyServer": proxy.url(),

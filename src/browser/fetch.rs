@@ -178,7 +178,10 @@ impl InPageFetch {
             "coding" => (Code::ParseError, "sends a body that is not decompressed"),
             "body" => (Code::ResponseTooLarge, "sends a body over the cap"),
             "timeout" => (Code::Timeout, "did not answer in time"),
-            _ => (Code::ConnectFailed, "cannot be fetched from the page"),
+            _ => match shared.distrusted(&safe).await {
+                Some(err) => return Err(err),
+                None => (Code::ConnectFailed, "cannot be fetched from the page"),
+            },
         };
         let mut text = format!("{host} {what}");
         if !message.is_empty() {

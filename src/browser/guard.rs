@@ -21,6 +21,7 @@ use crate::{
     artifacts::recording::{BlockedRequest, TargetKind},
     error::{Code, Error, Result},
     settings::BrowserMode,
+    transport::tls,
 };
 
 /// Denied in every context.
@@ -43,6 +44,9 @@ pub const PERMISSIONS: &[&str] = &[
 
 /// For one answer, and for all that are awaited in the end.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// https requests whose hosts are remembered, in case they fail.
+const MAX_ASKED: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -70,6 +74,8 @@ struct Frame {
 #[serde(rename_all = "camelCase")]
 struct Paused {
     request_id: String,
+    /// By which network events know it.
+    network_id: Option<String>,
     request: PausedRequest,
     #[serde(default)]
     resource_type: String,
@@ -124,6 +130,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         }
         "Fetch.requestPaused" => {
             if let Some(paused) = event.read::<Paused>() {
+                note_asked(shared, &paused);
                 if paused.resource_type == "Document" {
                     read_waiting(shared);
                 }
@@ -216,6 +223,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         method if method.starts_with("Network.") => {
             if method == "Network.requestWillBeSentExtraInfo" {
                 note_language(shared, event);
+            }
+            if method == "Network.loadingFailed" {
+                note_distrusted(shared, event);
             }
             record(shared, event);
         }
@@ -403,6 +413,34 @@ fn name(shared: &Shared, url: &str, err: &Error) {
             code: err.code().as_str().to_owned(),
             reason: err.message().to_owned(),
         });
+    }
+}
+
+fn note_asked(shared: &Shared, paused: &Paused) {
+    let host = paused
+        .request
+        .url
+        .strip_prefix("https://")
+        .and_then(|it| it.split(['/', '?', '#', ':']).next());
+    if let (Some(host), Some(id)) = (host, &paused.network_id) {
+        let mut state = shared.lock();
+        if state.asked.len() == MAX_ASKED {
+            state.asked.pop_front();
+        }
+        state.asked.push_back((id.clone(), host.to_owned()));
+    }
+}
+
+/// A failed request names neither its URL nor its host.
+fn note_distrusted(shared: &Shared, event: &Event) {
+    let Some(failed) = event.read::<wire::LoadingFailed>() else { return };
+    if tls::refusal_of_chromium("", &failed.error_text).is_none() {
+        return;
+    }
+    let mut state = shared.lock();
+    let host = state.asked.iter().rev().find(|it| it.0 == failed.request_id).map(|it| it.1.clone());
+    if let Some(host) = host.filter(|_| state.distrusted.len() < MAX_ASKED) {
+        state.distrusted.insert(host, failed.error_text);
     }
 }
 

@@ -26,6 +26,7 @@ mod proxy;
 mod recorder;
 mod request;
 mod steps;
+mod test_tls;
 #[cfg(test)]
 mod tests;
 mod typing;
@@ -51,7 +52,7 @@ pub use self::{
     lookup::is_interactive,
     plan::{Choice, Element, Fill, Plan, Step, Tick, Wait},
 };
-use self::{cdp::Cdp, launch::Process};
+use self::{cdp::Cdp, launch::Process, test_tls::TestTls};
 use crate::{
     egress::EgressPolicy,
     error::{Code, Error, Result},
@@ -86,6 +87,8 @@ pub struct Browser(Arc<Inner>);
 struct Inner {
     cdp: Cdp,
     policy: Arc<EgressPolicy>,
+    /// Where there is a test CA.
+    test_tls: Option<Arc<TestTls>>,
     process: Mutex<Option<Process>>,
     pid: u32,
     product: String,
@@ -139,7 +142,10 @@ impl Browser {
             product: String,
             user_agent: String,
         }
-        let (process, (writer, reader), tail) = launch::spawn(exe, extra, display)?;
+        let test_tls = if policy.has_test_ca() { Some(Arc::new(TestTls::new()?)) } else { None };
+        let trusted = test_tls.as_ref().map(|it| it.argument());
+        let extra: Vec<String> = extra.iter().cloned().chain(trusted).collect();
+        let (process, (writer, reader), tail) = launch::spawn(exe, &extra, display)?;
         let pid = process.pid().unwrap_or(0);
         let cdp = Cdp::start(writer, reader, tail);
         let version = cdp.send(None, "Browser.getVersion", json!({}));
@@ -156,6 +162,7 @@ impl Browser {
         Ok(Self(Arc::new(Inner {
             cdp,
             policy,
+            test_tls,
             process: Mutex::new(Some(process)),
             pid,
             product: version.product,
@@ -230,5 +237,9 @@ impl Browser {
 
     fn policy(&self) -> &Arc<EgressPolicy> {
         &self.0.policy
+    }
+
+    fn test_tls(&self) -> Option<Arc<TestTls>> {
+        self.0.test_tls.clone()
     }
 }

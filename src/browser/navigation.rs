@@ -10,7 +10,11 @@ use serde_json::json;
 use url::Url;
 
 use super::{context::Shared, guard};
-use crate::error::{Code, Error, Result};
+use crate::{
+    egress::SafeUrl,
+    error::{Code, Error, Result},
+    transport::tls,
+};
 
 /// How long a parsed page may go on loading before the next step.
 const LOAD: Duration = Duration::from_secs(3);
@@ -51,7 +55,7 @@ impl Shared {
             Error::new(Code::Timeout, format!("{} did not answer in time", safe.as_str()))
         })?;
         if let Some(text) = navigated.error_text.filter(|it| !it.is_empty()) {
-            return Err(self.navigation_failed(safe.as_str(), &text, downloads, refused).await);
+            return Err(self.navigation_failed(&safe, &text, downloads, refused).await);
         }
         if navigated.loader_id.is_none() {
             return Ok(());
@@ -66,11 +70,15 @@ impl Shared {
     /// `downloads` and `refused` count what had happened before.
     async fn navigation_failed(
         &self,
-        url: &str,
+        safe: &SafeUrl,
         text: &str,
         downloads: u64,
         refused: usize,
     ) -> Error {
+        let url = safe.as_str();
+        if let Some(err) = tls::refusal_of_chromium(safe.host(), text) {
+            return err;
+        }
         if text.contains("ERR_ABORTED") {
             // What aborted it is told a moment later.
             let deadline = Instant::now() + Duration::from_millis(200);
@@ -85,6 +93,9 @@ impl Shared {
             let code = Code::ALL.iter().find(|code| code.as_str() == it.code);
             let message = format!("{}: {}", it.url, it.reason);
             return Error::new(code.copied().unwrap_or(Code::UrlBlocked), message);
+        }
+        if let Some(err) = self.distrusted(safe).await {
+            return err;
         }
         let code = if text.contains("TIMED_OUT") { Code::Timeout } else { Code::ConnectFailed };
         Error::new(code, format!("cannot open {url}: {text}"))

@@ -24,6 +24,7 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
+use super::test_tls::TestTls;
 use crate::{
     artifacts::recording::BlockedRequest,
     egress::{EgressPolicy, Pinned},
@@ -49,12 +50,12 @@ pub struct Proxy {
 
 impl Proxy {
     /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`].
-    pub async fn start(policy: Arc<EgressPolicy>) -> Result<Self> {
+    pub async fn start(policy: Arc<EgressPolicy>, test_tls: Option<Arc<TestTls>>) -> Result<Self> {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
         let blocked = Arc::default();
-        let accepting = tokio::spawn(accept(listener, policy, Arc::clone(&blocked)));
+        let accepting = tokio::spawn(accept(listener, policy, test_tls, Arc::clone(&blocked)));
         Ok(Self { addr, blocked, accepting })
     }
 
@@ -81,7 +82,12 @@ fn lock(log: &Log) -> std::sync::MutexGuard<'_, Vec<BlockedRequest>> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
+async fn accept(
+    listener: TcpListener,
+    policy: Arc<EgressPolicy>,
+    test_tls: Option<Arc<TestTls>>,
+    log: Log,
+) {
     // Connections live in this task's set, so that aborting it ends them all.
     let mut connections = JoinSet::new();
     loop {
@@ -98,11 +104,15 @@ async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
         };
         let _ = stream.set_nodelay(true);
         let (policy, log) = (Arc::clone(&policy), Arc::clone(&log));
+        let test_tls = test_tls.clone();
         connections.spawn(async move {
             let tunnels = Arc::new(Mutex::new(JoinSet::new()));
             let service = service_fn(|request| {
                 let (policy, log, tunnels) = (&policy, &log, &tunnels);
-                async move { Ok::<_, Infallible>(answer(request, policy, log, tunnels).await) }
+                let test_tls = test_tls.clone();
+                async move {
+                    Ok::<_, Infallible>(answer(request, policy, test_tls, log, tunnels).await)
+                }
             });
             let _ = hyper::server::conn::http1::Builder::new()
                 .preserve_header_case(true)
@@ -119,13 +129,14 @@ async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
 async fn answer(
     request: Request<Incoming>,
     policy: &EgressPolicy,
+    test_tls: Option<Arc<TestTls>>,
     log: &Log,
     tunnels: &Mutex<JoinSet<()>>,
 ) -> Response<Body> {
     let connect = request.method() == Method::CONNECT;
     let url = if connect { tunnel_url(request.uri()) } else { request.uri().to_string() };
     let outcome = if connect {
-        tunnel(request, &url, policy, tunnels).await
+        tunnel(request, &url, policy, test_tls, log, tunnels).await
     } else {
         forward(request, &url, policy).await
     };
@@ -137,17 +148,18 @@ async fn answer(
         if network {
             return refusal(StatusCode::BAD_GATEWAY, ERROR_HEADER, err.code());
         }
-        let entry = BlockedRequest {
-            url,
-            code: err.code().as_str().to_owned(),
-            reason: err.message().to_owned(),
-        };
-        let mut log = lock(log);
-        if log.len() < MAX_BLOCKED && !log.contains(&entry) {
-            log.push(entry);
-        }
+        note(log, url, &err);
         refusal(StatusCode::FORBIDDEN, BLOCKED_HEADER, err.code())
     })
+}
+
+fn note(log: &Log, url: String, err: &Error) {
+    let (code, reason) = (err.code().as_str().to_owned(), err.message().to_owned());
+    let entry = BlockedRequest { url, code, reason };
+    let mut log = lock(log);
+    if log.len() < MAX_BLOCKED && !log.contains(&entry) {
+        log.push(entry);
+    }
 }
 
 /// `host:port` as a URL that the policy can judge; a tunnel to port 80 carries a WebSocket in the clear.
@@ -161,14 +173,28 @@ async fn tunnel(
     request: Request<Incoming>,
     url: &str,
     policy: &EgressPolicy,
+    test_tls: Option<Arc<TestTls>>,
+    log: &Log,
     tunnels: &Mutex<JoinSet<()>>,
 ) -> Result<Response<Body>> {
     let pinned = policy.pin(&policy.check(url)?).await?;
     let mut upstream = connect(&pinned).await?;
+    let host = pinned.url().host().to_owned();
+    // A WebSocket in the clear shakes no hands.
+    let ca = policy.test_ca(&host).filter(|_| pinned.url().scheme() == "https");
+    let held = test_tls.zip(ca.map(<[_]>::to_vec));
+    let (url, log) = (url.to_owned(), Arc::clone(log));
     tunnels.lock().unwrap_or_else(PoisonError::into_inner).spawn(async move {
-        if let Ok(upgraded) = hyper::upgrade::on(request).await {
-            let mut client = TokioIo::new(upgraded);
+        let Ok(upgraded) = hyper::upgrade::on(request).await else { return };
+        let mut client = TokioIo::new(upgraded);
+        let Some((tls, ca)) = held else {
             let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
+            return;
+        };
+        if let Err(err) = tls.carry(client, upstream, &host, &ca).await
+            && err.code() == Code::TlsFailed
+        {
+            note(&log, url, &err);
         }
     });
     Ok(Response::new(empty()))

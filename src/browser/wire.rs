@@ -189,6 +189,9 @@ pub struct LoadingFailed {
     /// The page gave it up itself.
     #[serde(default)]
     pub canceled: bool,
+    /// Chromium's name of the failure.
+    #[serde(default)]
+    pub error_text: String,
 }
 
 #[derive(Deserialize)]

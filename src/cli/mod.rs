@@ -60,6 +60,9 @@ pub struct Global {
     /// Pin a host under .test to a loopback address; the port stands in for 80 and 443. Repeatable; `*.test=…` pins all
     #[arg(long, global = true, value_name = "NAME=IP:PORT")]
     test_host: Vec<String>,
+    /// Trust this CA (PEM) for pinned .test hosts, and for no other host
+    #[arg(long, global = true, value_name = "FILE")]
+    test_ca: Option<PathBuf>,
     /// Start the built-in test web in this process and pin every .test host to it
     #[arg(long, global = true, conflicts_with = "test_host")]
     testbed: bool,

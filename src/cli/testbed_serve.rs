@@ -3,12 +3,13 @@
 use super::wire;
 use crate::{
     error::{Code, Error, Result},
-    testbed::{Dns, HOSTILE_HOSTS, HOSTS, Hostile, Testbed},
+    testbed::{Dns, HOSTILE_HOSTS, HOSTS, Hostile, Testbed, authority_pem},
 };
 
 /// Serve the local test web until Ctrl-C
 ///
-/// Every host under .test is answered by one port on loopback. With --dns, a small name server beside it gives out forbidden
+/// Every host under .test is answered by one port on loopback, over http and https; --ca writes the certificate that others
+/// need to trust the latter. With --dns, a small name server beside it gives out forbidden
 /// addresses (intranet.example.com, mixed.example.com, …), to see the egress policy at work. wild.test is a server that lies,
 /// stalls, floods and redirects: see src/testbed/hostile/answers.rs for its paths.
 #[derive(clap::Args)]
@@ -19,6 +20,9 @@ pub struct Args {
     /// Serve DNS on this UDP and TCP port too; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     dns: Option<u16>,
+    /// Write the certificate of the authority behind https there; its key stays in this process, and ends with it
+    #[arg(long, value_name = "FILE")]
+    ca: Option<std::path::PathBuf>,
     /// End when standard input does, as whoever started it may die without a word
     #[arg(long)]
     until_eof: bool,
@@ -46,6 +50,10 @@ pub async fn run(args: Args) -> Result<u8> {
     // Exact names win over `*.test`.
     for host in HOSTILE_HOSTS {
         wire::line(&format!("--test-host {host}={}", hostile.addr()));
+    }
+    if let Some(path) = &args.ca {
+        super::redact::write(path, authority_pem().as_bytes())?;
+        wire::line(&format!("--test-ca {}", path.display()));
     }
     if args.until_eof {
         // The runtime would wait for a read of its own until somebody presses a key; this thread dies with the process.

@@ -20,7 +20,7 @@ use crate::{
     recipe::registry::Registry,
     settings::{Home, Settings},
     stages::rank,
-    testbed::Testbed,
+    testbed::{Testbed, authority_pem},
     transport::public_http::PublicHttp,
 };
 
@@ -40,6 +40,7 @@ pub async fn open(global: &Global) -> Result<Place> {
             Error::new(Code::ConnectFailed, "cannot start the test web on loopback").source(err)
         })?;
         settings.egress.test_hosts = vec![format!("*.test={}", it.addr())];
+        settings.egress.test_ca_pem = Some(authority_pem());
         testbed = Some(it);
     }
     Ok(Place { home, settings, _testbed: testbed })
@@ -56,6 +57,7 @@ pub fn read(global: &Global) -> Result<(Home, Settings)> {
     let mut settings = Settings::load(&home)?;
     check(&settings)?;
     settings.egress.test_hosts.extend(global.test_host.iter().cloned());
+    settings.egress.test_ca = global.test_ca.clone().or(settings.egress.test_ca);
     settings.egress.nameserver = global.nameserver.or(settings.egress.nameserver);
     Ok((home, settings))
 }

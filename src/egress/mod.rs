@@ -11,6 +11,7 @@ mod names;
 mod resolve;
 #[cfg(test)]
 pub mod stub;
+mod test_ca;
 mod url;
 
 #[cfg(test)]
@@ -20,8 +21,13 @@ mod tests;
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
-use self::resolve::{Answer, Cache, Dns, Lookup};
+use rustls::pki_types::CertificateDer;
+
 pub use self::url::{SafeUrl, is_public_suffix, site_of};
+use self::{
+    resolve::{Answer, Cache, Dns, Lookup},
+    test_ca::TestCa,
+};
 use crate::{
     error::{Code, Error, Result},
     settings::{BrowserMode, EgressSettings},
@@ -34,6 +40,7 @@ pub struct EgressPolicy(Arc<Inner>);
 struct Inner {
     /// Canonical names under `.test`; `*` for all others.
     pins: BTreeMap<String, SocketAddr>,
+    test_ca: TestCa,
     allowed_ports: Vec<u16>,
     no_network: bool,
     browser_mode: BrowserMode,
@@ -64,7 +71,7 @@ impl Pinned {
 
 impl EgressPolicy {
     /// Fails with `SETTINGS_INVALID` for a test host that is not `NAME.test` or `*.test` at a loopback address and port,
-    /// and for an allowed port that is on the list of ports refused always.
+    /// for an allowed port that is on the list of ports refused always, and for a test CA that cannot be read.
     pub fn new(settings: &EgressSettings) -> Result<Self> {
         Self::with_lookup(settings, Box::new(Dns::new(settings.nameserver)))
     }
@@ -89,6 +96,7 @@ impl EgressPolicy {
         }
         Ok(Self(Arc::new(Inner {
             pins,
+            test_ca: TestCa::read(settings)?,
             allowed_ports: settings.allowed_ports.clone(),
             no_network: settings.no_network,
             browser_mode: settings.browser_mode,
@@ -242,6 +250,18 @@ impl EgressPolicy {
     pub fn is_test_host(&self, host: &str) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
         self.pin_of(&host).is_some()
+    }
+
+    /// What vouches for a host: certificates for a pinned test host where a test CA was given, and `None`, which means the
+    /// system's roots, for every other host.
+    pub fn test_ca(&self, host: &str) -> Option<&[CertificateDer<'static>]> {
+        let given = &self.0.test_ca.0;
+        (!given.is_empty() && self.is_test_host(host)).then_some(given)
+    }
+
+    /// Whether there is a host that a test CA vouches for.
+    pub fn has_test_ca(&self) -> bool {
+        !self.0.test_ca.0.is_empty() && !self.0.pins.is_empty()
     }
 
     fn online(&self) -> Result<()> {

@@ -100,6 +100,11 @@ impl StandIns {
         })
     }
 
+    /// From now on connections that mean one address lead to another, which sees them alone.
+    pub fn lead(&self, meant: SocketAddr, to: SocketAddr) {
+        self.0.listening.lock().unwrap().insert(meant, to);
+    }
+
     /// Redirects that the next requests get, each once; whatever comes after them is answered with 200.
     pub fn say(&self, hops: Vec<(u64, String)>) {
         *self.0.script.lock().unwrap() = Script { hops: hops.into(), given: BTreeMap::new() };

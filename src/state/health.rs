@@ -62,9 +62,11 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         // The page no longer holds what the request needs.
         | Code::SessionRequired => Blame::Recipe,
         Code::ServerError | Code::StepFailed | Code::DownloadBlocked => Blame::Site,
-        Code::DnsFailed | Code::ConnectFailed | Code::Timeout | Code::NetworkDisabled => {
-            Blame::Network
-        }
+        Code::DnsFailed
+        | Code::ConnectFailed
+        | Code::TlsFailed
+        | Code::Timeout
+        | Code::NetworkDisabled => Blame::Network,
         Code::UrlBlocked | Code::DnsBlocked | Code::RedirectBlocked | Code::DomainNotAllowed => {
             Blame::Policy
         }

@@ -14,6 +14,7 @@ mod pictures;
 mod shell;
 mod sites;
 mod third;
+mod tls;
 mod wire;
 mod words;
 mod world;
@@ -22,20 +23,26 @@ mod world;
 mod tests;
 
 pub use dns::Dns;
-pub use hostile::{HOSTS as HOSTILE_HOSTS, Hostile};
 #[cfg(test)]
-pub use hostile::{LOCATIONS, RAW};
+pub use hostile::{H2, LOCATIONS, RAW};
+pub use hostile::{HOSTS as HOSTILE_HOSTS, Hostile};
+pub use tls::authority_pem;
+#[cfg(test)]
+pub use tls::{WRONG, Wrong};
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
+use axum::extract::connect_info::Connected;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::serve::IncomingStream;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use wire::Ask;
 use world::World;
@@ -150,13 +157,17 @@ impl Testbed {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let addr = listener.local_addr()?;
         let world = Arc::new(World::new(addr.port()));
-        let app = Router::new().fallback(serve).with_state(Arc::clone(&world));
+        let app = Router::new()
+            .fallback(serve)
+            .with_state(Arc::clone(&world))
+            .into_make_service_with_connect_info::<Peer>();
         let (stop, stopped) = oneshot::channel::<()>();
         tokio::spawn(async move {
-            let server = axum::serve(listener, app).with_graceful_shutdown(async move {
-                // An error means that the sender is gone, which is the signal.
-                let _ = stopped.await;
-            });
+            let server =
+                axum::serve(Door::open(listener), app).with_graceful_shutdown(async move {
+                    // An error means that the sender is gone, which is the signal.
+                    let _ = stopped.await;
+                });
             // axum's accept loop retries by itself; there is nobody to tell.
             let _ = server.await;
         });
@@ -173,11 +184,81 @@ impl Testbed {
         self.addr
     }
 
+    /// How many requests came in which protocol: `http/1.1`, `https/1.1`, `h2`.
+    #[cfg(test)]
+    pub fn protocols(&self) -> std::collections::BTreeMap<&'static str, u64> {
+        self.world.protocols()
+    }
+
     /// Requests seen so far: `"host METHOD /path"` to how often. Any host counts, also one that is
     /// not served (an address, `localhost`); only `control.test` leaves no trace.
     #[cfg(test)]
     pub fn hits(&self) -> std::collections::BTreeMap<String, u64> {
         self.world.hits()
+    }
+}
+
+/// What a request came over.
+#[derive(Clone, Copy, Debug)]
+struct Peer {
+    /// Over TLS.
+    secure: bool,
+}
+
+impl Connected<IncomingStream<'_, Door>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
+        *stream.remote_addr()
+    }
+}
+
+/// Connections that have shaken hands where they wanted to; each does so on its own.
+struct Door(mpsc::Receiver<(Box<dyn tls::Wire>, Peer)>);
+
+impl Door {
+    fn open(listener: TcpListener) -> Self {
+        let (sender, receiver) = mpsc::channel(16);
+        tokio::spawn(async move {
+            loop {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    () = sender.closed() => return,
+                };
+                let Ok((stream, _)) = accepted else {
+                    // Out of descriptors, most likely.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                };
+                let _ = stream.set_nodelay(true);
+                let sender = sender.clone();
+                tokio::spawn(async move {
+                    // A client that goes away, or does not trust us, is not an error of the server.
+                    let arrived = tokio::select! {
+                        arrived = tls::arrive(stream, |_| &["h2", "http/1.1"]) => arrived,
+                        () = sender.closed() => return,
+                    };
+                    if let Ok(it) = arrived {
+                        let _ = sender.send((it.stream, Peer { secure: it.secure })).await;
+                    }
+                });
+            }
+        });
+        Self(receiver)
+    }
+}
+
+impl axum::serve::Listener for Door {
+    type Io = Box<dyn tls::Wire>;
+    type Addr = Peer;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        match self.0.recv().await {
+            Some(it) => it,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<Peer> {
+        Ok(Peer { secure: false })
     }
 }
 

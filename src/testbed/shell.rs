@@ -115,14 +115,14 @@ fn scripts(site: &Site, host: &str) -> String {
 fn tag(extra: Extra) -> &'static str {
     match extra {
         Extra::Tracker => {
-            r#"<script async src="http://metrics.tracker.test/tag.js?property={{host}}"></script>"#
+            r#"<script async src="//metrics.tracker.test/tag.js?property={{host}}"></script>"#
         }
         Extra::Pixel => {
-            r#"<img src="http://metrics.tracker.test/pixel.gif?page={{host}}&amp;v=3" width="1" height="1" alt="">"#
+            r#"<img src="//metrics.tracker.test/pixel.gif?page={{host}}&amp;v=3" width="1" height="1" alt="">"#
         }
-        Extra::Ads => r#"<script async src="http://ads.adnet.test/loader.js"></script>"#,
+        Extra::Ads => r#"<script async src="//ads.adnet.test/loader.js"></script>"#,
         Extra::RemoteFlags => {
-            r#"<script async src="http://config.flagsrv.test/sdk.js" data-project="{{host}}"></script>"#
+            r#"<script async src="//config.flagsrv.test/sdk.js" data-project="{{host}}"></script>"#
         }
         _ => "",
     }

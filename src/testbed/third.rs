@@ -49,8 +49,8 @@ fn bids(page: &str) -> Value {
             "creative": {
                 "title": title,
                 "description": dice.sentence("you"),
-                "url": format!("http://ads.adnet.test/click/{}", words::slug(&title)),
-                "image": format!("http://ads.adnet.test/creative/{at}.gif"),
+                "url": format!("//ads.adnet.test/click/{}", words::slug(&title)),
+                "image": format!("//ads.adnet.test/creative/{at}.gif"),
                 "width": 300, "height": 250,
             },
             "targeting": [dice.pick(words::TAGS), dice.pick(words::TAGS)],
@@ -85,6 +85,7 @@ pub fn flags(ask: &Ask, _: &World) -> Response {
 pub fn control(ask: &Ask, world: &World) -> Response {
     match ask.route() {
         ("GET", "/hits") => wire::json(&json!(world.hits())),
+        ("GET", "/protocols") => wire::json(&json!(world.protocols())),
         ("GET", "/orders") => wire::json(&json!({ "orders": world.orders() })),
         ("GET", path) if path.starts_with("/gauges/") => {
             let mood = path.trim_start_matches("/gauges/");

@@ -1,9 +1,9 @@
 //! Requests as the sites want to see them, and the few kinds of answer they give.
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{self, HeaderValue};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Version};
 use axum::response::Response;
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -22,6 +22,10 @@ pub struct Ask {
     pub query: Vec<(String, String)>,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// It came over TLS.
+    pub secure: bool,
+    /// `HTTP/1.1`, `HTTP/2.0`.
+    pub version: Version,
 }
 
 impl Ask {
@@ -33,6 +37,7 @@ impl Ask {
         let Ok(body) = axum::body::to_bytes(body, MAX_BODY).await else {
             return Err(text(StatusCode::PAYLOAD_TOO_LARGE, "body too large\n"));
         };
+        let peer = head.extensions.get::<ConnectInfo<super::Peer>>();
         let method = if head.method == "HEAD" { "GET" } else { head.method.as_str() };
         Ok(Ask {
             host: without_port(authority.unwrap_or_default()).to_ascii_lowercase(),
@@ -41,6 +46,8 @@ impl Ask {
             query: pairs(head.uri.query().unwrap_or_default().as_bytes()),
             headers: head.headers,
             body,
+            secure: peer.is_some_and(|it| it.0.secure),
+            version: head.version,
         })
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use axum::http::Version;
 use sha2::{Digest, Sha256};
 
 use super::wire::Ask;
@@ -18,6 +19,7 @@ pub struct World {
 #[derive(Default)]
 struct Memory {
     hits: BTreeMap<String, u64>,
+    protocols: BTreeMap<&'static str, u64>,
     orders: u64,
     sessions: BTreeSet<String>,
     issued: u64,
@@ -38,7 +40,18 @@ impl World {
 
     pub fn count_hit(&self, ask: &Ask) {
         let key = format!("{} {} {}", ask.host, ask.method, ask.path);
-        *self.memory().hits.entry(key).or_default() += 1;
+        let protocol = match (ask.version, ask.secure) {
+            (Version::HTTP_2, _) => "h2",
+            (_, true) => "https/1.1",
+            (_, false) => "http/1.1",
+        };
+        let mut memory = self.memory();
+        *memory.hits.entry(key).or_default() += 1;
+        *memory.protocols.entry(protocol).or_default() += 1;
+    }
+
+    pub fn protocols(&self) -> BTreeMap<&'static str, u64> {
+        self.memory().protocols.clone()
     }
 
     pub fn orders(&self) -> u64 {

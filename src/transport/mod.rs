@@ -7,6 +7,7 @@ mod connect;
 pub mod public_http;
 pub mod retry;
 mod session;
+pub mod tls;
 
 use std::time::Duration;
 
@@ -144,7 +145,7 @@ fn bad_header(name: &str) -> Error {
 /// Sends one request through the egress policy and returns the answer within the caps.
 ///
 /// Fails with the codes of the policy (`URL_BLOCKED`, `DNS_BLOCKED`, `REDIRECT_BLOCKED`, …), `TIMEOUT`, `CONNECT_FAILED`,
-/// `PARSE_ERROR` (the body does not decompress), `RESPONSE_TOO_LARGE`, `HEADERS_TOO_LARGE`, `TOO_MANY_REDIRECTS`, `NETWORK_DISABLED`.
+/// `TLS_FAILED`, `PARSE_ERROR` (the body does not decompress), `RESPONSE_TOO_LARGE`, `HEADERS_TOO_LARGE`, `TOO_MANY_REDIRECTS`, `NETWORK_DISABLED`.
 pub trait Transport: Send + Sync {
     fn kind(&self) -> TransportKind;
     fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>>;
@@ -160,6 +161,8 @@ impl<T: Transport + ?Sized> Transport for &T {
     }
 }
 
+#[cfg(test)]
+mod certificate_tests;
 #[cfg(test)]
 mod parity_tests;
 #[cfg(test)]

@@ -18,12 +18,12 @@ use std::{
 
 use futures::{StreamExt as _, future::BoxFuture};
 use reqwest::{
-    Client, Method, Response, Url,
+    Certificate, Client, Method, Response, Url,
     dns::{Addrs, Name, Resolve, Resolving},
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::{Caps, Outgoing, Reply, Session, Timings, Transport, header_value, parts};
+use super::{Caps, Outgoing, Reply, Session, Timings, Transport, header_value, parts, tls};
 use crate::{
     egress::{EgressPolicy, Pinned, SafeUrl},
     error::{Code, Error, Result},
@@ -272,7 +272,7 @@ impl PublicHttp {
             *used = uses;
             return Ok(client.clone());
         }
-        let client = build(pinned, target, self.caps.headers)?;
+        let client = build(pinned, target, &self.policy, self.caps.headers)?;
         if clients.by_key.len() >= MAX_CLIENTS {
             let oldest = clients.by_key.values().map(|it| it.0).min().unwrap_or(0);
             clients.by_key.retain(|_, (used, _)| *used != oldest);
@@ -292,7 +292,12 @@ impl Transport for PublicHttp {
     }
 }
 
-fn build(pinned: &Pinned, target: &Url, max_headers: usize) -> Result<Client> {
+fn build(
+    pinned: &Pinned,
+    target: &Url,
+    policy: &EgressPolicy,
+    max_headers: usize,
+) -> Result<Client> {
     let host = target.host_str().unwrap_or_default().to_owned();
     let only = Only { host, addrs: pinned.addrs().to_vec() };
     let mut builder = Client::builder()
@@ -311,6 +316,11 @@ fn build(pinned: &Pinned, target: &Url, max_headers: usize) -> Result<Client> {
     if pinned.url().scheme() == "http" {
         // No certificates to load, and none to be missing.
         builder = builder.tls_certs_only([]);
+    } else if let Some(ca) = policy.test_ca(pinned.url().host()) {
+        // This client knows one host, so nobody else is held to the test CA.
+        let failed = |err| Error::new(Code::SettingsInvalid, "the test CA").source(err);
+        let ca: Result<Vec<_>, _> = ca.iter().map(|it| Certificate::from_der(it)).collect();
+        builder = builder.tls_certs_only(ca.map_err(failed)?);
     }
     builder
         .build()
@@ -406,6 +416,9 @@ fn redirect_of(response: &Response) -> Result<Option<String>> {
 
 fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
     let host = url.host();
+    if let Some(refused) = tls::refusal(host, &err) {
+        return refused.source(err.without_url());
+    }
     let mut from_hyper = false;
     let mut cause = err.source();
     while let Some(it) = cause {

@@ -1,10 +1,11 @@
 //! `wild.test`: a server that lies, stalls, floods and redirects, in its own TCP code because no HTTP library would.
 //!
-//! Every answer is a list of [`Step`]s (`answers.rs`), so what goes over the wire is what stands there. Each answer ends
+//! Over TLS it says the same in HTTP/1.1; `h2.wild.test` speaks HTTP/2 alone (`h2.rs`). Every answer is a list of [`Step`]s (`answers.rs`), so what goes over the wire is what stands there. Each answer ends
 //! by itself: after its last step, when the client goes, or after a minute. `/seen` tells what arrived, and where.
 
 mod answers;
 mod bombs;
+mod h2;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -22,9 +23,13 @@ use tokio::{
 
 #[cfg(test)]
 pub use answers::{LOCATIONS, RAW};
+#[cfg(test)]
+pub use h2::H2;
+
+use super::tls::{self, Wire};
 
 /// The hosts that it stands for; the second is where redirects lead away to.
-pub const HOSTS: &[&str] = &["wild.test", "away.test"];
+pub const HOSTS: &[&str] = &["wild.test", "away.test", "h2.wild.test"];
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_HEAD: usize = 64 * 1024;
@@ -56,6 +61,8 @@ pub struct Ask {
     /// Lower-case names.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// Over TLS.
+    pub secure: bool,
 }
 
 impl Ask {
@@ -76,11 +83,16 @@ impl Ask {
             "path": self.path,
             "headers": headers,
             "body": String::from_utf8_lossy(&self.body),
+            "secure": self.secure,
         })
     }
 }
 
 type Seen = Arc<Mutex<Vec<Ask>>>;
+
+fn locked(seen: &Seen) -> std::sync::MutexGuard<'_, Vec<Ask>> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A running server. It stops when dropped.
 pub struct Hostile {
@@ -113,7 +125,7 @@ impl Hostile {
     /// Requests so far, `/seen` excepted.
     #[cfg(test)]
     pub fn seen(&self) -> Vec<Ask> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.seen).clone()
     }
 }
 
@@ -132,7 +144,7 @@ async fn accept(listener: TcpListener, addr: SocketAddr, seen: Seen) {
                 let seen = Arc::clone(&seen);
                 connections.spawn(async move {
                     // A client that goes away is not an error of the server.
-                    let _ = tokio::time::timeout(PATIENCE, serve(stream, addr, seen)).await;
+                    let _ = tokio::time::timeout(PATIENCE, answer(stream, addr, seen)).await;
                 });
             }
             Some(_) = connections.join_next() => {}
@@ -140,14 +152,31 @@ async fn accept(listener: TcpListener, addr: SocketAddr, seen: Seen) {
     }
 }
 
-async fn serve(mut stream: TcpStream, addr: SocketAddr, seen: Seen) -> std::io::Result<()> {
+fn protocols(host: &str) -> &'static [&'static str] {
+    if host == "h2.wild.test" { &["h2"] } else { &["http/1.1"] }
+}
+
+async fn answer(stream: TcpStream, addr: SocketAddr, seen: Seen) -> std::io::Result<()> {
+    let arrived = tls::arrive(stream, protocols).await?;
+    if arrived.h2 {
+        return h2::serve(arrived.stream, seen).await.map_err(std::io::Error::other);
+    }
+    serve(arrived.stream, arrived.secure, addr, seen).await
+}
+
+async fn serve(
+    mut stream: Box<dyn Wire>,
+    secure: bool,
+    addr: SocketAddr,
+    seen: Seen,
+) -> std::io::Result<()> {
     // One answer ends the connection, unless it says how long it is and stays.
-    while let Some(ask) = read(&mut stream).await? {
+    while let Some(ask) = read(&mut *stream).await? {
+        let ask = Ask { secure, ..ask };
         let all = if ask.path == "/seen" {
-            let all = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            Value::from(all.iter().map(Ask::told).collect::<Vec<_>>())
+            Value::from(locked(&seen).iter().map(Ask::told).collect::<Vec<_>>())
         } else {
-            let mut all = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = locked(&seen);
             if all.len() < MAX_SEEN {
                 all.push(ask.clone());
             }
@@ -155,7 +184,7 @@ async fn serve(mut stream: TcpStream, addr: SocketAddr, seen: Seen) -> std::io::
         };
         let (steps, stays) = answers::steps(&ask, addr, &all);
         for step in steps {
-            play(&mut stream, step).await?;
+            play(&mut *stream, step).await?;
         }
         if !stays {
             break;
@@ -164,7 +193,7 @@ async fn serve(mut stream: TcpStream, addr: SocketAddr, seen: Seen) -> std::io::
     stream.shutdown().await
 }
 
-async fn play(stream: &mut TcpStream, step: Step) -> std::io::Result<()> {
+async fn play(stream: &mut dyn Wire, step: Step) -> std::io::Result<()> {
     match step {
         Step::Send(bytes) => stream.write_all(&bytes).await,
         Step::Repeat(bytes, times) => {
@@ -185,12 +214,12 @@ async fn play(stream: &mut TcpStream, step: Step) -> std::io::Result<()> {
             while stream.read(&mut [0; 1024]).await? > 0 {}
             Ok(())
         }
-        Step::Reset => stream.set_zero_linger(),
+        Step::Reset => stream.set_reset(),
     }
 }
 
 /// The next request, or `None` when the client closed. Only what our own clients send has to be understood.
-async fn read(stream: &mut TcpStream) -> std::io::Result<Option<Ask>> {
+async fn read(stream: &mut dyn Wire) -> std::io::Result<Option<Ask>> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(at) = bytes.windows(4).position(|it| it == b"\r\n\r\n") {

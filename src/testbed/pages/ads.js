@@ -1,5 +1,5 @@
 (async () => {
-  const response = await fetch('http://ads.adnet.test/bid', {
+  const response = await fetch('//ads.adnet.test/bid', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-adnet-version': '7.2' },
     body: JSON.stringify({ page: location.hostname, slots: ['side', 'foot'], sizes: [[300, 250], [728, 90]] }),

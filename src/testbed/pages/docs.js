@@ -3,7 +3,7 @@ field.addEventListener('keydown', async event => {
   if (event.key !== 'Enter') return;
   const query = field.value.trim();
   const { host, appId, apiKey, index } = window.SEARCH;
-  const response = await fetch(`http://${host}/1/indexes/${index}/query`, {
+  const response = await fetch(`//${host}/1/indexes/${index}/query`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-searchkit-application-id': appId, 'x-searchkit-api-key': apiKey },
     body: JSON.stringify({ query, hitsPerPage: 10, facets: ['*'] }),

@@ -1,5 +1,5 @@
 (() => {
-  const send = (event, details) => navigator.sendBeacon('http://metrics.tracker.test/collect',
+  const send = (event, details) => navigator.sendBeacon('//metrics.tracker.test/collect',
     JSON.stringify({ event, details, page: location.href, title: document.title, screen: [screen.width, screen.height] }));
   window.track = send;
   send('page_view', { referrer: document.referrer });

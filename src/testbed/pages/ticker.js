@@ -1,4 +1,4 @@
-const socket = new WebSocket(`ws://${location.host}/feed`);
+const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/feed`);
 const open = new Promise(resolve => { socket.onopen = resolve; });
 fetch('/api/grades').then(response => response.json());
 let following = '';

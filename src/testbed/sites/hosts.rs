@@ -52,7 +52,7 @@ pub fn seeds(ask: &Ask, _: &World) -> Response {
         ("GET", "/api/search") => {
             let query: String =
                 byte_serialize(ask.param("q").unwrap_or_default().as_bytes()).collect();
-            wire::redirect(&format!("http://api.seedbank.test/v3/packets?q={query}"))
+            wire::redirect(&format!("//api.seedbank.test/v3/packets?q={query}"))
         }
         _ => shell::answer(&SEEDS, ask),
     }

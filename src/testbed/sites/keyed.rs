@@ -28,7 +28,7 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
             wire::answer(StatusCode::IM_A_TEAPOT, "application/json", echo(ask))
         }
         ("GET", "/v1/moved") => wire::redirect("/v1/readings?q=moved"),
-        ("GET", "/v1/away") => wire::redirect("http://api.seedbank.test/v3/packets?q=away"),
+        ("GET", "/v1/away") => wire::redirect("//api.seedbank.test/v3/packets?q=away"),
         _ => wire::not_found(),
     }
 }

@@ -37,7 +37,10 @@ pub fn answer(ask: &Ask, world: &World) -> Response {
             if expected.is_none() || ask.header("x-csrf-token") != expected.as_deref() {
                 return wire::error(StatusCode::FORBIDDEN, "missing or wrong CSRF token");
             }
-            if !ask.header("origin").is_some_and(|it| it.starts_with("http://tickets.test")) {
+            if !ask
+                .header("origin")
+                .is_some_and(|it| matches!(it, "http://tickets.test" | "https://tickets.test"))
+            {
                 return wire::error(StatusCode::FORBIDDEN, "not asked from our page");
             }
             match ask.json()["text"].as_str().map(str::trim).filter(|text| !text.is_empty()) {
