@@ -29,6 +29,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod typing;
+mod visit;
 mod waiting;
 mod watch;
 mod wire;

@@ -24,6 +24,7 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
+use super::visit::Visit;
 use crate::{
     artifacts::recording::BlockedRequest,
     egress::{EgressPolicy, Pinned},
@@ -49,12 +50,12 @@ pub struct Proxy {
 
 impl Proxy {
     /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`].
-    pub async fn start(policy: Arc<EgressPolicy>) -> Result<Self> {
+    pub async fn start(visit: Arc<Visit>) -> Result<Self> {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
         let blocked = Arc::default();
-        let accepting = tokio::spawn(accept(listener, policy, Arc::clone(&blocked)));
+        let accepting = tokio::spawn(accept(listener, visit, Arc::clone(&blocked)));
         Ok(Self { addr, blocked, accepting })
     }
 
@@ -81,7 +82,7 @@ fn lock(log: &Log) -> std::sync::MutexGuard<'_, Vec<BlockedRequest>> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
+async fn accept(listener: TcpListener, visit: Arc<Visit>, log: Log) {
     // Connections live in this task's set, so that aborting it ends them all.
     let mut connections = JoinSet::new();
     loop {
@@ -97,11 +98,11 @@ async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
             Some(_) = connections.join_next() => continue,
         };
         let _ = stream.set_nodelay(true);
-        let (policy, log) = (Arc::clone(&policy), Arc::clone(&log));
+        let (visit, log) = (Arc::clone(&visit), Arc::clone(&log));
         connections.spawn(async move {
             let tunnels = Arc::new(Mutex::new(JoinSet::new()));
             let service = service_fn(|request| {
-                let (policy, log, tunnels) = (&policy, &log, &tunnels);
+                let (policy, log, tunnels) = (visit.policy(), &log, &tunnels);
                 async move { Ok::<_, Infallible>(answer(request, policy, log, tunnels).await) }
             });
             let _ = hyper::server::conn::http1::Builder::new()
