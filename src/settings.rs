@@ -1,6 +1,7 @@
 //! Settings: flags over environment over file over defaults. The only reader of the environment.
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -26,7 +27,7 @@ pub struct Settings {
     pub artifacts: ArtifactsSettings,
 }
 
-/// What the egress policy is told. Nothing here can open a real internal host: see "Test hosts" in ARCHITECTURE.md.
+/// What the egress policy is told. See "Test hosts" and "Hosts of one's own" in ARCHITECTURE.md.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EgressSettings {
@@ -46,6 +47,14 @@ pub struct EgressSettings {
     /// False: every attempt ends in `NETWORK_DISABLED`. Set by `--no-network`.
     #[serde(skip)]
     pub no_network: bool,
+    /// Hosts of the user's own, `NAME:PORT` to the address inside that they are at. Only the settings file names them.
+    pub own: BTreeMap<String, String>,
+    /// Why those that the file names are not open.
+    #[serde(skip)]
+    pub own_refused: Option<String>,
+    /// Where the file is, or would be.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// How politely recipes are run (seed 2.1.1). Learning has its own budget.
@@ -89,7 +98,7 @@ impl Default for ArtifactsSettings {
 #[serde(deny_unknown_fields, default)]
 pub struct AuthSettings {
     /// Variable to the only hosts that it may be sent to.
-    pub allow: std::collections::BTreeMap<String, Vec<String>>,
+    pub allow: BTreeMap<String, Vec<String>>,
 }
 
 /// Every request of a page is judged by its text before it leaves the renderer, and resolved, judged and pinned at the proxy.
@@ -108,7 +117,7 @@ pub enum BrowserMode {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RankingSettings {
-    pub weights: std::collections::BTreeMap<String, i32>,
+    pub weights: BTreeMap<String, i32>,
 }
 
 /// When the heuristic path may choose.
@@ -386,6 +395,13 @@ impl Settings {
                         .source(err));
                 }
             };
+        out.egress.file = Some(home.config.clone());
+        if !out.egress.own.is_empty()
+            && let Some(why) = home.not_the_users_word()
+        {
+            out.egress.own.clear();
+            out.egress.own_refused = Some(why);
+        }
         if let Some(hosts) = env_path("COMMIS_TEST_HOSTS") {
             let hosts = hosts.to_string_lossy().into_owned();
             out.egress.test_hosts.extend(
@@ -412,14 +428,18 @@ pub struct Home {
     /// What `egress::limits` remembers of each host.
     pub limits: PathBuf,
     pub logs: PathBuf,
+    /// The variable that named where the settings are, instead of a flag or the user's home.
+    named_by: Option<&'static str>,
 }
 
 impl Home {
     /// `root` (from `--home` or `COMMIS_HOME`) holds everything; without it the XDG folders do.
     /// Fails with [`Code::SettingsInvalid`] when neither a home nor `HOME` is set.
     pub fn find(root: Option<&Path>) -> Result<Self> {
+        let named_by = root.is_none().then_some("COMMIS_HOME");
         if let Some(root) = root.map(Path::to_owned).or_else(|| env_path("COMMIS_HOME")) {
             return Ok(Self {
+                named_by,
                 config: root.join("config.toml"),
                 recipes: root.join("recipes"),
                 artifacts: root.join("artifacts"),
@@ -431,7 +451,8 @@ impl Home {
             Error::new(Code::SettingsInvalid, "HOME is not set")
                 .hint("give --home DIR or set COMMIS_HOME")
         })?;
-        let config = env_path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+        let usual = home.join(".config");
+        let config = env_path("XDG_CONFIG_HOME").unwrap_or_else(|| usual.clone());
         let state = env_path("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state"));
         Ok(Self {
             config: config.join("commis/config.toml"),
@@ -439,7 +460,25 @@ impl Home {
             artifacts: state.join("commis/artifacts"),
             limits: state.join("commis/limits"),
             logs: state.join("commis/logs"),
+            named_by: (config != usual).then_some("XDG_CONFIG_HOME"),
         })
+    }
+
+    /// Why what stands in the settings file opens no host inside: a project's own files set variables (`.env`, `.envrc`) and
+    /// could so bring settings of their own, and a file that others can write is theirs as well.
+    fn not_the_users_word(&self) -> Option<String> {
+        use std::os::unix::fs::MetadataExt as _;
+        if let Some(variable) = self.named_by {
+            return Some(format!(
+                "${variable} says where that file is, and a project could set it; give the folder with --home"
+            ));
+        }
+        let known = std::fs::metadata(&self.config).ok()?;
+        let me = rustix::process::geteuid().as_raw();
+        if ![me, 0].contains(&known.uid()) {
+            return Some("the file belongs to somebody else".to_owned());
+        }
+        (known.mode() & 0o022 != 0).then(|| "others can write the file; `chmod 600` it".to_owned())
     }
 }
 

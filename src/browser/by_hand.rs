@@ -223,6 +223,7 @@ impl Context {
             state.watch = Some(Watch::new());
         }
         set_up(&shared, &page.session);
+        shared.visit.begin_at(url);
         let opened = shared.navigate(url, timeout).await;
         // A window that is closed while it loads has been closed; whatever else went wrong is an error.
         if let Err(err) = opened

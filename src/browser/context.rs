@@ -26,6 +26,7 @@ use super::{
     recorder::Recorder,
     request::ContextRequest,
     steps,
+    visit::Visit,
     watch::Watch,
 };
 use crate::{
@@ -65,7 +66,7 @@ pub struct Context {
 pub struct Shared {
     pub cdp: Cdp,
     pub id: String,
-    pub policy: Arc<EgressPolicy>,
+    pub visit: Arc<Visit>,
     proxy: Proxy,
     pub queue: mpsc::UnboundedSender<Event>,
     state: Mutex<State>,
@@ -115,6 +116,10 @@ pub struct Page {
 }
 
 impl Shared {
+    pub fn policy(&self) -> &EgressPolicy {
+        self.visit.policy()
+    }
+
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -252,7 +257,8 @@ impl Context {
         let cdp = browser.cdp().clone();
         let policy = Arc::clone(browser.policy());
         let http = Arc::new(PublicHttp::new(Arc::clone(&policy))?);
-        let proxy = Proxy::start(Arc::clone(&policy), browser.test_tls()).await?;
+        let visit = Arc::new(Visit::new(policy));
+        let proxy = Proxy::start(Arc::clone(&visit), browser.test_tls()).await?;
         let params = json!({
             "disposeOnDetach": true,
             "proxyServer": proxy.url(),
@@ -263,7 +269,7 @@ impl Context {
         let (queue, events) = mpsc::unbounded_channel();
         cdp.route(&id, &queue);
         let (state, news) = (Mutex::default(), Notify::new());
-        let shared = Arc::new(Shared { cdp, id, policy, proxy, queue, state, news });
+        let shared = Arc::new(Shared { cdp, id, visit, proxy, queue, state, news });
         // From here on, dropping disposes of it.
         let (ready, setup) = tokio::sync::oneshot::channel();
         let pump = tokio::spawn(guard::run(Arc::clone(&shared), events, ready));
@@ -317,6 +323,7 @@ impl Context {
     ) -> Result<RawRecording> {
         let begun = Instant::now();
         let shared = &self.shared;
+        shared.visit.begin_at(&plan.url);
         let main_frame = shared.page()?.target;
         {
             let mut state = shared.lock();
@@ -462,6 +469,11 @@ impl Context {
     pub async fn unwatch(&self) -> Result<()> {
         let session = self.shared.page()?.session;
         self.shared.cdp.run(Some(&session), "Network.disable", json!({})).await
+    }
+
+    /// The host of the user's own that what this context opens is at; heeded before its first page alone.
+    pub fn visit(&self, own: Option<&str>) {
+        self.shared.visit.begin(own);
     }
 
     /// Opens a page without recording it.

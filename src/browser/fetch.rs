@@ -103,7 +103,8 @@ impl InPageFetch {
         let begun = Instant::now();
         // Some that every transport refuses, a page would drop without a word.
         transport::parts(request)?;
-        let safe = shared.policy.check(&request.url)?;
+        let policy = shared.policy().visiting(request.own_host.as_deref());
+        let safe = policy.check(&request.url)?;
         let host = safe.host();
         if !request.allowed_domains.is_empty()
             && request.allowed_domains.iter().all(|it| it != host)
@@ -115,7 +116,7 @@ impl InPageFetch {
         }
         let validated = Instant::now();
         // The proxy looks up again, through the same cache; here it gives the failure its name.
-        shared.policy.pin(&safe).await?;
+        policy.pin(&safe).await?;
         let pinned = Instant::now();
 
         let left = caps.total.saturating_sub(begun.elapsed());

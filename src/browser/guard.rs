@@ -15,6 +15,7 @@ use super::{
     cdp::{Event, Reply},
     context::{Page, Shared},
     recorder::{MAX_BODY, Read, Recorder, What},
+    visit::Asked,
     wire::{self, RequestExtra, pairs},
 };
 use crate::{
@@ -79,6 +80,8 @@ struct Paused {
     request: PausedRequest,
     #[serde(default)]
     resource_type: String,
+    /// The paused request that this one is the redirect of.
+    redirected_request_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -334,24 +337,30 @@ fn judge(shared: &Arc<Shared>, session: Option<&str>, paused: Paused) {
     let url = &paused.request.url;
     // Chromium answers these itself.
     let inner = ["data:", "blob:", "about:", "chrome-error:"];
-    let known = session.is_some_and(|it| shared.lock().targets.contains_key(it));
-    if !known {
+    let target = session.and_then(|it| shared.lock().targets.get(it).copied());
+    let Some(target) = target else {
         let params = json!({ "requestId": paused.request_id, "errorReason": "BlockedByClient" });
         shared.cdp.post(session, "Fetch.failRequest", params);
         refuse_popup(shared, url);
         return;
-    }
+    };
+    let asked = Asked {
+        id: &paused.request_id,
+        redirected_from: paused.redirected_request_id.as_deref(),
+        document: paused.resource_type == "Document",
+        from: target,
+    };
     let verdict = if inner.iter().any(|it| url.starts_with(it)) {
         Ok(None)
     } else {
-        shared.policy.check(url).map(Some)
+        shared.policy().check(url).and_then(|it| shared.visit.admit(&it, &asked).map(|()| Some(it)))
     };
     match verdict {
         // The proxy resolves and pins anyway; in strict mode a forbidden address is not even asked of it.
-        Ok(Some(safe)) if shared.policy.browser_mode() == BrowserMode::Strict => {
+        Ok(Some(safe)) if shared.policy().browser_mode() == BrowserMode::Strict => {
             let (shared, session) = (Arc::clone(shared), session.map(Arc::<str>::from));
             tokio::spawn(async move {
-                let verdict = shared.policy.pin(&safe).await.map(drop);
+                let verdict = shared.policy().pin(&safe).await.map(drop);
                 decide(&shared, session.as_deref(), &paused, verdict);
             });
         }
@@ -384,7 +393,7 @@ fn refuse_popup(shared: &Shared, url: &str) {
         }
         state.popup = Some(url.to_owned());
     }
-    if let Err(err) = shared.policy.check(url) {
+    if let Err(err) = shared.policy().check(url) {
         name(shared, url, &err);
     }
 }

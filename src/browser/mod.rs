@@ -30,6 +30,7 @@ mod test_tls;
 #[cfg(test)]
 mod tests;
 mod typing;
+mod visit;
 mod waiting;
 mod watch;
 mod wire;

@@ -30,8 +30,10 @@ impl Shared {
             loader_id: Option<String>,
             error_text: Option<String>,
         }
-        let safe = self.policy.check(url)?;
-        self.policy.pin(&safe).await?;
+        // Who said nothing is at no host of the user's own.
+        self.visit.begin(None);
+        let safe = self.policy().check(url)?;
+        self.policy().pin(&safe).await?;
         let deadline = Instant::now() + timeout;
         let page = self.page()?;
         let (parsed, loads, downloads) = {

@@ -24,7 +24,7 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-use super::test_tls::TestTls;
+use super::{test_tls::TestTls, visit::Visit};
 use crate::{
     artifacts::recording::BlockedRequest,
     egress::{EgressPolicy, Pinned},
@@ -50,12 +50,12 @@ pub struct Proxy {
 
 impl Proxy {
     /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`].
-    pub async fn start(policy: Arc<EgressPolicy>, test_tls: Option<Arc<TestTls>>) -> Result<Self> {
+    pub async fn start(visit: Arc<Visit>, test_tls: Option<Arc<TestTls>>) -> Result<Self> {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
         let blocked = Arc::default();
-        let accepting = tokio::spawn(accept(listener, policy, test_tls, Arc::clone(&blocked)));
+        let accepting = tokio::spawn(accept(listener, visit, test_tls, Arc::clone(&blocked)));
         Ok(Self { addr, blocked, accepting })
     }
 
@@ -84,7 +84,7 @@ fn lock(log: &Log) -> std::sync::MutexGuard<'_, Vec<BlockedRequest>> {
 
 async fn accept(
     listener: TcpListener,
-    policy: Arc<EgressPolicy>,
+    visit: Arc<Visit>,
     test_tls: Option<Arc<TestTls>>,
     log: Log,
 ) {
@@ -103,12 +103,12 @@ async fn accept(
             Some(_) = connections.join_next() => continue,
         };
         let _ = stream.set_nodelay(true);
-        let (policy, log) = (Arc::clone(&policy), Arc::clone(&log));
+        let (visit, log) = (Arc::clone(&visit), Arc::clone(&log));
         let test_tls = test_tls.clone();
         connections.spawn(async move {
             let tunnels = Arc::new(Mutex::new(JoinSet::new()));
             let service = service_fn(|request| {
-                let (policy, log, tunnels) = (&policy, &log, &tunnels);
+                let (policy, log, tunnels) = (visit.policy(), &log, &tunnels);
                 let test_tls = test_tls.clone();
                 async move {
                     Ok::<_, Infallible>(answer(request, policy, test_tls, log, tunnels).await)

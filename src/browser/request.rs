@@ -33,14 +33,14 @@ impl ContextRequest {
     #[must_use]
     #[cfg(test)]
     pub fn with_caps(mut self, caps: crate::transport::Caps) -> Self {
-        let http = PublicHttp::with_caps(Arc::clone(&self.shared.policy), caps);
+        let http = PublicHttp::with_caps(Arc::new(self.shared.policy().clone()), caps);
         self.http = Arc::new(http.expect("TLS is set up"));
         self
     }
 
     async fn request(&self, request: &Outgoing) -> Result<Reply> {
         // What is refused is refused before the page is asked anything.
-        self.shared.policy.check(&request.url)?;
+        self.shared.policy().visiting(request.own_host.as_deref()).check(&request.url)?;
         let page = self.page().await.map_err(|err| self.page_failed(err))?;
         self.http.call(request, Some(&Visit { sender: self, page })).await
     }

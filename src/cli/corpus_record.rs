@@ -11,7 +11,6 @@ use crate::{
     error::{Code, Error, Result},
     eval::record::{self, Ending, Made},
     pipeline::{Redo, Source},
-    settings::Home,
 };
 
 /// Make cases of an eval corpus: learn each task on the test web and write down what it answers to whom
@@ -63,13 +62,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let mut place = wire::open(&global).await?;
     place.settings = place.settings.only_egress();
     let work = args.out.join(".work");
-    place.home = Home {
-        config: place.home.config,
-        recipes: work.join("recipes"),
-        artifacts: work.join("artifacts"),
-        limits: place.home.limits,
-        logs: place.home.logs,
-    };
+    place.home.recipes = work.join("recipes");
+    place.home.artifacts = work.join("artifacts");
     let cx =
         wire::learning(&place, Some(Redo::All), std::time::Duration::ZERO, Box::new(|_, _| ()))?;
     let total = tasks.len();

@@ -89,6 +89,7 @@ pub fn render(
     let values = bind(recipe, params, &marks)?;
     let Outgoing { method, url, headers, body, .. } =
         CompiledRequest::new(&recipe.request)?.fill(&values)?;
+    let policy = policy.visiting(recipe.own_host.as_deref());
     let host = policy.judge(&url)?.host().to_owned();
     let unmark = |text: &str| {
         recipe.slots.iter().enumerate().fold(text.to_owned(), |text, (i, slot)| {

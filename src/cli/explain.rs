@@ -105,6 +105,9 @@ fn words(held: &Held) -> Vec<String> {
         "may reach: {}, and no other host; a redirect elsewhere is refused",
         request.allowed_domains.join(", ")
     ));
+    if let Some(own) = &it.own_host {
+        out.push(format!("at a host of your own: runs only where [egress.own] names {own}"));
+    }
     if it.parameters.is_empty() {
         out.push("parameters: none; it always asks the same".to_owned());
     } else {

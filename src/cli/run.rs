@@ -224,7 +224,7 @@ impl Call<'_> {
             return Ok(caller.call(permit, compiled, params).await);
         }
         let start = Instant::now();
-        let session = sessions.of(&recipe.source_url).await?;
+        let session = sessions.of(&recipe.source_url, recipe.own_host.as_deref()).await?;
         let ms = start.elapsed().as_millis();
         wire::say(&format!("session {}: open after {ms} ms in a browser", session.id));
         let slots = session.slots(recipe).await?;

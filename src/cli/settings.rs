@@ -31,6 +31,31 @@ pub enum Command {
     },
     /// Take a setting out of the file: its default holds again
     Unset { key: String },
+    /// Hosts of your own, such as localhost:8001 or wiki.lan:443: open them to their own pages and recipes, or close them
+    #[command(subcommand)]
+    Own(Own),
+}
+
+#[derive(Subcommand)]
+pub enum Own {
+    /// Open one: exactly that name and port, at that address
+    ///
+    /// Examples:
+    ///   commis settings own add localhost:8001
+    ///   commis settings own add wiki.lan:443 192.168.1.5
+    #[command(verbatim_doc_comment)]
+    Add {
+        /// Name and port
+        #[arg(value_name = "NAME:PORT")]
+        place: String,
+        /// IPv4 or IPv6, loopback or private; may be left out for localhost and for a name that is an address
+        address: Option<String>,
+    },
+    /// Close it again
+    Remove {
+        #[arg(value_name = "NAME:PORT")]
+        place: String,
+    },
 }
 
 impl Command {
@@ -55,14 +80,50 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
         Command::Path => {
             wire::line(&wire::home(global)?.config.display().to_string());
         }
-        Command::Set { key, value } => change(global, &key, Some(&value))?,
-        Command::Unset { key } => change(global, &key, None)?,
+        Command::Set { key, value } => change(global, &split(&key)?, Some(&value))?,
+        Command::Unset { key } => change(global, &split(&key)?, None)?,
+        Command::Own(own) => change_own(own, global)?,
     }
     Ok(0)
 }
 
+fn change_own(own: Own, global: &Global) -> Result<()> {
+    let key = |place: String| ["egress".to_owned(), "own".to_owned(), place];
+    match own {
+        Own::Add { place, address } => {
+            // What is no address stays a text, for the check to name.
+            let address = match address {
+                Some(it) => it,
+                None => obvious(&place)?,
+            };
+            change(global, &key(place), Some(&format!("\"{address}\"")))?;
+        }
+        Own::Remove { place } => change(global, &key(place), None)?,
+    }
+    let (_, settings) = wire::read(global)?;
+    if settings.egress.own.is_empty() && settings.egress.own_refused.is_none() {
+        wire::say("no hosts of your own are open");
+    }
+    wire::tell_own_hosts(&settings);
+    Ok(())
+}
+
+/// The address of a name that says it.
+fn obvious(place: &str) -> Result<String> {
+    let host = place.rsplit_once(':').map_or(place, |it| it.0);
+    if host == "localhost" {
+        return Ok("127.0.0.1".to_owned());
+    }
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    match literal.parse::<std::net::IpAddr>() {
+        Ok(it) => Ok(it.to_string()),
+        Err(_) => Err(Error::new(Code::Usage, "an address is missing")
+            .hint("such as: commis settings own add wiki.lan:443 192.168.1.5")),
+    }
+}
+
 /// The new text is read as every command would read it before it replaces the old one.
-fn change(global: &Global, key: &str, value: Option<&str>) -> Result<()> {
+fn change(global: &Global, keys: &[String], value: Option<&str>) -> Result<()> {
     let path = wire::home(global)?.config;
     let shown = path.display();
     let cannot = |what: &str| Error::new(Code::SettingsInvalid, format!("cannot {what} {shown}"));
@@ -73,7 +134,7 @@ fn change(global: &Global, key: &str, value: Option<&str>) -> Result<()> {
     };
     let mut document: DocumentMut =
         before.parse().map_err(|err: toml_edit::TomlError| cannot("read").source(err))?;
-    put(&mut document, key, value)?;
+    put(&mut document, keys, value)?;
     let after = document.to_string();
     let settings = Settings::parse(&after).map_err(|err| {
         err.hint("`commis settings show` lists all of them; the file is as it was")
@@ -87,24 +148,27 @@ fn change(global: &Global, key: &str, value: Option<&str>) -> Result<()> {
         .map_err(|err| cannot("write").source(err))
 }
 
+fn not_a_key() -> Error {
+    Error::new(Code::Usage, "a setting is named as in `commis settings show`, with dots")
+        .hint("such as learning.pace_ms")
+}
+
 /// Fails with `USAGE` for a key that is none.
-fn put(document: &mut DocumentMut, key: &str, value: Option<&str>) -> Result<()> {
-    let wrong = || {
-        Error::new(Code::Usage, "a setting is named as in `commis settings show`, with dots")
-            .hint("such as learning.pace_ms")
-    };
-    let keys: Vec<&str> = key.split('.').collect();
-    let (Some((last, above)), true) = (keys.split_last(), keys.iter().all(|it| !it.is_empty()))
-    else {
-        return Err(wrong());
-    };
-    if above.is_empty() {
-        return Err(wrong());
+fn split(key: &str) -> Result<Vec<String>> {
+    let keys: Vec<String> = key.split('.').map(str::to_owned).collect();
+    if keys.len() < 2 || keys.iter().any(String::is_empty) {
+        return Err(not_a_key());
     }
+    Ok(keys)
+}
+
+/// Fails with `USAGE` where a key on the way is no table.
+fn put(document: &mut DocumentMut, keys: &[String], value: Option<&str>) -> Result<()> {
+    let (last, above) = keys.split_last().ok_or_else(not_a_key)?;
     let mut table: &mut Table = document.as_table_mut();
     for it in above {
         let next = table.entry(it).or_insert_with(|| Item::Table(Table::new()));
-        table = next.as_table_mut().ok_or_else(wrong)?;
+        table = next.as_table_mut().ok_or_else(not_a_key)?;
     }
     let Some(value) = value else {
         table.remove(last);

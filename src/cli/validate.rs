@@ -70,7 +70,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                 Some(key) => auth::allow(key, compiled.host(), &place.settings.auth),
                 None => Ok(()),
             })
-            .and_then(|()| policy.judge(&it.source_url).map(drop))
+            .and_then(|()| policy.visiting(it.own_host.as_deref()).judge(&it.source_url).map(drop))
             .and_then(|()| match (params.is_empty(), first_examples(it)) {
                 (true, None) => Ok(()),
                 (true, Some(examples)) => {

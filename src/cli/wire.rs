@@ -13,7 +13,7 @@ use super::Global;
 use crate::{
     artifacts::store::Store,
     browser::check_arguments,
-    egress::EgressPolicy,
+    egress::{EgressPolicy, check_own},
     error::{Code, Error, Result},
     model::Client,
     pipeline::{BrowserPool, Cx, OnStage, Pacer, Redo},
@@ -34,6 +34,7 @@ pub struct Place {
 /// Reads settings and applies the flags over them. Fails with `SETTINGS_INVALID`.
 pub async fn open(global: &Global) -> Result<Place> {
     let (home, mut settings) = read(global)?;
+    tell_own_hosts(&settings);
     let mut testbed = None;
     if global.testbed {
         let it = Testbed::start(0).await.map_err(|err| {
@@ -44,6 +45,20 @@ pub async fn open(global: &Global) -> Result<Place> {
         testbed = Some(it);
     }
     Ok(Place { home, settings, _testbed: testbed })
+}
+
+/// Which hosts inside are open, or why none is: nobody should find out by chance.
+pub fn tell_own_hosts(settings: &Settings) {
+    let egress = &settings.egress;
+    let file = egress.file.as_deref().map_or(String::new(), |it| it.display().to_string());
+    if let Some(why) = &egress.own_refused {
+        say(&clean(&format!("no hosts of your own are open, though {file} names some: {why}")));
+    }
+    if !egress.own.is_empty() {
+        let all: Vec<String> =
+            egress.own.iter().map(|(place, address)| format!("{place} at {address}")).collect();
+        say(&clean(&format!("hosts of your own are open: {} ({file})", all.join(", "))));
+    }
 }
 
 /// Where things are kept, whatever the settings say.
@@ -77,6 +92,7 @@ pub fn check(settings: &Settings) -> Result<()> {
         )
         .hint(format!("signals are {}", known.join(", "))));
     }
+    check_own(&settings.egress)?;
     check_arguments(&settings.browser.args)
 }
 

@@ -58,6 +58,32 @@ const fn v6(a: u16, b: u16, c: u16) -> Ipv6Addr {
     Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0)
 }
 
+/// Metadata services among the addresses that networks give out themselves, as their providers document them.
+const V6_METADATA: &[(Ipv6Addr, u32, &str)] = &[
+    // AWS: instance metadata ::254, credentials of pods ::23, resolver ::253.
+    (v6(0xfd00, 0xec2, 0), 32, "AWS"),
+    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128, "Google Cloud"),
+    (Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe), 128, "Oracle Cloud"),
+    (Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42), 128, "Scaleway"),
+    (Ipv6Addr::new(0xfd00, 0xa9fe, 0xa9fe, 0, 0, 0, 0, 1), 128, "Akamai"),
+    (Ipv6Addr::new(0xfd00, 0x100, 0, 0, 0, 0, 0x100, 0x200), 128, "Alibaba Cloud"),
+];
+
+/// Why a host of the user's own may not be there: it is neither loopback nor private, or a cloud's metadata service.
+pub fn never_own(address: IpAddr) -> Option<String> {
+    let inside = match address {
+        IpAddr::V4(it) => it.is_loopback() || it.is_private(),
+        IpAddr::V6(it) => it.is_loopback() || it.is_unique_local(),
+    };
+    if !inside {
+        let why = denied(address).unwrap_or_else(|| "public".to_owned());
+        return Some(format!("the address is neither loopback nor private: {why}"));
+    }
+    let IpAddr::V6(address) = address else { return None };
+    let of = V6_METADATA.iter().find(|(net, len, _)| within(address, *net, *len))?.2;
+    Some(format!("the address is the metadata service of {of}"))
+}
+
 /// Why the address may not be reached; `None` means globally routable unicast.
 pub fn denied(address: IpAddr) -> Option<String> {
     match address {

@@ -1,13 +1,14 @@
 //! Where bytes may go: the one policy that every sender asks.
 //!
 //! `check` (text, no DNS) makes a [`SafeUrl`], `pin` (one look-up) makes a [`Pinned`], and a transport connects to nothing
-//! but a `Pinned`'s addresses. There is no second classifier anywhere, no allowlist that reaches a local address by its
-//! real name, and no way to build either type elsewhere. The one hole is by name: a host under `.test` (RFC 6761: never
-//! resolvable in the real world) may be pinned to a loopback address by settings.
+//! but a `Pinned`'s addresses. There is no second classifier anywhere, and no way to build either type elsewhere. There are
+//! two ways inside, both by name and port: a host under `.test` (RFC 6761: never resolvable in the real world) may be pinned to
+//! a loopback address by settings, and a host of the user's own is open to what goes on there (`own.rs`).
 
 mod address;
 pub mod limits;
 mod names;
+mod own;
 mod resolve;
 #[cfg(test)]
 pub mod stub;
@@ -19,10 +20,11 @@ mod conformance_tests;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use rustls::pki_types::CertificateDer;
 
+pub use self::own::lines as check_own;
 pub use self::url::{SafeUrl, is_public_suffix, site_of};
 use self::{
     resolve::{Answer, Cache, Dns, Lookup},
@@ -35,12 +37,19 @@ use crate::{
 
 /// The rules, the resolver and its cache. Cheap to clone.
 #[derive(Clone)]
-pub struct EgressPolicy(Arc<Inner>);
+pub struct EgressPolicy {
+    inner: Arc<Inner>,
+    /// The host of the user's own, as `host:port`, that it judges for.
+    at: Option<Arc<str>>,
+}
 
 struct Inner {
     /// Canonical names under `.test`; `*` for all others.
     pins: BTreeMap<String, SocketAddr>,
     test_ca: TestCa,
+    own: own::Lines,
+    /// Where the user writes settings; for hints.
+    file: Option<PathBuf>,
     allowed_ports: Vec<u16>,
     no_network: bool,
     browser_mode: BrowserMode,
@@ -70,8 +79,9 @@ impl Pinned {
 }
 
 impl EgressPolicy {
-    /// Fails with `SETTINGS_INVALID` for a test host that is not `NAME.test` or `*.test` at a loopback address and port,
-    /// for an allowed port that is on the list of ports refused always, and for a test CA that cannot be read.
+    /// Fails with `SETTINGS_INVALID` for a test host that is not `NAME.test` or `*.test` at a loopback address and port, for a
+    /// host of one's own that may not be one, for an allowed port that is on the list of ports refused always, and for a test
+    /// CA that cannot be read.
     pub fn new(settings: &EgressSettings) -> Result<Self> {
         Self::with_lookup(settings, Box::new(Dns::new(settings.nameserver)))
     }
@@ -94,9 +104,11 @@ impl EgressPolicy {
             )
             .hint("it belongs to another protocol: see \"bad ports\" in the Fetch standard"));
         }
-        Ok(Self(Arc::new(Inner {
+        let inner = Inner {
             pins,
             test_ca: TestCa::read(settings)?,
+            own: own::lines(settings)?,
+            file: settings.file.clone(),
             allowed_ports: settings.allowed_ports.clone(),
             no_network: settings.no_network,
             browser_mode: settings.browser_mode,
@@ -104,12 +116,13 @@ impl EgressPolicy {
             cache: Cache::default(),
             #[cfg(test)]
             stand_ins: None,
-        })))
+        };
+        Ok(Self { inner: Arc::new(inner), at: None })
     }
 
     /// When a page's requests are resolved.
     pub fn browser_mode(&self) -> BrowserMode {
-        self.0.browser_mode
+        self.inner.browser_mode
     }
 
     /// Everything that can be said without DNS. `https://host:port/` serves where there is no path (CONNECT).
@@ -124,36 +137,39 @@ impl EgressPolicy {
     ///
     /// Fails with `URL_INVALID` or `URL_BLOCKED`.
     pub fn judge(&self, url: &str) -> Result<SafeUrl> {
-        let url = url::parse(url)?;
-        let pin = self.pin_of(url.host());
-        self.check_port(&url, pin)?;
+        let text = url;
+        let url = url::parse(text)?;
+        if let Some(verdict) = self.judge_own(text, &url) {
+            return verdict.map(|()| url);
+        }
         if names::is_metadata(url.host()) {
             return Err(blocked(&url, "a cloud's metadata service"));
         }
-        if let Some(address) = url.literal() {
-            return match address::denied(address) {
-                Some(why) => Err(blocked(&url, &why)),
-                None => Ok(url),
-            };
+        let pin = self.pin_of(url.host());
+        let denied = match url.literal() {
+            Some(address) => address::denied(address),
+            None if under_test(url.host()) => {
+                if pin.is_none() {
+                    return Err(blocked(&url, "this .test name is not pinned")
+                        .hint("give --test-host NAME=127.0.0.1:PORT"));
+                }
+                None
+            }
+            None => names::denied(url.host()).map(str::to_owned),
+        };
+        if let Some(why) = denied {
+            return Err(self.could_be_own(blocked(&url, &why), &url, None));
         }
-        if under_test(url.host()) {
-            return match pin {
-                Some(_) => Ok(url),
-                None => Err(blocked(&url, "this .test name is not pinned")
-                    .hint("give --test-host NAME=127.0.0.1:PORT")),
-            };
-        }
-        match names::denied(url.host()) {
-            Some(why) => Err(blocked(&url, why)),
-            None => Ok(url),
-        }
+        self.check_port(&url, pin)?;
+        Ok(url)
     }
 
     /// Resolves once, judges every answer, and refuses them all if one is denied. Answers are kept for 5 s, failures 2 s.
     ///
-    /// Fails with `DNS_FAILED`, `DNS_BLOCKED` or `NETWORK_DISABLED`.
+    /// Fails with `DNS_FAILED`, `DNS_BLOCKED` or `NETWORK_DISABLED`, with `URL_BLOCKED` for a host of one's own that this
+    /// policy is not at.
     pub async fn pin(&self, url: &SafeUrl) -> Result<Pinned> {
-        let cached = self.0.cache.get(url.host());
+        let cached = self.inner.cache.get(url.host());
         self.pin_with(url, cached).await
     }
 
@@ -169,20 +185,20 @@ impl EgressPolicy {
         }
         let pinned = |addrs: Vec<SocketAddr>| {
             #[cfg(test)]
-            let addrs = match &self.0.stand_ins {
+            let addrs = match &self.inner.stand_ins {
                 Some(all) => addrs.into_iter().map(|it| all.of(it)).collect(),
                 None => addrs,
             };
             Pinned { url: url.clone(), addrs }
         };
-        if let Some(address) = url.literal() {
+        if let Some(address) = self.own_address(url)?.or(url.literal()) {
             return Ok(pinned(vec![SocketAddr::new(address, url.port())]));
         }
         let answer = if let Some(answer) = cached {
             answer
         } else {
-            let answer = self.0.dns.lookup(url.host()).await;
-            self.0.cache.put(url.host(), &answer);
+            let answer = self.inner.dns.lookup(url.host()).await;
+            self.inner.cache.put(url.host(), &answer);
             answer
         };
         let failed = |why: &str| {
@@ -194,10 +210,10 @@ impl EgressPolicy {
         }
         for address in &answer {
             if let Some(why) = address::denied(*address) {
-                return Err(Error::new(
-                    Code::DnsBlocked,
-                    format!("`{}` resolves to {address}: {why}", url::shown(url.host())),
-                ));
+                let shown = url::shown(url.host());
+                let message = format!("`{shown}` resolves to {address}: {why}");
+                let err = Error::new(Code::DnsBlocked, message);
+                return Err(self.could_be_own(err, url, Some(*address)));
             }
         }
         answer.sort_unstable();
@@ -232,6 +248,9 @@ impl EgressPolicy {
         let to = self.check(joined.as_str()).map_err(|err| {
             refused("leads where the policy does not allow".to_owned()).source(err)
         })?;
+        if self.is_at(&to) && !self.is_at(from) {
+            return Err(refused("leads to a host of your own".to_owned()));
+        }
         if to.scheme() != from.scheme() {
             return Err(refused(format!("changes the scheme to {}", url::shown(to.scheme()))));
         }
@@ -255,17 +274,17 @@ impl EgressPolicy {
     /// What vouches for a host: certificates for a pinned test host where a test CA was given, and `None`, which means the
     /// system's roots, for every other host.
     pub fn test_ca(&self, host: &str) -> Option<&[CertificateDer<'static>]> {
-        let given = &self.0.test_ca.0;
+        let given = &self.inner.test_ca.0;
         (!given.is_empty() && self.is_test_host(host)).then_some(given)
     }
 
     /// Whether there is a host that a test CA vouches for.
     pub fn has_test_ca(&self) -> bool {
-        !self.0.test_ca.0.is_empty() && !self.0.pins.is_empty()
+        !self.inner.test_ca.0.is_empty() && !self.inner.pins.is_empty()
     }
 
     fn online(&self) -> Result<()> {
-        if self.0.no_network {
+        if self.inner.no_network {
             return Err(Error::new(Code::NetworkDisabled, "the network is off")
                 .hint("run without --no-network"));
         }
@@ -277,7 +296,7 @@ impl EgressPolicy {
         if !under_test(host) {
             return None;
         }
-        let pins = &self.0.pins;
+        let pins = &self.inner.pins;
         pins.get(host).or_else(|| pins.get("*")).copied()
     }
 
@@ -286,7 +305,7 @@ impl EgressPolicy {
     fn check_port(&self, url: &SafeUrl, pin: Option<SocketAddr>) -> Result<()> {
         let port = url.port();
         let allowed = matches!(port, 80 | 443)
-            || self.0.allowed_ports.contains(&port)
+            || self.inner.allowed_ports.contains(&port)
             || pin.is_some_and(|it| it.port() == port);
         if allowed && !names::is_bad_port(port) {
             return Ok(());

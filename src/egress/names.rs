@@ -1,14 +1,55 @@
 //! Names and ports that are refused whatever they resolve to.
 
-/// Clouds' metadata services. Refused before DNS; no setting overrides it.
+/// Clouds' metadata services by name, present and former, and everything below them (regions). Refused before DNS; no setting
+/// overrides it. From the providers' documents and client libraries, and for providers that document an address alone the
+/// name under their own domain that others block: no page for people lives there. Names of one label and names under
+/// `internal` are refused anyway, and stand here so that they cannot be a host of the user's own.
 const METADATA_NAMES: &[&str] = &[
+    // AWS
     "instance-data",
     "instance-data.ec2.internal",
+    // Google Cloud
     "metadata",
-    "metadata.azure.internal",
+    "metadata.goog",
     "metadata.google.internal",
-    "metadata.platformequinix.com",
+    // Azure; the public names are those of the certificates of its attested data, one for each of its clouds
+    "metadata.azure.cn",
+    "metadata.azure.com",
+    "metadata.azure.internal",
+    "metadata.azure.us",
+    "metadata.microsoftazure.de",
+    // IBM Cloud: VPC, and Classic (SoftLayer)
+    "metadata.cloud.ibm.com",
+    "api.service.softlayer.com",
+    // Tencent Cloud
     "metadata.tencentyun.com",
+    "metadata.tencentcloud.com",
+    // Equinix Metal, and as it was called before
+    "metadata.platformequinix.com",
+    "metadata.packet.net",
+    // Oracle Cloud
+    "metadata.oraclecloud.com",
+    // Alibaba Cloud
+    "metadata.aliyun.com",
+    "metadata.aliyuncs.com",
+    // Huawei Cloud
+    "metadata.huaweicloud.com",
+    "metadata.myhuaweicloud.com",
+    // DigitalOcean, Exoscale, Hetzner, Akamai (Linode), Scaleway, Vultr
+    "metadata.digitalocean.com",
+    "metadata.exoscale.com",
+    "metadata.hetzner.cloud",
+    "metadata.linode.com",
+    "metadata.scaleway.com",
+    "metadata.vultr.com",
+    // CloudStack, Rancher, Kubernetes
+    "data-server",
+    "rancher-metadata",
+    "rancher-metadata.rancher.internal",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
 ];
 
 /// Top-level names that never belong to the public web: RFC 6761 and its registry, RFC 6762 (`local`), RFC 7686 (`onion`),
@@ -46,7 +87,15 @@ const BAD_PORTS: &[u16] = &[
 
 /// Whether the canonical host is a cloud's metadata service.
 pub fn is_metadata(host: &str) -> bool {
-    METADATA_NAMES.contains(&host)
+    // By region: `instance-data.eu-west-1.compute.internal`.
+    let of_aws = host.starts_with("instance-data.") && host.ends_with(".compute.internal");
+    let rest = |it: &&str| host.strip_suffix(*it);
+    of_aws || METADATA_NAMES.iter().filter_map(rest).any(|it| it.is_empty() || it.ends_with('.'))
+}
+
+/// Whether the canonical host is this machine by name (RFC 6761).
+pub fn is_localhost(host: &str) -> bool {
+    host == "localhost" || host.ends_with(".localhost")
 }
 
 /// Why the canonical name (lower case, no trailing dot) is not a public one.

@@ -164,7 +164,7 @@ impl EgressPolicy {
     /// they are.
     pub fn stubbed(settings: &EgressSettings, table: Table, stand_ins: StandIns) -> Self {
         let mut policy = Self::with_lookup(settings, Box::new(table)).unwrap();
-        Arc::get_mut(&mut policy.0).unwrap().stand_ins = Some(stand_ins);
+        Arc::get_mut(&mut policy.inner).unwrap().stand_ins = Some(stand_ins);
         policy
     }
 
@@ -172,8 +172,22 @@ impl EgressPolicy {
     pub fn restub(&self, table: &Table, rows: Rows) {
         *table.rows.lock().unwrap() = rows;
         table.asked.lock().unwrap().clear();
-        self.0.cache.clear();
+        self.inner.cache.clear();
     }
+}
+
+/// Whether the shared list of special-purpose blocks lets the address be reached: what says so is not what is tested.
+pub fn is_public(address: IpAddr) -> bool {
+    let Some(blocks) = super::tests::vectors("iana_special_purpose.json") else { return false };
+    let blocks = blocks.as_array().unwrap().iter().filter_map(|it| {
+        let net: ipnet::IpNet = it["block"].as_str()?.parse().ok()?;
+        net.contains(&address).then(|| (net.prefix_len(), it["policy"] == "allow"))
+    });
+    let global = match address {
+        IpAddr::V4(_) => true,
+        IpAddr::V6(it) => it.segments()[0] >> 13 == 1,
+    };
+    blocks.max_by_key(|it| it.0).map_or(global, |it| it.1)
 }
 
 /// One of the shared SSRF vectors (`vectors/ssrf.md`).
@@ -182,6 +196,8 @@ pub struct Vector {
     pub id: String,
     pub input: String,
     pub expect: String,
+    /// What has to tell: the parser, the address, the name, …
+    pub layer: String,
     #[serde(default)]
     pub dns: Rows,
     #[serde(default)]

@@ -32,7 +32,7 @@ fn pinned_policy() -> EgressPolicy {
     })
 }
 
-fn code<T>(result: Result<T>) -> &'static str {
+pub(super) fn code<T>(result: Result<T>) -> &'static str {
     result.err().map_or("ok", |it| it.code().as_str())
 }
 
@@ -84,6 +84,36 @@ fn urls() {
         ("", "URL_INVALID"),
     ] {
         assert_eq!(code(policy.check(url)), want, "{url}");
+    }
+}
+
+#[test]
+fn metadata_services_have_many_names() {
+    let policy = policy(&EgressSettings::default());
+    for host in [
+        "instance-data",
+        "instance-data.eu-west-1.compute.internal",
+        "metadata.goog",
+        "metadata.google.internal",
+        "eu.metadata.google.internal",
+        "metadata.azure.com",
+        "metadata.azure.us",
+        "api.metadata.cloud.ibm.com",
+        "api.service.softlayer.com",
+        "metadata.tencentyun.com",
+        "metadata.packet.net",
+        "ny5.metadata.packet.net",
+        "metadata.platformequinix.com",
+        "METADATA.Packet.net.",
+        "rancher-metadata",
+        "kubernetes.default",
+    ] {
+        assert_eq!(code(policy.check(&format!("https://{host}/"))), "URL_BLOCKED", "{host}");
+    }
+    for host in
+        ["metadata.example.com", "packet.net", "azure.com", "notmetadata.goog", "cloud.ibm.com"]
+    {
+        assert_eq!(code(policy.check(&format!("https://{host}/"))), "ok", "{host}");
     }
 }
 
@@ -249,7 +279,7 @@ async fn shared_vectors() {
 }
 
 /// The first URL and every hop as a transport takes them; statuses that carry no redirect end the chain.
-async fn walk(policy: &EgressPolicy, vector: &Vector) -> Result<()> {
+pub(super) async fn walk(policy: &EgressPolicy, vector: &Vector) -> Result<()> {
     let mut url = policy.check(&vector.input)?;
     policy.pin(&url).await?;
     let mut visited = vec![url.clone()];

@@ -265,7 +265,7 @@ pub async fn fill(
         out.insert(slot.name.clone(), value.clone());
     }
     if !chained.is_empty() {
-        out.extend(slots::fetch(chained, &Chained(stubs, in_session), |_| ()).await?);
+        out.extend(slots::fetch(chained, None, &Chained(stubs, in_session), |_| ()).await?);
     }
     Ok(out)
 }

@@ -556,11 +556,18 @@ impl Run<'_> {
             self.task.timeout,
         );
         world.session = self.session.take();
+        world.own = self.own_host(recording);
         if cx.settings.egress.no_network {
             world.stub = Some(recording);
         }
         world.begin(run_key(spec, settings, &self.inputs(spec)))?;
         Ok(world)
+    }
+
+    /// The host of the user's own that the task is at. What page the user had opened is their word; a HAR is not.
+    fn own_host(&self, recording: &SessionRecording) -> Option<String> {
+        matches!(self.task.source, Source::Live { .. })
+            .then(|| self.cx.policy.own_host(&recording.url))?
     }
 
     fn inputs(&self, spec: &Spec) -> BTreeMap<String, String> {
@@ -700,6 +707,10 @@ impl Run<'_> {
         let mut recipe =
             publish(self.task, &recording, &draft, &self.get()?, &report, &verified_at);
         recipe.name = name;
+        // A page of one's own may show what a public host answers; that recipe is like any other.
+        let host = |it: &str| self.cx.policy.own_host(it);
+        recipe.own_host =
+            self.own_host(&recording).filter(|it| host(&recipe.request.url).as_ref() == Some(it));
         self.folder.still_held()?;
         out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
         out.reason.clone_from(&report.reason);

@@ -56,6 +56,7 @@ pub fn publish(
         category: task.category.clone(),
         status: if report.verified { Status::Verified } else { Status::Draft },
         source_url: recording.url.clone(),
+        own_host: None,
         parameters,
         request,
         slots: draft.slots.clone(),

@@ -30,7 +30,8 @@ pub struct Sessions {
     live: Arc<Live>,
 }
 
-type Live = Mutex<BTreeMap<String, Arc<Session>>>;
+/// By source page, and the host of the user's own that it is opened at.
+type Live = Mutex<BTreeMap<(String, Option<String>), Arc<Session>>>;
 
 /// A source page that is open. Its context is closed when it is too old and nobody uses it any more.
 pub struct Session {
@@ -49,14 +50,17 @@ impl Sessions {
         Self { pool, ttl, live: Arc::default() }
     }
 
-    /// The live session of that page, or a new one. Fails with `BROWSER_*` and what opening the page fails with.
-    pub async fn of(&self, source_url: &str) -> Result<Arc<Session>> {
+    /// The live session of that page, or a new one, at the host `own` of the user's own. Fails with `BROWSER_*` and what opening
+    /// the page fails with.
+    pub async fn of(&self, source_url: &str, own: Option<&str>) -> Result<Arc<Session>> {
+        let key = (source_url.to_owned(), own.map(str::to_owned));
         let mut live = self.live.lock().await;
         live.retain(|_, it| it.is_live());
-        if let Some(it) = live.get(source_url) {
+        if let Some(it) = live.get(&key) {
             return Ok(Arc::clone(it));
         }
         let mut context = self.pool.context().await?;
+        context.visit(own);
         context.open(source_url, OPEN).await?;
         let session = Arc::new(Session {
             id: random_id()?,
@@ -65,7 +69,7 @@ impl Sessions {
             ttl: self.ttl,
             context,
         });
-        live.insert(source_url.to_owned(), Arc::clone(&session));
+        live.insert(key, Arc::clone(&session));
         tokio::spawn(end(Arc::downgrade(&self.live), Arc::downgrade(&session)));
         Ok(session)
     }
@@ -167,15 +171,16 @@ mod tests {
                 headers: Vec::new(),
                 body: None,
                 allowed_domains: Vec::new(),
+                own_host: None,
             };
             session.transport(TransportKind::ContextRequest).send(&request).await
         };
         let (forum, shop) = ("http://forum.test/", "http://shop.test/");
         let all = sessions(Duration::from_secs(600));
-        let first = all.of(forum).await.unwrap();
+        let first = all.of(forum, None).await.unwrap();
         assert_eq!(asked(&first).await.unwrap().status, 200);
-        assert_eq!(all.of(forum).await.unwrap().id, first.id);
-        let other = all.of(shop).await.unwrap();
+        assert_eq!(all.of(forum, None).await.unwrap().id, first.id);
+        let other = all.of(shop, None).await.unwrap();
         assert_ne!(other.id, first.id);
         // One source's cookies are not another's.
         assert_eq!(asked(&other).await.unwrap().status, 401);
@@ -184,7 +189,7 @@ mod tests {
         assert!(asked(&first).await.is_err());
 
         let all = sessions(Duration::from_millis(300));
-        let first = all.of(forum).await.unwrap();
+        let first = all.of(forum, None).await.unwrap();
         let old = first.id.clone();
         let gone = Arc::downgrade(&first);
         drop(first);
@@ -194,7 +199,7 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(20));
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        assert_ne!(all.of(forum).await.unwrap().id, old);
+        assert_ne!(all.of(forum, None).await.unwrap().id, old);
         all.close().await;
     }
 }

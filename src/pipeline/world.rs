@@ -162,6 +162,8 @@ pub struct World<'a> {
     pub folder: &'a TaskFolder,
     /// The page that establishes a session.
     pub source_url: String,
+    /// The host of the user's own that the task is at, where it is at one.
+    pub own: Option<String>,
     pub timeout: Duration,
     pub session: Option<LiveSession>,
     /// Answers of an offline recording instead of any network.
@@ -193,6 +195,7 @@ impl<'a> World<'a> {
             learning,
             folder,
             source_url,
+            own: None,
             timeout,
             session: None,
             stub: None,
@@ -233,7 +236,8 @@ impl<'a> World<'a> {
         }
         let mut values = call.values.clone();
         values.extend(self.fill(call.slots, call.transport, &call.request.url).await?);
-        let outgoing = prepare_request(call.request, call.parameters, &values)?;
+        let mut outgoing = prepare_request(call.request, call.parameters, &values)?;
+        outgoing.own_host.clone_from(&self.own);
         self.pace(&outgoing.url).await;
         self.replays += 1;
         self.transport(call.transport)?.send(&outgoing).await
@@ -245,6 +249,7 @@ impl<'a> World<'a> {
             return Ok(());
         }
         let mut context = self.browser.context().await?;
+        context.visit(self.own.as_deref());
         context.open(&self.source_url, self.timeout).await?;
         let values = self.session.take().map(|it| it.values).unwrap_or_default();
         self.session = Some(LiveSession { context: Some(context), values });
@@ -312,7 +317,8 @@ impl<'a> World<'a> {
             }
         }
         if !chained.is_empty() {
-            let got = slots::fetch(&chained, &*self.transport(transport)?, |_| ()).await?;
+            let own = self.own.as_deref();
+            let got = slots::fetch(&chained, own, &*self.transport(transport)?, |_| ()).await?;
             self.fetched.extend(got.clone());
             out.extend(got);
         }

@@ -69,6 +69,7 @@ pub fn check(recipe: &Recipe) -> Result<()> {
         return Err(invalid(format!("task must have 1 to {MAX_TASK} bytes")));
     }
     web_url("source_url", &recipe.source_url)?;
+    check_own(recipe)?;
     let names = names(recipe)?;
     check_request(&recipe.request, &names)?;
     for slot in &recipe.slots {
@@ -85,6 +86,22 @@ pub fn check(recipe: &Recipe) -> Result<()> {
         return Err(invalid("`demotion` belongs to status deprecated".to_owned()));
     }
     Ok(())
+}
+
+/// What is at a host of one's own is there with its page and its request.
+fn check_own(recipe: &Recipe) -> Result<()> {
+    let Some(own) = &recipe.own_host else { return Ok(()) };
+    let place = |text: &str| {
+        let url = Url::parse(text).ok()?;
+        Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+    };
+    let both = [recipe.source_url.clone(), origin_of(&recipe.request.url)];
+    if both.iter().all(|it| place(it).as_ref() == Some(own)) {
+        return Ok(());
+    }
+    let shown: String = own.escape_debug().take(80).collect();
+    Err(invalid(format!("own_host `{shown}` is not where source_url and request.url are"))
+        .hint("host and port, such as localhost:8001; both URLs are at it"))
 }
 
 /// The names that templates may use.

@@ -26,6 +26,9 @@ pub struct Recipe {
     pub status: Status,
     /// The page the request was learned on; opened first when the recipe needs a session.
     pub source_url: String,
+    /// The host of the user's own, `host:port`, that it was learned at: it runs only where the settings name that host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_host: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Parameter>,
     pub request: RequestTemplate,

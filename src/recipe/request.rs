@@ -29,6 +29,8 @@ pub struct Outgoing {
     pub body: Option<Vec<u8>>,
     /// Canonical hosts that this request and its redirects may reach; empty means the request's own host.
     pub allowed_domains: Vec<String>,
+    /// The host of the user's own, `host:port`, that it is sent at; `None` for the public web.
+    pub own_host: Option<String>,
 }
 
 /// A request whose templates are parsed.
@@ -179,6 +181,7 @@ impl CompiledRequest {
             headers,
             body: body.map(|it| it.1.into_bytes()),
             allowed_domains: self.allowed_domains.clone(),
+            own_host: None,
         })
     }
 

@@ -31,6 +31,7 @@ fn get(url: &str) -> Outgoing {
         headers: Vec::new(),
         body: None,
         allowed_domains: vec!["shop.test".to_owned(), "other.test".to_owned()],
+        own_host: None,
     }
 }
 

@@ -189,7 +189,8 @@ async fn attempt(
     let mut values = bind(&compiled.recipe, params, slots)?;
     out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
     let missing = compiled.slots.iter().filter(|it| !slots.contains_key(&it.name));
-    let fetched = slots::fetch(missing, transport, |reply| {
+    let own = &compiled.recipe.own_host;
+    let fetched = slots::fetch(missing, own.as_deref(), transport, |reply| {
         out.timings_ms.add(reply.timings);
         if check_status(reply).is_err() {
             out.status_code = Some(reply.status);
@@ -203,7 +204,8 @@ async fn attempt(
     }
 
     let start = Instant::now();
-    let request = compiled.request.fill(&values)?;
+    let mut request = compiled.request.fill(&values)?;
+    request.own_host.clone_from(own);
     out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
     let reply = transport.send(&request).await?;
     out.timings_ms.add(reply.timings);

@@ -14,12 +14,13 @@ use crate::{
 };
 
 /// Values of the slots of kinds `document` and `response`; each URL is fetched once, `seen` is told of each answer. Each GET
-/// may reach its own host only.
+/// may reach its own host only, `own` being the host of the user's own that they are sent at.
 ///
 /// Fails with `SESSION_REQUIRED` for a slot of another kind, `EXTRACT_EMPTY` when the answer no longer holds the value, and
 /// what `Transport::send` and `check_status` fail with.
 pub async fn fetch(
     slots: impl IntoIterator<Item = &Slot>,
+    own: Option<&str>,
     transport: &dyn Transport,
     mut seen: impl FnMut(&Reply),
 ) -> Result<BTreeMap<String, String>> {
@@ -42,6 +43,7 @@ pub async fn fetch(
                 headers: Vec::new(),
                 body: None,
                 allowed_domains: Vec::new(),
+                own_host: own.map(str::to_owned),
             };
             let reply = transport.send(&request).await?;
             seen(&reply);

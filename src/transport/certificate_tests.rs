@@ -46,6 +46,7 @@ fn get(url: &str) -> Outgoing {
         headers: vec![("x-secret".to_owned(), "1".to_owned())],
         body: None,
         allowed_domains: Vec::new(),
+        own_host: None,
     }
 }
 

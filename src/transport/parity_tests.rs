@@ -262,6 +262,7 @@ fn get(path: &str) -> Outgoing {
         headers: Vec::new(),
         body: None,
         allowed_domains: vec!["wild.test".to_owned(), "away.test".to_owned()],
+        own_host: None,
     }
 }
 

@@ -95,7 +95,8 @@ impl PublicHttp {
     ) -> Result<Reply> {
         let start = Instant::now();
         let mut hop = Hop::first(request)?;
-        let mut url = self.policy.check(&request.url)?;
+        let policy = self.policy.visiting(request.own_host.as_deref());
+        let mut url = policy.check(&request.url)?;
         let own = [url.host().to_owned()];
         let allowed = if request.allowed_domains.is_empty() {
             &own[..]
@@ -116,7 +117,7 @@ impl PublicHttp {
         let mut hops = 0;
         loop {
             let start = Instant::now();
-            let pinned = self.policy.pin(&url).await?;
+            let pinned = policy.pin(&url).await?;
             timings.dns += micros(start);
             if let Some(session) = session {
                 hop.set_cookies(session.cookies(&url).await?)?;
@@ -160,7 +161,7 @@ impl PublicHttp {
                 ));
             }
             hops += 1;
-            let next = self.policy.redirect(&url, &location, allowed)?;
+            let next = policy.redirect(&url, &location, allowed)?;
             let status = response.status().as_u16();
             if hop.body.is_some() && matches!(status, 307 | 308) && !next.same_origin(&url) {
                 // The body may hold what only the first origin may see.

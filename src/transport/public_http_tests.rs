@@ -40,6 +40,7 @@ fn get_from(url: &str) -> Outgoing {
         headers: vec![],
         body: None,
         allowed_domains: vec![],
+        own_host: None,
     }
 }
 

@@ -117,7 +117,8 @@ impl<'a> Polite<'a> {
     /// policy fails with, and with `RATE_LIMITED`.
     async fn turn(&self, request: &Outgoing, again: bool) -> Result<u64> {
         let start = Instant::now();
-        let url = self.policy.check(&request.url)?;
+        let policy = self.policy.visiting(request.own_host.as_deref());
+        let url = policy.check(&request.url)?;
         let turn = self.limits.take(url.host()).await?;
         let spent = start.elapsed().as_micros() as u64;
         match turn {
@@ -136,7 +137,7 @@ impl<'a> Polite<'a> {
             }
         }
         if again {
-            self.policy.pin_fresh(&url).await?;
+            policy.pin_fresh(&url).await?;
         }
         Ok(spent)
     }

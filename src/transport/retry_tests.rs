@@ -73,6 +73,7 @@ fn get() -> Outgoing {
         headers: Vec::new(),
         body: None,
         allowed_domains: Vec::new(),
+        own_host: None,
     }
 }
 

@@ -11,13 +11,26 @@ use crate::{
     settings::EgressSettings,
 };
 
+/// Places inside that vectors try, as hosts of the user's own.
+const OWN: &[(&str, &str)] = &[
+    ("localhost:80", "127.0.0.1"),
+    ("127.0.0.1:80", "127.0.0.1"),
+    ("127.0.0.1:443", "127.0.0.1"),
+    ("10.0.0.1:80", "10.0.0.1"),
+    ("[::1]:80", "::1"),
+];
+
 /// What is wrong with how the vector ended, if anything is.
-async fn judge(vector: &Vector) -> Option<String> {
+async fn judge(vector: &Vector, own: &[(&str, &str)], at: Option<&str>) -> Option<String> {
     let stand_ins = StandIns::default();
     stand_ins.say(vector.hops.clone());
     let table = Table::new(vector.dns.clone());
     let asked = Arc::clone(&table.asked);
-    let settings = EgressSettings { allowed_ports: vec![8443], ..EgressSettings::default() };
+    let settings = EgressSettings {
+        allowed_ports: vec![8443],
+        own: own.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect(),
+        ..EgressSettings::default()
+    };
     let policy = EgressPolicy::stubbed(&settings, table, stand_ins.clone());
     let caps = Caps { total: Duration::from_secs(10), ..Caps::DEFAULT };
     let http = PublicHttp::with_caps(Arc::new(policy), caps).unwrap();
@@ -29,6 +42,7 @@ async fn judge(vector: &Vector) -> Option<String> {
         headers: ["authorization", "cookie", "x-key"].map(secret).to_vec(),
         body: None,
         allowed_domains: vector.dns.keys().cloned().chain([host.clone()]).collect(),
+        own_host: at.map(str::to_owned),
     };
     let result = http.send(&request).await;
     let connects = stand_ins.take();
@@ -65,9 +79,16 @@ async fn ssrf_vectors_reach_nothing_that_is_denied() {
     let mut wrong = Vec::new();
     let all = Vector::all();
     for it in &all {
-        wrong.extend(judge(it).await);
+        for own in [&[][..], OWN] {
+            wrong.extend(judge(it, own, None).await);
+            if !it.hops.is_empty() {
+                wrong.extend(judge(&it.swapped(), own, None).await);
+            }
+        }
+        // From a host of one's own, no place inside but that one.
+        wrong.extend(judge(it, OWN, Some("localhost:8001")).await);
         if !it.hops.is_empty() {
-            wrong.extend(judge(&it.swapped()).await);
+            wrong.extend(judge(&it.swapped(), OWN, Some("127.0.0.1:80")).await);
         }
     }
     println!("{} vectors", all.len());
@@ -125,6 +146,7 @@ async fn names_that_change_or_mix_are_refused_in_every_attempt() {
                 headers: Vec::new(),
                 body: None,
                 allowed_domains: Vec::new(),
+                own_host: None,
             };
             let result = http.send(&request).await;
             ends.push(result.err().map_or("ok", |it| it.code().as_str()));

@@ -78,7 +78,8 @@ fn events_have_stable_names_and_the_totals_come_last() {
     for part in ["books-2", "HAR_INVALID", "captured_only", "from a HAR", "saved as draft"] {
         assert!(page.contains(part), "{part}");
     }
-    for part in ["id=\"task-books-0-", "data-why=\"HAR_INVALID\"", "commis recipe debug --task-id"] {
+    for part in ["id=\"task-books-0-", "data-why=\"HAR_INVALID\"", "commis recipe debug --task-id"]
+    {
         assert!(page.contains(part), "{part}");
     }
     for part in ["http://", "https://", "src=", "file:"] {

@@ -288,6 +288,7 @@ async fn what_a_service_worker_would_serve_is_served_to_nobody() {
         headers: Vec::new(),
         body: None,
         allowed_domains: Vec::new(),
+        own_host: None,
     };
     let kinds: [&dyn Transport; 2] = [&first.in_page_fetch(), &first.context_request()];
     for transport in kinds {

@@ -4,6 +4,7 @@ mod apart;
 mod channels;
 mod denied;
 mod hostile;
+mod own;
 mod session;
 mod site;
 mod steps;
@@ -243,6 +244,7 @@ async fn fetch_in_the_page() {
         headers: Vec::new(),
         body: None,
         allowed_domains: Vec::new(),
+        own_host: None,
     };
     let mut echo = get("http://shop.test/echo");
     echo.method = "POST".to_owned();

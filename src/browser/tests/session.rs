@@ -11,6 +11,7 @@ fn get(url: &str) -> Outgoing {
         headers: Vec::new(),
         body: None,
         allowed_domains: ["shop.test", "other.test", "sub.shop.test"].map(str::to_owned).to_vec(),
+        own_host: None,
     }
 }
 

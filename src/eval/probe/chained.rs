@@ -36,7 +36,7 @@ impl Prober<'_, '_> {
 
     async fn learn_chained(&mut self, url: &str, slot: &Slot, stand_in: &str) -> Result<()> {
         let mut reply = None;
-        let got = slots::fetch([slot], &self.cx.http, |it| reply = Some(it.clone())).await;
+        let got = slots::fetch([slot], None, &self.cx.http, |it| reply = Some(it.clone())).await;
         let (Ok(values), Some(mut reply)) = (got, reply) else { return Ok(()) };
         let Some(value) = values.get(&slot.name) else { return Ok(()) };
         let text = String::from_utf8_lossy(&reply.body).replace(value.as_str(), stand_in);
