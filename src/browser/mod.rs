@@ -25,12 +25,14 @@ mod processes;
 mod proxy;
 mod recorder;
 mod request;
+mod shared;
 mod steps;
 #[cfg(test)]
 mod tests;
 mod typing;
 mod waiting;
 mod watch;
+mod watched;
 mod wire;
 
 use std::{

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-use super::{context::Shared, guard};
+use super::{guard, shared::Shared};
 use crate::error::{Code, Error, Result};
 
 /// How long a parsed page may go on loading before the next step.
