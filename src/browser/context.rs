@@ -1,9 +1,8 @@
 //! An isolated browser context: its own cookies, cache and proxy, one page, and a guard over every target in it.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -18,24 +17,24 @@ use url::Url;
 use super::{
     Browser,
     awaiting::{self, Owed},
-    cdp::{Cdp, Event, Reply},
+    cdp::Reply,
     fetch::InPageFetch,
     guard, page,
     plan::{Plan, Step, Wait},
     proxy::Proxy,
     recorder::Recorder,
     request::ContextRequest,
+    shared::{Shared, State},
     steps,
     visit::Visit,
-    watch::Watch,
 };
 use crate::{
-    artifacts::recording::{Action, ActionKind, BlockedRequest, Driver, TargetKind},
-    egress::{EgressPolicy, SafeUrl, site_of},
+    artifacts::recording::Driver,
+    egress::site_of,
     error::{Code, Error, Result},
     recipe::model::TransportKind,
     redact::raw::RawRecording,
-    transport::{Transport, public_http::PublicHttp, tls},
+    transport::{Transport, public_http::PublicHttp},
 };
 
 /// How long after the last step requests may still be in flight.
@@ -48,9 +47,6 @@ const SECOND_LOOK_NOTE: &str = "a request that carries what was typed was still 
 /// How much longer is waited for a request that carries what was typed, and for one that is to be sent again.
 const SECOND_LOOK: Duration = Duration::from_secs(3);
 const SENT_AGAIN: Duration = Duration::from_secs(1);
-/// A page that is busy for longer is taken as it is.
-const MARK: Duration = Duration::from_secs(3);
-const TEST_HOST: &str = "the host is pinned, and held to the test CA alone";
 const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Disposes itself when dropped, without waiting; [`Context::dispose`] waits.
@@ -60,191 +56,6 @@ pub struct Context {
     http: Arc<PublicHttp>,
     /// Keeps the process.
     browser: Browser,
-}
-
-/// What the guard, the steps and the transport look at together.
-pub struct Shared {
-    pub cdp: Cdp,
-    pub id: String,
-    pub visit: Arc<Visit>,
-    proxy: Proxy,
-    pub queue: mpsc::UnboundedSender<Event>,
-    state: Mutex<State>,
-    /// Tells of each change of the state.
-    pub news: Notify,
-}
-
-#[derive(Default)]
-pub struct State {
-    pub page: Option<Page>,
-    /// Every attached target of this context, by session.
-    pub targets: BTreeMap<Arc<str>, TargetKind>,
-    pub recorder: Option<Recorder>,
-    /// What interception refused; the proxy has its own list.
-    pub blocked: Vec<BlockedRequest>,
-    /// Times the page's document was parsed, and loaded with all it embeds.
-    pub parsed: u64,
-    pub loads: u64,
-    /// Times a frame came, went or got another document.
-    pub frames: u64,
-    pub downloads: u64,
-    /// The last of them in this recording.
-    pub download: Option<String>,
-    /// As the browser sends it with this context's pages; some send none.
-    pub accept_language: Option<String>,
-    /// Where the last popup wanted to go.
-    pub popup: Option<String>,
-    pub crashed: bool,
-    /// How the next dialog is answered, where a step said so.
-    pub dialog: Option<bool>,
-    /// Id of the frame that steps act in; the page and all its frames otherwise.
-    pub within: Option<String>,
-    /// The hosts of the last https requests, by request.
-    pub asked: VecDeque<(String, String)>,
-    /// Hosts whose TLS Chromium refused, and its word for why.
-    pub distrusted: BTreeMap<String, String>,
-    /// A person is at the page.
-    pub watch: Option<Watch>,
-}
-
-/// The one page of the context.
-#[derive(Clone)]
-pub struct Page {
-    pub session: Arc<str>,
-    /// Also the id of its main frame.
-    pub target: String,
-}
-
-impl Shared {
-    pub fn policy(&self) -> &EgressPolicy {
-        self.visit.policy()
-    }
-
-    pub fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn page(&self) -> Result<Page> {
-        if self.cdp.is_closed() {
-            return Err(self.cdp.gone());
-        }
-        let state = self.lock();
-        if state.crashed {
-            return Err(Error::new(Code::BrowserFailed, "the page crashed"));
-        }
-        state.page.clone().ok_or_else(|| Error::new(Code::BrowserFailed, "the page is gone"))
-    }
-
-    /// The page's session first, then those of frames in other processes.
-    pub fn frame_sessions(&self) -> Result<Vec<Arc<str>>> {
-        let page = self.page()?.session;
-        let state = self.lock();
-        let frames = state
-            .targets
-            .iter()
-            .filter(|it| *it.1 == TargetKind::Iframe)
-            .map(|it| Arc::clone(it.0));
-        Ok(std::iter::once(Arc::clone(&page)).chain(frames).collect())
-    }
-
-    pub async fn frames(&self) -> Result<Vec<page::Frame>> {
-        Ok(page::frames(&self.cdp, &self.frame_sessions()?).await)
-    }
-
-    /// Those that steps act in.
-    pub async fn frames_within(&self) -> Result<Vec<page::Frame>> {
-        let mut all = self.frames().await?;
-        if let Some(id) = &self.lock().within {
-            all.retain(|it| it.id == *id);
-        }
-        Ok(all)
-    }
-
-    /// The page's own document.
-    pub async fn main_frame(&self) -> Result<page::Frame> {
-        let page = self.page()?;
-        page::main_frame(&self.cdp, &page.session, &page.target).await
-    }
-
-    /// Looks at the state now and whenever it changes, until it holds or time is up; whether it holds. Fails when the page is
-    /// gone.
-    pub async fn until(&self, deadline: Instant, holds: impl Fn(&State) -> bool) -> Result<bool> {
-        loop {
-            let mut news = pin!(self.news.notified());
-            // From here on, so that nothing is missed between looking and waiting.
-            news.as_mut().enable();
-            if holds(&self.lock()) {
-                return Ok(true);
-            }
-            let _ = self.page()?;
-            if tokio::time::timeout_at(deadline.into(), news).await.is_err() {
-                return Ok(false);
-            }
-        }
-    }
-
-    /// Why that host was not trusted, where it was not: the proxy knows it of test hosts, Chromium of others.
-    pub async fn distrusted(&self, url: &SafeUrl) -> Option<Error> {
-        if url.scheme() != "https" {
-            return None;
-        }
-        let proxied =
-            self.proxy.blocked().into_iter().find(|it| {
-                it.code == Code::TlsFailed.as_str() && same_origin(&it.url, url.as_str())
-            });
-        if let Some(it) = proxied {
-            return Some(Error::new(Code::TlsFailed, it.reason).hint(TEST_HOST));
-        }
-        // It is told a moment after the page hears of the failure.
-        let deadline = Instant::now() + Duration::from_millis(200);
-        let _ = self.until(deadline, |it| it.distrusted.contains_key(url.host())).await;
-        let text = self.lock().distrusted.get(url.host()).cloned()?;
-        tls::refusal_of_chromium(url.host(), &text)
-    }
-
-    /// What interception and proxy refused, each URL once.
-    pub fn blocked(&self) -> Vec<BlockedRequest> {
-        let mut all = self.lock().blocked.clone();
-        for entry in self.proxy.blocked() {
-            // A tunnel shows only its origin; interception may have named the whole URL.
-            let known = all.iter().any(|it| {
-                it.url == entry.url
-                    || (entry.url.ends_with('/') && same_origin(&it.url, &entry.url))
-            });
-            if !known {
-                all.push(entry);
-            }
-        }
-        all
-    }
-
-    /// Notes what is about to be done. Requests from here on are its own.
-    pub fn act(&self, action: Action) {
-        if let Some(recorder) = &mut self.lock().recorder {
-            let now = Instant::now();
-            if action.kind != ActionKind::WaitFor {
-                recorder.mark(None, now);
-            }
-            recorder.acted(action, now);
-        }
-    }
-
-    /// What the last action is about to do sets requests off; before that, what came of the others has been heard of.
-    pub async fn mark(&self, session: &str, typed: Option<&str>) {
-        // The page answers in the order in which it tells of requests.
-        let params = json!({ "expression": "0", "returnByValue": true });
-        let _ = self.cdp.send(Some(session), "Runtime.evaluate", params).raw(MARK).await;
-        if let Some(recorder) = &mut self.lock().recorder {
-            recorder.mark(typed, Instant::now());
-        }
-    }
-}
-
-fn same_origin(a: &str, b: &str) -> bool {
-    match (Url::parse(a), Url::parse(b)) {
-        (Ok(a), Ok(b)) => a.origin() == b.origin(),
-        _ => false,
-    }
 }
 
 impl Context {
@@ -554,13 +365,13 @@ impl Context {
 
     /// What the policy refused since the context was made or the last recording began.
     #[cfg(test)]
-    pub fn blocked(&self) -> Vec<BlockedRequest> {
+    pub fn blocked(&self) -> Vec<crate::artifacts::recording::BlockedRequest> {
         self.shared.blocked()
     }
 
     /// What got as far as the proxy before it was refused.
     #[cfg(test)]
-    pub fn blocked_by_proxy(&self) -> Vec<BlockedRequest> {
+    pub fn blocked_by_proxy(&self) -> Vec<crate::artifacts::recording::BlockedRequest> {
         self.shared.proxy.blocked()
     }
 

@@ -8,11 +8,11 @@ use std::{
 use serde::Deserialize;
 
 use super::{
-    context::Shared,
     lookup::{self, Found},
     page,
     plan::Step,
     pointer,
+    shared::Shared,
     waiting::Poll,
 };
 use crate::{

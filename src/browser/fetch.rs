@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{context::Shared, page};
+use super::{page, shared::Shared};
 use crate::{
     error::{Code, Error, Result},
     recipe::model::TransportKind,

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    by_hand,
     cdp::{Event, Reply},
-    context::{Page, Shared},
-    recorder::{MAX_BODY, Read, Recorder, What},
+    hop::MAX_BODY,
+    recorder::{Read, Recorder, What},
+    shared::{Page, Shared},
     visit::Asked,
+    watched,
     wire::{self, RequestExtra, pairs},
 };
 use crate::{
@@ -143,9 +144,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         // Where the next document comes from no network.
         "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => {
             read_waiting(shared);
-            by_hand::navigating(shared, event);
+            watched::navigating(shared, event);
         }
-        "Runtime.bindingCalled" => by_hand::called(shared, event),
+        "Runtime.bindingCalled" => watched::called(shared, event),
         "Fetch.authRequired" => {
             // Full Chromium would wait for a person; so the page gets the 401.
             if let Some(wire::Id { request_id }) = event.read() {
@@ -195,9 +196,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         }
         "Page.frameNavigated" => {
             shared.lock().frames += 1;
-            by_hand::navigated(shared, event);
+            watched::navigated(shared, event);
         }
-        "Page.navigatedWithinDocument" => by_hand::navigated(shared, event),
+        "Page.navigatedWithinDocument" => watched::navigated(shared, event),
         // A download names only the frame that began it.
         "Page.frameAttached" => {
             shared.lock().frames += 1;
@@ -327,7 +328,7 @@ fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
         post("Inspector.enable", json!({}));
     }
     if document && shared.lock().watch.is_some() {
-        by_hand::set_up(shared, session);
+        watched::set_up(shared, session);
     }
     replies.push(send("Runtime.runIfWaitingForDebugger", json!({})));
     replies

@@ -7,13 +7,16 @@ use std::{
 
 use url::Url;
 
-use super::{proxy, recorder::MAX_BODY, wire};
+use super::{proxy, wire};
 use crate::{
     artifacts::recording::{
         BodyStatus, Initiator, InitiatorKind, ResourceType, TargetKind, Timing,
     },
     redact::raw::{RawBody, RawExchange},
 };
+
+/// Longer bodies are not read.
+pub const MAX_BODY: usize = 8 << 20;
 
 /// One hop of one request.
 pub struct Hop {

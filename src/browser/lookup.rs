@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    context::Shared,
     element::{By, Element},
     page::{self, Frame, Remote},
+    shared::Shared,
 };
 use crate::error::{Code, Error, Result};
 

@@ -25,6 +25,7 @@ mod processes;
 mod proxy;
 mod recorder;
 mod request;
+mod shared;
 mod steps;
 mod test_tls;
 #[cfg(test)]
@@ -33,6 +34,7 @@ mod typing;
 mod visit;
 mod waiting;
 mod watch;
+mod watched;
 mod wire;
 
 use std::{

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-use super::{context::Shared, guard};
+use super::{guard, shared::Shared};
 use crate::{
     egress::SafeUrl,
     error::{Code, Error, Result},

@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    context::Shared,
     keys,
     lookup::{self, Found},
     page::{self, Frame},
     plan::Step,
+    shared::Shared,
     typing,
     waiting::Poll,
 };

@@ -18,7 +18,7 @@ use url::Url;
 use super::{
     awaiting::{Awaited, Awaiting, Owed, UNREAD},
     cdp::Event,
-    hop::{Body, End, Hop, millis},
+    hop::{Body, End, Hop, MAX_BODY, millis},
     wire,
 };
 use crate::{
@@ -26,8 +26,6 @@ use crate::{
     redact::raw::{RawBody, RawExchange},
 };
 
-/// Longer bodies are not read.
-pub const MAX_BODY: usize = 8 << 20;
 /// All bodies of a recording together; later ones count as too large.
 const MAX_BODIES: usize = 192 << 20;
 /// The browser keeps 100 MB of bodies, the newest, of which text may count twice: no more than this comes after one that waits.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::{FutureExt, future::BoxFuture};
 use url::Url;
 
-use super::{context::Shared, cookies, page};
+use super::{cookies, page, shared::Shared};
 use crate::{
     egress::{SafeUrl, site_of},
     error::{Code, Error, Result},

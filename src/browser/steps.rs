@@ -6,13 +6,14 @@ use std::{
 };
 
 use super::{
-    context::Shared,
     controls,
     element::Element,
     keys,
     lookup::{self, Found, Sought},
     plan::{Answer, FrameBy, Scroll, Step, Wait, Within},
-    pointer, typing,
+    pointer,
+    shared::Shared,
+    typing,
     waiting::{self, Poll},
 };
 use crate::{

@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    context::Shared,
     keys,
     lookup::{self, Found},
     page,
     plan::Step,
+    shared::Shared,
 };
 use crate::error::Result;
 

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::{
     awaiting::{Awaited, PAUSE},
-    context::Shared,
     page,
     plan::{Step, Wait},
+    shared::Shared,
 };
 use crate::error::Result;
 
