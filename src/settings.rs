@@ -27,7 +27,7 @@ pub struct Settings {
     pub artifacts: ArtifactsSettings,
 }
 
-/// What the egress policy is told. See "Test hosts" and "Hosts of one's own" in ARCHITECTURE.md.
+/// What the egress policy is told. See "Test hosts, and hosts of one's own" in ARCHITECTURE.md.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EgressSettings {
