@@ -27,7 +27,7 @@ pub struct Settings {
     pub artifacts: ArtifactsSettings,
 }
 
-/// What the egress policy is told. See "Test hosts" and "Hosts of one's own" in ARCHITECTURE.md.
+/// What the egress policy is told. See "Test hosts, and hosts of one's own" in ARCHITECTURE.md.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EgressSettings {
@@ -535,5 +535,31 @@ mod tests {
         let none = Settings::parse("").unwrap();
         assert_eq!(none.egress.browser_mode, BrowserMode::Lite);
         assert_eq!(none.browser.session_ttl_minutes, 20);
+    }
+
+    #[test]
+    fn hosts_of_ones_own_are_the_users_word() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::find(Some(folder.path())).unwrap();
+        let text = "[egress.own]\n\"wiki.lan:443\" = \"192.168.1.5\"\n";
+        #[expect(clippy::disallowed_methods, reason = "as an editor would leave it")]
+        std::fs::write(&home.config, text).unwrap();
+        let check = |home: &Home, mode: u32, refused: &str| {
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(&home.config, mode).unwrap();
+            let egress = Settings::load(home).unwrap().egress;
+            assert_eq!(egress.own.is_empty(), !refused.is_empty());
+            assert!(egress.own_refused.unwrap_or_default().contains(refused));
+            assert_eq!(egress.file.as_ref(), Some(&home.config));
+        };
+        check(&home, 0o600, "");
+        check(&home, 0o644, "");
+        check(&home, 0o664, "others can write");
+        check(&home, 0o646, "others can write");
+        for variable in ["COMMIS_HOME", "XDG_CONFIG_HOME"] {
+            let named = Home { named_by: Some(variable), ..home.clone() };
+            check(&named, 0o600, variable);
+        }
     }
 }

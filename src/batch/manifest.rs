@@ -206,6 +206,11 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
     let names = names.unwrap_or_default();
     let mut texts: Vec<&str> = vec![&task.sentence];
     if let Source::Live { url, steps, .. } = &task.source {
+        // `localhost:8001` has a scheme to a parser, and none to a person.
+        if !url.contains("://") {
+            return Err(invalid(format!("url `{}` has no scheme", printable(url)))
+                .hint("write it as in the browser's address bar, with http:// or https://"));
+        }
         let parsed = Url::parse(url).map_err(|err| invalid(format!("url: {err}")))?;
         // The parser drops line breaks and tabs without a word.
         if url.chars().any(char::is_control) {

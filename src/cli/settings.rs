@@ -110,7 +110,10 @@ fn change_own(own: Own, global: &Global) -> Result<()> {
 
 /// The address of a name that says it.
 fn obvious(place: &str) -> Result<String> {
-    let host = place.rsplit_once(':').map_or(place, |it| it.0);
+    let Some((host, _)) = place.rsplit_once(':').filter(|_| !place.contains('/')) else {
+        return Err(Error::new(Code::Usage, "a host is given by name and port")
+            .hint("such as localhost:8001, or wiki.lan:443 for https://wiki.lan/"));
+    };
     if host == "localhost" {
         return Ok("127.0.0.1".to_owned());
     }

@@ -136,10 +136,13 @@ impl EgressPolicy {
             return err;
         }
         let address = known.map_or("ADDRESS".to_owned(), |it| it.to_string());
+        // The command knows what is known here.
+        let said = known.filter(|_| url.literal().is_some() || loopback.is_some());
+        let given = if said.is_some() { String::new() } else { format!(" {address}") };
         let file = self.inner.file.as_deref().map(Path::display);
         let file = file.map_or("the settings file".to_owned(), |it| it.to_string());
         err.hint(format!(
-            "if this host is yours, `commis settings own add {key} {address}` opens it to its own pages and recipes; \
+            "if this host is yours, `commis settings own add {key}{given}` opens it to its own pages and recipes; \
              it writes the line \"{key}\" = \"{address}\" below [egress.own] in {file}"
         ))
     }

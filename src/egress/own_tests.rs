@@ -241,10 +241,11 @@ fn the_refusal_names_the_line_to_write() {
             "http://localhost:8003/",
             "\"localhost:8003\" = \"127.0.0.1\" below [egress.own] in /home/me/.config/commis/config.toml",
         ),
-        ("http://localhost:8003/", "`commis settings own add localhost:8003 127.0.0.1`"),
+        ("http://localhost:8003/", "`commis settings own add localhost:8003`"),
         ("http://192.168.1.9/", "\"192.168.1.9:80\" = \"192.168.1.9\""),
         ("http://[::1]:8000/", "\"[::1]:8000\" = \"::1\""),
         ("https://printer.lan/", "\"printer.lan:443\" = \"ADDRESS\""),
+        ("https://printer.lan/", "`commis settings own add printer.lan:443 ADDRESS`"),
         ("http://localhost:8001/", "`own_host: localhost:8001`"),
     ] {
         assert!(hint(url).contains(part), "{url}: {}", hint(url));

@@ -485,6 +485,7 @@ impl Run<'_> {
                 let redact = &self.cx.settings.redact;
                 let imported = har::open(path, expected, &sentence, values, redact)?;
                 self.skipped = imported.skipped;
+                self.notes.extend(self.task.nothing_sent(&self.cx.policy, &imported.recording.url));
                 source = Some((path, imported.unchanged()));
                 (imported.recording, None)
             }
@@ -556,18 +557,10 @@ impl Run<'_> {
             self.task.timeout,
         );
         world.session = self.session.take();
-        world.own = self.own_host(recording);
-        if cx.settings.egress.no_network {
-            world.stub = Some(recording);
-        }
+        world.own = self.task.own_host(&cx.policy, &recording.url);
+        world.stub = cx.settings.egress.no_network.then_some(recording);
         world.begin(run_key(spec, settings, &self.inputs(spec)))?;
         Ok(world)
-    }
-
-    /// The host of the user's own that the task is at. What page the user had opened is their word; a HAR is not.
-    fn own_host(&self, recording: &SessionRecording) -> Option<String> {
-        matches!(self.task.source, Source::Live { .. })
-            .then(|| self.cx.policy.own_host(&recording.url))?
     }
 
     fn inputs(&self, spec: &Spec) -> BTreeMap<String, String> {
@@ -653,8 +646,8 @@ impl Run<'_> {
         let recording = self.recording()?;
         // Who took it over publishes, too.
         self.folder.still_held()?;
-        let name = self.choice.as_ref().and_then(|it| it.name.as_ref()).unwrap_or(&self.task.name);
-        let name = name.clone();
+        let name = self.choice.as_ref().and_then(|it| it.name.clone());
+        let name = name.unwrap_or_else(|| self.task.name.clone());
         let model = self.model_use()?;
         let mut out = Learned {
             task_id: self.task.id.to_string(),
@@ -706,11 +699,8 @@ impl Run<'_> {
         };
         let mut recipe =
             publish(self.task, &recording, &draft, &self.get()?, &report, &verified_at);
+        recipe.own_host = self.task.own_host_of(&recipe, &self.cx.policy);
         recipe.name = name;
-        // A page of one's own may show what a public host answers; that recipe is like any other.
-        let host = |it: &str| self.cx.policy.own_host(it);
-        recipe.own_host =
-            self.own_host(&recording).filter(|it| host(&recipe.request.url).as_ref() == Some(it));
         self.folder.still_held()?;
         out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
         out.reason.clone_from(&report.reason);

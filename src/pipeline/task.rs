@@ -13,8 +13,10 @@ use super::table::Stage;
 use crate::{
     artifacts::store::json_sha256,
     browser::Step,
+    egress::EgressPolicy,
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId, hex},
+    recipe::model::Recipe,
     settings::Settings,
     stages::verify::Expectation,
 };
@@ -106,6 +108,26 @@ impl Task {
     pub fn host(&self) -> Option<String> {
         let Source::Live { url, .. } = &self.source else { return None };
         url::Url::parse(url).ok()?.host_str().map(str::to_owned)
+    }
+
+    /// The host of the user's own that the task is at. Which page they had opened is their word; a HAR is not.
+    pub fn own_host(&self, policy: &EgressPolicy, opened: &str) -> Option<String> {
+        matches!(self.source, Source::Live { .. }).then(|| policy.own_host(opened))?
+    }
+
+    /// The same of a recipe that came of it. What a page of one's own shows may be a public host's answer: that is a recipe
+    /// like any other.
+    pub fn own_host_of(&self, recipe: &Recipe, policy: &EgressPolicy) -> Option<String> {
+        let asked = self.own_host(policy, &recipe.request.url);
+        self.own_host(policy, &recipe.source_url).filter(|it| asked.as_ref() == Some(it))
+    }
+
+    /// Why nothing is replayed of a HAR that was recorded there.
+    pub fn nothing_sent(&self, policy: &EgressPolicy, page: &str) -> Option<String> {
+        let own = policy.own_host(page).filter(|_| matches!(self.source, Source::Har { .. }))?;
+        Some(format!(
+            "the HAR is of {own}, a host of your own, where nothing is sent for a file: learn from its page, with --url or --manual"
+        ))
     }
 
     /// The task sentence for a person: this example's values filled in.

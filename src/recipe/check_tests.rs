@@ -290,3 +290,35 @@ fn bombs() {
         assert_eq!(code, Some(Code::RecipeInvalid));
     }
 }
+
+#[test]
+fn a_recipe_of_ones_own_host_is_there_whole() {
+    let of = |own: &str, source: &str, url: &str, host: &str| {
+        let text = format!(
+            "{{version: 1, name: x, task: t, status: draft, source_url: '{source}', own_host: '{own}', \
+             request: {{method: GET, url: '{url}', allowed_domains: ['{host}']}}, response: {{type: json}}}}"
+        );
+        yaml::parse(&text).map_or_else(|err| err.message().to_owned(), |_| "ok".to_owned())
+    };
+    let local = "http://localhost:8001/x";
+    for (own, source, url, host) in [
+        ("localhost:8001", local, local, "localhost"),
+        ("wiki.lan:443", "https://wiki.lan/", "https://wiki.lan/api/{{x}}", "wiki.lan"),
+        ("192.168.1.5:80", "http://192.168.1.5/", "http://192.168.1.5/", "192.168.1.5"),
+        ("[fd12::5]:8080", "http://[fd12::5]:8080/", "http://[fd12::5]:8080/", "[fd12::5]"),
+    ] {
+        assert_eq!(of(own, source, url, host), "ok", "{own}");
+    }
+    for (own, source, url, host) in [
+        ("localhost:8001", "http://shop.example.com/", local, "localhost"),
+        ("localhost:8001", local, "http://localhost:8002/x", "localhost"),
+        ("localhost:8001", local, "http://localhost/x", "localhost"),
+        ("localhost:8001", local, "https://api.example.com/", "api.example.com"),
+        ("localhost", local, local, "localhost"),
+        ("LOCALHOST:8001", local, local, "localhost"),
+        ("true", local, local, "localhost"),
+    ] {
+        let got = of(own, source, url, host);
+        assert!(got.starts_with("own_host `"), "{own} {url}: {got}");
+    }
+}

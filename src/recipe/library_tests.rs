@@ -51,7 +51,7 @@ fn what_every_library_recipe_has() {
         assert_eq!((it.status, it.verification.as_ref()), (Status::Draft, None), "{name}");
         assert_eq!((it.request.method.as_str(), &it.request.body), ("GET", &None), "{name}");
         assert!(it.slots.is_empty() && it.request.url.starts_with("https://"), "{name}");
-        assert!(it.source_url.starts_with("https://"), "{name}");
+        assert!(it.source_url.starts_with("https://") && it.own_host.is_none(), "{name}");
         assert_eq!(it.request.allowed_sites, [site_of(&it.request.url)], "{name}");
         assert_eq!(it.request.allowed_domains.len(), 1, "{name}: no more hosts than its own");
         assert!(it.response.extract.is_some() && !it.response.required_paths.is_empty(), "{name}");

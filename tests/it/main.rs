@@ -25,6 +25,7 @@ mod learn;
 mod library;
 mod manual;
 mod model;
+mod own;
 mod polite;
 mod quickstart;
 mod redact;
