@@ -2,14 +2,20 @@
 //!
 //! Links lead to folders on this machine.
 
-use std::{collections::BTreeMap, io};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
 
 use maud::{Markup, html};
 use url::Url;
 
 use super::report::{Line, Report};
 use crate::{
+    artifacts::failure::Failure,
     error::Result,
+    ids::TaskId,
     state::{Span, Status, TaskRow},
 };
 
@@ -20,6 +26,8 @@ const STYLE: &str = include_str!("page/style.css");
 const MAX_BARS: usize = 120;
 /// Tasks in the list of those that were tried again.
 const MAX_AGAIN: usize = 100;
+/// Of each list of what a failing step saw.
+const MAX_LINES: usize = 8;
 /// Hosts and tasks in the lists of the slowest.
 const SLOWEST: usize = 10;
 
@@ -28,6 +36,8 @@ struct Told {
     row: TaskRow,
     line: Line,
     spans: Vec<Span>,
+    /// What a failing step saw, and its picture.
+    seen: Option<(Failure, Option<PathBuf>)>,
 }
 
 impl Told {
@@ -56,10 +66,18 @@ pub fn page(report: &Report) -> Result<String> {
         let line = line?;
         let spans = spans.remove(&line.task_id).unwrap_or_default();
         if let Some(row) = rows.remove(&line.task_id) {
-            tasks.push(Told { row, line, spans });
+            let seen =
+                if row.status == Status::Failed { seen(report, &line.task_id) } else { None };
+            tasks.push(Told { row, line, spans, seen });
         }
     }
     Ok(whole(report, &tasks))
+}
+
+/// A folder that cannot be read says nothing here: the page is about the batch.
+fn seen(report: &Report, task: &str) -> Option<(Failure, Option<PathBuf>)> {
+    let folder = report.store.peek(&TaskId::parse(task).ok()?).ok()??;
+    folder.failure().ok()?
 }
 
 /// [`page`] into a file that is being written.
@@ -199,12 +217,28 @@ fn all(tasks: &[Told]) -> Markup {
                         @if let Some(code) = &it.line.error_code { code { (code) } " " (it.line.error.as_deref().unwrap_or_default()) }
                         @if let Some(reason) = &it.line.reason { code { (reason) } " " (it.line.detail.as_deref().unwrap_or_default()) }
                         @if let Some(hint) = &it.line.hint { br; span.soft { (hint) } }
+                        @if let Some((failure, picture)) = &it.seen { (what_was_seen(failure, picture.as_deref())) }
                         @if it.line.live_values_lost { br; span.soft { "recorded again: LIVE_VALUES_LOST" } }
                     }
                     td.n { @if it.spans.is_empty() { span.soft { "earlier" } } @else { (time(it.took_ms())) } }
                     td { (it.line.transport.as_deref().unwrap_or_default()) }
                 }
             }
+        }
+    }
+}
+
+fn what_was_seen(failure: &Failure, picture: Option<&Path>) -> Markup {
+    let picture = picture.and_then(|it| Url::from_file_path(it).ok());
+    html! {
+        @if let Some(url) = picture { br; a href=(url) { "picture of the page" } }
+        details {
+            summary { "what step " (failure.step) " of " (failure.steps) " saw" }
+            @for (head, lines) in failure.told(MAX_LINES) {
+                b { (head) }
+                ul { @for it in lines { li { (it) } } }
+            }
+            @if let Some(why) = &failure.no_picture { p.soft { "no picture: " (why) } }
         }
     }
 }

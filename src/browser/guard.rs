@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     cdp::{Event, Reply},
+    console,
     hop::MAX_BODY,
     recorder::{Read, Recorder, What},
     shared::{Page, Shared},
@@ -42,6 +43,9 @@ pub const PERMISSIONS: &[&str] = &[
     "idle-detection",
 ];
 
+/// Of a recording.
+const MAX_DIALOGS: usize = 20;
+const MAX_CONSOLE: usize = 500;
 /// For one answer, and for all that are awaited in the end.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -146,19 +150,35 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
         }
         "Page.javascriptDialogOpening" => {
-            #[derive(Deserialize)]
+            #[derive(Deserialize, Default)]
+            #[serde(default)]
             struct Dialog {
                 #[serde(rename = "type")]
                 kind: String,
+                message: String,
             }
             // Refusing `beforeunload` would keep the page from navigating.
-            let mut accept = event.read().is_some_and(|it: Dialog| it.kind == "beforeunload");
+            let dialog: Dialog = event.read().unwrap_or_default();
+            let mut accept = dialog.kind == "beforeunload";
             accept = accept || shared.lock().dialog.take() == Some(true);
+            {
+                let mut state = shared.lock();
+                if state.dialogs.len() < MAX_DIALOGS {
+                    let message: String = dialog.message.chars().take(300).collect();
+                    let answer = if accept { "accepted" } else { "dismissed" };
+                    state.dialogs.push(format!("{} {message:?} was {answer}", dialog.kind));
+                }
+            }
             if !accept && let Some(watch) = &mut shared.lock().watch {
                 watch.refuse("a dialog of the page was dismissed".to_owned());
             }
             let params = json!({ "accept": accept });
             shared.cdp.post(session, "Page.handleJavaScriptDialog", params);
+        }
+        "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded" => {
+            if let Some(console) = &mut shared.lock().console {
+                console.extend(console::line(event).filter(|_| console.len() < MAX_CONSOLE));
+            }
         }
         "Page.loadEventFired" => {
             let mut state = shared.lock();
