@@ -157,6 +157,8 @@ struct Inner {
     code: Code,
     message: String,
     hint: Option<String>,
+    /// The same call would fail again.
+    lasting: bool,
     source: Option<Box<dyn error::Error + Send + Sync>>,
 }
 
@@ -164,7 +166,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { code, message: message.into(), hint: None, source: None }))
+        Self(Box::new(Inner {
+            code,
+            message: message.into(),
+            hint: None,
+            lasting: false,
+            source: None,
+        }))
     }
 
     #[must_use]
@@ -177,6 +185,18 @@ impl Error {
     pub fn source(mut self, err: impl Into<Box<dyn error::Error + Send + Sync>>) -> Self {
         self.0.source = Some(err.into());
         self
+    }
+
+    /// Or not: a failure that its code calls passing, of which more is known.
+    #[must_use]
+    pub fn lasting(mut self, lasting: bool) -> Self {
+        self.0.lasting = lasting;
+        self
+    }
+
+    /// Whether the same call may succeed later without anything being changed.
+    pub fn retryable(&self) -> bool {
+        self.0.code.retryable() && !self.0.lasting
     }
 
     pub fn code(&self) -> Code {

@@ -1,5 +1,6 @@
 //! What stages leave on disk for one another: payload types, envelope, store.
 mod canonical;
+pub mod failure;
 pub mod kinds;
 mod lease;
 pub mod migrate;

@@ -17,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     canonical,
+    failure::Failure,
     kinds::{Artifact, Kind},
     lease::{self, Lease},
 };
@@ -302,6 +303,32 @@ impl TaskFolder {
         self.ours(self.dir.append(JOURNAL, &line.to_string()))
     }
 
+    /// Keeps what a failing step saw in place of what an earlier one did. Fails with [`Code::ArtifactIo`].
+    pub fn put_failure(&self, failure: &Failure, picture: Option<&[u8]>) -> Result<()> {
+        let text = serde_json::to_vec_pretty(failure)
+            .map_err(|err| Error::new(Code::Internal, FAILURE).source(err))?;
+        // A picture is never that of another failure.
+        self.ours(self.dir.discard(PICTURE).map(drop))?;
+        self.ours(self.dir.write_unsynced(FAILURE, &text))?;
+        picture.map_or(Ok(()), |it| self.ours(self.dir.write_unsynced(PICTURE, it)))
+    }
+
+    /// What the step saw that failed last, and where its picture is; `None` when the task got further since.
+    pub fn failure(&self) -> Result<Option<(Failure, Option<PathBuf>)>> {
+        let Some(bytes) = self.dir.read(FAILURE, MAX_FAILURE)? else { return Ok(None) };
+        // Another version's, or half of it: it is only for looking at.
+        let Ok(it) = serde_json::from_slice(&bytes) else { return Ok(None) };
+        let picture = self.dir.stat(PICTURE)?.map(|_| self.path.join(PICTURE));
+        Ok(Some((it, picture)))
+    }
+
+    pub fn forget_failure(&self) -> Result<()> {
+        for it in [FAILURE, PICTURE] {
+            self.ours(self.dir.discard(it).map(drop))?;
+        }
+        Ok(())
+    }
+
     /// Drops the journal, when the stage it belongs to has written its artifact.
     pub fn forget_journal(&self) -> Result<()> {
         self.ours(self.dir.remove(JOURNAL).map(drop))
@@ -312,6 +339,12 @@ impl TaskFolder {
 const ENTRY: &str = "task.json";
 /// Replays as they happen, so that a crash repeats at most the one in flight.
 const JOURNAL: &str = "replays.jsonl";
+
+/// What the step saw that failed last, and how the page looked.
+const FAILURE: &str = "failure.json";
+const PICTURE: &str = "failure.png";
+/// A longer one is none of ours.
+const MAX_FAILURE: usize = 1 << 20;
 
 /// What the bytes of a file are worth as the task's artifact of that kind.
 pub fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {

@@ -134,7 +134,7 @@ pub async fn run(
     run.all(&tasks, &cx, &questions).await?;
     totals.not_started = tasks.len() - totals.ended();
     board.close(began_ms, &totals);
-    Ok(Report::new(totals, order, state))
+    Ok(Report::new(totals, order, state, cx.store.clone()))
 }
 
 /// What earlier runs finished and what still holds, by position.
@@ -258,12 +258,12 @@ impl Run<'_> {
         } else if code != Some(Code::TaskBusy) {
             self.browser_failures = 0;
         }
-        if let Some(code) = code
+        if let Err(err) = &end
             && !self.stop
-            && let Some(pause) = self.again(i, code)
+            && let Some(pause) = self.again(i, err)
         {
             self.schedule.put_back(i, host, Instant::now() + pause);
-            return self.board.retry(task, code, pause.as_millis() as u64);
+            return self.board.retry(task, err.code(), pause.as_millis() as u64);
         }
         if code != Some(Code::TaskBusy) {
             self.last_end = Instant::now();
@@ -290,7 +290,8 @@ impl Run<'_> {
     }
 
     /// The pause after which a task that failed so is tried again; `None` when it is not.
-    fn again(&mut self, i: usize, code: Code) -> Option<Duration> {
+    fn again(&mut self, i: usize, err: &Error) -> Option<Duration> {
+        let code = err.code();
         if code == Code::TaskBusy {
             // Somebody else is doing it. When they have, there is nothing left to do.
             self.attempts[i] -= 1;
@@ -301,7 +302,7 @@ impl Run<'_> {
             Code::BrowserFailed => BROWSER_ATTEMPTS.max(self.options.retries + 1),
             _ => self.options.retries + 1,
         };
-        if !code.retryable() || made >= most || self.retries_left == 0 || self.stops(code) {
+        if !err.retryable() || made >= most || self.retries_left == 0 || self.stops(code) {
             return None;
         }
         self.retries_left -= 1;

@@ -1,12 +1,19 @@
 //! The page of a batch that a person reads in the morning: one file, no network. Without its script all is there, unfiltered.
 
-use std::{collections::BTreeMap, io};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
 
 use maud::{Markup, html};
+use url::Url;
 
 use super::report::{Line, Report};
 use crate::{
+    artifacts::failure::Failure,
     error::Result,
+    ids::TaskId,
     state::{Span, Status, TaskRow},
 };
 
@@ -18,6 +25,8 @@ const SCRIPT: &str = include_str!("page/filter.js");
 const MAX_BARS: usize = 120;
 /// Tasks in the list of those that were tried again.
 const MAX_AGAIN: usize = 100;
+/// Of each list of what a failing step saw.
+const MAX_LINES: usize = 8;
 /// Hosts and tasks in the lists of the slowest.
 const SLOWEST: usize = 10;
 
@@ -26,6 +35,8 @@ struct Told {
     row: TaskRow,
     line: Line,
     spans: Vec<Span>,
+    /// What a failing step saw, and its picture.
+    seen: Option<(Failure, Option<PathBuf>)>,
 }
 
 impl Told {
@@ -54,10 +65,18 @@ pub fn page(report: &Report) -> Result<String> {
         let line = line?;
         let spans = spans.remove(&line.task_id).unwrap_or_default();
         if let Some(row) = rows.remove(&line.task_id) {
-            tasks.push(Told { row, line, spans });
+            let seen =
+                if row.status == Status::Failed { seen(report, &line.task_id) } else { None };
+            tasks.push(Told { row, line, spans, seen });
         }
     }
     Ok(whole(report, &tasks))
+}
+
+/// A folder that cannot be read says nothing here: the page is about the batch.
+fn seen(report: &Report, task: &str) -> Option<(Failure, Option<PathBuf>)> {
+    let folder = report.store.peek(&TaskId::parse(task).ok()?).ok()??;
+    folder.failure().ok()?
 }
 
 /// [`page`] into a file that is being written.
@@ -221,6 +240,7 @@ fn task(it: &Told) -> Markup {
             }
             @if let Some(text) = told { p { (text) } }
             @if let Some(hint) = &line.hint { p.soft { (hint) } }
+            @if let Some((failure, picture)) = &it.seen { (what_was_seen(failure, picture.as_deref())) }
             @if line.live_values_lost { p.soft { "recorded again: LIVE_VALUES_LOST" } }
             dl {
                 @if let Some(host) = &it.row.host { dt { "host" } dd { (host) } }
@@ -237,6 +257,21 @@ fn task(it: &Told) -> Markup {
                 dt { "closer" } dd { code { "commis recipe debug --task-id " (line.task_id) } }
                 @if let Some(folder) = &line.artifacts { dt { "artifacts" } dd { code { (folder.display()) } } }
             }
+        }
+    }
+}
+
+fn what_was_seen(failure: &Failure, picture: Option<&Path>) -> Markup {
+    let picture = picture.and_then(|it| Url::from_file_path(it).ok());
+    html! {
+        @if let Some(url) = picture { p { a href=(url) { "picture of the page" } } }
+        details {
+            summary { "what step " (failure.step) " of " (failure.steps) " saw" }
+            @for (head, lines) in failure.told(MAX_LINES) {
+                b { (head) }
+                ul { @for it in lines { li { (it) } } }
+            }
+            @if let Some(why) = &failure.no_picture { p.soft { "no picture: " (why) } }
         }
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize, ser::SerializeSeq as _};
 use serde_json::value::RawValue;
 
 use crate::{
+    artifacts::store::Store,
     error::{Class, Code, Error, Result},
     ids::TaskId,
     pipeline::{Learned, Task, status_of},
@@ -19,6 +20,7 @@ pub struct Report {
     /// In the order of the manifest.
     order: Vec<TaskId>,
     pub(super) state: Arc<State>,
+    pub(super) store: Store,
 }
 
 /// The batch as a whole.
@@ -107,7 +109,7 @@ impl Entry {
                 error_code: err.code(),
                 error: crate::redact::message(&err.to_string()),
                 hint: err.hint_text().map(crate::redact::message),
-                retryable: err.code().retryable(),
+                retryable: err.retryable(),
             },
         }
     }
@@ -221,8 +223,8 @@ impl Totals {
 }
 
 impl Report {
-    pub fn new(totals: Totals, order: Vec<TaskId>, state: Arc<State>) -> Self {
-        Self { totals, order, state }
+    pub fn new(totals: Totals, order: Vec<TaskId>, state: Arc<State>, store: Store) -> Self {
+        Self { totals, order, state, store }
     }
 
     /// The lines of tasks that ended, in the order of the manifest. Each fails with `ARTIFACT_IO` where the database does.

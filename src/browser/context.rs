@@ -18,11 +18,12 @@ use super::{
     Browser,
     awaiting::{self, Owed},
     cdp::Reply,
+    failure::{Failed, see},
     fetch::InPageFetch,
     guard, page,
     plan::{Plan, Step, Wait},
     proxy::Proxy,
-    recorder::Recorder,
+    recorder::{Asked, Recorder},
     request::ContextRequest,
     shared::{Shared, State},
     steps,
@@ -33,7 +34,7 @@ use crate::{
     egress::site_of,
     error::{Code, Error, Result},
     recipe::model::TransportKind,
-    redact::raw::RawRecording,
+    redact::raw::{RawFailure, RawRecording},
     transport::{Transport, public_http::PublicHttp},
 };
 
@@ -56,6 +57,21 @@ pub struct Context {
     http: Arc<PublicHttp>,
     /// Keeps the process.
     browser: Browser,
+    failure: Option<Box<RawFailure>>,
+}
+
+/// What is told of a recording as it is made, raw.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// The step is done.
+    Step {
+        what: String,
+        ms: u64,
+        /// The element it acted on, as the browser calls it.
+        took: Option<String>,
+    },
+    /// What the step before had the page ask for.
+    Requests(Vec<Asked>),
 }
 
 impl Context {
@@ -84,7 +100,7 @@ impl Context {
         // From here on, dropping disposes of it.
         let (ready, setup) = tokio::sync::oneshot::channel();
         let pump = tokio::spawn(guard::run(Arc::clone(&shared), events, ready));
-        let context = Self { shared, pump, http, browser };
+        let context = Self { shared, pump, http, browser, failure: None };
         let timeout = tokio::time::timeout(SETUP_TIMEOUT, context.open_page(setup)).await;
         timeout.unwrap_or_else(|_| {
             Err(Error::new(Code::BrowserFailed, "a new page did not come up"))
@@ -132,7 +148,23 @@ impl Context {
         plan: &Plan,
         stepped: impl FnOnce(),
     ) -> Result<RawRecording> {
+        self.record_told(plan, &mut |_| (), stepped).await
+    }
+
+    /// What was seen when a step of the last recording failed.
+    pub fn failure(&mut self) -> Option<Box<RawFailure>> {
+        self.failure.take()
+    }
+
+    /// [`Self::record_then`], with each step told as it is done.
+    pub async fn record_told(
+        &mut self,
+        plan: &Plan,
+        told: &mut (dyn FnMut(Told) + Send),
+        stepped: impl FnOnce(),
+    ) -> Result<RawRecording> {
         let begun = Instant::now();
+        self.failure = None;
         let shared = &self.shared;
         shared.visit.begin_at(&plan.url);
         let main_frame = shared.page()?.target;
@@ -141,16 +173,31 @@ impl Context {
             state.blocked.clear();
             (state.download, state.popup) = (None, None);
             (state.dialog, state.within) = (None, None);
+            (state.around, state.asked, state.typed_secret) = (None, None, false);
+            state.dialogs.clear();
             let mut recorder = Recorder::new(begun, &main_frame);
             recorder.types(plan.typed.values());
             state.recorder = Some(recorder);
         }
         let first = Step::Navigate(plan.url.clone());
-        for step in std::iter::once(&first).chain(&plan.steps) {
-            if let Err(err) = steps::perform(shared, step, plan.timeout).await {
-                shared.lock().recorder = None;
-                return Err(self.blame(step, err));
+        let mut seen = 0;
+        for (n, step) in std::iter::once(&first).chain(&plan.steps).enumerate() {
+            let at = Instant::now();
+            shared.lock().took = None;
+            let done = steps::perform(shared, step, plan.timeout).await;
+            // While a wait lasts, the page does what the step before it set off.
+            let until = if matches!(step, Step::WaitFor(_)) { Instant::now() } else { at };
+            tell_requests(shared, &mut seen, until, told);
+            let waited = at.elapsed();
+            if let Err(err) = done {
+                let err = self.blame(step, err);
+                let failed = Failed { plan, n, step, waited, begun };
+                let producer = self.browser.version();
+                self.failure = Some(Box::new(see(shared, failed, &err, producer).await));
+                return Err(err);
             }
+            let took = shared.lock().took.take();
+            told(Told::Step { what: step.describe(), ms: waited.as_millis() as u64, took });
         }
         let duration_ms = begun.elapsed().as_millis() as u64;
         guard::hurry(shared);
@@ -167,6 +214,9 @@ impl Context {
         let (mut page, cookies) = tokio::join!(page::summary(&shared.cdp, &frames), cookies);
         let cookies = cookies.map_err(|err| self.page_fault(err))?;
         page.cookies = cookies.into_iter().map(|it| (it.name, it.value)).collect();
+        if let Some(it) = &recorder {
+            told(Told::Requests(it.told_from(seen, Instant::now()).0));
+        }
         let (actions, exchanges) = recorder.map(Recorder::finish).unwrap_or_default();
         Ok(RawRecording {
             task: plan.task.clone(),
@@ -381,6 +431,20 @@ impl Context {
         let Shared { cdp, .. } = &*self.shared;
         // Dropping asks once more, which the browser refuses and nobody reads.
         cdp.run(None, "Target.disposeBrowserContext", params).await
+    }
+}
+
+/// Those that began before `until`, and after the last that were told.
+fn tell_requests(
+    shared: &Shared,
+    seen: &mut usize,
+    until: Instant,
+    told: &mut (dyn FnMut(Told) + Send),
+) {
+    let new = shared.lock().recorder.as_ref().map(|it| it.told_from(*seen, until));
+    if let Some((requests, at)) = new {
+        *seen = at;
+        told(Told::Requests(requests));
     }
 }
 

@@ -203,5 +203,5 @@ pub async fn tick(
 async fn object(shared: &Shared, step: &Step, found: &Found) -> Result<String> {
     let Found { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await?;
-    object.ok_or_else(|| step.failed("the element went away"))
+    object.ok_or_else(|| step.lost())
 }

@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     cdp::{Event, Reply},
+    console,
     hop::MAX_BODY,
     recorder::{Read, Recorder, What},
     shared::{Page, Shared},
@@ -44,11 +45,14 @@ pub const PERMISSIONS: &[&str] = &[
     "idle-detection",
 ];
 
+/// Of a recording.
+const MAX_DIALOGS: usize = 20;
+const MAX_CONSOLE: usize = 500;
 /// For one answer, and for all that are awaited in the end.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// https requests whose hosts are remembered, in case they fail.
-const MAX_ASKED: usize = 256;
+const MAX_SECURED: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -156,19 +160,35 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
         }
         "Page.javascriptDialogOpening" => {
-            #[derive(Deserialize)]
+            #[derive(Deserialize, Default)]
+            #[serde(default)]
             struct Dialog {
                 #[serde(rename = "type")]
                 kind: String,
+                message: String,
             }
             // Refusing `beforeunload` would keep the page from navigating.
-            let mut accept = event.read().is_some_and(|it: Dialog| it.kind == "beforeunload");
+            let dialog: Dialog = event.read().unwrap_or_default();
+            let mut accept = dialog.kind == "beforeunload";
             accept = accept || shared.lock().dialog.take() == Some(true);
+            {
+                let mut state = shared.lock();
+                if state.dialogs.len() < MAX_DIALOGS {
+                    let message: String = dialog.message.chars().take(300).collect();
+                    let answer = if accept { "accepted" } else { "dismissed" };
+                    state.dialogs.push(format!("{} {message:?} was {answer}", dialog.kind));
+                }
+            }
             if !accept && let Some(watch) = &mut shared.lock().watch {
                 watch.refuse("a dialog of the page was dismissed".to_owned());
             }
             let params = json!({ "accept": accept });
             shared.cdp.post(session, "Page.handleJavaScriptDialog", params);
+        }
+        "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded" => {
+            if let Some(console) = &mut shared.lock().console {
+                console.extend(console::line(event).filter(|_| console.len() < MAX_CONSOLE));
+            }
         }
         "Page.loadEventFired" => {
             let mut state = shared.lock();
@@ -434,10 +454,10 @@ fn note_asked(shared: &Shared, paused: &Paused) {
         .and_then(|it| it.split(['/', '?', '#', ':']).next());
     if let (Some(host), Some(id)) = (host, &paused.network_id) {
         let mut state = shared.lock();
-        if state.asked.len() == MAX_ASKED {
-            state.asked.pop_front();
+        if state.secured.len() == MAX_SECURED {
+            state.secured.pop_front();
         }
-        state.asked.push_back((id.clone(), host.to_owned()));
+        state.secured.push_back((id.clone(), host.to_owned()));
     }
 }
 
@@ -448,8 +468,9 @@ fn note_distrusted(shared: &Shared, event: &Event) {
         return;
     }
     let mut state = shared.lock();
-    let host = state.asked.iter().rev().find(|it| it.0 == failed.request_id).map(|it| it.1.clone());
-    if let Some(host) = host.filter(|_| state.distrusted.len() < MAX_ASKED) {
+    let host =
+        state.secured.iter().rev().find(|it| it.0 == failed.request_id).map(|it| it.1.clone());
+    if let Some(host) = host.filter(|_| state.distrusted.len() < MAX_SECURED) {
         state.distrusted.insert(host, failed.error_text);
     }
 }

@@ -1,6 +1,6 @@
 //! Finding elements as assistive technology does: by role and accessible name, in every frame.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -100,6 +100,8 @@ pub struct Found {
     /// As a recording names it.
     pub role: Option<String>,
     pub name: Option<String>,
+    /// As the browser does.
+    pub called: Option<(String, String)>,
 }
 
 /// What a look at the page comes to.
@@ -116,11 +118,13 @@ struct Match {
     called: Option<(String, String)>,
 }
 
+/// How an element stands on its page.
 #[derive(Deserialize)]
-struct Probe {
-    visible: bool,
-    enabled: bool,
-    near: String,
+pub struct Probe {
+    pub visible: bool,
+    pub enabled: bool,
+    /// The text around it.
+    pub near: String,
 }
 
 #[derive(Deserialize)]
@@ -130,13 +134,22 @@ struct AxNodes {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct AxNode {
+pub struct AxNode {
     #[serde(default)]
-    ignored: bool,
+    pub ignored: bool,
     role: Option<AxValue>,
     name: Option<AxValue>,
+    value: Option<AxValue>,
     #[serde(rename = "backendDOMNodeId")]
-    backend: Option<i64>,
+    pub backend: Option<i64>,
+    #[serde(default)]
+    properties: Vec<AxProperty>,
+}
+
+#[derive(Deserialize)]
+struct AxProperty {
+    name: String,
+    value: AxValue,
 }
 
 #[derive(Deserialize)]
@@ -146,6 +159,24 @@ struct AxValue {
 }
 
 impl AxNode {
+    pub fn role(&self) -> String {
+        Self::text(self.role.as_ref())
+    }
+
+    /// In white space of single blanks.
+    pub fn name(&self) -> String {
+        Self::text(self.name.as_ref())
+    }
+
+    /// What stands in a field.
+    pub fn value(&self) -> String {
+        Self::text(self.value.as_ref())
+    }
+
+    pub fn is_disabled(&self) -> bool {
+        self.properties.iter().any(|it| it.name == "disabled" && it.value.value == true)
+    }
+
     fn text(value: Option<&AxValue>) -> String {
         let text = value.and_then(|it| it.value.as_str()).unwrap_or("");
         text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -168,7 +199,7 @@ pub async fn describe(
     let reply = shared.cdp.send(Some(session), "Accessibility.getPartialAXTree", params);
     let nodes: AxNodes = reply.read(PATIENCE).await.ok()?;
     let node = nodes.nodes.first()?;
-    Some((AxNode::text(node.role.as_ref()), AxNode::text(node.name.as_ref()), node.backend?))
+    Some((node.role(), node.name(), node.backend?))
 }
 
 /// The first frame's best match: the name exactly; else in any case; else as a part. Of several, the one that is visible, and of
@@ -186,13 +217,15 @@ pub async fn find(
         match choose(shared, frame, matches, element.nth).await {
             Sought::Nothing => {}
             Sought::Found(mut it) => {
+                if it.called.is_none() {
+                    let node = json!({ "backendNodeId": it.backend });
+                    let called = describe(shared, &it.session, node).await;
+                    it.called = called.map(|it| (it.0, it.1));
+                }
+                (it.role, it.name) = it.called.clone().unzip();
                 if let By::Role { role, name } = &element.by {
                     it.role = role.clone().or(it.role);
                     it.name = Some(name.clone());
-                } else if it.role.is_none() {
-                    let node = json!({ "backendNodeId": it.backend });
-                    let called = describe(shared, &it.session, node).await;
-                    (it.role, it.name) = called.map(|it| (it.0, it.1)).unzip();
                 }
                 return Ok(Sought::Found(it));
             }
@@ -210,7 +243,7 @@ async fn matches(
 ) -> Result<Vec<Match>> {
     let of = |nodes: Vec<AxNode>, roles: &[&str], name: &str| {
         let mut nodes = nodes;
-        nodes.retain(|it| roles.contains(&&*AxNode::text(it.role.as_ref())));
+        nodes.retain(|it| roles.contains(&&*it.role()));
         best(&nodes, name)
     };
     Ok(match &element.by {
@@ -234,9 +267,9 @@ fn best(nodes: &[AxNode], wanted: &str) -> Vec<Match> {
     let of = |fit: &&dyn Fn(&str) -> bool| {
         let mut out = Vec::new();
         for node in nodes.iter().filter(|it| !it.ignored) {
-            let name = AxNode::text(node.name.as_ref());
+            let name = node.name();
             if let Some(backend) = node.backend.filter(|_| fit(&name)) {
-                let called = Some((AxNode::text(node.role.as_ref()), name));
+                let called = Some((node.role(), name));
                 out.push(Match { backend, called });
             }
         }
@@ -247,9 +280,9 @@ fn best(nodes: &[AxNode], wanted: &str) -> Vec<Match> {
 
 async fn choose(shared: &Shared, frame: &Frame, matches: Vec<Match>, nth: Option<u32>) -> Sought {
     let found = |it: &Match| {
-        let (role, name) = it.called.clone().unzip();
         let (session, world) = (Arc::clone(&frame.session), frame.world);
-        Sought::Found(Found { session, world, backend: it.backend, role, name })
+        let (backend, called) = (it.backend, it.called.clone());
+        Sought::Found(Found { session, world, backend, role: None, name: None, called })
     };
     if let ([one], None) = (matches.as_slice(), nth) {
         return found(one);
@@ -282,7 +315,7 @@ fn line(n: usize, (it, probe): &(Match, Probe)) -> String {
     format!("{n}: {}near {:?}", called.unwrap_or_default(), probe.near)
 }
 
-async fn probe(shared: &Shared, frame: &Frame, backend: i64) -> Option<Probe> {
+pub async fn probe(shared: &Shared, frame: &Frame, backend: i64) -> Option<Probe> {
     let object = resolve(shared, &frame.session, frame.world, backend).await.ok()??;
     page::call_on_object(&shared.cdp, &frame.session, &object, PROBE, &[]).await.ok()
 }
@@ -372,7 +405,7 @@ pub async fn frame_ids(shared: &Shared, frames: &[Frame], css: &str) -> Result<V
 }
 
 /// The frame's accessibility nodes of a role, or all. A frame that is going away has none.
-async fn query(shared: &Shared, frame: &Frame, role: Option<&str>) -> Vec<AxNode> {
+pub async fn query(shared: &Shared, frame: &Frame, role: Option<&str>) -> Vec<AxNode> {
     let Some(document) = page::document(&shared.cdp, frame).await else {
         return Vec::new();
     };
@@ -387,27 +420,6 @@ async fn query(shared: &Shared, frame: &Frame, role: Option<&str>) -> Vec<AxNode
     nodes.unwrap_or_default()
 }
 
-/// Up to eight interactive elements, for a hint.
-pub async fn visible(shared: &Shared, frames: &[Frame]) -> String {
-    let mut seen = BTreeSet::new();
-    let mut pairs = Vec::new();
-    for frame in frames {
-        for node in query(shared, frame, None).await {
-            let role = AxNode::text(node.role.as_ref());
-            if node.ignored || !INTERACTIVE.contains(&&*role) {
-                continue;
-            }
-            let name: String = AxNode::text(node.name.as_ref()).chars().take(60).collect();
-            let pair = format!("{role} {name:?}");
-            if seen.insert(pair.clone()) {
-                pairs.push(pair);
-            }
-        }
-    }
-    pairs.truncate(8);
-    pairs.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -415,6 +427,8 @@ mod tests {
     fn node(name: &str, ignored: bool, backend: i64) -> AxNode {
         AxNode {
             ignored,
+            properties: Vec::new(),
+            value: None,
             role: None,
             name: Some(AxValue { value: name.into() }),
             backend: Some(backend),

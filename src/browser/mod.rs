@@ -6,10 +6,12 @@
 mod awaiting;
 mod by_hand;
 mod cdp;
+mod console;
 mod context;
 mod controls;
 mod cookies;
 mod element;
+mod failure;
 mod fetch;
 mod flags;
 mod guard;
@@ -17,7 +19,9 @@ mod hop;
 mod keys;
 mod launch;
 mod lookup;
+mod nameable;
 mod navigation;
+mod nearest;
 mod page;
 mod plan;
 mod pointer;
@@ -48,12 +52,14 @@ use serde_json::json;
 
 pub use self::{
     by_hand::Typed,
-    context::Context,
+    context::{Context, Told},
     flags::check as check_arguments,
     keys::is_named as named_key,
     launch::{find_chromium, find_visible_chromium},
     lookup::is_interactive,
+    nameable::Offer,
     plan::{Choice, Element, Fill, Plan, Step, Tick, Wait},
+    recorder::Asked,
 };
 use self::{cdp::Cdp, launch::Process, test_tls::TestTls};
 use crate::{

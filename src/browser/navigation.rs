@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-use super::{guard, shared::Shared};
+use super::{guard, proxy, recorder::Recorder, shared::Shared, wire::pairs};
 use crate::{
     egress::SafeUrl,
     error::{Code, Error, Result},
@@ -63,10 +63,45 @@ impl Shared {
             return Ok(());
         }
         self.until(deadline, |it| it.parsed != parsed).await?;
+        self.site_is_up()?;
         // Scripts attach their listeners by then, on most pages; one slow picture must not hold up the steps.
         let deadline = deadline.min(Instant::now() + LOAD);
         self.until(deadline, |it| it.loads != loads).await?;
         Ok(())
+    }
+
+    /// Fails where what was loaded is no page of the site's: nobody has to look for an element on it.
+    fn site_is_up(&self) -> Result<()> {
+        let (status, refusal, url) = {
+            let state = self.lock();
+            let Some(hop) = state.recorder.as_ref().and_then(Recorder::document) else {
+                return Ok(());
+            };
+            let Some(response) = &hop.response else { return Ok(()) };
+            // The proxy takes these from what servers send, and speaks http alone.
+            let ours = |it: &(String, String)| {
+                let name = it.0.to_ascii_lowercase();
+                name == proxy::ERROR_HEADER || name == proxy::BLOCKED_HEADER
+            };
+            let refusal = pairs(&response.headers).into_iter().find(ours).map(|it| it.1);
+            (response.status, refusal.filter(|_| hop.url.scheme() == "http"), hop.url.clone())
+        };
+        let host = url.host_str().unwrap_or_default();
+        if let Some(code) = refusal.as_deref().and_then(Code::from_wire) {
+            let blocked = self.blocked().into_iter().rfind(|it| it.url == url.as_str());
+            let why = blocked.map(|it| it.reason).or_else(|| Some(self.proxy.trouble(host)?.1));
+            let why = why.unwrap_or_else(|| code.as_str().to_owned());
+            return Err(down(code, &format!("cannot open {url}: {why}")));
+        }
+        match status {
+            429 => {
+                Err(down(Code::RateLimited, &format!("{url} answered 429: it is asked too often")))
+            }
+            500.. => {
+                Err(down(Code::ServerError, &format!("the site is down: {url} answered {status}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// `downloads` and `refused` count what had happened before.
@@ -99,7 +134,26 @@ impl Shared {
         if let Some(err) = self.distrusted(safe).await {
             return err;
         }
+        // The browser knows only that the proxy made no tunnel.
+        if text.contains("TUNNEL")
+            && let Some((code, why)) = self.proxy.trouble(safe.host())
+        {
+            return down(code, &format!("cannot open {url}: {why}"));
+        }
         let code = if text.contains("TIMED_OUT") { Code::Timeout } else { Code::ConnectFailed };
-        Error::new(code, format!("cannot open {url}: {text}"))
+        let why = match text {
+            it if it.contains("ERR_CERT") => "its certificate is not accepted",
+            it if it.contains("ERR_SSL") => "it does not speak TLS as it should",
+            it if it.contains("ERR_EMPTY_RESPONSE") => "it answered nothing",
+            it if it.contains("TOO_MANY_REDIRECTS") => "it redirects for ever",
+            _ => "the browser gave up",
+        };
+        down(code, &format!("cannot open {url}: {why} ({text})"))
     }
+}
+
+fn down(code: Code, message: &str) -> Error {
+    let hint =
+        "no step after it was tried; open the address in a browser to see whether the site is up";
+    Error::new(code, message).hint(hint)
 }

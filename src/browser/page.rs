@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A frame that hangs must not hold up the others for long.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of visible text kept of the page and its frames together.
 const MAX_TEXT: usize = 64 * 1024;
 /// Characters of one document's markup as it is drawn; of a larger one nothing is known.
@@ -95,6 +95,23 @@ const SPARE_TIME: &str = "function (ms) {
 /// Timers of the page that are due by then have run: they share its thread, however busy the machine is.
 const TIMERS: &str = "function (ms) {
   return new Promise(done => setTimeout(() => requestIdleCallback(() => done(true), { timeout: 200 }), ms));
+}";
+/// Milliseconds since something of the document changed, counted from the first call on, by the page's own clock: timers of it that
+/// were due by then have run. 0 while it is loading, moving, or says that it is busy.
+const STILL: &str = "function () {
+  const watch = globalThis.commisStill ??= { at: performance.now(), seen: new WeakSet() };
+  watch.observer ??= new MutationObserver(() => { watch.at = performance.now(); });
+  const roots = [document];
+  for (let i = 0; i < roots.length; i++)
+    for (const it of roots[i].querySelectorAll('*')) if (it.shadowRoot && roots.length < 5000) roots.push(it.shadowRoot);
+  for (const it of roots.filter(it => !watch.seen.has(it))) {
+    watch.seen.add(it);
+    watch.at = performance.now();
+    watch.observer.observe(it, { subtree: true, childList: true, attributes: true, characterData: true });
+  }
+  const moves = document.getAnimations().some(it => it.playState === 'running' && Number.isFinite(it.effect?.getComputedTiming().endTime));
+  const waits = document.querySelector('[aria-busy=true],progress:not([value]),[role=progressbar]:not([aria-valuenow]),meta[http-equiv=refresh i]');
+  return document.readyState !== 'complete' || moves || waits ? 0 : performance.now() - watch.at;
 }";
 const URL: &str = "function () { return location.href; }";
 
@@ -306,6 +323,12 @@ pub async fn spare_time(cdp: &Cdp, frame: &Frame) {
 pub async fn timers(cdp: &Cdp, frame: &Frame, within: Duration) {
     let ms = within.as_millis() as u64;
     let _ = call::<bool>(cdp, frame, TIMERS, &[ms.into()], PATIENCE).await;
+}
+
+/// For how long nothing of a frame's document has changed, as far as it was watched. One that is going away is not at rest.
+pub async fn still_for(cdp: &Cdp, frame: &Frame) -> Duration {
+    let ms = call::<f64>(cdp, frame, STILL, &[], PATIENCE).await.unwrap_or_default();
+    Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
 }
 
 pub async fn url(cdp: &Cdp, frame: &Frame) -> Result<String> {

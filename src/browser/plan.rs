@@ -163,9 +163,14 @@ impl Step {
         }
     }
 
-    /// `STEP_FAILED`, with the step named.
+    /// `STEP_FAILED`, with the step named; the same page would fail it again.
     pub fn failed(&self, why: &str) -> Error {
-        Error::new(Code::StepFailed, format!("{}: {why}", self.describe()))
+        Error::new(Code::StepFailed, format!("{}: {why}", self.describe())).lasting(true)
+    }
+
+    /// The page took the element away while the step was at it, which another time it may not.
+    pub fn lost(&self) -> Error {
+        self.failed("the element went away").lasting(false)
     }
 
     /// For messages: `click link "Next"`.

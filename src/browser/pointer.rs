@@ -13,6 +13,7 @@ use super::{
     lookup::{self, Found},
     page::{self, Frame},
     plan::Step,
+    recorder::Recorder,
     shared::Shared,
     typing,
     waiting::Poll,
@@ -29,7 +30,8 @@ const COVERED: Duration = Duration::from_secs(3);
 const HIT: &str = "function (points, x, y) {
   const it = this instanceof Element ? this : this.parentElement;
   const box = it?.getClientRects()[0];
-  if (!box) return { at: 0, over: '', popup: false };
+  if (!box) return { at: 0, over: '', popup: false, disabled: false };
+  const disabled = it.matches(':disabled') || !!it.closest('[aria-disabled=true]');
   const dx = box.x - x, dy = box.y - y;
   const hit = (x, y) => {
     let root = it.ownerDocument, found = null;
@@ -47,7 +49,7 @@ const HIT: &str = "function (points, x, y) {
   const reaches = by => !by || within(by, it) || within(it, by) || labels.some(label => within(by, label));
   const hits = points.map(([x, y]) => hit(x + dx, y + dy));
   const at = hits.findIndex(reaches);
-  if (at >= 0) return { at, over: '', popup: false };
+  if (at >= 0) return { at, over: '', popup: false, disabled };
   const by = hits[0];
   const lists = '[role=listbox],[role=option],[role=menu],[role=grid],[role=tree]';
   let popup = false, named = by;
@@ -57,7 +59,7 @@ const HIT: &str = "function (points, x, y) {
   }
   const role = named.getAttribute('role') ?? named.tagName.toLowerCase();
   const text = (named.getAttribute('aria-label') ?? named.innerText ?? '').replace(/\\s+/g, ' ').trim().slice(0, 60);
-  return { at: -1, over: (role + ' \"' + text + '\"').toWellFormed(), popup };
+  return { at: -1, over: (role + ' \"' + text + '\"').toWellFormed(), popup, disabled };
 }";
 
 /// Leaves the field that is being typed into, which closes what opened below it.
@@ -87,6 +89,7 @@ struct Hit {
     at: i64,
     over: String,
     popup: bool,
+    disabled: bool,
 }
 
 #[derive(Deserialize, Default)]
@@ -117,12 +120,22 @@ pub async fn reach(
         let first = quads.quads.first().and_then(|it| corner(it));
         if let (Some([x, y]), Some(first)) = (points.first().copied(), first) {
             let Some(hit) = hit(shared, found, &points, first).await else { return Ok((x, y)) };
-            if let Ok(at) = usize::try_from(hit.at) {
+            let off = hit.disabled && !matches!(step, Step::Hover(_));
+            if let Ok(at) = usize::try_from(hit.at)
+                && !off
+            {
                 let [x, y] = points.get(at).copied().unwrap_or([x, y]);
                 return Ok((x, y));
             }
             let since = *covered.get_or_insert_with(Instant::now);
-            if hit.popup && closed < 2 {
+            if off {
+                // A form may be waiting for its server's opinion.
+                let idle = shared.lock().recorder.as_ref().is_none_or(Recorder::is_idle);
+                if since.elapsed() >= COVERED && idle || Instant::now() >= deadline {
+                    let hint = "a step before it has to fill or choose what the page still wants";
+                    return Err(step.failed("the element is disabled").hint(hint));
+                }
+            } else if hit.popup && closed < 2 {
                 close_popup(shared, session, *world, closed == 1).await?;
                 closed += 1;
             } else if since.elapsed() >= COVERED || Instant::now() >= deadline {

@@ -4,6 +4,7 @@
 //! port can be judged here. What is blocked is answered with 403 and written down.
 
 use std::{
+    collections::VecDeque,
     convert::Infallible,
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, PoisonError},
@@ -35,6 +36,8 @@ use crate::{
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Refusals that are named one by one; a page can cause any number.
 pub const MAX_BLOCKED: usize = 500;
+/// Hosts of which it is known why they were not reached, newest first.
+const MAX_UNREACHED: usize = 50;
 /// Marks an answer as ours. Taken away from answers of servers, so that none can forge it over http.
 pub const BLOCKED_HEADER: &str = "x-commis-blocked";
 pub const ERROR_HEADER: &str = "x-commis-error";
@@ -44,7 +47,7 @@ type Body = BoxBody<Bytes, hyper::Error>;
 /// A listening proxy; dropping it closes the listener and every connection.
 pub struct Proxy {
     addr: SocketAddr,
-    blocked: Arc<Mutex<Vec<BlockedRequest>>>,
+    log: Log,
     accepting: JoinHandle<()>,
 }
 
@@ -54,9 +57,9 @@ impl Proxy {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
-        let blocked = Arc::default();
-        let accepting = tokio::spawn(accept(listener, visit, test_tls, Arc::clone(&blocked)));
-        Ok(Self { addr, blocked, accepting })
+        let log = Log::default();
+        let accepting = tokio::spawn(accept(listener, visit, test_tls, Arc::clone(&log)));
+        Ok(Self { addr, log, accepting })
     }
 
     /// As `createBrowserContext` wants it.
@@ -66,7 +69,14 @@ impl Proxy {
 
     /// What was refused so far. A CONNECT shows as `https://host:port/`.
     pub fn blocked(&self) -> Vec<BlockedRequest> {
-        lock(&self.blocked).clone()
+        lock(&self.log).blocked.clone()
+    }
+
+    /// Why a host was not reached, when it was last asked for.
+    pub fn trouble(&self, host: &str) -> Option<(Code, String)> {
+        let log = lock(&self.log);
+        let last = log.unreached.iter().find(|it| it.0 == host)?;
+        Some((last.1, last.2.clone()))
     }
 }
 
@@ -76,9 +86,16 @@ impl Drop for Proxy {
     }
 }
 
-type Log = Arc<Mutex<Vec<BlockedRequest>>>;
+type Log = Arc<Mutex<Logged>>;
 
-fn lock(log: &Log) -> std::sync::MutexGuard<'_, Vec<BlockedRequest>> {
+#[derive(Default)]
+struct Logged {
+    blocked: Vec<BlockedRequest>,
+    /// Host, code and cause.
+    unreached: VecDeque<(String, Code, String)>,
+}
+
+fn lock(log: &Log) -> std::sync::MutexGuard<'_, Logged> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -146,6 +163,11 @@ async fn answer(
             Code::DnsFailed | Code::ConnectFailed | Code::Timeout | Code::HeadersTooLarge
         );
         if network {
+            let url = url::Url::parse(&url).ok();
+            let host = url.as_ref().and_then(url::Url::host_str).unwrap_or_default();
+            let unreached = &mut lock(log).unreached;
+            unreached.truncate(MAX_UNREACHED - 1);
+            unreached.push_front((host.to_owned(), err.code(), err.to_string()));
             return refusal(StatusCode::BAD_GATEWAY, ERROR_HEADER, err.code());
         }
         note(log, url, &err);
@@ -156,9 +178,9 @@ async fn answer(
 fn note(log: &Log, url: String, err: &Error) {
     let (code, reason) = (err.code().as_str().to_owned(), err.message().to_owned());
     let entry = BlockedRequest { url, code, reason };
-    let mut log = lock(log);
-    if log.len() < MAX_BLOCKED && !log.contains(&entry) {
-        log.push(entry);
+    let blocked = &mut lock(log).blocked;
+    if blocked.len() < MAX_BLOCKED && !blocked.contains(&entry) {
+        blocked.push(entry);
     }
 }
 

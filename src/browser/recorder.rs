@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     artifacts::recording::{Action, BodyStatus, TargetKind},
+    egress::site_of,
     redact::raw::{RawBody, RawExchange},
 };
 
@@ -59,6 +60,15 @@ struct Extras {
     session: Arc<str>,
     requests: Vec<wire::RequestExtra>,
     responses: Vec<wire::ResponseExtra>,
+}
+
+/// A request, for whoever looks on.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub method: String,
+    pub url: String,
+    /// Absent where there is no answer, or none yet.
+    pub status: Option<u16>,
 }
 
 /// Something to ask a session of the browser; answers come back through [`Recorder::read_body`] and [`Recorder::read_post`].
@@ -382,6 +392,47 @@ impl Recorder {
             }
         }
         Some(needed.saturating_sub(now.saturating_duration_since(self.changed)))
+    }
+
+    /// What the page's own document was answered with: the last one.
+    pub fn document(&self) -> Option<&Hop> {
+        let main = Some(self.main_frame.as_str());
+        self.seen
+            .iter()
+            .rfind(|it| it.sent.kind == "Document" && it.sent.frame_id.as_deref() == main)
+    }
+
+    /// A stream is open, on which anything may come at any time.
+    pub fn has_streams(&self) -> bool {
+        self.seen.iter().any(|it| it.is_stream() && it.ended_at.is_none())
+    }
+
+    /// A request of the page to its own site came to nothing, which another time it may not.
+    pub fn is_shaky(&self) -> bool {
+        let Some(own) = self.document().map(|it| site_of(it.url.as_str())) else { return true };
+        let failed = |it: &&Hop| {
+            let status = it.response.as_ref().map_or(0, |it| it.status);
+            it.end == End::Failed || status >= 500 || status == 429
+        };
+        let mut all = self.seen.iter().filter(|it| it.may_hold_data());
+        all.any(|it| failed(&it) && site_of(it.url.as_str()) == own)
+    }
+
+    /// Those from `from` on that began before `until`: how each was answered so far, and how many there are in all.
+    pub fn told_from(&self, from: usize, until: Instant) -> (Vec<Asked>, usize) {
+        let rest = self.seen.get(from..).unwrap_or_default();
+        let begun = rest.iter().take_while(|it| it.arrived < until).count();
+        let told = rest[..begun].iter().filter(|it| !it.is_preflight()).map(|it| Asked {
+            method: it.sent.request.method.clone(),
+            url: it.sent.request.url.clone(),
+            status: it.response.as_ref().map(|it| it.status).filter(|it| *it > 0),
+        });
+        (told.collect(), from + begun)
+    }
+
+    /// Nothing is on its way.
+    pub fn is_idle(&self) -> bool {
+        self.idle_in(Duration::ZERO, Instant::now()) == Some(Duration::ZERO)
     }
 
     /// When it last had news.

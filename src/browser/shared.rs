@@ -20,6 +20,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
+    artifacts::failure::Element as Seen,
     artifacts::recording::{Action, ActionKind, BlockedRequest, TargetKind},
     egress::{EgressPolicy, SafeUrl},
     error::{Code, Error, Result},
@@ -29,6 +30,8 @@ use crate::{
 /// A page that is busy for longer is taken as it is.
 const MARK: Duration = Duration::from_secs(3);
 const TEST_HOST: &str = "the host is pinned, and held to the test CA alone";
+/// Elements that a hint lists.
+const IN_HINT: usize = 8;
 
 /// Of one context; clones of its `Arc` outlive no context.
 pub struct Shared {
@@ -65,14 +68,48 @@ pub struct State {
     pub crashed: bool,
     /// How the next dialog is answered, where a step said so.
     pub dialog: Option<bool>,
+    /// What dialogs said in this recording, and how they were answered; the first ones.
+    pub dialogs: Vec<String>,
+    /// What the page wrote to its console, where that is asked for.
+    pub console: Option<Vec<String>>,
+    /// What the last step acted on, as the browser calls it.
+    pub took: Option<String>,
+    /// What was around when an element was missing.
+    pub around: Option<Around>,
+    /// Something was typed that looks like a secret, or into a field for one.
+    pub typed_secret: bool,
+    /// Where the last `navigate` was to go.
+    pub asked: Option<String>,
     /// Id of the frame that steps act in; the page and all its frames otherwise.
     pub within: Option<String>,
     /// The hosts of the last https requests, by request.
-    pub asked: VecDeque<(String, String)>,
+    pub secured: VecDeque<(String, String)>,
     /// Hosts whose TLS Chromium refused, and its word for why.
     pub distrusted: BTreeMap<String, String>,
     /// A person is at the page.
     pub watch: Option<Watch>,
+}
+
+/// What stands on the page, as far as a failing step is concerned.
+#[derive(Default)]
+pub struct Around {
+    /// Nearest first.
+    pub elements: Vec<Seen>,
+    pub causes: Vec<String>,
+    /// Every text that is drawn, the values of fields included.
+    pub drawn: Vec<String>,
+}
+
+impl Around {
+    /// What to do about it, for an error.
+    pub fn hint(&self) -> String {
+        let shown: Vec<String> = self.elements.iter().take(IN_HINT).map(Seen::told).collect();
+        let shown = match shown.as_slice() {
+            [] => "the page shows no interactive elements".to_owned(),
+            some => format!("the page shows {}", some.join(", ")),
+        };
+        self.causes.iter().cloned().chain([shown]).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// The one page of the context.

@@ -10,17 +10,21 @@ use super::{
     element::Element,
     keys,
     lookup::{self, Found, Sought},
+    nearest,
     plan::{Answer, FrameBy, Scroll, Step, Wait, Within},
     pointer,
+    recorder::Recorder,
     shared::Shared,
     typing,
-    waiting::{self, Poll},
+    waiting::{self, Poll, Rest},
 };
 use crate::{
     artifacts::recording::{Action, ActionKind, Control},
     error::{Code, Error, Result},
+    redact,
 };
 
+const AT_REST: &str = "no such element, and nothing has happened on the page for 8 s; where it needs longer, a wait_for before the step gives it time";
 /// Several elements may fit for a moment, while a page makes place for the next.
 const UNCLEAR: Duration = Duration::from_secs(1);
 /// What `select` looks among, where no role is given.
@@ -31,6 +35,12 @@ const TICKS: &[&str] = &["checkbox", "radio", "switch", "menuitemcheckbox", "men
 /// instead of what the step needs, or, for `navigate`, with the policy's codes.
 pub async fn perform(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result<()> {
     let done = attempt(shared, step, timeout).await;
+    // A page of which a part did not come may do better another time.
+    let shaky = || shared.lock().recorder.as_ref().is_some_and(Recorder::is_shaky);
+    let done = done.map_err(|err| {
+        let passes = err.code() == Code::StepFailed && shaky();
+        if passes { err.lasting(false) } else { err }
+    });
     done.map_err(|err| match shared.lock().download.take() {
         Some(url) if err.code() == Code::StepFailed => {
             let message = format!("{}, and {url} is a download", err.message());
@@ -45,13 +55,20 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
     let deadline = Instant::now() + timeout;
     match step {
         Step::Navigate(url) => {
-            shared.lock().within = None;
+            {
+                let mut state = shared.lock();
+                (state.within, state.asked) = (None, Some(url.clone()));
+            }
             shared.act(Action::new(ActionKind::Navigate, Some(url)));
             shared.navigate(url, timeout).await
         }
         Step::Fill(it) => {
             let found = seek(shared, step, &it.element, &[], deadline).await?;
             let control = controls::read(shared, &found).await;
+            let named = found.called.as_ref().map_or("", |it| &it.1);
+            let is_secret = control.as_ref().is_some_and(|it| it.kind == "password")
+                || redact::typed_secret(named, &it.value).is_some();
+            shared.lock().typed_secret |= is_secret;
             shared.act(action(ActionKind::Fill, &found, control, Some(&it.value)));
             typing::fill(shared, step, &found, &it.value).await
         }
@@ -148,12 +165,17 @@ async fn seek(
     deadline: Instant,
 ) -> Result<Found> {
     let mut poll = Poll::until(deadline);
+    let mut rest = Rest::from_now();
     let mut unclear: Option<Instant> = None;
     loop {
         let frames = shared.frames_within().await?;
         let sought = lookup::find(shared, &frames, element, roles).await;
         match sought.map_err(|err| step.failed(err.message()))? {
-            Sought::Found(it) => return Ok(it),
+            Sought::Found(it) => {
+                let called = it.called.as_ref().map(|(role, name)| format!("{role} {name:?}"));
+                shared.lock().took = called;
+                return Ok(it);
+            }
             Sought::Several(lines) => {
                 let since = *unclear.get_or_insert_with(Instant::now);
                 if since.elapsed() >= UNCLEAR || Instant::now() >= deadline {
@@ -165,12 +187,13 @@ async fn seek(
             }
             Sought::Nothing => unclear = None,
         }
-        if !poll.again().await {
-            let hint = match lookup::visible(shared, &frames).await {
-                it if it.is_empty() => "the page shows no interactive elements".to_owned(),
-                it => format!("the page shows {it}"),
-            };
-            return Err(step.failed("no such element").hint(hint));
+        let rests = unclear.is_none() && rest.lasts(shared).await;
+        if rests || !poll.again().await {
+            let around = nearest::around(shared, step).await;
+            let hint = around.hint();
+            shared.lock().around = Some(around);
+            let why = if rests { AT_REST } else { "no such element" };
+            return Err(step.failed(why).hint(hint));
         }
     }
 }
@@ -181,6 +204,7 @@ async fn within(shared: &Shared, step: &Step, to: &Within, deadline: Instant) ->
         return Ok(());
     };
     let mut poll = Poll::until(deadline);
+    let mut rest = Rest::from_now();
     loop {
         let frames = shared.frames().await?;
         // The first is the page itself.
@@ -213,7 +237,7 @@ async fn within(shared: &Shared, step: &Step, to: &Within, deadline: Instant) ->
                 return Err(step.failed(&why).hint(format!("the page has {}", shown())));
             }
         }
-        if !poll.again().await {
+        if rest.lasts(shared).await || !poll.again().await {
             let hint = match shown() {
                 it if it.is_empty() => "the page has no frames".to_owned(),
                 it => format!("the page has {it}"),

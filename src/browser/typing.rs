@@ -38,7 +38,7 @@ const PREPARE: &str = "function (value) {
 pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<()> {
     let Found { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await?;
-    let object = object.ok_or_else(|| step.failed("the element went away"))?;
+    let object = object.ok_or_else(|| step.lost())?;
     let scroll = json!({ "backendNodeId": backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
     let arguments = [value.into()];

@@ -8,11 +8,17 @@ use super::{
     plan::{Step, Wait},
     shared::Shared,
 };
-use crate::error::Result;
+use crate::{artifacts::recording::TargetKind, error::Result};
 
 /// How often a page is laid out to say what is visible, shadow roots are looked into, and its frames are looked for whatever was
 /// told of them.
 const LOOK_WELL: Duration = Duration::from_millis(100);
+
+/// So long nothing may happen on a page before what is missing on it is taken for missing. Pages that show something late by a
+/// timer alone do so within a few seconds; those that ask a server again and again do so more often.
+pub const REST: Duration = Duration::from_secs(8);
+const FIRST_LOOK: Duration = Duration::from_millis(500);
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// Polls: the first pause is short, since most elements are there at once.
 pub struct Poll {
@@ -39,6 +45,50 @@ impl Poll {
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 3 / 2).min(self.longest);
         true
+    }
+}
+
+/// Says of a page that nothing happens on it any more: no request is on its way and no stream open, no worker is there, nothing of
+/// the document changes, finite animations are over, and nothing says that it is busy. What a timer of the page does later than
+/// [`REST`] after all that is not foreseen.
+pub struct Rest {
+    /// Not looked at before: most elements come at once.
+    next: Instant,
+}
+
+impl Rest {
+    pub fn from_now() -> Self {
+        Self { next: Instant::now() + FIRST_LOOK }
+    }
+
+    /// Whether it has lasted for [`REST`]. The first look begins to watch the document.
+    pub async fn lasts(&mut self, shared: &Shared) -> bool {
+        let now = Instant::now();
+        if now < self.next {
+            return false;
+        }
+        self.next = now + LOOK_AGAIN;
+        let silent = {
+            let state = shared.lock();
+            let works = |it: &TargetKind| {
+                matches!(
+                    it,
+                    TargetKind::Worker | TargetKind::SharedWorker | TargetKind::ServiceWorker
+                )
+            };
+            let recorder = state.recorder.as_ref();
+            !state.targets.values().any(works)
+                && recorder.is_some_and(|it| {
+                    !it.has_streams() && it.idle_in(REST, now) == Some(Duration::ZERO)
+                })
+        };
+        // All frames, each time: one that is not watched would change unseen.
+        let Ok(frames) = shared.frames().await else { return false };
+        let mut still = silent;
+        for frame in &frames {
+            still &= page::still_for(&shared.cdp, frame).await >= REST;
+        }
+        still
     }
 }
 
@@ -78,8 +128,8 @@ pub async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Insta
         }
         if !poll.again().await {
             let err = step.failed("it did not happen in time");
-            let mut state = shared.lock();
-            if let Some(url) = state.popup.take() {
+            let state = shared.lock();
+            if let Some(url) = state.popup.clone() {
                 let hint = format!("a popup to {url} was closed; navigate there instead");
                 return Err(err.hint(hint));
             }

@@ -28,8 +28,10 @@ mod redact;
 mod rows;
 mod run;
 mod settings;
+mod steps;
 mod table;
 mod testbed_serve;
+mod try_steps;
 mod validate;
 mod verify;
 mod wire;
@@ -128,6 +130,8 @@ enum Command {
 enum Recipe {
     Learn(learn::Args),
     LearnBatch(learn_batch::Args),
+    Try(try_steps::Args),
+    Steps(steps::Args),
     CreateFromCandidate(create_from_candidate::Args),
     Run(run::Args),
     List(list::Args),
@@ -181,6 +185,8 @@ impl Command {
             Self::Recipe(Recipe::Run(it)) => it.json,
             Self::Recipe(Recipe::Learn(it)) => it.json,
             Self::Recipe(Recipe::LearnBatch(it)) => it.json,
+            Self::Recipe(Recipe::Try(it)) => it.json,
+            Self::Recipe(Recipe::Steps(it)) => it.json,
             Self::Recipe(Recipe::CreateFromCandidate(it)) => it.json,
             Self::Recipe(Recipe::List(it)) => it.json,
             Self::Recipe(Recipe::Get(it)) => it.json,
@@ -232,6 +238,8 @@ fn start(cli: Cli) -> Result<u8> {
         match cli.command {
             Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
             Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,
+            Command::Recipe(Recipe::Try(args)) => try_steps::run(args, global).await,
+            Command::Recipe(Recipe::Steps(args)) => steps::run(args, global).await,
             Command::Recipe(Recipe::CreateFromCandidate(args)) => {
                 create_from_candidate::run(args, global).await
             }
@@ -290,7 +298,7 @@ fn report(err: &Error, json: bool, lines: bool) {
             "error_code": err.code().as_str(),
             "error": message,
             "hint": hint,
-            "retryable": err.code().retryable(),
+            "retryable": err.retryable(),
         });
         if lines {
             it["event"] = "error".into();

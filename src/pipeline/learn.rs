@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     by_hand,
+    drive::{drive, plan},
     fresh::{Freshness, look},
     pacer::Pacer,
     publish::publish,
@@ -31,7 +32,6 @@ use crate::{
         recording::SessionRecording,
         store::{Found, Stamp, Store, TaskFolder, json_sha256},
     },
-    browser::{Plan, Step},
     egress::EgressPolicy,
     error::{Code, Error, Result},
     har,
@@ -500,29 +500,15 @@ impl Run<'_> {
                 let found =
                     if *by_hand { by_hand::steps(&*self.recording()?)? } else { Vec::new() };
                 let steps = if *by_hand { &found } else { steps };
-                if self.cx.settings.egress.no_network {
-                    return Err(Error::new(
-                        Code::NetworkDisabled,
-                        "a live recording needs the network",
-                    )
-                    .hint("leave out --no-network, or learn from a HAR"));
-                }
-                let opened = Step::Navigate(url.clone()).substitute(&values);
-                let mut steps: Vec<_> = steps.iter().map(|it| it.substitute(&values)).collect();
-                // The page is opened anyway.
-                if steps.first() == Some(&opened) {
-                    steps.remove(0);
-                }
-                let Step::Navigate(url) = opened else {
-                    return Err(Error::new(Code::Internal, "a page to open became another step"));
-                };
-                let plan =
-                    Plan { task: sentence, url, typed: values, steps, timeout: self.task.timeout };
+                let plan = plan(self.task, url, steps, example, self.cx)?;
                 self.cx.pacer.wait(&plan.url).await;
                 let mut context = self.cx.browser.context().await?;
                 // For the second example, a stranger's proof or the next task.
                 let ahead = || drop(self.cx.browser.prepare());
-                (context.record_then(&plan, ahead).await?, Some(context))
+                let redact = &self.cx.settings.redact;
+                let driven =
+                    drive(&mut context, (&plan, example), redact, &mut |_| (), ahead).await;
+                (driven.map_err(|it| it.keep(self.folder))?, Some(context))
             }
         };
         let redacted = redact(raw, &self.cx.settings.redact);
@@ -646,6 +632,7 @@ impl Run<'_> {
         let recording = self.recording()?;
         // Who took it over publishes, too.
         self.folder.still_held()?;
+        self.folder.forget_failure()?;
         let name = self.choice.as_ref().and_then(|it| it.name.clone());
         let name = name.unwrap_or_else(|| self.task.name.clone());
         let model = self.model_use()?;

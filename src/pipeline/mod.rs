@@ -2,6 +2,7 @@
 
 pub mod by_hand;
 mod choose;
+mod drive;
 pub mod finished;
 pub mod fresh;
 mod health;
@@ -19,6 +20,7 @@ pub mod task;
 mod world;
 
 pub use choose::{Wish, choose};
+pub use drive::{Stopped, drive, plan};
 pub use health::{Noted, note};
 pub use learn::{Cx, Learned, OnStage, Redo, learn, learn_from, run_key};
 pub use pacer::Pacer;

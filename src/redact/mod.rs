@@ -10,6 +10,7 @@ mod bytes;
 mod detector;
 mod encode;
 mod exchange;
+mod failure;
 mod formats;
 mod headers;
 mod html;
@@ -32,6 +33,7 @@ mod vault;
 mod visible;
 mod walk;
 
+pub use failure::failure;
 pub use live::LiveValues;
 pub use share::{Redactor, Removed};
 pub use walk::{Place, Rules};

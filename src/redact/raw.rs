@@ -8,8 +8,12 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use super::Noted;
-use crate::artifacts::recording::{
-    Action, BlockedRequest, BodyStatus, Driver, Initiator, ResourceType, Timing,
+use crate::{
+    artifacts::{
+        failure::Element,
+        recording::{Action, BlockedRequest, BodyStatus, Driver, Initiator, ResourceType, Timing},
+    },
+    error::Code,
 };
 
 /// A whole session before redaction.
@@ -30,6 +34,29 @@ pub struct RawRecording {
     pub notes: Vec<String>,
     pub duration_ms: u64,
     pub producer: String,
+}
+
+/// What a session looked like when one of its steps failed.
+pub struct RawFailure {
+    /// All of it up to then.
+    pub session: RawRecording,
+    /// Which of how many steps, from 1.
+    pub step: u32,
+    pub steps: u32,
+    pub what: String,
+    pub waited_ms: u64,
+    pub code: Code,
+    pub error: String,
+    pub hint: Option<String>,
+    pub causes: Vec<String>,
+    /// Nearest to what was asked for first.
+    pub elements: Vec<Element>,
+    pub console: Vec<String>,
+    pub dialogs: Vec<String>,
+    /// Every text that the browser draws, closed shadow roots included.
+    pub drawn: Vec<String>,
+    /// A PNG in which fields for secrets are blackened, or why there is none.
+    pub picture: Result<Vec<u8>, String>,
 }
 
 /// The last page of a session.

@@ -118,6 +118,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("stats.test", sites::stats::answer),
     ("stock.test", sites::inputs::stock),
     ("store.test", sites::store::answer),
+    ("stumbles.test", sites::stumbles::answer),
     ("thesaurus.test", sites::requests::thesaurus),
     ("ticker.test", sites::streams::ticker),
     ("tickets.test", sites::tickets::answer),

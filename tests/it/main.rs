@@ -15,6 +15,7 @@ mod cli;
 mod debug;
 mod durable;
 mod eval;
+mod failing;
 mod forms;
 mod har;
 mod heal;

@@ -291,3 +291,35 @@ async fn what_lies_over_a_button_is_closed_or_named() {
     assert!(err.message().contains("dialog \"We value you\" lies over the element"), "{err}");
     browser.close().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_missing_on_a_page_at_rest_is_not_waited_for_to_the_end() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else {
+        return;
+    };
+    let tried = async |html: &str, seconds: u64| {
+        let mut context = browser.context().await.unwrap();
+        let mut plan = plan(&at(html), "- click: {role: button, name: Go}");
+        plan.timeout = Duration::from_secs(seconds);
+        let end = context.record(&plan).await.map(drop);
+        (end.map_err(|err| (err.message().to_owned(), err.retryable())), context.failure())
+    };
+    let ticks = "<p id=out>0<script>setInterval(() => out.textContent++, 400)</script>";
+    let asks = "<script>setInterval(() => fetch('/echo-get'), 3000)</script>";
+    let comes = "<script>setTimeout(() => document.body.innerHTML = '<button>Go</button>', 5000)</script><p>x";
+    let busy = "<p aria-busy=true>please wait";
+    let ((rests, ticks, asks), (comes, busy)) = tokio::join!(
+        async { (tried("<p>nothing", 40).await, tried(ticks, 11).await, tried(asks, 11).await) },
+        async { (tried(comes, 40).await, tried(busy, 11).await) },
+    );
+    let (why, again) = rests.0.unwrap_err();
+    assert!(why.contains("nothing has happened on the page for 8 s") && !again, "{why}");
+    assert_eq!(comes.0, Ok(()));
+    for it in [ticks, asks, busy] {
+        let (why, again) = it.0.unwrap_err();
+        assert!(why.ends_with("no such element") && !again, "{why}");
+        assert_eq!(it.1.unwrap().what, "click button \"Go\"");
+    }
+    browser.close().await.unwrap();
+}

@@ -3,6 +3,7 @@
 mod describe;
 mod diff;
 mod facts;
+pub mod failure;
 mod look;
 mod request;
 mod text;
@@ -44,6 +45,9 @@ const LONG: usize = 400;
 ///
 /// Without --task-id it lists the tasks. Freshness is judged against today's settings and the task as it was last begun, or
 /// as it stands in --manifest.
+///
+/// Where a step failed when the task was last recorded, what was seen then comes first: the elements nearest to what was asked
+/// for, what would explain it, the last requests, and where the picture is (`failure` with --json).
 ///
 /// With --json: {task_id, stages, draft}. A stage has `stage`, `state`, `path`, `created_at`, `inputs` and `payload` (without
 /// its bulky parts), `read` (kind, payload hash then and now), `wrote` (hash, size, commis), `why` (each reason with its name
@@ -92,6 +96,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         None => None,
     };
     let rows = look(&folder, &id, &settings, task)?;
+    let seen = folder.failure()?;
     if let Some(other) = &args.diff {
         let (other, folder) = open(&store, other)?;
         let others = look(&folder, &other, &settings, None)?;
@@ -117,6 +122,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         let part = |key: &str| last.and_then(|it| it.get(key)).cloned().unwrap_or_default();
         wire::out(&json!({
             "task_id": id.as_str(),
+            "failure": seen.as_ref().map(failure::as_json),
             "stages": stages,
             "draft": {
                 "parts": request::parts(&rows),
@@ -127,7 +133,12 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         return Ok(0);
     }
     wire::line(&format!("{BOLD}{id}{BOLD:#}"));
-    if shown.is_empty() {
+    let mut shown = shown;
+    if let Some(it) = seen.filter(|_| !args.why && args.stage.is_none_or(Stage::is_record)) {
+        failure::print(&it.0, it.1.as_deref());
+        // Nothing was reached after it.
+        shown.retain(|it| it.envelope.is_some());
+    } else if shown.is_empty() {
         let last = rows.last().map_or("nothing", |it| it.spec.stage.as_str());
         wire::line(&format!("  not reached: the task ended with {last}"));
     }

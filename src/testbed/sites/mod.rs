@@ -36,6 +36,7 @@ pub mod shop;
 pub mod stats;
 pub mod store;
 pub mod streams;
+pub mod stumbles;
 pub mod tickets;
 pub mod traps;
 pub mod walks;

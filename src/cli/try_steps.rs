@@ -1,0 +1,239 @@
+//! `commis recipe try`
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{Global, debug::failure, printable, wire};
+use crate::{
+    artifacts::recording::{FinalPage, ShownBlock},
+    batch,
+    browser::{Asked, Browser, Context, Plan, Told, find_visible_chromium},
+    error::{Code, Error, Result},
+    pipeline::{self, Cx, Source, Stopped, Task},
+    redact::{self, raw::RawRecording},
+    settings::Display,
+};
+
+/// Requests that are listed for each step.
+const MAX_REQUESTS: usize = 12;
+
+/// Drive the steps of a manifest's task and say what each did, without learning anything
+///
+/// Each step is told as it is done: how long it took, which element it took, and which requests it caused. Then what the last
+/// page shows. Where a step fails, what was seen is told as by `recipe debug`, and kept with the task.
+///
+/// With --json: {success, steps, page}; a step has `step`, `ms`, `took` and `requests`, the page `blocks` with `items`, `fields`
+/// and their `first` item. Where a step failed, `error_code`, `error`, `hint` and `failure` instead of the page.
+///
+/// Examples:
+///   commis recipe try mine.yaml --only example-search
+///   commis recipe try mine.yaml --only example-search --example 2 --headed
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The manifest (YAML)
+    manifest: PathBuf,
+    /// The task to try; may be left out where the manifest has one
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// Which of its examples, from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    example: u8,
+    /// In a window, which stays open until Ctrl-C
+    #[arg(long)]
+    headed: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let tasks = batch::load(&args.manifest)?.tasks;
+    let task = chosen(&tasks, args.only.as_deref())?;
+    let example = usize::from(args.example) - 1;
+    if example > 0 && example >= task.examples.len() {
+        let many = task.examples.len();
+        return Err(Error::new(Code::Usage, format!("the task has {many} examples")));
+    }
+    let Source::Live { url, steps, .. } = &task.source else {
+        return Err(Error::new(Code::Usage, "the task is learned from a HAR; it has no steps"));
+    };
+    let place = wire::open(global).await?;
+    let cx = wire::learning(&place, None, std::time::Duration::ZERO, Box::new(|_, _| ()))?;
+    let plan = pipeline::plan(task, url, steps, example, &cx)?;
+    let mut teller = Teller { json: args.json, steps: Vec::new() };
+    let work = driven(&cx, (&plan, example), args.headed, &mut teller);
+    let (end, context, window) = tokio::select! {
+        it = work => it?,
+        () = wire::interrupted() => return Err(Error::new(Code::Interrupted, "interrupted")),
+    };
+    let code = match end {
+        Ok(raw) => {
+            let page = redact::redact(raw, &cx.settings.redact).recording.page;
+            teller.page(&page);
+            0
+        }
+        Err(stopped) => teller.stopped(stopped, task, &cx)?,
+    };
+    // With it its page goes.
+    let page = context;
+    if let Some(browser) = window {
+        if !args.json {
+            wire::say("the window stays open; Ctrl-C closes it");
+            wire::interrupted().await;
+        }
+        // It is going away either way.
+        let _ = browser.close().await;
+    }
+    drop(page);
+    cx.browser.close().await;
+    Ok(code)
+}
+
+fn chosen<'a>(tasks: &'a [Task], only: Option<&str>) -> Result<&'a Task> {
+    let names = || tasks.iter().map(|it| it.name.as_str()).take(20).collect::<Vec<_>>().join(", ");
+    match (only, tasks) {
+        (Some(name), all) => all.iter().find(|it| it.name.as_str() == name).ok_or_else(|| {
+            let name = wire::clean(name);
+            Error::new(Code::Usage, format!("the manifest has no task `{name}`"))
+                .hint(format!("it has {}", names()))
+        }),
+        (None, [one]) => Ok(one),
+        (None, _) => Err(Error::new(Code::Usage, "the manifest has several tasks")
+            .hint(format!("say which with --only: {}", names()))),
+    }
+}
+
+type Driven = (std::result::Result<RawRecording, Stopped>, Context, Option<Browser>);
+
+/// In a window, or in a browser without one. A window outlives the steps.
+async fn driven(
+    cx: &Cx,
+    plan: (&Plan, usize),
+    headed: bool,
+    teller: &mut Teller,
+) -> Result<Driven> {
+    let mut window = None;
+    let mut context = if headed {
+        let settings = &cx.settings.browser;
+        let display = Display::find()?;
+        let exe = find_visible_chromium(settings.path.as_deref())?;
+        let policy = std::sync::Arc::clone(&cx.policy);
+        let browser = Browser::launch_visible(&exe, policy, settings, &display).await?;
+        let context = browser.context().await?;
+        window = Some(browser);
+        context
+    } else {
+        cx.browser.context().await?
+    };
+    let mut told = |it: Told| teller.told(it);
+    let redact = &cx.settings.redact;
+    let end = pipeline::drive(&mut context, plan, redact, &mut told, || ()).await;
+    Ok((end, context, window))
+}
+
+/// Says what is done, or gathers it.
+struct Teller {
+    json: bool,
+    steps: Vec<Value>,
+}
+
+impl Teller {
+    fn told(&mut self, it: Told) {
+        match it {
+            Told::Step { what, ms, took } => {
+                let (what, took) = (printable(&what), took.as_deref().map(printable));
+                if !self.json {
+                    let took = took.as_ref().map(|it| format!(" → {it}")).unwrap_or_default();
+                    wire::line(&format!("✓ {what}  {ms} ms{took}"));
+                }
+                self.steps.push(json!({"step": what, "ms": ms, "took": took, "requests": []}));
+            }
+            Told::Requests(all) => {
+                let told: Vec<String> = all.iter().map(request).collect();
+                if !self.json {
+                    for it in told.iter().take(MAX_REQUESTS) {
+                        wire::line(&format!("    {it}"));
+                    }
+                    if told.len() > MAX_REQUESTS {
+                        wire::line(&format!("    and {} more", told.len() - MAX_REQUESTS));
+                    }
+                }
+                if let Some(last) = self.steps.last_mut()
+                    && let Some(list) = last["requests"].as_array_mut()
+                {
+                    list.extend(told.into_iter().map(Value::from));
+                }
+            }
+        }
+    }
+
+    fn page(&self, page: &FinalPage) {
+        if self.json {
+            let blocks: Vec<Value> = page.shown.iter().map(block).collect();
+            let page = json!({"url": page.url, "title": page.title, "blocks": blocks});
+            wire::out(&json!({"success": true, "steps": self.steps, "page": page}));
+            return;
+        }
+        wire::line(&wire::clean(&format!("\nthe page: {} — {}", page.title, page.url)));
+        if page.shown.is_empty() {
+            wire::line("  it shows no lists, tables or records");
+        }
+        for it in &page.shown {
+            wire::line(&wire::clean(&told(it)));
+        }
+    }
+
+    fn stopped(&self, stopped: Stopped, task: &Task, cx: &Cx) -> Result<u8> {
+        let folder = cx.store.task(&task.id)?;
+        let err = stopped.keep(&folder);
+        let seen = folder.failure()?;
+        if !self.json {
+            let (message, hint) = (printable(&err.to_string()), err.hint_text().map(printable));
+            wire::line(&format!("✗ {message} [{}]", err.code()));
+            if let Some(hint) = hint {
+                wire::line(&format!("  hint: {hint}"));
+            }
+            if let Some((failure, picture)) = &seen {
+                failure::print(failure, picture.as_deref());
+            }
+            return Ok(err.code().class().exit_code());
+        }
+        wire::out(&json!({
+            "success": false,
+            "error_code": err.code().as_str(),
+            "error": printable(&err.to_string()),
+            "hint": err.hint_text().map(printable),
+            "steps": self.steps,
+            "failure": seen.as_ref().map(failure::as_json),
+        }));
+        Ok(err.code().class().exit_code())
+    }
+}
+
+fn request(it: &Asked) -> String {
+    let status = it.status.map_or_else(|| "…".to_owned(), |it| it.to_string());
+    let url: String = printable(&it.url).chars().take(200).collect();
+    format!("{} {url} {status}", it.method)
+}
+
+fn block(it: &ShownBlock) -> Value {
+    json!({
+        "items": it.count, "fields": it.fields, "heading": it.heading, "is_record": it.is_record,
+        "first": it.rows.first(),
+    })
+}
+
+/// `12 items × 3 columns (name, price, url) under "Results"`, and the first of them.
+fn told(it: &ShownBlock) -> String {
+    let cut = |it: &str| it.chars().take(60).collect::<String>().replace('\n', " ");
+    let fields = it.fields.iter().map(|it| cut(it)).collect::<Vec<_>>().join(", ");
+    let under = it.heading.as_ref().map(|it| format!(" under {:?}", cut(it))).unwrap_or_default();
+    let many = if it.is_record { "one record".to_owned() } else { format!("{} items", it.count) };
+    let first = it.rows.first().map(|row| {
+        let cells = row.iter().map(|it| it.as_deref().map_or("–".to_owned(), cut));
+        format!("\n    {}", cells.collect::<Vec<_>>().join(" | "))
+    });
+    format!("  {many} × {} columns ({fields}){under}{}", it.fields.len(), first.unwrap_or_default())
+}
