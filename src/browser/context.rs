@@ -65,7 +65,7 @@ pub struct Shared {
     pub cdp: Cdp,
     pub id: String,
     pub policy: Arc<EgressPolicy>,
-    proxy: Proxy,
+    pub proxy: Proxy,
     pub queue: mpsc::UnboundedSender<Event>,
     state: Mutex<State>,
     /// Tells of each change of the state.

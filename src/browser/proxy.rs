@@ -2,6 +2,9 @@
 //!
 //! Plain http arrives in absolute form and is forwarded; https and WebSockets arrive as CONNECT, of which only host and
 //! port can be judged here. What is blocked is answered with 403 and written down.
+//!
+//! Any process of this machine can connect to it. So it answers nobody but the browser, which is told a random word over its
+//! pipe when it is asked for one (`guard.rs`), and then sends it by itself, with WebSockets and workers, too.
 
 use std::{
     convert::Infallible,
@@ -10,15 +13,17 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty, combinators::BoxBody};
 use hyper::{
     Method, Request, Response, StatusCode, Uri,
     body::Incoming,
-    header::{HeaderMap, HeaderName, HeaderValue},
+    header::{HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION},
     service::service_fn,
 };
 use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
     task::{JoinHandle, JoinSet},
@@ -28,9 +33,11 @@ use crate::{
     artifacts::recording::BlockedRequest,
     egress::{EgressPolicy, Pinned},
     error::{Code, Error, Result},
+    ids::word,
     transport::Caps,
 };
 
+const USER: &str = "commis";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Refusals that are named one by one; a page can cause any number.
 pub const MAX_BLOCKED: usize = 500;
@@ -43,24 +50,32 @@ type Body = BoxBody<Bytes, hyper::Error>;
 /// A listening proxy; dropping it closes the listener and every connection.
 pub struct Proxy {
     addr: SocketAddr,
+    word: String,
     blocked: Arc<Mutex<Vec<BlockedRequest>>>,
     accepting: JoinHandle<()>,
 }
 
 impl Proxy {
-    /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`].
+    /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`], and with [`Code::Internal`] without randomness.
     pub async fn start(policy: Arc<EgressPolicy>) -> Result<Self> {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
+        let word = word()?;
         let blocked = Arc::default();
-        let accepting = tokio::spawn(accept(listener, policy, Arc::clone(&blocked)));
-        Ok(Self { addr, blocked, accepting })
+        let gate = Gate { policy, log: Arc::clone(&blocked), credentials: credentials(&word)? };
+        let accepting = tokio::spawn(accept(listener, Arc::new(gate)));
+        Ok(Self { addr, word, blocked, accepting })
     }
 
     /// As `createBrowserContext` wants it.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
+    }
+
+    /// The answer to its question who is asking, as `Fetch.continueWithAuth` wants it.
+    pub fn credentials(&self) -> Value {
+        json!({ "response": "ProvideCredentials", "username": USER, "password": self.word })
     }
 
     /// What was refused so far. A CONNECT shows as `https://host:port/`.
@@ -77,11 +92,28 @@ impl Drop for Proxy {
 
 type Log = Arc<Mutex<Vec<BlockedRequest>>>;
 
+/// What every connection is held to.
+struct Gate {
+    policy: Arc<EgressPolicy>,
+    log: Log,
+    /// Without these, nothing is answered.
+    credentials: HeaderValue,
+}
+
+/// RFC 7617.
+fn credentials(word: &str) -> Result<HeaderValue> {
+    let mut out =
+        HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(format!("{USER}:{word}"))))
+            .map_err(|err| Error::new(Code::Internal, "credentials of the proxy").source(err))?;
+    out.set_sensitive(true);
+    Ok(out)
+}
+
 fn lock(log: &Log) -> std::sync::MutexGuard<'_, Vec<BlockedRequest>> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
+async fn accept(listener: TcpListener, gate: Arc<Gate>) {
     // Connections live in this task's set, so that aborting it ends them all.
     let mut connections = JoinSet::new();
     loop {
@@ -97,12 +129,12 @@ async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
             Some(_) = connections.join_next() => continue,
         };
         let _ = stream.set_nodelay(true);
-        let (policy, log) = (Arc::clone(&policy), Arc::clone(&log));
+        let gate = Arc::clone(&gate);
         connections.spawn(async move {
             let tunnels = Arc::new(Mutex::new(JoinSet::new()));
             let service = service_fn(|request| {
-                let (policy, log, tunnels) = (&policy, &log, &tunnels);
-                async move { Ok::<_, Infallible>(answer(request, policy, log, tunnels).await) }
+                let (gate, tunnels) = (&gate, &tunnels);
+                async move { Ok::<_, Infallible>(answer(request, gate, tunnels).await) }
             });
             let _ = hyper::server::conn::http1::Builder::new()
                 .preserve_header_case(true)
@@ -118,10 +150,16 @@ async fn accept(listener: TcpListener, policy: Arc<EgressPolicy>, log: Log) {
 
 async fn answer(
     request: Request<Incoming>,
-    policy: &EgressPolicy,
-    log: &Log,
+    Gate { policy, log, credentials }: &Gate,
     tunnels: &Mutex<JoinSet<()>>,
 ) -> Response<Body> {
+    if request.headers().get(PROXY_AUTHORIZATION) != Some(credentials) {
+        let mut response = Response::new(empty());
+        *response.status_mut() = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
+        let challenge = HeaderValue::from_static("Basic realm=\"commis\"");
+        response.headers_mut().insert(PROXY_AUTHENTICATE, challenge);
+        return response;
+    }
     let connect = request.method() == Method::CONNECT;
     let url = if connect { tunnel_url(request.uri()) } else { request.uri().to_string() };
     let outcome = if connect {
@@ -215,6 +253,10 @@ async fn forward(
         // The offer to switch did not travel, so this is no answer to it.
         return Err(Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())));
     }
+    if response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+        // A server is no proxy; the browser would take this for our question.
+        return Err(Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())));
+    }
     let size: usize =
         response.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if size > Caps::DEFAULT.headers {
@@ -295,6 +337,48 @@ fn empty() -> Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::EgressSettings;
+
+    #[tokio::test]
+    async fn nobody_but_the_browser_is_answered() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let site = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let test_hosts = vec![format!("*.test={}", site.local_addr().unwrap())];
+        let settings = EgressSettings { test_hosts, ..EgressSettings::default() };
+        let proxy = Proxy::start(Arc::new(EgressPolicy::new(&settings).unwrap())).await.unwrap();
+        let right = credentials(&proxy.word).unwrap();
+        let ask = async |head: &str, said: Option<&HeaderValue>| {
+            let mut stream = TcpStream::connect(proxy.addr).await.unwrap();
+            let said = said.map_or_else(String::new, |it| {
+                format!("proxy-authorization: {}\r\n", it.to_str().unwrap())
+            });
+            let head = format!("{head} HTTP/1.1\r\nhost: shop.test\r\n{said}\r\n");
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let mut line = vec![0; 12];
+            stream.read_exact(&mut line).await.unwrap();
+            String::from_utf8(line).unwrap()
+        };
+        let wrong = [credentials("no").unwrap(), HeaderValue::from_static("Basic Og==")];
+        for head in [
+            "GET http://shop.test/",
+            "CONNECT shop.test:443",
+            "CONNECT shop.test:80",
+            // Not even whether it would be refused.
+            "GET http://10.0.0.1/",
+        ] {
+            for said in std::iter::once(None).chain(wrong.iter().map(Some)) {
+                assert_eq!(ask(head, said).await, "HTTP/1.1 407", "{head} {said:?}");
+            }
+        }
+        assert!(proxy.blocked().is_empty());
+        assert_eq!(ask("CONNECT shop.test:443", Some(&right)).await, "HTTP/1.1 200");
+        assert_eq!(ask("GET http://10.0.0.1/", Some(&right)).await, "HTTP/1.1 403");
+        assert_ne!(credentials(&Proxy::start(proxy_policy()).await.unwrap().word).unwrap(), right);
+    }
+
+    fn proxy_policy() -> Arc<EgressPolicy> {
+        Arc::new(EgressPolicy::new(&EgressSettings::default()).unwrap())
+    }
 
     #[test]
     fn tunnels_are_judged_as_urls() {
