@@ -8,6 +8,16 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{Code, Error, Result};
 
+/// A random word of 32 hexadecimal digits, which nobody can guess. Fails with [`Code::Internal`] without randomness.
+pub fn word() -> Result<String> {
+    let mut random = [0; 16];
+    rustls::crypto::ring::default_provider()
+        .secure_random
+        .fill(&mut random)
+        .map_err(|_| Error::new(Code::Internal, "the system gives no random bytes"))?;
+    Ok(hex(&random))
+}
+
 /// A recipe's name: `[a-z0-9-]`, 1 to 64 characters, no hyphen at either end. Safe as a file name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]

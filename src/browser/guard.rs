@@ -152,10 +152,24 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         }
         "Runtime.bindingCalled" => watched::called(shared, event),
         "Fetch.authRequired" => {
-            // Full Chromium would wait for a person; so the page gets the 401.
-            if let Some(wire::Id { request_id }) = event.read() {
-                let cancel = json!({ "response": "CancelAuth" });
-                let params = json!({ "requestId": request_id, "authChallengeResponse": cancel });
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct Asked {
+                request_id: String,
+                auth_challenge: Challenge,
+            }
+            #[derive(Deserialize)]
+            struct Challenge {
+                source: Option<String>,
+            }
+            if let Some(Asked { request_id, auth_challenge }) = event.read() {
+                // The proxy is our own, and passes no question of a server on as one of a proxy. Where a server asks, full
+                // Chromium would wait for a person; so the page gets the 401.
+                let answer = match auth_challenge.source.as_deref() {
+                    Some("Proxy") => shared.proxy.credentials(),
+                    _ => json!({ "response": "CancelAuth" }),
+                };
+                let params = json!({ "requestId": request_id, "authChallengeResponse": answer });
                 shared.cdp.post(session, "Fetch.continueWithAuth", params);
             }
         }

@@ -2,6 +2,9 @@
 //!
 //! Plain http arrives in absolute form and is forwarded; https and WebSockets arrive as CONNECT, of which only host and
 //! port can be judged here. What is blocked is answered with 403 and written down.
+//!
+//! Any process of this machine can connect to it. So it answers nobody but the browser, which is told a random word over its
+//! pipe when it is asked for one (`guard.rs`), and then sends it by itself, with WebSockets and workers, too.
 
 use std::{
     collections::VecDeque,
@@ -11,15 +14,17 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty, combinators::BoxBody};
 use hyper::{
     Method, Request, Response, StatusCode, Uri,
     body::Incoming,
-    header::{HeaderMap, HeaderName, HeaderValue},
+    header::{HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION},
     service::service_fn,
 };
 use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
     task::{JoinHandle, JoinSet},
@@ -30,9 +35,11 @@ use crate::{
     artifacts::recording::BlockedRequest,
     egress::{EgressPolicy, Pinned},
     error::{Code, Error, Result},
+    ids::word,
     transport::Caps,
 };
 
+const USER: &str = "commis";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Refusals that are named one by one; a page can cause any number.
 pub const MAX_BLOCKED: usize = 500;
@@ -47,24 +54,33 @@ type Body = BoxBody<Bytes, hyper::Error>;
 /// A listening proxy; dropping it closes the listener and every connection.
 pub struct Proxy {
     addr: SocketAddr,
+    word: String,
     log: Log,
     accepting: JoinHandle<()>,
 }
 
 impl Proxy {
-    /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`].
+    /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`], and with [`Code::Internal`] without randomness.
     pub async fn start(visit: Arc<Visit>, test_tls: Option<Arc<TestTls>>) -> Result<Self> {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
+        let word = word()?;
         let log = Log::default();
-        let accepting = tokio::spawn(accept(listener, visit, test_tls, Arc::clone(&log)));
-        Ok(Self { addr, log, accepting })
+        let credentials = credentials(&word)?;
+        let gate = Gate { visit, test_tls, log: Arc::clone(&log), credentials };
+        let accepting = tokio::spawn(accept(listener, Arc::new(gate)));
+        Ok(Self { addr, word, log, accepting })
     }
 
     /// As `createBrowserContext` wants it.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
+    }
+
+    /// The answer to its question who is asking, as `Fetch.continueWithAuth` wants it.
+    pub fn credentials(&self) -> Value {
+        json!({ "response": "ProvideCredentials", "username": USER, "password": self.word })
     }
 
     /// What was refused so far. A CONNECT shows as `https://host:port/`.
@@ -99,12 +115,25 @@ fn lock(log: &Log) -> std::sync::MutexGuard<'_, Logged> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn accept(
-    listener: TcpListener,
+/// What every connection is held to.
+struct Gate {
     visit: Arc<Visit>,
     test_tls: Option<Arc<TestTls>>,
     log: Log,
-) {
+    /// Without these, nothing is answered.
+    credentials: HeaderValue,
+}
+
+/// RFC 7617.
+fn credentials(word: &str) -> Result<HeaderValue> {
+    let mut out =
+        HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(format!("{USER}:{word}"))))
+            .map_err(|err| Error::new(Code::Internal, "credentials of the proxy").source(err))?;
+    out.set_sensitive(true);
+    Ok(out)
+}
+
+async fn accept(listener: TcpListener, gate: Arc<Gate>) {
     // Connections live in this task's set, so that aborting it ends them all.
     let mut connections = JoinSet::new();
     loop {
@@ -120,16 +149,12 @@ async fn accept(
             Some(_) = connections.join_next() => continue,
         };
         let _ = stream.set_nodelay(true);
-        let (visit, log) = (Arc::clone(&visit), Arc::clone(&log));
-        let test_tls = test_tls.clone();
+        let gate = Arc::clone(&gate);
         connections.spawn(async move {
             let tunnels = Arc::new(Mutex::new(JoinSet::new()));
             let service = service_fn(|request| {
-                let (policy, log, tunnels) = (visit.policy(), &log, &tunnels);
-                let test_tls = test_tls.clone();
-                async move {
-                    Ok::<_, Infallible>(answer(request, policy, test_tls, log, tunnels).await)
-                }
+                let (gate, tunnels) = (&gate, &tunnels);
+                async move { Ok::<_, Infallible>(answer(request, gate, tunnels).await) }
             });
             let _ = hyper::server::conn::http1::Builder::new()
                 .preserve_header_case(true)
@@ -145,17 +170,22 @@ async fn accept(
 
 async fn answer(
     request: Request<Incoming>,
-    policy: &EgressPolicy,
-    test_tls: Option<Arc<TestTls>>,
-    log: &Log,
+    gate: &Gate,
     tunnels: &Mutex<JoinSet<()>>,
 ) -> Response<Body> {
+    if request.headers().get(PROXY_AUTHORIZATION) != Some(&gate.credentials) {
+        let mut response = Response::new(empty());
+        *response.status_mut() = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
+        let challenge = HeaderValue::from_static("Basic realm=\"commis\"");
+        response.headers_mut().insert(PROXY_AUTHENTICATE, challenge);
+        return response;
+    }
     let connect = request.method() == Method::CONNECT;
     let url = if connect { tunnel_url(request.uri()) } else { request.uri().to_string() };
     let outcome = if connect {
-        tunnel(request, &url, policy, test_tls, log, tunnels).await
+        tunnel(request, &url, gate, tunnels).await
     } else {
-        forward(request, &url, policy).await
+        forward(request, &url, gate.visit.policy()).await
     };
     outcome.unwrap_or_else(|err| {
         let network = matches!(
@@ -165,12 +195,12 @@ async fn answer(
         if network {
             let url = url::Url::parse(&url).ok();
             let host = url.as_ref().and_then(url::Url::host_str).unwrap_or_default();
-            let unreached = &mut lock(log).unreached;
+            let unreached = &mut lock(&gate.log).unreached;
             unreached.truncate(MAX_UNREACHED - 1);
             unreached.push_front((host.to_owned(), err.code(), err.to_string()));
             return refusal(StatusCode::BAD_GATEWAY, ERROR_HEADER, err.code());
         }
-        note(log, url, &err);
+        note(&gate.log, url, &err);
         refusal(StatusCode::FORBIDDEN, BLOCKED_HEADER, err.code())
     })
 }
@@ -194,18 +224,17 @@ fn tunnel_url(target: &Uri) -> String {
 async fn tunnel(
     request: Request<Incoming>,
     url: &str,
-    policy: &EgressPolicy,
-    test_tls: Option<Arc<TestTls>>,
-    log: &Log,
+    gate: &Gate,
     tunnels: &Mutex<JoinSet<()>>,
 ) -> Result<Response<Body>> {
+    let policy = gate.visit.policy();
     let pinned = policy.pin(&policy.check(url)?).await?;
     let mut upstream = connect(&pinned).await?;
     let host = pinned.url().host().to_owned();
     // A WebSocket in the clear shakes no hands.
     let ca = policy.test_ca(&host).filter(|_| pinned.url().scheme() == "https");
-    let held = test_tls.zip(ca.map(<[_]>::to_vec));
-    let (url, log) = (url.to_owned(), Arc::clone(log));
+    let held = gate.test_tls.clone().zip(ca.map(<[_]>::to_vec));
+    let (url, log) = (url.to_owned(), Arc::clone(&gate.log));
     tunnels.lock().unwrap_or_else(PoisonError::into_inner).spawn(async move {
         let Ok(upgraded) = hyper::upgrade::on(request).await else { return };
         let mut client = TokioIo::new(upgraded);
@@ -261,6 +290,10 @@ async fn forward(
     let mut response = sender.send_request(request).await.map_err(failed)?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         // The offer to switch did not travel, so this is no answer to it.
+        return Err(Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())));
+    }
+    if response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+        // A server is no proxy; the browser would take this for our question.
         return Err(Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())));
     }
     let size: usize =
@@ -343,6 +376,49 @@ fn empty() -> Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::EgressSettings;
+
+    #[tokio::test]
+    async fn nobody_but_the_browser_is_answered() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let site = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let test_hosts = vec![format!("*.test={}", site.local_addr().unwrap())];
+        let settings = EgressSettings { test_hosts, ..EgressSettings::default() };
+        let proxy = started(&settings).await;
+        let right = credentials(&proxy.word).unwrap();
+        let ask = async |head: &str, said: Option<&HeaderValue>| {
+            let mut stream = TcpStream::connect(proxy.addr).await.unwrap();
+            let said = said.map_or_else(String::new, |it| {
+                format!("proxy-authorization: {}\r\n", it.to_str().unwrap())
+            });
+            let head = format!("{head} HTTP/1.1\r\nhost: shop.test\r\n{said}\r\n");
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let mut line = vec![0; 12];
+            stream.read_exact(&mut line).await.unwrap();
+            String::from_utf8(line).unwrap()
+        };
+        let wrong = [credentials("no").unwrap(), HeaderValue::from_static("Basic Og==")];
+        for head in [
+            "GET http://shop.test/",
+            "CONNECT shop.test:443",
+            "CONNECT shop.test:80",
+            // Not even whether it would be refused.
+            "GET http://10.0.0.1/",
+        ] {
+            for said in std::iter::once(None).chain(wrong.iter().map(Some)) {
+                assert_eq!(ask(head, said).await, "HTTP/1.1 407", "{head} {said:?}");
+            }
+        }
+        assert!(proxy.blocked().is_empty());
+        assert_eq!(ask("CONNECT shop.test:443", Some(&right)).await, "HTTP/1.1 200");
+        assert_eq!(ask("GET http://10.0.0.1/", Some(&right)).await, "HTTP/1.1 403");
+        assert_ne!(credentials(&started(&settings).await.word).unwrap(), right);
+    }
+
+    async fn started(settings: &EgressSettings) -> Proxy {
+        let policy = Arc::new(EgressPolicy::new(settings).unwrap());
+        Proxy::start(Arc::new(Visit::new(policy)), None).await.unwrap()
+    }
 
     #[test]
     fn tunnels_are_judged_as_urls() {

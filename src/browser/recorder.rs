@@ -33,6 +33,8 @@ const MAX_BODIES: usize = 192 << 20;
 const MAX_WAITING: u64 = 32 << 20;
 /// More requests than this are not recorded: no learnable page sends them.
 const MAX_REQUESTS: usize = 5000;
+/// `Proxy Authentication Required`: never of a server's, which the proxy keeps to itself.
+const PROXY_ASKS: u16 = 407;
 
 /// Everything seen since the recording began.
 pub struct Recorder {
@@ -170,7 +172,13 @@ impl Recorder {
             }
             "Network.responseReceivedExtraInfo" => {
                 let (id, extra) = split::<wire::ResponseExtra>(event)?;
-                self.extras(id, session).responses.push(extra);
+                let extras = self.extras(id, session);
+                if extra.status_code == PROXY_ASKS {
+                    // Our own asked who it is, and the request is sent once more.
+                    extras.requests.pop();
+                } else {
+                    extras.responses.push(extra);
+                }
                 None
             }
             "Network.responseReceived" => {

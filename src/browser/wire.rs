@@ -97,7 +97,7 @@ impl Request {
         let asked = |name: &str| self.headers.keys().any(|it| it.eq_ignore_ascii_case(name));
         let mut pairs = pairs(&extra.headers);
         pairs.retain(|(name, _)| match &*name.to_ascii_lowercase() {
-            "proxy-connection" => false,
+            "proxy-connection" | "proxy-authorization" => false,
             "cache-control" | "pragma" => asked(name),
             _ => true,
         });

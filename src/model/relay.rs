@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     error::{Code, Error, Result},
-    ids::hex,
+    ids::word,
 };
 
 /// A prompt with its wrapping is well below.
@@ -64,12 +64,7 @@ impl Drop for Relay {
 impl Relay {
     /// Fails with `MODEL_FAILED` when loopback cannot be listened on, `INTERNAL` without randomness.
     pub async fn open(upstream: Arc<Upstream>) -> Result<Self> {
-        let mut random = [0; 16];
-        rustls::crypto::ring::default_provider()
-            .secure_random
-            .fill(&mut random)
-            .map_err(|_| Error::new(Code::Internal, "the system gives no random bytes"))?;
-        let word = hex(&random);
+        let word = word()?;
         let no_port = |err| {
             Error::new(Code::ModelFailed, "cannot listen on loopback for the model").source(err)
         };

@@ -311,8 +311,10 @@ pub fn message(value: &str) -> String {
 pub fn probable_secret(text: &str) -> Option<&'static str> {
     struct Found(Option<Why>);
     impl Sink for Found {
-        fn secret(&mut self, _: &str, _: &str, why: Why) -> Option<String> {
-            self.0 = self.0.or(Some(why));
+        fn secret(&mut self, _: &str, value: &str, why: Why) -> Option<String> {
+            if why != Why::Entropy || !numbers_a_thing(value) {
+                self.0 = self.0.or(Some(why));
+            }
             None
         }
         fn plain(&mut self, _: &str) -> Option<String> {
@@ -349,6 +351,15 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
         Why::Container => "a secret inside an encoded value",
         Why::Entropy => "a long random value",
     })
+}
+
+/// As makers number parts and registries what they list, however random it looks: fewer than 24 capitals and digits, or
+/// hyphens around no more than five characters each.
+fn numbers_a_thing(value: &str) -> bool {
+    let few = value.bytes().filter(u8::is_ascii_alphanumeric).count() < 24;
+    let plain = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./+#".contains(&b));
+    let grouped = value.contains('-') && value.split('-').all(|it| it.len() <= 5);
+    few && plain && (grouped || !value.bytes().any(|b| b.is_ascii_lowercase()))
 }
 
 /// [`probable_secret`] of a value that was typed under a name: a parameter's, or a field's on the page.
@@ -594,5 +605,7 @@ impl Sink for Writer<'_> {
 
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod tasks_tests;
 #[cfg(test)]
 pub(crate) mod tests;

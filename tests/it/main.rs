@@ -24,6 +24,7 @@ mod hostile;
 mod keys;
 mod learn;
 mod library;
+mod linked;
 mod manual;
 mod model;
 mod own;

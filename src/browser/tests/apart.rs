@@ -1,6 +1,6 @@
 //! What the browser keeps apart: tasks from each other, pages from the machine, and itself from the network.
 
-use std::{collections::BTreeSet, fs};
+use std::{collections::BTreeSet, fs, sync::Mutex};
 
 use super::*;
 use crate::{settings::BrowserMode, testbed::Dns};
@@ -144,4 +144,85 @@ async fn a_task_finds_nothing_that_another_left() {
     let asked = site.log.lock().unwrap().iter().filter(|it| it.ends_with("/cached")).count();
     assert_eq!(asked, 4);
     browser.close().await.unwrap();
+}
+
+/// Sends back what it hears, over a WebSocket, and serves the page that asks. Whoever asks `/asks` is asked who it is, as a proxy
+/// asks; its answers are kept.
+async fn echo(told: Arc<Mutex<Vec<axum::http::HeaderMap>>>) -> std::net::SocketAddr {
+    use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+    async fn hears(mut socket: WebSocket) {
+        while let Some(Ok(Message::Text(it))) = socket.recv().await {
+            let _ = socket.send(Message::Text(format!("heard {it}").into())).await;
+        }
+    }
+    const PAGE: &str = "<p id=out>waiting</p><script>
+const socket = new WebSocket('ws://' + location.host + '/feed');
+socket.onopen = () => socket.send('hello');
+socket.onmessage = it => out.textContent = it.data;
+</script>";
+    let app = axum::Router::new()
+        .route("/", axum::routing::get(|| async { axum::response::Html(PAGE) }))
+        .route("/feed", axum::routing::any(async |it: WebSocketUpgrade| it.on_upgrade(hears)))
+        .route(
+            "/asks",
+            axum::routing::get(async move |headers: axum::http::HeaderMap| {
+                told.lock().unwrap().push(headers);
+                let asks = [("proxy-authenticate", "Basic realm=\"x\"")];
+                (axum::http::StatusCode::PROXY_AUTHENTICATION_REQUIRED, asks)
+            }),
+        );
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    tokio::spawn(async { axum::serve(listener, app).await.unwrap() });
+    addr
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_browser_tells_the_proxy_who_it_is_for_every_kind_of_connection() {
+    use tokio::io::AsyncReadExt as _;
+    let builds = [find_chromium(None), find_visible_chromium(None)];
+    let mut builds: Vec<_> = builds.into_iter().flatten().collect();
+    builds.dedup();
+    for exe in builds {
+        let told = Arc::default();
+        let secure = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let hosts = vec![
+            format!("echo.test={}", echo(Arc::clone(&told)).await),
+            format!("secure.test={}", secure.local_addr().unwrap()),
+        ];
+        let settings = EgressSettings { test_hosts: hosts, ..EgressSettings::default() };
+        let policy = Arc::new(EgressPolicy::new(&settings).unwrap());
+        let browser = Browser::launch(&exe, policy).await.unwrap();
+        // A context's first connection is the one that is asked: through a tunnel, then by plain http.
+        let mut context = browser.context().await.unwrap();
+        let hello = tokio::spawn(async move {
+            let (mut stream, _) = secure.accept().await.unwrap();
+            stream.read_u8().await.unwrap()
+        });
+        let gone = context.open("https://secure.test/", Duration::from_secs(20)).await;
+        assert_eq!(gone.unwrap_err().code(), Code::ConnectFailed);
+        // A TLS handshake record: the tunnel stood.
+        assert_eq!(hello.await.unwrap(), 22, "{}", exe.display());
+        let mut context = browser.context().await.unwrap();
+        let steps = "- wait_for: {text: heard hello}";
+        let recording = context.record(&plan("http://echo.test/", steps)).await.unwrap();
+        let page = exchange(&recording, "echo.test/");
+        assert_eq!(page.status, Some(200), "{:#?}", urls(&recording));
+        // Neither the question nor the answer to it is a part of what was recorded.
+        let mut headers = recording
+            .exchanges
+            .iter()
+            .flat_map(|it| it.request_headers.iter().chain(&it.response_headers));
+        assert!(!headers.any(|it| it.0.to_ascii_lowercase().starts_with("proxy-")));
+        let all = urls(&recording);
+        assert_eq!(all.iter().filter(|it| it.contains("echo.test/ ")).count(), 1, "{all:#?}");
+        assert!(all.iter().any(|it| it.contains("/feed Some(101)")), "{all:#?}");
+        // A server is not told, however it asks.
+        let _ = context.open("http://echo.test/asks", Duration::from_secs(20)).await;
+        let told: Vec<axum::http::HeaderMap> = std::mem::take(&mut *told.lock().unwrap());
+        assert_eq!(told.len(), 1, "{}", exe.display());
+        let is_told = |name: &str| told[0].contains_key(name);
+        assert!(!is_told("proxy-authorization") && !is_told("authorization"));
+        browser.close().await.unwrap();
+    }
 }

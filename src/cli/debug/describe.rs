@@ -107,13 +107,11 @@ fn recording(it: &Value, most: usize) -> Vec<String> {
 }
 
 /// Leaves out what would fill the screen: exchanges, page text.
-pub fn slim(payload: &Value) -> Value {
-    let mut out = payload.clone();
+pub fn slim(mut out: Value) -> Value {
     let cut = |it: &mut Value| {
-        if let Some(exchanges) = it.get("exchanges").and_then(Value::as_array) {
-            let lines: Vec<Value> =
-                exchanges.iter().map(|it| Value::from(exchange_line(it))).collect();
-            it["exchanges"] = lines.into();
+        // Each goes as its line comes: a recording may hold tens of thousands.
+        for it in it.get_mut("exchanges").and_then(Value::as_array_mut).into_iter().flatten() {
+            *it = exchange_line(it).into();
         }
         if let Some(text) = it.pointer("/page/visible_text").and_then(Value::as_str) {
             it["page"]["visible_text"] = format!("{} characters", text.chars().count()).into();

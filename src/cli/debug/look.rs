@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde_json::{Value, json};
 
+use super::describe::slim;
 use crate::{
     artifacts::store::{Envelope, Found, TaskFolder, json_sha256},
     error::Result,
@@ -25,6 +26,7 @@ pub struct Row {
     pub path: PathBuf,
     /// Bytes of the file, when there is one.
     pub size: Option<u64>,
+    /// Its payload without what would fill the screen.
     pub envelope: Option<Envelope>,
     /// Kind read → payload hash it has now.
     pub inputs_now: BTreeMap<String, String>,
@@ -95,8 +97,12 @@ pub fn look(
     let mut hashes = BTreeMap::new();
     let mut rows = Vec::new();
     for spec in STAGES {
+        // Before it is looked at: two of a large recording are not held at once, and one not longer than it takes.
         let envelope = match folder.find(spec.writes)? {
-            Found::Intact(it) => Some(*it),
+            Found::Intact(mut it) => {
+                it.payload = slim(std::mem::take(&mut it.payload));
+                Some(*it)
+            }
             _ => None,
         };
         let question = ask(task, spec.stage, settings);

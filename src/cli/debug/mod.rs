@@ -15,7 +15,7 @@ use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
 use self::{
-    describe::{describe, replay_line, slim},
+    describe::{describe, replay_line},
     look::{Row, look},
     text::{bounded, cut},
     why::{short, why},
@@ -296,6 +296,6 @@ fn as_json(row: &Row, state: Option<&State>) -> Value {
         "wrote": wrote,
         "why": why(row, state),
         "journal": journal,
-        "payload": row.payload().map(slim),
+        "payload": row.payload(),
     })
 }
