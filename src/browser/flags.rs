@@ -34,9 +34,11 @@ const FIXED: &[&str] = &[
     "--disable-crash-reporter",
     "--metrics-recording-only",
     "--disable-search-engine-choice-screen",
+    // Reports to where a header says are requests that interception does not see.
     "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication,\
      CertificateTransparencyComponentUpdater,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,NetworkTimeServiceQuerying,\
-     AsyncDns,DnsOverHttpsUpgrade",
+     AsyncDns,DnsOverHttpsUpgrade,\
+     Reporting,NetworkErrorLogging",
     // Nobody is there to be asked for a camera or the screen.
     "--use-fake-ui-for-media-stream=deny",
     // The machine.

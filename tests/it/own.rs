@@ -58,7 +58,7 @@ fn answer(mut stream: TcpStream, log: &Seen) -> Option<()> {
     let mut host = String::new();
     for line in lines.map_while(Result::ok).take_while(|it| !it.is_empty()) {
         if let Some(it) = line.to_ascii_lowercase().strip_prefix("host:") {
-            host = it.trim().to_owned();
+            it.trim().clone_into(&mut host);
         }
     }
     let target = first.split(' ').nth(1)?;
