@@ -32,3 +32,4 @@ mod secrets;
 mod support;
 mod threats;
 mod tidy;
+mod tls;

@@ -7,6 +7,7 @@ mod hostile;
 mod session;
 mod site;
 mod steps;
+mod tls;
 mod vectors;
 
 use std::{
@@ -27,6 +28,7 @@ use crate::{
 fn policy(site: &Site) -> Arc<EgressPolicy> {
     let settings = EgressSettings {
         test_hosts: vec![format!("*.test={}", site.addr)],
+        test_ca_pem: Some(crate::testbed::authority_pem()),
         ..EgressSettings::default()
     };
     Arc::new(EgressPolicy::new(&settings).unwrap())

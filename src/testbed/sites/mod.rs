@@ -38,6 +38,7 @@ pub mod store;
 pub mod streams;
 pub mod tickets;
 pub mod traps;
+pub mod vault;
 pub mod walks;
 pub mod walls;
 pub mod worker;
