@@ -36,10 +36,13 @@ def manifest(place):
 
 
 class Web:
-    def __init__(self, binary):
-        serve = [binary, "testbed", "serve", "--port", "0", "--until-eof"]
+    def __init__(self, binary, place):
+        self.ca = os.path.join(place, "ca.pem")
+        serve = [binary, "testbed", "serve", "--port", "0", "--until-eof", "--ca", self.ca]
         self.child = subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.pin = self.child.stdout.readline().split()[1]
+        while not self.child.stdout.readline().startswith("--test-ca"):
+            pass
         self.port = self.pin.rsplit(":", 1)[1]
 
     def hits(self):
@@ -75,8 +78,8 @@ class Batch:
     def __init__(self, binary, scratch, seed):
         self.scratch, self.random = scratch, random.Random(seed)
         os.environ["no_proxy"] = "*"
-        self.web = Web(binary)
-        self.base = [binary, "--test-host", self.web.pin]
+        self.web = Web(binary, scratch)
+        self.base = [binary, "--test-host", self.web.pin, "--test-ca", self.web.ca]
         self.rest = ["recipe", "learn-batch", "--manifest", manifest(scratch), "--resume"]
         self.count = dict.fromkeys(
             "kills batches torn wrong_mode temps_after_resume lost_stages recorded_again replayed_again other_outcome failed".split(), 0

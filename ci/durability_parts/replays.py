@@ -80,7 +80,7 @@ def calls(web):
 
 def main(binary, scratch, long):
     os.environ["no_proxy"] = "*"
-    web, bad = Web(binary), []
+    web, bad = Web(binary, scratch), []
     try:
         rest = ["recipe", "learn-batch", "--manifest", manifest(web, scratch), "--resume"]
         command = lambda home: [binary, "--test-host", web.pin, "--home", home, *rest]

@@ -2,12 +2,13 @@
 //!
 //! The client is built with the transport's own options, but knows all hosts at once, and the requests are built before.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::{Client, Request, header, redirect::Policy};
+use reqwest::{Certificate, Client, Request, header, redirect::Policy};
 use url::Url;
 
+use super::site::Site;
 use crate::{
     error::{Code, Error, Result},
     transport::Outgoing,
@@ -21,8 +22,9 @@ pub struct Floor {
     hops: Vec<Request>,
 }
 
-/// The client; every host leads to `addr`.
-pub fn client(addr: SocketAddr, hosts: &[String]) -> Result<Client> {
+/// The client; every host leads to the site, and is held to its authority.
+pub fn client(site: &Site, hosts: &[String]) -> Result<Client> {
+    let ca = Certificate::from_pem(site.ca_pem.as_bytes()).map_err(failed)?;
     let mut out = Client::builder()
         .no_proxy()
         .redirect(Policy::none())
@@ -33,9 +35,9 @@ pub fn client(addr: SocketAddr, hosts: &[String]) -> Result<Client> {
         .pool_max_idle_per_host(8)
         .pool_idle_timeout(Duration::from_secs(60))
         .user_agent("commis-bench")
-        .tls_certs_only([]);
+        .tls_certs_only([ca]);
     for host in hosts {
-        out = out.resolve(host, addr);
+        out = out.resolve(host, site.addr);
     }
     out.build().map_err(failed)
 }

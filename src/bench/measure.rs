@@ -72,7 +72,7 @@ impl<'a> Prepared<'a> {
         let recipes = scenario.recipes()?;
         let hosts: Vec<String> =
             recipes.iter().flat_map(|it| it.request.allowed_domains.clone()).collect();
-        let client = floor::client(site.addr, &hosts)?;
+        let client = floor::client(site, &hosts)?;
         let mut calls = Vec::new();
         let mut bytes = 0;
         for mut recipe in recipes {

@@ -108,6 +108,7 @@ pub fn run(options: &Options<'_>, progress: &dyn Fn(&str)) -> Result<Benchmark> 
     let site = runtime.block_on(Site::start())?;
     let mut settings = Settings::default();
     settings.egress.test_hosts = vec![format!("*.test={}", site.addr)];
+    settings.egress.test_ca_pem = Some(site.ca_pem.clone());
     let policy = Arc::new(EgressPolicy::new(&settings.egress)?);
     // Test hosts have no bucket, so nothing is kept there.
     let home = Home::find(Some(&std::env::temp_dir()))?;

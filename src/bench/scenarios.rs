@@ -15,6 +15,8 @@ pub struct Scenario {
     kind: Kind,
     /// How many hosts it has a recipe for.
     hosts: usize,
+    /// Over TLS, where HTTP/2 is agreed on.
+    tls: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -40,6 +42,7 @@ pub const SCENARIOS: &[Scenario] = &[
         at_once: 1,
         kind: Kind::Small,
         hosts: 20,
+        tls: false,
     },
     Scenario {
         name: "concurrent",
@@ -47,11 +50,26 @@ pub const SCENARIOS: &[Scenario] = &[
         at_once: 32,
         kind: Kind::Small,
         hosts: 8,
+        tls: false,
+    },
+    over_tls("tls-json-small", "JSON, 2 KB, over TLS in HTTP/2", Kind::Small),
+    over_tls("tls-json-large", "JSON, 500 KB, over TLS in HTTP/2", Kind::Large),
+    Scenario {
+        name: "tls-concurrent",
+        what: "32 runs at once on 8 hosts, JSON, 2 KB, over TLS in HTTP/2",
+        at_once: 32,
+        kind: Kind::Small,
+        hosts: 8,
+        tls: true,
     },
 ];
 
 const fn one(name: &'static str, what: &'static str, kind: Kind) -> Scenario {
-    Scenario { name, what, at_once: 1, kind, hosts: 1 }
+    Scenario { name, what, at_once: 1, kind, hosts: 1, tls: false }
+}
+
+const fn over_tls(name: &'static str, what: &'static str, kind: Kind) -> Scenario {
+    Scenario { tls: true, ..one(name, what, kind) }
 }
 
 impl Scenario {
@@ -61,9 +79,10 @@ impl Scenario {
     }
 
     fn recipe(&self, host: &str) -> String {
+        let scheme = if self.tls { "https" } else { "http" };
         let get = |path: &str| {
             format!(
-                "method: GET\n  url: 'http://{host}{path}'\n  query: [{{ name: q, value: '{{query}}' }}]\n"
+                "method: GET\n  url: '{scheme}://{host}{path}'\n  query: [{{ name: q, value: '{{query}}' }}]\n"
             )
         };
         let items = "type: json\n  extract: 'items[].{id: id, title: title, price: price, rating: rating, stock: in_stock}'\n  \
@@ -75,7 +94,7 @@ impl Scenario {
             Kind::Moved => (get("/moved"), items),
             Kind::Post => (
                 format!(
-                    "method: POST\n  url: 'http://{host}/search'\n  body:\n    json: {{ query: '{{query}}', page: 1, \
+                    "method: POST\n  url: '{scheme}://{host}/search'\n  body:\n    json: {{ query: '{{query}}', page: 1, \
                      filters: {{ in_stock: true, tags: [garden, boat] }} }}\n"
                 ),
                 items,
@@ -91,7 +110,7 @@ impl Scenario {
             if matches!(self.kind, Kind::Post) { ", content-type: application/json" } else { "" };
         format!(
             "version: 1\nname: bench-{}-{}\ntask: 'Search the load site for {{query}}'\nstatus: draft\n\
-             source_url: http://{host}/\n\
+             source_url: {scheme}://{host}/\n\
              parameters: [{{ name: query, type: str, required: true, source: task_input, constraints: {{ max_len: 100 }} }}]\n\
              request:\n  {request}  headers: {{ accept: {accept}{content} }}\n  allowed_domains: [{host}]\n  \
              allowed_sites: [load.test]\nresponse:\n  {response}",

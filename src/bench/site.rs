@@ -14,6 +14,8 @@ const START: Duration = Duration::from_secs(30);
 /// A running `commis testbed serve`; it ends when this is dropped, and when this process ends in whatever way.
 pub struct Site {
     pub addr: SocketAddr,
+    /// Whom its https is signed by.
+    pub ca_pem: String,
     _child: Child,
 }
 
@@ -29,7 +31,7 @@ impl Site {
             reason = "this program itself, to be measured against"
         )]
         let mut child = Command::new(program)
-            .args(["testbed", "serve", "--port", "0", "--until-eof"])
+            .args(["testbed", "serve", "--port", "0", "--until-eof", "--ca", "-"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -37,13 +39,26 @@ impl Site {
             .spawn()
             .map_err(|err| failed("it does not start").source(err))?;
         let out = child.stdout.take().ok_or_else(|| failed("no output"))?;
-        let mut line = String::new();
-        let mut out = BufReader::new(out);
-        tokio::time::timeout(START, out.read_line(&mut line))
+        let mut out = BufReader::new(out).lines();
+        let mut lines = Vec::new();
+        let all = async {
+            while let Some(line) = out.next_line().await? {
+                let last = line == "-----END CERTIFICATE-----";
+                lines.push(line);
+                if last {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        tokio::time::timeout(START, all)
             .await
             .map_err(|_| failed("it says nothing"))?
-            .map_err(|err| failed("its output").source(err))?;
+            .map_err(|err: std::io::Error| failed("its output").source(err))?;
+        let line = lines.first().map(String::as_str).unwrap_or_default();
+        let pem = lines.iter().position(|it| it.starts_with("-----BEGIN")).unwrap_or(lines.len());
+        let ca_pem = lines[pem..].join("\n");
         let addr = line.trim().rsplit_once('=').and_then(|(_, addr)| addr.parse().ok());
-        Ok(Self { addr: addr.ok_or_else(|| failed("no address"))?, _child: child })
+        Ok(Self { addr: addr.ok_or_else(|| failed("no address"))?, ca_pem, _child: child })
     }
 }

@@ -20,7 +20,7 @@ pub struct Args {
     /// Serve DNS on this UDP and TCP port too; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     dns: Option<u16>,
-    /// Write the certificate of the authority behind https there; its key stays in this process, and ends with it
+    /// Write the certificate of the authority behind https there, `-` for stdout; its key ends with this process
     #[arg(long, value_name = "FILE")]
     ca: Option<std::path::PathBuf>,
     /// End when standard input does, as whoever started it may die without a word
@@ -51,7 +51,9 @@ pub async fn run(args: Args) -> Result<u8> {
     for host in HOSTILE_HOSTS {
         wire::line(&format!("--test-host {host}={}", hostile.addr()));
     }
-    if let Some(path) = &args.ca {
+    if args.ca.as_ref().is_some_and(|it| it.as_os_str() == "-") {
+        wire::line(authority_pem().trim_end());
+    } else if let Some(path) = &args.ca {
         super::redact::write(path, authority_pem().as_bytes())?;
         wire::line(&format!("--test-ca {}", path.display()));
     }

@@ -179,6 +179,36 @@ fn test_hosts_are_test_names_at_loopback() {
     assert_eq!(code(EgressPolicy::new(&bad_port)), "SETTINGS_INVALID");
 }
 
+#[test]
+fn a_test_ca_counts_for_pinned_test_hosts() {
+    let settings = |pins: &[&str]| EgressSettings {
+        test_hosts: pins.iter().map(|it| (*it).to_owned()).collect(),
+        test_ca_pem: Some(crate::testbed::authority_pem()),
+        ..EgressSettings::default()
+    };
+    let some = policy(&settings(&["shop.test=127.0.0.1:80"]));
+    for (host, counts) in [
+        ("shop.test", true),
+        ("SHOP.test.", true),
+        ("else.test", false),
+        ("shop.test.com", false),
+        ("shop.com", false),
+        ("127.0.0.1", false),
+    ] {
+        assert_eq!(some.test_ca(host).is_some(), counts, "{host}");
+    }
+    assert!(some.has_test_ca());
+    assert!(policy(&settings(&["*.test=127.0.0.1:80"])).test_ca("a.b.test").is_some());
+    assert!(!policy(&settings(&[])).has_test_ca());
+    for pem in ["", "no pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+        let wrong = EgressSettings { test_ca_pem: Some(pem.to_owned()), ..settings(&[]) };
+        assert_eq!(code(EgressPolicy::new(&wrong)), "SETTINGS_INVALID", "{pem}");
+    }
+    let nowhere =
+        EgressSettings { test_ca: Some("/nowhere/ca.pem".into()), ..EgressSettings::default() };
+    assert_eq!(code(EgressPolicy::new(&nowhere)), "SETTINGS_INVALID");
+}
+
 #[tokio::test]
 async fn look_ups_are_cached_and_one_bad_answer_blocks() {
     let rows = |it: &[&[&str]]| -> Vec<Vec<String>> {

@@ -124,6 +124,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("tickets.test", sites::tickets::answer),
     ("transit.test", sites::chained::transit),
     ("trees.test", sites::encoded::trees),
+    ("vault.test", sites::vault::answer),
     ("videos.test", sites::encoded::videos),
     ("walks.test", sites::walks::walks),
     ("widget.framehost.test", sites::frames::widget),
@@ -201,7 +202,7 @@ impl Testbed {
 
 /// What a request came over.
 #[derive(Clone, Copy, Debug)]
-struct Peer {
+pub struct Peer {
     /// Over TLS.
     secure: bool,
 }
@@ -213,10 +214,11 @@ impl Connected<IncomingStream<'_, Door>> for Peer {
 }
 
 /// Connections that have shaken hands where they wanted to; each does so on its own.
-struct Door(mpsc::Receiver<(Box<dyn tls::Wire>, Peer)>);
+pub struct Door(mpsc::Receiver<(Box<dyn tls::Wire>, Peer)>);
 
 impl Door {
-    fn open(listener: TcpListener) -> Self {
+    /// Accepts until it is dropped.
+    pub fn open(listener: TcpListener) -> Self {
         let (sender, receiver) = mpsc::channel(16);
         tokio::spawn(async move {
             loop {
@@ -282,8 +284,19 @@ async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
     if sites::load::serves(&ask.host) {
         return sites::load::answer(&ask, &world);
     }
+    let response = answer(&ask, &world);
+    if ask.secure && STRICT.contains(&&*ask.host) {
+        return wire::with(response, "strict-transport-security", "max-age=600");
+    }
+    response
+}
+
+/// Hosts that want to be asked over https from then on.
+const STRICT: &[&str] = &["jobs.test", "shop.test"];
+
+fn answer(ask: &Ask, world: &World) -> Response {
     match TABLE.binary_search_by(|(host, _)| (*host).cmp(ask.host.as_str())) {
-        Ok(i) => TABLE[i].1(&ask, &world),
+        Ok(i) => TABLE[i].1(ask, world),
         Err(_) => wire::text(StatusCode::NOT_FOUND, "no such host in this web\n"),
     }
 }

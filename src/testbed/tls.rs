@@ -62,9 +62,11 @@ const OLD_ALERT: &[u8] = &[21, 3, 1, 0, 2, 2, 70];
 /// Signs for every host, in this process.
 struct Authority {
     issuer: Option<CertifiedIssuer<'static, KeyPair>>,
-    /// By host, and whether it speaks HTTP/2.
-    configs: Mutex<BTreeMap<(String, Vec<&'static str>), Arc<ServerConfig>>>,
+    configs: Mutex<Configs>,
 }
+
+/// By host and what it speaks.
+type Configs = BTreeMap<(String, Vec<&'static str>), Arc<ServerConfig>>;
 
 static AUTHORITY: LazyLock<Authority> = LazyLock::new(|| Authority {
     issuer: issuer("commis test web").ok(),

@@ -71,8 +71,9 @@ impl Ask {
     }
 
     pub fn cookie(&self, name: &str) -> Option<&str> {
-        self.header("cookie")?
-            .split(';')
+        // HTTP/2 sends one header for each.
+        let all = self.headers.get_all("cookie").iter().filter_map(|it| it.to_str().ok());
+        all.flat_map(|it| it.split(';'))
             .filter_map(|pair| pair.trim().split_once('='))
             .find_map(|(key, value)| (key == name).then_some(value))
     }

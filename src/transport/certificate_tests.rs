@@ -94,21 +94,34 @@ fn check(wrong: &mut Vec<String>, name: &str, err: Option<&Error>, words: &str) 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_certificates_end_alike() {
     let web = Testbed::start(0).await.unwrap();
-    let weak = WeakKey::start();
+    let rsa = RsaKeys::start();
     let mut settings = settings(&web);
-    settings.test_hosts.extend(weak.as_ref().map(|it| format!("weak.wrong.test={}", it.addr)));
+    if let Some(it) = &rsa {
+        settings.test_hosts.push(format!("weak.rsa.test={}", it.weak));
+        settings.test_hosts.push(format!("strong.rsa.test={}", it.strong));
+        settings.test_ca_pem = settings.test_ca_pem.map(|pem| pem + &it.ca_pem);
+    }
     let policy = Arc::new(EgressPolicy::new(&settings).unwrap());
     let mut table: Vec<(String, &str)> =
         WRONG.iter().map(|it| (format!("https://{}/", it.0), words(it.1))).collect();
-    if weak.is_some() {
-        table.push(("https://weak.wrong.test/".to_owned(), "certificate"));
+    if rsa.is_some() {
+        table.push(("https://weak.rsa.test/".to_owned(), "weak key"));
+        // Nothing is wrong but its size.
+        table.push(("https://strong.rsa.test/".to_owned(), ""));
     }
     let urls: Vec<&str> = table.iter().map(|it| &*it.0).collect();
     let mut wrong = Vec::new();
     for (name, err) in all(&policy, "https://shop.test/", &urls).await {
         let words = table.iter().find(|it| name.ends_with(&it.0)).unwrap().1;
+        if words.is_empty() && !name.starts_with("public_http") {
+            // That server takes one connection at a time, and browsers hold some open.
+            continue;
+        }
         println!("{name}: {err:?}");
-        check(&mut wrong, &name, err.as_ref(), words);
+        match err {
+            None if words.is_empty() => {}
+            err => check(&mut wrong, &name, err.as_ref(), words),
+        }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     let arrived: Vec<String> =
@@ -175,73 +188,65 @@ async fn the_test_ca_vouches_for_pinned_test_hosts_alone() {
     );
 }
 
-/// A server whose certificate holds an RSA key of 1,024 bits, which none of our own libraries makes.
-struct WeakKey {
-    child: Child,
-    addr: SocketAddr,
+/// Servers whose certificates hold RSA keys, one of them of 1,024 bits, which none of our own libraries makes; and the
+/// authority that signed both.
+struct RsaKeys {
+    children: Vec<Child>,
+    weak: SocketAddr,
+    strong: SocketAddr,
+    ca_pem: String,
     _folder: tempfile::TempDir,
 }
 
-impl WeakKey {
+impl RsaKeys {
     /// `None`, with a line saying so, where there is no `openssl`.
     fn start() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a test makes a key that no library of ours makes"
-        )]
-        let openssl = |args: &[&str]| {
+        let openssl = |args: &str| {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a test makes a key that no library of ours makes"
+            )]
             let mut out = Command::new("openssl");
-            out.args(args).current_dir(folder.path()).stdin(Stdio::piped()).stderr(Stdio::null());
+            out.args(args.split(' ')).current_dir(folder.path());
+            out.stdin(Stdio::piped()).stderr(Stdio::null());
             out
         };
-        let made = openssl(&[
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:1024",
-            "-nodes",
-            "-keyout",
-            "key.pem",
-            "-out",
-            "cert.pem",
-            "-days",
-            "30",
-            "-subj",
-            "/CN=weak.wrong.test",
-            "-addext",
-            "subjectAltName=DNS:weak.wrong.test",
-        ])
-        .status();
-        if !made.is_ok_and(|it| it.success()) {
+        let made = |args: &str| openssl(args).status().is_ok_and(|it| it.success());
+        let ca =
+            "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 30 -subj /CN=RSA";
+        let leaf = |name: &str, bits: u32| {
+            format!(
+                "req -x509 -CA ca.pem -CAkey ca.key -newkey rsa:{bits} -nodes -keyout {name}.key -out {name}.pem -days 30 \
+                 -subj /CN={name}.rsa.test -addext subjectAltName=DNS:{name}.rsa.test -addext basicConstraints=CA:FALSE"
+            )
+        };
+        if !(made(ca) && made(&leaf("weak", 1024)) && made(&leaf("strong", 2048))) {
             println!("no openssl here: a weak key is not tested");
             return None;
         }
-        let mut child = openssl(&[
-            "s_server",
-            "-accept",
-            "127.0.0.1:0",
-            "-key",
-            "key.pem",
-            "-cert",
-            "cert.pem",
-            "-cipher",
-            "DEFAULT@SECLEVEL=0",
-            "-www",
-        ])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-        let lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
-        let line = lines.map_while(Result::ok).find(|it| it.starts_with("ACCEPT ")).unwrap();
-        let addr = line.trim_start_matches("ACCEPT ").trim().parse().unwrap();
-        Some(Self { child, addr, _folder: folder })
+        let ca_pem = std::fs::read_to_string(folder.path().join("ca.pem")).unwrap();
+        let mut children = Vec::new();
+        let mut serve = |name: &str| {
+            let args = format!(
+                "s_server -accept 127.0.0.1:0 -key {name}.key -cert {name}.pem -cipher DEFAULT@SECLEVEL=0 -www"
+            );
+            let mut child = openssl(&args).stdout(Stdio::piped()).spawn().unwrap();
+            let lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+            let line = lines.map_while(Result::ok).find(|it| it.starts_with("ACCEPT ")).unwrap();
+            children.push(child);
+            line.trim_start_matches("ACCEPT ").trim().parse().unwrap()
+        };
+        let (weak, strong) = (serve("weak"), serve("strong"));
+        Some(Self { children, weak, strong, ca_pem, _folder: folder })
     }
 }
 
-impl Drop for WeakKey {
+impl Drop for RsaKeys {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        for it in &mut self.children {
+            let _ = it.kill();
+            let _ = it.wait();
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     error::Result,
     recipe::model::TransportKind,
     settings::EgressSettings,
-    testbed::{Hostile, LOCATIONS, RAW},
+    testbed::{H2, Hostile, LOCATIONS, RAW, authority_pem},
 };
 
 /// What a scenario ends in: a status, or a code.
@@ -129,6 +129,84 @@ const LOCATION_ENDS: &[(&str, End, End)] = &[
     ("nothing", REFUSED, FAILED),
 ];
 
+/// Of the same paths over TLS, what ends otherwise there.
+const OVER_TLS: &[(&str, End, End)] = &[
+    // The scheme changes, or does not.
+    ("/to/302/https", "200", REFUSED),
+    ("/to/302/upper-case", REFUSED, REFUSED),
+    ("/to/302/trailing-dot", REFUSED, REFUSED),
+    ("/to/302/own-port", REFUSED, REFUSED),
+    ("/to/302/away", REFUSED, REFUSED),
+    ("/to/302/no-slashes", REFUSED, REFUSED),
+    // Chromium decodes what it does not over http.
+    ("/bomb/br", LARGE, LARGE),
+    ("/bomb/zstd", LARGE, LARGE),
+    ("/bomb/gzip+br", ODD, ODD),
+    ("/packed/br", "200", "200"),
+    ("/packed/zstd", "200", "200"),
+    // Over http our proxy reads an answer before Chromium does; through a tunnel Chromium does alone, and is milder.
+    ("/endless/head", FLOOD, FAILED),
+    ("/endless/headers", FLOOD, FAILED),
+    ("/endless/trailers", FAILED, LATE),
+    ("/headers/set-cookie/80/1000", FLOOD, "200"),
+    ("/headers/x-many/500/1", FLOOD, "200"),
+    ("/raw/header-folded", FAILED, "200"),
+    ("/raw/header-no-colon", FAILED, "200"),
+    ("/raw/header-no-name", FAILED, "200"),
+    ("/raw/header-space-colon", FAILED, "200"),
+    ("/raw/header-space", FAILED, "200"),
+    ("/raw/length-empty", FAILED, "200"),
+    ("/raw/length-hex", FAILED, "200"),
+    ("/raw/length-negative", FAILED, "200"),
+    ("/raw/length-overflow", FAILED, LARGE),
+    ("/raw/length-plus", FAILED, "200"),
+    ("/raw/no-status-line", FAILED, "200"),
+    ("/raw/proxy-auth", "407", FAILED),
+    ("/raw/reason-control", FAILED, "200"),
+    ("/raw/status-1000", FAILED, "1000"),
+    ("/raw/status-99", FAILED, "99"),
+    ("/raw/status-letters", FAILED, "200"),
+    ("/raw/status-negative", FAILED, "200"),
+    ("/raw/version-2", FAILED, "200"),
+    ("/raw/version-icy", FAILED, "200"),
+    ("/to/302/control", FAILED, REFUSED),
+];
+
+/// Of `https://h2.wild.test/h2/NAME`.
+const H2_ENDS: &[(&str, End, End)] = &[
+    ("plain", "200", "200"),
+    ("early-hints", "200", "200"),
+    ("many-hints", "200", "200"),
+    ("trailers", "200", "200"),
+    ("trailers-large", "200", "200"),
+    ("reset-at-once", FAILED, FAILED),
+    ("refused", FAILED, FAILED),
+    ("reset-after-head", FAILED, FAILED),
+    ("reset-in-body", FAILED, FAILED),
+    ("reset-after-body", "200", "200"),
+    // Chromium goes by the stream's end.
+    ("length-long", FAILED, "200"),
+    ("length-short", FAILED, "200"),
+    ("header-large", FLOOD, FLOOD),
+    ("headers-many", FLOOD, FLOOD),
+    ("headers-flood", FAILED, FAILED),
+    ("endless", LARGE, LARGE),
+    ("hung", LATE, LATE),
+    ("goaway-after", "200", "200"),
+    ("goaway-in-body", FAILED, FAILED),
+    ("cut", FAILED, FAILED),
+];
+
+fn over_tls() -> Vec<Scenario> {
+    let mut all = scenarios();
+    for (path, end, page) in OVER_TLS {
+        let it = all.iter_mut().find(|it| it.path == *path).unwrap();
+        (it.end, it.page) = (end, page);
+    }
+    all.sort_by_key(|it| it.page == LATE);
+    all
+}
+
 fn scenarios() -> Vec<Scenario> {
     let mut all: Vec<Scenario> =
         RAW_ENDS.iter().map(|(name, end)| same(format!("/raw/{name}"), end)).collect();
@@ -221,6 +299,7 @@ const HASTY: Caps = Caps { total: Duration::from_secs(2), ..Caps::DEFAULT };
 fn policy(web: &Hostile) -> Arc<EgressPolicy> {
     let settings = EgressSettings {
         test_hosts: vec![format!("*.test={}", web.addr())],
+        test_ca_pem: Some(authority_pem()),
         ..EgressSettings::default()
     };
     Arc::new(EgressPolicy::new(&settings).unwrap())
@@ -235,6 +314,11 @@ struct Subjects {
 }
 
 async fn subjects(web: &Hostile) -> Subjects {
+    subjects_at(web, "http://wild.test/").await
+}
+
+/// With a page open there.
+async fn subjects_at(web: &Hostile, home: &str) -> Subjects {
     let policy = policy(web);
     let mut all: Vec<Box<dyn Transport>> = Vec::new();
     let mut hasty: Vec<Box<dyn Transport>> = Vec::new();
@@ -247,13 +331,15 @@ async fn subjects(web: &Hostile) -> Subjects {
     };
     let browser = Browser::launch(&exe, policy).await.unwrap();
     let mut context = browser.context().await.unwrap();
-    context.open("http://wild.test/", Duration::from_secs(10)).await.unwrap();
+    context.open(home, Duration::from_secs(10)).await.unwrap();
     for (list, caps) in [(&mut all, PATIENT), (&mut hasty, HASTY)] {
         list.push(Box::new(context.context_request().with_caps(caps)));
         list.push(Box::new(context.in_page_fetch().with_caps(caps)));
     }
     Subjects { all, hasty, _browser: Some((browser, context)) }
 }
+
+const HOSTS: &[&str] = &["wild.test", "away.test", "h2.wild.test"];
 
 fn get(path: &str) -> Outgoing {
     Outgoing {
@@ -339,11 +425,17 @@ const CREDENTIALS: &[&str] = &["authorization", "cookie", "x-key", "referer"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn credentials_and_bodies_stay_with_their_origin() {
+    for scheme in ["http", "https"] {
+        credentials_stay(scheme).await;
+    }
+}
+
+async fn credentials_stay(scheme: &str) {
     let web = Hostile::start(0).await.unwrap();
-    let subjects = subjects(&web).await;
+    let subjects = subjects_at(&web, &format!("{scheme}://wild.test/")).await;
     for transport in &subjects.all {
         let kind = transport.kind();
-        for (status, name) in [301, 302, 303, 307, 308].into_iter().zip(["away"; 5]) {
+        for (status, name) in [301, 302, 303, 307, 308].into_iter().zip(["away-relative"; 5]) {
             for method in ["GET", "POST"] {
                 let request = Outgoing {
                     method: method.to_owned(),
@@ -351,7 +443,8 @@ async fn credentials_and_bodies_stay_with_their_origin() {
                         .map(|(name, value)| (name.to_owned(), value.to_owned()))
                         .to_vec(),
                     body: (method == "POST").then(|| b"token=secret".to_vec()),
-                    ..get(&format!("/to/{status}/{name}"))
+                    url: format!("{scheme}://wild.test/to/{status}/{name}"),
+                    ..get("")
                 };
                 let before = web.seen().len();
                 let got = end(&transport.send(&request).await);
@@ -367,6 +460,7 @@ async fn credentials_and_bodies_stay_with_their_origin() {
                 for it in &seen[1..] {
                     let told = CREDENTIALS.iter().find_map(|name| it.header(name));
                     assert_eq!((told, &*it.host), (None, "away.test"), "{kind:?} {status}");
+                    assert_eq!(it.secure, scheme == "https");
                     assert!(it.body.is_empty());
                 }
                 assert_eq!(seen.len(), if refused { 1 } else { 2 });
@@ -423,21 +517,43 @@ async fn a_head_has_no_body() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn transports_end_alike() {
+    end_alike("http://wild.test", 6, scenarios).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transports_end_alike_over_tls() {
+    end_alike("https://wild.test", 6, over_tls).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transports_end_alike_over_http2() {
+    let named: BTreeSet<&str> = H2_ENDS.iter().map(|it| it.0).collect();
+    assert_eq!(named, H2.iter().copied().collect());
+    let all = || H2_ENDS.iter().map(|it| but(format!("/h2/{}", it.0), it.1, it.2)).collect();
+    // One after the other: they share a connection, which some of them end.
+    end_alike("https://h2.wild.test", 1, all).await;
+}
+
+async fn end_alike(base: &str, at_once: usize, scenarios: fn() -> Vec<Scenario>) {
     let web = Hostile::start(0).await.unwrap();
-    let subjects = subjects(&web).await;
+    let subjects = subjects_at(&web, &format!("{base}/")).await;
     let mut wrong = Vec::new();
     for (transport, hasty) in subjects.all.iter().zip(&subjects.hasty) {
         let kind = transport.kind();
         let begun = std::time::Instant::now();
         let ends: Vec<(Scenario, String)> = stream::iter(scenarios())
             .map(|it| async move {
-                let transport = if it.end == LATE { hasty } else { transport };
-                let result = transport.send(&get(&it.path)).await;
+                let want = if kind == TransportKind::InPageFetch { it.page } else { it.end };
+                let transport = if want == LATE { hasty } else { transport };
+                let url = format!("{base}{}", it.path);
+                let allowed_domains = HOSTS.iter().map(|it| (*it).to_owned()).collect();
+                let request = Outgoing { url, allowed_domains, ..get("") };
+                let result = transport.send(&request).await;
                 let shown = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
                 let end = end(&result);
                 (it, format!("{end} {shown}"))
             })
-            .buffer_unordered(6)
+            .buffer_unordered(at_once)
             .collect()
             .await;
         println!("{kind:?}: {} scenarios in {:?}", ends.len(), begun.elapsed());
@@ -450,10 +566,6 @@ async fn transports_end_alike() {
     }
     wrong.sort();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    let strays: Vec<_> = web
-        .seen()
-        .into_iter()
-        .filter(|it| !matches!(&*it.host, "wild.test" | "away.test"))
-        .collect();
+    let strays: Vec<_> = web.seen().into_iter().filter(|it| !HOSTS.contains(&&*it.host)).collect();
     assert!(strays.is_empty(), "reached by another name: {strays:#?}");
 }

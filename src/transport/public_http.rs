@@ -312,7 +312,8 @@ fn build(
         .connect_timeout(CONNECT)
         .pool_max_idle_per_host(8)
         .pool_idle_timeout(Duration::from_secs(60))
-        .http2_max_header_list_size(max_headers as u32)
+        // Above the cap, which says what was too large; HTTP/2 itself would call it a broken protocol.
+        .http2_max_header_list_size(4 * max_headers as u32)
         .user_agent(USER_AGENT);
     if pinned.url().scheme() == "http" {
         // No certificates to load, and none to be missing.

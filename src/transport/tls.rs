@@ -40,7 +40,7 @@ impl Why {
 
     fn hint(self, host: &str) -> &'static str {
         match self {
-            Self::UnknownIssuer if host.ends_with(".test") => {
+            Self::UnknownIssuer if host.rsplit('.').next() == Some("test") => {
                 "give the certificate of your test CA with --test-ca FILE"
             }
             Self::UnknownIssuer => {

@@ -30,7 +30,7 @@ fn what_a_change_broke_is_learned_again() {
     write(&path, &broken);
     let (code, verdict, rows) = heal();
     assert_eq!((code, verdict), (0, json!("healed")), "{rows}");
-    assert!(text().contains("http://shop.test/api/search\n"), "{}", text());
+    assert!(text().contains("https://shop.test/api/search\n"), "{}", text());
     let old =
         std::fs::read_to_string(home.path().join("recipes/old/shop-search-old.yaml")).unwrap();
     assert!(old.contains("/api/search/v0"), "the old one is kept");

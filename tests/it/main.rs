@@ -35,3 +35,4 @@ mod secrets;
 mod support;
 mod threats;
 mod tidy;
+mod tls;

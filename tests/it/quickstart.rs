@@ -15,22 +15,22 @@ const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/quickstar
 
 /// Task, outcome, reason, and the right endpoint: what the testbed is known to do.
 const EXPECTED: &[(&str, &str, &str, &str)] = &[
-    ("shop-search", "verified", "", "GET http://shop.test/api/search"),
-    ("city-forecast", "verified", "", "GET http://city.test/api/weather/v2/{city}/forecast"),
-    ("library-books", "verified", "", "GET http://library.test/v1/books"),
-    ("docs-search", "verified", "", "POST http://abc123-dsn.searchkit.test/1/indexes/docs/query"),
-    ("code-repositories", "verified", "", "POST http://code.test/graphql"),
-    ("jobs-search", "verified", "", "POST http://jobs.test/search"),
+    ("shop-search", "verified", "", "GET https://shop.test/api/search"),
+    ("city-forecast", "verified", "", "GET https://city.test/api/weather/v2/{city}/forecast"),
+    ("library-books", "verified", "", "GET https://library.test/v1/books"),
+    ("docs-search", "verified", "", "POST https://abc123-dsn.searchkit.test/1/indexes/docs/query"),
+    ("code-repositories", "verified", "", "POST https://code.test/graphql"),
+    ("jobs-search", "verified", "", "POST https://jobs.test/search"),
     ("news-search", "verified", "", "GET http://news.test/search"),
-    ("recipes-find", "verified", "", "GET http://recipes.test/find"),
-    ("forum-threads", "verified", "", "GET http://forum.test/api/threads"),
-    ("tickets-search", "verified", "", "POST http://tickets.test/api/tickets/search"),
-    ("stats-population", "verified", "", "GET http://stats.test/data/series"),
+    ("recipes-find", "verified", "", "GET https://recipes.test/find"),
+    ("forum-threads", "verified", "", "GET https://forum.test/api/threads"),
+    ("tickets-search", "verified", "", "POST https://tickets.test/api/tickets/search"),
+    ("stats-population", "verified", "", "GET https://stats.test/data/series"),
     ("flights-offers", "verified", "", "GET http://flights.test/api/offers"),
-    ("archive-records", "verified", "", "GET http://archive.test/api/records"),
+    ("archive-records", "verified", "", "GET https://archive.test/api/records"),
     ("store-order", "non_recipeable", "mutation", ""),
     ("members-search", "non_recipeable", "needs_login", ""),
-    ("frames-quotes", "verified", "", "GET http://widget.framehost.test/api/quotes"),
+    ("frames-quotes", "verified", "", "GET https://widget.framehost.test/api/quotes"),
     ("worker-stars", "verified", "", "GET http://worker.test/api/stars"),
     ("nothing-filter", "non_recipeable", "no_data_request", ""),
 ];
@@ -92,6 +92,11 @@ fn learns_survives_a_kill_and_serves() {
             path.display()
         );
     }
+    // Browsers and our client agree on HTTP/2 where there is TLS; four sites are asked without.
+    let protocols = web.control(&home, "protocols");
+    println!("{protocols}");
+    assert!(protocols["h2"].as_u64() > protocols["http/1.1"].as_u64(), "{protocols}");
+    assert!(protocols["http/1.1"].as_u64() > Some(0), "{protocols}");
     // The recording ordered something, once; nothing else did.
     assert_eq!(web.control(&home, "orders")["orders"], 1);
 

@@ -20,13 +20,23 @@ impl Home {
         self.0.path()
     }
 
+    /// Where a web of this home writes whom its hosts are signed by.
+    pub fn ca(&self) -> PathBuf {
+        self.path().join("ca.pem")
+    }
+
     pub fn command(&self, args: &[&str]) -> Command {
         #[expect(clippy::disallowed_methods, reason = "the tests run the program")]
         let mut out = Command::new(env!("CARGO_BIN_EXE_commis"));
         out.args(args)
             .env("COMMIS_HOME", self.path())
             .env_remove("COMMIS_TEST_HOSTS")
+            .env_remove("COMMIS_TEST_CA")
             .env_remove("COMMIS_MODEL");
+        // Where a test web was started for this home.
+        if self.ca().exists() {
+            out.env("COMMIS_TEST_CA", self.ca());
+        }
         out
     }
 
@@ -100,14 +110,15 @@ pub struct Web {
     child: Child,
     pub test_host: String,
     pub nameserver: String,
-    /// The hosts of the server that lies: `wild.test` and `away.test`.
-    pub wild: [String; 2],
+    /// The hosts of the server that lies: `wild.test`, `away.test` and `h2.wild.test`.
+    pub wild: [String; 3],
 }
 
 impl Web {
     pub fn start(home: &Home) -> Self {
         let mut child = home
-            .command(&["testbed", "serve", "--port", "0", "--dns", "0"])
+            .command(&["testbed", "serve", "--port", "0", "--dns", "0", "--ca"])
+            .arg(home.ca())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -119,7 +130,9 @@ impl Web {
         };
         let test_host = value("--test-host ");
         let nameserver = value("--nameserver ");
-        let wild = [value("--test-host "), value("--test-host ")];
+        let wild = [(); 3].map(|()| value("--test-host "));
+        // It is written by now.
+        value("--test-ca ");
         Self { child, test_host, nameserver, wild }
     }
 

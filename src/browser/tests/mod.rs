@@ -8,6 +8,7 @@ mod own;
 mod session;
 mod site;
 mod steps;
+mod tls;
 mod vectors;
 
 use std::{
@@ -28,6 +29,7 @@ use crate::{
 fn policy(site: &Site) -> Arc<EgressPolicy> {
     let settings = EgressSettings {
         test_hosts: vec![format!("*.test={}", site.addr)],
+        test_ca_pem: Some(crate::testbed::authority_pem()),
         ..EgressSettings::default()
     };
     Arc::new(EgressPolicy::new(&settings).unwrap())

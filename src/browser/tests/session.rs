@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 
-fn get(url: &str) -> Outgoing {
+pub fn get(url: &str) -> Outgoing {
     Outgoing {
         method: "GET".to_owned(),
         url: url.to_owned(),
@@ -15,7 +15,7 @@ fn get(url: &str) -> Outgoing {
     }
 }
 
-async fn seen(transport: &dyn Transport, url: &str) -> Value {
+pub async fn seen(transport: &dyn Transport, url: &str) -> Value {
     let reply = transport.send(&get(url)).await.unwrap();
     assert_eq!(reply.status, 200, "{url}");
     assert!(reply.headers.iter().all(|it| it.0 != "set-cookie"));
@@ -23,7 +23,7 @@ async fn seen(transport: &dyn Transport, url: &str) -> Value {
 }
 
 /// Names of the cookies that arrived, in order.
-fn names(headers: &Value) -> Vec<String> {
+pub fn names(headers: &Value) -> Vec<String> {
     let cookies = headers["cookie"].as_str().unwrap_or("");
     cookies
         .split("; ")
@@ -32,8 +32,12 @@ fn names(headers: &Value) -> Vec<String> {
         .collect()
 }
 
-fn setting(cookies: &[&str], to: &str) -> String {
-    let mut url = url::Url::parse("http://shop.test/set").unwrap();
+pub fn setting(cookies: &[&str], to: &str) -> String {
+    setting_at("http://shop.test/set", cookies, to)
+}
+
+pub fn setting_at(url: &str, cookies: &[&str], to: &str) -> String {
+    let mut url = url::Url::parse(url).unwrap();
     for it in cookies {
         url.query_pairs_mut().append_pair("c", it);
     }

@@ -219,7 +219,8 @@ pub async fn serve() -> Site {
                 next.run(request).await
             },
         ));
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let door = crate::testbed::Door::open(listener);
+    tokio::spawn(async move { axum::serve(door, router).await.unwrap() });
     Site { addr, log }
 }
 

@@ -27,6 +27,7 @@ pub const H2: &[&str] = &[
     "length-short",
     "header-large",
     "headers-many",
+    "headers-flood",
     "endless",
     "hung",
     "goaway-after",
@@ -125,6 +126,7 @@ async fn answer(
         "length-short" => add("content-length", "1"),
         "header-large" => add("x-large", &"y".repeat(70_000)),
         "headers-many" => (0..4000).for_each(|_| add("x-many", "0123456789abcdef")),
+        "headers-flood" => (0..16_000).for_each(|_| add("x-many", "0123456789abcdef")),
         _ => {}
     }
     if name == "hung" {
@@ -207,7 +209,7 @@ async fn send(stream: &mut SendStream<Bytes>, mut bytes: Bytes, end: bool) -> Do
                 }
             }
             Some(Err(err)) => return Err(err),
-            None => return Ok(()),
+            None => return Err(Reason::CANCEL.into()),
         }
     }
     if end { stream.send_data(bytes, true) } else { Ok(()) }

@@ -39,6 +39,7 @@ pub mod streams;
 pub mod stumbles;
 pub mod tickets;
 pub mod traps;
+pub mod vault;
 pub mod walks;
 pub mod walls;
 pub mod worker;
