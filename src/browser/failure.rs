@@ -204,10 +204,15 @@ fn elsewhere(asked: Option<&str>, page: &RawPage) -> Option<String> {
     let asked = url::Url::parse(asked?).ok()?;
     let now = url::Url::parse(&page.url).ok()?;
     let moved = (asked.host_str(), asked.path()) != (now.host_str(), now.path());
-    let login =
-        if page.has_password_field { ", and asks for a password: it may want a login" } else { "" };
-    (moved || page.has_password_field)
-        .then(|| format!("the page is {now}, where {asked} was opened last{login}"))
+    let login = "asks for a password: it may want a login";
+    match (moved, page.has_password_field) {
+        (true, true) => {
+            Some(format!("the page is {now}, where {asked} was opened last, and {login}"))
+        }
+        (true, false) => Some(format!("the page is {now}, where {asked} was opened last")),
+        (false, true) => Some(format!("the page {login}")),
+        (false, false) => None,
+    }
 }
 
 /// A request that did not come to its end, or that its server refused.

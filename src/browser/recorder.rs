@@ -71,6 +71,8 @@ pub struct Asked {
     pub url: String,
     /// Absent where there is no answer, or none yet.
     pub status: Option<u16>,
+    /// A document, or what a script asked for; no picture, style or script.
+    pub is_data: bool,
 }
 
 /// Something to ask a session of the browser; answers come back through [`Recorder::read_body`] and [`Recorder::read_post`].
@@ -434,6 +436,7 @@ impl Recorder {
             method: it.sent.request.method.clone(),
             url: it.sent.request.url.clone(),
             status: it.response.as_ref().map(|it| it.status).filter(|it| *it > 0),
+            is_data: it.is_stream() || matches!(&*it.sent.kind, "Document" | "XHR" | "Fetch"),
         });
         (told.collect(), from + begun)
     }

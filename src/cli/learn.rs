@@ -127,6 +127,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     progress.end(&task, &end);
     progress.finish();
     cx.browser.close().await;
+    if end.is_err()
+        && cx.store.peek(&task.id)?.is_some_and(|it| matches!(it.failure(), Ok(Some(_))))
+    {
+        wire::say(&format!("commis recipe debug --task-id {} shows what the step saw", task.id));
+    }
     conclude(&end?, &cx, &task, args.json)
 }
 

@@ -164,6 +164,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if it.count(Status::NeedsSelection) > 0 {
         wire::say("commis recipe debug --task-id TASK shows what there is to choose from");
     }
+    let failed = it.outcomes.get(&Status::Failed);
+    if failed.is_some_and(|it| it.contains_key(Code::StepFailed.as_str())) {
+        wire::say("commis recipe debug --task-id TASK shows what a failing step saw");
+    }
     if let Some(code) = it.stopped_by {
         wire::say(&format!("stopped by {code}; the same command with --resume goes on"));
     }

@@ -153,11 +153,16 @@ impl Teller {
             Told::Requests(all) => {
                 let told: Vec<String> = all.iter().map(request).collect();
                 if !self.json {
-                    for it in told.iter().take(MAX_REQUESTS) {
+                    let data = all.iter().filter(|it| it.is_data).take(MAX_REQUESTS).map(request);
+                    let data: Vec<String> = data.collect();
+                    for it in &data {
                         wire::line(&format!("    {it}"));
                     }
-                    if told.len() > MAX_REQUESTS {
-                        wire::line(&format!("    and {} more", told.len() - MAX_REQUESTS));
+                    let more = told.len() - data.len();
+                    if more > 0 {
+                        wire::line(&format!(
+                            "    and {more} others: pictures, scripts and the like"
+                        ));
                     }
                 }
                 if let Some(last) = self.steps.last_mut()
@@ -186,9 +191,13 @@ impl Teller {
     }
 
     fn stopped(&self, stopped: Stopped, task: &Task, cx: &Cx) -> Result<u8> {
-        let folder = cx.store.task(&task.id)?;
-        let err = stopped.keep(&folder);
-        let seen = folder.failure()?;
+        // Somebody may be learning it: then it is told, and not kept.
+        let failure = stopped.seen.as_ref().map(|it| it.0.clone());
+        let (err, kept) = match cx.store.task(&task.id) {
+            Ok(folder) => (stopped.keep(&folder), folder.failure()?),
+            Err(_) => (stopped.err, None),
+        };
+        let seen = failure.map(|it| (it, kept.and_then(|it| it.1)));
         if !self.json {
             let (message, hint) = (printable(&err.to_string()), err.hint_text().map(printable));
             wire::line(&format!("✗ {message} [{}]", err.code()));

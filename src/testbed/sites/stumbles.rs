@@ -30,10 +30,8 @@ const LOGIN: &str = r#"<h1>Sign in</h1><form><label>User <input name="user"></la
 <label>Password <input type="password" name="password" value="remembered"></label> <button>Sign in</button></form>"#;
 const CONFIRM: &str = r#"<button onclick="out.textContent = confirm('Delete all lamps?') ? 'All lamps are gone' : 'All lamps are there'">Delete</button><p id="out"></p>"#;
 const POPUP: &str = r#"<a href="/details" target="_blank">Details</a>"#;
+const SHAKY: &str = r"<p>Lamps</p><script>fetch('/broken')</script>";
 const BROKEN: &str = r"<h1>Something went wrong</h1>";
-/// Something of it changes all the time.
-const TICKS: &str =
-    r#"<p id="out">0</p><script>setInterval(() => { out.textContent++; }, 500);</script>"#;
 
 pub fn answer(ask: &Ask, _: &World) -> Response {
     let page = |main: &str| {
@@ -52,7 +50,7 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
         "/private" => wire::redirect("/login"),
         "/confirm" => page(CONFIRM),
         "/popup" => page(POPUP),
-        "/ticks" => page(TICKS),
+        "/shaky" => page(SHAKY),
         "/help" | "/about" | "/contact" | "/details" | "/export" | "/ad" => page("<p>Lamps, lamps"),
         "/broken" => wire::answer(StatusCode::INTERNAL_SERVER_ERROR, "text/html", BROKEN),
         _ => wire::not_found(),
