@@ -1,5 +1,6 @@
 //! The stage table, freshness, and the driver that learns one task.
 
+mod apart;
 pub mod by_hand;
 mod choose;
 pub mod finished;
@@ -18,6 +19,7 @@ pub mod table;
 pub mod task;
 mod world;
 
+pub use apart::apart;
 pub use choose::{Wish, choose};
 pub use health::{Noted, note};
 pub use learn::{Cx, Learned, OnStage, Redo, learn, learn_from, run_key};
