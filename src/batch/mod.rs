@@ -8,12 +8,10 @@ mod report;
 mod schedule;
 
 use std::{
-    panic::AssertUnwindSafe,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use futures::FutureExt as _;
 use rayon::prelude::*;
 use tokio::{sync::watch, task::JoinSet};
 
@@ -195,11 +193,8 @@ impl Run<'_> {
                         self.board.begin(&tasks[i], self.attempts[i])?;
                         let (tasks, cx) = (Arc::clone(tasks), Arc::clone(cx));
                         let (deadline, cancelled) = (self.options.deadline, cancelled.clone());
-                        let handle = tokio::runtime::Handle::current();
-                        // On a thread of its own: parsing and waiting for the disk must not keep the browser's pipe waiting.
-                        running.spawn_blocking(move || {
-                            let work = attempt(&tasks[i], &cx, deadline, cancelled);
-                            (i, handle.block_on(work))
+                        running.spawn(async move {
+                            (i, attempt(tasks, i, cx, deadline, cancelled).await)
                         });
                     }
                     Next::At(when) => {
@@ -313,34 +308,25 @@ impl Run<'_> {
     }
 }
 
-/// One attempt at a task, within its time; a panic is its own and nobody else's.
+/// One attempt at a task, within its time, on a thread of its own: parsing and waiting for the disk must not keep the browser's pipe
+/// waiting, nor this one.
 async fn attempt(
-    task: &Task,
-    cx: &Cx,
+    tasks: Arc<Vec<Task>>,
+    i: usize,
+    cx: Arc<Cx>,
     deadline: Duration,
     mut cancelled: watch::Receiver<bool>,
 ) -> Result<Learned> {
-    let work = tokio::time::timeout(deadline, pipeline::learn(task, cx));
-    tokio::select! {
-        biased;
-        _ = cancelled.wait_for(|it| *it) => Err(Error::new(Code::Interrupted, "interrupted")),
-        end = AssertUnwindSafe(work).catch_unwind() => match end {
-            Ok(Ok(it)) => it,
-            Ok(Err(_)) => Err(Error::new(
+    let stop = async move {
+        tokio::select! {
+            biased;
+            _ = cancelled.wait_for(|it| *it) => Error::new(Code::Interrupted, "interrupted"),
+            () = tokio::time::sleep(deadline) => Error::new(
                 Code::Timeout,
                 format!("the task took more than {} s", deadline.as_secs()),
             )
-            .hint("give it more with defaults.deadline_s in the manifest")),
-            Err(panic) => Err(Error::new(Code::Internal, told(&*panic))),
-        },
-    }
-}
-
-/// What a panic says of itself.
-fn told(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("panic: {}", text.unwrap_or("it says nothing"))
+            .hint("give it more with defaults.deadline_s in the manifest"),
+        }
+    };
+    pipeline::apart(move || async move { pipeline::learn(&tasks[i], &cx).await }, stop).await
 }

@@ -1,6 +1,6 @@
 //! `commis recipe create-from-candidate`
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{
     Global, debug, learn,
@@ -83,10 +83,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Duration::ZERO,
         Box::new(move |task, stage| stages.stage(task, stage)),
     )?;
-    let end = tokio::select! {
-        it = pipeline::learn(&task, &cx) => it,
-        _ = tokio::signal::ctrl_c() => Err(Error::new(Code::Interrupted, "interrupted").hint("the same command goes on")),
+    let task = Arc::new(task);
+    let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
+    let stop = async {
+        wire::interrupted().await;
+        Error::new(Code::Interrupted, "interrupted").hint("the same command goes on")
     };
+    let end = pipeline::apart(move || async move { pipeline::learn(&own, &its).await }, stop).await;
     progress.end(&task, &end);
     progress.finish();
     cx.browser.close().await;

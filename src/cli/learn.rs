@@ -120,10 +120,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     batch::check_task(&task, args.allow_task_secrets)?;
     let (cx, progress) = args.prepare(&task, global).await?;
-    let end = tokio::select! {
-        it = pipeline::learn(&task, &cx) => it,
-        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("the same command with --resume goes on")),
+    let task = Arc::new(task);
+    let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
+    let stop = async {
+        wire::interrupted().await;
+        Error::new(Code::Interrupted, "interrupted").hint("the same command with --resume goes on")
     };
+    let end = pipeline::apart(move || async move { pipeline::learn(&own, &its).await }, stop).await;
     progress.end(&task, &end);
     progress.finish();
     cx.browser.close().await;

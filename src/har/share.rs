@@ -169,7 +169,7 @@ impl Visit<'_> {
                     match (&named, value) {
                         (None, value) => self.value(key, value, kind),
                         (Some(name), Value::String(it)) if name == it => {
-                            set(it, self.redactor.known(it));
+                            set(it, self.redactor.name(it));
                         }
                         (Some(_), value) if ABOUT.contains(&key.as_str()) => self.other(key, value),
                         (Some(name), value) => self.value(name, value, kind),

@@ -245,6 +245,7 @@ impl Run<'_> {
         self.ran.clear();
         self.reused.clear();
         for spec in STAGES {
+            tokio::task::yield_now().await; // whoever stopped this while a stage computed is heard here
             self.folder.still_held()?;
             let question = match &self.choice {
                 Some(it) if spec.stage == Stage::Analyze => json!(it.selection),
@@ -512,6 +513,7 @@ impl Run<'_> {
             }
         };
         let redacted = redact(raw, &self.cx.settings.redact);
+        tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source
             && !unchanged.holds()
         {

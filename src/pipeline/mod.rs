@@ -1,5 +1,6 @@
 //! The stage table, freshness, and the driver that learns one task.
 
+mod apart;
 pub mod by_hand;
 mod choose;
 mod drive;
@@ -19,6 +20,7 @@ pub mod table;
 pub mod task;
 mod world;
 
+pub use apart::apart;
 pub use choose::{Wish, choose};
 pub use drive::{Stopped, drive, plan};
 pub use health::{Noted, note};

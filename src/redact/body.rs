@@ -206,7 +206,7 @@ fn field(name: &str, value: &str, used: &mut usize, walk: &mut Walk<'_>) -> Fiel
     let new = walk.leaf(name, value, Place::Form).unwrap_or_else(|| value.to_owned());
     let kept = cut(&new, MAX_STORED.saturating_sub(*used)).to_owned();
     *used += kept.len() + name.len();
-    let name = walk.sink.plain(name).unwrap_or_else(|| name.to_owned());
+    let name = walk.name(name).unwrap_or_else(|| name.to_owned());
     Field { name: cut(&name, 256).to_owned(), value: kept }
 }
 
@@ -229,10 +229,7 @@ fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field
         else {
             continue;
         };
-        let param = |key: &str| {
-            let at = head.find(&format!(" {key}=\""))? + key.len() + 3;
-            head[at..].find('"').map(|end| decode_percent(&head[at..at + end]).into_owned())
-        };
+        let param = |key: &str| disposition(head, key);
         let Some(name) = param("name") else { continue };
         let file = param("filename");
         let value = file.as_deref().unwrap_or_else(|| value.strip_suffix("\r\n").unwrap_or(value));
@@ -242,9 +239,26 @@ fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field
     fields
 }
 
+/// A parameter in the head of a part: `name="q"`, `name=q`, `name*=UTF-8''q`.
+pub fn disposition(head: &str, key: &str) -> Option<String> {
+    head.split([';', '\n']).find_map(|it| {
+        let (name, value) = it.trim().split_once('=')?;
+        let (name, value) = (name.trim_end(), value.trim());
+        if name.strip_suffix('*').is_some_and(|it| it.eq_ignore_ascii_case(key)) {
+            let plain = value.splitn(3, '\'').nth(2).unwrap_or(value);
+            return Some(decode_percent(plain).into_owned());
+        }
+        name.eq_ignore_ascii_case(key).then(|| {
+            let value =
+                value.strip_prefix('"').map_or(value, |it| it.split('"').next().unwrap_or(it));
+            decode_percent(value).into_owned()
+        })
+    })
+}
+
 /// Free text of an answer.
 pub fn text_excerpt(text: &str, walk: &mut Walk<'_>) -> (String, bool) {
-    let new = walk.text(text, Prose::Code);
+    let new = walk.lines(text, Prose::Code);
     let new = new.as_deref().unwrap_or(text);
     let kept = cut(new, MAX_TEXT);
     (kept.to_owned(), kept.len() < new.len())

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use super::{bytes::Bytes, formats, keys::KeyClass};
+use super::{bytes::Bytes, formats, identifiers, keys::KeyClass};
 
 /// Why a value was taken for a secret; the order is the order of trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +41,8 @@ pub fn verdict_of(class: KeyClass, value: &str, bytes: Bytes) -> Option<Why> {
         KeyClass::Likely if could_be(value) || formats::prefixed(value) => return Some(Why::Key),
         KeyClass::Perhaps
             if value.len() >= 10
-                && ((erratic(value) && (value.len() >= 16 || !reads(value)))
+                && !identifiers::is_content(value)
+                && ((erratic(value) && (!reads(value) || is_hex(value)))
                     || (value.len() >= 16 && issued(value))
                     || counts_up(value)
                     || grouped(value)) =>
@@ -122,6 +123,9 @@ fn could_be(value: &str) -> bool {
         let time = matches!(value.len(), 10 | 13) && value.starts_with(['1', '2']);
         return value.len() >= 16 || (digits && value.len() >= 9 && !time);
     }
+    if is_hex(value) && value.len() >= 16 || typed_in(value) {
+        return true;
+    }
     // Short ones are names and sizes unless their characters are mixed: `PSY.D.`, `300x250`.
     let (digit, upper, lower) = (
         value.bytes().any(|b| b.is_ascii_digit()),
@@ -139,6 +143,16 @@ fn could_be(value: &str) -> bool {
         || is_host(value)
         || is_path(value)
         || is_email(value))
+}
+
+/// As people make up a secret: a run of letters longer than words are, or what says of itself that it is one.
+fn typed_in(value: &str) -> bool {
+    let one_case = value.bytes().all(|b| b.is_ascii_lowercase())
+        || value.bytes().all(|b| b.is_ascii_uppercase());
+    // The names of ways to log in say so, too: `client_secret_basic`.
+    let lower = value.to_ascii_lowercase();
+    let says = lower.contains("secret") && !lower.contains("client") && value.len() >= 12;
+    value.len() >= 28 && one_case || says && value.bytes().all(|b| b.is_ascii_graphic())
 }
 
 /// Letters and digits in order, as in keys that were typed for a test: `abcdef1234567890`.
@@ -213,11 +227,20 @@ pub fn erratic(value: &str) -> bool {
 
 /// The entropy rule: more than 3.5 bits a character over 16 or more, and no known harmless shape.
 fn entropic(value: &str) -> bool {
-    if value.len() < 16 || value.len() > 8192 || harmless_shape(value) {
+    if value.len() < 16
+        || value.len() > 8192
+        || harmless_shape(value)
+        || identifiers::is_public(value)
+    {
         return false;
     }
     value.split(|c: char| !(c.is_ascii_alphanumeric() || "_-+/=~!*$".contains(c))).any(|it| {
-        it.len() >= 16 && !is_hex(it) && random(it) && !contains_hash(it) && has_bits(it, 3.5)
+        it.len() >= 16
+            && !is_hex(it)
+            && random(it)
+            && !contains_hash(it)
+            && !in_groups(it)
+            && has_bits(it, 3.5)
     })
 }
 
@@ -279,6 +302,12 @@ fn has_bits(text: &str, least: f64) -> bool {
     if (found - least).abs() < 1e-6 { bits(text) > least } else { found > least }
 }
 
+/// Short groups with signs between them, as makers number their parts: `DN25-PN16-brass-2024`.
+fn in_groups(value: &str) -> bool {
+    let mut groups = value.split(['-', '_', '.', '/']);
+    groups.clone().count() >= 3 && groups.all(|it| it.len() <= 6)
+}
+
 fn harmless_shape(value: &str) -> bool {
     value.contains(char::is_whitespace)
         || value.starts_with("data:")
@@ -306,7 +335,6 @@ fn harmless_shape(value: &str) -> bool {
         || is_date(value)
         || is_host(value)
         || is_email(value)
-        || is_ulid(value)
         || value.contains(['(', '{', '<', '[', ';', '\\'])
         || value.bytes().any(|b| b >= 0x80)
         || contains_uuid(value)
@@ -339,14 +367,6 @@ pub fn is_hex(value: &str) -> bool {
         && value.bytes().all(|b| b.is_ascii_hexdigit())
         && !(value.bytes().any(|b| b.is_ascii_lowercase())
             && value.bytes().any(|b| b.is_ascii_uppercase()))
-}
-
-fn is_ulid(value: &str) -> bool {
-    value.len() == 26
-        && matches!(value.as_bytes()[0], b'0'..=b'7')
-        && value
-            .bytes()
-            .all(|b| b.is_ascii_digit() || (b.is_ascii_uppercase() && !b"ILOU".contains(&b)))
 }
 
 fn is_date(value: &str) -> bool {

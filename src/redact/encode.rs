@@ -6,6 +6,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use zeroize::Zeroizing;
 
+use super::markup::{MAX_ENTITY, reference};
+
 /// What `encodeURIComponent` leaves alone, and nothing more.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
@@ -105,14 +107,10 @@ fn escape(text: &[u8]) -> Option<(char, usize)> {
         (b'\\', b'x') => Some((hex(2, 2)?, 4)),
         (b'\\', c @ (b'/' | b'"' | b'\'' | b'\\' | b'&')) => Some((char::from(*c), 2)),
         (b'&', _) => {
-            let end = text.iter().take(10).position(|it| *it == b';')?;
-            let name = std::str::from_utf8(&text[..=end]).ok()?;
-            let plain = super::markup::entities(name);
-            let mut chars = plain.chars();
-            match (chars.next(), chars.next()) {
-                (Some(c), None) => Some((c, end + 1)),
-                _ => None,
-            }
+            let most = text.len().min(MAX_ENTITY + 2);
+            let ascii = text[..most].iter().take_while(|it| it.is_ascii()).count();
+            let (c, more, len) = reference(std::str::from_utf8(&text[..ascii]).ok()?)?;
+            more.is_none().then_some((c, len))
         }
         _ => None,
     }

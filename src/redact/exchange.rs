@@ -59,7 +59,8 @@ fn answer(parsed: &Parsed, walk: &mut Walk<'_>) {
                 walk.text(&markup::entities(text), Prose::Code);
             }
         }
-        Parsed::Text(text) | Parsed::Code(text) => _ = walk.text(text, Prose::Code),
+        Parsed::Text(text) => _ = walk.lines(text, Prose::Code),
+        Parsed::Code(text) => _ = walk.text(text, Prose::Code),
         Parsed::Binary | Parsed::None => {}
     }
 }
@@ -107,7 +108,7 @@ pub fn request(
         .map(|it| body::request(it, body_type, &mut walk));
     let page_url = walk.leaf("", &raw.initiator.page_url, Place::Query);
     writer.forget();
-    let places = std::mem::take(&mut writer.places);
+    let places = writer.take_places();
     let stored = Exchange {
         id: id as u32,
         method: raw.method.to_ascii_uppercase(),
@@ -339,6 +340,7 @@ fn address(url: &Url, walk: &mut Walk<'_>) -> String {
     let Some(query) = query else {
         return front;
     };
+    walk.grant(url.path(), &query);
     let mut out = Vec::new();
     for pair in query.split('&') {
         let name = pair.split_once('=').map_or("", |it| it.0);

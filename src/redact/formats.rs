@@ -88,7 +88,7 @@ const PREFIXES: &[(&str, usize, &str)] = &[
       dnsimple_a_ scauth_ authress_ CAIS ucat_ NF- logfire_ pylf_v logtail_ instill_ uat_ bscv_ bsp_ cfat_ cfut_ \
       wandb_v1_ ory_at_ ory_rt_ ory_ac_ ory_st_ ory_pat_ workos_ knock_ courier_ svix_ testsk_ cal_live_ \
       nylas_ nyk_v0_ liveblocks_ pk_prod_ pk_dev_ sk_dev_ privy- api_live. api_sandbox. hcb_ e2b_ mint_dsk_ pit- \
-      apify_api_ apify_ds_ ak_live_ at_live_ sdk- mob- tr_pat_",
+      apify_api_ apify_ds_ odt_ shltm_ p8e- bedrock-api-key- ak_live_ at_live_ sdk- mob- tr_pat_",
     ),
     ("Facebook token", 40, "EAACEdEose0cBA EAA"),
     ("Twitter bearer", 80, "AAAAAAAAAAAAAAAAAAAA"),

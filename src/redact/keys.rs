@@ -9,6 +9,7 @@ use super::{
     headers::HARMLESS_HEADERS,
     names::{pieces, words},
     services::service,
+    things::{is_number, is_pictured, is_thing},
     walk::Place,
 };
 
@@ -39,6 +40,7 @@ const ALWAYS: &[&str] = &[
     "totp",
     "cvv",
     "cvc",
+    "ccv",
     "pswd",
     "psw",
     "pw",
@@ -134,6 +136,19 @@ const LIKELY: &[&str] = &[
     "jwe",
     "turnstile",
     "crumb",
+    "cred",
+    "creds",
+    "passkey",
+    "psk",
+    // Of widely used sites and delivery networks.
+    "dtsg",
+    "sesskey",
+    "formkey",
+    "hdnea",
+    "hdnts",
+    "hdntl",
+    "sapisid",
+    "sapisidhash",
 ];
 const LIKELY_INSIDE: &[&str] = &[
     "apikey",
@@ -461,6 +476,9 @@ const ASKS: &[&str] = &[
     "no",
 ];
 
+/// Names are not longer.
+pub const MAX_KEY: usize = 200;
+
 /// Always secret, whole.
 pub const CREDENTIAL_HEADERS: &[&str] =
     &["cookie", "set-cookie", "authorization", "proxy-authorization"];
@@ -497,7 +515,7 @@ pub fn vocabulary(word: &str) -> bool {
 
 /// What `key` says in this place.
 pub fn classify(key: &str, place: Place) -> KeyClass {
-    if key.len() > 200 {
+    if key.len() > MAX_KEY {
         return KeyClass::Silent;
     }
     let lower = key.to_ascii_lowercase();
@@ -510,7 +528,9 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     {
         return KeyClass::Harmless;
     }
-    if lower.starts_with("__host-") || lower.starts_with("__secure-") {
+    // Browsers can send no other header with a WebSocket, so tokens go there.
+    let prefixed = lower.starts_with("__host-") || lower.starts_with("__secure-");
+    if prefixed || lower == "sec-websocket-protocol" {
         return KeyClass::Likely;
     }
     if place == Place::Header && CREDENTIAL_HEADERS.contains(&lower.as_str()) {
@@ -523,6 +543,9 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     let has = |list: &[&str]| words.iter().any(|it| list.contains(&it.as_str()));
     let joined: String = words.concat();
     let inside = |list: &[&str]| list.iter().any(|it| joined.contains(it));
+    let thing = is_thing(last);
+    // `secret_garden`, `cookie_banner`: a word of secrets describes a thing there, unless what stands there looks random.
+    let told = |class| if thing && words.len() > 1 { KeyClass::Perhaps } else { class };
     let session = has(&["session", "sess", "sid"]) || joined.ends_with("sessid");
     let before_last = words.len().checked_sub(2).map_or("", |it| words[it].as_str());
 
@@ -549,11 +572,11 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         || (last == "pass" && words.len() > 1)
         || ["userpass", "usernamepass", "dbpass"].iter().any(|it| joined.ends_with(it))
     {
-        return KeyClass::Always;
+        return told(KeyClass::Always);
     }
     if place != Place::Answer
         && (last == "pin" && (words.len() == 1 || has(ONE_TIME))
-            || last == "code" && has(ONE_TIME) && !has(&["device"]))
+            || matches!(last, "code" | "codes") && has(ONE_TIME) && !has(&["device"]))
     {
         return KeyClass::Always;
     }
@@ -603,6 +626,12 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         };
     }
     if has(LIKELY) || inside(LIKELY_INSIDE) {
+        return told(KeyClass::Likely);
+    }
+    // A form's `pass` is a password; in an answer one may be for a museum.
+    if words.len() == 1 && last == "pass" && matches!(place, Place::Query | Place::Form)
+        || last == "ticket" && has(&["login", "auth", "service", "proxy", "granting", "sso", "cas"])
+    {
         return KeyClass::Likely;
     }
     // Where `login` is a field of an answer it is a user's name.
@@ -615,7 +644,11 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     if (PERHAPS.contains(&last) && exact) || has(&["pat", "private"]) {
         return KeyClass::Perhaps;
     }
-    KeyClass::Silent
+    if thing || is_number(last) || is_pictured(&words) {
+        KeyClass::Harmless
+    } else {
+        KeyClass::Silent
+    }
 }
 
 /// A name that is, or begins with, a service that gives out keys. `Likely`: it speaks of credentials, too.
@@ -624,7 +657,8 @@ fn of_service(words: &[String], lower: &str) -> Option<KeyClass> {
     // Names such as `intra42` have digits in them, which words have not.
     let whole: String = lower.chars().filter(char::is_ascii_alphanumeric).collect();
     let found = [from, 0].into_iter().find_map(|from| with_service(&words[from..].concat()));
-    let first = words.get(from).filter(|it| it.len() >= 6);
+    let names_thing = words.len() > 1 && words.last().is_some_and(|it| is_thing(it));
+    let first = words.get(from).filter(|it| it.len() >= 6 && !names_thing);
     let leads = || first.filter(|it| service(it) == Some(it.len())).map(|_| KeyClass::Perhaps);
     found.or_else(|| with_service(&whole)).or_else(leads)
 }

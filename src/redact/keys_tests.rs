@@ -35,9 +35,14 @@ fn names_by_what_they_say() {
         ),
         (
             KeyClass::Silent,
-            "author authors keyword keywords monkey compass zip_code keyboard title q whiskey pinned pin_x \
-             columns",
+            "authors keyword keywords monkey compass zip_code keyboard title q whiskey pinned pin_x columns authority passenger",
         ),
+        (
+            KeyClass::Harmless,
+            "author track coverPhoto spotify_track youtube_video vehicleNumber previewData token_count session_title",
+        ),
+        (KeyClass::Perhaps, "secret_garden cookie_banner private_room"),
+        (KeyClass::Likely, "login_ticket sesskey fb_dtsg passkey sec-websocket-protocol"),
     ] {
         for key in keys.split_whitespace() {
             assert_eq!(classify(key, Place::Json), class, "{key}");

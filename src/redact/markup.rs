@@ -1,4 +1,8 @@
-//! HTML without a parser: enough to read its text, its `<meta>` and `<input>` values and its depth, in one pass each.
+//! Markup without a parser: enough to read its text, its tags and what they name, in one pass each.
+
+use html5ever::data::NAMED_ENTITIES;
+
+use super::steps;
 
 /// Elements whose text nobody sees.
 const HIDDEN: &[&str] = &[
@@ -64,34 +68,83 @@ pub fn title(html: &str) -> Option<String> {
     Some(out.trim().to_owned())
 }
 
-/// `<meta name|property content>` and `<input name value>`: element, name, value.
-pub fn named_values(html: &str, mut found: impl FnMut(&str, &str, &str)) {
+/// One attribute as it stands, its value without quotes and not decoded.
+pub struct Attribute<'a> {
+    pub name: &'a str,
+    pub value: &'a str,
+}
+
+/// Each start tag: its name as written, its attributes.
+pub fn each_tag<'a>(html: &'a str, mut found: impl FnMut(&'a str, &[Attribute<'a>])) {
     let mut rest = html;
+    let mut attributes = Vec::new();
     while let Some(open) = rest.find('<') {
         let tag = &rest[open..];
-        let name = tag_name(tag);
-        if name.is_empty() {
+        steps::look(open + 1);
+        let len = tag[1..].bytes().take(64).take_while(|b| in_name(*b)).count();
+        let name = &tag[1..=len];
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             rest = &tag[1..];
             continue;
         }
         let Some(close) = tag_end(tag) else { break };
-        if name == "meta" || name == "input" {
-            let attrs = attributes(&tag[..close]);
-            let get = |key: &str| {
-                attrs.iter().find(|it| it.0.eq_ignore_ascii_case(key)).map(|it| it.1.as_str())
-            };
-            let value = get(if name == "meta" { "content" } else { "value" });
-            if let (Some(key), Some(value)) =
-                (get("name").or_else(|| get("property")).or_else(|| get("id")), value)
-            {
-                found(&name, key, value);
-            }
+        attributes.clear();
+        if tag[..close].contains('=') {
+            attributes_of(&tag[name.len() + 1..close], &mut attributes);
         }
+        found(name, &attributes);
         rest = &tag[close + 1..];
-        if matches!(name.as_str(), "script" | "style") {
-            rest = skip_element(rest, &name);
+        if ["script", "style"].iter().any(|it| name.eq_ignore_ascii_case(it)) {
+            rest = skip_element(rest, name);
         }
     }
+}
+
+/// Where the insides of scripts begin and end.
+pub fn scripts(html: &str) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    let mut from = 0;
+    each_tag(html, |tag, _| {
+        if tag.eq_ignore_ascii_case("script") {
+            let at = tag.as_ptr() as usize - html.as_ptr() as usize;
+            from = at + html[at..].find('>').map_or(0, |it| it + 1);
+            let inside = &html[from..];
+            let after = skip_element(inside, tag).len();
+            // Whatever ends it, a tag ends what is in it.
+            let to = html.len() - after;
+            out.push((from, html[from..to].rfind("</").map_or(to, |it| from + it)));
+        }
+    });
+    out
+}
+
+fn in_name(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b':' | b'_' | b'-' | b'.')
+}
+
+/// What a tag names beside its value: `<meta name|property content>`, `<input name value>`, `<add key value>`.
+pub fn named<'a>(tag: &str, attributes: &[Attribute<'a>]) -> Option<(&'a str, &'a str)> {
+    let get = |key: &str| attributes.iter().find(|it| it.name.eq_ignore_ascii_case(key));
+    let meta = tag.eq_ignore_ascii_case("meta");
+    let by_id = || {
+        let told = meta || tag.eq_ignore_ascii_case("input");
+        get("property").or_else(|| get("id")).filter(|_| told)
+    };
+    let value = get(if meta { "content" } else { "value" })?;
+    let name = get("name").or_else(by_id).or_else(|| get("key"))?;
+    Some((name.value, value.value))
+}
+
+/// Of `<meta>` and `<input>` alone, decoded: element, name, value.
+pub fn named_values(html: &str, mut found: impl FnMut(&str, &str, &str)) {
+    each_tag(html, |tag, attributes| {
+        let element = ["meta", "input"].into_iter().find(|it| tag.eq_ignore_ascii_case(it));
+        if let Some(element) = element
+            && let Some((name, value)) = named(tag, attributes)
+        {
+            found(element, &entities(name), &entities(value));
+        }
+    });
 }
 
 fn push_text(out: &mut String, text: &str) {
@@ -115,58 +168,68 @@ fn push_text(out: &mut String, text: &str) {
     }
 }
 
-/// The entities that pages use; others stay.
+/// Longer names are not in the standard's table.
+pub const MAX_ENTITY: usize = 33;
+
+/// Character references as HTML reads them; what is none stays.
 pub fn entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let end = rest.bytes().take(12).position(|b| b == b';');
-        let found = end.and_then(|end| {
-            let name = &rest[1..end];
-            let c = match name {
-                "amp" => '&',
-                "lt" => '<',
-                "gt" => '>',
-                "quot" => '"',
-                "apos" => '\'',
-                "nbsp" => ' ',
-                "ndash" => '–',
-                "mdash" => '—',
-                "hellip" => '…',
-                "rsquo" => '’',
-                "lsquo" => '‘',
-                "middot" => '·',
-                "copy" => '©',
-                "eacute" => 'é',
-                "auml" => 'ä',
-                "ouml" => 'ö',
-                "uuml" => 'ü',
-                "szlig" => 'ß',
-                _ => {
-                    let number = name.strip_prefix('#')?;
-                    let code = match number.strip_prefix(['x', 'X']) {
-                        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-                        None => number.parse().ok()?,
-                    };
-                    char::from_u32(code)?
-                }
-            };
-            Some((c, end + 1))
-        });
-        let (c, len) = found.unwrap_or(('&', 1));
-        out.push(c);
+        let len = match reference(rest) {
+            Some((first, second, len)) => {
+                out.push(first);
+                out.extend(second);
+                len
+            }
+            None => {
+                out.push('&');
+                1
+            }
+        };
         rest = &rest[len..];
     }
     out.push_str(rest);
     out
 }
 
+/// The one or two characters that the reference stands for with which a text begins, and its length.
+pub fn reference(text: &str) -> Option<(char, Option<char>, usize)> {
+    let bytes = text.as_bytes();
+    let len = bytes.iter().skip(1).take(MAX_ENTITY).take_while(|b| names(**b)).count();
+    let name = &text[1..=len];
+    let ended = bytes.get(len + 1) == Some(&b';');
+    if let Some(number) = name.strip_prefix('#') {
+        let code = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+            None => number.parse().ok()?,
+        };
+        return Some((char::from_u32(code)?, None, len + 1 + usize::from(ended)));
+    }
+    // A few old names need no semicolon, and are none in an address: `?a=1&copy=2`.
+    let found = if ended {
+        NAMED_ENTITIES.get(&text[1..len + 2])
+    } else if bytes.get(len + 1) != Some(&b'=') {
+        NAMED_ENTITIES.get(name)
+    } else {
+        None
+    };
+    let (first, second) = found.copied().filter(|it| it.0 != 0)?;
+    let second = char::from_u32(second).filter(|it| *it != '\0');
+    Some((char::from_u32(first)?, second, len + 1 + usize::from(ended)))
+}
+
+fn names(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b == b'#'
+}
+
 /// Past the end tag of an element that was just opened.
 fn skip_element<'a>(rest: &'a str, name: &str) -> &'a str {
     let mut from = 0;
     while let Some(at) = rest[from..].find("</") {
+        steps::look(at + 2);
         let at = from + at;
         let tag = &rest.as_bytes()[at + 2..];
         if tag.len() >= name.len() && tag[..name.len()].eq_ignore_ascii_case(name.as_bytes()) {
@@ -191,6 +254,7 @@ fn tag_name(tag: &str) -> String {
 fn tag_end(tag: &str) -> Option<usize> {
     let mut quote = 0_u8;
     for (i, b) in tag.bytes().enumerate().take(65_536) {
+        steps::look(1);
         match b {
             b'>' if quote == 0 => return Some(i),
             b'"' | b'\'' if quote == 0 => quote = b,
@@ -205,12 +269,13 @@ fn find_tag(html: &str, open: &str) -> Option<usize> {
     html.as_bytes().windows(open.len()).position(|it| it.eq_ignore_ascii_case(open.as_bytes()))
 }
 
-fn attributes(tag: &str) -> Vec<(String, String)> {
-    let mut out = Vec::new();
-    let mut rest = tag[1..].trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+/// Of the inside of a tag. In a program's text quotes may stand escaped: `value=\"x\"`.
+fn attributes_of<'a>(inside: &'a str, out: &mut Vec<Attribute<'a>>) {
+    let mut rest = inside;
     while out.len() < 64 {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
         let end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
+        steps::look(end);
         if end == 0 {
             break;
         }
@@ -220,20 +285,26 @@ fn attributes(tag: &str) -> Vec<(String, String)> {
             continue;
         };
         let after = after.trim_start();
+        let bare = after.strip_prefix('\\').unwrap_or(after);
         let value;
-        if let Some(quote @ ('"' | '\'')) = after.chars().next() {
-            let body = &after[1..];
+        if let Some(quote @ ('"' | '\'')) = bare.chars().next() {
+            let body = &bare[1..];
             let close = body.find(quote).unwrap_or(body.len());
-            value = &body[..close];
+            value = if bare.len() < after.len() {
+                body[..close].strip_suffix('\\').unwrap_or(&body[..close])
+            } else {
+                &body[..close]
+            };
+            steps::look(close);
             rest = body.get(close + 1..).unwrap_or("");
         } else {
             let close = after.find(char::is_whitespace).unwrap_or(after.len());
+            steps::look(close);
             value = &after[..close];
             rest = &after[close..];
         }
-        out.push((name.to_owned(), entities(value)));
+        out.push(Attribute { name, value });
     }
-    out
 }
 
 #[cfg(test)]
@@ -267,5 +338,16 @@ mod tests {
         });
         assert_eq!(all, ["meta csrf-token x&y", "input k v"]);
         assert_eq!(title(html).unwrap(), "A & B");
+    }
+
+    #[test]
+    fn character_references() {
+        for (text, plain) in [
+            ("a&sol;b&plus;&equals;&lowbar;&period;&NotEqualTilde;", "a/b+=_.\u{2242}\u{338}"),
+            ("&amp;lt; &#x2F;&#47; &lt &ltx &copy=2&copy;", "&lt; // < &ltx &copy=2\u{a9}"),
+            ("&nosuch; & &; &#; &#xD800;", "&nosuch; & &; &#; &#xD800;"),
+        ] {
+            assert_eq!(entities(text), plain);
+        }
     }
 }

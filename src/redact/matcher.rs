@@ -4,19 +4,21 @@ use std::cmp::Ordering;
 
 use zeroize::Zeroizing;
 
-use super::encode::{Layer, each_base64_core, each_guise};
+use super::{
+    encode::{Layer, each_base64_core, each_guise},
+    steps,
+};
 
-/// A bitmap over the first bytes rejects nearly every position; in an ordered list the longest pattern is found at the others,
-/// however many begin alike.
+/// A bitmap over the first bytes rejects nearly every position; in ordered lists the longest pattern is found at the others,
+/// however many begin alike, and however long they are: what shares [`LONG`] bytes with one is taken for it, so that no text is
+/// compared over and over.
 pub struct Matcher {
     /// Two bits for each pattern: one for its first four bytes, one for the four after its second.
     bitmap: Vec<u64>,
     /// Some pattern has fewer than six bytes.
     has_short: bool,
-    /// In the order of their bytes, no two equal.
-    patterns: Vec<Pattern>,
-    /// The same for those that came after the first [`settle`](Self::settle); merged into the others from time to time.
-    late: Vec<Pattern>,
+    /// Each in the order of its bytes, no two equal; each less than half as long as the one before.
+    lists: Vec<Vec<Pattern>>,
     waiting: Vec<Pattern>,
     text: Arena,
 }
@@ -29,6 +31,8 @@ struct Pattern {
     from: u32,
     len: u32,
     known: u32,
+    /// The longest other one in its list that it begins with.
+    parent: u32,
     /// Found only between non-letters.
     bounded: bool,
     /// A part of its base64 form.
@@ -46,15 +50,16 @@ pub struct Hit {
 const BITS: u32 = 20;
 /// Percent-encoding in JSON in an attribute is 3.
 const MAX_LAYERS: usize = 4;
-const MAX_LATE: usize = 1024;
+/// So much of a long value is the value, cut off.
+const LONG: usize = 128;
+const NONE: u32 = u32::MAX;
 
 impl Default for Matcher {
     fn default() -> Self {
         Self {
             bitmap: vec![0; 1 << (BITS - 6)],
             has_short: false,
-            patterns: Vec::new(),
-            late: Vec::new(),
+            lists: Vec::new(),
             waiting: Vec::new(),
             text: Arena::default(),
         }
@@ -82,41 +87,59 @@ impl Arena {
         &self.0[it.chunk as usize][it.from as usize..][..it.len as usize]
     }
 
-    /// Puts those of `from` among those of `list`. Of equal ones the first stays, and those of `list` before those of `from`.
-    fn merge(&self, list: &mut Vec<Pattern>, from: &mut Vec<Pattern>) {
-        list.append(from);
+    /// In order, without equal ones, of which the first stays; each with its parent.
+    fn sort(&self, list: &mut Vec<Pattern>) {
         list.sort_by(|a, b| self.order(a, b));
         list.dedup_by(|b, a| self.order(a, b).is_eq());
+        let mut open: Vec<u32> = Vec::new();
+        for i in 0..list.len() {
+            let bytes = self.bytes(&list[i]);
+            while open.last().is_some_and(|it| !bytes.starts_with(self.bytes(&list[*it as usize])))
+            {
+                open.pop();
+            }
+            list[i].parent = open.last().copied().unwrap_or(NONE);
+            open.push(i as u32);
+        }
     }
 
     fn order(&self, a: &Pattern, b: &Pattern) -> Ordering {
         a.head.cmp(&b.head).then_with(|| self.bytes(a).cmp(self.bytes(b)))
     }
 
-    /// The longest of an ordered list that stands in `bytes` at `at`.
-    fn longest(&self, list: &[Pattern], bytes: &[u8], at: usize) -> Option<Pattern> {
-        let mut text = &bytes[at..];
-        let mut list = list;
-        loop {
-            // Whatever begins the text is not after it in order; and if the last one that is not after it shares only
-            // so much with the text, nothing longer does.
-            let first = head(text);
-            let end = list.partition_point(|it| {
-                it.head.cmp(&first).then_with(|| self.bytes(it).cmp(text)).is_le()
-            });
-            list = &list[..end];
-            let pattern = list.last()?;
-            let shared = self.bytes(pattern).iter().zip(text).take_while(|(a, b)| a == b).count();
-            let whole = shared == pattern.len as usize;
-            if whole && !(pattern.bounded && touches(bytes, at, at + shared)) {
-                return Some(*pattern);
+    /// The longest of an ordered list that stands in `bytes` at `at`, and how much of it does.
+    fn longest(&self, list: &[Pattern], bytes: &[u8], at: usize) -> Option<(Pattern, usize)> {
+        let text = &bytes[at..];
+        let first = head(text);
+        let end = list.partition_point(|it| {
+            it.head.cmp(&first).then_with(|| self.bytes(it).cmp(text)).is_le()
+        });
+        // Whatever begins the text is the last one that is not after it in order, or that one begins with it.
+        let shared = |it: &Pattern| shared(self.bytes(it), text);
+        let before = end.checked_sub(1).map(|it| (list[it], shared(&list[it])));
+        let after = list.get(end).map(|it| (*it, shared(it)));
+        let mut whole = before;
+        while let Some((it, len)) = whole {
+            steps::look(1);
+            if it.len as usize <= len && !(it.bounded && touches(bytes, at, at + it.len as usize)) {
+                break;
             }
-            text = &text[..if whole { shared - 1 } else { shared }];
-            if text.len() < 4 {
-                return None;
-            }
+            whole = list.get(it.parent as usize).map(|it| (*it, len));
         }
+        let whole = whole.map(|(it, _)| (it, it.len as usize));
+        let cut = before.into_iter().chain(after).filter(|it| it.1 >= LONG).max_by_key(|it| it.1);
+        whole.into_iter().chain(cut).reduce(|a, b| if b.1 > a.1 { b } else { a })
     }
+}
+
+/// How many bytes two texts begin with alike.
+fn shared(a: &[u8], b: &[u8]) -> usize {
+    let (a, b) = (&a[..a.len().min(b.len())], &b[..a.len().min(b.len())]);
+    let (mut x, mut y) = (a.chunks_exact(32), b.chunks_exact(32));
+    let alike = x.by_ref().zip(y.by_ref()).take_while(|it| it.0 == it.1).count() * 32;
+    let more = a[alike..].iter().zip(&b[alike..]).take_while(|it| it.0 == it.1).count();
+    steps::look(alike + more + 1);
+    alike + more
 }
 
 impl Matcher {
@@ -141,7 +164,8 @@ impl Matcher {
         }
         let (chunk, from) = self.text.keep(text);
         let (len, known) = (text.len() as u32, known as u32);
-        self.waiting.push(Pattern { head: head(text), chunk, from, len, known, bounded, core });
+        let head = head(text);
+        self.waiting.push(Pattern { head, chunk, from, len, known, parent: NONE, bounded, core });
     }
 
     fn mark(&mut self, slot: usize) {
@@ -154,25 +178,22 @@ impl Matcher {
 
     /// Ends a row of additions. Of equal patterns the first stays.
     pub fn settle(&mut self) {
-        let Self { text, patterns, late, waiting, .. } = self;
-        if patterns.is_empty() {
-            text.merge(patterns, waiting);
+        let Self { text, lists, waiting, .. } = self;
+        if waiting.is_empty() {
             return;
         }
-        for it in waiting.drain(..) {
-            let place = |list: &[Pattern]| list.binary_search_by(|that| text.order(that, &it));
-            if let (Err(_), Err(at)) = (place(patterns), place(late)) {
-                late.insert(at, it);
-            }
+        let mut new = std::mem::take(waiting);
+        while let Some(mut last) = lists.pop_if(|it| it.len() <= 2 * new.len()) {
+            last.append(&mut new);
+            new = last;
         }
-        if late.len() > MAX_LATE {
-            text.merge(patterns, late);
-        }
+        text.sort(&mut new);
+        lists.push(new);
     }
 
     /// From left to right, the longest at each place, not overlapping.
     pub fn hits(&self, text: &str) -> Vec<Hit> {
-        if self.patterns.is_empty() {
+        if self.lists.is_empty() {
             return Vec::new();
         }
         debug_assert!(self.waiting.is_empty(), "not settled");
@@ -205,10 +226,11 @@ impl Matcher {
     pub fn scan(&self, bytes: &[u8]) -> Vec<Hit> {
         let mut out = Vec::new();
         let mut i = 0;
+        steps::look(bytes.len());
         while let Some(four) = bytes.get(i..).and_then(<[u8]>::first_chunk::<4>) {
             let found = if self.is_marked(slot(*four)) { self.longest(bytes, i) } else { None };
-            if let Some(it) = found {
-                let (to, known) = (i + it.len as usize, it.known as usize);
+            if let Some((it, len)) = found {
+                let (to, known) = (i + len, it.known as usize);
                 out.push(Hit { from: i, to, known, core: it.core });
                 i = to;
             } else {
@@ -218,14 +240,19 @@ impl Matcher {
         out
     }
 
-    /// The longest pattern that stands at `at`.
-    fn longest(&self, bytes: &[u8], at: usize) -> Option<Pattern> {
+    /// The longest pattern that stands at `at`, and how much of it does.
+    fn longest(&self, bytes: &[u8], at: usize) -> Option<(Pattern, usize)> {
         let next = bytes.get(at + 2..).and_then(<[u8]>::first_chunk::<4>);
         if !self.has_short && next.is_none_or(|it| !self.is_marked(next_slot(*it))) {
             return None;
         }
-        let [first, late] = [&self.patterns, &self.late].map(|it| self.text.longest(it, bytes, at));
-        first.into_iter().chain(late).max_by_key(|it| it.len)
+        let found = self.lists.iter().filter_map(|it| self.text.longest(it, bytes, at));
+        let (it, mut len) = found.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+        // A part ends where a character does.
+        while len < it.len as usize && bytes.get(at + len).is_some_and(|it| it & 0xc0 == 0x80) {
+            len -= 1;
+        }
+        Some((it, len))
     }
 }
 
@@ -274,6 +301,23 @@ mod tests {
             ("abcd abcdx abcdefghijxx-y", vec![3, 0]),
         ] {
             let found: Vec<usize> = it.hits(text).iter().map(|it| it.known).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_value_that_is_cut_off_is_found() {
+        let long: String = (0..60).map(|i| format!("q{i:03x}")).collect();
+        let mut it = Matcher::default();
+        it.add(0, &long);
+        it.add(1, &long[..40]);
+        it.settle();
+        for (text, expected) in [
+            (long.clone(), vec![(0, 240)]),
+            (format!("{}é", &long[..200]), vec![(0, 200)]),
+            (format!("{}-", &long[..100]), vec![(1, 40)]),
+        ] {
+            let found: Vec<_> = it.hits(&text).iter().map(|it| (it.known, it.to)).collect();
             assert_eq!(found, expected, "{text}");
         }
     }

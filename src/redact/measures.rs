@@ -18,6 +18,8 @@ const MAX_KEYS: usize = 24;
 const MAX_TOP_KEYS: usize = 32;
 /// Paths kept while walking; those that hold most are chosen from them.
 const MAX_PATHS: usize = 2048;
+/// A key of a megabyte must not be copied for each list under it.
+const MAX_PATH: usize = 1024;
 
 /// Sees every text of one body, once.
 pub struct Meter<'a> {
@@ -203,8 +205,10 @@ impl<'a> Meter<'a> {
                 }
                 if map == Some(Keyed::Objects) {
                     let items: Vec<&Value> = fields.values().filter(|it| it.is_object()).collect();
-                    let values = values_of(path, items.len() == fields.len());
-                    self.list((&values, true), depth, &items, leaves, shown_items);
+                    if path.len() <= MAX_PATH {
+                        let values = values_of(path, items.len() == fields.len());
+                        self.list((&values, true), depth, &items, leaves, shown_items);
+                    }
                 }
                 leaves
             }
@@ -243,7 +247,10 @@ impl<'a> Meter<'a> {
         shown_items: u32,
     ) {
         let order = self.lists.len();
-        if depth > MAX_LIST_DEPTH || (order >= MAX_PATHS && !self.lists.contains_key(path)) {
+        if depth > MAX_LIST_DEPTH
+            || path.len() > MAX_PATH
+            || (order >= MAX_PATHS && !self.lists.contains_key(path))
+        {
             return;
         }
         let list = self.lists.entry(path.to_owned()).or_insert_with(|| List {

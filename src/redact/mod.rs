@@ -4,16 +4,20 @@
 //! placeholder wherever one of them stands, in whatever encoding, measures the whole answers and cuts them to size.
 //! Response bodies are redacted by the same rules, which leave ordinary data (ids, hashes, slugs, URLs, cursors) alone.
 
+mod addresses;
 mod body;
 mod builds;
 mod bytes;
+mod calls;
 mod detector;
+mod elements;
 mod encode;
 mod exchange;
 mod failure;
 mod formats;
 mod headers;
 mod html;
+mod identifiers;
 mod keys;
 pub mod known;
 mod live;
@@ -28,6 +32,8 @@ mod scan;
 mod services;
 mod share;
 mod shown;
+mod steps;
+mod things;
 mod typed;
 mod vault;
 mod visible;
@@ -239,7 +245,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
             .collect(),
         notes: raw.notes,
         duration_ms: raw.duration_ms,
-        producer: raw.producer,
+        producer: words(&mut walk, &raw.producer),
     };
     Redacted { recording, live: vault.into_live() }
 }
@@ -440,6 +446,7 @@ fn learn(
     {
         walk.text(it, Prose::Spoken);
     }
+    words(&mut walk, &raw.producer);
     // Shadow roots show what is no part of the page's text.
     for it in shown.iter().flat_map(|it| &it.rows).flatten().flatten() {
         walk.text(it, Prose::Spoken);
@@ -449,6 +456,17 @@ fn learn(
 
 fn spoken(walk: &mut Walk<'_>, text: &str) -> String {
     walk.text(text, Prose::Spoken).unwrap_or_else(|| text.to_owned())
+}
+
+/// Words of which each may be a secret by itself.
+fn words(walk: &mut Walk<'_>, text: &str) -> String {
+    let mut out = spoken(walk, text);
+    for word in text.split_whitespace() {
+        if let Some(new) = walk.leaf("", word, Place::Json) {
+            out = out.replace(word, &new);
+        }
+    }
+    out
 }
 
 fn address(walk: &mut Walk<'_>, text: &str) -> String {
@@ -563,13 +581,19 @@ impl Sink for Noted {
 struct Writer<'a> {
     vault: &'a mut Vault,
     used: Vec<String>,
-    /// Placeholder and place.
+    /// Placeholder and place, in order; and the same to ask.
     places: Vec<(String, String)>,
+    known: BTreeSet<(String, String)>,
 }
 
 impl<'a> Writer<'a> {
     fn new(vault: &'a mut Vault) -> Self {
-        Self { vault, used: Vec::new(), places: Vec::new() }
+        Self { vault, used: Vec::new(), places: Vec::new(), known: BTreeSet::new() }
+    }
+
+    fn take_places(&mut self) -> Vec<(String, String)> {
+        self.known.clear();
+        std::mem::take(&mut self.places)
     }
 
     /// Forgets what was written since the last place.
@@ -596,7 +620,7 @@ impl Sink for Writer<'_> {
     fn stands_at(&mut self, place: &str) {
         for placeholder in self.used.drain(..) {
             let here = (placeholder, place.to_owned());
-            if !self.places.contains(&here) {
+            if self.known.insert(here.clone()) {
                 self.places.push(here);
             }
         }
@@ -604,8 +628,14 @@ impl Sink for Writer<'_> {
 }
 
 #[cfg(test)]
+mod linear_tests;
+#[cfg(test)]
+mod places_tests;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tasks_tests;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod vectors_tests;

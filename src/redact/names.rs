@@ -1,6 +1,6 @@
 //! The words of a parameter's name, also where nothing separates them.
 
-use super::{keys::vocabulary, services::service};
+use super::{keys::vocabulary, services::service, steps};
 
 /// Lower-case words of a name; digits separate and are dropped. A word that is made of known ones is taken apart, since
 /// headers and cookies come in lower case: `credentialsid`, `appointeddkey`.
@@ -35,21 +35,39 @@ const ENDS_IN_KEY: &[&str] =
 
 /// A word as a row of known ones, the longest first; `None` if it is not.
 pub fn pieces<'a>(word: &'a str, known: &dyn Fn(&str) -> bool) -> Option<Vec<&'a str>> {
-    if word.is_empty() {
-        return Some(Vec::new());
-    }
     if word.len() > 48 {
         return None;
     }
-    (2..=word.len()).rev().filter(|it| word.is_char_boundary(*it)).find_map(|end| {
-        let (front, rest) = word.split_at(end);
-        if !known(front) {
-            return None;
+    let (mut out, mut dead) = (Vec::new(), 0);
+    row(word, 0, known, &mut dead, &mut out).then_some(out)
+}
+
+/// `dead` has a bit for each place from which no row leads to the end.
+fn row<'a>(
+    word: &'a str,
+    from: usize,
+    known: &dyn Fn(&str) -> bool,
+    dead: &mut u64,
+    out: &mut Vec<&'a str>,
+) -> bool {
+    if from == word.len() {
+        return true;
+    }
+    if *dead >> from & 1 == 1 {
+        return false;
+    }
+    for end in (from + 2..=word.len()).rev().filter(|it| word.is_char_boundary(*it)) {
+        steps::look(1);
+        if known(&word[from..end]) {
+            out.push(&word[from..end]);
+            if row(word, end, known, dead, out) {
+                return true;
+            }
+            out.pop();
         }
-        let mut out = pieces(rest, known)?;
-        out.insert(0, front);
-        Some(out)
-    })
+    }
+    *dead |= 1 << from;
+    false
 }
 
 /// Words as case, digits and signs mark them.

@@ -18,6 +18,8 @@ use crate::artifacts::recording::Origin;
 
 const MAX_ANCHOR: usize = 48;
 const MIN_ANCHOR: usize = 4;
+/// A longer one is no path that a recipe would name.
+const MAX_PATH: usize = 1024;
 
 /// Finds sources. Built once per recording from the values that requests used.
 pub struct Sources<'a> {
@@ -115,9 +117,14 @@ impl<'a> Sources<'a> {
         }
         match body {
             Parsed::Json(value, _) if self.holds(value) => {
+                // The last place of each is the one that counts.
+                let mut places = BTreeMap::new();
                 leaves(value, &self.wanted, &mut |value, path| {
-                    out.push((value.to_owned(), Found::Path(path)));
+                    if path.len() <= MAX_PATH {
+                        path.clone_into(places.entry(value.to_owned()).or_default());
+                    }
                 });
+                out.extend(places.into_iter().map(|(value, path)| (value, Found::Path(path))));
             }
             Parsed::Html(text) | Parsed::Code(text) | Parsed::Text(text) => {
                 for (value, at) in vault.plain_hits(text) {
@@ -214,16 +221,16 @@ fn anchor(text: &str, at: usize, len: usize, vault: &Vault) -> Option<Found> {
 }
 
 /// Wanted string leaves with their JMESPath.
-fn leaves(value: &Value, wanted: &BTreeSet<&str>, found: &mut impl FnMut(&str, String)) {
+fn leaves(value: &Value, wanted: &BTreeSet<&str>, found: &mut impl FnMut(&str, &str)) {
     fn walk(
         value: &Value,
         path: &mut String,
         wanted: &BTreeSet<&str>,
-        found: &mut impl FnMut(&str, String),
+        found: &mut impl FnMut(&str, &str),
     ) {
         match value {
             Value::String(text) if text.len() >= 6 && wanted.contains(text.as_str()) => {
-                found(text, if path.is_empty() { "@".to_owned() } else { path.clone() });
+                found(text, if path.is_empty() { "@" } else { path });
             }
             Value::Object(fields) => {
                 for (key, item) in fields {

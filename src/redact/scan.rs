@@ -1,5 +1,7 @@
 //! Secrets in running text: as `name = value`, after an authentication scheme, or by their format.
 
+use std::borrow::Cow;
+
 use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
@@ -8,43 +10,171 @@ use base64::{
 use super::{
     bytes::Bytes,
     detector::{Why, erratic, natural, random, verdict},
+    elements::each_leaf,
     encode::decode_escapes,
     formats,
     keys::KeyClass,
-    walk::{Place, Walk},
+    markup, steps,
+    walk::{MAX_OPEN, Place, Walk},
 };
+
+/// What a text is, as far as it matters for what is a secret in it.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    pub prose: Prose,
+    pub place: Place,
+    /// How many containers it stood in.
+    pub depth: u32,
+    /// Lines may be `name=value`, JSON, or an event's.
+    pub lined: bool,
+    /// Values of fields are judged whatever they are called, and so is JSON in scripts.
+    pub every: bool,
+}
 
 impl Walk<'_> {
     /// Text in which secrets stand as `name = value` or by their format.
     pub fn text(&mut self, text: &str, prose: Prose) -> Option<String> {
-        self.text_of(text, Bytes::of(text), prose)
+        let kind = Kind { prose, place: Place::Answer, depth: 0, lined: false, every: false };
+        self.text_of(text, Bytes::of(text), kind)
+    }
+
+    /// The same of a text that is a whole body: each line may be a value of its own.
+    pub fn lines(&mut self, text: &str, prose: Prose) -> Option<String> {
+        let kind = Kind { prose, place: Place::Answer, depth: 0, lined: true, every: false };
+        self.text_of(text, Bytes::of(text), kind)
+    }
+
+    /// The same of a page or another document with tags.
+    pub fn markup(&mut self, text: &str) -> Option<String> {
+        let kind =
+            Kind { prose: Prose::Code, place: Place::Answer, depth: 0, lined: false, every: true };
+        self.text_of(text, Bytes::of(text), kind)
     }
 
     /// The same where the kinds of its bytes are known.
-    pub fn text_of(&mut self, text: &str, bytes: Bytes, prose: Prose) -> Option<String> {
+    pub fn text_of(&mut self, text: &str, bytes: Bytes, kind: Kind) -> Option<String> {
         let mut found: Vec<(&str, &str, Why)> = Vec::new();
+        let mut cuts: Vec<Cut> = Vec::new();
         let rules = self.rules;
         let wanted = |key: &str| {
             let class = rules.class(key, Place::Json);
             matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps)
                 .then_some(class)
         };
+        let prose = kind.prose;
         let assigns = if bytes.any(Bytes::COLON | Bytes::EQUALS) { text } else { "" };
         assignments(assigns, wanted, |class, key, value, quoted| {
             if in_text(class, value, quoted, prose) && verdict(KeyClass::Always, value).is_some() {
                 found.push((key, value, Why::Key));
             }
         });
-        let tagged = if bytes.any(Bytes::ANGLE) { text } else { "" };
-        elements(tagged, wanted, |class, key, value| {
-            // Data, not code; but also labels: `<password>Wachtwoord</password>`.
-            let class = if class == KeyClass::Always { KeyClass::Likely } else { class };
-            if verdict(class, value).is_some() && !value.contains(char::is_whitespace) {
-                found.push((key, value, Why::Key));
-            }
-        });
+        if bytes.any(Bytes::ANGLE) {
+            self.tagged(text, kind, &mut found, &mut cuts);
+        }
+        if kind.lined && kind.depth < MAX_OPEN {
+            self.lined(text, kind, &mut found, &mut cuts);
+        }
         formats::in_text(text, bytes, |value, _| found.push(("token", value, Why::Format)));
-        self.replace(text, found)
+        self.replace(text, found, cuts)
+    }
+
+    /// Secrets in elements and attributes.
+    fn tagged<'t>(
+        &mut self,
+        text: &'t str,
+        kind: Kind,
+        found: &mut Vec<(&'t str, &'t str, Why)>,
+        cuts: &mut Vec<Cut>,
+    ) {
+        let rules = self.rules;
+        // What a person sends has names that mean what they say; answers also hold labels: `<password>Wachtwoord</password>`.
+        let sent = kind.place != Place::Answer;
+        let told = |key: &str, value: &str| {
+            let class = match rules.class(key, Place::Json) {
+                KeyClass::Always if sent => KeyClass::Always,
+                KeyClass::Always | KeyClass::Likely => KeyClass::Likely,
+                KeyClass::Perhaps => KeyClass::Perhaps,
+                KeyClass::Silent | KeyClass::Harmless => return false,
+            };
+            verdict(class, value).is_some() && (sent || !value.contains(char::is_whitespace))
+        };
+        each_leaf(text, |it| {
+            if it.credential && verdict(KeyClass::Always, it.value).is_some() {
+                found.push(("password", it.value, Why::Key));
+            }
+            let keys = [Some(it.key), it.named].into_iter().flatten();
+            found.extend(
+                keys.filter(|key| told(key, it.value)).map(|key| (key, it.value, Why::Key)),
+            );
+        });
+        let mut named = Vec::new();
+        markup::each_tag(text, |tag, attributes| {
+            for it in attributes {
+                if it.value.len() >= 3 && it.name.len() <= 64 && told(it.name, it.value) {
+                    found.push((it.name, it.value, Why::Key));
+                }
+            }
+            named.extend(markup::named(tag, attributes).filter(|it| it.0.len() <= 200));
+        });
+        for (name, value) in named {
+            let name = plain(name).unwrap_or(name.into());
+            let class = rules.class(&name, Place::Json);
+            let judged = match class {
+                KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps => true,
+                KeyClass::Silent => kind.every,
+                KeyClass::Harmless => false,
+            };
+            if judged && kind.depth < MAX_OPEN {
+                let plain = plain(value).unwrap_or(value.into());
+                let new = self.open(&name, &plain, Place::Json, kind.depth + 1);
+                cuts.extend(new.map(|new| cut(text, value, attribute(&new))));
+            }
+        }
+    }
+
+    /// Lines of a body: events and lines of JSON, and `name=value` or `name: value`.
+    fn lined<'t>(
+        &mut self,
+        text: &'t str,
+        kind: Kind,
+        found: &mut Vec<(&'t str, &'t str, Why)>,
+        cuts: &mut Vec<Cut>,
+    ) {
+        for line in text.split('\n') {
+            let line = line.trim_end_matches('\r').trim();
+            let value = line.strip_prefix("data:").unwrap_or(line).trim();
+            if value.starts_with(['{', '['])
+                && let Ok(mut json) = serde_json::from_str(value)
+            {
+                if self.json_at("", &mut json, kind.place, kind.depth + 1, None) {
+                    cuts.push(cut(text, value, json.to_string()));
+                }
+                continue;
+            }
+            let is_name = |it: &&str| {
+                (2..=64).contains(&it.len())
+                    && it.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-. ".contains(&b))
+                    && it.bytes().filter(|b| *b == b' ').count() <= 2
+            };
+            let Some((name, value, sign)) = value
+                .find(['=', ':'])
+                .map(|it| (value[..it].trim_end(), value[it + 1..].trim(), value.as_bytes()[it]))
+                .filter(|it| is_name(&it.0))
+            else {
+                continue;
+            };
+            let value = value.trim_matches(['"', '\'']);
+            let class = match self.rules.class(name, Place::Form) {
+                // A sentence may begin with `Password:`.
+                KeyClass::Always if sign == b':' && kind.place == Place::Answer => KeyClass::Likely,
+                class @ (KeyClass::Always | KeyClass::Likely) => class,
+                _ => continue,
+            };
+            let whole = !value.contains(char::is_whitespace) || kind.place != Place::Answer;
+            if whole && value.len() < 8192 && verdict(class, value).is_some() {
+                found.push((name, value, Why::Key));
+            }
+        }
     }
 
     /// A challenge such as `Digest realm="…", nonce="…"`, or its answer: what is good for one exchange is taken out.
@@ -60,18 +190,20 @@ impl Walk<'_> {
         if let Some(token) = auth_scheme(value).filter(|it| !it.contains('"')) {
             found.push((name, token, Why::Header));
         }
-        self.replace(value, found)
+        self.replace(value, found, Vec::new())
     }
 
     /// The text with these parts of it replaced, and known values wherever they stand.
-    fn replace(&mut self, text: &str, found: Vec<(&str, &str, Why)>) -> Option<String> {
-        let mut cuts: Vec<(usize, usize, String)> = Vec::new();
+    pub fn replace(
+        &mut self,
+        text: &str,
+        found: Vec<(&str, &str, Why)>,
+        mut cuts: Vec<Cut>,
+    ) -> Option<String> {
         for (key, value, why) in found {
-            // As JSON and scripts write it: `\/`, `\u002f`.
-            let plain = if value.contains('\\') { decode_escapes(value) } else { None };
+            let plain = plain(value);
             if let Some(new) = self.sink.secret(key, plain.as_deref().unwrap_or(value), why) {
-                let at = value.as_ptr() as usize - text.as_ptr() as usize;
-                cuts.push((at, at + value.len(), new));
+                cuts.push(cut(text, value, new));
             }
         }
         if cuts.is_empty() {
@@ -89,6 +221,27 @@ impl Walk<'_> {
         out.push_str(&text[done..]);
         self.sink.plain(&out).or(Some(out))
     }
+}
+
+/// A part of a text, from where to where, and what replaces it.
+pub type Cut = (usize, usize, String);
+
+fn cut(text: &str, part: &str, new: String) -> Cut {
+    let at = part.as_ptr() as usize - text.as_ptr() as usize;
+    (at, at + part.len(), new)
+}
+
+/// A value as JSON, scripts and markup write it: `\/`, `\u002f`, `&#x2f;`. `None`: it says what it is.
+fn plain(value: &str) -> Option<Cow<'_, str>> {
+    if value.contains('\\') {
+        return decode_escapes(value).map(Cow::Owned);
+    }
+    value.contains('&').then(|| markup::entities(value)).filter(|it| it != value).map(Cow::Owned)
+}
+
+/// As it stands in an attribute, with either quotes.
+fn attribute(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('\'', "&#39;").replace('<', "&lt;")
 }
 
 /// Whether a text was written by people or for machines.
@@ -139,7 +292,9 @@ pub fn auth_scheme(value: &str) -> Option<&str> {
 
 /// How long the name of an authentication scheme is that a text begins with, with what follows up to the credential.
 fn scheme(text: &str) -> Option<usize> {
-    let end = text.find(' ').filter(|it| (3..=9).contains(it))?;
+    // No further than a scheme's name is long: this is asked at every name.
+    let letters = text.bytes().take(10).inspect(|_| steps::look(1));
+    let end = { letters }.position(|it| it == b' ').filter(|it| *it >= 3)?;
     let known = ["bearer", "basic", "token", "apikey", "splunk", "negotiate"];
     known.iter().any(|it| text[..end].eq_ignore_ascii_case(it)).then_some(end + 1)
 }
@@ -156,6 +311,7 @@ fn assignments<'a>(
     while i < bytes.len() {
         let at = i;
         i += 1;
+        steps::look(1);
         if !matches!(bytes[at], b':' | b'=') {
             continue;
         }
@@ -218,7 +374,8 @@ fn assignments<'a>(
                     b.is_ascii_whitespace() || b"\"'`,;&<>(){}[]".contains(b)
                 }
             })
-            .map_or_else(|| bytes.len().min(from + 8192), |n| from + n);
+            .map_or_else(|| boundary(text, from + 8192), |n| from + n);
+        steps::look(until - from);
         if let Some(value) = text.get(from..until)
             && value.len() >= 4
         {
@@ -228,34 +385,9 @@ fn assignments<'a>(
     }
 }
 
-/// `<name>value</name>`, as XML has it.
-fn elements<'a>(
-    text: &'a str,
-    wanted: impl Fn(&str) -> Option<KeyClass>,
-    mut found: impl FnMut(KeyClass, &'a str, &'a str),
-) {
-    // Where the last tag began, and where it ended: a `>` before any `<` ends none.
-    let (mut start, mut open) = (None, None);
-    for (i, b) in text.bytes().enumerate() {
-        match b {
-            b'<' => {
-                if let Some((start, open)) = start.zip(open.take())
-                    && text[i..].starts_with("</")
-                    && open - start <= 80
-                    && (4..8192).contains(&(i - open))
-                {
-                    let key = text[start + 1..open].split(' ').next().unwrap_or("");
-                    let key = key.rsplit(':').next().unwrap_or(key);
-                    if let Some(class) = wanted(key) {
-                        found(class, key, &text[open + 1..i]);
-                    }
-                }
-                start = Some(i);
-            }
-            b'>' if start.is_some() => open = open.or(Some(i)),
-            _ => {}
-        }
-    }
+/// The last end of a character up to there.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0)
 }
 
 /// Base64 of readable text: whatever it is, it can be looked into.

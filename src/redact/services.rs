@@ -48,7 +48,7 @@ column commercejs companyhub configcat confluent contentful contentstack convers
 copyleaks coqui couchbase countrylayer covalent coveralls craftmypdf cratesio crossbrowsertesting crowdin crowdstrike \
 cryptocompare currencycloud currencyfreaks currencylayer currencyscoop currentsapi customerguru customerio d7network \
 dailyco dandelion dareboost databento databox databricks datadog datagov debounce deepai deepgram deepl deepseek \
-delighted demio denodeploy deputy detectify detectlanguage devcycle devin dfuse diffbot diggernaut digicert \
+delighted demio denodeploy dependencytrack deputy detectify detectlanguage devcycle devin dfuse diffbot diggernaut digicert \
 digitalocean digitaloceanv2 discogs discord discourse disqus ditto dnscheck dnsimple docker dockerhub docparser documo \
 docusign doppler dotdigital dotmailer dovico dreamstudio dronahq droneci dropbox dtrack duffel duply dwolla dynadot \
 dynalist dynatrace dyspatch eagleeyenetworks easyinsight easypost ecostruxure edamam edenai eightxeight elasticemail \

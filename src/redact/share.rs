@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::{
     Learner, Writer,
-    body::essence,
+    body::{disposition, essence},
     detector::Why,
-    exchange, keys, markup,
+    exchange, markup,
     scan::Prose,
     vault::Vault,
     walk::{Place, Rules, Sink, Walk},
@@ -157,6 +157,11 @@ impl Redactor {
         self.walk(|it| it.json(value, place))
     }
 
+    /// A name in a query or a form.
+    pub fn name(&mut self, name: &str) -> Option<String> {
+        self.walk(|it| it.name(name))
+    }
+
     /// Known secrets and nothing else.
     pub fn known(&mut self, text: &str) -> Option<String> {
         self.walk(|it| it.sink.plain(text))
@@ -166,32 +171,56 @@ impl Redactor {
     /// the placeholders.
     pub fn body(&mut self, text: &str, mime: &str, place: Place) -> Option<String> {
         let kind = essence(mime);
-        if let Some(new) = self.framed(text, place) {
-            return new;
-        }
         if kind.starts_with("multipart/") {
             return self.multipart(text, mime);
+        }
+        let start = text.trim_start_matches('\u{feff}').trim_start();
+        let html = start.starts_with('<')
+            || (kind.contains("html") || kind.contains("xml")) && !start.starts_with(['{', '[']);
+        if html {
+            return self.page(text, place);
+        }
+        if let Some(new) = self.framed(text, place) {
+            return new;
         }
         if kind == "application/x-www-form-urlencoded" {
             return self.walk(|it| it.query(text));
         }
-        if ["event-stream", "ndjson", "jsonl", "json-seq"].iter().any(|it| kind.contains(it)) {
-            return self.lines(text, place);
+        if place != Place::Answer {
+            return self.named("", text, Place::Form);
         }
+        let by_lines = ["event-stream", "ndjson", "jsonl", "json-seq", "text/plain"];
         let prose = if kind == "text/plain" { Prose::Spoken } else { Prose::Code };
-        let html = kind.contains("html") || kind.contains("xml");
-        self.walk(|it| {
-            let mut out = if html { markup_values(text, it) } else { None };
-            if html && text.contains("&quot;") {
-                it.text(&markup::entities(text), prose);
-            }
-            let new = it.text(out.as_deref().unwrap_or(text), prose);
-            out = new.or(out);
-            out
-        })
+        if by_lines.iter().any(|it| kind.contains(it)) || kind.is_empty() {
+            return self.walk(|it| it.lines(text, prose));
+        }
+        self.walk(|it| it.text(text, prose))
     }
 
-    /// JSON, also after a guard such as `)]}'` or inside a JSONP call.
+    /// A page: its text, its fields, and JSON where a script is nothing else.
+    fn page(&mut self, text: &str, place: Place) -> Option<String> {
+        let mut out = String::new();
+        let mut done = 0;
+        for (from, to) in markup::scripts(text) {
+            if let Some(Some(new)) = self.framed(&text[from..to], place) {
+                out.push_str(&text[done..from]);
+                out.push_str(&new);
+                done = to;
+            }
+        }
+        let out = (done > 0).then(|| out + &text[done..]);
+        let now = out.as_deref().unwrap_or(text);
+        self.walk(|it| {
+            // JSON in an attribute.
+            if text.contains("&quot;") || text.contains("&#34;") || text.contains("&#x22;") {
+                it.text(&markup::entities(text), Prose::Code);
+            }
+            it.markup(now)
+        })
+        .or(out)
+    }
+
+    /// JSON, also after a guard such as `)]}'` or inside a JSONP call. What stands around it is text.
     #[expect(
         clippy::option_option,
         reason = "the outer says whether it is one, the inner what replaces it"
@@ -203,24 +232,14 @@ impl Redactor {
         }
         // The file's own order is kept: this is no payload of ours.
         let mut value: Value = serde_json::from_str(&text[from..to]).ok()?;
-        if !self.json(&mut value, place) {
+        let [front, back] = [&text[..from], &text[to..]].map(|it| (it, self.text(it)));
+        let changed = self.json(&mut value, place);
+        if !changed && front.1.is_none() && back.1.is_none() {
             return Some(self.known(text));
         }
-        Some(Some(format!("{}{value}{}", &text[..from], &text[to..])))
-    }
-
-    fn lines(&mut self, text: &str, place: Place) -> Option<String> {
-        let mut changed = false;
-        let mut out = Vec::new();
-        for line in text.split('\n') {
-            let new = match self.framed(line, place) {
-                Some(new) => new,
-                None => self.text(line),
-            };
-            changed |= new.is_some();
-            out.push(new.unwrap_or_else(|| line.to_owned()));
-        }
-        changed.then(|| out.join("\n"))
+        let [front, back] = [front, back].map(|(old, new)| new.unwrap_or_else(|| old.to_owned()));
+        let inside = if changed { value.to_string() } else { text[from..to].to_owned() };
+        Some(Some(format!("{front}{inside}{back}")))
     }
 
     /// Fields by their names; what was a file is left out.
@@ -233,45 +252,30 @@ impl Redactor {
         let mut changed = false;
         let mut out = Vec::new();
         for part in text.split(&open) {
-            let value = part.split_once("\r\n\r\n").map(|it| it.1.trim_end_matches("\r\n"));
-            let name =
-                part.split_once("name=\"").and_then(|it| it.1.split_once('"')).map(|it| it.0);
-            let new = match (name, value) {
-                (Some(_), Some(value)) if part.contains("filename=\"") && !value.is_empty() => {
-                    self.writing.then(|| part.replace(value, ""))
+            let head = part.find("\r\n\r\n").map(|it| it + 4);
+            let head = head.or_else(|| part.find("\n\n").map(|it| it + 2));
+            let (head, rest) = part.split_at(head.unwrap_or(0));
+            let value = rest.trim_end_matches(['\r', '\n']);
+            let end = &rest[value.len()..];
+            let new = match disposition(head, "name") {
+                Some(_) if disposition(head, "filename").is_some() && !value.is_empty() => {
+                    self.writing.then(|| format!("{head}{end}"))
                 }
-                (Some(name), Some(value)) => self
-                    .named(name, value, Place::Form)
-                    .map(|new| part.replacen(value, &new, if value == name { 2 } else { 1 })),
-                _ => self.text(part),
+                Some(name) => {
+                    let told = self.text(head);
+                    let new = self.named(&name, value, Place::Form);
+                    (told.is_some() || new.is_some()).then(|| {
+                        let head = told.as_deref().unwrap_or(head);
+                        format!("{head}{}{end}", new.as_deref().unwrap_or(value))
+                    })
+                }
+                None => self.text(part),
             };
             changed |= new.is_some();
             out.push(new.unwrap_or_else(|| part.to_owned()));
         }
         changed.then(|| out.join(&open))
     }
-}
-
-/// Values of `<meta>` and `<input>` whose names say that they are secret, where they stand in quotes.
-fn markup_values(text: &str, walk: &mut Walk<'_>) -> Option<String> {
-    let mut found = Vec::new();
-    markup::named_values(text, |_, name, value| {
-        if keys::classify(name, Place::Json) != keys::KeyClass::Harmless {
-            found.push((name.to_owned(), value.to_owned()));
-        }
-    });
-    let mut out: Option<String> = None;
-    for (name, value) in found {
-        let Some(new) = walk.leaf(&name, &value, Place::Json).filter(|_| value.len() >= 3) else {
-            continue;
-        };
-        let now = out.as_deref().unwrap_or(text);
-        let replaced = ['"', '\''].iter().fold(now.to_owned(), |it, quote| {
-            it.replace(&format!("{quote}{value}{quote}"), &format!("{quote}{new}{quote}"))
-        });
-        out = Some(replaced);
-    }
-    out
 }
 
 /// What a message begins with that logs in.

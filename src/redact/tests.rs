@@ -59,7 +59,7 @@ pub(crate) fn recording(exchanges: Vec<RawExchange>) -> RawRecording {
     }
 }
 
-fn headers(all: &[(&str, &str)]) -> Vec<(String, String)> {
+pub(crate) fn headers(all: &[(&str, &str)]) -> Vec<(String, String)> {
     all.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect()
 }
 

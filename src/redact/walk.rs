@@ -5,20 +5,22 @@ use std::{
     borrow::Cow,
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     sync::{Arc, PoisonError, RwLock},
 };
 
 use serde_json::{Map, Number, Value};
 
 use super::{
+    addresses::Kept,
     bytes::Bytes,
-    detector::{Why, erratic, is_hex, is_uuid, verdict, verdict_of},
+    calls,
+    detector::{Why, verdict, verdict_of},
     encode::{decode_percent, percent},
     formats,
-    keys::{KeyClass, classify},
+    keys::{self, KeyClass, classify},
     memo::Memo,
-    scan::{Prose, auth_scheme, base64_text},
+    scan::{Kind, Prose, auth_scheme, base64_text},
+    steps,
     vault::is_placeholder,
 };
 
@@ -101,7 +103,7 @@ fn is_plain(key: &str, value: &str, bytes: Bytes, class: KeyClass) -> bool {
 }
 
 /// How deep containers are opened: JSON in a form in a query is 3.
-const MAX_OPEN: u32 = 5;
+pub const MAX_OPEN: u32 = 5;
 
 impl Rules {
     pub fn new<'a>(allow: &[String], typed: impl Iterator<Item = &'a str>) -> Self {
@@ -119,6 +121,10 @@ impl Rules {
     }
 
     pub fn class(&self, key: &str, place: Place) -> KeyClass {
+        if key.len() > keys::MAX_KEY {
+            return KeyClass::Silent;
+        }
+        steps::look(key.len());
         let hash =
             key.bytes().fold(place as u32, |it, b| (it ^ u32::from(b)).wrapping_mul(0x0100_0193));
         let at = (hash ^ (hash >> 15)) as usize % RECENT;
@@ -188,7 +194,7 @@ impl Walk<'_> {
         self.open(key, value, place, 0)
     }
 
-    fn open(&mut self, key: &str, value: &str, place: Place, depth: u32) -> Option<String> {
+    pub fn open(&mut self, key: &str, value: &str, place: Place, depth: u32) -> Option<String> {
         if value.len() < 3 {
             return None;
         }
@@ -246,7 +252,9 @@ impl Walk<'_> {
         let marked = bytes.any(Bytes::QUOTE | Bytes::ANGLE)
             || bytes.any(Bytes::OPENS) && value.contains('{');
         if value.len() >= 15 && (marked || bytes.spaced(value)) {
-            return self.text_of(value, bytes, Prose::Spoken);
+            let lined = place != Place::Answer && value.contains('\n');
+            let kind = Kind { prose: Prose::Spoken, place, depth, lined, every: false };
+            return self.text_of(value, bytes, kind);
         }
         self.sink.plain(value)
     }
@@ -273,6 +281,13 @@ impl Walk<'_> {
         {
             let changed = self.json_at(key, &mut json, place, depth + 1, None);
             return Some(if changed { Some(json.to_string()) } else { self.sink.plain(value) });
+        }
+        if bytes.any(Bytes::BAR)
+            && first.is_ascii_digit()
+            && let Some(found) = calls::in_gwt(value).filter(|it| !it.is_empty())
+        {
+            let found = found.into_iter().map(|it| ("password", it, Why::Key)).collect();
+            return Some(self.replace(value, found, Vec::new()));
         }
         let spaced = bytes.spaced(value);
         let inner = if place == Place::Answer { place } else { Place::Form };
@@ -342,7 +357,7 @@ impl Walk<'_> {
         self.json_at("", value, place, 0, (place == Place::Json).then_some(&mut pointer))
     }
 
-    fn json_at(
+    pub fn json_at(
         &mut self,
         key: &str,
         value: &mut Value,
@@ -355,20 +370,34 @@ impl Walk<'_> {
         match value {
             Value::Object(fields) => {
                 let named = named(fields).map(str::to_owned);
+                let call = calls::arguments(fields).map(|it| (it.0, it.1.to_owned()));
                 let mut renamed = Vec::new();
                 for (name, item) in fields.iter_mut() {
                     let under = match &named {
                         Some(named) if name == "value" && item.is_string() => named.as_str(),
-                        _ => name.as_str(),
+                        _ => told(name),
                     };
                     let len = pointer.as_mut().map(|it| push_pointer(it, name));
-                    changed |= self.json_at(under, item, inner, depth, pointer.as_deref_mut());
+                    if let Some((list, method)) = &call
+                        && list == name
+                        && let Value::Array(given) = item
+                    {
+                        for (i, it) in given.iter_mut().enumerate() {
+                            let under = argument(method, i, it, under);
+                            let len = pointer.as_mut().map(|it| push_pointer(it, &i.to_string()));
+                            changed |=
+                                self.json_at(under, it, inner, depth, pointer.as_deref_mut());
+                            if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
+                                pointer.truncate(len);
+                            }
+                        }
+                    } else {
+                        changed |= self.json_at(under, item, inner, depth, pointer.as_deref_mut());
+                    }
                     if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
                         pointer.truncate(len);
                     }
-                    if name.len() >= 6
-                        && let Some(new) = self.sink.plain(name)
-                    {
+                    if let Some(new) = self.name(name) {
                         renamed.push((name.clone(), new));
                     }
                 }
@@ -380,9 +409,25 @@ impl Walk<'_> {
                 }
             }
             Value::Array(items) => {
+                let pairs = are_pairs(items);
                 for (i, item) in items.iter_mut().enumerate() {
                     let len = pointer.as_mut().map(|it| push_pointer(it, &i.to_string()));
-                    changed |= self.json_at(key, item, place, depth, pointer.as_deref_mut());
+                    if pairs
+                        && let Value::Array(pair) = item
+                        && let [Value::String(name), value] = &mut pair[..]
+                    {
+                        let len = pointer.as_mut().map(|it| push_pointer(it, "1"));
+                        changed |= self.json_at(name, value, inner, depth, pointer.as_deref_mut());
+                        if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
+                            pointer.truncate(len);
+                        }
+                        if let Some(new) = self.name(name) {
+                            *name = new;
+                            changed = true;
+                        }
+                    } else {
+                        changed |= self.json_at(key, item, place, depth, pointer.as_deref_mut());
+                    }
                     if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
                         pointer.truncate(len);
                     }
@@ -413,6 +458,15 @@ impl Walk<'_> {
             _ => {}
         }
         changed
+    }
+
+    /// A name in JSON, a form or a query: known values in it, or a credential in its place.
+    pub fn name(&mut self, name: &str) -> Option<String> {
+        if name.len() < 6 {
+            return None;
+        }
+        let new = if is_token(name) { self.sink.secret("key", name, Why::Format) } else { None };
+        new.or_else(|| self.sink.plain(name))
     }
 
     /// `"pin": 492039`: a short number is a secret only where the name leaves no doubt.
@@ -448,17 +502,34 @@ impl Walk<'_> {
         match value {
             Value::Object(fields) => {
                 let named = named(fields);
+                let call = calls::arguments(fields);
                 for (name, item) in fields {
                     let under = match named {
                         Some(named) if name == "value" && item.is_string() => named,
-                        _ => name,
+                        _ => told(name),
                     };
-                    self.look_through_at(under, item, clean);
+                    match (call, item) {
+                        (Some((list, method)), Value::Array(given)) if list == name => {
+                            for (i, it) in given.iter().enumerate() {
+                                self.look_through_at(argument(method, i, it, under), it, clean);
+                            }
+                        }
+                        _ => self.look_through_at(under, item, clean),
+                    }
+                    if is_token(name) {
+                        self.sink.secret("key", name, Why::Format);
+                    }
                 }
             }
             Value::Array(items) => {
+                let pairs = are_pairs(items);
                 for item in items {
-                    self.look_through_at(key, item, clean);
+                    match item {
+                        Value::Array(pair) if pairs => {
+                            self.look_through_at(pair[0].as_str().unwrap_or(key), &pair[1], clean);
+                        }
+                        _ => self.look_through_at(key, item, clean),
+                    }
                 }
             }
             Value::String(text) => {
@@ -478,112 +549,13 @@ impl Walk<'_> {
         }
     }
 
-    /// Text that is known to be an address, absolute or not.
-    pub fn link(&mut self, text: &str) -> Option<String> {
-        self.url(text, Place::Query, 0)
-    }
-
-    /// A URL in a value: user information, path, query and fragment, other bytes untouched.
-    fn url(&mut self, text: &str, place: Place, depth: u32) -> Option<String> {
-        let (front, fragment) = text.split_once('#').map_or((text, None), |(a, b)| (a, Some(b)));
-        let (front, query) = front.split_once('?').map_or((front, None), |(a, b)| (a, Some(b)));
-        let mut changed = false;
-        let (mut head, path) = match front.find("://") {
-            Some(at) => {
-                let rest = &front[at + 3..];
-                let end = at + 3 + rest.find('/').unwrap_or(rest.len());
-                // Where a program connects to, a password may hold a slash: the last `@` ends it.
-                let web = ["http", "https", "ws", "wss"].contains(&&front[..at]);
-                let end = match rest.rfind('@') {
-                    Some(last) if !web && rest[..last].contains(':') => end.max(at + 3 + last + 1),
-                    _ => end,
-                };
-                (front[..end].to_owned(), &front[end..])
-            }
-            None => (String::new(), front),
-        };
-        if let Some((user, host)) = head.rsplit_once('@')
-            && let Some((scheme, rest)) = user.split_once("://")
-            && let Some((name, password)) = rest.split_once(':')
-            && verdict(KeyClass::Always, password).is_some()
-            && let Some(new) = self.sink.secret("password", password, Why::Key)
-        {
-            head = format!("{scheme}://{name}:{new}@{host}");
-            changed = true;
-        }
-        // `https://TOKEN@host`: where the user is no one's name.
-        if let Some((user, host)) = head.rsplit_once('@')
-            && let Some((scheme, name)) = user.split_once("://")
-            && name.len() >= 12
-            && looks_issued(name)
-            && let Some(new) = self.sink.secret("user", &decode_percent(name), Why::Key)
-        {
-            head = format!("{scheme}://{}@{host}", percent(&new));
-            changed = true;
-        }
-        // Web hooks are addressed by their secret.
-        let new = self.path_at(path, head.contains("://hooks."));
-        let mut out = head;
-        changed |= new.is_some();
-        out.push_str(new.as_deref().unwrap_or(path));
-        for (mark, part) in [('?', query), ('#', fragment)] {
-            let Some(part) = part else { continue };
-            let new = self.query_at(
-                part,
-                if place == Place::Answer { place } else { Place::Query },
-                depth,
-            );
-            changed |= new.is_some();
-            let _ = write!(out, "{mark}{}", new.as_deref().unwrap_or(part));
-        }
-        if changed { Some(out) } else { self.sink.plain(text) }
-    }
-
-    /// A URL's path: known values anywhere, credentials by format, and what follows `reset` and the like.
-    pub fn path(&mut self, path: &str) -> Option<String> {
-        self.path_at(path, false)
-    }
-
-    fn path_at(&mut self, path: &str, mut hook: bool) -> Option<String> {
-        if path.len() < 2 {
-            return None;
-        }
-        let mut out = Kept::new(path);
-        let mut before = "";
-        let last = path.rsplit('/').next();
-        for segment in path.split('/') {
-            let plain = decode_percent(segment);
-            let new = if let Some((name, value)) = plain.split_once('=')
-                && let Some((_, name)) = name.rsplit_once(';')
-                && verdict(classify(name, Place::Query), value).is_some()
-            {
-                // `;jsessionid=…`
-                let new = self.sink.secret(name, value, Why::Key);
-                new.map(|new| percent(&plain.replace(value, &new)))
-            } else if formats::known(&plain).is_some() {
-                self.sink.secret("path", &plain, Why::Format).map(|it| percent(&it))
-            } else if hook && plain.len() >= 16 && (looks_issued(&plain) || Some(segment) == last) {
-                self.sink.secret("webhook", &plain, Why::Key).map(|it| percent(&it))
-            } else if GRANTS.contains(&before) && plain.len() >= 16 && looks_issued(&plain) {
-                self.sink.secret(before, &plain, Why::Key).map(|it| percent(&it))
-            } else {
-                None
-            };
-            let new = new.or_else(|| self.sink.plain(&plain).map(|it| percent(&it)));
-            out.part(segment, new, '/');
-            before = segment;
-            hook |= segment.starts_with("webhook");
-        }
-        out.changed
-    }
-
     /// A query string or one pair of it.
     pub fn query(&mut self, query: &str) -> Option<String> {
         self.query_at(query, Place::Query, 0)
     }
 
     /// A query string, byte for byte but for the values that are replaced.
-    fn query_at(&mut self, query: &str, place: Place, depth: u32) -> Option<String> {
+    pub fn query_at(&mut self, query: &str, place: Place, depth: u32) -> Option<String> {
         self.pairs(query, '&', place, depth).unwrap_or_else(|| {
             let plain = decode_percent(query);
             self.open("", &plain, place, depth + 1).map(|it| percent(&it))
@@ -625,7 +597,7 @@ impl Walk<'_> {
             } else {
                 self.sink.plain(&plain)
             };
-            let renamed = self.sink.plain(&key).map(|it| percent(&it));
+            let renamed = self.name(&key).map(|it| percent(&it));
             let name = renamed.as_deref().unwrap_or(name);
             let new = match new {
                 Some(new) if name.is_empty() => Some(percent(&new)),
@@ -639,6 +611,30 @@ impl Walk<'_> {
     }
 }
 
+/// What a key says of all that is under it: nothing, where it is longer than names are.
+fn told(key: &str) -> &str {
+    if key.len() > keys::MAX_KEY { "" } else { key }
+}
+
+/// Whether a name is a credential of a published format itself.
+fn is_token(name: &str) -> bool {
+    name.len() >= 15 && formats::known(name).is_some()
+}
+
+/// What an argument stands under: a text that is a credential by its place, under a name that says so.
+fn argument<'k>(method: &str, at: usize, it: &Value, under: &'k str) -> &'k str {
+    if it.is_string() && calls::is_credential(method, at) { "password" } else { under }
+}
+
+/// `[["user", …], ["password", …]]`
+fn are_pairs(items: &[Value]) -> bool {
+    let pair = |it: &Value| match it.as_array().map(Vec::as_slice) {
+        Some([Value::String(name), _]) => (1..=64).contains(&name.len()),
+        _ => false,
+    };
+    !items.is_empty() && items.iter().all(pair)
+}
+
 /// `{"name": "csrf", "value": …}` names its value beside it.
 fn named(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() > 6 {
@@ -650,52 +646,6 @@ fn named(fields: &Map<String, Value>) -> Option<&str> {
         .filter(|it| it.len() <= 64)
 }
 
-/// A text of which parts are replaced; copied from the first that is.
-struct Kept<'a> {
-    text: &'a str,
-    done: usize,
-    changed: Option<String>,
-}
-
-impl<'a> Kept<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { text, done: 0, changed: None }
-    }
-
-    /// The next part, what replaces it, and what separates it from the one after.
-    fn part(&mut self, part: &str, new: Option<String>, split: char) {
-        let end = self.done + part.len();
-        if new.is_some() && self.changed.is_none() {
-            self.changed = Some(self.text[..self.done].to_owned());
-        }
-        self.done = end + split.len_utf8();
-        if let Some(out) = &mut self.changed {
-            out.push_str(new.as_deref().unwrap_or(part));
-            if end < self.text.len() {
-                out.push(split);
-            }
-        }
-    }
-}
-
-/// A path segment after one of these is a one-time grant.
-const GRANTS: &[&str] = &[
-    "reset",
-    "password-reset",
-    "reset-password",
-    "verify",
-    "confirm",
-    "activate",
-    "invite",
-    "magic",
-    "unsubscribe",
-    "token",
-];
-
-fn looks_issued(text: &str) -> bool {
-    is_hex(text) || is_uuid(text) || erratic(text)
-}
-
 fn decode_form(text: &str) -> Cow<'_, str> {
     if text.contains('+') {
         decode_percent(&text.replace('+', " ")).into_owned().into()
@@ -704,13 +654,16 @@ fn decode_form(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// RFC 6901. Returns the length to go back to.
+/// RFC 6901, of keys of any length only the beginning. Returns the length to go back to.
 fn push_pointer(pointer: &mut String, key: &str) -> usize {
     let len = pointer.len();
     pointer.push('/');
-    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+    pointer.push_str(&super::body::cut(key, MAX_KEY).replace('~', "~0").replace('/', "~1"));
     len
 }
+
+/// A key of a megabyte must not be copied for each value under it.
+const MAX_KEY: usize = 512;
 
 /// Notes that something was found, and passes it on so that the inner values are known too.
 struct Probe<'a> {

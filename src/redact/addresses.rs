@@ -1,0 +1,235 @@
+//! Secrets in addresses: user information, path, query and fragment, other bytes untouched.
+
+use std::fmt::Write as _;
+
+use super::{
+    detector::{Why, erratic, is_hex, is_uuid, verdict},
+    encode::{decode_percent, percent},
+    formats,
+    keys::{KeyClass, classify},
+    walk::{Place, Walk},
+};
+
+impl Walk<'_> {
+    /// Text that is known to be an address, absolute or not.
+    pub fn link(&mut self, text: &str) -> Option<String> {
+        self.url(text, Place::Query, 0)
+    }
+
+    /// A URL in a value: user information, path, query and fragment, other bytes untouched.
+    pub fn url(&mut self, text: &str, place: Place, depth: u32) -> Option<String> {
+        let (front, fragment) = text.split_once('#').map_or((text, None), |(a, b)| (a, Some(b)));
+        let (front, query) = front.split_once('?').map_or((front, None), |(a, b)| (a, Some(b)));
+        let mut changed = false;
+        let (mut head, path) = match front.find("://") {
+            Some(at) => {
+                let rest = &front[at + 3..];
+                let end = at + 3 + rest.find('/').unwrap_or(rest.len());
+                // Where a program connects to, a password may hold a slash: the last `@` ends it.
+                let web = ["http", "https", "ws", "wss"].contains(&&front[..at]);
+                let end = match rest.rfind('@') {
+                    Some(last) if !web && rest[..last].contains(':') => end.max(at + 3 + last + 1),
+                    _ => end,
+                };
+                (front[..end].to_owned(), &front[end..])
+            }
+            None => (String::new(), front),
+        };
+        if let Some((user, host)) = head.rsplit_once('@')
+            && let Some((scheme, rest)) = user.split_once("://")
+            && let Some((name, password)) = rest.split_once(':')
+            && verdict(KeyClass::Always, password).is_some()
+            && let Some(new) = self.sink.secret("password", password, Why::Key)
+        {
+            head = format!("{scheme}://{name}:{new}@{host}");
+            changed = true;
+        }
+        // `https://TOKEN@host`: where the user is no one's name.
+        if let Some((user, host)) = head.rsplit_once('@')
+            && let Some((scheme, name)) = user.split_once("://")
+            && name.len() >= 12
+            && looks_issued(name)
+            && let Some(new) = self.sink.secret("user", &decode_percent(name), Why::Key)
+        {
+            head = format!("{scheme}://{}@{host}", percent(&new));
+            changed = true;
+        }
+        // Web hooks are addressed by their secret.
+        let new = self.path_at(path, head.contains("://hooks."));
+        if let Some(query) = query {
+            self.grant(path, query);
+        }
+        let mut out = head;
+        changed |= new.is_some();
+        out.push_str(new.as_deref().unwrap_or(path));
+        for (mark, part) in [('?', query), ('#', fragment)] {
+            let Some(part) = part else { continue };
+            let new = self.query_at(
+                part,
+                if place == Place::Answer { place } else { Place::Query },
+                depth,
+            );
+            changed |= new.is_some();
+            let _ = write!(out, "{mark}{}", new.as_deref().unwrap_or(part));
+        }
+        if changed { Some(out) } else { self.sink.plain(text) }
+    }
+
+    /// A URL's path: known values anywhere, credentials by format, and what follows `reset` and the like.
+    pub fn path(&mut self, path: &str) -> Option<String> {
+        self.path_at(path, false)
+    }
+
+    fn path_at(&mut self, path: &str, mut hook: bool) -> Option<String> {
+        if path.len() < 2 {
+            return None;
+        }
+        let mut out = Kept::new(path);
+        let mut before = "";
+        let last = path.rsplit('/').next();
+        for segment in path.split('/') {
+            let plain = decode_percent(segment);
+            let new = if let Some((name, value)) = plain.split_once('=')
+                && let Some((_, name)) = name.rsplit_once(';')
+                && verdict(classify(name, Place::Query), value).is_some()
+            {
+                // `;jsessionid=…`
+                let new = self.sink.secret(name, value, Why::Key);
+                new.map(|new| percent(&plain.replace(value, &new)))
+            } else if formats::known(&plain).is_some() {
+                self.sink.secret("path", &plain, Why::Format).map(|it| percent(&it))
+            } else if hook && plain.len() >= 16 && (looks_issued(&plain) || Some(segment) == last) {
+                self.sink.secret("webhook", &plain, Why::Key).map(|it| percent(&it))
+            } else if let Some(token) = of_bot(&plain) {
+                let new = self.sink.secret("bot", token, Why::Format);
+                new.map(|new| percent(&plain.replacen(token, &new, 1)))
+            } else if plain.starts_with('(') {
+                self.cookieless(&plain)
+            } else if plain.len() >= 16
+                && [ONE_TIME, GRANTS].iter().any(|it| it.contains(&&*before.to_ascii_lowercase()))
+                && looks_issued(&plain)
+            {
+                self.sink.secret(before, &plain, Why::Key).map(|it| percent(&it))
+            } else {
+                None
+            };
+            let new = new.or_else(|| self.sink.plain(&plain).map(|it| percent(&it)));
+            out.part(segment, new, '/');
+            before = segment;
+            hook |= segment.starts_with("webhook");
+        }
+        out.changed
+    }
+
+    /// `/reset?t=8f14e45fceea167a`: what a one-time address is for stands in its query, under whatever name.
+    pub fn grant(&mut self, path: &str, query: &str) {
+        let word = |it: &str| {
+            let it = it.split('.').next().unwrap_or(it).to_ascii_lowercase().replace('_', "-");
+            ONE_TIME.contains(&it.as_str())
+        };
+        if !path.split('/').any(word) {
+            return;
+        }
+        for (name, value) in query.split('&').filter_map(|it| it.split_once('=')) {
+            let plain = decode_percent(value);
+            if (16..=512).contains(&plain.len())
+                && looks_issued(&plain)
+                && self.rules.class(name, Place::Query) == KeyClass::Silent
+            {
+                self.sink.secret(name, &plain, Why::Key);
+            }
+        }
+    }
+
+    /// ASP.NET without cookies: `/(S(lit3py55t21z5v55vlm25s55)F(…))/page.aspx`.
+    fn cookieless(&mut self, segment: &str) -> Option<String> {
+        let mut found = Vec::new();
+        for part in segment.trim_start_matches('(').split(')') {
+            if let Some((kind, value)) = part.split_once('(')
+                && matches!(kind, "S" | "F" | "A" | "X")
+                && value.len() >= 16
+            {
+                found.push(("session", value, Why::Key));
+            }
+        }
+        if found.is_empty() { None } else { self.replace(segment, found, Vec::new()) }
+    }
+}
+
+/// A text of which parts are replaced; copied from the first that is.
+pub struct Kept<'a> {
+    text: &'a str,
+    done: usize,
+    pub changed: Option<String>,
+}
+
+impl<'a> Kept<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self { text, done: 0, changed: None }
+    }
+
+    /// The next part, what replaces it, and what separates it from the one after.
+    pub fn part(&mut self, part: &str, new: Option<String>, split: char) {
+        let end = self.done + part.len();
+        if new.is_some() && self.changed.is_none() {
+            self.changed = Some(self.text[..self.done].to_owned());
+        }
+        self.done = end + split.len_utf8();
+        if let Some(out) = &mut self.changed {
+            out.push_str(new.as_deref().unwrap_or(part));
+            if end < self.text.len() {
+                out.push(split);
+            }
+        }
+    }
+}
+
+fn looks_issued(text: &str) -> bool {
+    is_hex(text) || is_uuid(text) || erratic(text)
+}
+
+/// What an address is called that is good for once: a path segment after it is a grant.
+const ONE_TIME: &[&str] = &[
+    "reset",
+    "password-reset",
+    "reset-password",
+    "verify",
+    "verification",
+    "confirm",
+    "confirmation",
+    "activate",
+    "activation",
+    "invite",
+    "invitation",
+    "magic",
+    "magic-link",
+    "unsubscribe",
+    "recover",
+    "recovery",
+];
+
+/// And so is one after these, or a session.
+const GRANTS: &[&str] = &[
+    "token",
+    "tokens",
+    "access-token",
+    "access_token",
+    "session",
+    "sessions",
+    "auth",
+    "oauth",
+    "oauth2",
+    "login",
+    "signin",
+    "sso",
+    "jwt",
+    "ticket",
+    "api-key",
+    "api_key",
+    "apikey",
+];
+
+/// `bot110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw`: what follows `bot`.
+fn of_bot(segment: &str) -> Option<&str> {
+    segment.strip_prefix("bot").filter(|it| it.contains(':') && formats::known(it).is_some())
+}

@@ -1,0 +1,20 @@
+//! How far scans look, counted in tests: a hostile text must make none of them look over and over at the same bytes.
+
+#[cfg(test)]
+thread_local!(static SEEN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) });
+
+/// So many bytes were looked at. Nothing outside of tests.
+#[inline]
+pub fn look(bytes: usize) {
+    #[cfg(test)]
+    SEEN.with(|it| it.set(it.get() + bytes as u64));
+    let _ = bytes;
+}
+
+/// What `work` looks at on this thread.
+#[cfg(test)]
+pub fn count(work: impl FnOnce()) -> u64 {
+    let before = SEEN.with(std::cell::Cell::get);
+    work();
+    SEEN.with(std::cell::Cell::get) - before
+}
