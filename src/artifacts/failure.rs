@@ -90,7 +90,7 @@ impl Failure {
     /// Lines for a person, by heading; each list with its first `most`.
     pub fn told(&self, most: usize) -> Vec<(&'static str, Vec<String>)> {
         let step = match self.step {
-            0 => format!("opening the page, before the {} steps: {}", self.steps, self.what),
+            0 => format!("opening the page, before any step: {}", self.what),
             n => format!("step {n} of {}: {}", self.steps, self.what),
         };
         let at = format!("{}, example {}, after {} ms", self.at, self.example, self.waited_ms);
