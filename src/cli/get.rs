@@ -16,6 +16,12 @@ pub struct Args {
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
     let held = Registry::open(&home.recipes).get(&RecipeName::new(args.name)?)?;
-    wire::line(yaml::to_yaml(&held.recipe)?.trim_end());
+    let yaml = yaml::to_yaml(&held.recipe)?;
+    if yaml.chars().any(|it| wire::is_strange(it) && it != '\n') {
+        // JSON is YAML, too, and there they can be escaped wherever they stand.
+        wire::out(&held.recipe);
+    } else {
+        wire::line(yaml.trim_end());
+    }
     Ok(0)
 }
