@@ -14,10 +14,12 @@ use tokio::{
     task::JoinHandle,
 };
 use url::Url;
+use zeroize::Zeroizing;
 
 use super::{
     Browser,
     awaiting::{self, Owed},
+    by_hand,
     cdp::{Cdp, Event, Reply},
     fetch::InPageFetch,
     guard, page,
@@ -93,6 +95,8 @@ pub struct State {
     /// Where the last popup wanted to go.
     pub popup: Option<String>,
     pub crashed: bool,
+    /// Typed, and to stay nowhere.
+    pub secrets: Vec<Zeroizing<String>>,
     /// How the next dialog is answered, where a step said so.
     pub dialog: Option<bool>,
     /// Id of the frame that steps act in; the page and all its frames otherwise.
@@ -299,6 +303,7 @@ impl Context {
             state.blocked.clear();
             (state.download, state.popup) = (None, None);
             (state.dialog, state.within) = (None, None);
+            state.secrets.clone_from(&plan.secrets);
             let mut recorder = Recorder::new(begun, &main_frame);
             recorder.types(plan.typed.values());
             state.recorder = Some(recorder);
@@ -326,6 +331,7 @@ impl Context {
         let cookies = cookies.map_err(|err| self.page_fault(err))?;
         page.cookies = cookies.into_iter().map(|it| (it.name, it.value)).collect();
         let (actions, exchanges) = recorder.map(Recorder::finish).unwrap_or_default();
+        let secrets = by_hand::sent(&plan.secrets, &exchanges);
         Ok(RawRecording {
             task: plan.task.clone(),
             url: plan.url.clone(),
@@ -336,7 +342,7 @@ impl Context {
             page,
             exchanges,
             blocked: shared.blocked(),
-            secrets: Vec::new(),
+            secrets,
             notes: notes.into_iter().collect(),
             duration_ms,
             producer: self.producer().to_owned(),

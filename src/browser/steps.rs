@@ -22,6 +22,8 @@ use crate::{
 
 /// Several elements may fit for a moment, while a page makes place for the next.
 const UNCLEAR: Duration = Duration::from_secs(1);
+/// Stands for a secret that was typed.
+pub const MASK: &str = "[REDACTED:password]";
 /// What `select` looks among, where no role is given.
 const LISTS: &[&str] = &["combobox", "listbox"];
 const TICKS: &[&str] = &["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"];
@@ -51,7 +53,19 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         Step::Fill(it) => {
             let found = seek(shared, step, &it.element, &[], deadline).await?;
             let control = controls::read(shared, &found).await;
-            shared.act(action(ActionKind::Fill, &found, control, Some(&it.value)));
+            let is_secret = shared.lock().secrets.iter().any(|secret| **secret == it.value);
+            let for_secrets = control.as_ref().is_some_and(|it| it.kind == "password");
+            if for_secrets && !is_secret && !it.value.is_empty() {
+                let why = format!(
+                    "{}: the field takes a password, and what is typed there is no secret of the task",
+                    step.describe()
+                );
+                return Err(Error::new(Code::SecretInTask, why).hint(
+                    "put it into a variable and write env:NAME in its place: it is then typed, and kept nowhere",
+                ));
+            }
+            let told = if is_secret { MASK } else { it.value.as_str() };
+            shared.act(action(ActionKind::Fill, &found, control, Some(told)));
             typing::fill(shared, step, &found, &it.value).await
         }
         Step::Press(key) => {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{
     by_hand,
     fresh::{Freshness, look},
+    held::{demote, demoted_since, is_ours, keep, proven_since},
     pacer::Pacer,
     publish::publish,
     question,
@@ -40,7 +41,6 @@ use crate::{
     recipe::{
         model::{Recipe, Status},
         registry::Registry,
-        standing::Event,
     },
     redact::{Redacted, raw::RawRecording, redact},
     settings::Settings,
@@ -160,7 +160,6 @@ pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result
     if cx.redo != Some(Redo::All) {
         run.choice = StoredTask::read(&folder, &task.id)?.and_then(|it| it.choice);
     }
-    StoredTask::new(task, run.choice.clone())?.write(&folder)?;
     let mut lost = false;
     let reject = match run.stages(cx.redo, None).await {
         Err(err) if err.code() == Code::LiveValuesLost => {
@@ -263,6 +262,9 @@ impl Run<'_> {
             };
             match fresh {
                 Freshness::Fresh(hash) => {
+                    if spec.stage == Stage::Record {
+                        self.enter()?;
+                    }
                     self.hashes.insert(spec.writes, hash);
                     self.reused.push(spec.stage);
                 }
@@ -285,6 +287,11 @@ impl Run<'_> {
         Ok(None)
     }
 
+    /// Writes down what the task is, once it is known that it may be.
+    fn enter(&self) -> Result<()> {
+        StoredTask::new(self.task, self.choice.clone())?.write(self.folder)
+    }
+
     /// For `recipe debug --why`. Losing it loses an explanation and nothing else, so it never fails a stage.
     fn keep_question(&self, stage: Stage, sha256: &str, mut question: Value) {
         let open = || State::open(self.cx.store.root()).ok().map(Arc::new);
@@ -298,7 +305,12 @@ impl Run<'_> {
     async fn run(&mut self, spec: &Spec, settings: String) -> Result<()> {
         match spec.stage {
             Stage::Record => {
-                let recording = self.record(0).await?;
+                let recording = self.record(0).await;
+                // What was to be typed where only secrets are is not written down.
+                if recording.as_ref().err().is_none_or(|it| it.code() != Code::SecretInTask) {
+                    self.enter()?;
+                }
+                let recording = recording?;
                 self.put(spec, settings, &recording)?;
                 self.recording = self
                     .hashes
@@ -478,9 +490,11 @@ impl Run<'_> {
             return Ok(it.recording);
         }
         let values = self.task.example(example);
-        let sentence = self.task.filled(&values);
+        let sentence = self.task.filled(example);
+        let opened = self.task.opened(example)?;
+        let secrets = self.task.secrets.values()?;
         let mut source = None;
-        let (raw, context): (RawRecording, _) = match &self.task.source {
+        let (mut raw, context): (RawRecording, _) = match &self.task.source {
             Source::Har { path, sha256: expected } => {
                 let redact = &self.cx.settings.redact;
                 let imported = har::open(path, expected, &sentence, values, redact)?;
@@ -506,17 +520,32 @@ impl Run<'_> {
                     )
                     .hint("leave out --no-network, or learn from a HAR"));
                 }
-                let opened = Step::Navigate(url.clone()).substitute(&values);
-                let mut steps: Vec<_> = steps.iter().map(|it| it.substitute(&values)).collect();
+                let page = Step::Navigate(url.clone()).substitute(&opened);
+                let mut steps = steps
+                    .iter()
+                    .map(|step| match step.value().map(|it| self.task.secrets.value(it)) {
+                        Some(Err(err)) => Err(err),
+                        Some(Ok(Some(secret))) => {
+                            step.clone().try_map_value(|_| Ok(secret.as_str().to_owned()))
+                        }
+                        Some(Ok(None)) | None => Ok(step.substitute(&opened)),
+                    })
+                    .collect::<Result<Vec<_>>>()?;
                 // The page is opened anyway.
-                if steps.first() == Some(&opened) {
+                if steps.first() == Some(&page) {
                     steps.remove(0);
                 }
-                let Step::Navigate(url) = opened else {
+                let Step::Navigate(url) = page else {
                     return Err(Error::new(Code::Internal, "a page to open became another step"));
                 };
-                let plan =
-                    Plan { task: sentence, url, typed: values, steps, timeout: self.task.timeout };
+                let plan = Plan {
+                    task: sentence,
+                    url,
+                    typed: values,
+                    steps,
+                    secrets: secrets.clone(),
+                    timeout: self.task.timeout,
+                };
                 self.cx.pacer.wait(&plan.url).await;
                 let mut context = self.cx.browser.context().await?;
                 // For the second example, a stranger's proof or the next task.
@@ -524,6 +553,9 @@ impl Run<'_> {
                 (context.record_then(&plan, ahead).await?, Some(context))
             }
         };
+        if source.is_some() {
+            raw.secrets = secrets;
+        }
         let redacted = redact(raw, &self.cx.settings.redact);
         if let Some((path, unchanged)) = source
             && !unchanged.holds()
@@ -741,53 +773,9 @@ impl Run<'_> {
     }
 }
 
-/// Less than what was proven takes nothing away.
-fn keep(out: &mut Learned, held: &Recipe, cx: &Cx) {
-    let at = held.verification.as_ref().and_then(|it| it.verified_at.as_deref());
-    let note = format!(
-        "the recipe verified{} stays in service",
-        at.map_or(String::new(), |it| format!(" at {it}"))
-    );
-    out.detail = out.detail.take().into_iter().chain([note]).reduce(|a, b| format!("{a}; {b}"));
-    out.recipe = Some(cx.recipes.path(&held.name));
-}
-
-/// Whether a recipe is of this task.
-fn is_ours(recipe: &Recipe, task: &Task, recording: &SessionRecording) -> bool {
-    recipe.source_url == recording.url && recipe.task == crate::redact::written(&task.sentence)
-}
-
 /// What a line of the replay journal belongs to: one question to one stage.
 pub fn run_key(spec: &Spec, settings_sha256: &str, inputs: &BTreeMap<String, String>) -> String {
     json_sha256(&(spec.stage, spec.version, settings_sha256, inputs))
-}
-
-/// The same recipe, but verified, while what was learned is only a draft of it.
-fn proven_since(held: &Recipe, draft: &Recipe) -> bool {
-    let mut unproven = held.clone();
-    unproven.status = draft.status;
-    unproven.verification.clone_from(&draft.verification);
-    held.status == Status::Verified && draft.status == Status::Draft && unproven == *draft
-}
-
-/// The same recipe, but demoted after it was proven: artifacts that are older than that are no reason to run it again.
-fn demoted_since(held: &Recipe, learned: &Recipe) -> bool {
-    let proven = learned.verification.as_ref().and_then(|it| it.verified_at.as_deref());
-    // Both as `store::now` writes them, so their order is that of the text.
-    held.demotion.as_ref().is_some_and(|it| proven.is_some_and(|proven| proven <= it.at.as_str()))
-        && held.request == learned.request
-        && held.response == learned.response
-}
-
-/// A recipe that an earlier run of this task published is no longer proven.
-fn demote(name: &RecipeName, task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
-    let Ok(Some(mut recipe)) = cx.recipes.own(name) else { return Ok(()) };
-    let standing = recipe.standing().after(Event::TakenBack);
-    if is_ours(&recipe, task, recording) && standing != recipe.standing() {
-        recipe.stand(standing, "");
-        cx.recipes.save(&recipe)?;
-    }
-    Ok(())
 }
 
 fn reject<T>(it: Judged<T>) -> Option<Reject> {
