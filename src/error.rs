@@ -181,6 +181,12 @@ impl Error {
         self
     }
 
+    /// The hint, where it has none.
+    #[must_use]
+    pub fn or_hint(self, hint: &str) -> Self {
+        if self.0.hint.is_some() { self } else { self.hint(hint) }
+    }
+
     #[must_use]
     pub fn source(mut self, err: impl Into<Box<dyn error::Error + Send + Sync>>) -> Self {
         self.0.source = Some(err.into());

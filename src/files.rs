@@ -5,6 +5,9 @@
 //! Modes are exact because the process has a umask of 077 (`cli::main`): a later chmod would leave a moment before it.
 
 mod folder;
+mod given;
+
+pub use given::{open, read_bounded, read_if_there};
 
 use std::{
     fs::File,
@@ -150,12 +153,9 @@ impl Dir {
         }
     }
 
-    /// Appends one line and fsyncs. The file is made at 0600 when absent; a line that a crash cut short is closed first.
-    pub fn append(&self, name: &str, line: &str) -> Result<()> {
-        use std::{
-            io::{Seek as _, SeekFrom},
-            os::unix::fs::MetadataExt as _,
-        };
+    /// Opens a file to be added to, made at 0600 when absent. Refuses links, second names and special files.
+    pub fn open_to_append(&self, name: &str) -> Result<File> {
+        use std::os::unix::fs::MetadataExt as _;
         let flags = OFlags::RDWR
             | OFlags::CREATE
             | OFlags::APPEND
@@ -164,14 +164,21 @@ impl Dir {
             | OFlags::NONBLOCK;
         let fd = rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|err| trouble("open", &self.shown(name), err))?;
-        let mut file = File::from(fd);
-        let failed = |err| trouble("append to", &self.shown(name), err);
-        let there = file.metadata().map_err(failed)?;
-        // This one writes in place: under a second name the file may be somebody else's.
+        let file = File::from(fd);
+        let there = file.metadata().map_err(|err| trouble("append to", &self.shown(name), err))?;
+        // Whoever writes in place writes under a second name, too, which may be somebody else's.
         if !there.is_file() || there.nlink() > 1 {
             return Err(self.in_the_way(name));
         }
-        let made = there.len() == 0;
+        Ok(file)
+    }
+
+    /// Appends one line and fsyncs; a line that a crash cut short is closed first.
+    pub fn append(&self, name: &str, line: &str) -> Result<()> {
+        use std::io::{Seek as _, SeekFrom};
+        let mut file = self.open_to_append(name)?;
+        let failed = |err| trouble("append to", &self.shown(name), err);
+        let made = file.metadata().map_err(failed)?.len() == 0;
         let mut write = || -> std::io::Result<()> {
             let mut last = [b'\n'];
             if !made {
@@ -326,7 +333,13 @@ pub struct Lock(#[expect(dead_code, reason = "held for its file descriptor")] Ow
 /// Makes the folder and its missing parents at 0700. Each is on disk with its name when this returns.
 fn create_private(path: &Path) -> Result<()> {
     let shown = || path.display().to_string();
-    match rustix::fs::mkdir(path, Mode::RWXU) {
+    let mut made = rustix::fs::mkdir(path, Mode::RWXU);
+    if made == Err(Errno::NOENT) {
+        let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+        create_private(parent.ok_or_else(|| trouble("create folder", &shown(), Errno::NOENT))?)?;
+        made = rustix::fs::mkdir(path, Mode::RWXU);
+    }
+    match made {
         Ok(()) => {
             let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
             let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
@@ -340,14 +353,8 @@ fn create_private(path: &Path) -> Result<()> {
             }
         }
         Err(Errno::EXIST) => Ok(()),
-        Err(Errno::NOENT) => {
-            let parent = path
-                .parent()
-                .filter(|it| !it.as_os_str().is_empty())
-                .ok_or_else(|| trouble("create folder", &shown(), Errno::NOENT))?;
-            create_private(parent)?;
-            create_private(path)
-        }
+        // The parent is a name now, and still no folder: a link that leads nowhere.
+        Err(Errno::NOENT) => Err(trouble("create folder", &shown(), Errno::LOOP)),
         Err(err) => Err(trouble("create folder", &shown(), err)),
     }
 }

@@ -377,7 +377,7 @@ fn as_one<A: Artifact>(data: &[u8]) -> Option<A> {
 pub fn manifest_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let har = |path| Ok(Source::Har { path, sha256: String::new() });
-    let Ok(it) = manifest::parse(text, Path::new("m.yaml"), har) else { return };
+    let Ok(it) = manifest::parse(text, Path::new("m.yaml"), true, har) else { return };
     assert!(!it.tasks.is_empty() && it.delay.as_secs() <= 3600);
     let names: BTreeSet<&str> = it.tasks.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names.len(), it.tasks.len());
@@ -385,7 +385,7 @@ pub fn manifest_file(data: &[u8]) {
         assert!((1..=600).contains(&task.timeout.as_secs()));
         let values = task.example(0);
         assert!(values.values().all(|it| !it.chars().any(char::is_control)));
-        task.filled(&values);
+        task.filled(0);
     }
 }
 

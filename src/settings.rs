@@ -9,7 +9,13 @@ use std::{
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::error::{Code, Error, Result};
+use crate::{
+    error::{Code, Error, Result},
+    files,
+};
+
+/// Bytes of the settings file.
+const MAX_FILE: u64 = 256 * 1024;
 
 /// Everything a run depends on that is not in a manifest or a recipe.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -376,24 +382,33 @@ impl Settings {
         ]
     }
 
+    /// What the settings file says, bounded; `None` where there is none. Fails with [`Code::SettingsInvalid`].
+    pub fn text(home: &Home) -> Result<Option<String>> {
+        let shown = home.config.display();
+        let invalid = |what: String| Error::new(Code::SettingsInvalid, what);
+        let bytes = files::read_if_there(&home.config, MAX_FILE).map_err(|err| {
+            invalid(err.to_string())
+                .hint("check its permissions and the disk, or give another --home")
+        })?;
+        let text = bytes.map(String::from_utf8).transpose();
+        text.map_err(|_| {
+            invalid(format!("{shown} is not UTF-8")).hint("write it anew as plain text")
+        })
+    }
+
     /// The settings file (absent: defaults), then the environment over it: `COMMIS_TEST_HOSTS` (comma-separated),
     /// `COMMIS_TEST_CA`, `COMMIS_CHROMIUM` and `COMMIS_MODEL`. Fails with [`Code::SettingsInvalid`].
     pub fn load(home: &Home) -> Result<Self> {
         let shown = home.config.display();
-        let mut out: Self =
-            match std::fs::read_to_string(&home.config) {
-                Ok(text) => Self::parse(&text).map_err(|err| {
+        let mut out =
+            match Self::text(home)? {
+                None => Self::default(),
+                Some(text) => Self::parse(&text).map_err(|err| {
                     let out = Error::new(err.code(), format!("{shown}: {}", err.message()));
                     out.hint(err.hint_text().unwrap_or(
                         "see \"Settings\" in README.md; an absent file means the defaults",
                     ))
                 })?,
-                Err(err) if err.kind() == std::io::ErrorKind::NotFound => Self::default(),
-                Err(err) => {
-                    return Err(Error::new(Code::SettingsInvalid, format!("cannot read {shown}"))
-                        .hint("check its permissions and the disk, or give another --home")
-                        .source(err));
-                }
             };
         out.egress.file = Some(home.config.clone());
         if !out.egress.own.is_empty()

@@ -9,13 +9,14 @@ use std::{
 use serde::Deserialize;
 use url::Url;
 
+use super::secrets::{check_named, set_apart};
 use crate::{
-    browser::{Element, Step, Wait},
+    browser::Step,
     error::{Code, Error, Result},
+    files::read_bounded,
     ids::{RecipeName, TaskId},
-    pipeline::{Source, Task, read_bounded},
-    recipe::template,
-    redact,
+    pipeline::{Secrets, Source, Task},
+    recipe::{template, yaml},
     stages::verify::Expectation,
 };
 
@@ -58,6 +59,17 @@ struct Entry {
     category: Option<String>,
     #[serde(default)]
     requires_auth: bool,
+    #[serde(default)]
+    parameters: BTreeMap<String, Parameter>,
+}
+
+/// What is to be known of a parameter besides its values.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameter {
+    /// Its values stay in memory.
+    #[serde(default)]
+    secret: bool,
 }
 
 #[derive(Deserialize, Default)]
@@ -81,15 +93,21 @@ pub struct Manifest {
 }
 
 /// Reads and checks a manifest. Fails with [`Code::ManifestInvalid`] or [`Code::SecretInTask`].
-pub fn load(path: &Path) -> Result<Manifest> {
+/// Where secrets are allowed, what seems to be one is used and kept out of what is stored.
+pub fn load(path: &Path, allow_secrets: bool) -> Result<Manifest> {
     let shown = path.display();
     let bytes = read_bounded(path, MAX_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|_| invalid(format!("{shown} is not UTF-8")))?;
-    parse(&text, path, Source::har)
+    parse(&text, path, allow_secrets, Source::har)
 }
 
 /// [`load`] of a text as if it stood in the file at `path`; `har` opens what an entry names.
-pub fn parse(text: &str, path: &Path, har: impl Fn(PathBuf) -> Result<Source>) -> Result<Manifest> {
+pub fn parse(
+    text: &str,
+    path: &Path,
+    allow_secrets: bool,
+    har: impl Fn(PathBuf) -> Result<Source>,
+) -> Result<Manifest> {
     let shown = path.display();
     let options = serde_saphyr::options! {
         strict_booleans: true,
@@ -105,10 +123,8 @@ pub fn parse(text: &str, path: &Path, har: impl Fn(PathBuf) -> Result<Source>) -
         // It would show lines of the file, which may hold secrets.
         with_snippet: false,
     };
-    let file: File = serde_saphyr::from_str_with_options(text, options).map_err(|err| {
-        let why: String = err.to_string().chars().filter(|it| !it.is_control()).take(300).collect();
-        invalid(format!("{shown}: {why}"))
-    })?;
+    let file: File = serde_saphyr::from_str_with_options(text, options)
+        .map_err(|err| invalid(format!("{shown}: {}", yaml::told(&err))))?;
     if file.version != 1 {
         return Err(invalid(format!("{shown}: version {} is unknown", file.version))
             .hint("this commis reads version 1"));
@@ -120,7 +136,7 @@ pub fn parse(text: &str, path: &Path, har: impl Fn(PathBuf) -> Result<Source>) -
     for (i, entry) in file.recipes.into_iter().enumerate() {
         let place = format!("{shown}: entry {} (`{}`)", i + 1, printable(&entry.name));
         let folder = path.parent().unwrap_or(Path::new("."));
-        let task = check(entry, &name, timeout, |it| har(folder.join(it)))
+        let task = check(entry, &name, timeout, allow_secrets, |it| har(folder.join(it)))
             .map_err(|err| relabel(&place, &err))?;
         if !seen.insert(task.name.clone()) {
             return Err(invalid(format!("{place}: the name is used twice")));
@@ -146,6 +162,7 @@ fn check(
     entry: Entry,
     manifest: &str,
     timeout: Duration,
+    allow_secrets: bool,
     har_source: impl Fn(String) -> Result<Source>,
 ) -> Result<Task> {
     let name = RecipeName::new(entry.name)?;
@@ -154,7 +171,7 @@ fn check(
         (None, Some(har)) => har_source(har)?,
         _ => return Err(invalid("give either url or har")),
     };
-    let task = Task {
+    let mut task = Task {
         id: TaskId::of(manifest, &name),
         name,
         sentence: entry.task,
@@ -162,19 +179,22 @@ fn check(
         expect: Expectation {
             min_items: entry.expect.min_items,
             required_paths: entry.expect.required_paths,
-            further: entry.examples.iter().skip(2).cloned().collect(),
+            further: Vec::new(),
         },
         examples: entry.examples,
         category: entry.category,
         requires_auth: entry.requires_auth,
         timeout,
+        secrets: Secrets::default(),
     };
-    check_task(&task, false)?;
+    let named = entry.parameters.into_iter().filter(|it| it.1.secret).map(|it| it.0);
+    check_task(&mut task, &named.collect(), allow_secrets)?;
     Ok(task)
 }
 
-/// What holds for every task, from a manifest or from flags. Fails with [`Code::ManifestInvalid`] or [`Code::SecretInTask`].
-pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
+/// What holds for every task, from a manifest or from flags; its secrets, those of the `secret` parameters too, are set apart.
+/// Fails with [`Code::ManifestInvalid`] or [`Code::SecretInTask`].
+pub fn check_task(task: &mut Task, secret: &BTreeSet<String>, allow_secrets: bool) -> Result<()> {
     if task.sentence.trim().is_empty() || task.sentence.len() > MAX_TASK {
         return Err(invalid(format!("task must be a sentence of 1 to {MAX_TASK} bytes")));
     }
@@ -228,7 +248,7 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
             }
         }
     }
-    for text in texts.iter().copied() {
+    for text in texts {
         for hole in holes(text) {
             if !names.contains(&hole) {
                 return Err(invalid(format!(
@@ -238,37 +258,8 @@ pub fn check_task(task: &Task, allow_secrets: bool) -> Result<()> {
             }
         }
     }
-    if !allow_secrets {
-        let steps = match &task.source {
-            Source::Live { steps, .. } => steps.as_slice(),
-            Source::Har { .. } => &[],
-        };
-        let mut typed: Vec<(&str, &str)> =
-            task.examples.iter().flatten().map(|(name, value)| (&**name, &**value)).collect();
-        for step in steps {
-            let called = step.element().map(Element::text);
-            match (step, step.value(), called) {
-                // What is filled in from an example is judged there.
-                (_, Some(value), Some(name)) if !value.contains('{') => typed.push((name, value)),
-                (_, None, Some(name)) => texts.push(name),
-                (Step::WaitFor(Wait::Text(it) | Wait::Request(it)), ..) => texts.push(it),
-                _ => {}
-            }
-        }
-        let told = texts.into_iter().find_map(|it| redact::probable_secret(it));
-        let why =
-            told.or_else(|| typed.iter().find_map(|(name, it)| redact::typed_secret(name, it)));
-        if let Some(why) = why {
-            return Err(Error::new(
-                Code::SecretInTask,
-                format!("the task seems to hold a secret ({why})"),
-            )
-            .hint(
-                "take it out, or give --allow-task-secrets: it is then used, and stored redacted",
-            ));
-        }
-    }
-    Ok(())
+    check_named(secret, task)?;
+    set_apart(task, secret, allow_secrets)
 }
 
 /// Names between single braces, as they stand in a task.
@@ -291,7 +282,7 @@ fn printable(text: &str) -> String {
 
 const HINT: &str = "README.md shows a manifest under \"Learn from your own site\"";
 
-fn invalid(message: impl Into<String>) -> Error {
+pub(super) fn invalid(message: impl Into<String>) -> Error {
     Error::new(Code::ManifestInvalid, message).hint(HINT)
 }
 
@@ -310,7 +301,7 @@ mod tests {
         let path = dir.path().join("m.yaml");
         #[expect(clippy::disallowed_methods, reason = "a user's own file")]
         std::fs::write(&path, text).unwrap();
-        load(&path)
+        load(&path, false)
     }
 
     #[test]

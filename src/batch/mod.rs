@@ -6,6 +6,7 @@ pub mod manifest;
 pub mod page;
 mod report;
 mod schedule;
+mod secrets;
 
 use std::{
     sync::Arc,

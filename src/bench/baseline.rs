@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Measured;
 use crate::{
     error::{Code, Error, Result},
-    files,
-    pipeline::read_bounded,
+    files::{self, read_bounded},
 };
 
 const VERSION: u32 = 1;

@@ -15,8 +15,9 @@ use super::{PROFILE, figures::middle, measure::cpu_ns};
 use crate::{
     artifacts::payloads::SecondRecording,
     error::{Code, Error, Result},
+    files::read_bounded,
     har,
-    pipeline::Source,
+    pipeline::{Source, task::MAX_HAR},
     redact::redact,
     settings::Settings,
     stages::rank::rank,
@@ -122,9 +123,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Cost)> {
 
 /// The floor; how long the file is, and how many entries it has.
 fn parsed(file: &Path) -> Result<(u64, usize)> {
-    let bytes = std::fs::read(file).map_err(|err| {
-        Error::new(Code::Usage, format!("cannot read {}", file.display())).source(err)
-    })?;
+    let bytes = read_bounded(file, MAX_HAR)?;
     let har: Value = serde_json::from_slice(&bytes)
         .map_err(|err| Error::new(Code::HarInvalid, "the file is not JSON").source(err))?;
     let entries = har.pointer("/log/entries").and_then(Value::as_array);

@@ -208,6 +208,7 @@ impl Bench<'_> {
             url: self.page.url.to_owned(),
             typed: BTreeMap::new(),
             steps: vec![Step::WaitFor(Wait::Text("parts are counted".to_owned()))],
+            secrets: Vec::new(),
             timeout: PATIENCE,
         };
         // A failure shows below.

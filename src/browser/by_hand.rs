@@ -9,11 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeroize::Zeroizing;
+
 use super::{
     Context, guard, page,
     recorder::Recorder,
     shared::Shared,
-    watch::{Done, Watch},
+    steps,
+    watch::{self, Done, Watch},
     watched::set_up,
 };
 use crate::{
@@ -120,7 +123,7 @@ impl Context {
                 typed.push(it);
             }
             let Done { at, kind, role, name, value, secret, control, .. } = it;
-            let value = if secret { Some("[REDACTED:password]".to_owned()) } else { value };
+            let value = if secret { Some(steps::MASK.to_owned()) } else { value };
             recorder.acted(Action { role, name, value, control, ..Action::new(kind, None) }, at);
         }
         let (actions, exchanges) = recorder.finish();
@@ -208,6 +211,17 @@ fn due(shared: &Shared, seen: Option<&Seen>) -> Option<bool> {
         }
         Some(it) => (!it.late && now.saturating_duration_since(changed) >= LATE).then_some(true),
     }
+}
+
+/// Secrets as they are looked for in a recording: whole, and as far as they were typed when a request was sent.
+pub fn sent(secrets: &[Zeroizing<String>], exchanges: &[RawExchange]) -> Vec<Zeroizing<String>> {
+    let mut out = secrets.to_vec();
+    for it in secrets {
+        let ends = it.char_indices().map(|it| it.0).filter(|it| *it >= watch::MIN_SECRET);
+        let parts = ends.map(|end| Zeroizing::new(it[..end].to_owned()));
+        out.extend(parts.filter(|it| is_sent(exchanges, it)));
+    }
+    out
 }
 
 /// Some request carries it as it is, not as the beginning of something longer.

@@ -17,6 +17,7 @@ use url::Url;
 use super::{
     Browser,
     awaiting::{self, Owed},
+    by_hand,
     cdp::Reply,
     failure::{Failed, see},
     fetch::InPageFetch,
@@ -175,6 +176,7 @@ impl Context {
             (state.dialog, state.within) = (None, None);
             (state.around, state.asked, state.typed_secret) = (None, None, false);
             state.dialogs.clear();
+            state.secrets.clone_from(&plan.secrets);
             let mut recorder = Recorder::new(begun, &main_frame);
             recorder.types(plan.typed.values());
             state.recorder = Some(recorder);
@@ -218,6 +220,7 @@ impl Context {
             told(Told::Requests(it.told_from(seen, Instant::now()).0));
         }
         let (actions, exchanges) = recorder.map(Recorder::finish).unwrap_or_default();
+        let secrets = by_hand::sent(&plan.secrets, &exchanges);
         Ok(RawRecording {
             task: plan.task.clone(),
             url: plan.url.clone(),
@@ -228,7 +231,7 @@ impl Context {
             page,
             exchanges,
             blocked: shared.blocked(),
-            secrets: Vec::new(),
+            secrets,
             notes: notes.into_iter().collect(),
             duration_ms,
             producer: self.producer().to_owned(),

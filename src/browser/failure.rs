@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    guard, nearest, page,
+    by_hand, guard, nearest, page,
     plan::{Plan, Step, Wait},
     recorder::Recorder,
     shared::{Shared, State},
@@ -114,6 +114,7 @@ pub async fn see(
     if let Some(it) = console.iter().find(|it| it.starts_with("exception: ")) {
         causes.push(format!("a script of the page failed: {it}"));
     }
+    let secrets = by_hand::sent(&plan.secrets, &exchanges);
     let session = RawRecording {
         task: plan.task.clone(),
         url: plan.url.clone(),
@@ -124,7 +125,7 @@ pub async fn see(
         page,
         exchanges,
         blocked,
-        secrets: Vec::new(),
+        secrets,
         notes: Vec::new(),
         duration_ms: begun.elapsed().as_millis() as u64,
         producer: producer.to_owned(),

@@ -4,20 +4,23 @@ use std::{collections::BTreeMap, time::Duration};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 pub use super::element::{Choice, Element, Fill, Tick};
 use crate::error::{Code, Error};
 
-/// One example to record. The page is opened at `url` first, then the steps run in order.
-#[derive(Clone, Debug)]
+/// One example to record. The page is opened at `url` first, then the steps run in order. Silent in `Debug`: it may hold secrets.
+#[derive(Clone)]
 pub struct Plan {
     /// Task sentence with the example's values filled in.
     pub task: String,
     pub url: String,
-    /// The example's values by parameter name.
+    /// The example's values by parameter name, secrets left out.
     pub typed: BTreeMap<String, String>,
     /// Values already substituted.
     pub steps: Vec<Step>,
+    /// What of the values is to stay nowhere. Nothing else is typed into a field for passwords.
+    pub secrets: Vec<Zeroizing<String>>,
     /// For each step.
     pub timeout: Duration,
 }
@@ -136,6 +139,17 @@ impl Step {
             Self::WaitFor(Wait::Selector(it)) => Self::WaitFor(Wait::Selector(with(it))),
             Self::WaitFor(Wait::Request(it)) => Self::WaitFor(Wait::Request(with(it))),
         }
+    }
+
+    /// The step with another value in place of the one that it writes or chooses.
+    pub fn try_map_value<E>(
+        mut self,
+        with: impl FnOnce(&str) -> Result<String, E>,
+    ) -> Result<Self, E> {
+        if let Self::Fill(Fill { value, .. }) | Self::Select(Choice { value, .. }) = &mut self {
+            *value = with(value)?;
+        }
+        Ok(self)
     }
 
     /// The element that it acts on.

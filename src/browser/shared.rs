@@ -10,6 +10,7 @@ use std::{
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use url::Url;
+use zeroize::Zeroizing;
 
 use super::{
     cdp::{Cdp, Event},
@@ -66,6 +67,8 @@ pub struct State {
     /// Where the last popup wanted to go.
     pub popup: Option<String>,
     pub crashed: bool,
+    /// Typed, and to stay nowhere.
+    pub secrets: Vec<Zeroizing<String>>,
     /// How the next dialog is answered, where a step said so.
     pub dialog: Option<bool>,
     /// What dialogs said in this recording, and how they were answered; the first ones.

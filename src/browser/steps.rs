@@ -27,6 +27,8 @@ use crate::{
 const AT_REST: &str = "no such element, and nothing has happened on the page for 8 s; where it needs longer, a wait_for before the step gives it time";
 /// Several elements may fit for a moment, while a page makes place for the next.
 const UNCLEAR: Duration = Duration::from_secs(1);
+/// Stands for a secret that was typed.
+pub const MASK: &str = "[REDACTED:password]";
 /// What `select` looks among, where no role is given.
 const LISTS: &[&str] = &["combobox", "listbox"];
 const TICKS: &[&str] = &["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"];
@@ -66,10 +68,21 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
             let found = seek(shared, step, &it.element, &[], deadline).await?;
             let control = controls::read(shared, &found).await;
             let named = found.called.as_ref().map_or("", |it| &it.1);
-            let is_secret = control.as_ref().is_some_and(|it| it.kind == "password")
-                || redact::typed_secret(named, &it.value).is_some();
-            shared.lock().typed_secret |= is_secret;
-            shared.act(action(ActionKind::Fill, &found, control, Some(&it.value)));
+            let is_secret = shared.lock().secrets.iter().any(|secret| **secret == it.value);
+            let for_secrets = control.as_ref().is_some_and(|it| it.kind == "password");
+            if for_secrets && !is_secret && !it.value.is_empty() {
+                let why = format!(
+                    "{}: the field takes a password, and what is typed there is no secret of the task",
+                    step.describe()
+                );
+                return Err(Error::new(Code::SecretInTask, why).hint(
+                    "put it into a variable and write env:NAME in its place: it is then typed, and kept nowhere",
+                ));
+            }
+            shared.lock().typed_secret |=
+                is_secret || redact::typed_secret(named, &it.value).is_some();
+            let told = if is_secret { MASK } else { it.value.as_str() };
+            shared.act(action(ActionKind::Fill, &found, control, Some(told)));
             typing::fill(shared, step, &found, &it.value).await
         }
         Step::Press(key) => {

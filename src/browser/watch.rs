@@ -31,7 +31,7 @@ const MAX_ELEMENTS: usize = 5000;
 /// Of passwords, with what stood in their fields meanwhile.
 const MAX_SECRETS: usize = 500;
 /// A shorter one would be found in every number.
-const MIN_SECRET: usize = 4;
+pub const MIN_SECRET: usize = 4;
 const MAX_FRAMES: usize = 64;
 /// So soon after a click, a step in the history is the page's answer to it.
 const CAUSED: Duration = Duration::from_secs(1);

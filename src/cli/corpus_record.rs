@@ -34,7 +34,7 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let mut tasks = batch::load(&args.manifest)?.tasks;
+    let mut tasks = batch::load(&args.manifest, false)?.tasks;
     let expected = record::expectations(&args.expected)?;
     let unmatched = record::unmatched(&tasks, &expected);
     if args.only.is_empty() && !unmatched.is_empty() {

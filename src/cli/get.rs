@@ -25,6 +25,12 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         wire::out(&held.recipe);
         return Ok(0);
     }
-    wire::line(yaml::to_yaml(&held.recipe)?.trim_end());
+    let yaml = yaml::to_yaml(&held.recipe)?;
+    if yaml.chars().any(|it| wire::is_strange(it) && it != '\n') {
+        // JSON is YAML, too, and there they can be escaped wherever they stand.
+        wire::out(&held.recipe);
+    } else {
+        wire::line(yaml.trim_end());
+    }
     Ok(0)
 }

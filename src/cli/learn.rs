@@ -1,6 +1,11 @@
 //! `commis recipe learn`
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use super::{Global, candidates, learn_manual, progress::Progress, wire};
 use crate::{
@@ -8,8 +13,10 @@ use crate::{
     batch,
     browser::Step,
     error::{Code, Error, Result},
+    files::read_bounded,
     ids::{RecipeName, TaskId},
-    pipeline::{self, Cx, Learned, Redo, STAGES, Source, Stage, Task},
+    pipeline::{self, Cx, Learned, Redo, STAGES, Secrets, Source, Stage, Task},
+    recipe::yaml,
     stages::verify::Expectation,
 };
 
@@ -45,7 +52,7 @@ pub struct Args {
     /// What the session was for, with {name} where typed values go
     #[arg(long)]
     pub task: String,
-    /// A value that was typed
+    /// A value that was typed; env:NAME for a secret, which is read from that variable and kept nowhere
     #[arg(short, long = "param", value_name = "NAME=VALUE")]
     pub param: Vec<String>,
     /// A value of the second example
@@ -69,7 +76,7 @@ pub struct Args {
     /// Learn again from the start
     #[arg(long)]
     pub force: bool,
-    /// Accept a task that seems to hold a secret
+    /// Accept a task that seems to hold a secret: it is used, and stored redacted
     #[arg(long)]
     pub allow_task_secrets: bool,
     /// Print the result as JSON on stdout
@@ -107,7 +114,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         },
     };
     let examples = if second.is_empty() { vec![first] } else { vec![first, second] };
-    let task = Task {
+    let mut task = Task {
         id: TaskId::of("", &name),
         name,
         sentence: args.task.clone(),
@@ -117,8 +124,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         category: None,
         requires_auth: false,
         timeout: Duration::from_secs(30),
+        secrets: Secrets::default(),
     };
-    batch::check_task(&task, args.allow_task_secrets)?;
+    batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
     let (cx, progress) = args.prepare(&task, global).await?;
     let task = Arc::new(task);
     let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
@@ -223,11 +231,16 @@ fn steps(path: Option<&std::path::Path>) -> Result<Vec<Step>> {
     let Some(path) = path else {
         return Ok(Vec::new());
     };
-    let text = String::from_utf8_lossy(&pipeline::read_bounded(path, 1024 * 1024)?).into_owned();
+    let text = String::from_utf8_lossy(&read_bounded(path, 1024 * 1024)?).into_owned();
     let options = serde_saphyr::options! {
         strict_booleans: true,
-        budget: serde_saphyr::budget! { max_nodes: 10_000, max_depth: 16, max_aliases: 0, max_anchors: 0 }
+        budget: serde_saphyr::budget! { max_nodes: 10_000, max_depth: 16, max_aliases: 0, max_anchors: 0 },
+        // It would show lines of the file, which may hold secrets.
+        with_snippet: false,
     };
-    serde_saphyr::from_str_with_options(&text, options)
-        .map_err(|err| Error::new(Code::ManifestInvalid, format!("{}: {err}", path.display())))
+    serde_saphyr::from_str_with_options(&text, options).map_err(|err| {
+        let message = format!("{}: {}", path.display(), yaml::told(&err));
+        Error::new(Code::ManifestInvalid, message)
+            .hint("README.md shows the steps under \"Learn from your own site\"")
+    })
 }

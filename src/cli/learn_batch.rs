@@ -76,6 +76,9 @@ pub struct Args {
     /// Send nothing: HAR entries only, nothing is verified
     #[arg(long)]
     no_network: bool,
+    /// Accept tasks that seem to hold a secret: it is used, and stored redacted
+    #[arg(long)]
+    allow_task_secrets: bool,
     /// Print what happens as it happens: one JSON object a line on stdout, the totals last
     #[arg(long)]
     pub json: bool,
@@ -100,7 +103,7 @@ fn shard(text: &str) -> std::result::Result<(u32, u32), String> {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let mut manifest = batch::load(&args.manifest)?;
+    let mut manifest = batch::load(&args.manifest, args.allow_task_secrets)?;
     let mut place = wire::open(global).await?;
     place.settings.egress.no_network = args.no_network;
     if let Some(model) = &args.model {

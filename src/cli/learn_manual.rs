@@ -1,6 +1,9 @@
 //! `commis recipe learn --manual`: from what a person does in a window.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{
     Global,
@@ -13,7 +16,7 @@ use crate::{
     batch,
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
-    pipeline::{self, Cx, Learned, Source, Task, by_hand, learn_from},
+    pipeline::{self, Cx, Learned, Secrets, Source, Task, by_hand, learn_from},
     redact::{LiveValues, Redacted},
     stages::verify::Expectation,
 };
@@ -37,6 +40,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         category: None,
         requires_auth: false,
         timeout: Duration::from_secs(30),
+        secrets: Secrets::default(),
     };
     let names = batch::holes(&task.sentence);
     // What can be said before anybody takes the trouble.
@@ -45,7 +49,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         first.entry(it.clone()).or_insert_with(|| "typed".to_owned());
     }
     task.examples = examples(first, &second);
-    batch::check_task(&task, args.allow_task_secrets)?;
+    batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
+    if !task.secrets.is_empty() {
+        let message = "a secret cannot be a parameter of what is done in a window";
+        return Err(Error::new(Code::SecretInTask, message)
+            .hint("leave it out: what is typed into password fields is kept nowhere"));
+    }
     task.examples = examples(given.clone(), &BTreeMap::new());
 
     let (cx, progress) = args.prepare(&task, global).await?;
@@ -84,7 +93,7 @@ fn ready(
 ) -> Result<SessionRecording> {
     let (recording, values) = by_hand::assign(recording, &args.task, names, &pairs(&args.param)?)?;
     task.examples = examples(values, second);
-    batch::check_task(task, args.allow_task_secrets)?;
+    batch::check_task(task, &BTreeSet::new(), args.allow_task_secrets)?;
     if let Some(path) = &args.save_steps {
         let yaml = serde_saphyr::to_string(&by_hand::steps(&recording)?)
             .map_err(|err| Error::new(Code::Internal, "steps cannot be written").source(err))?;

@@ -3,10 +3,13 @@
 //! Only our own events are written: libraries tell of headers. Every line is redacted and without control characters before
 //! it goes anywhere. A log that cannot be written stops nothing.
 
-use std::io::{self, Write};
+use std::{
+    fs::File,
+    io::{self, Write},
+    sync::Arc,
+};
 
 use tracing::level_filters::LevelFilter;
-use tracing_appender::rolling::{Builder, RollingFileAppender, Rotation};
 use tracing_subscriber::{
     Layer as _,
     filter::Targets,
@@ -16,10 +19,12 @@ use tracing_subscriber::{
 };
 
 use super::wire;
-use crate::{files, settings::Home};
+use crate::{files::Dir, settings::Home, state::now_ms};
 
 /// Days that are kept.
 const DAYS: usize = 7;
+const PREFIX: &str = "commis.";
+const SUFFIX: &str = ".jsonl";
 
 /// Starts logging: to the file, when there is to be one, and to stderr from `-v` (what happens) or `-vv` (every stage).
 pub fn start(home: Option<&Home>, verbose: u8) {
@@ -47,16 +52,19 @@ pub fn start(home: Option<&Home>, verbose: u8) {
     let _ = tracing_subscriber::registry().with(file).with(people).try_init();
 }
 
-/// The file of today, in a folder that is ours alone.
-fn open(home: &Home) -> Option<RollingFileAppender> {
-    files::ensure_private_dir(&home.logs).ok()?;
-    Builder::new()
-        .rotation(Rotation::DAILY)
-        .filename_prefix("commis")
-        .filename_suffix("jsonl")
-        .max_log_files(DAYS)
-        .build(&home.logs)
-        .ok()
+/// The file of today, in a folder that is ours alone; whoever works past midnight stays in it.
+fn open(home: &Home) -> Option<Arc<File>> {
+    let dir = Dir::open(&home.logs, true).ok()??;
+    let today = wire::moment(now_ms());
+    let name = format!("{PREFIX}{}{SUFFIX}", today.split(' ').next()?);
+    let file = dir.open_to_append(&name).ok()?;
+    let mut all = dir.names().ok()?;
+    all.retain(|it| it.starts_with(PREFIX) && it.ends_with(SUFFIX));
+    for old in all.iter().rev().skip(DAYS) {
+        // Another process may have.
+        let _ = dir.discard(old);
+    }
+    Some(Arc::new(file))
 }
 
 /// Redacts what is written through it. An event comes as one write.

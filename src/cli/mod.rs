@@ -166,7 +166,7 @@ pub fn main() -> ExitCode {
     cli.global.color.choose();
     let json = cli.command.wants_json();
     let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_)));
-    match start(cli) {
+    match start(cli).and_then(|code| wire::all_written().map(|()| code)) {
         Ok(code) => {
             tracing::info!(exit = code, "ended");
             ExitCode::from(code)

@@ -2,16 +2,14 @@
 
 use std::{
     fmt::Write as _,
-    io::Write as _,
     path::{Path, PathBuf},
 };
 
 use super::{Global, wire};
 use crate::{
     error::{Code, Error, Result},
-    files::Dir,
+    files::{Dir, read_bounded},
     har,
-    pipeline::read_bounded,
 };
 
 /// Make a HAR safe to share: without cookies, keys, tokens, and bodies that are no text
@@ -54,8 +52,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (shared, report) = har::share(&bytes, &settings.redact)?;
     match &out {
         Some(path) => write(path, &shared)?,
-        // A reader that has gone away is not an error.
-        None => _ = std::io::stdout().write_all(&shared),
+        None => wire::data(&shared),
     }
     match (args.json, &out) {
         (true, Some(_)) => wire::out(&report),

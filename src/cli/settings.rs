@@ -127,16 +127,17 @@ fn obvious(place: &str) -> Result<String> {
 
 /// The new text is read as every command would read it before it replaces the old one.
 fn change(global: &Global, keys: &[String], value: Option<&str>) -> Result<()> {
-    let path = wire::home(global)?.config;
+    let home = wire::home(global)?;
+    let path = &home.config;
     let shown = path.display();
     let cannot = |what: &str| Error::new(Code::SettingsInvalid, format!("cannot {what} {shown}"));
-    let before = match std::fs::read_to_string(&path) {
-        Ok(it) => it,
-        Err(err) if err.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(err) => return Err(cannot("read").source(err)),
-    };
-    let mut document: DocumentMut =
-        before.parse().map_err(|err: toml_edit::TomlError| cannot("read").source(err))?;
+    let before = Settings::text(&home)?.unwrap_or_default();
+    // Not the lines that it would show.
+    let mut document: DocumentMut = before.parse().map_err(|err: toml_edit::TomlError| {
+        let why = err.message().lines().next().unwrap_or_default().to_owned();
+        Error::new(Code::SettingsInvalid, format!("{shown}: {why}"))
+            .hint("see \"Settings\" in README.md; an absent file means the defaults")
+    })?;
     put(&mut document, keys, value)?;
     let after = document.to_string();
     let settings = Settings::parse(&after).map_err(|err| {

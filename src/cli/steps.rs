@@ -82,6 +82,7 @@ async fn look(context: &mut Context, url: &str) -> Result<Page> {
         url: url.to_owned(),
         typed: BTreeMap::new(),
         steps: Vec::new(),
+        secrets: Vec::new(),
         timeout: Duration::from_secs(30),
     };
     let seen = context.record_then(&plan, || ()).await?.page;

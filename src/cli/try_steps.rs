@@ -43,13 +43,16 @@ pub struct Args {
     /// In a window, which stays open until Ctrl-C
     #[arg(long)]
     headed: bool,
+    /// As for learn-batch: values that look like secrets are typed all the same, and kept nowhere
+    #[arg(long)]
+    allow_task_secrets: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let tasks = batch::load(&args.manifest)?.tasks;
+    let tasks = batch::load(&args.manifest, args.allow_task_secrets)?.tasks;
     let task = chosen(&tasks, args.only.as_deref())?;
     let example = usize::from(args.example) - 1;
     if example > 0 && example >= task.examples.len() {

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     egress::EgressPolicy,
     error::{Class, Error, Result},
+    files::read_bounded,
     ids::RecipeName,
-    pipeline::read_bounded,
     recipe::{
         auth,
         model::{Recipe, SlotSource, Status},

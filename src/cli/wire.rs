@@ -1,8 +1,9 @@
 //! What several commands share: opening folders and settings, and printing without a panic on a closed pipe.
 
 use std::{
+    borrow::Cow,
     fmt::Write as _,
-    io::Write as _,
+    io::{self, IsTerminal as _, Write as _},
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -184,14 +185,53 @@ fn harmless(json: String) -> String {
     out
 }
 
-/// A line of data on stdout. A reader that has gone away is not an error.
+/// What of stdout could not be written, the first time.
+static UNWRITTEN: OnceLock<io::Error> = OnceLock::new();
+
+/// A line of data on stdout. A reader that has gone away is not an error; whatever else keeps it from being written is told
+/// by [`all_written`].
 pub fn line(text: &str) {
-    let _ = writeln!(anstream::stdout(), "{text}");
+    note(writeln!(anstream::stdout(), "{}", upright(text)));
+}
+
+/// A file's text on stdout: on a terminal as [`line`] has it, elsewhere to the byte.
+pub fn data(bytes: &[u8]) {
+    if io::stdout().is_terminal() {
+        line(String::from_utf8_lossy(bytes).trim_end());
+    } else {
+        note(io::stdout().write_all(bytes));
+    }
+}
+
+fn note(written: io::Result<()>) {
+    if let Err(err) = written
+        && err.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = UNWRITTEN.set(err);
+    }
+}
+
+/// Fails with `ARTIFACT_IO` when some of what was to be on stdout is not.
+pub fn all_written() -> Result<()> {
+    note(io::stdout().flush());
+    let Some(err) = UNWRITTEN.get() else { return Ok(()) };
+    // Kept where it is: an error of the system is no more than its number.
+    let err = err.raw_os_error().map_or_else(|| err.kind().into(), io::Error::from_raw_os_error);
+    Err(Error::new(Code::ArtifactIo, "cannot write to stdout")
+        .hint("free some space where it goes, or write elsewhere; what was to be done is done")
+        .source(err))
 }
 
 /// A line for a person on stderr.
 pub fn say(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", upright(text));
+}
+
+/// Styled text, in which nothing turns its surroundings around and nothing is unseen. Colours are control characters, so of those
+/// it is for [`clean`] to take care.
+fn upright(text: &str) -> Cow<'_, str> {
+    let turns = |it: char| is_strange(it) && !it.is_control();
+    if text.chars().any(turns) { text.replace(turns, "\u{fffd}").into() } else { text.into() }
 }
 
 /// Text of a stranger, for a terminal: without control characters but line breaks, and without what turns a line around or

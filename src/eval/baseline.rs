@@ -14,8 +14,8 @@ use super::{CaseResult, Evaluation, Turn, Verdict, chain::Trace};
 use crate::{
     artifacts::{kinds::Kind, payloads::Outcome, store::json_sha256},
     error::{Code, Error, Result},
-    files,
-    pipeline::{STAGES, Stage, read_bounded, task::settings_only},
+    files::{self, read_bounded},
+    pipeline::{STAGES, Stage, task::settings_only},
     settings::Settings,
 };
 

@@ -25,7 +25,8 @@ use crate::{
         store::sha256,
     },
     error::{Code, Error, Result},
-    pipeline::{Stage, read_bounded},
+    files::read_bounded,
+    pipeline::Stage,
     recipe::model::TransportKind,
     runner::{
         MIN_SIMILARITY_BP,

@@ -29,6 +29,7 @@ use super::{
 };
 use crate::{
     error::{Code, Error, Result},
+    files,
     ids::hex,
     redact::{self, Rules, raw::RawBody},
     settings::RedactSettings,
@@ -70,7 +71,7 @@ fn open_within(
     let trouble = |verb: &str, err: io::Error| {
         Error::new(Code::Usage, format!("cannot {verb} {}", path.display())).source(err)
     };
-    let file = File::open(path).map_err(|err| trouble("open", err))?;
+    let file = files::open(path)?;
     let len = file.metadata().map_err(|err| trouble("read", err))?.len();
     if len > MAX_FILE as u64 {
         return Err(invalid("the HAR file is larger than 256 MiB")

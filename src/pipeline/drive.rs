@@ -12,23 +12,39 @@ use crate::{
     settings::RedactSettings,
 };
 
-/// What to do with an example of the task. Fails with `NETWORK_DISABLED`.
+/// What to do with an example of the task, its secrets read. Fails with `NETWORK_DISABLED` and `AUTH_ENV_*`.
 pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> Result<Plan> {
     if cx.settings.egress.no_network {
         return Err(Error::new(Code::NetworkDisabled, "a live recording needs the network")
             .hint("leave out --no-network, or learn from a HAR"));
     }
-    let values = task.example(example);
-    let opened = Step::Navigate(url.to_owned()).substitute(&values);
-    let mut steps: Vec<_> = steps.iter().map(|it| it.substitute(&values)).collect();
+    let opened = task.opened(example)?;
+    let page = Step::Navigate(url.to_owned()).substitute(&opened);
+    let mut steps = steps
+        .iter()
+        .map(|step| match step.value().map(|it| task.secrets.value(it)) {
+            Some(Err(err)) => Err(err),
+            Some(Ok(Some(secret))) => {
+                step.clone().try_map_value(|_| Ok(secret.as_str().to_owned()))
+            }
+            Some(Ok(None)) | None => Ok(step.substitute(&opened)),
+        })
+        .collect::<Result<Vec<_>>>()?;
     // The page is opened anyway.
-    if steps.first() == Some(&opened) {
+    if steps.first() == Some(&page) {
         steps.remove(0);
     }
-    let Step::Navigate(url) = opened else {
+    let Step::Navigate(url) = page else {
         return Err(Error::new(Code::Internal, "a page to open became another step"));
     };
-    Ok(Plan { task: task.filled(&values), url, typed: values, steps, timeout: task.timeout })
+    Ok(Plan {
+        task: task.filled(example),
+        url,
+        typed: task.example(example),
+        steps,
+        secrets: task.secrets.values()?,
+        timeout: task.timeout,
+    })
 }
 
 /// Driving ended before the last step.

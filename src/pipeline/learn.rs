@@ -13,6 +13,7 @@ use super::{
     by_hand,
     drive::{drive, plan},
     fresh::{Freshness, look},
+    held::{demote, demoted_since, is_ours, keep, proven_since},
     pacer::Pacer,
     publish::publish,
     question,
@@ -40,7 +41,6 @@ use crate::{
     recipe::{
         model::{Recipe, Status},
         registry::Registry,
-        standing::Event,
     },
     redact::{Redacted, raw::RawRecording, redact},
     settings::Settings,
@@ -160,7 +160,6 @@ pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result
     if cx.redo != Some(Redo::All) {
         run.choice = StoredTask::read(&folder, &task.id)?.and_then(|it| it.choice);
     }
-    StoredTask::new(task, run.choice.clone())?.write(&folder)?;
     let mut lost = false;
     let reject = match run.stages(cx.redo, None).await {
         Err(err) if err.code() == Code::LiveValuesLost => {
@@ -264,6 +263,9 @@ impl Run<'_> {
             };
             match fresh {
                 Freshness::Fresh(hash) => {
+                    if spec.stage == Stage::Record {
+                        self.enter()?;
+                    }
                     self.hashes.insert(spec.writes, hash);
                     self.reused.push(spec.stage);
                 }
@@ -286,6 +288,11 @@ impl Run<'_> {
         Ok(None)
     }
 
+    /// Writes down what the task is, once it is known that it may be.
+    fn enter(&self) -> Result<()> {
+        StoredTask::new(self.task, self.choice.clone())?.write(self.folder)
+    }
+
     /// For `recipe debug --why`. Losing it loses an explanation and nothing else, so it never fails a stage.
     fn keep_question(&self, stage: Stage, sha256: &str, mut question: Value) {
         let open = || State::open(self.cx.store.root()).ok().map(Arc::new);
@@ -299,7 +306,12 @@ impl Run<'_> {
     async fn run(&mut self, spec: &Spec, settings: String) -> Result<()> {
         match spec.stage {
             Stage::Record => {
-                let recording = self.record(0).await?;
+                let recording = self.record(0).await;
+                // What was to be typed where only secrets are is not written down.
+                if recording.as_ref().err().is_none_or(|it| it.code() != Code::SecretInTask) {
+                    self.enter()?;
+                }
+                let recording = recording?;
                 self.put(spec, settings, &recording)?;
                 self.recording = self
                     .hashes
@@ -478,12 +490,12 @@ impl Run<'_> {
             self.session = Some(LiveSession { context: None, values: it.live });
             return Ok(it.recording);
         }
-        let values = self.task.example(example);
-        let sentence = self.task.filled(&values);
         let mut source = None;
-        let (raw, context): (RawRecording, _) = match &self.task.source {
+        let (mut raw, context): (RawRecording, _) = match &self.task.source {
             Source::Har { path, sha256: expected } => {
                 let redact = &self.cx.settings.redact;
+                let sentence = self.task.filled(example);
+                let values = self.task.example(example);
                 let imported = har::open(path, expected, &sentence, values, redact)?;
                 self.skipped = imported.skipped;
                 self.notes.extend(self.task.nothing_sent(&self.cx.policy, &imported.recording.url));
@@ -512,6 +524,9 @@ impl Run<'_> {
                 (driven.map_err(|it| it.keep(self.folder))?, Some(context))
             }
         };
+        if source.is_some() {
+            raw.secrets = self.task.secrets.values()?;
+        }
         let redacted = redact(raw, &self.cx.settings.redact);
         tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source
@@ -731,53 +746,9 @@ impl Run<'_> {
     }
 }
 
-/// Less than what was proven takes nothing away.
-fn keep(out: &mut Learned, held: &Recipe, cx: &Cx) {
-    let at = held.verification.as_ref().and_then(|it| it.verified_at.as_deref());
-    let note = format!(
-        "the recipe verified{} stays in service",
-        at.map_or(String::new(), |it| format!(" at {it}"))
-    );
-    out.detail = out.detail.take().into_iter().chain([note]).reduce(|a, b| format!("{a}; {b}"));
-    out.recipe = Some(cx.recipes.path(&held.name));
-}
-
-/// Whether a recipe is of this task.
-fn is_ours(recipe: &Recipe, task: &Task, recording: &SessionRecording) -> bool {
-    recipe.source_url == recording.url && recipe.task == crate::redact::written(&task.sentence)
-}
-
 /// What a line of the replay journal belongs to: one question to one stage.
 pub fn run_key(spec: &Spec, settings_sha256: &str, inputs: &BTreeMap<String, String>) -> String {
     json_sha256(&(spec.stage, spec.version, settings_sha256, inputs))
-}
-
-/// The same recipe, but verified, while what was learned is only a draft of it.
-fn proven_since(held: &Recipe, draft: &Recipe) -> bool {
-    let mut unproven = held.clone();
-    unproven.status = draft.status;
-    unproven.verification.clone_from(&draft.verification);
-    held.status == Status::Verified && draft.status == Status::Draft && unproven == *draft
-}
-
-/// The same recipe, but demoted after it was proven: artifacts that are older than that are no reason to run it again.
-fn demoted_since(held: &Recipe, learned: &Recipe) -> bool {
-    let proven = learned.verification.as_ref().and_then(|it| it.verified_at.as_deref());
-    // Both as `store::now` writes them, so their order is that of the text.
-    held.demotion.as_ref().is_some_and(|it| proven.is_some_and(|proven| proven <= it.at.as_str()))
-        && held.request == learned.request
-        && held.response == learned.response
-}
-
-/// A recipe that an earlier run of this task published is no longer proven.
-fn demote(name: &RecipeName, task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
-    let Ok(Some(mut recipe)) = cx.recipes.own(name) else { return Ok(()) };
-    let standing = recipe.standing().after(Event::TakenBack);
-    if is_ours(&recipe, task, recording) && standing != recipe.standing() {
-        recipe.stand(standing, "");
-        cx.recipes.save(&recipe)?;
-    }
-    Ok(())
 }
 
 fn reject<T>(it: Judged<T>) -> Option<Reject> {

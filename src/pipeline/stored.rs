@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{
     question::redact,
+    secrets::Secrets,
     task::{Source, Task},
 };
 use crate::{
@@ -101,7 +102,7 @@ impl StoredTask {
         Ok(Self {
             version: VERSION,
             task_id: task.id.clone(),
-            redacted: written != entry,
+            redacted: written != entry || task.secrets.are_given(),
             entry: written,
             choice,
         })
@@ -164,7 +165,10 @@ impl StoredTask {
     /// The task to go on with; `None` when a value of it was redacted.
     pub fn task(self) -> Option<Task> {
         let entry = self.entry;
-        (!self.redacted).then(|| Task {
+        if self.redacted {
+            return None;
+        }
+        let mut out = Task {
             id: self.task_id,
             name: entry.name,
             sentence: entry.task,
@@ -175,14 +179,18 @@ impl StoredTask {
             expect: Expectation {
                 min_items: entry.min_items,
                 required_paths: entry.required_paths,
-                further: entry.examples.iter().skip(2).cloned().collect(),
+                further: Vec::new(),
             },
             examples: entry.examples,
             category: entry.category,
             // A task that wants a login is not begun.
             requires_auth: false,
             timeout: Duration::from_secs(entry.timeout_s),
-        })
+            secrets: Secrets::default(),
+        };
+        out.name_variables();
+        out.expect.further = (2..out.examples.len()).map(|it| out.example(it)).collect();
+        Some(out)
     }
 }
 
@@ -211,6 +219,7 @@ mod tests {
             category: Some("shopping".to_owned()),
             requires_auth: false,
             timeout: Duration::from_secs(30),
+            secrets: Secrets::default(),
         }
     }
 

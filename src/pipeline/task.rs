@@ -9,12 +9,13 @@ use std::{
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::table::Stage;
+use super::{question, secrets::Secrets, table::Stage};
 use crate::{
     artifacts::store::json_sha256,
     browser::Step,
     egress::EgressPolicy,
     error::{Code, Error, Result},
+    files,
     ids::{RecipeName, TaskId, hex},
     recipe::model::Recipe,
     settings::Settings,
@@ -33,6 +34,8 @@ pub struct Task {
     pub category: Option<String>,
     pub requires_auth: bool,
     pub timeout: Duration,
+    /// Values that `examples` and steps only have something standing for.
+    pub secrets: Secrets,
 }
 
 /// Where the recording comes from.
@@ -55,21 +58,25 @@ impl Source {
     }
 }
 
-/// SHA-256 of a user's own file, which is not held. Fails as [`read_bounded`].
+/// SHA-256 of a user's own file, which is not held. Fails as [`files::read_bounded`].
 fn digest_bounded(path: &Path, max: u64) -> Result<String> {
     use std::io::Read as _;
     let shown = path.display();
-    let trouble = |verb: &str| Error::new(Code::Usage, format!("cannot {verb} {shown}"));
-    let mut file = std::fs::File::open(path).map_err(|err| trouble("open").source(err))?;
+    let mut file = files::open(path)?;
     let (mut hash, mut len, mut bytes) = (Sha256::new(), 0, vec![0; 1 << 16]);
     loop {
-        let n = file.read(&mut bytes).map_err(|err| trouble("read").source(err))?;
+        let n = file.read(&mut bytes).map_err(|err| {
+            Error::new(Code::Usage, format!("cannot read {shown}"))
+                .hint("name a file that can be read")
+                .source(err)
+        })?;
         if n == 0 {
             return Ok(hex(&hash.finalize()));
         }
         len += n as u64;
         if len > max {
-            return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes")));
+            return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes"))
+                .hint("export only the pages that matter"));
         }
         hash.update(&bytes[..n]);
     }
@@ -78,26 +85,36 @@ fn digest_bounded(path: &Path, max: u64) -> Result<String> {
 /// As the importer's own bound.
 pub const MAX_HAR: u64 = 256 * 1024 * 1024;
 
-/// A user's own file: read whole within a bound, links followed. Fails with [`Code::Usage`].
-pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>> {
-    use std::io::Read as _;
-    let shown = path.display();
-    let trouble = |verb: &str| {
-        Error::new(Code::Usage, format!("cannot {verb} {shown}"))
-            .hint("name a file that can be read")
-    };
-    let file = std::fs::File::open(path).map_err(|err| trouble("open").source(err))?;
-    let mut out = Vec::new();
-    file.take(max + 1).read_to_end(&mut out).map_err(|err| trouble("read").source(err))?;
-    if out.len() as u64 > max {
-        return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes")));
-    }
-    Ok(out)
-}
-
 impl Task {
+    /// What an example gives, its secrets left out: they are no parameters of a recipe.
     pub fn example(&self, i: usize) -> BTreeMap<String, String> {
-        self.examples.get(i).cloned().unwrap_or_default()
+        let mut out = self.examples.get(i).cloned().unwrap_or_default();
+        out.retain(|_, value| !self.secrets.holds(value));
+        out
+    }
+
+    /// The same with its secrets, to be typed. Fails with the codes of [`Secrets::value`].
+    pub fn opened(&self, i: usize) -> Result<BTreeMap<String, String>> {
+        let mut out = self.examples.get(i).cloned().unwrap_or_default();
+        for value in out.values_mut() {
+            if let Some(secret) = self.secrets.value(value)? {
+                secret.as_str().clone_into(value);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Finds the variables that its values name.
+    pub fn name_variables(&mut self) {
+        let steps = match &self.source {
+            Source::Live { steps, .. } => steps.as_slice(),
+            Source::Har { .. } => &[],
+        };
+        let typed = steps.iter().filter_map(Step::value);
+        let given = self.examples.iter().flat_map(BTreeMap::values).map(String::as_str);
+        for it in given.chain(typed) {
+            self.secrets.name(it);
+        }
     }
 
     pub fn is_by_hand(&self) -> bool {
@@ -130,13 +147,16 @@ impl Task {
         ))
     }
 
-    /// The task sentence for a person: this example's values filled in.
-    pub fn filled(&self, values: &BTreeMap<String, String>) -> String {
-        fill(&self.sentence, values)
+    /// The task sentence for a person: this example's values filled in, and what stands for its secrets.
+    pub fn filled(&self, example: usize) -> String {
+        match self.examples.get(example) {
+            Some(values) => fill(&self.sentence, values),
+            None => self.sentence.clone(),
+        }
     }
 
-    /// Everything besides upstream artifacts that a stage's output depends on (`pipeline.md`, "What depends on what"). As it
-    /// was given: it may hold secrets. [`super::question`] has the form that may be kept.
+    /// Everything besides upstream artifacts that a stage's output depends on (`pipeline.md`, "What depends on what"). Without
+    /// secrets, because a digest of it is stored.
     pub fn question(&self, stage: Stage, settings: &Settings) -> Value {
         let recorded = |example: usize| {
             let source = match &self.source {
@@ -144,10 +164,15 @@ impl Task {
                 Source::Live { url, steps, .. } => json!({"url": url, "steps": steps}),
                 Source::Har { sha256, .. } => json!({"har": sha256}),
             };
-            json!({
-                "task": self.sentence, "source": source, "example": self.example(example),
+            let given = self.examples.get(example).cloned().unwrap_or_default();
+            let mut out = json!({
+                "task": self.sentence, "source": source, "example": given,
                 "allow": settings.redact.allow,
-            })
+            });
+            if self.secrets.in_text {
+                question::redact(&mut out);
+            }
+            out
         };
         match stage {
             Stage::Record => recorded(0),

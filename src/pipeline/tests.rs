@@ -11,7 +11,7 @@ use futures::executor::block_on;
 use serde_json::json;
 
 use super::{
-    BrowserPool, Cx, Pacer, Redo, STAGES, Source, Stage, Task,
+    BrowserPool, Cx, Pacer, Redo, STAGES, Secrets, Source, Stage, Task,
     fresh::{Freshness, look},
     learn,
     table::Spec,
@@ -160,6 +160,7 @@ fn task() -> Task {
         category: None,
         requires_auth: false,
         timeout: Duration::from_secs(1),
+        secrets: Secrets::default(),
     }
 }
 

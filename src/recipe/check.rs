@@ -59,8 +59,15 @@ const SECRET_WORDS: &[&str] = &[
     "xsrf",
 ];
 
-/// Fails with `RECIPE_INVALID` or, for the method, `METHOD_NOT_ALLOWED`.
+/// What to do where a rule has nothing better to say.
+pub const HINT: &str = "`commis recipe get NAME` shows how a recipe is written; those of `recipe list --source library` are all right";
+
+/// Fails with `RECIPE_INVALID` or, for the method, `METHOD_NOT_ALLOWED`; always with a hint.
 pub fn check(recipe: &Recipe) -> Result<()> {
+    rules(recipe).map_err(|err| err.or_hint(HINT))
+}
+
+fn rules(recipe: &Recipe) -> Result<()> {
     if recipe.version != LANGUAGE {
         return Err(invalid(format!("version {} is not {LANGUAGE}", recipe.version))
             .hint("this commis reads another version of the recipe language"));
@@ -80,7 +87,8 @@ pub fn check(recipe: &Recipe) -> Result<()> {
     }
     check_response(&recipe.response)?;
     if recipe.status == Status::Verified && recipe.verification.is_none() {
-        return Err(invalid("status is verified and `verification` is missing".to_owned()));
+        return Err(invalid("status is verified and `verification` is missing".to_owned())
+            .hint("write `status: draft`; `commis recipe verify` proves it"));
     }
     if recipe.demotion.is_some() && recipe.status != Status::Deprecated {
         return Err(invalid("`demotion` belongs to status deprecated".to_owned()));
@@ -162,7 +170,8 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
         check_header(name, value)?;
     }
     if request.body.is_some() && request.method == "GET" {
-        return Err(invalid("a GET request has no body".to_owned()));
+        return Err(invalid("a GET request has no body".to_owned())
+            .hint("write `method: POST`, or move what it says to `query`"));
     }
     check_domains(request)
 }
@@ -215,7 +224,8 @@ fn check_domains(request: &RequestTemplate) -> Result<()> {
             .and_then(|it| it.host_str().map(str::to_owned));
         if canonical.as_deref() != Some(domain) || domain.ends_with('.') {
             let shown: String = domain.escape_debug().take(80).collect();
-            return Err(invalid(format!("allowed_domains: `{shown}` is not a canonical host")));
+            return Err(invalid(format!("allowed_domains: `{shown}` is not a canonical host"))
+                .hint("write hosts as in a URL: lower case, without scheme, port and final dot"));
         }
         let sites = &request.allowed_sites;
         let in_site = |site: &String| {
@@ -228,7 +238,8 @@ fn check_domains(request: &RequestTemplate) -> Result<()> {
     if domains.contains(&host) {
         Ok(())
     } else {
-        Err(invalid(format!("allowed_domains does not hold the request's host `{host}`")))
+        Err(invalid(format!("allowed_domains does not hold the request's host `{host}`"))
+            .hint("list every host that the recipe reaches"))
     }
 }
 
@@ -247,6 +258,7 @@ fn web_url(field: &str, text: &str) -> Result<String> {
         || {
             let shown: String = text.escape_debug().take(80).collect();
             invalid(format!("{field} `{shown}` is not an http or https URL"))
+                .hint("begin with http:// or https:// and a host that is written out")
         },
     )
 }
@@ -280,7 +292,8 @@ fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Resul
     if request.allowed_domains.contains(&host) {
         Ok(())
     } else {
-        Err(invalid(format!("slot `{name}`: `{host}` is not in allowed_domains")))
+        Err(invalid(format!("slot `{name}`: `{host}` is not in allowed_domains"))
+            .hint("list every host that the recipe reaches"))
     }
 }
 

@@ -1,6 +1,9 @@
 //! Recipes as YAML, bounded before they are parsed and checked after.
 
-use super::{check::check, model::Recipe};
+use super::{
+    check::{HINT, check},
+    model::Recipe,
+};
 use crate::error::{Code, Error, Result};
 
 /// Bytes of a recipe file.
@@ -10,10 +13,8 @@ pub const MAX_LEN: usize = 256 * 1024;
 /// `METHOD_NOT_ALLOWED`.
 pub fn parse(text: &str) -> Result<Recipe> {
     if text.len() > MAX_LEN {
-        return Err(Error::new(
-            Code::RecipeInvalid,
-            format!("the recipe is larger than {MAX_LEN} bytes"),
-        ));
+        let message = format!("the recipe is larger than {MAX_LEN} bytes");
+        return Err(Error::new(Code::RecipeInvalid, message).hint(HINT));
     }
     // Without these three, untyped values read `no` as false, `012` as 12 and `1_000` as 1000.
     let options = serde_saphyr::options! {
@@ -31,19 +32,28 @@ pub fn parse(text: &str) -> Result<Recipe> {
         with_snippet: false,
     };
     let recipe: Recipe = serde_saphyr::from_str_with_options(text, options).map_err(|err| {
-        let why = err.to_string();
-        let why: String = why
-            .lines()
-            .next()
-            .unwrap_or("")
-            .chars()
-            .filter(|it| !it.is_control())
-            .take(300)
-            .collect();
-        Error::new(Code::RecipeInvalid, format!("the recipe does not parse: {why}"))
+        Error::new(Code::RecipeInvalid, format!("the recipe does not parse: {}", told(&err)))
+            .hint(HINT)
     })?;
     check(&recipe)?;
     Ok(recipe)
+}
+
+/// What is wrong with a file, in a line. Values of it are not repeated: any may be a secret that stands in the wrong place.
+pub fn told(err: &serde_saphyr::Error) -> String {
+    let err = err.to_string();
+    let line = err.lines().next().unwrap_or_default();
+    let mut out = line.to_owned();
+    // As serde quotes what it found.
+    for found in ["invalid type: ", "invalid value: ", "unknown variant "] {
+        if let Some((before, after)) = line.split_once(found) {
+            let kind = after.split(['"', '`']).next().unwrap_or_default().trim_end();
+            let wanted = after.rfind(", expected").map_or("", |it| &after[it..]);
+            out = format!("{before}{}{wanted}", format!("{found}{kind}").trim_end());
+            break;
+        }
+    }
+    out.chars().filter(|it| !it.is_control()).take(300).collect()
 }
 
 /// Fails with `INTERNAL`, which the model's types should make impossible.

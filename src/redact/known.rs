@@ -33,6 +33,11 @@ impl Known {
         Self { placeholder, plain, matcher }
     }
 
+    /// What is looked for.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.plain.iter().map(|it| it.as_str())
+    }
+
     /// The text with the placeholder in their place.
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut out = Cow::Borrowed(text);

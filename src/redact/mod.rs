@@ -16,6 +16,7 @@ mod exchange;
 mod failure;
 mod formats;
 mod headers;
+mod hidden;
 mod html;
 mod identifiers;
 mod keys;
@@ -40,6 +41,7 @@ mod visible;
 mod walk;
 
 pub use failure::failure;
+pub use hidden::hide;
 pub use live::LiveValues;
 pub use share::{Redactor, Removed};
 pub use walk::{Place, Rules};
@@ -292,8 +294,9 @@ pub fn let_go(
     raw.body = RawBody::Elsewhere(Elsewhere { noted, len, is_binary, again });
 }
 
-/// One free text (a task, an error message) without a recording around it.
+/// One free text (a task, an error message) without a recording around it, and without what this process types as a secret.
 pub fn text(value: &str, settings: &RedactSettings) -> String {
+    let value = &*hidden::without(value);
     let rules = Rules::new(&settings.allow, std::iter::once(value));
     let mut vault = Vault::default();
     Walk::new(&rules, &mut Learner(&mut vault)).text(value, Prose::Spoken);

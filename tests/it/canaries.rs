@@ -1,5 +1,5 @@
-//! 64 canaries in every corner of a live session on a hostile-enough site: none of them, in no form, reaches a file, a
-//! terminal or the model; and the recipe that needs two of them is verified and runs.
+//! 64 canaries in every corner of a live session on a hostile-enough site, and five more that are typed: none of them, in no
+//! form, reaches a file, a terminal or the model; and the recipe that needs two of them is verified and runs.
 
 use std::{
     path::Path,
@@ -23,6 +23,9 @@ use serde_json::{Value, json};
 use crate::support::{Home, batch_report, has_chromium, write};
 
 const COUNT: usize = 64;
+/// Typed: into a field for passwords, under a name that the manifest calls secret, by a step, and as two ways to fail. Words
+/// and numbers, which nothing but where they were typed gives away.
+const TYPED: [&str; 5] = ["sunshine", "83920617", "correct horse <3", "marmalade", "elderberry"];
 
 /// Values shaped as real ones are, never twice the same. Put together here, so that no scanner takes this file for a leak.
 fn canaries() -> Vec<String> {
@@ -81,7 +84,9 @@ struct Site {
 impl Site {
     fn start() -> Arc<Self> {
         let (listener, addr) = listen();
-        let site = Arc::new(Self { all: canaries(), addr });
+        let mut all = canaries();
+        all.extend(TYPED.map(str::to_owned));
+        let site = Arc::new(Self { all, addr });
         serve(listener, Router::new().fallback(answer).with_state(Arc::clone(&site)));
         site
     }
@@ -116,7 +121,7 @@ async fn answer(
     method: Method,
     uri: Uri,
     headers: HeaderMap,
-    _body: Bytes,
+    body: Bytes,
 ) -> Response {
     let c = &site.all;
     let typed = |mime: &str, body: String| ([(header::CONTENT_TYPE, mime.to_owned())], body);
@@ -158,6 +163,14 @@ async fn answer(
             }
             answer
         }
+        // As a server that says back whatever it was told.
+        ("POST", "/login") => {
+            let told = String::from_utf8_lossy(&body).into_owned();
+            let mut answer = typed("application/json", told.clone()).into_response();
+            let cookie = format!("last={}; Path=/", STANDARD_NO_PAD.encode(&told));
+            answer.headers_mut().append(header::SET_COOKIE, cookie.parse().unwrap());
+            answer
+        }
         ("GET", "/moved") => {
             let to = format!("/plain?ticket={}", percent(&c[32]));
             (StatusCode::FOUND, [(header::LOCATION, to)]).into_response()
@@ -190,6 +203,8 @@ fn page(c: &[String]) -> String {
         "<!doctype html><html><head><title>Shop token={title}</title><meta name=csrf-token content=\"{meta}\">\
          <!-- api_key: \"{comment}\" --><script>window.__CONFIG__ = {config};</script><script src=/config.js></script></head>\
          <body><form id=f><input type=hidden name=authenticity_token value=\"{hidden}\">\
+         <input type=password aria-label=\"Your word\" id=word><input aria-label=\"Number\" id=number>\
+         <input type=password aria-label=\"Second word\" id=second><p id=hello></p>\
          <input type=search aria-label=\"Search the shop\" name=q><button>Search</button></form>\
          <div data-api-token=\"{data}\" data-props=\"{props}\"></div><p id=state>Nothing yet</p>\
          <p>Your API key: {text}</p><p>{sid}</p><ul id=rows></ul>\
@@ -249,9 +264,18 @@ fn script(c: &[String]) -> String {
            new Image().src = '/pixel.png?token=' + encodeURIComponent({pixel});
            try {{ new WebSocket('ws://' + location.host + '/feed?token=' + encodeURIComponent(ws)); }} catch {{}}
          }})();
+         const at = id => document.getElementById(id).value;
+         for (const id of ['word', 'number', 'second']) document.getElementById(id).addEventListener('input', () => {{
+           get('/meter?so_far=' + encodeURIComponent(at(id)));
+           localStorage.setItem(id, at(id)); document.title = 'Hello ' + at(id);
+         }});
          document.querySelector('#f').addEventListener('submit', async event => {{
            event.preventDefault();
            await ready;
+           const all = {{ user: 'ada', word: at('word'), n: at('number'), again: [at('second'), btoa(at('word'))] }};
+           await get('/login', {{ method: 'POST', headers: {{ 'content-type': 'application/json' }}, body: JSON.stringify(all) }});
+           await get('/hello/' + encodeURIComponent(at('word')) + '?n=' + at('number') + '#' + at('second'));
+           document.querySelector('#hello').textContent = 'Welcome, ' + at('word') + ' or ' + at('number') + ' or ' + at('second');
            const q = event.target.elements.q.value.trim();
            const token = document.querySelector('meta[name=csrf-token]').content;
            const answer = await (await fetch('/api/search?q=' + encodeURIComponent(q), {{ headers: {{ 'x-csrf-token': token }} }})).json();
@@ -398,6 +422,52 @@ async fn advise(State(model): State<Arc<Model>>, headers: HeaderMap, body: Bytes
     .into_response()
 }
 
+const FAILING: &str = r#"
+version: 1
+defaults: { delay_s: 0, timeout_s: 2, retries: 0 }
+recipes:
+  - name: waits
+    task: "Log in"
+    url: http://shop.test/
+    examples: [{ word: env:CANARY_WORD }]
+    record:
+      - fill: { label: Your word, value: "{word}" }
+      - wait_for: { text: "no such text as {word}" }
+  - name: unnamed
+    task: "Log in"
+    url: http://shop.test/
+    examples: [{ w: marmalade }]
+    record:
+      - fill: { css: input#word, value: "{w}" }
+  - name: unset
+    task: "Log in"
+    url: http://shop.test/
+    examples: [{ word: env:CANARY_IS_NOT_SET }]
+    record:
+      - fill: { label: Your word, value: "{word}" }
+"#;
+
+const MANIFEST: &str = r#"
+version: 1
+defaults: { delay_s: 0 }
+recipes:
+  - name: canary
+    task: "Search the shop for {query}"
+    url: http://shop.test/
+    parameters: { number: { secret: true } }
+    examples:
+      - { query: lantern, word: env:CANARY_WORD, number: 83920617 }
+      - { query: garden hose, word: env:CANARY_WORD, number: 83920617 }
+    record:
+      - fill: { label: Your word, value: "{word}" }
+      - fill: { label: Number, value: "{number}" }
+      - fill: { css: input#second, value: env:CANARY_SECOND }
+      - fill: { role: searchbox, name: Search the shop, value: "{query}" }
+      - press: Enter
+      - wait_for: { text: "results for {query}" }
+    expect: { min_items: 1 }
+"#;
+
 #[test]
 fn no_canary_leaves_a_live_session() {
     if !has_chromium() {
@@ -416,18 +486,19 @@ fn no_canary_leaves_a_live_session() {
             "[decision]\nmin_confidence_bp = 10001\n[model]\nprovider = \"openai\"\nname = \"small\"\nendpoint = \"http://{endpoint}/v1\"\napi_key_env = \"COMMIS_TEST_KEY\"\n"
         ),
     );
-    let manifest = home.path().join("canary.yaml");
-    write(
-        &manifest,
-        "version: 1\ndefaults: { delay_s: 0 }\nrecipes:\n  - name: canary\n    task: \"Search the shop for {query}\"\n    url: http://shop.test/\n    examples: [{ query: lantern }, { query: garden hose }]\n    record:\n      - fill: { role: searchbox, name: Search the shop, value: \"{query}\" }\n      - press: Enter\n      - wait_for: { text: \"results for {query}\" }\n    expect: { min_items: 1 }\n",
-    );
+    // Who writes a secret into a file has it there; so it is not where it is looked for.
+    let given = Home::new();
+    let manifest = given.path().join("canary.yaml");
+    write(&manifest, MANIFEST);
     let pin = format!("shop.test={}", site.addr);
     let mut caught = Vec::new();
     let command = |args: &[&str]| {
         let mut it = home.command(args);
         it.args(["--test-host", &pin])
             .env("TMPDIR", temp.path())
-            .env("COMMIS_TEST_KEY", "the-model-s-key");
+            .env("COMMIS_TEST_KEY", "the-model-s-key")
+            .env("CANARY_WORD", TYPED[0])
+            .env("CANARY_SECOND", TYPED[2]);
         it
     };
     let learn = ["recipe", "learn-batch", "--manifest", manifest.to_str().unwrap(), "--json"];
@@ -482,6 +553,28 @@ fn no_canary_leaves_a_live_session() {
     let out = run(&["recipe", "run", "canary", "-p", "query=teapot", "--json"]);
     assert_eq!(out["success"], true, "{out:#}");
     assert!(out["data"].to_string().contains("teapot of brass"), "{out:#}");
+
+    // What fails does not tell either: a step that waits for a secret, a password that nothing calls one, one that is allowed
+    // and then typed where it is not awaited.
+    let failing = given.path().join("failing.yaml");
+    write(&failing, FAILING);
+    let report = run(&["recipe", "learn-batch", "--manifest", failing.to_str().unwrap(), "--json"]);
+    let codes: Vec<&Value> =
+        report["entries"].as_array().unwrap().iter().map(|it| &it["error_code"]).collect();
+    assert_eq!(codes, ["STEP_FAILED", "SECRET_IN_TASK", "AUTH_ENV_MISSING"], "{report:#}");
+    let steps = given.path().join("steps.yaml");
+    write(
+        &steps,
+        "- fill: { label: Your word, value: \"{password}\" }\n- click: { role: link, name: Nowhere }\n",
+    );
+    let learn =
+        ["recipe", "learn", "--url", "http://shop.test/", "--steps", steps.to_str().unwrap()];
+    let task = ["--task", "Log in", "--name", "log-in", "-p", "password=elderberry", "--json"];
+    let out = run(&[&learn[..], &task].concat());
+    assert_eq!(out["error_code"], "SECRET_IN_TASK", "{out:#}");
+    let out = run(&[&learn[..], &task, &["--allow-task-secrets"]].concat());
+    assert_eq!(out["error_code"], "STEP_FAILED", "{out:#}");
+    run(&["artifacts", "ls"]);
 
     let prompt = model.0.lock().unwrap();
     assert!(!prompt.is_empty(), "the model was asked");

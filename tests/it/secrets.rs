@@ -6,6 +6,8 @@ use crate::support::{Home, write};
 
 const CANARY: &str = "ghp_Zk3vQ9xT7bLm2pWc8RfYhN4sAa5Bb6Cc7Dd8";
 
+const URL: &str = "http://shop.test/";
+
 /// Runs, and expects that nothing printed or kept holds the canary.
 fn silent(home: &Home, args: &[&str]) -> (i32, String) {
     let out = home.run(args);
@@ -93,6 +95,53 @@ fn a_secret_in_a_task_is_refused_wherever_it_stands() {
     }
 }
 
+/// A password that nothing gives away but where it stands.
+#[test]
+fn what_is_wrong_with_a_file_is_told_without_its_lines() {
+    const WORD: &str = "marmalade";
+    let home = Home::new();
+    let file = home.path().join("file.yaml");
+    let path = file.to_str().unwrap();
+    for steps in [
+        format!("- fill: {{ label: Password, valu: {WORD} }}"),
+        format!("- press: Enter\n- fill: \"{WORD} and \\\"{WORD}\\\"\""),
+        format!("- fill: {{ label: Password, value: \"{WORD}"),
+        format!("- fill: {{ label: [{WORD}], value: {WORD} }}"),
+        format!("- wait_for: {WORD}"),
+        format!("- dialog: {WORD}"),
+        "- press: [83920617, marmalade]".to_owned(),
+        format!("{WORD}: 1"),
+    ] {
+        let manifest = format!(
+            "version: 1\nrecipes:\n  - name: a\n    task: t\n    url: {URL}\n    record:\n{}",
+            steps.lines().flat_map(|it| ["      ", it, "\n"]).collect::<String>()
+        );
+        for (text, args) in [
+            (
+                &steps,
+                &["recipe", "learn", "--url", URL, "--task", "Look", "--steps", path] as &[&str],
+            ),
+            (&manifest, &["recipe", "learn-batch", "--manifest", path]),
+            (&manifest, &["recipe", "validate", path]),
+        ] {
+            write(&file, text);
+            let (code, said) = silent(&home, args);
+            // The name of a field, or of a step, is told: that is how one finds what is wrong.
+            let is_name = steps.starts_with(WORD) && said.contains(&format!("`{WORD}`"));
+            assert!(code != 0 && said.contains("hint: "), "{text}: {said}");
+            assert!(is_name || !said.contains(WORD), "{text}: {said}");
+        }
+    }
+    let mut logs = String::new();
+    for it in std::fs::read_dir(home.path().join("logs")).unwrap() {
+        logs += &std::fs::read_to_string(it.unwrap().path()).unwrap();
+    }
+    assert!(
+        logs.contains("MANIFEST_INVALID") && !logs.contains(&format!("value: {WORD}")),
+        "{logs}"
+    );
+}
+
 #[test]
 fn errors_do_not_repeat_secrets() {
     let home = Home::new();
@@ -118,6 +167,11 @@ fn errors_do_not_repeat_secrets() {
             "version: 1\nname: bad\ntask: x\nsource_url: http://user:{CANARY}@shop.test/\nrequest:\n  method: GET\n  url: http://shop.test/?token={CANARY}\n  headers: {{ \"Authorization\": \"Bearer {CANARY}\" }}\n  allowed_domains: [shop.test]\nresponse: {{ type: json }}\n"
         ),
     );
+    let steps = |name: &str, text: &str| file(name, text);
+    let unknown =
+        steps("unknown.yaml", &format!("- fill: {{ label: Password, valu: {CANARY} }}\n"));
+    let odd_step = steps("odd-step.yaml", &format!("- press: Enter\n- fill: \"{CANARY}\"\n"));
+    let open_step = steps("open.yaml", &format!("- fill: {{ label: Password, value: \"{CANARY}\n"));
     let with_user = format!("http://user:{CANARY}@shop.test/");
     let with_token = format!("http://10.0.0.1/?access_token={CANARY}");
     let name = format!("query={CANARY}");
@@ -133,6 +187,9 @@ fn errors_do_not_repeat_secrets() {
         vec!["redact", &cut],
         vec!["recipe", "learn", "--url", &with_user, "--task", "Look", "--allow-task-secrets"],
         vec!["recipe", "learn", "--url", &with_token, "--task", "Look", "--allow-task-secrets"],
+        vec!["recipe", "learn", "--url", URL, "--task", "Look", "--steps", &unknown],
+        vec!["recipe", "learn", "--url", URL, "--task", "Look", "--steps", &odd_step],
+        vec!["recipe", "learn", "--url", URL, "--task", "Look", "--steps", &open_step],
         vec!["recipe", "learn-batch", "--manifest", &manifest],
         vec!["recipe", "learn-batch", "--manifest", &odd],
         vec!["recipe", "validate", &recipe],

@@ -43,8 +43,7 @@ fn proxies_of_the_environment_are_ignored() {
 }
 
 /// Colour, a bell, a title, the 8-bit forms, a carriage return that hides a line, what turns a line around or is not seen.
-const STRANGE: &str =
-    "\u{1b}[2Jx\u{7}\u{1b}]0;t\u{7}\u{9b}31m\u{85}\u{7f}\r\u{202e}\u{2066}\u{200b}\u{feff}ok";
+const STRANGE: &str = "\u{1b}[2Jx\u{7}\u{1b}]0;t\u{7}\u{9b}31m\u{85}\u{7f}\r\u{202e}\u{2066}\u{200b}\u{feff}\u{61c}\u{200e}\u{200f}\u{202a}\u{2069}ok";
 
 #[test]
 fn nothing_strange_reaches_the_terminal() {

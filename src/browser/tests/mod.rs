@@ -49,6 +49,7 @@ fn plan(url: &str, yaml: &str) -> Plan {
         url: url.to_owned(),
         typed: BTreeMap::new(),
         steps: if yaml.is_empty() { Vec::new() } else { serde_saphyr::from_str(yaml).unwrap() },
+        secrets: Vec::new(),
         timeout: Duration::from_secs(30),
     }
 }

@@ -169,7 +169,17 @@ async fn a_form_is_used_as_people_do() {
 - wait_for: {request: end}
 - scroll: {css: '#menu'}
 ";
-    let recording = record(&browser, FORM, &[], steps).await.unwrap();
+    // Nothing that may be written down is typed where a password belongs.
+    let refused = record(&browser, FORM, &[], steps).await.err().unwrap();
+    assert_eq!(refused.code(), Code::SecretInTask);
+    assert!(!refused.to_string().contains("hunter2") && refused.hint_text().is_some());
+    let secrets = vec!["hunter2hunter2".to_owned().into()];
+    let secret = Plan { secrets, timeout: Duration::from_secs(3), ..plan(&at(FORM), steps) };
+    let recording = browser.context().await.unwrap().record(&secret).await.unwrap();
+    assert_eq!(recording.secrets[0].as_str(), "hunter2hunter2");
+    let filled = recording.actions.iter().filter_map(|it| it.value.as_deref());
+    assert!(filled.clone().any(|it| it == "[REDACTED:password]"));
+    assert_eq!(filled.filter(|it| it.contains("hunter2")).count(), 1, "what was waited for");
     let kinds: Vec<ActionKind> = recording.actions.iter().map(|it| it.kind).collect();
     assert_eq!(kinds[1..4], [ActionKind::Select, ActionKind::Check, ActionKind::Check]);
     assert!(kinds.contains(&ActionKind::Hover) && kinds.contains(&ActionKind::Scroll));

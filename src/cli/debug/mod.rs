@@ -92,7 +92,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let (id, folder) = open(&store, &wanted)?;
     let task = match &args.manifest {
-        Some(path) => crate::batch::load(path)?.tasks.into_iter().find(|it| it.id == id),
+        Some(path) => crate::batch::load(path, true)?.tasks.into_iter().find(|it| it.id == id),
         None => None,
     };
     let rows = look(&folder, &id, &settings, task)?;

@@ -32,7 +32,7 @@ struct Expected {
 #[test]
 fn manifest_and_expectations_fit() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let manifest = batch::load(&folder.join("manifest.yaml")).unwrap();
+    let manifest = batch::load(&folder.join("manifest.yaml"), false).unwrap();
     let text = std::fs::read_to_string(folder.join("expected.yaml")).unwrap();
     let mut expected: BTreeMap<String, Expected> = serde_saphyr::from_str(&text).unwrap();
     let served = |url: &Url| url.host_str().is_some_and(|host| HOSTS.contains(&host));

@@ -1,0 +1,98 @@
+//! Files that a user names, or keeps where we look: links on the way are the user's business, special files are not read.
+
+use std::{fs::File, io::Read as _, path::Path};
+
+use rustix::{
+    fs::{Mode, OFlags},
+    io::{Errno, retry_on_intr},
+};
+
+use crate::error::{Code, Error, Result};
+
+/// A regular file, opened for reading; `None` where there is none. A pipe may never begin and a device never end, so they are
+/// refused. Fails with [`Code::Usage`].
+pub fn open_if_there(path: &Path) -> Result<Option<File>> {
+    let shown = path.display();
+    let trouble = |verb: &str, err: std::io::Error| {
+        Error::new(Code::Usage, format!("cannot {verb} {shown}"))
+            .hint("name a file that can be read")
+            .source(err)
+    };
+    // Otherwise opening a pipe waits for whoever writes into it.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty())) {
+        Ok(fd) => File::from(fd),
+        Err(Errno::NOENT) => return Ok(None),
+        Err(err) => return Err(trouble("open", err.into())),
+    };
+    let meta = file.metadata().map_err(|err| trouble("read", err))?;
+    if !meta.is_file() {
+        return Err(Error::new(Code::Usage, format!("{shown} is no regular file"))
+            .hint("name a file; what comes out of a pipe is written to one first"));
+    }
+    Ok(Some(file))
+}
+
+/// [`open_if_there`], and it must be.
+pub fn open(path: &Path) -> Result<File> {
+    open_if_there(path)?.ok_or_else(|| {
+        Error::new(Code::Usage, format!("cannot open {}", path.display()))
+            .hint("name a file that can be read")
+            .source(std::io::Error::from(Errno::NOENT))
+    })
+}
+
+/// The whole file, of at most so many bytes; `None` where there is none. Fails with [`Code::Usage`].
+pub fn read_if_there(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
+    open_if_there(path)?.map(|it| read_all(it, path, max)).transpose()
+}
+
+/// [`read_if_there`], and it must be.
+pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>> {
+    read_all(open(path)?, path, max)
+}
+
+fn read_all(file: File, path: &Path, max: u64) -> Result<Vec<u8>> {
+    let shown = path.display();
+    let mut out = Vec::new();
+    file.take(max + 1).read_to_end(&mut out).map_err(|err| {
+        Error::new(Code::Usage, format!("cannot read {shown}"))
+            .hint("name a file that can be read")
+            .source(err)
+    })?;
+    if out.len() as u64 > max {
+        return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes"))
+            .hint("nothing of the kind is so large; look at what the file is"));
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_read_and_no_more_than_may_be() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        crate::files::write_atomic(home.path(), "file", b"12345").unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, Mode::RWXU, 0)
+            .unwrap();
+        for name in ["file", "link"] {
+            assert_eq!(read_bounded(&at(name), 5).unwrap(), b"12345");
+        }
+        assert_eq!(read_if_there(&at("none"), 5).unwrap(), None);
+        for (path, part) in [
+            (at("file"), "larger than 4"),
+            (at("pipe"), "no regular file"),
+            (at(""), "no regular file"),
+            ("/dev/zero".into(), "no regular file"),
+            (at("none"), "cannot open"),
+        ] {
+            let err = read_bounded(&path, 4).unwrap_err();
+            assert_eq!(err.code(), Code::Usage);
+            assert!(err.to_string().contains(part) && err.hint_text().is_some(), "{err}");
+        }
+    }
+}
