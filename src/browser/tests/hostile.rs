@@ -90,7 +90,7 @@ async fn navigation_fails_with_a_reason() {
     check("http://shop.test/file", Code::DownloadBlocked).await;
     check("http://shop.test/to-local", Code::UrlBlocked).await;
     check("http://shop.test/hang", Code::Timeout).await;
-    check("https://shop.test/", Code::ConnectFailed).await;
+    check("https://expired.wrong.test/", Code::TlsFailed).await;
     check("http://shop.example/", Code::UrlBlocked).await;
     context.open("http://shop.test/next", Duration::from_secs(5)).await.unwrap();
     browser.close().await.unwrap();

@@ -212,10 +212,7 @@ async fn refusals_say_what_they_are() {
     }
 
     let redirect = get("seeds.test/api/search?q=climbing+bean").await;
-    assert_eq!(
-        redirect.headers()["location"],
-        "http://api.seedbank.test/v3/packets?q=climbing+bean"
-    );
+    assert_eq!(redirect.headers()["location"], "//api.seedbank.test/v3/packets?q=climbing+bean");
     let first = get("notices.test/api/notices?q=footpath").await;
     let tag = first.headers()["etag"].clone();
     let again = |call: &str| client.get(url(&testbed, call)).header("if-none-match", &tag).send();
