@@ -174,7 +174,9 @@ impl Context {
             state.blocked.clear();
             (state.download, state.popup) = (None, None);
             (state.dialog, state.within) = (None, None);
-            (state.around, state.asked, state.typed_secret) = (None, None, false);
+            (state.around, state.asked) = (None, None);
+            // No picture, then: not even of what is not typed yet.
+            state.typed_secret = !plan.secrets.is_empty();
             state.dialogs.clear();
             state.secrets.clone_from(&plan.secrets);
             let mut recorder = Recorder::new(begun, &main_frame);

@@ -135,7 +135,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Error::new(Code::Interrupted, "interrupted").hint("the same command with --resume goes on")
     };
     let end = pipeline::apart(move || async move { pipeline::learn(&own, &its).await }, stop).await;
-    progress.end(&task, &end);
+    // An error is told by who started this.
+    if end.is_ok() {
+        progress.end(&task, &end);
+    }
     progress.finish();
     cx.browser.close().await;
     if end.is_err()
