@@ -91,7 +91,10 @@ fn kinds() -> Vec<Hostile> {
             let m = ((n / 2) as f64).sqrt() as usize;
             format!(
                 "{{\"tokens\":[{}\"x\"],\"b\":\"{}\"}}",
-                (20..m.min(2500)).map(|k| format!("\"{}!1\",", &w[..k])).collect::<String>(),
+                (20..m.min(2500))
+                    .map(|k| format!("\"{}!1\",", &w[..k]))
+                    .collect::<Vec<_>>()
+                    .concat(),
                 rep("aq", n / 2)
             )
         }),

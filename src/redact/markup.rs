@@ -178,16 +178,13 @@ pub fn entities(text: &str) -> String {
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let len = match reference(rest) {
-            Some((first, second, len)) => {
-                out.push(first);
-                out.extend(second);
-                len
-            }
-            None => {
-                out.push('&');
-                1
-            }
+        let len = if let Some((first, second, len)) = reference(rest) {
+            out.push(first);
+            out.extend(second);
+            len
+        } else {
+            out.push('&');
+            1
         };
         rest = &rest[len..];
     }

@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_long_value_that_is_cut_off_is_found() {
-        let long: String = (0..60).map(|i| format!("q{i:03x}")).collect();
+        let long = (0..60).map(|i| format!("q{i:03x}")).collect::<Vec<_>>().concat();
         let mut it = Matcher::default();
         it.add(0, &long);
         it.add(1, &long[..40]);
