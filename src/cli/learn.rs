@@ -127,7 +127,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         secrets: Secrets::default(),
     };
     batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
-    let (cx, progress) = args.prepare(&task, global).await?;
+    let (cx, progress, _place) = args.prepare(&task, global).await?;
     let task = Arc::new(task);
     let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
     let stop = async {
@@ -150,8 +150,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 }
 
 impl Args {
-    /// What learning that task needs. Fails with [`Code::Usage`] when it has been begun, and nothing says to go on with it.
-    pub async fn prepare(&self, task: &Task, global: &Global) -> Result<(Arc<Cx>, Progress)> {
+    /// What learning that task needs; the test web serves as long as the place is kept. Fails with [`Code::Usage`] when it has been begun, and nothing says to go on with it.
+    pub async fn prepare(
+        &self,
+        task: &Task,
+        global: &Global,
+    ) -> Result<(Arc<Cx>, Progress, wire::Place)> {
         let mut place = wire::open(global).await?;
         place.settings.egress.no_network = self.no_network;
         if let Some(model) = &self.model {
@@ -169,7 +173,7 @@ impl Args {
         if !self.resume && redo.is_none() {
             batch::refuse_if_begun(std::slice::from_ref(task), &cx)?;
         }
-        Ok((cx, progress))
+        Ok((cx, progress, place))
     }
 }
 

@@ -57,7 +57,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     task.examples = examples(given.clone(), &BTreeMap::new());
 
-    let (cx, progress) = args.prepare(&task, global).await?;
+    let (cx, progress, _place) = args.prepare(&task, global).await?;
     let work = async {
         let recorded = Recorded::get(&task, &cx, args.force).await?;
         let ready = ready(&mut task, &recorded.recording, &args, &names, &second);

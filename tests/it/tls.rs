@@ -50,10 +50,15 @@ fn a_host_that_cannot_be_trusted_is_named_with_the_reason() {
         assert_eq!(out["transport_used"], "public_http", "{out}");
     }
     if has_chromium() {
+        let steps = home.path().join("steps.yaml");
+        crate::support::write(&steps, "- wait_for: { text: anything }\n");
         let (code, out) = home.json(&[
             "recipe",
             "learn",
+            "--url",
             "https://expired.wrong.test/",
+            "--steps",
+            steps.to_str().unwrap(),
             "--task",
             "Search it for {query}",
             "-p",
@@ -63,6 +68,23 @@ fn a_host_that_cannot_be_trusted_is_named_with_the_reason() {
             &web.test_host,
         ]);
         assert_eq!((code, &out["error_code"]), (1, &json!("TLS_FAILED")), "{out}");
+        // The web in the program itself, for one task.
+        let steps = steps.to_str().unwrap();
+        let (_, out) = home.json(&[
+            "recipe",
+            "learn",
+            "--testbed",
+            "--url",
+            "https://self-signed.wrong.test/",
+            "--steps",
+            steps,
+            "--task",
+            "Look it up: {query}",
+            "-p",
+            "query=x",
+            "--json",
+        ]);
+        assert_eq!(out["error_code"], "TLS_FAILED", "{out}");
     }
     // Nobody is trusted without the CA, and no file that is none is taken for one.
     std::fs::remove_file(home.ca()).unwrap();
