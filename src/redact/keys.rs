@@ -9,7 +9,7 @@ use super::{
     headers::HARMLESS_HEADERS,
     names::{pieces, words},
     services::service,
-    things::{is_number, is_pictured, is_thing},
+    things::{is_number, is_packed, is_pictured, is_thing},
     walk::Place,
 };
 
@@ -644,7 +644,7 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     if (PERHAPS.contains(&last) && exact) || has(&["pat", "private"]) {
         return KeyClass::Perhaps;
     }
-    if thing || is_number(last) || is_pictured(&words) {
+    if thing || is_number(last) || is_pictured(&words) || is_packed(&words) {
         KeyClass::Harmless
     } else {
         KeyClass::Silent

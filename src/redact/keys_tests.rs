@@ -39,7 +39,7 @@ fn names_by_what_they_say() {
         ),
         (
             KeyClass::Harmless,
-            "author track coverPhoto spotify_track youtube_video vehicleNumber previewData token_count session_title",
+            "author track coverPhoto spotify_track youtube_video vehicleNumber previewData token_count session_title trackingParams",
         ),
         (KeyClass::Perhaps, "secret_garden cookie_banner private_room"),
         (KeyClass::Likely, "login_ticket sesskey fb_dtsg passkey sec-websocket-protocol"),

@@ -12,6 +12,11 @@ pub fn is_pictured(words: &[String]) -> bool {
     words.last().is_some_and(|it| any(CONTENTS, it)) && words.iter().any(|it| any(PICTURES, it))
 }
 
+/// Whether a name says that what a page asks for is packed into its value: `trackingParams`, `continuation_params`.
+pub fn is_packed(words: &[String]) -> bool {
+    words.len() > 1 && words.last().is_some_and(|it| it == "params" || it == "param")
+}
+
 /// Kinds of numbers that things have. They say nothing of a word before them: a card's number is none of these.
 pub fn is_number(word: &str) -> bool {
     matches!(word, "number" | "num" | "no" | "nr" | "serial" | "sequence" | "seq")
