@@ -36,7 +36,7 @@ mod validate;
 mod verify;
 mod wire;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::SignalKind;
@@ -287,7 +287,7 @@ fn printable(text: &str) -> String {
         .collect()
 }
 
-/// `error: message`, then the hint, on stderr; or as JSON on stdout where the command was asked for JSON, on one line where it
+/// `error: message`, then the hint, on stderr; and as JSON on stdout where the command was asked for JSON, on one line where it
 /// prints lines.
 fn report(err: &Error, json: bool, lines: bool) {
     let message = printable(&err.to_string());
@@ -306,7 +306,10 @@ fn report(err: &Error, json: bool, lines: bool) {
         } else {
             wire::out(&it);
         }
-        return;
+        // A person who sees both needs one.
+        if std::io::stdout().is_terminal() {
+            return;
+        }
     }
     let red = anstyle::AnsiColor::Red.on_default().bold();
     wire::say(&format!("{red}error{red:#}: {message} [{}]", err.code()));

@@ -110,6 +110,8 @@ const RAW_PAGE_ENDS: &[(&str, End, End)] = &[
     ("redirect-nowhere", "302", REFUSED),
     ("redirect-twice", REFUSED, FAILED),
     ("coding-lie", ODD, FAILED),
+    // Only our own proxy may ask the browser who it is.
+    ("proxy-auth", "407", FAILED),
 ];
 
 /// Of `/to/302/NAME`, where the answer is not refused, or not as a redirect.
@@ -161,7 +163,6 @@ const OVER_TLS: &[(&str, End, End)] = &[
     ("/raw/length-overflow", FAILED, LARGE),
     ("/raw/length-plus", FAILED, "200"),
     ("/raw/no-status-line", FAILED, "200"),
-    ("/raw/proxy-auth", "407", FAILED),
     ("/raw/reason-control", FAILED, "200"),
     ("/raw/status-1000", FAILED, "1000"),
     ("/raw/status-99", FAILED, "99"),
