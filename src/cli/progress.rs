@@ -83,7 +83,9 @@ impl Progress {
     pub fn finish(&self) {
         let running =
             std::mem::take(&mut *self.0.running.lock().unwrap_or_else(PoisonError::into_inner));
-        running.into_values().for_each(|it| it.finish_and_clear());
+        for it in running.into_values() {
+            it.finish_and_clear();
+        }
         if let Some((_, main)) = &self.0.bars {
             main.finish_and_clear();
         }

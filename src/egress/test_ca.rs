@@ -9,6 +9,7 @@ use rustls::{
 
 use crate::{
     error::{Code, Error, Result},
+    files,
     settings::EgressSettings,
 };
 
@@ -51,13 +52,8 @@ impl TestCa {
 }
 
 fn file(path: &Path) -> Result<Vec<u8>> {
-    let failed = |why: &str| {
-        Error::new(Code::SettingsInvalid, format!("test CA {}: {why}", path.display()))
+    files::read_bounded(path, MAX).map_err(|err| {
+        Error::new(Code::SettingsInvalid, format!("test CA: {err}"))
             .hint("give the file that `commis testbed serve --ca FILE` wrote, or your own CA's certificate")
-    };
-    let size = std::fs::metadata(path).map_err(|err| failed("cannot be read").source(err))?.len();
-    if size > MAX {
-        return Err(failed("is too large"));
-    }
-    std::fs::read(path).map_err(|err| failed("cannot be read").source(err))
+    })
 }
