@@ -95,7 +95,6 @@ const RAW_ENDS: &[(&str, End)] = &[
     ("early-hints", "200"),
     ("unauthorized", "401"),
     ("forbidden", "403"),
-    ("proxy-auth", "407"),
     ("no-content", "204"),
     ("not-modified", "304"),
     ("cut-nothing", FAILED),
