@@ -9,20 +9,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeroize::Zeroizing;
-
 use super::{
     Context, guard, page,
     recorder::Recorder,
     shared::Shared,
-    steps,
-    watch::{self, Done, Watch},
+    steps, typed,
+    watch::{Done, Watch},
     watched::set_up,
 };
 use crate::{
     artifacts::recording::{Action, ActionKind, Driver},
     error::{Code, Error, Result},
-    redact::raw::{RawExchange, RawPage, RawRecording},
+    redact::raw::{RawPage, RawRecording},
 };
 
 /// A window that nobody closes must not be recorded for ever.
@@ -128,7 +126,7 @@ impl Context {
         }
         let (actions, exchanges) = recorder.finish();
         let mut secrets = passwords.whole;
-        secrets.extend(passwords.parts.into_iter().filter(|it| is_sent(&exchanges, it)));
+        secrets.extend(passwords.parts.into_iter().filter(|it| typed::is_sent(&exchanges, it)));
         let recording = RawRecording {
             task: task.to_owned(),
             url: url.to_owned(),
@@ -211,31 +209,6 @@ fn due(shared: &Shared, seen: Option<&Seen>) -> Option<bool> {
         }
         Some(it) => (!it.late && now.saturating_duration_since(changed) >= LATE).then_some(true),
     }
-}
-
-/// Secrets as they are looked for in a recording: whole, and as far as they were typed when a request was sent.
-pub fn sent(secrets: &[Zeroizing<String>], exchanges: &[RawExchange]) -> Vec<Zeroizing<String>> {
-    let mut out = secrets.to_vec();
-    for it in secrets {
-        let ends = it.char_indices().map(|it| it.0).filter(|it| *it >= watch::MIN_SECRET);
-        let parts = ends.map(|end| Zeroizing::new(it[..end].to_owned()));
-        out.extend(parts.filter(|it| is_sent(exchanges, it)));
-    }
-    out
-}
-
-/// Some request carries it as it is, not as the beginning of something longer.
-fn is_sent(exchanges: &[RawExchange], part: &str) -> bool {
-    let holds = |text: &str| {
-        text.match_indices(part).any(|(at, _)| {
-            let next = text[at + part.len()..].chars().next();
-            !next.is_some_and(char::is_alphanumeric)
-        })
-    };
-    exchanges.iter().any(|it| {
-        let body = it.request_body.as_deref().map(String::from_utf8_lossy);
-        body.is_some_and(|it| holds(&it)) || it.url.query_pairs().any(|it| holds(&it.1))
-    })
 }
 
 /// Waits for what is being read; what went with the window says so at once.

@@ -17,7 +17,6 @@ use url::Url;
 use super::{
     Browser,
     awaiting::{self, Owed},
-    by_hand,
     cdp::Reply,
     failure::{Failed, see},
     fetch::InPageFetch,
@@ -27,7 +26,7 @@ use super::{
     recorder::{Asked, Recorder},
     request::ContextRequest,
     shared::{Shared, State},
-    steps,
+    steps, typed,
     visit::Visit,
 };
 use crate::{
@@ -222,7 +221,7 @@ impl Context {
             told(Told::Requests(it.told_from(seen, Instant::now()).0));
         }
         let (actions, exchanges) = recorder.map(Recorder::finish).unwrap_or_default();
-        let secrets = by_hand::sent(&plan.secrets, &exchanges);
+        let secrets = typed::sent(&plan.secrets, &exchanges);
         Ok(RawRecording {
             task: plan.task.clone(),
             url: plan.url.clone(),

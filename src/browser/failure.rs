@@ -10,10 +10,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    by_hand, guard, nearest, page,
+    guard, nearest, page,
     plan::{Plan, Step, Wait},
     recorder::Recorder,
     shared::{Shared, State},
+    typed,
 };
 use crate::{
     artifacts::recording::{BodyStatus, Driver},
@@ -114,7 +115,7 @@ pub async fn see(
     if let Some(it) = console.iter().find(|it| it.starts_with("exception: ")) {
         causes.push(format!("a script of the page failed: {it}"));
     }
-    let secrets = by_hand::sent(&plan.secrets, &exchanges);
+    let secrets = typed::sent(&plan.secrets, &exchanges);
     let session = RawRecording {
         task: plan.task.clone(),
         url: plan.url.clone(),

@@ -34,6 +34,7 @@ mod steps;
 mod test_tls;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod typing;
 mod visit;
 mod waiting;

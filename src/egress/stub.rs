@@ -14,6 +14,15 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use super::{Answer, EgressPolicy, Lookup};
 use crate::settings::EgressSettings;
 
+/// Places inside that vectors try, as hosts of the user's own.
+pub const OWN: &[(&str, &str)] = &[
+    ("localhost:80", "127.0.0.1"),
+    ("127.0.0.1:80", "127.0.0.1"),
+    ("127.0.0.1:443", "127.0.0.1"),
+    ("10.0.0.1:80", "10.0.0.1"),
+    ("[::1]:80", "::1"),
+];
+
 /// What a name that no table lists resolves to: the policy must refuse by itself, not because a name is unknown.
 pub const ANY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(93, 184, 216, 34));
 

@@ -6,19 +6,10 @@ use super::{Caps, Outgoing, Transport as _, public_http::PublicHttp};
 use crate::{
     egress::{
         EgressPolicy,
-        stub::{StandIns, Table, Vector},
+        stub::{OWN, StandIns, Table, Vector},
     },
     settings::EgressSettings,
 };
-
-/// Places inside that vectors try, as hosts of the user's own.
-const OWN: &[(&str, &str)] = &[
-    ("localhost:80", "127.0.0.1"),
-    ("127.0.0.1:80", "127.0.0.1"),
-    ("127.0.0.1:443", "127.0.0.1"),
-    ("10.0.0.1:80", "10.0.0.1"),
-    ("[::1]:80", "::1"),
-];
 
 /// What is wrong with how the vector ended, if anything is.
 async fn judge(vector: &Vector, own: &[(&str, &str)], at: Option<&str>) -> Option<String> {

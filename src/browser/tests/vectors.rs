@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     browser::page,
-    egress::stub::{Connect, Rows, StandIns, Table, Vector, is_public},
+    egress::stub::{Connect, OWN, Rows, StandIns, Table, Vector, is_public},
     testbed::Hostile,
 };
 
@@ -40,15 +40,6 @@ fn groups(all: &[Vector]) -> Vec<(Rows, Vec<&Vector>)> {
     }
     groups
 }
-
-/// Places inside that vectors try, as hosts of the user's own: from other pages no way leads there.
-const OWN: &[(&str, &str)] = &[
-    ("localhost:80", "127.0.0.1"),
-    ("127.0.0.1:80", "127.0.0.1"),
-    ("127.0.0.1:443", "127.0.0.1"),
-    ("10.0.0.1:80", "10.0.0.1"),
-    ("[::1]:80", "::1"),
-];
 
 struct Rig {
     browser: Browser,
