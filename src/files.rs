@@ -343,14 +343,17 @@ fn create_private(path: &Path) -> Result<()> {
         Ok(()) => {
             let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
             let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-            match rustix::fs::open(parent.unwrap_or(Path::new(".")), flags, Mode::empty()) {
-                Ok(fd) => {
-                    rustix::fs::fsync(&fd).map_err(|err| trouble("fsync beside", &shown(), err))
+            // Itself before its name, as in `make_folder`.
+            for it in [path, parent.unwrap_or(Path::new("."))] {
+                match rustix::fs::open(it, flags, Mode::empty()) {
+                    Ok(fd) => rustix::fs::fsync(&fd)
+                        .map_err(|err| trouble("fsync", &it.display().to_string(), err))?,
+                    // A folder that we may write to and not read cannot be made durable.
+                    Err(Errno::ACCESS) => {}
+                    Err(err) => return Err(trouble("open", &it.display().to_string(), err)),
                 }
-                // A folder that we may write to and not read cannot be made durable.
-                Err(Errno::ACCESS) => Ok(()),
-                Err(err) => Err(trouble("open the folder of", &shown(), err)),
             }
+            Ok(())
         }
         Err(Errno::EXIST) => Ok(()),
         // The parent is a name now, and still no folder: a link that leads nowhere.

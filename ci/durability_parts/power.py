@@ -92,9 +92,9 @@ class Power(Sweep):
                 out.add(f"recipes/{task}.yaml")
         return {it for it in out if it in self.end.artifacts or it in self.end.recipes}
 
-    def cut(self, disk, image, at, after):
+    def cut(self, name, image, at, after):
         """How many files were acknowledged, and how many of them are not on the disk whole."""
-        _, kind, options, _, mend, _ = disk
+        _, kind, options, _, mend, _ = DISKS[name]
         home = os.path.join(at, "home")
         said = os.path.join(self.scratch, "said")
         with open(said, "w", encoding="utf-8") as file:
@@ -113,29 +113,29 @@ class Power(Sweep):
             quiet(*mend.split(), copy)
         mounted = quiet("mount", "-t", kind, "-o", ",".join(filter(None, ["loop", options.replace("commit=300", "")])) or "loop", copy, at)
         if mounted.returncode != 0:
-            self.note("torn", f"{kind}: the copy cannot be mounted: {mounted.stderr}")
+            self.note("torn", f"{name}: the copy cannot be mounted: {mounted.stderr}")
             return len(promised), len(promised)
-        lost = self.look(kind, home, promised)
+        lost = self.look(name, home, promised)
         assert quiet("umount", at).returncode == 0
         os.remove(copy)
         return len(promised), lost
 
-    def look(self, kind, home, promised):
+    def look(self, name, home, promised):
         there = Look(home) if os.path.isdir(home) else None
         found = {**there.artifacts, **there.recipes} if there else {}
         lost = sorted(it for it in promised if it not in found)
         if lost:
-            self.note("lost_stages", f"{kind}: {lost}")
+            self.note("lost_stages", f"{name}: {lost}")
         if there and there.torn:
-            self.note("torn", f"{kind}: {there.torn}")
+            self.note("torn", f"{name}: {there.torn}")
         if there and self.how is None:
             resumed = subprocess.run(self.command(home), capture_output=True, text=True, check=False)
-            self.judge(f"{kind} after a power cut", there, Look(home), resumed)
+            self.judge(f"{name} after a power cut", there, Look(home), resumed)
         return len(lost)
 
     def cuts(self, name, n, longest=None):
         """Of `n` cuts, at random times or when it has ended: how many kept all that was acknowledged, and how much that was."""
-        make, kind, options, size, _, _ = disk = DISKS[name]
+        make, kind, options, size, _, _ = DISKS[name]
         image, at = os.path.join(self.scratch, "image"), os.path.join(self.scratch, "mounted")
         os.makedirs(at, exist_ok=True)
         kept = total = 0
@@ -149,15 +149,13 @@ class Power(Sweep):
             if made.returncode or mounted.returncode:
                 raise PermissionError(f"{made.stderr} {mounted.stderr}".strip())
             try:
-                promised, lost = self.cut(disk, image, at, longest or random.uniform(0.1, self.takes * 1.2))
+                promised, lost = self.cut(name, image, at, longest or random.uniform(0.1, self.takes * 1.2))
                 total += promised
                 kept += lost == 0
             finally:
                 quiet("umount", "-l", at)
                 os.remove(image)
         return kept, total
-
-
 
 
 def main(binary, scratch, long):
@@ -170,7 +168,7 @@ def main(binary, scratch, long):
     sweep.run_to_end(os.path.join(place, "home"))
     sweep.takes = time.monotonic() - begun
     bad, seen = [], 0
-    n = 20 if long else 2
+    n = 20 if long else 10
     try:
         for name, (make, kind, *_, package) in DISKS.items():
             if shutil.which(make.split()[0]) is None and long:

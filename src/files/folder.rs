@@ -15,15 +15,19 @@ impl Dir {
     /// name when this returns. Fails with `ARTIFACT_IO`, also when a link or a file stands in the way.
     pub fn make_folder(&self, name: &str) -> Result<Self> {
         let dir = loop {
-            match rustix::fs::mkdirat(&self.fd, name, Mode::RWXU) {
-                Ok(()) => self.sync()?,
-                Err(Errno::EXIST) => {}
+            let made = match rustix::fs::mkdirat(&self.fd, name, Mode::RWXU) {
+                Ok(()) => true,
+                Err(Errno::EXIST) => false,
                 Err(err) => return Err(trouble("create folder", &self.shown(name), err)),
-            }
+            };
             // Another process may have removed it since.
-            if let Some(it) = self.folder(name)? {
-                break it;
+            let Some(dir) = self.folder(name)? else { continue };
+            if made {
+                // Itself before its name: without a journal, a name can outlive a power cut and lead to a file of before.
+                dir.sync()?;
+                self.sync()?;
             }
+            break dir;
         };
         let stat = rustix::fs::fstat(&dir.fd).map_err(|err| trouble("stat", &dir.shown, err))?;
         if Mode::from_raw_mode(stat.st_mode) != Mode::RWXU {
