@@ -85,7 +85,7 @@ impl Context {
         let policy = Arc::clone(browser.policy());
         let http = Arc::new(PublicHttp::new(Arc::clone(&policy))?);
         let visit = Arc::new(Visit::new(policy));
-        let proxy = Proxy::start(Arc::clone(&visit), browser.test_tls()).await?;
+        let proxy = Proxy::start(Arc::clone(&visit), browser.vouched()).await?;
         let params = json!({
             "disposeOnDetach": true,
             "proxyServer": proxy.url(),

@@ -31,12 +31,13 @@ mod recorder;
 mod request;
 mod shared;
 mod steps;
-mod test_tls;
+
 #[cfg(test)]
 mod tests;
 mod typed;
 mod typing;
 mod visit;
+mod vouched;
 mod waiting;
 mod watch;
 mod watched;
@@ -62,7 +63,7 @@ pub use self::{
     plan::{Choice, Element, Fill, Plan, Step, Tick, Wait},
     recorder::Asked,
 };
-use self::{cdp::Cdp, launch::Process, test_tls::TestTls};
+use self::{cdp::Cdp, launch::Process, vouched::Vouched};
 use crate::{
     egress::EgressPolicy,
     error::{Code, Error, Result},
@@ -97,8 +98,8 @@ pub struct Browser(Arc<Inner>);
 struct Inner {
     cdp: Cdp,
     policy: Arc<EgressPolicy>,
-    /// Where there is a test CA.
-    test_tls: Option<Arc<TestTls>>,
+    /// Where there are hosts that Chromium cannot be taught to trust.
+    vouched: Option<Arc<Vouched>>,
     process: Mutex<Option<Process>>,
     pid: u32,
     product: String,
@@ -152,8 +153,8 @@ impl Browser {
             product: String,
             user_agent: String,
         }
-        let test_tls = if policy.has_test_ca() { Some(Arc::new(TestTls::new()?)) } else { None };
-        let trusted = test_tls.as_ref().map(|it| it.argument());
+        let vouched = if policy.vouches() { Some(Arc::new(Vouched::new()?)) } else { None };
+        let trusted = vouched.as_ref().map(|it| it.argument());
         let extra: Vec<String> = extra.iter().cloned().chain(trusted).collect();
         let (process, (writer, reader), tail) = launch::spawn(exe, &extra, display)?;
         let pid = process.pid().unwrap_or(0);
@@ -172,7 +173,7 @@ impl Browser {
         Ok(Self(Arc::new(Inner {
             cdp,
             policy,
-            test_tls,
+            vouched,
             process: Mutex::new(Some(process)),
             pid,
             product: version.product,
@@ -249,7 +250,7 @@ impl Browser {
         &self.0.policy
     }
 
-    fn test_tls(&self) -> Option<Arc<TestTls>> {
-        self.0.test_tls.clone()
+    fn vouched(&self) -> Option<Arc<Vouched>> {
+        self.0.vouched.clone()
     }
 }

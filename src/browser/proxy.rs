@@ -30,7 +30,10 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-use super::{test_tls::TestTls, visit::Visit};
+use super::{
+    visit::Visit,
+    vouched::{Authorities, Vouched},
+};
 use crate::{
     artifacts::recording::BlockedRequest,
     egress::{EgressPolicy, Pinned},
@@ -61,14 +64,14 @@ pub struct Proxy {
 
 impl Proxy {
     /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`], and with [`Code::Internal`] without randomness.
-    pub async fn start(visit: Arc<Visit>, test_tls: Option<Arc<TestTls>>) -> Result<Self> {
+    pub async fn start(visit: Arc<Visit>, vouched: Option<Arc<Vouched>>) -> Result<Self> {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
         let word = word()?;
         let log = Log::default();
         let credentials = credentials(&word)?;
-        let gate = Gate { visit, test_tls, log: Arc::clone(&log), credentials };
+        let gate = Gate { visit, vouched, log: Arc::clone(&log), credentials };
         let accepting = tokio::spawn(accept(listener, Arc::new(gate)));
         Ok(Self { addr, word, log, accepting })
     }
@@ -118,7 +121,7 @@ fn lock(log: &Log) -> std::sync::MutexGuard<'_, Logged> {
 /// What every connection is held to.
 struct Gate {
     visit: Arc<Visit>,
-    test_tls: Option<Arc<TestTls>>,
+    vouched: Option<Arc<Vouched>>,
     log: Log,
     /// Without these, nothing is answered.
     credentials: HeaderValue,
@@ -231,18 +234,20 @@ async fn tunnel(
     let pinned = policy.pin(&policy.check(url)?).await?;
     let mut upstream = connect(&pinned).await?;
     let host = pinned.url().host().to_owned();
-    // A WebSocket in the clear shakes no hands.
-    let ca = policy.test_ca(&host).filter(|_| pinned.url().scheme() == "https");
-    let held = gate.test_tls.clone().zip(ca.map(<[_]>::to_vec));
+    let authorities = match policy.test_ca(&host) {
+        Some(ca) => Some(Authorities::Given(ca.to_vec())),
+        None => policy.is_at(pinned.url()).then_some(Authorities::Machine),
+    };
+    let held = gate.vouched.clone().zip(authorities);
     let (url, log) = (url.to_owned(), Arc::clone(&gate.log));
     tunnels.lock().unwrap_or_else(PoisonError::into_inner).spawn(async move {
         let Ok(upgraded) = hyper::upgrade::on(request).await else { return };
         let mut client = TokioIo::new(upgraded);
-        let Some((tls, ca)) = held else {
+        let Some((vouched, authorities)) = held else {
             let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
             return;
         };
-        if let Err(err) = tls.carry(client, upstream, &host, &ca).await
+        if let Err(err) = vouched.carry(client, upstream, &host, authorities).await
             && err.code() == Code::TlsFailed
         {
             note(&log, url, &err);

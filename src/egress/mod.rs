@@ -278,9 +278,11 @@ impl EgressPolicy {
         (!given.is_empty() && self.is_test_host(host)).then_some(given)
     }
 
-    /// Whether there is a host that a test CA vouches for.
-    pub fn has_test_ca(&self) -> bool {
-        !self.inner.test_ca.0.is_empty() && !self.inner.pins.is_empty()
+    /// Whether there are hosts that a browser cannot be taught to trust for them alone: pinned ones that a test CA vouches for,
+    /// and hosts of the user's own.
+    pub fn vouches(&self) -> bool {
+        let test = !self.inner.test_ca.0.is_empty() && !self.inner.pins.is_empty();
+        test || !self.inner.own.is_empty()
     }
 
     fn online(&self) -> Result<()> {

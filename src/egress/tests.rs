@@ -197,9 +197,9 @@ fn a_test_ca_counts_for_pinned_test_hosts() {
     ] {
         assert_eq!(some.test_ca(host).is_some(), counts, "{host}");
     }
-    assert!(some.has_test_ca());
+    assert!(some.vouches());
     assert!(policy(&settings(&["*.test=127.0.0.1:80"])).test_ca("a.b.test").is_some());
-    assert!(!policy(&settings(&[])).has_test_ca());
+    assert!(!policy(&settings(&[])).vouches());
     for pem in ["", "no pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
         let wrong = EgressSettings { test_ca_pem: Some(pem.to_owned()), ..settings(&[]) };
         assert_eq!(code(EgressPolicy::new(&wrong)), "SETTINGS_INVALID", "{pem}");

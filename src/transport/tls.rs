@@ -44,7 +44,8 @@ impl Why {
                 "give the certificate of your test CA with --test-ca FILE"
             }
             Self::UnknownIssuer => {
-                "commis trusts the authorities that this machine does; somebody else may be answering"
+                "commis trusts the authorities that this machine does, or those in the file that SSL_CERT_FILE names; \
+                 somebody else may be answering"
             }
             Self::Expired | Self::NotYetValid | Self::Date => {
                 "look at this machine's clock; if it is right, the site has to get a new certificate"

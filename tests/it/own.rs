@@ -1,12 +1,17 @@
 //! Hosts of the user's own: from a refusal to a verified recipe, and who else gets there. A small site on loopback is the host.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     process::Output,
     sync::{Arc, Mutex},
 };
 
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::{
+    ServerConfig, ServerConnection, StreamOwned,
+    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+};
 use serde_json::json;
 
 use crate::support::{Home, has_chromium, write};
@@ -31,13 +36,45 @@ struct Shelf {
 
 impl Shelf {
     fn start() -> Self {
+        Self::serve(|stream, log| answer(stream, log).unwrap_or_default())
+    }
+
+    /// Over TLS, for `localhost`; the second is the certificate of the authority behind it.
+    fn start_tls() -> (Self, String) {
+        let mut authority = CertificateParams::default();
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority =
+            CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let leaf = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let leaf = leaf.signed_by(&key, &*authority).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![leaf.into()], key)
+            .unwrap();
+        let config = Arc::new(config);
+        let shelf = Self::serve(move |stream, log| {
+            let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut stream = StreamOwned::new(connection, stream);
+            answer(&mut stream, log);
+            stream.conn.send_close_notify();
+            let _ = stream.flush();
+        });
+        (shelf, authority.pem())
+    }
+
+    fn serve(each: impl Fn(TcpStream, &Seen) + Clone + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (port, seen) = (listener.local_addr().unwrap().port(), Seen::default());
         let log = Arc::clone(&seen);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let log = Arc::clone(&log);
-                std::thread::spawn(move || answer(stream, &log));
+                let (log, each) = (Arc::clone(&log), each.clone());
+                std::thread::spawn(move || each(stream, &log));
             }
         });
         Self { port, seen }
@@ -52,11 +89,11 @@ impl Shelf {
     }
 }
 
-fn answer(mut stream: TcpStream, log: &Seen) -> Option<()> {
-    let mut lines = BufReader::new(stream.try_clone().ok()?).lines();
+fn answer(mut stream: impl Read + Write, log: &Seen) -> Option<()> {
+    let mut lines = BufReader::new(&mut stream).lines();
     let first = lines.next()?.ok()?;
     let mut host = String::new();
-    for line in lines.map_while(Result::ok).take_while(|it| !it.is_empty()) {
+    for line in lines.by_ref().map_while(Result::ok).take_while(|it| !it.is_empty()) {
         if let Some(it) = line.to_ascii_lowercase().strip_prefix("host:") {
             it.trim().clone_into(&mut host);
         }
@@ -78,9 +115,14 @@ fn answer(mut stream: TcpStream, log: &Seen) -> Option<()> {
     stream.write_all(format!("HTTP/1.1 {head}\r\n{rest}").as_bytes()).ok()
 }
 
-/// With the folder given as a flag, and by no variable.
 fn run(home: &Home, args: &[&str]) -> Output {
+    run_with(home, args, &[])
+}
+
+/// With the folder given as a flag, and by no variable.
+fn run_with(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = home.command(args);
+    command.envs(variables.iter().copied());
     command.args(["--home", home.path().to_str().unwrap()]).env_remove("COMMIS_HOME");
     command.output().unwrap()
 }
@@ -97,6 +139,52 @@ fn recipe(own: &str, url: &str, host: &str) -> String {
     )
 }
 
+fn learn(home: &Home, url: &str) -> Vec<String> {
+    let steps = home.path().join("steps.yaml");
+    write(
+        &steps,
+        "- fill: {role: searchbox, name: Search, value: '{query}'}\n- press: Enter\n- wait_for: {text: 'The {query} book 5'}\n",
+    );
+    let steps = steps.to_str().unwrap();
+    let task = "Find the books about {query} on the shelf";
+    let args =
+        ["recipe", "learn", "--url", url, "--steps", steps, "--task", task, "--name", "shelf"];
+    let examples = ["-p", "query=harbour", "--second", "query=lantern"];
+    args.into_iter().chain(examples).map(str::to_owned).collect()
+}
+
+/// An authority that the machine trusts vouches for the host, in the browser and in what runs without one.
+#[test]
+fn a_host_of_ones_own_over_https() {
+    if !has_chromium() {
+        return;
+    }
+    let (home, (shelf, authority)) = (Home::new(), Shelf::start_tls());
+    let place = format!("localhost:{}", shelf.port);
+    let file = home.path().join("authority.pem");
+    write(&file, &authority);
+    let trusted = [("SSL_CERT_FILE", file.to_str().unwrap())];
+    let learn = learn(&home, &format!("https://{place}/"));
+    let learn: Vec<&str> = learn.iter().map(String::as_str).collect();
+    let try_it = ["recipe", "run", "shelf", "-p", "query=anchor"];
+    run(&home, &["settings", "own", "add", &place]);
+
+    let unknown = said(&run(&home, &learn));
+    assert!(
+        unknown.contains("TLS_FAILED") && unknown.contains("nobody who is trusted"),
+        "{unknown}"
+    );
+    assert!(shelf.asked().is_empty(), "{:?}", shelf.asked());
+    let learned = said(&run_with(&home, &learn, &trusted));
+    assert!(learned.contains("shelf: verified"), "{learned}");
+    let ran = said(&run_with(&home, &try_it, &trusted));
+    assert!(ran.contains("The anchor book 5"), "{ran}");
+    shelf.forget();
+    let unknown = said(&run(&home, &try_it));
+    assert!(unknown.contains("TLS_FAILED") && unknown.contains("SSL_CERT_FILE"), "{unknown}");
+    assert!(shelf.asked().is_empty(), "{:?}", shelf.asked());
+}
+
 #[test]
 fn from_a_refusal_to_a_verified_recipe() {
     if !has_chromium() {
@@ -104,28 +192,8 @@ fn from_a_refusal_to_a_verified_recipe() {
     }
     let (home, shelf) = (Home::new(), Shelf::start());
     let place = format!("localhost:{}", shelf.port);
-    let url = format!("http://{place}/");
-    let steps = home.path().join("steps.yaml");
-    write(
-        &steps,
-        "- fill: {role: searchbox, name: Search, value: '{query}'}\n- press: Enter\n- wait_for: {text: 'The {query} book 5'}\n",
-    );
-    let learn = [
-        "recipe",
-        "learn",
-        "--url",
-        &url,
-        "--steps",
-        steps.to_str().unwrap(),
-        "--task",
-        "Find the books about {query} on the shelf",
-        "-p",
-        "query=harbour",
-        "--second",
-        "query=lantern",
-        "--name",
-        "shelf",
-    ];
+    let learn = learn(&home, &format!("http://{place}/"));
+    let learn: Vec<&str> = learn.iter().map(String::as_str).collect();
     let refused = said(&run(&home, &learn));
     let file = home.path().join("config.toml");
     let line = format!("\"{place}\" = \"127.0.0.1\" below [egress.own] in {}", file.display());

@@ -1,9 +1,10 @@
-//! https to test hosts whose authority Chromium cannot be taught to trust for them alone.
+//! https to hosts whose authority Chromium cannot be taught to trust for them alone: test hosts, and hosts of the user's own.
 //!
-//! Chromium's one flag for that counts for every host, and for every fault of a certificate. So what it is told to trust is
-//! a key that was made for this browser and never leaves this process. At the proxy, a tunnel to a pinned test host is
-//! answered under that key once the host itself was checked against the test CA, as our own client checks it; what flows
-//! then is carried over as it is, with the protocol that both sides agreed on. Tunnels to all other hosts stay Chromium's.
+//! Chromium's one flag for that counts for every host, and for every fault of a certificate; of the machine's own authorities
+//! it knows nothing. So what it is told to trust is a key that was made for this browser and never leaves this process. At the
+//! proxy, a tunnel to such a host is answered under that key once the host itself was checked as our own client checks it: a
+//! pinned test host against the test CA, a host of the user's own against the machine's authorities. What flows then is carried
+//! over as it is, with the protocol that both sides agreed on. Tunnels to all other hosts stay Chromium's.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,9 +16,10 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName},
     server::Acceptor,
 };
+use rustls_platform_verifier::BuilderVerifierExt as _;
 use sha2::{Digest, Sha256};
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
     net::TcpStream,
 };
 use tokio_rustls::{LazyConfigAcceptor, TlsConnector};
@@ -27,15 +29,25 @@ use crate::{
     transport::tls,
 };
 
+/// The first byte of a TLS record that holds a handshake (RFC 8446, 5.1).
+const HANDSHAKE: u8 = 0x16;
+
+/// Whom a host is checked against.
+pub enum Authorities {
+    Given(Vec<CertificateDer<'static>>),
+    /// Those that this machine trusts, as our own client has them.
+    Machine,
+}
+
 /// The key of one browser.
-pub struct TestTls {
+pub struct Vouched {
     key: KeyPair,
     provider: Arc<CryptoProvider>,
     /// Certificates that were made under it, by host.
     made: Mutex<std::collections::BTreeMap<String, CertificateDer<'static>>>,
 }
 
-impl TestTls {
+impl Vouched {
     /// Fails with [`Code::BrowserFailed`].
     pub fn new() -> Result<Self> {
         let key = KeyPair::generate().map_err(failed)?;
@@ -59,29 +71,44 @@ impl TestTls {
         Ok(der)
     }
 
-    /// Checks `host` at `upstream` against the CA, and carries over what flows until either side ends.
+    /// Checks `host` at `upstream`, and carries over what flows until either side ends. What begins without a handshake, as a
+    /// WebSocket in the clear does, is carried over unchecked.
     ///
     /// Fails with `TLS_FAILED` when the host does not check out, `CONNECT_FAILED` when there is no handshake.
     pub async fn carry(
         &self,
         client: impl AsyncRead + AsyncWrite + Unpin,
-        upstream: TcpStream,
+        mut upstream: TcpStream,
         host: &str,
-        ca: &[CertificateDer<'static>],
+        authorities: Authorities,
     ) -> Result<()> {
         let cut = |err: std::io::Error| {
             let refused = tls::refusal(host, &err);
             let cut = || Error::new(Code::ConnectFailed, format!("no TLS handshake with {host}"));
             refused.unwrap_or_else(cut).source(err)
         };
+        let (mut reader, writer) = tokio::io::split(client);
+        let mut first = [0];
+        let read = reader.read(&mut first).await.map_err(cut)?;
+        let mut client = tokio::io::join(first.get(..read).unwrap_or(&[]).chain(reader), writer);
+        if first != [HANDSHAKE] {
+            // Either side may end as it likes, here and below.
+            let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
+            return Ok(());
+        }
         let hello = LazyConfigAcceptor::new(Acceptor::default(), client).await.map_err(cut)?;
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(ca.iter().cloned());
-        let mut config = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
+        let config = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
-            .map_err(failed)?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+            .map_err(failed)?;
+        let config = match authorities {
+            Authorities::Given(ca) => {
+                let mut roots = RootCertStore::empty();
+                roots.add_parsable_certificates(ca);
+                config.with_root_certificates(roots)
+            }
+            Authorities::Machine => config.with_platform_verifier().map_err(failed)?,
+        };
+        let mut config = config.with_no_client_auth();
         // What the browser speaks: the server chooses for both.
         let offered = hello.client_hello().alpn().into_iter().flatten();
         config.alpn_protocols = offered.map(<[u8]>::to_vec).collect();
@@ -98,12 +125,11 @@ impl TestTls {
         let agreed = upstream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
         config.alpn_protocols = agreed.into_iter().collect();
         let mut client = hello.into_stream(Arc::new(config)).await.map_err(cut)?;
-        // Either side may end as it likes.
         let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
         Ok(())
     }
 }
 
 fn failed(err: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::new(Code::BrowserFailed, "set up TLS for test hosts").source(err)
+    Error::new(Code::BrowserFailed, "set up TLS for a host that Chromium does not know").source(err)
 }
