@@ -1,8 +1,9 @@
 //! A page that has nothing to list, told from one that the site has changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use scraper::{ElementRef, Html};
+use ego_tree::NodeId;
+use scraper::{ElementRef, Html, Selector};
 
 use super::{
     cells::{children, is_read, text},
@@ -12,6 +13,8 @@ use crate::recipe::model::EmptyAnswer;
 
 /// Kinds of elements that are kept.
 const MAX_KINDS: usize = 24;
+/// Fewer are those of any page.
+const FEW_KINDS: usize = 3;
 /// Of those, per cent that a page must have to be the site as it was.
 const ENOUGH: usize = 80;
 /// Characters of a line that says something.
@@ -43,15 +46,17 @@ pub fn learn(without: &Html, with: &[&Html], typed: &[&str]) -> Option<EmptyAnsw
     (!around.is_empty()).then_some(EmptyAnswer { around, says, unseen: false })
 }
 
-/// What pages with items have in common, where none without was to be had.
-pub fn guess(with: &[&Html]) -> Option<EmptyAnswer> {
-    let mut around = kinds(with.first()?);
+/// What pages with items have in common beside these and what holds them, where none without was to be had. `items` is their
+/// selector. `None` when that is too little to know the site by.
+pub fn guess(with: &[&Html], items: &str) -> Option<EmptyAnswer> {
+    let items = Selector::parse(items).ok();
+    let mut around = kinds_beside(with.first()?, items.as_ref());
     for page in with {
         let own = kinds(page);
         around.retain(|it| own.contains(it));
     }
     let around: Vec<String> = around.into_iter().take(MAX_KINDS).collect();
-    (!around.is_empty()).then_some(EmptyAnswer { around, says: None, unseen: true })
+    (around.len() >= FEW_KINDS).then_some(EmptyAnswer { around, says: None, unseen: true })
 }
 
 /// Whether a page without items is the one that was seen.
@@ -105,8 +110,21 @@ fn speaks_of_nothing(line: &str) -> bool {
 
 /// Kinds of the elements near the root, as they nest.
 fn kinds(page: &Html) -> BTreeSet<String> {
-    fn go(element: ElementRef<'_>, depth: usize, out: &mut BTreeSet<String>) {
+    kinds_beside(page, None)
+}
+
+/// The same without the items, what is in them, and the elements that hold them.
+fn kinds_beside(page: &Html, items: Option<&Selector>) -> BTreeSet<String> {
+    fn go(
+        element: ElementRef<'_>,
+        depth: usize,
+        (items, lists): (&HashSet<NodeId>, &HashSet<NodeId>),
+        out: &mut BTreeSet<String>,
+    ) {
         for child in children(element) {
+            if items.contains(&child.id()) {
+                continue;
+            }
             let name = match child.value().id().filter(|it| lasts(it)) {
                 Some(id) => format!("{}#{id}", child.value().name()),
                 None => segment(child),
@@ -125,16 +143,20 @@ fn kinds(page: &Html) -> BTreeSet<String> {
                     | "li"
                     | "tr"
                     | "td"
-            ) {
+            ) && !lists.contains(&child.id())
+            {
                 out.insert(name);
             }
             if depth > 1 {
-                go(child, depth - 1, out);
+                go(child, depth - 1, (items, lists), out);
             }
         }
     }
+    let found: Vec<_> = items.into_iter().flat_map(|it| page.select(it)).collect();
+    let lists = found.iter().filter_map(|it| it.parent()).map(|it| it.id()).collect();
+    let items = found.iter().map(|it| it.id()).collect();
     let mut out = BTreeSet::new();
-    go(page.root_element(), MAX_DEPTH, &mut out);
+    go(page.root_element(), MAX_DEPTH, (&items, &lists), &mut out);
     out
 }
 

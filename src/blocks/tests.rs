@@ -383,6 +383,27 @@ fn nothing_found_is_told_from_another_page() {
     assert!(!super::empty::is_like(&renamed, &seen));
 }
 
+/// A site that finds something for every word: how it says that there is nothing was never seen.
+#[test]
+fn nothing_found_is_known_by_what_is_beside_the_list() {
+    let shell = |inner: &str| {
+        page(&format!("<form><label>Find</label><input name=q></form><h1>Stores</h1>{inner}"))
+    };
+    let list =
+        "<div class='hits'><article><h3>One</h3></article><article><h3>Two</h3></article></div>";
+    let with = parsed(&shell(list)).unwrap();
+    let seen = super::empty::guess(&[&with, &with], "div.hits > article").unwrap();
+    assert!(!seen.around.iter().any(|it| ["div.hits", "article", "h3"].contains(&it.as_str())));
+    let like = |inner: &str| super::empty::is_like(&parsed(&shell(inner)).unwrap(), &seen);
+    assert!(like("<p>Nothing was found.</p>"));
+    assert!(!like("<p>Please wait</p>"));
+    let login = page("<section><h2>Log in</h2><p>No account yet?</p></section>");
+    assert!(!super::empty::is_like(&parsed(&login).unwrap(), &seen));
+    // Of a page that is nothing but its list, nothing is left to know it by.
+    let bare = parsed(&format!("<body>{list}</body>")).unwrap();
+    assert!(super::empty::guess(&[&bare], "div.hits > article").is_none());
+}
+
 #[test]
 fn a_large_page_is_found_in_time() {
     let rows = each(5_000, |i| {

@@ -18,7 +18,7 @@ use crate::{
     ids::RecipeName,
     pipeline::note,
     recipe::{
-        model::{DemotionReason, Recipe, Status},
+        model::{DemotionReason, Status},
         registry::{Held, Registry, Source},
     },
     runner::{RecipeRunResult, call::Caller},
@@ -162,7 +162,7 @@ impl Check {
         if held.recipe.status != Status::Verified {
             return Ok(row(Verdict::Failed).because(&run::refused(&held.recipe)));
         }
-        let Some(values) = values(&held.recipe) else {
+        let Some(values) = held.recipe.example() else {
             let err = Error::new(Code::ParamInvalid, "a required parameter has no example");
             return Ok(row(Verdict::Unknown).because(&err));
         };
@@ -248,12 +248,6 @@ impl Row {
         let error = crate::redact::message(&err.to_string());
         Self { error_code: Some(err.code().as_str()), error: Some(error), ..self }
     }
-}
-
-/// The first example of what must be given. `None` when one has none.
-fn values(recipe: &Recipe) -> Option<BTreeMap<String, String>> {
-    let needed = recipe.parameters.iter().filter(|it| it.required && it.default.is_none());
-    needed.map(|it| Some((it.name.clone(), it.examples.first()?.clone()))).collect()
 }
 
 /// A bar on a terminal, plain lines otherwise.

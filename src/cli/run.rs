@@ -20,8 +20,8 @@ use crate::{
     pipeline::{BrowserPool, Noted, Sessions, note},
     recipe::{
         model::{Recipe, Status, TransportKind},
-        registry::Registry,
-        standing::Standing,
+        registry::{Registry, Source},
+        standing::{MAX_FAILURES, Standing},
     },
     runner::{Compiled, RecipeRunResult, call::Caller},
     settings::BrowserSettings,
@@ -73,11 +73,23 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let caller = caller(&place)?;
     let browser = &place.settings.browser;
-    let result = call(&recipe, &params, &caller, browser, Fallback::Allowed).await;
+    let mut result = call(&recipe, &params, &caller, browser, Fallback::Allowed).await;
+    let state = State::open_briefly(&place.home.artifacts);
+    if let Ok(result) = &mut result
+        && is_last_straw(&recipe, held.source, result, &state)
+        && let Some(proven) = proven_again(&recipe, &caller, browser).await
+    {
+        // Nothing is wrong with the recipe: the count begins anew.
+        let ran = (&recipe, held.source);
+        note(&registry, borrowed(&state), ran, Ok(&proven), &now());
+        result.hint = Some(
+            "its example still finds items, so the site is as it was: these values find nothing, or are shown in another way"
+                .to_owned(),
+        );
+    }
     if let Ok(result) = &result {
         print(result, &recipe, if args.json { None } else { Some(args.format) })?;
     }
-    let state = State::open_briefly(&place.home.artifacts);
     let ended = result.as_ref().map_err(Error::code);
     // That a run was not counted is no news for who asked for its data.
     let noted = note(&registry, borrowed(&state), (&recipe, held.source), ended, &now());
@@ -89,6 +101,32 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             Code::ALL.iter().find(|it| it.as_str() == code).map_or(1, |it| it.class().exit_code())
         }
     })
+}
+
+/// One more page without items would put the recipe out of service. Values that rightly find nothing look like that, too,
+/// where learning never saw how the site says so.
+fn is_last_straw(
+    recipe: &Recipe,
+    source: Source,
+    failed: &RecipeRunResult,
+    state: &Result<State>,
+) -> bool {
+    let health = || state.as_ref().ok()?.health(recipe.name.as_str(), source.as_str()).ok()?;
+    failed.error_code == Some(Code::ExtractEmpty.as_str())
+        && recipe.status == Status::Verified
+        && recipe.response.html.is_some()
+        && recipe.had_items()
+        && health().is_some_and(|it| it.failed_in_a_row + 1 >= MAX_FAILURES)
+}
+
+/// The run of its first example, if that still finds items.
+async fn proven_again(
+    recipe: &Recipe,
+    caller: &Caller,
+    browser: &BrowserSettings,
+) -> Option<RecipeRunResult> {
+    let result = call(recipe, &recipe.example()?, caller, browser, Fallback::Never).await.ok()?;
+    (result.success && result.items > Some(0)).then_some(result)
 }
 
 /// That a recipe may not be run as it stands: `RECIPE_NOT_VERIFIED`, with what to do.

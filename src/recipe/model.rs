@@ -78,6 +78,12 @@ impl Recipe {
         items.is_some_and(|it| it * 2 < u64::from(self.given()))
     }
 
+    /// The first example of what must be given. `None` when one has none.
+    pub fn example(&self) -> Option<BTreeMap<String, String>> {
+        let needed = self.parameters.iter().filter(|it| it.required && it.default.is_none());
+        needed.map(|it| Some((it.name.clone(), it.examples.first()?.clone()))).collect()
+    }
+
     fn given(&self) -> u32 {
         let proof = self.verification.as_ref().and_then(|it| it.complete.as_ref());
         proof.map_or(0, |it| it.given)

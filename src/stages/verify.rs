@@ -326,7 +326,7 @@ impl Run<'_, '_> {
     fn say_so(&self) -> Result<(), Failure> {
         let page = |it: &Vec<u8>| blocks::parsed(&String::from_utf8_lossy(it));
         let with: Vec<_> = self.pages.iter().filter_map(page).collect();
-        let known = blocks::empty::guess(&with.iter().collect::<Vec<_>>());
+        let known = blocks::empty::guess(&with.iter().collect::<Vec<_>>(), self.items());
         let says = |it: &Vec<u8>| {
             page(it)
                 .zip(known.as_ref())
@@ -336,6 +336,11 @@ impl Run<'_, '_> {
             return Ok(());
         }
         Err(final_("a page without items that an example got does not say that there are none"))
+    }
+
+    /// The selector of the items of a page.
+    fn items(&self) -> &str {
+        self.response.html.as_ref().map_or("", |it| &it.items)
     }
 
     /// What the site says to words that nobody uses: a page without items, if it gives one, is no failure later.
@@ -364,7 +369,7 @@ impl Run<'_, '_> {
         let typed: Vec<&str> = first.values().map(String::as_str).chain([NOBODYS_WORD]).collect();
         Ok(match without {
             Some(it) => blocks::empty::learn(&it, &with, &typed),
-            None => blocks::empty::guess(&with),
+            None => blocks::empty::guess(&with, self.items()),
         })
     }
 

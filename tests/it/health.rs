@@ -1,5 +1,14 @@
 //! Recipes over time: what runs are counted as, when a recipe is put out of service, and how it comes back.
 
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpListener,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
 use serde_json::{Value, json};
 
 use crate::support::{Home, Web, write};
@@ -293,4 +302,56 @@ fn what_was_proven_stays_when_learning_again_proves_less() {
     assert!(out["detail"].as_str().unwrap().contains("stays in service"), "{out}");
     assert_eq!(std::fs::read_to_string(home.path().join("recipes/levels.yaml")).unwrap(), file);
     assert_eq!(listed(&home)["status"], "verified");
+}
+
+/// A site whose pages never say in words that there is nothing. Once it has changed, its list is built in another way.
+fn quays(changed: &Arc<AtomicBool>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, changed) = (listener.local_addr().unwrap().port(), Arc::clone(changed));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+            let first = lines.next().unwrap_or_default();
+            lines.take_while(|it| !it.is_empty()).for_each(drop);
+            let list = match (first.contains("q=thames"), changed.load(Ordering::Relaxed)) {
+                (true, false) => "<ul class=quays><li>East</li><li>West</li></ul>",
+                (true, true) => "<ol class=other><li>East</li><li>West</li></ol>",
+                (false, _) => "<p>Try another river.</p>",
+            };
+            let page = format!("<!doctype html><title>Quays</title><h1>Quays</h1>{list}");
+            let head = format!("content-type: text/html\r\ncontent-length: {}", page.len());
+            let _ = stream.write_all(
+                format!("HTTP/1.1 200 OK\r\n{head}\r\nconnection: close\r\n\r\n{page}").as_bytes(),
+            );
+        }
+    });
+    port
+}
+
+#[test]
+fn pages_without_items_put_nothing_out_of_service_while_the_example_has_some() {
+    let (home, changed) = (Home::new(), Arc::new(AtomicBool::new(false)));
+    let pin = format!("quays.test=127.0.0.1:{}", quays(&changed));
+    let proof = "{ fingerprint_version: 1, fingerprint_sha256: x, verified_at: '2026-01-01T00:00:00Z', transport: public_http, requires_session: false, complete: { shown: 2, given: 2, fields_shown: 1, fields_given: 1 } }";
+    home.recipe(
+        "quays",
+        &format!(
+            "version: 1\nname: quays\ntask: Quays on {{river}}\nstatus: verified\nsource_url: http://quays.test/\nparameters:\n  - {{ name: river, type: str, required: true, source: task_input, examples: [thames] }}\nrequest:\n  method: GET\n  url: http://quays.test/\n  query: [{{ name: q, value: '{{river}}' }}]\n  allowed_domains: [quays.test]\nresponse: {{ type: html, html: {{ items: 'ul.quays > li', fields: {{ name: '' }} }} }}\nverification: {proof}\n"
+        ),
+    );
+    let args = ["recipe", "run", "quays", "-p", "river=avon", "--json", "--test-host", &pin];
+    let hints: Vec<bool> = (0..9)
+        .map(|_| {
+            let (_, out) = home.json(&args);
+            assert_eq!(out["error_code"], "EXTRACT_EMPTY", "{out}");
+            out["hint"].as_str().unwrap_or_default().contains("its example still finds items")
+        })
+        .collect();
+    // The fifth is looked into, and the count begins anew with it.
+    assert_eq!(hints, [false, false, false, false, true, false, false, false, true]);
+    changed.store(true, Ordering::Relaxed);
+    let codes: Vec<Value> = (0..5).map(|_| home.json(&args).1["error_code"].take()).collect();
+    let gone = "RECIPE_NOT_VERIFIED";
+    assert_eq!(codes[..4], ["EXTRACT_EMPTY"; 4].map(Value::from));
+    assert_eq!(codes[4], gone);
 }
