@@ -1,6 +1,6 @@
 //! A page that has nothing to list, told from one that the site has changed.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html, Selector};
@@ -118,7 +118,7 @@ fn kinds_beside(page: &Html, items: Option<&Selector>) -> BTreeSet<String> {
     fn go(
         element: ElementRef<'_>,
         depth: usize,
-        (items, lists): (&HashSet<NodeId>, &HashSet<NodeId>),
+        (items, lists): (&BTreeSet<NodeId>, &BTreeSet<NodeId>),
         out: &mut BTreeSet<String>,
     ) {
         for child in children(element) {
