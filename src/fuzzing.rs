@@ -367,7 +367,7 @@ fn as_one<A: Artifact>(data: &[u8]) -> Option<A> {
     for other in Kind::ALL.iter().filter(|it| **it != A::KIND) {
         assert!(matches!(store::inspect(&bytes, *other, &task), Found::Corrupt(_)));
     }
-    let payload = serde_json::from_value::<A>(found.payload).ok()?;
+    let payload = serde_json::from_str::<A>(found.payload.get()).ok()?;
     let again = serde_json::to_value(&payload).expect("what was read can be stored");
     assert!(serde_json::from_value::<A>(again).is_ok());
     Some(payload)

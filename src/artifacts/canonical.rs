@@ -3,22 +3,147 @@
 //! `serde_json` writes it, but for two things that RFC 8785 wants otherwise: keys in the order of their UTF-16 code units,
 //! and numbers as ECMAScript prints doubles.
 
-use std::io::{self, Write};
+use std::{
+    fmt,
+    io::{self, Write},
+};
 
-use serde::{Serialize, Serializer, ser::SerializeMap as _};
-use serde_json::{Value, ser::Formatter};
+use serde::{
+    Serialize, Serializer,
+    de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor},
+    ser::SerializeMap as _,
+};
+use serde_json::{Value, ser::Formatter, value::RawValue};
 use sha2::{Digest as _, Sha256};
 
 use crate::ids::hex;
 
 /// SHA-256 over the canonical form, lower-case hexadecimal.
 pub fn sha256(value: &Value) -> String {
-    let mut sink = Hashing { hash: Sha256::new(), buffer: Vec::with_capacity(BUFFER) };
+    let mut sink = Hashing::new();
     // Neither the sink nor a `Value` can fail.
-    let _ = Canonical(value)
-        .serialize(&mut serde_json::Serializer::with_formatter(&mut sink, EcmaScriptNumbers));
-    sink.hash.update(&sink.buffer);
-    hex(&sink.hash.finalize())
+    let _ = value_to(value, &mut sink);
+    sink.end()
+}
+
+/// The same of a JSON text, without a tree of it as long as each object's keys stand in order, as they do in what is written
+/// here. Fails where it is no JSON.
+pub fn sha256_of(text: &RawValue) -> serde_json::Result<String> {
+    let mut sink = Hashing::new();
+    let mut from = serde_json::Deserializer::from_str(text.get());
+    if Transcribe(&mut sink).deserialize(&mut from).and_then(|()| from.end()).is_ok() {
+        return Ok(sink.end());
+    }
+    // Another order, a key twice, or no JSON: a tree tells which.
+    serde_json::from_str(text.get()).map(|it| sha256(&it))
+}
+
+fn value_to(value: &Value, to: &mut Hashing) -> serde_json::Result<()> {
+    Canonical(value).serialize(&mut serde_json::Serializer::with_formatter(to, EcmaScriptNumbers))
+}
+
+/// Writes the canonical form of what it reads, as it reads it.
+struct Transcribe<'a>(&'a mut Hashing);
+
+impl Transcribe<'_> {
+    /// One that holds no others.
+    fn leaf<E: serde::de::Error>(self, it: &Value) -> Result<(), E> {
+        value_to(it, self.0).map_err(E::custom)
+    }
+
+    fn text<E: serde::de::Error>(&mut self, it: &str) -> Result<(), E> {
+        serde_json::to_writer(&mut *self.0, it).map_err(E::custom)
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        // It cannot fail.
+        let _ = self.0.write(bytes);
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Transcribe<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Transcribe<'_> {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("JSON")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        self.leaf(&Value::Null)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, it: bool) -> Result<(), E> {
+        self.leaf(&it.into())
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, it: u64) -> Result<(), E> {
+        self.leaf(&it.into())
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, it: i64) -> Result<(), E> {
+        self.leaf(&it.into())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, it: f64) -> Result<(), E> {
+        self.leaf(&it.into())
+    }
+
+    fn visit_str<E: serde::de::Error>(mut self, it: &str) -> Result<(), E> {
+        self.text(it)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        let mut between: &[u8] = b"[";
+        loop {
+            // Nothing of a list that is empty was written before its end is known.
+            if items.next_element_seed(After(between, &mut *self.0))?.is_none() {
+                break;
+            }
+            between = b",";
+        }
+        self.put(if between == b"[" { b"[]" } else { b"]" });
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<(), A::Error> {
+        self.put(b"{");
+        let mut last: Option<String> = None;
+        while let Some(key) = fields.next_key::<String>()? {
+            if let Some(last) = &last {
+                if !last.encode_utf16().lt(key.encode_utf16()) {
+                    return Err(A::Error::custom("keys out of order"));
+                }
+                self.put(b",");
+            }
+            self.text(&key)?;
+            self.put(b":");
+            fields.next_value_seed(Transcribe(&mut *self.0))?;
+            last = Some(key);
+        }
+        self.put(b"}");
+        Ok(())
+    }
+}
+
+/// An item of a list, with what stands before it.
+struct After<'a>(&'static [u8], &'a mut Hashing);
+
+impl<'de> DeserializeSeed<'de> for After<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        let mut to = Transcribe(self.1);
+        to.put(self.0);
+        to.deserialize(from)
+    }
 }
 
 const BUFFER: usize = 16 * 1024;
@@ -26,6 +151,17 @@ const BUFFER: usize = 16 * 1024;
 struct Hashing {
     hash: Sha256,
     buffer: Vec<u8>,
+}
+
+impl Hashing {
+    fn new() -> Self {
+        Self { hash: Sha256::new(), buffer: Vec::with_capacity(BUFFER) }
+    }
+
+    fn end(mut self) -> String {
+        self.hash.update(&self.buffer);
+        hex(&self.hash.finalize())
+    }
 }
 
 impl Write for Hashing {
@@ -93,6 +229,32 @@ mod tests {
 
     use super::*;
 
+    fn sorted(mut it: Value) -> Value {
+        it.sort_all_objects();
+        it
+    }
+
+    #[test]
+    fn a_text_is_judged_as_its_tree_is() {
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+        for text in [
+            r#"{"a":1,"a":2}"#,
+            r#"{"b":1,"a":[{"d":1,"c":-0}]}"#,
+            r#"{"a":1.50,"b":"\u00e9\/","c":[[],{},[1],[1,2]]}"#,
+            r#""\ud800""#,
+            "1e400",
+            "-0.0",
+            deep.as_str(),
+        ] {
+            let Ok(raw) = serde_json::from_str::<&RawValue>(text) else {
+                assert!(serde_json::from_str::<Value>(text).is_err(), "{text}");
+                continue;
+            };
+            let tree = serde_json::from_str::<Value>(text).map(|it| sha256(&it));
+            assert_eq!(sha256_of(raw).ok(), tree.ok(), "{text}");
+        }
+    }
+
     #[test]
     fn it_is_what_another_implementation_writes() {
         let odd: Value = serde_json::from_str(
@@ -108,7 +270,15 @@ mod tests {
             json!("text"),
         ] {
             let other = serde_json_canonicalizer::to_vec(&value).unwrap();
-            assert_eq!(sha256(&value), hex(&Sha256::digest(other)), "{value}");
+            let hash = hex(&Sha256::digest(other));
+            assert_eq!(sha256(&value), hash, "{value}");
+            // As it is written, and in any other order and spacing.
+            for text in
+                [serde_json::to_string_pretty(&sorted(value.clone())).unwrap(), value.to_string()]
+            {
+                let text = RawValue::from_string(text).unwrap();
+                assert_eq!(sha256_of(&text).unwrap(), hash, "{text}");
+            }
         }
     }
 }

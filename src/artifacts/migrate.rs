@@ -7,7 +7,7 @@ use super::{
     kinds::{Artifact, Kind},
     payloads::SecondRecording,
     recording::SessionRecording,
-    store::{Envelope, Stamp, TaskFolder},
+    store::{Stamp, Stored, TaskFolder},
 };
 use crate::error::Result;
 
@@ -15,7 +15,7 @@ struct Migration {
     kind: Kind,
     /// SHA-256 of the schema that is left behind.
     from: &'static str,
-    put: fn(&TaskFolder, Envelope) -> Result<()>,
+    put: fn(&TaskFolder, Stored) -> Result<()>,
 }
 
 /// Between these schemas only optional fields were added that say something when present (`embedded[].variable`, an action's
@@ -58,8 +58,8 @@ pub fn migrate(folder: &TaskFolder, kind: Kind) -> Result<bool> {
     Ok(true)
 }
 
-fn put<A: Artifact>(folder: &TaskFolder, it: Envelope) -> Result<()> {
-    let payload: A = serde_json::from_value(it.payload)
+fn put<A: Artifact>(folder: &TaskFolder, it: Stored) -> Result<()> {
+    let payload: A = serde_json::from_str(it.payload.get())
         .map_err(|err| folder.corrupt(A::KIND, &err.to_string()))?;
     let stamp = Stamp {
         source_url: it.source_url,

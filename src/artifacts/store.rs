@@ -12,7 +12,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use sha2::{Digest as _, Sha256};
 
 use super::{
@@ -61,7 +61,7 @@ impl io::Write for Length {
 /// The one shape of a file on disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Envelope {
+pub struct Envelope<P = Value> {
     pub artifact: Kind,
     pub artifact_version: u32,
     /// SHA-256 of the payload's checked-in JSON Schema.
@@ -78,7 +78,29 @@ pub struct Envelope {
     pub settings_sha256: String,
     /// Over RFC 8785 canonical JSON.
     pub payload_sha256: String,
-    pub payload: Value,
+    pub payload: P,
+}
+
+/// As it stands in a file: a recording is large, and not every reader wants it.
+pub type Stored = Envelope<Box<RawValue>>;
+
+impl<P> Envelope<P> {
+    /// The same with another payload, or another form of it.
+    pub fn with<Q>(self, payload: Q) -> Envelope<Q> {
+        Envelope {
+            artifact: self.artifact,
+            artifact_version: self.artifact_version,
+            schema_hash: self.schema_hash,
+            task_id: self.task_id,
+            source_url: self.source_url,
+            created_at: self.created_at,
+            producer: self.producer,
+            inputs: self.inputs,
+            settings_sha256: self.settings_sha256,
+            payload_sha256: self.payload_sha256,
+            payload,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +127,7 @@ pub enum Found {
     Corrupt(String),
     /// Intact, but of another schema or version.
     OtherSchema(String),
-    Intact(Box<Envelope>),
+    Intact(Box<Stored>),
 }
 
 /// All tasks' folders.
@@ -195,7 +217,7 @@ impl TaskFolder {
     }
 
     /// An intact envelope, of whatever schema; `None` when there is none. Fails with [`Code::ArtifactIo`].
-    pub fn envelope(&self, kind: Kind) -> Result<Option<Envelope>> {
+    pub fn envelope(&self, kind: Kind) -> Result<Option<Stored>> {
         let Some(bytes) = self.dir.read(kind.file(), MAX_FILE)? else { return Ok(None) };
         Ok(match inspect(&bytes, kind, &self.id) {
             Found::Intact(it) => Some(*it),
@@ -207,7 +229,7 @@ impl TaskFolder {
     /// The payload. Fails with [`Code::ArtifactMissing`], [`Code::ArtifactCorrupt`] or [`Code::ArtifactSchemaMismatch`].
     pub fn get<A: Artifact>(&self) -> Result<A> {
         match self.find(A::KIND)? {
-            Found::Intact(it) => serde_json::from_value(it.payload)
+            Found::Intact(it) => serde_json::from_str(it.payload.get())
                 .map_err(|err| self.corrupt(A::KIND, &err.to_string())),
             Found::Absent => self.ours(Err(Error::new(
                 Code::ArtifactMissing,
@@ -348,7 +370,9 @@ const MAX_FAILURE: usize = 1 << 20;
 
 /// What the bytes of a file are worth as the task's artifact of that kind.
 pub fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
-    let envelope: Envelope = match serde_json::from_slice(bytes) {
+    let read = serde_json::from_slice::<Envelope<&RawValue>>(bytes)
+        .and_then(|it| Ok((canonical::sha256_of(it.payload)?, it)));
+    let (hash, envelope) = match read {
         Ok(it) => it,
         Err(err) => return Found::Corrupt(format!("not an artifact: {err}")),
     };
@@ -358,7 +382,7 @@ pub fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
     if envelope.task_id != *task {
         return Found::Corrupt(format!("it belongs to task {}", envelope.task_id));
     }
-    if envelope.payload_sha256 != canonical::sha256(&envelope.payload) {
+    if envelope.payload_sha256 != hash {
         return Found::Corrupt("payload hash does not hold".to_owned());
     }
     if envelope.artifact_version != kind.version() {
@@ -371,7 +395,8 @@ pub fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
     if envelope.schema_hash != kind.schema_hash() {
         return Found::OtherSchema("schema hash differs".to_owned());
     }
-    Found::Intact(Box::new(envelope))
+    let payload = envelope.payload.to_owned();
+    Found::Intact(Box::new(envelope.with(payload)))
 }
 
 /// RFC 3339, seconds.

@@ -93,14 +93,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         registry,
         place,
     };
-    let progress = Progress::new(names.len());
-    let rows = tokio::select! {
-        it = check.all(names, &progress) => it?,
-        _ = tokio::signal::ctrl_c() => {
-            return Err(Error::new(Code::Interrupted, "interrupted").hint("what was seen is noted"));
-        }
+    let work = move || async move {
+        let progress = Progress::new(names.len());
+        let rows = check.all(names, &progress).await;
+        progress.finish();
+        rows
     };
-    progress.finish();
+    let rows = wire::apart("what was seen is noted", work).await?;
     if args.json {
         wire::out(&rows);
     } else if !rows.is_empty() {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     artifacts::store::Store,
-    error::{Code, Error, Result},
+    error::Result,
     ids::RecipeName,
     pipeline::{self, Wish, choose},
     recipe::registry::Registry,
@@ -52,8 +52,40 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         extract: args.extract,
         name: args.name.map(RecipeName::new).transpose()?,
     };
-    let choice = match choose(&store, &Registry::open(&place.home.recipes), &id, wish)? {
-        Ok(it) => it,
+    let registry = Registry::open(&place.home.recipes);
+    let progress = Progress::new(1);
+    let stages = progress.clone();
+    let cx = wire::learning(
+        &place,
+        None,
+        Duration::ZERO,
+        Box::new(move |task, stage| stages.stage(task, stage)),
+    )?;
+    let (own, its, of) = (id.clone(), Arc::clone(&cx), progress.clone());
+    let work = move || async move {
+        let choice = match choose(&store, &registry, &own, wish)? {
+            Ok(it) => it,
+            Err(reject) => return Ok(Err(reject)),
+        };
+        wire::say(&clean(&format!(
+            "{} {}",
+            choice.candidate.method, choice.candidate.url_summary
+        )));
+        for name in &choice.not_carried {
+            wire::say(&format!(
+                "warning: its request does not carry what was typed as `{name}`: a recipe of it cannot follow that input"
+            ));
+        }
+        tokio::task::yield_now().await; // a choice that was taken down late does not begin to learn
+        let end = pipeline::learn(&choice.task, &its).await;
+        of.end(&choice.task, &end);
+        Ok(Ok((choice.task, end?)))
+    };
+    let end = wire::apart("the same command goes on", work).await;
+    progress.finish();
+    cx.browser.close().await;
+    match end? {
+        Ok((task, learned)) => learn::conclude(&learned, &cx, &task, args.json),
         Err(reject) => {
             let reason = reject.reason.as_str();
             if args.json {
@@ -65,33 +97,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                 "refused: candidate {} cannot be chosen ({reason}): {}",
                 args.candidate, reject.detail
             )));
-            return Ok(1);
+            Ok(1)
         }
-    };
-    wire::say(&clean(&format!("{} {}", choice.candidate.method, choice.candidate.url_summary)));
-    for name in &choice.not_carried {
-        wire::say(&format!(
-            "warning: its request does not carry what was typed as `{name}`: a recipe of it cannot follow that input"
-        ));
     }
-    let task = choice.task;
-    let progress = Progress::new(1);
-    let stages = progress.clone();
-    let cx = wire::learning(
-        &place,
-        None,
-        Duration::ZERO,
-        Box::new(move |task, stage| stages.stage(task, stage)),
-    )?;
-    let task = Arc::new(task);
-    let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
-    let stop = async {
-        wire::interrupted().await;
-        Error::new(Code::Interrupted, "interrupted").hint("the same command goes on")
-    };
-    let end = pipeline::apart(move || async move { pipeline::learn(&own, &its).await }, stop).await;
-    progress.end(&task, &end);
-    progress.finish();
-    cx.browser.close().await;
-    learn::conclude(&end?, &cx, &task, args.json)
 }

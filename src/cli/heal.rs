@@ -89,30 +89,26 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         args.names.into_iter().map(RecipeName::new).collect::<Result<_>>()?
     };
     let heal = Heal { caller: run::caller(&place)?, registry, place };
-    let mut rows = Vec::new();
-    for name in names {
-        let end = tokio::select! {
-            it = heal.one(&name) => it,
-            () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("what was healed is kept")),
-        };
-        rows.push(match end {
-            Ok(it) => it,
-            Err(err)
-                if matches!(
-                    err.code().class(),
-                    Class::Environment | Class::Bug | Class::Interrupted
-                ) =>
-            {
-                return Err(err);
-            }
-            Err(err) => Row {
-                name,
-                verdict: Verdict::Broken,
-                error_code: Some(err.code().as_str()),
-                why: Some(crate::redact::message(&err.to_string())),
-            },
-        });
-    }
+    let work = move || async move {
+        let mut rows = Vec::new();
+        for name in names {
+            rows.push(match heal.one(&name).await {
+                Ok(it) => it,
+                Err(err) if matches!(err.code().class(), Class::Environment | Class::Bug) => {
+                    return Err(err);
+                }
+                Err(err) => Row {
+                    name,
+                    verdict: Verdict::Broken,
+                    error_code: Some(err.code().as_str()),
+                    why: Some(crate::redact::message(&err.to_string())),
+                },
+            });
+            tokio::task::yield_now().await;
+        }
+        Ok(rows)
+    };
+    let rows = wire::apart("what was healed is kept", work).await?;
     if args.json {
         wire::out(&rows);
     } else if !rows.is_empty() {

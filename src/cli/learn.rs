@@ -130,11 +130,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let (cx, progress, _place) = args.prepare(&task, global).await?;
     let task = Arc::new(task);
     let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
-    let stop = async {
-        wire::interrupted().await;
-        Error::new(Code::Interrupted, "interrupted").hint("the same command with --resume goes on")
-    };
-    let end = pipeline::apart(move || async move { pipeline::learn(&own, &its).await }, stop).await;
+    let work = move || async move { pipeline::learn(&own, &its).await };
+    let end = wire::apart("the same command with --resume goes on", work).await;
     // An error is told by who started this.
     if end.is_ok() {
         progress.end(&task, &end);

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Duration,
 };
 
@@ -58,29 +59,43 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     task.examples = examples(given.clone(), &BTreeMap::new());
 
     let (cx, progress, _place) = args.prepare(&task, global).await?;
-    let work = async {
-        let recorded = Recorded::get(&task, &cx, args.force).await?;
-        let ready = ready(&mut task, &recorded.recording, &args, &names, &second);
-        // Whoever did it should not have to do it again, unless nothing was done.
-        let recording = match ready {
-            Err(err) if recorded.live.is_some() && !recorded.recording.typed.is_empty() => {
-                task.examples = examples(given.clone(), &BTreeMap::new());
-                by_hand::keep(&task, &cx, &recorded.recording)?;
-                return Err(err);
-            }
-            other => other?,
-        };
-        learn(&task, &cx, recorded, recording).await
+    let (json, its, of) = (args.json, Arc::clone(&cx), progress.clone());
+    let work = move || async move {
+        let end = all(&mut task, &its, &args, (given, second), &names).await;
+        of.end(&task, &end);
+        Ok((task, end?))
     };
-    let end = tokio::select! {
-        it = work => it,
-        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted")
-            .hint("what was recorded to the end is kept: the same command with --resume goes on, and records where nothing is")),
-    };
-    progress.end(&task, &end);
+    let end = wire::apart(
+        "what was recorded to the end is kept: the same command with --resume goes on, and records where nothing is",
+        work,
+    )
+    .await;
     progress.finish();
     cx.browser.close().await;
-    conclude(&end?, &cx, &task, args.json)
+    let (task, learned) = end?;
+    conclude(&learned, &cx, &task, json)
+}
+
+/// Records where nothing is, and learns from it; the task is completed on the way.
+async fn all(
+    task: &mut Task,
+    cx: &Cx,
+    args: &Args,
+    (given, second): (BTreeMap<String, String>, BTreeMap<String, String>),
+    names: &[String],
+) -> Result<Learned> {
+    let recorded = Recorded::get(task, cx, args.force).await?;
+    let ready = ready(task, &recorded.recording, args, names, &second);
+    // Whoever did it should not have to do it again, unless nothing was done.
+    let recording = match ready {
+        Err(err) if recorded.live.is_some() && !recorded.recording.typed.is_empty() => {
+            task.examples = examples(given, &BTreeMap::new());
+            by_hand::keep(task, cx, &recorded.recording)?;
+            return Err(err);
+        }
+        other => other?,
+    };
+    learn(task, cx, recorded, recording).await
 }
 
 /// Completes the task with what was typed; the recording with its parameters.

@@ -259,7 +259,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
             Command::Eval(args) => eval::run(&args, global),
             Command::Bench(args) => bench::run(&args).await,
-            Command::Redact(args) => redact::run(args, global),
+            Command::Redact(args) => redact::run(args, global).await,
             Command::Doctor(args) => doctor::run(args, global).await,
             Command::Artifacts(command) => artifacts::run(command, global),
             Command::Settings(command) => settings::run(command, global),

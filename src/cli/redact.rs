@@ -38,7 +38,7 @@ impl Args {
     }
 }
 
-pub fn run(args: Args, global: &Global) -> Result<u8> {
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let (_, mut settings) = wire::read(global)?;
     settings.redact.allow.extend(args.allow);
     let out = args.out.filter(|it| it.as_os_str() != "-");
@@ -48,11 +48,20 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         return Err(Error::new(Code::Usage, "--out names the file that is read")
             .hint("write to another file; look at it, then replace the first"));
     }
-    let bytes = read_bounded(&args.file, har::MAX_FILE as u64)?;
-    let (shared, report) = har::share(&bytes, &settings.redact)?;
-    match &out {
-        Some(path) => write(path, &shared)?,
-        None => wire::data(&shared),
+    let to_file = out.is_some();
+    let work = move || async move {
+        let bytes = read_bounded(&args.file, har::MAX_FILE as u64)?;
+        let (shared, report) = har::share(&bytes, &settings.redact)?;
+        // Its reader may take its time.
+        if !to_file {
+            wire::data(&shared);
+        }
+        Ok((shared, report))
+    };
+    let hint = if to_file { "nothing was written" } else { "what was written is not all of it" };
+    let (shared, report) = wire::apart(hint, work).await?;
+    if let Some(path) = &out {
+        write(path, &shared)?;
     }
     match (args.json, &out) {
         (true, Some(_)) => wire::out(&report),

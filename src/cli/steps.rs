@@ -1,6 +1,6 @@
 //! `commis recipe steps`
 
-use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{Global, wire};
 use crate::{
     blocks::{self, Block},
     browser::{Context, Offer, Plan, Step},
-    error::{Code, Error, Result},
+    error::Result,
 };
 
 /// Links are listed last, and a page may have hundreds.
@@ -38,14 +38,12 @@ pub struct Args {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let place = wire::open(global).await?;
     let cx = wire::learning(&place, None, Duration::ZERO, Box::new(|_, _| ()))?;
-    let look = async {
-        let mut context = cx.browser.context().await?;
+    let its = Arc::clone(&cx);
+    let work = move || async move {
+        let mut context = its.browser.context().await?;
         look(&mut context, &args.url).await
     };
-    let end = tokio::select! {
-        it = look => it,
-        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted")),
-    };
+    let end = wire::apart("the same command looks again", work).await;
     cx.browser.close().await;
     let page = end?;
     if args.json {

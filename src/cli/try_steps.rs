@@ -1,6 +1,6 @@
 //! `commis recipe try`
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use serde_json::{Value, json};
 
@@ -65,15 +65,18 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let place = wire::open(global).await?;
     let cx = wire::learning(&place, None, std::time::Duration::ZERO, Box::new(|_, _| ()))?;
     let plan = pipeline::plan(task, url, steps, example, &cx)?;
-    let mut teller = Teller { json: args.json, steps: Vec::new() };
-    let work = driven(&cx, (&plan, example), args.headed, &mut teller);
-    let (end, context, window) = tokio::select! {
-        it = work => it?,
-        () = wire::interrupted() => return Err(Error::new(Code::Interrupted, "interrupted")),
+    let its = Arc::clone(&cx);
+    let work = move || async move {
+        let mut teller = Teller { json: args.json, steps: Vec::new() };
+        let (end, context, window) =
+            driven(&its, (&plan, example), args.headed, &mut teller).await?;
+        let end = end.map(|raw| redact::redact(raw, &its.settings.redact).recording.page);
+        Ok((end, context, window, teller))
     };
+    let hint = "the same command drives the steps from the start";
+    let (end, context, window, teller) = wire::apart(hint, work).await?;
     let code = match end {
-        Ok(raw) => {
-            let page = redact::redact(raw, &cx.settings.redact).recording.page;
+        Ok(page) => {
             teller.page(&page);
             0
         }

@@ -56,22 +56,22 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         args.names.into_iter().map(RecipeName::new).collect::<Result<_>>()?
     };
     let caller = run::caller(&place)?;
-    let mut rows = Vec::new();
-    for name in names {
-        wire::say(&format!("{name}: verify"));
-        let end = tokio::select! {
-            it = one(&registry, &name, &caller, &place.settings) => it,
-            _ = tokio::signal::ctrl_c() => Err(Error::new(Code::Interrupted, "interrupted").hint("what was verified is kept")),
-        };
-        match end {
-            // A recipe that is broken or refused does not keep the others from their turn.
-            Err(err) if err.code().class() == Class::Environment => return Err(err),
-            Err(err) if matches!(err.code().class(), Class::Bug | Class::Interrupted) => {
-                return Err(err);
+    let work = move || async move {
+        let mut rows = Vec::new();
+        for name in names {
+            wire::say(&format!("{name}: verify"));
+            match one(&registry, &name, &caller, &place.settings).await {
+                // A recipe that is broken or refused does not keep the others from their turn.
+                Err(err) if matches!(err.code().class(), Class::Environment | Class::Bug) => {
+                    return Err(err);
+                }
+                end => rows.push((name, end)),
             }
-            end => rows.push((name, end)),
+            tokio::task::yield_now().await;
         }
-    }
+        Ok(rows)
+    };
+    let rows = wire::apart("what was verified is kept", work).await?;
     let failed = rows.iter().any(|it| !it.1.as_ref().is_ok_and(|it| it.0.verified));
     if args.json {
         let rows: Vec<_> = rows

@@ -17,7 +17,7 @@ use crate::{
     egress::{EgressPolicy, check_own},
     error::{Code, Error, Result},
     model::Client,
-    pipeline::{BrowserPool, Cx, OnStage, Pacer, Redo},
+    pipeline::{self, BrowserPool, Cx, OnStage, Pacer, Redo},
     recipe::registry::Registry,
     settings::{Home, Settings},
     stages::rank,
@@ -124,6 +124,19 @@ pub fn learning(
         redo,
         on_stage,
     }))
+}
+
+/// What `work` comes to, unless Ctrl-C or a request to terminate is first, however it computes; `hint` says what then becomes of
+/// what was done. Fails with [`Code::Interrupted`], or as `work` does.
+pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
+    hint: &'static str,
+    work: impl FnOnce() -> F + Send + 'static,
+) -> Result<T> {
+    let stop = async {
+        interrupted().await;
+        Error::new(Code::Interrupted, "interrupted").hint(hint)
+    };
+    pipeline::apart(work, stop).await
 }
 
 /// Waits for Ctrl-C or a request to terminate.

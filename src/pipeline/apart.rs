@@ -1,11 +1,10 @@
-//! Learning on a thread of its own: a stage that computes for long holds up neither Ctrl-C nor a deadline.
+//! Work on a thread of its own: what computes for long holds up neither Ctrl-C nor a deadline.
 
 use std::{panic::AssertUnwindSafe, time::Duration};
 
 use futures::FutureExt as _;
 use tokio::sync::oneshot;
 
-use super::learn::Learned;
 use crate::error::{Code, Error, Result};
 
 /// What is waited for after `stop`, for it to put down what it has in hand.
@@ -14,10 +13,10 @@ const GRACE: Duration = Duration::from_millis(500);
 /// What `work` comes to, or what `stop` says, whichever is first. Work that is stopped ends where it next waits, its stages either
 /// wrote their artifact or did not; if it does not wait within half a second, it is left to itself: it holds the task until it
 /// waits, and does not go on to another stage. A panic is an error of its own.
-pub async fn apart<F: Future<Output = Result<Learned>>>(
+pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
     work: impl FnOnce() -> F + Send + 'static,
     stop: impl Future<Output = Error>,
-) -> Result<Learned> {
+) -> Result<T> {
     let runtime = tokio::runtime::Handle::current();
     let (end, ended) = oneshot::channel();
     let (go_on, stopped) = oneshot::channel::<()>();
@@ -35,12 +34,12 @@ pub async fn apart<F: Future<Output = Result<Learned>>>(
         let _ = end.send(runtime.block_on(all));
     };
     std::thread::Builder::new()
-        .name("learn".to_owned())
+        .name("apart".to_owned())
         .spawn(run)
-        .map_err(|err| Error::new(Code::Internal, "no thread to learn on").source(err))?;
+        .map_err(|err| Error::new(Code::Internal, "no thread to work on").source(err))?;
     let mut ended = ended.map(|it| {
         it.unwrap_or_else(
-            |err| Err(Error::new(Code::Internal, "a task's thread ended").source(err)),
+            |err| Err(Error::new(Code::Internal, "the thread of the work ended").source(err)),
         )
     });
     tokio::select! {
@@ -81,7 +80,7 @@ mod tests {
         let work = move || async move {
             let _ = begin.send(());
             let _ = never.recv();
-            Err(Error::new(Code::Internal, "it ended"))
+            Err::<(), _>(Error::new(Code::Internal, "it ended"))
         };
         let stop = async {
             let _ = began.await;
@@ -102,7 +101,7 @@ mod tests {
         let (gone, told) = mpsc::channel();
         let work = move || async move {
             let _told = Told(gone);
-            std::future::pending().await
+            std::future::pending::<Result<()>>().await
         };
         let end = apart(work, async { interrupted() }).await;
         assert_eq!(end.unwrap_err().code(), Code::Timeout);
@@ -112,7 +111,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_error() {
-        let work = || async { panic!("of its own") };
+        let work = || async { panic!("of its own") as Result<()> };
         let end = apart(work, std::future::pending()).await.unwrap_err();
         assert_eq!(end.code(), Code::Internal);
         assert!(end.to_string().contains("of its own"), "{end}");

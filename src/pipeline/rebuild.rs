@@ -48,7 +48,8 @@ fn row(store: &Store, id: &TaskId) -> Result<Option<TaskRow>> {
     if let Some(&kind) = last
         && let Ok(Found::Intact(it)) = folder.find(kind)
     {
-        (out.status, out.why) = standing(kind, &it.payload);
+        let payload: Value = serde_json::from_str(it.payload.get()).unwrap_or_default();
+        (out.status, out.why) = standing(kind, &payload);
         out.ended_ms = it
             .created_at
             .parse::<jiff::Timestamp>()

@@ -1,9 +1,13 @@
 //! Words for things that data is about. What stands under such a name is theirs: the number of a vehicle, the address of a song,
 //! the preview of a picture.
 
+use std::{collections::BTreeSet, sync::LazyLock};
+
 /// Whether a name that ends in this word names a thing.
 pub fn is_thing(word: &str) -> bool {
-    THINGS.split_ascii_whitespace().any(|it| it == word)
+    static ALL: LazyLock<BTreeSet<&str>> =
+        LazyLock::new(|| THINGS.split_ascii_whitespace().collect());
+    ALL.contains(word)
 }
 
 /// Whether a name whose words these are names what a picture looks like: `preview_data`, `thumbBase64`.

@@ -34,6 +34,7 @@ mod polite;
 mod quickstart;
 mod redact;
 mod secrets;
+mod stopping;
 mod support;
 mod threats;
 mod tidy;

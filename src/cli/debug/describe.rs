@@ -1,6 +1,9 @@
 //! What a stage decided, in lines for a person.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     BOLD, DIM, YELLOW, request,
@@ -90,7 +93,7 @@ fn recording(it: &Value, most: usize) -> Vec<String> {
         str_of(it, "producer")
     )];
     let line = |it: &Value| {
-        let it = it.as_str().map_or_else(|| exchange_line(it), str::to_owned);
+        let it = it.as_str().unwrap_or_default().to_owned();
         format!("  {DIM}{}{DIM:#}", cut(&it, 150))
     };
     out.extend(bounded(array(it, "exchanges").iter().map(line), most));
@@ -107,34 +110,54 @@ fn recording(it: &Value, most: usize) -> Vec<String> {
 }
 
 /// Leaves out what would fill the screen: exchanges, page text.
-pub fn slim(mut out: Value) -> Value {
-    let cut = |it: &mut Value| {
-        // Each goes as its line comes: a recording may hold tens of thousands.
-        for it in it.get_mut("exchanges").and_then(Value::as_array_mut).into_iter().flatten() {
-            *it = exchange_line(it).into();
-        }
-        if let Some(text) = it.pointer("/page/visible_text").and_then(Value::as_str) {
-            it["page"]["visible_text"] = format!("{} characters", text.chars().count()).into();
-        }
+/// It is read field by field, and its exchanges one by one: a recording may hold tens of thousands.
+pub fn slim(payload: &str) -> Value {
+    let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(payload) else {
+        return serde_json::from_str(payload).unwrap_or_default();
     };
-    cut(&mut out);
-    if let Some(it) = out.get_mut("recording").filter(|it| !it.is_null()) {
-        cut(it);
-    }
-    out
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let short = |(key, it): (String, &RawValue)| {
+        let value = match key.as_str() {
+            "exchanges" => match serde_json::from_str::<Vec<Exchange>>(it.get()) {
+                Ok(all) => all.iter().map(exchange_line).collect(),
+                Err(_) => read(it.get()),
+            },
+            "page" => {
+                let mut page = read(it.get());
+                if let Some(text) = page["visible_text"].as_str() {
+                    page["visible_text"] = format!("{} characters", text.chars().count()).into();
+                }
+                page
+            }
+            "recording" => slim(it.get()),
+            _ => read(it.get()),
+        };
+        (key, value)
+    };
+    fields.into_iter().map(short).collect()
 }
 
-fn exchange_line(it: &Value) -> String {
-    let text = |key: &str| it.get(key).and_then(Value::as_str).unwrap_or("");
-    let status = it.get("status").and_then(Value::as_u64);
+/// What of an exchange stands in its line.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Exchange {
+    id: u64,
+    method: String,
+    status: Option<u64>,
+    resource_type: String,
+    body_status: String,
+    url: String,
+}
+
+fn exchange_line(it: &Exchange) -> String {
     format!(
         "{:>3} {} {} {} {} {}",
-        it.get("id").and_then(Value::as_u64).unwrap_or(0),
-        text("method"),
-        status.map_or_else(|| "-".to_owned(), |it| it.to_string()),
-        text("resource_type"),
-        text("body_status"),
-        text("url")
+        it.id,
+        it.method,
+        it.status.map_or_else(|| "-".to_owned(), |it| it.to_string()),
+        it.resource_type,
+        it.body_status,
+        it.url
     )
 }
 

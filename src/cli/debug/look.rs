@@ -99,9 +99,9 @@ pub fn look(
     for spec in STAGES {
         // Before it is looked at: two of a large recording are not held at once, and one not longer than it takes.
         let envelope = match folder.find(spec.writes)? {
-            Found::Intact(mut it) => {
-                it.payload = slim(std::mem::take(&mut it.payload));
-                Some(*it)
+            Found::Intact(it) => {
+                let payload = slim(it.payload.get());
+                Some(it.with(payload))
             }
             _ => None,
         };
