@@ -67,10 +67,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             Ok(it) => it,
             Err(reject) => return Ok(Err(reject)),
         };
-        wire::say(&clean(&format!(
-            "{} {}",
-            choice.candidate.method, choice.candidate.url_summary
-        )));
+        wire::say(&clean(&format!("{} {}", choice.candidate.method, choice.candidate.url_summary)));
         for name in &choice.not_carried {
             wire::say(&format!(
                 "warning: its request does not carry what was typed as `{name}`: a recipe of it cannot follow that input"

@@ -38,9 +38,9 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
         .spawn(run)
         .map_err(|err| Error::new(Code::Internal, "no thread to work on").source(err))?;
     let mut ended = ended.map(|it| {
-        it.unwrap_or_else(
-            |err| Err(Error::new(Code::Internal, "the thread of the work ended").source(err)),
-        )
+        it.unwrap_or_else(|err| {
+            Err(Error::new(Code::Internal, "the thread of the work ended").source(err))
+        })
     });
     tokio::select! {
         biased;

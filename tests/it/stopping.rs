@@ -145,7 +145,12 @@ fn learning_ends_in_the_middle_of_a_stage_and_goes_on_from_there() {
     // Ranking had begun, and takes longer than it was given.
     let left = names(&artifacts);
     assert!(!left.iter().any(|it| it.starts_with("02")), "{left:?}");
-    assert!(left.iter().all(|it| it.ends_with(".json") && !it.starts_with('.')), "{left:?}");
+    assert!(
+        left.iter()
+            .all(|it| Path::new(it).extension().is_some_and(|it| it == "json")
+                && !it.starts_with('.')),
+        "{left:?}"
+    );
 
     let (code, out) = home.json(&resume);
     assert_eq!(
