@@ -23,6 +23,9 @@ pub fn is_public(value: &str) -> bool {
         || is_cuid(bare)
         || is_push_id(value)
         || is_media(value)
+        || is_packed(value)
+        || is_certificate(value)
+        || is_public_key(value)
         || is_blurhash(value)
         || is_thumbhash(value)
         || is_vehicle(value)
@@ -34,6 +37,81 @@ pub fn is_public(value: &str) -> bool {
 /// Whether it is an address or a picture: no credential is written so, whatever its name claims a little.
 pub fn is_content(value: &str) -> bool {
     is_address(value) || is_media(value)
+}
+
+/// Whether a time of these decades stands in it where a published format has one; of random values hardly one in 200 passes.
+pub fn is_timed(value: &str) -> bool {
+    let snowflake = (17..=19).contains(&value.len())
+        && value.bytes().all(|b| b.is_ascii_digit())
+        && value.parse::<i64>().is_ok();
+    snowflake || is_ulid(value) || is_uuid7(value)
+}
+
+/// RFC 9562, 5.7: 48 bits of milliseconds, the version, random.
+fn is_uuid7(value: &str) -> bool {
+    super::detector::is_uuid(value)
+        && value.as_bytes()[14] == b'7'
+        && u64::from_str_radix(&value[..13].replace('-', ""), 16)
+            .is_ok_and(|it| TIMES.contains(&it))
+}
+
+/// Base64 of either alphabet, padded or not.
+fn decoded(value: &str) -> Option<Vec<u8>> {
+    let trimmed = value.trim_end_matches('=');
+    let plain = trimmed.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/-_".contains(&b));
+    let standard = || trimmed.replace('-', "+").replace('_', "/");
+    if plain { STANDARD_NO_PAD.decode(standard()).ok() } else { None }
+}
+
+/// A message of protocol buffers (their encoding, "Message Structure") with text in it, as pages keep what they ask for next:
+/// field after field, each as long as it says, up to the very end.
+fn is_packed(value: &str) -> bool {
+    let Some(bytes) = decoded(value).filter(|it| (12..=4096).contains(&it.len())) else {
+        return false;
+    };
+    fn varint(rest: &mut &[u8]) -> Option<usize> {
+        let end = rest.iter().take(9).position(|b| b & 0x80 == 0)?;
+        let all = rest[..=end].iter().rev().fold(0, |it, b| it << 7 | usize::from(b & 0x7f));
+        *rest = &rest[end + 1..];
+        Some(all)
+    }
+    fn field(rest: &mut &[u8]) -> Option<()> {
+        let tag = varint(rest)?;
+        let len = match tag & 7 {
+            0 => varint(rest).map(|_| 0)?,
+            1 => 8,
+            2 => varint(rest)?,
+            5 => 4,
+            _ => return None,
+        };
+        *rest = rest.get(len..).filter(|_| (1..20_000).contains(&(tag >> 3)))?;
+        Some(())
+    }
+    let mut rest = &bytes[..];
+    while !rest.is_empty() {
+        if field(&mut rest).is_none() {
+            return false;
+        }
+    }
+    let word = |b: &u8| b.is_ascii_alphanumeric() || b"_-.:/".contains(b);
+    bytes.split(|b| !word(b)).any(|it| it.len() >= 6)
+}
+
+/// X.509 in base64 (RFC 5280, 4.1): a sequence that begins with a sequence. A private key begins with its version.
+fn is_certificate(value: &str) -> bool {
+    value.len() >= 300
+        && value.starts_with("MII")
+        && value
+            .get(..12)
+            .and_then(decoded)
+            .is_some_and(|it| it[..2] == [0x30, 0x82] && it[4..6] == [0x30, 0x82])
+}
+
+/// 32 bytes in base 58, as Solana and others write a public key, which is an account's address.
+fn is_public_key(value: &str) -> bool {
+    (value.len() == 43 || value.len() == 44 && value.as_bytes()[0] <= b'J')
+        && value.bytes().all(|b| BASE58.contains(&b))
+        && value.bytes().any(|b| b.is_ascii_digit())
 }
 
 /// Letters and separators: what a kind of object is called.
@@ -174,8 +252,11 @@ fn is_media(value: &str) -> bool {
     BEGIN.iter().any(begins) || &first[4..8] == b"ftyp"
 }
 
-/// Blurhash: the first character says how many there are.
+/// Blurhash: the first character says how many there are. One without a sign is as likely something else.
 fn is_blurhash(value: &str) -> bool {
+    if !value.contains(|c: char| c.is_ascii_punctuation() && !"-_=+".contains(c)) {
+        return false;
+    }
     let Some(size) = value.bytes().next().and_then(|b| BASE83.iter().position(|it| *it == b))
     else {
         return false;
@@ -246,8 +327,15 @@ fn is_account(value: &str) -> bool {
 
 /// Objects of services by the prefix and the length that they are given out with.
 fn is_object(value: &str) -> bool {
-    const PREFIXES: &[(&str, usize)] =
-        &[("UC", 24), ("UU", 24), ("PL", 34), ("OLAK5uy_", 41), ("ChIJ", 27)];
+    const PREFIXES: &[(&str, usize)] = &[
+        ("UC", 24),
+        ("UU", 24),
+        ("LL", 24),
+        ("FL", 24),
+        ("PL", 34),
+        ("OLAK5uy_", 41),
+        ("ChIJ", 27),
+    ];
     // Stripe and those who do likewise.
     const KINDS: &[&str] = &[
         "cus", "pi", "ch", "py", "price", "prod", "sub", "in", "ii", "evt", "acct", "pm", "seti",
@@ -276,6 +364,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn certificates_are_no_keys() {
+        let rest = "A".repeat(300);
+        assert!(is_public(&format!("MIIDezCCAmOgAwIBAgIE{rest}")));
+        assert!(!is_certificate(&format!("MIIEvQIBADANBgkqhkiG{rest}")));
+    }
+
+    #[test]
+    fn times_in_identifiers() {
+        for (timed, value) in [
+            (true, "018f3b2c-7d4e-7a1b-9c2d-3e4f5a6b7c8d"),
+            (false, "018f3b2c-7d4e-4a1b-9c2d-3e4f5a6b7c8d"),
+            (false, "f18f3b2c-7d4e-7a1b-9c2d-3e4f5a6b7c8d"),
+            (true, "1541815603606036480"),
+            (false, "97483431218067457609"),
+        ] {
+            assert_eq!(is_timed(value), timed, "{value}");
+        }
+    }
+
+    #[test]
     fn formats_of_identifiers() {
         for (public, value) in [
             (true, "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
@@ -299,6 +407,13 @@ mod tests {
             (true, "at://did:plc:z72i7hdynmk6r22z27h6tvur/app.bsky.feed.post/3l6oveex3ii2l"),
             (true, "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWFzpGp"),
             (true, "UCX6OQ3DkcsbYNE6H8uQQuVA"),
+            (true, "LLX6OQ3DkcsbYNE6H8uQQuVA"),
+            (true, "CgdsYW50ZXJuEgUIAhCQAw=="),
+            (false, "CgdsYW50ZXJuEgUIAhCQ"),
+            // 32 bytes of ones; a letter that the alphabet leaves out.
+            (true, "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi"),
+            (false, "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLl0"),
+            (false, "N9qR4TxZ2LmWvBc7PjHs1KdYfGu3EaXn8CoQpMtV"),
             (true, "cus_NffrFeUfNV2Hib"),
             (false, "tok_NffrFeUfNV2Hib"),
             (true, "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAAgGBgcGBQgHBwcJCQg"),

@@ -3,7 +3,14 @@
 
 /// Whether a name that ends in this word names a thing.
 pub fn is_thing(word: &str) -> bool {
-    THINGS.split_ascii_whitespace().any(|it| it == word)
+    // Compounds: `minithumbnail`.
+    ["thumbnail", "preview", "placeholder"].iter().any(|it| word.ends_with(it))
+        || THINGS.split_ascii_whitespace().any(|it| it == word)
+}
+
+/// Whether a word names a picture.
+pub fn is_picture(word: &str) -> bool {
+    PICTURES.split_ascii_whitespace().any(|it| it == word)
 }
 
 /// Whether a name whose words these are names what a picture looks like: `preview_data`, `thumbBase64`.
@@ -25,7 +32,7 @@ pub fn is_number(word: &str) -> bool {
 const PICTURES: &str = "preview thumb thumbs thumbnail placeholder blur blurhash thumbhash lqip image img picture photo poster cover \
     banner avatar logo icon artwork still sprite snapshot waveform";
 const CONTENTS: &str =
-    "data payload encoded base64 b64 base string bytes blob raw value uri content hash";
+    "data payload encoded base64 base b string bytes blob raw value uri content hash";
 
 /// Media, trade, transport, places, what people say to each other, documents, ledgers, places in a list.
 const THINGS: &str = "video videos clip track song album playlist artist channel episode season show movie film series podcast media \
