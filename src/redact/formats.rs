@@ -72,7 +72,7 @@ const PREFIXES: &[(&str, usize, &str)] = &[
       shippo_test_ rzp_live_ rzp_test_ duffel_live_ duffel_test_ live_pub_ test_pub_ access-sandbox- access-development- \
       access-production- pdl_ polar_pat_ polar_oat_ polar_at_ APP_USR- flb_live_ ramp_tok_ ramp_sec_",
     ),
-    ("payment key", 40, "EAAA EAAl"),
+    ("payment key", 40, "EAAA EAAl live_ ion_ rh-api-"),
     (
         "shop token",
         30,

@@ -26,6 +26,8 @@ pub fn is_public(value: &str) -> bool {
         || is_packed(value)
         || is_certificate(value)
         || is_public_key(value)
+        || is_event(value)
+        || is_file(value)
         || is_blurhash(value)
         || is_thumbhash(value)
         || is_vehicle(value)
@@ -105,6 +107,26 @@ fn is_certificate(value: &str) -> bool {
             .get(..12)
             .and_then(decoded)
             .is_some_and(|it| it[..2] == [0x30, 0x82] && it[4..6] == [0x30, 0x82])
+}
+
+/// Matrix (room versions 4 and later): a sigil, and the hash of what was said.
+fn is_event(value: &str) -> bool {
+    value.strip_prefix('$').is_some_and(|it| {
+        it.len() == 43 && it.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+    })
+}
+
+/// A file of a kind that pages show, whatever it is called.
+fn is_file(value: &str) -> bool {
+    const KINDS: &[&str] = &[
+        "jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "svg", "ico", "mp3", "m4a", "ogg",
+        "wav", "mp4", "m4v", "mov", "webm", "m3u8", "pdf", "woff", "woff2", "ttf",
+    ];
+    let word = |b: u8| b.is_ascii_alphanumeric() || b"-_./@~+%".contains(&b);
+    value.bytes().all(word)
+        && value
+            .rsplit_once('.')
+            .is_some_and(|it| KINDS.contains(&it.1.to_ascii_lowercase().as_str()))
 }
 
 /// 32 bytes in base 58, as Solana and others write a public key, which is an account's address.
@@ -408,6 +430,9 @@ mod tests {
             (true, "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWFzpGp"),
             (true, "UCX6OQ3DkcsbYNE6H8uQQuVA"),
             (true, "LLX6OQ3DkcsbYNE6H8uQQuVA"),
+            (true, "$Rqnc-F-dvnEYJTyHq_iKxU2bZ1CI92-kuZq3a5lr5Zg"),
+            (true, "aJ7kQ2vXw9TzBn4LmRp8.webp"),
+            (false, "aJ7kQ2vXw9TzBn4LmRp8.Qx7"),
             (true, "CgdsYW50ZXJuEgUIAhCQAw=="),
             (false, "CgdsYW50ZXJuEgUIAhCQ"),
             // 32 bytes of ones; a letter that the alphabet leaves out.

@@ -9,7 +9,7 @@ use super::{
     headers::HARMLESS_HEADERS,
     names::words,
     services::{is_led, of_service},
-    things::{is_number, is_packed, is_picture, is_pictured, is_thing},
+    things::{is_about, is_number, is_packed, is_picture, is_pictured, is_thing},
     walk::Place,
 };
 
@@ -603,8 +603,12 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         return KeyClass::Always;
     }
     let mut words = words(key);
-    // `token_v2`
-    if words.len() > 1 && words.last().is_some_and(|it| it == "v") {
+    // Where a text is cut at its colons, as in "the key is: …", a word that links is no name.
+    if matches!(lower.as_str(), "is" | "was") && place != Place::Answer {
+        return KeyClass::Perhaps;
+    }
+    // `token_v2`; numbers that are too large for JavaScript stand in `id_str`, too.
+    if words.len() > 1 && words.last().is_some_and(|it| it == "v" || it == "str") {
         words.pop();
     }
     let Some(last) = words.last().map(String::as_str) else {
@@ -623,7 +627,7 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     let vaulted = words.iter().any(|it| it == "vault")
         && matches!(last, "token" | "key" | "secret" | "password" | "auth");
     let asks = words.iter().any(|it| ASKS.contains(&it.as_str()) && !(vaulted && it == "vault"));
-    if asks || (DESCRIBES.contains(&last) && words.len() > 1) {
+    if asks || (words.len() > 1 && (DESCRIBES.contains(&last) || is_about(last))) {
         return KeyClass::Harmless;
     }
     // A hash is what is kept of a password, and what signs a request.
@@ -642,7 +646,10 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     if last == "signature" && (matches!(before_last, "key" | "time") || is_picture(before_last)) {
         return KeyClass::Harmless;
     }
-    if joined.contains("secretar") || joined.contains("tokeniz") || joined.ends_with("clid") {
+    if ["secretar", "secretion", "secretive"].iter().any(|it| joined.contains(it))
+        || joined.contains("tokeniz")
+        || joined.ends_with("clid")
+    {
         return KeyClass::Harmless;
     }
     if has(ALWAYS)
@@ -731,7 +738,12 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     if (PERHAPS.contains(&last) && exact) || has(&["pat", "private"]) {
         return KeyClass::Perhaps;
     }
-    if thing || is_number(last) || is_pictured(&words) || is_packed(&words) {
+    // As one word: `trackid`, `imagehash`; a short one is an identifier unless it is a session's: `ixid`.
+    let of_thing = ["id", "ids", "uri", "url", "hash"]
+        .iter()
+        .any(|it| last.strip_suffix(it).is_some_and(is_thing));
+    let short = last.len() <= 6 && last.ends_with("id") && !last.ends_with("sid");
+    if thing || of_thing || short || is_number(last) || is_pictured(&words) || is_packed(&words) {
         KeyClass::Harmless
     } else {
         KeyClass::Silent

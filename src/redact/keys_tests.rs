@@ -40,7 +40,7 @@ fn names_by_what_they_say() {
         (
             KeyClass::Harmless,
             "video_key mediaKey commentSurfaceKey session_duration session_timeout oauth_scopes csrf-param token_last_eight \
-             time_signature image_signature snowflake nanoid minithumbnail preview_b64 tokens_per_minute password_hint_shown \
+             time_signature image_signature snowflake nanoid minithumbnail preview_b64 ixid passwordRules session_language cookie_flavour token_supply secretion_rate id_str trackid imagehash tokens_per_minute password_hint_shown \
              vault_id search_token",
         ),
         (

@@ -8,6 +8,12 @@ pub fn is_thing(word: &str) -> bool {
         || THINGS.split_ascii_whitespace().any(|it| it == word)
 }
 
+/// Whether a name that ends in this word is about it, though a word of secrets stands before: in English the last noun is what
+/// is meant. Rules of passwords, measures, coins, the programme of a session, what a cookie tastes of.
+pub fn is_about(word: &str) -> bool {
+    ABOUT.split_ascii_whitespace().any(|it| it == word)
+}
+
 /// Whether a word names a picture.
 pub fn is_picture(word: &str) -> bool {
     PICTURES.split_ascii_whitespace().any(|it| it == word)
@@ -37,7 +43,7 @@ const CONTENTS: &str =
 /// Media, trade, transport, places, what people say to each other, documents, ledgers, places in a list.
 const THINGS: &str = "video videos clip track song album playlist artist channel episode season show movie film series podcast media \
     asset playback image images picture photo photos thumbnail thumb preview placeholder blurhash thumbhash lqip poster cover banner \
-    avatar logo icon gallery artwork still frame snapshot waveform sprite storyboard trailer audio sound transcript caption subtitle \
+    avatar logo icon gallery artwork still frame snapshot waveform peaks spectrogram sprite storyboard trailer audio sound transcript caption subtitle \
     lyrics stream broadcast \
     product products item items sku variant listing offer deal catalog catalogue collection category brand seller merchant shop order \
     orders shipment parcel package tracking delivery receipt refund barcode ean gtin upc isbn asin mpn lot bundle bid auction \
@@ -51,3 +57,9 @@ const THINGS: &str = "video videos clip track song album playlist artist channel
     marker anchor pointer offset next prev previous \
     event match game team player league race score recipe ingredient gene protein molecule compound sample specimen sensor device \
     santa";
+
+const ABOUT: &str = "rules requirements complexity attempts lifetime age changed protected expired revoked locked blocked manager page \
+    standard category tag tags summary abstract language languages lang locale currency percent ratio total average left out \
+    usd supply holders ring logo theme topic topics genre location speaker speakers replay storage model plan role roles \
+    permission permissions reason reminder notification notifications shortcut brand flavour flavor ingredient ingredients \
+    menu law drink dish recipe move look bond phase stage steps weight width height distance speed";
