@@ -65,30 +65,34 @@ fn decoded(value: &str) -> Option<Vec<u8>> {
     if plain { STANDARD_NO_PAD.decode(standard()).ok() } else { None }
 }
 
+/// Seven bits a byte, the least first.
+fn varint(rest: &mut &[u8]) -> Option<usize> {
+    let end = rest.iter().take(9).position(|b| b & 0x80 == 0)?;
+    let all = rest[..=end].iter().rev().fold(0, |it, b| it << 7 | usize::from(b & 0x7f));
+    *rest = &rest[end + 1..];
+    Some(all)
+}
+
+/// One field of a message of protocol buffers: `rest` begins after it then.
+fn field(rest: &mut &[u8]) -> Option<()> {
+    let tag = varint(rest)?;
+    let len = match tag & 7 {
+        0 => varint(rest).map(|_| 0)?,
+        1 => 8,
+        2 => varint(rest)?,
+        5 => 4,
+        _ => return None,
+    };
+    *rest = rest.get(len..).filter(|_| (1..20_000).contains(&(tag >> 3)))?;
+    Some(())
+}
+
 /// A message of protocol buffers (their encoding, "Message Structure") with text in it, as pages keep what they ask for next:
 /// field after field, each as long as it says, up to the very end.
 fn is_packed(value: &str) -> bool {
     let Some(bytes) = decoded(value).filter(|it| (12..=4096).contains(&it.len())) else {
         return false;
     };
-    fn varint(rest: &mut &[u8]) -> Option<usize> {
-        let end = rest.iter().take(9).position(|b| b & 0x80 == 0)?;
-        let all = rest[..=end].iter().rev().fold(0, |it, b| it << 7 | usize::from(b & 0x7f));
-        *rest = &rest[end + 1..];
-        Some(all)
-    }
-    fn field(rest: &mut &[u8]) -> Option<()> {
-        let tag = varint(rest)?;
-        let len = match tag & 7 {
-            0 => varint(rest).map(|_| 0)?,
-            1 => 8,
-            2 => varint(rest)?,
-            5 => 4,
-            _ => return None,
-        };
-        *rest = rest.get(len..).filter(|_| (1..20_000).contains(&(tag >> 3)))?;
-        Some(())
-    }
     let mut rest = &bytes[..];
     while !rest.is_empty() {
         if field(&mut rest).is_none() {
