@@ -42,6 +42,7 @@ pub fn verdict_of(class: KeyClass, value: &str, bytes: Bytes) -> Option<Why> {
         KeyClass::Perhaps
             if value.len() >= 10
                 && !identifiers::is_content(value)
+                && !identifiers::is_timed(value)
                 && ((erratic(value) && (!reads(value) || is_hex(value)))
                     || (value.len() >= 16 && issued(value))
                     || counts_up(value)
@@ -248,8 +249,10 @@ fn entropic(value: &str) -> bool {
 pub fn random(run: &str) -> bool {
     let parts = Parts::of(run);
     let mixed = parts.digits > 0 && parts.letters > 0 || parts.upper > 1 && parts.lower > 1;
+    // The longer a run, the longer the words that chance puts into it.
+    let longest = if run.len() < 32 || parts.separators > 0 { 10 } else { run.len() / 3 };
     mixed
-        && (parts.mean() < 3.0 && parts.longest_word < 10 || strange(run))
+        && (parts.mean() < 3.0 && parts.longest_word < longest || strange(run))
         && (parts.separators * 6 <= run.len())
         && parts.letters * 5 >= run.len()
         && !sequence(run)
@@ -358,7 +361,7 @@ fn contains_uuid(value: &str) -> bool {
 
 /// Part of it is a hash, as in `name-1.2.3.tgz-<sha1>`.
 fn contains_hash(value: &str) -> bool {
-    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|it| it.len() >= 20 && is_hex(it))
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|it| it.len() >= 16 && is_hex(it))
 }
 
 /// Hexadecimal as hashes are written: in one case.
@@ -391,7 +394,7 @@ fn is_host(value: &str) -> bool {
         && end.bytes().all(|b| b.is_ascii_alphabetic())
         && (end.bytes().all(|b| b.is_ascii_lowercase()))
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
-        && front.split('.').all(|it| it.len() < 20 || !random(it))
+        && front.split('.').all(|it| it.len() < 20 || !(random(it) || it.len() == 24 && is_hex(it)))
 }
 
 /// A path none of whose parts looks random. Base64 may begin with a slash, too.
@@ -581,6 +584,8 @@ mod tests {
             (true, "xoxb-866913299240-6352635875"),
             (true, "ByDfulghxvvmHbArJSFfQhxemJPQHOwplxuydlKEEbfe"),
             (false, "RechtsschutzversicherungsGesellschaft24"),
+            (false, "test-name-4c1b9ae1d2bbe870"),
+            (true, "gr5xy7rdmoyxftun4ahfnkzklsy0p93q"),
         ] {
             assert_eq!(verdict(KeyClass::Silent, value).is_some(), secret, "{value}");
         }
@@ -594,6 +599,8 @@ mod tests {
             (KeyClass::Always, false, "${PASSWORD}"),
             (KeyClass::Likely, true, "52acf265-3fc6-4ecd-304a-15940bd04653"),
             (KeyClass::Likely, true, "abcdef12345"),
+            (KeyClass::Likely, true, "XY.ZW.1a2b3c4d5e6f1a2b3c4d5e6f.qwertyuiopas"),
+            (KeyClass::Perhaps, false, "1541815603606036480"),
             (KeyClass::Likely, true, "ABCDEFG-HIJKLMN-OPQRSTU-VWXYZAB"),
             (KeyClass::Likely, true, "qzjxkvwpmbtghr"),
             (KeyClass::Likely, true, "DouyWfcYpqnuWRzRUSRi"),

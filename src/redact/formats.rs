@@ -16,7 +16,7 @@ const PREFIXES: &[(&str, usize, &str)] = &[
         "API key",
         20,
         "sk- sk_ pk- pplx- gsk_ xai- nvapi- csk- esecret_ tgp_v1_ fc- tvly- jina_ voyage- lsv2_pt_ lsv2_sk_ r8_ \
-      hcaik_ pcsk_ key_live_ key_test_ sk.eyJ gAAAAA mk_live_ msy_ cog_ AIK_CI_ sgamp_",
+      hcaik_ pcsk_ key_live_ key_test_ sk.eyJ gAAAAA mk_live_ msy_ cog_ AIK_CI_ sgamp_ tskey-",
     ),
     ("Hugging Face token", 30, "hf_ api_org_"),
     // Code hosts, registries, builds.
@@ -53,7 +53,7 @@ const PREFIXES: &[(&str, usize, &str)] = &[
         "database credential",
         24,
         "pscale_tkn_ pscale_pw_ pscale_oauth_ pscale_otkn_ mdb_sa_sk_ napi_ xau_ CCDB1_ sbp_ sb_secret_ sb_publishable_ \
-      cflt/ tskey- fo1_ fm1r_ fm2_ fm1a_ oci_ unkey_ nats- ops_eyJ A3- db-",
+      cflt/ fo1_ fm1r_ fm2_ fm1a_ oci_ unkey_ nats- ops_eyJ A3- db-",
     ),
     // Messages and mail.
     (
@@ -72,7 +72,7 @@ const PREFIXES: &[(&str, usize, &str)] = &[
       shippo_test_ rzp_live_ rzp_test_ duffel_live_ duffel_test_ live_pub_ test_pub_ access-sandbox- access-development- \
       access-production- pdl_ polar_pat_ polar_oat_ polar_at_ APP_USR- flb_live_ ramp_tok_ ramp_sec_",
     ),
-    ("payment key", 40, "EAAA EAAl"),
+    ("payment key", 40, "EAAA EAAl live_ ion_ rh-api-"),
     (
         "shop token",
         30,
@@ -87,7 +87,7 @@ const PREFIXES: &[(&str, usize, &str)] = &[
       persona_ retool_ rootly_ s-s4t2ud- s-s4t2af- fio-u- sm_aat_ sm_pat_ sm_sat_ ATTA jca_ sl. sl.u. tkn.v1_ twp_ dnsimple_u_ \
       dnsimple_a_ scauth_ authress_ CAIS ucat_ NF- logfire_ pylf_v logtail_ instill_ uat_ bscv_ bsp_ cfat_ cfut_ \
       wandb_v1_ ory_at_ ory_rt_ ory_ac_ ory_st_ ory_pat_ workos_ knock_ courier_ svix_ testsk_ cal_live_ \
-      nylas_ nyk_v0_ liveblocks_ pk_prod_ pk_dev_ sk_dev_ privy- api_live. api_sandbox. hcb_ e2b_ mint_dsk_ pit- \
+      thog-key- bb_pr_ bb_ma_ nylas_ nyk_v0_ liveblocks_ pk_prod_ pk_dev_ sk_dev_ privy- api_live. api_sandbox. hcb_ e2b_ mint_dsk_ pit- \
       apify_api_ apify_ds_ odt_ shltm_ p8e- bedrock-api-key- ak_live_ at_live_ sdk- mob- tr_pat_",
     ),
     ("Facebook token", 40, "EAACEdEose0cBA EAA"),
@@ -256,6 +256,12 @@ fn shaped(value: &str, kinds: Bytes) -> Option<&'static str> {
         .any(|it| value.strip_prefix(it).is_some_and(|it| hex(it, 32) || hex(it, 31)))
     {
         return Some("API key");
+    }
+    // Zoho: the data centre, two MD5s.
+    if let Some(rest) = value.strip_prefix("1000.")
+        && rest.split_once('.').is_some_and(|(a, b)| hex(a, 32) && hex(b, 32))
+    {
+        return Some("access token");
     }
     // MaxMind: 29 and `_mmk`.
     if value.strip_suffix("_mmk").is_some_and(|it| it.len() >= 25 && word(it)) {

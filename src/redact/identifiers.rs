@@ -23,6 +23,11 @@ pub fn is_public(value: &str) -> bool {
         || is_cuid(bare)
         || is_push_id(value)
         || is_media(value)
+        || is_packed(value)
+        || is_certificate(value)
+        || is_public_key(value)
+        || is_event(value)
+        || is_file(value)
         || is_blurhash(value)
         || is_thumbhash(value)
         || is_vehicle(value)
@@ -34,6 +39,105 @@ pub fn is_public(value: &str) -> bool {
 /// Whether it is an address or a picture: no credential is written so, whatever its name claims a little.
 pub fn is_content(value: &str) -> bool {
     is_address(value) || is_media(value)
+}
+
+/// Whether a time of these decades stands in it where a published format has one; of random values hardly one in 200 passes.
+pub fn is_timed(value: &str) -> bool {
+    let snowflake = (17..=19).contains(&value.len())
+        && value.bytes().all(|b| b.is_ascii_digit())
+        && value.parse::<i64>().is_ok();
+    snowflake || is_ulid(value) || is_uuid7(value)
+}
+
+/// RFC 9562, 5.7: 48 bits of milliseconds, the version, random.
+fn is_uuid7(value: &str) -> bool {
+    super::detector::is_uuid(value)
+        && value.as_bytes()[14] == b'7'
+        && u64::from_str_radix(&value[..13].replace('-', ""), 16)
+            .is_ok_and(|it| TIMES.contains(&it))
+}
+
+/// Base64 of either alphabet, padded or not.
+fn decoded(value: &str) -> Option<Vec<u8>> {
+    let trimmed = value.trim_end_matches('=');
+    let plain = trimmed.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/-_".contains(&b));
+    let standard = || trimmed.replace('-', "+").replace('_', "/");
+    if plain { STANDARD_NO_PAD.decode(standard()).ok() } else { None }
+}
+
+/// Seven bits a byte, the least first.
+fn varint(rest: &mut &[u8]) -> Option<usize> {
+    let end = rest.iter().take(9).position(|b| b & 0x80 == 0)?;
+    let all = rest[..=end].iter().rev().fold(0, |it, b| it << 7 | usize::from(b & 0x7f));
+    *rest = &rest[end + 1..];
+    Some(all)
+}
+
+/// One field of a message of protocol buffers: `rest` begins after it then.
+fn field(rest: &mut &[u8]) -> Option<()> {
+    let tag = varint(rest)?;
+    let len = match tag & 7 {
+        0 => varint(rest).map(|_| 0)?,
+        1 => 8,
+        2 => varint(rest)?,
+        5 => 4,
+        _ => return None,
+    };
+    *rest = rest.get(len..).filter(|_| (1..20_000).contains(&(tag >> 3)))?;
+    Some(())
+}
+
+/// A message of protocol buffers (their encoding, "Message Structure") with text in it, as pages keep what they ask for next:
+/// field after field, each as long as it says, up to the very end.
+fn is_packed(value: &str) -> bool {
+    let Some(bytes) = decoded(value).filter(|it| (12..=4096).contains(&it.len())) else {
+        return false;
+    };
+    let mut rest = &bytes[..];
+    while !rest.is_empty() {
+        if field(&mut rest).is_none() {
+            return false;
+        }
+    }
+    let word = |b: &u8| b.is_ascii_alphanumeric() || b"_-.:/".contains(b);
+    bytes.split(|b| !word(b)).any(|it| it.len() >= 6)
+}
+
+/// X.509 in base64 (RFC 5280, 4.1): a sequence that begins with a sequence. A private key begins with its version.
+fn is_certificate(value: &str) -> bool {
+    value.len() >= 300
+        && value.starts_with("MII")
+        && value
+            .get(..12)
+            .and_then(decoded)
+            .is_some_and(|it| it[..2] == [0x30, 0x82] && it[4..6] == [0x30, 0x82])
+}
+
+/// Matrix (room versions 4 and later): a sigil, and the hash of what was said.
+fn is_event(value: &str) -> bool {
+    value.strip_prefix('$').is_some_and(|it| {
+        it.len() == 43 && it.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+    })
+}
+
+/// A file of a kind that pages show, whatever it is called.
+fn is_file(value: &str) -> bool {
+    const KINDS: &[&str] = &[
+        "jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "svg", "ico", "mp3", "m4a", "ogg",
+        "wav", "mp4", "m4v", "mov", "webm", "m3u8", "pdf", "woff", "woff2", "ttf",
+    ];
+    let word = |b: u8| b.is_ascii_alphanumeric() || b"-_./@~+%".contains(&b);
+    value.bytes().all(word)
+        && value
+            .rsplit_once('.')
+            .is_some_and(|it| KINDS.contains(&it.1.to_ascii_lowercase().as_str()))
+}
+
+/// 32 bytes in base 58, as Solana and others write a public key, which is an account's address.
+fn is_public_key(value: &str) -> bool {
+    (value.len() == 43 || value.len() == 44 && value.as_bytes()[0] <= b'J')
+        && value.bytes().all(|b| BASE58.contains(&b))
+        && value.bytes().any(|b| b.is_ascii_digit())
 }
 
 /// Letters and separators: what a kind of object is called.
@@ -174,8 +278,11 @@ fn is_media(value: &str) -> bool {
     BEGIN.iter().any(begins) || &first[4..8] == b"ftyp"
 }
 
-/// Blurhash: the first character says how many there are.
+/// Blurhash: the first character says how many there are. One without a sign is as likely something else.
 fn is_blurhash(value: &str) -> bool {
+    if !value.contains(|c: char| c.is_ascii_punctuation() && !"-_=+".contains(c)) {
+        return false;
+    }
     let Some(size) = value.bytes().next().and_then(|b| BASE83.iter().position(|it| *it == b))
     else {
         return false;
@@ -246,14 +353,29 @@ fn is_account(value: &str) -> bool {
 
 /// Objects of services by the prefix and the length that they are given out with.
 fn is_object(value: &str) -> bool {
-    const PREFIXES: &[(&str, usize)] =
-        &[("UC", 24), ("UU", 24), ("PL", 34), ("OLAK5uy_", 41), ("ChIJ", 27)];
-    // Stripe and those who do likewise.
+    const PREFIXES: &[(&str, usize)] = &[
+        ("UC", 24),
+        ("UU", 24),
+        ("LL", 24),
+        ("FL", 24),
+        ("PL", 34),
+        ("OLAK5uy_", 41),
+        ("ChIJ", 27),
+    ];
+    // Stripe's objects, by its API reference, and those who do likewise.
     const KINDS: &[&str] = &[
         "cus", "pi", "ch", "py", "price", "prod", "sub", "in", "ii", "evt", "acct", "pm", "seti",
         "si", "il", "txn", "po", "re", "card", "ba", "src", "dp", "file", "link", "plink", "promo",
         "txr", "we", "msg", "chatcmpl", "run", "thread", "asst", "batch", "org", "usr", "user",
-        "team", "proj", "inv",
+        "team", "proj", "inv", "tr", "trr", "fca", "iauth", "ic", "ich", "ipi", "idp", "tmr",
+        "tml", "qt", "cn", "du", "prv", "issfr", "rsl", "rsli", "vs", "vr", "mandate", "di", "pyr",
+        "fee", "fr", "bps", "pmc", "pmd",
+    ];
+    // Twilio's resources, by its glossary; a key is `SK`.
+    const SIDS: &[&str] = &[
+        "AC", "AD", "AL", "AP", "BU", "CA", "CF", "CH", "CN", "CP", "CR", "EV", "FW", "HJ", "IM",
+        "IS", "MB", "MG", "MM", "NO", "PA", "PN", "QU", "RE", "RM", "SM", "TK", "US", "VA", "WA",
+        "WK", "WQ", "WR", "WS", "WT", "WW", "ZS",
     ];
     let word = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
     let by_kind = value.split_once(['_', '-']).is_some_and(|(kind, rest)| {
@@ -261,12 +383,17 @@ fn is_object(value: &str) -> bool {
             && (14..=32).contains(&rest.len())
             && rest.bytes().all(|b| b.is_ascii_alphanumeric())
     });
+    let by_sid = value.len() == 34
+        && value.split_at_checked(2).is_some_and(|(kind, rest)| {
+            SIDS.contains(&kind) && rest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        });
     // GitHub: the kind in capitals, and MessagePack.
     let node = value
         .split_once("_kwDO")
         .or_else(|| value.split_once("_kgDO"))
         .is_some_and(|it| it.0.len() <= 6 && it.0.bytes().all(|b| b.is_ascii_uppercase()));
     word && (by_kind
+        || by_sid
         || node
         || PREFIXES.iter().any(|it| value.starts_with(it.0) && value.len() == it.1))
 }
@@ -274,6 +401,26 @@ fn is_object(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn certificates_are_no_keys() {
+        let rest = "A".repeat(300);
+        assert!(is_public(&format!("MIIDezCCAmOgAwIBAgIE{rest}")));
+        assert!(!is_certificate(&format!("MIIEvQIBADANBgkqhkiG{rest}")));
+    }
+
+    #[test]
+    fn times_in_identifiers() {
+        for (timed, value) in [
+            (true, "018f3b2c-7d4e-7a1b-9c2d-3e4f5a6b7c8d"),
+            (false, "018f3b2c-7d4e-4a1b-9c2d-3e4f5a6b7c8d"),
+            (false, "f18f3b2c-7d4e-7a1b-9c2d-3e4f5a6b7c8d"),
+            (true, "1541815603606036480"),
+            (false, "97483431218067457609"),
+        ] {
+            assert_eq!(is_timed(value), timed, "{value}");
+        }
+    }
 
     #[test]
     fn formats_of_identifiers() {
@@ -299,8 +446,21 @@ mod tests {
             (true, "at://did:plc:z72i7hdynmk6r22z27h6tvur/app.bsky.feed.post/3l6oveex3ii2l"),
             (true, "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWFzpGp"),
             (true, "UCX6OQ3DkcsbYNE6H8uQQuVA"),
+            (true, "LLX6OQ3DkcsbYNE6H8uQQuVA"),
+            (true, "$Rqnc-F-dvnEYJTyHq_iKxU2bZ1CI92-kuZq3a5lr5Zg"),
+            (true, "aJ7kQ2vXw9TzBn4LmRp8.webp"),
+            (false, "aJ7kQ2vXw9TzBn4LmRp8.Qx7"),
+            (true, "CgdsYW50ZXJuEgUIAhCQAw=="),
+            (false, "CgdsYW50ZXJuEgUIAhCQ"),
+            // 32 bytes of ones; a letter that the alphabet leaves out.
+            (true, "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi"),
+            (false, "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLl0"),
+            (false, "N9qR4TxZ2LmWvBc7PjHs1KdYfGu3EaXn8CoQpMtV"),
             (true, "cus_NffrFeUfNV2Hib"),
             (false, "tok_NffrFeUfNV2Hib"),
+            (true, "tr_1NffrFeUfNV2HibQ7w"),
+            (true, "MG3f9a5f5292f5a0d9d965bee9ea09db54"),
+            (false, "SK3f9a5f5292f5a0d9d965bee9ea09db54"),
             (true, "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAAgGBgcGBQgHBwcJCQg"),
             (false, "gHjrT345rflePOKazE2Bj47hF56U9dsVwMdSiY73"),
         ] {

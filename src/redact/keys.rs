@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use super::{
     headers::HARMLESS_HEADERS,
-    names::{pieces, words},
-    services::service,
-    things::{is_number, is_packed, is_pictured, is_thing},
+    names::words,
+    services::{is_led, of_service},
+    things::{is_about, is_number, is_packed, is_picture, is_pictured, is_thing},
     walk::Place,
 };
 
@@ -260,6 +260,34 @@ const DESCRIBES: &[&str] = &[
     "price",
     "symbol",
     "decimals",
+    // Sessions of a conference or of work, rates, cookies and scopes as settings speak of them.
+    "duration",
+    "start",
+    "end",
+    "timeout",
+    "minute",
+    "minutes",
+    "hour",
+    "hours",
+    "day",
+    "days",
+    "month",
+    "rate",
+    "quota",
+    "scope",
+    "scopes",
+    "region",
+    "style",
+    "shown",
+    "notes",
+    "notice",
+    "protection",
+    // Rails names the field of its token so: `csrf-param`.
+    "param",
+    // What is shown of a token to tell it from others: `token_last_eight`.
+    "eight",
+    "four",
+    "digits",
 ];
 /// A value under such a last word may be as random as it likes.
 const IDENTIFIES: &[&str] = &[
@@ -346,6 +374,20 @@ const IDENTIFIES: &[&str] = &[
     "sequence",
     "inchikey",
     "smiles",
+    // Published kinds of identifiers.
+    "ulid",
+    "ksuid",
+    "cuid",
+    "nanoid",
+    "snowflake",
+    "tsid",
+    "xid",
+    "oid",
+    "objectid",
+    "mbid",
+    "typeid",
+    "vid",
+    "shortcode",
 ];
 /// Before `key` these say that it is a data key.
 const DATA_KEYS: &[&str] = &[
@@ -426,6 +468,30 @@ const DATA_KEYS: &[&str] = &[
     "author",
     "edition",
     "cover",
+    // Media, and what a page is made of.
+    "video",
+    "media",
+    "asset",
+    "image",
+    "photo",
+    "picture",
+    "thumbnail",
+    "trailer",
+    "track",
+    "song",
+    "album",
+    "artist",
+    "episode",
+    "movie",
+    "url",
+    "file",
+    "document",
+    "product",
+    "variant",
+    "child",
+    "comment",
+    "surface",
+    "state",
 ];
 /// Before `token` these say that it is a cursor or a count.
 const DATA_TOKENS: &[&str] = &[
@@ -536,7 +602,15 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     if place == Place::Header && CREDENTIAL_HEADERS.contains(&lower.as_str()) {
         return KeyClass::Always;
     }
-    let words = words(key);
+    let mut words = words(key);
+    // Where a text is cut at its colons, as in "the key is: …", a word that links is no name.
+    if matches!(lower.as_str(), "is" | "was") && place != Place::Answer {
+        return KeyClass::Perhaps;
+    }
+    // `token_v2`; numbers that are too large for JavaScript stand in `id_str`, too.
+    if words.len() > 1 && words.last().is_some_and(|it| it == "v" || it == "str") {
+        words.pop();
+    }
     let Some(last) = words.last().map(String::as_str) else {
         return KeyClass::Silent;
     };
@@ -549,7 +623,11 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     let session = has(&["session", "sess", "sid"]) || joined.ends_with("sessid");
     let before_last = words.len().checked_sub(2).map_or("", |it| words[it].as_str());
 
-    if has(ASKS) || (DESCRIBES.contains(&last) && words.len() > 1) {
+    // A vault is where secrets are, unless one of them is named.
+    let vaulted = words.iter().any(|it| it == "vault")
+        && matches!(last, "token" | "key" | "secret" | "password" | "auth");
+    let asks = words.iter().any(|it| ASKS.contains(&it.as_str()) && !(vaulted && it == "vault"));
+    if asks || (words.len() > 1 && (DESCRIBES.contains(&last) || is_about(last))) {
         return KeyClass::Harmless;
     }
     // A hash is what is kept of a password, and what signs a request.
@@ -564,7 +642,14 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     {
         return KeyClass::Harmless;
     }
-    if joined.contains("secretar") || joined.contains("tokeniz") || joined.ends_with("clid") {
+    // In music; and Pinterest's for a picture is its MD5.
+    if last == "signature" && (matches!(before_last, "key" | "time") || is_picture(before_last)) {
+        return KeyClass::Harmless;
+    }
+    if ["secretar", "secretion", "secretive"].iter().any(|it| joined.contains(it))
+        || joined.contains("tokeniz")
+        || joined.ends_with("clid")
+    {
         return KeyClass::Harmless;
     }
     if has(ALWAYS)
@@ -580,7 +665,11 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     {
         return KeyClass::Always;
     }
-    if matches!(last, "token" | "tokens") && has(DATA_TOKENS) {
+    // `search_access_token` is none of those.
+    let grants = last == "token"
+        && !DATA_TOKENS.contains(&before_last)
+        && has(&["access", "auth", "api", "key", "secret", "refresh", "bearer", "client", "user"]);
+    if matches!(last, "token" | "tokens") && has(DATA_TOKENS) && !grants {
         return KeyClass::Harmless;
     }
     if place != Place::Answer
@@ -614,6 +703,11 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         }
         // The public half of a pair is meant to be seen.
         let public = matches!(last, "pubkey" | "publickey") || before_last == "public";
+        // Services speak of search keys and project keys that open them.
+        let opens = matches!(before_last, "search" | "query" | "storage" | "project" | "event");
+        if opens && is_led(&words) && place != Place::Answer {
+            return KeyClass::Perhaps;
+        }
         if has(DATA_KEYS) || lower.contains("i18n") || (public && words.len() <= 2) {
             return KeyClass::Harmless;
         }
@@ -644,146 +738,17 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     if (PERHAPS.contains(&last) && exact) || has(&["pat", "private"]) {
         return KeyClass::Perhaps;
     }
-    if thing || is_number(last) || is_pictured(&words) || is_packed(&words) {
+    // As one word: `trackid`, `imagehash`; a short one is an identifier unless it is a session's: `ixid`.
+    let of_thing = ["id", "ids", "uri", "url", "hash"]
+        .iter()
+        .any(|it| last.strip_suffix(it).is_some_and(is_thing));
+    let short = last.len() <= 6 && last.ends_with("id") && !last.ends_with("sid");
+    if thing || of_thing || short || is_number(last) || is_pictured(&words) || is_packed(&words) {
         KeyClass::Harmless
     } else {
         KeyClass::Silent
     }
 }
-
-/// A name that is, or begins with, a service that gives out keys. `Likely`: it speaks of credentials, too.
-fn of_service(words: &[String], lower: &str) -> Option<KeyClass> {
-    let from = words.iter().take_while(|it| LEADS.contains(&it.as_str())).count();
-    // Names such as `intra42` have digits in them, which words have not.
-    let whole: String = lower.chars().filter(char::is_ascii_alphanumeric).collect();
-    let found = [from, 0].into_iter().find_map(|from| with_service(&words[from..].concat()));
-    let names_thing = words.len() > 1 && words.last().is_some_and(|it| is_thing(it));
-    let first = words.get(from).filter(|it| it.len() >= 6 && !names_thing);
-    let leads = || first.filter(|it| service(it) == Some(it.len())).map(|_| KeyClass::Perhaps);
-    found.or_else(|| with_service(&whole)).or_else(leads)
-}
-
-fn with_service(joined: &str) -> Option<KeyClass> {
-    let rest = &joined[service(joined)?..];
-    if rest.is_empty() {
-        return Some(KeyClass::Perhaps);
-    }
-    let known = |it: &str| OF_CREDENTIALS.contains(&it) || service(it) == Some(it.len());
-    let rest = pieces(rest, &known)?;
-    let tells = rest.iter().any(|it| TELLING.contains(it));
-    Some(if tells { KeyClass::Likely } else { KeyClass::Perhaps })
-}
-
-/// What may stand before the name of a service: `x-rapidapi-key`, `REACT_APP_MAPBOX_TOKEN`.
-const LEADS: &[&str] = &["x", "my", "react", "app", "next", "public", "vite", "the", "http"];
-/// What after it leaves no doubt.
-const TELLING: &[&str] = &[
-    "key",
-    "keys",
-    "token",
-    "tokens",
-    "pass",
-    "auth",
-    "pat",
-    "access",
-    "private",
-    "login",
-    "bearer",
-    "basic",
-    "jwt",
-    "oauth",
-    "credential",
-    "credentials",
-    "webhook",
-    "signature",
-    "dsn",
-    "license",
-    "pwd",
-];
-/// What may stand after it.
-const OF_CREDENTIALS: &[&str] = &[
-    "tokens",
-    "login",
-    "bearer",
-    "basic",
-    "jwt",
-    "oauth",
-    "credential",
-    "credentials",
-    "webhook",
-    "hook",
-    "signature",
-    "dsn",
-    "pwd",
-    "cert",
-    "certificate",
-    "sid",
-    "session",
-    "team",
-    "workspace",
-    "developer",
-    "partner",
-    "consumer",
-    "integration",
-    "subscription",
-    "publish",
-    "insert",
-    "ingest",
-    "query",
-    "browser",
-    "mobile",
-    "global",
-    "sandbox",
-    "production",
-    "staging",
-    "primary",
-    "secondary",
-    "db",
-    "v",
-    "key",
-    "keys",
-    "token",
-    "api",
-    "app",
-    "access",
-    "auth",
-    "pass",
-    "id",
-    "live",
-    "test",
-    "personal",
-    "client",
-    "public",
-    "private",
-    "account",
-    "user",
-    "read",
-    "write",
-    "rest",
-    "sdk",
-    "admin",
-    "service",
-    "bot",
-    "org",
-    "project",
-    "cloud",
-    "env",
-    "prod",
-    "dev",
-    "server",
-    "web",
-    "pat",
-    "application",
-    "license",
-    "master",
-    "management",
-    "com",
-    "io",
-    "ai",
-    "hq",
-    "crm",
-    "app",
-];
 
 #[cfg(test)]
 #[path = "keys_tests.rs"]

@@ -39,6 +39,17 @@ fn names_by_what_they_say() {
         ),
         (
             KeyClass::Harmless,
+            "video_key mediaKey commentSurfaceKey session_duration session_timeout oauth_scopes csrf-param token_last_eight \
+             time_signature image_signature snowflake nanoid minithumbnail preview_b64 ixid passwordRules session_language cookie_flavour token_supply secretion_rate id_str trackid imagehash tokens_per_minute password_hint_shown \
+             vault_id search_token",
+        ),
+        (
+            KeyClass::Likely,
+            "hashicorp_vault_token VAULT_CLIENT_TOKEN search_access_token user_search_api_key token_v2 vault_key",
+        ),
+        (KeyClass::Perhaps, "azure_search_query_key algolia_search_key"),
+        (
+            KeyClass::Harmless,
             "author track coverPhoto spotify_track youtube_video vehicleNumber previewData token_count session_title trackingParams",
         ),
         (KeyClass::Perhaps, "secret_garden cookie_banner private_room"),

@@ -112,6 +112,7 @@ fn requests_hide_secrets_wherever_they_stand() {
         ("application/json", json!({"method": "call", "params": {"service": "common", "method": "login", "args": ["db", "x", WORD]}}).to_string()),
         ("application/json", json!([["user", "ann"], ["password", WORD]]).to_string()),
         ("application/json", json!({"fields": [["password", WORD]]}).to_string()),
+        ("application/json", json!({"source": format!("jdbc:sqlserver://db.example:1433;user=ann;password={WORD};encrypt=false")}).to_string()),
         ("application/json", json!({token: 1}).to_string()),
         ("application/x-www-form-urlencoded", format!("{token}=1&user=ann")),
         ("text/plain", format!("user=ann\npassword={WORD}")),

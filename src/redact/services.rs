@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use super::{keys::KeyClass, names::pieces, things::is_thing};
+
 /// Whether a name, its words joined, begins with the name of such a service. Answers how many bytes of it that takes.
 pub fn service(joined: &str) -> Option<usize> {
     /// By their first two bytes, modulo 1024; the longest first.
@@ -117,6 +119,146 @@ websitepulse weightsandbiases wepay whatconverts whoxy wireguard wistia wiz wooc
 workday workos worksnaps workstack worldcoinindex worldweather wrike xai xata yandex yelp ynab youneedabudget yousign \
 youtube zapier zapierwebhook zendesk zenkit zenkitapi zenrows zenscrape zenserp zeplin zerobounce zerossl zerotier \
 zipapi zipbooks zipcodeapi zipcodebase zoho zohocrm zonkafeedback zulip zulipchat";
+
+/// A name that is, or begins with, a service that gives out keys. `Likely`: it speaks of credentials, too.
+pub fn of_service(words: &[String], lower: &str) -> Option<KeyClass> {
+    let from = words.iter().take_while(|it| LEADS.contains(&it.as_str())).count();
+    // Names such as `intra42` have digits in them, which words have not.
+    let whole: String = lower.chars().filter(char::is_ascii_alphanumeric).collect();
+    let found = [from, 0].into_iter().find_map(|from| with_service(&words[from..].concat()));
+    let names_thing = words.len() > 1 && words.last().is_some_and(|it| is_thing(it));
+    let first = words.get(from).filter(|it| it.len() >= 6 && !names_thing);
+    let leads = || first.filter(|it| service(it) == Some(it.len())).map(|_| KeyClass::Perhaps);
+    found.or_else(|| with_service(&whole)).or_else(leads)
+}
+
+/// Whether a name of several words begins with such a service: `azure_search_key`.
+pub fn is_led(words: &[String]) -> bool {
+    let first = words.iter().find(|it| !LEADS.contains(&it.as_str()));
+    first.is_some_and(|it| it.len() >= 4 && service(it) == Some(it.len()))
+}
+
+fn with_service(joined: &str) -> Option<KeyClass> {
+    let rest = &joined[service(joined)?..];
+    if rest.is_empty() {
+        return Some(KeyClass::Perhaps);
+    }
+    let known = |it: &str| OF_CREDENTIALS.contains(&it) || service(it) == Some(it.len());
+    let rest = pieces(rest, &known)?;
+    let tells = rest.iter().any(|it| TELLING.contains(it));
+    Some(if tells { KeyClass::Likely } else { KeyClass::Perhaps })
+}
+
+/// What may stand before the name of a service: `x-rapidapi-key`, `REACT_APP_MAPBOX_TOKEN`.
+const LEADS: &[&str] = &["x", "my", "react", "app", "next", "public", "vite", "the", "http"];
+/// What after it leaves no doubt.
+const TELLING: &[&str] = &[
+    "key",
+    "keys",
+    "token",
+    "tokens",
+    "pass",
+    "auth",
+    "pat",
+    "access",
+    "private",
+    "login",
+    "bearer",
+    "basic",
+    "jwt",
+    "oauth",
+    "credential",
+    "credentials",
+    "webhook",
+    "signature",
+    "dsn",
+    "license",
+    "pwd",
+];
+/// What may stand after it.
+const OF_CREDENTIALS: &[&str] = &[
+    "tokens",
+    "login",
+    "bearer",
+    "basic",
+    "jwt",
+    "oauth",
+    "credential",
+    "credentials",
+    "webhook",
+    "hook",
+    "signature",
+    "dsn",
+    "pwd",
+    "cert",
+    "certificate",
+    "sid",
+    "session",
+    "team",
+    "workspace",
+    "developer",
+    "partner",
+    "consumer",
+    "integration",
+    "subscription",
+    "publish",
+    "insert",
+    "ingest",
+    "query",
+    "browser",
+    "mobile",
+    "global",
+    "sandbox",
+    "production",
+    "staging",
+    "primary",
+    "secondary",
+    "db",
+    "v",
+    "key",
+    "keys",
+    "token",
+    "api",
+    "app",
+    "access",
+    "auth",
+    "pass",
+    "id",
+    "live",
+    "test",
+    "personal",
+    "client",
+    "public",
+    "private",
+    "account",
+    "user",
+    "read",
+    "write",
+    "rest",
+    "sdk",
+    "admin",
+    "service",
+    "bot",
+    "org",
+    "project",
+    "cloud",
+    "env",
+    "prod",
+    "dev",
+    "server",
+    "web",
+    "pat",
+    "application",
+    "license",
+    "master",
+    "management",
+    "com",
+    "io",
+    "ai",
+    "hq",
+    "crm",
+    "app",
+];
 
 #[cfg(test)]
 mod tests {

@@ -290,6 +290,13 @@ impl Walk<'_> {
             return Some(self.replace(value, found, Vec::new()));
         }
         let spaced = bytes.spaced(value);
+        // JDBC addresses of SQL Server and Hive have their properties behind semicolons.
+        if bytes.any(Bytes::SEMICOLON)
+            && value.starts_with("jdbc:")
+            && let Some(new @ Some(_)) = self.pairs(value, ';', Place::Query, depth + 1)
+        {
+            return Some(new);
+        }
         let inner = if place == Place::Answer { place } else { Place::Form };
         let told = matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps);
         // A connection string: `Endpoint=https://…;Secret=…`.
