@@ -195,16 +195,21 @@ async fn serve(
 
 async fn play(stream: &mut dyn Wire, step: Step) -> std::io::Result<()> {
     match step {
-        Step::Send(bytes) => stream.write_all(&bytes).await,
+        // TLS keeps what a full socket does not take until it is told to send it.
+        Step::Send(bytes) => {
+            stream.write_all(&bytes).await?;
+            stream.flush().await
+        }
         Step::Repeat(bytes, times) => {
             for _ in 0..times {
                 stream.write_all(&bytes).await?;
             }
-            Ok(())
+            stream.flush().await
         }
         Step::Drip(bytes, pause, times) => {
             for _ in 0..times {
                 stream.write_all(&bytes).await?;
+                stream.flush().await?;
                 tokio::time::sleep(pause).await;
             }
             Ok(())
