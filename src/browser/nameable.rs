@@ -108,16 +108,18 @@ async fn of_frame(
         };
         let control = controls::read(shared, &found).await;
         let by = if name.is_empty() {
-            let Some(it) = control.as_ref().and_then(|it| it.placeholder.clone()) else {
+            let Some(it) = control.as_ref().and_then(without_name) else {
                 *nameless += 1;
                 continue;
             };
-            By::Placeholder(it)
+            it
         } else {
             By::Role { role: Some(role.clone()), name: name.clone() }
         };
+        let element = Element { by, nth: None };
+        let name = element.text().to_owned();
         let disabled = if probe.enabled { "" } else { "disabled" };
-        let (step, more) = step(&role, Element { by, nth: None }, control.as_ref());
+        let (step, more) = step(&role, element, control.as_ref());
         let note = [disabled, &more].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>();
         let alike = seen.entry((role, name)).or_default();
         alike.push(out.len());
@@ -137,6 +139,20 @@ async fn of_frame(
     out
 }
 
+/// What a control is called by that has no accessible name; `None` where only its place on the page would tell.
+fn without_name(control: &Control) -> Option<By> {
+    if let Some(it) = &control.placeholder {
+        return Some(By::Placeholder(it.clone()));
+    }
+    let tag = match &*control.kind {
+        it @ ("select" | "textarea") => it,
+        _ => "input",
+    };
+    // As a string of CSS.
+    let name = control.name.replace('\\', "\\\\").replace('"', "\\\"");
+    (!name.is_empty()).then(|| By::Css(format!("{tag}[name=\"{name}\"]")))
+}
+
 /// The step that uses an element of that role, and what else there is to say.
 fn step(role: &str, element: Element, control: Option<&Control>) -> (Step, String) {
     let kind = control.map_or("", |it| &it.kind);
@@ -153,7 +169,11 @@ fn step(role: &str, element: Element, control: Option<&Control>) -> (Step, Strin
             (Step::Select(Choice { element, value }), format!("of {shown}{more}"))
         }
         "textbox" | "searchbox" | "combobox" | "spinbutton" => {
-            let value = format!("{{{}}}", hole(element.text()));
+            let name = match (&element.by, control) {
+                (By::Css(_), Some(control)) => &control.name,
+                _ => element.text(),
+            };
+            let value = format!("{{{}}}", hole(name));
             (Step::Fill(Fill { element, value }), String::new())
         }
         _ => (Step::Click(element), String::new()),

@@ -258,6 +258,29 @@ fn steps_are_tried_without_learning() {
     assert!(last.starts_with("- click: { role: button, name: \"Buy\", nth: 2 }"), "{text}");
     let (code, out) = tried(&home, &web, "/twice", last, &[]);
     assert_eq!((code, &out["steps"][1]["took"]), (0, &Value::from("button \"Buy\"")), "{out}");
+    // Controls without an accessible name, by what their form calls them.
+    let url = "http://stumbles.test/unnamed";
+    let out = home.run(&["recipe", "steps", url, "--test-host", &web.test_host]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    let all: Vec<&str> = text.lines().filter(|it| it.starts_with("- ")).collect();
+    assert_eq!(
+        all,
+        [
+            r#"- fill: { css: "input[name=\"is\"]", nth: 1, value: "{is}" }"#,
+            r#"- fill: { css: "input[name=\"is\"]", nth: 2, value: "{is}" }  # near "kind maker""#,
+            r#"- fill: { css: "textarea[name=\"a[\\\"b\\\"]\"]", value: "{a_b}" }"#,
+            // A placeholder is a name to the browser.
+            r#"- fill: { role: textbox, name: "Town", value: "{town}" }"#,
+            r#"- fill: { role: textbox, name: "Street", value: "{street}" }"#,
+            r#"- select: { css: "select[name=\"field\"]", value: "kind" }  # of kind, maker"#,
+        ],
+        "{text}"
+    );
+    assert!(text.contains("1 elements have no name"), "{text}");
+    let both =
+        format!("{}\n      {}", all[1].replace("{is}", "{q}"), all[2].replace("{a_b}", "{q}"));
+    let (code, out) = tried(&home, &web, "/unnamed", &both, &[]);
+    assert_eq!(code, 0, "{out}");
     let url = "http://stumbles.test/";
     let out = home.run(&["recipe", "steps", url, "--test-host", &web.test_host]);
     let text = String::from_utf8(out.stdout).unwrap();

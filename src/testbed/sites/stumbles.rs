@@ -11,6 +11,9 @@ const FORM: &str = r#"<h1>Lamps</h1><nav><a href="/help">Help</a> <a href="/abou
 <label>Kind <select name="kind"><option value="1">Floor lamp</option><option value="2">Table lamp</option></select></label>
 <label><input type="checkbox" name="stock"> In stock</label> <button>Find</button></form><p id="out"></p>
 <ul id="lamps"><li><b>Anna</b> <i>12.50</i></li><li><b>Bertha</b> <i>20.00</i></li><li><b>Clara</b> <i>31.00</i></li></ul>"#;
+const UNNAMED: &str = "<form><select name=field><option>kind<option>maker</select>
+<input name=is><input name=is><textarea name='a[\"b\"]'></textarea><input placeholder=Town><input placeholder=Street><input></form>";
+
 const TWICE: &str =
     r"<ul><li>Lamp <button>Buy</button></li><li>Hose <button>Buy</button></li></ul>";
 const COVERED: &str = r#"<button style="width: 200px; height: 40px">Show lamps</button>
@@ -40,6 +43,7 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
     match &*ask.path {
         "/" => page(FORM),
         "/twice" => page(TWICE),
+        "/unnamed" => page(UNNAMED),
         "/covered" => page(COVERED),
         "/disabled" => page(DISABLED),
         "/framed" => page(FRAMED),
