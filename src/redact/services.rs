@@ -143,7 +143,9 @@ fn with_service(joined: &str) -> Option<KeyClass> {
     if rest.is_empty() {
         return Some(KeyClass::Perhaps);
     }
-    let known = |it: &str| OF_CREDENTIALS.contains(&it) || service(it) == Some(it.len());
+    let known = |it: &str| {
+        TELLING.contains(&it) || OF_CREDENTIALS.contains(&it) || service(it) == Some(it.len())
+    };
     let rest = pieces(rest, &known)?;
     let tells = rest.iter().any(|it| TELLING.contains(it));
     Some(if tells { KeyClass::Likely } else { KeyClass::Perhaps })
@@ -175,21 +177,9 @@ const TELLING: &[&str] = &[
     "license",
     "pwd",
 ];
-/// What may stand after it.
+/// What else may stand after it.
 const OF_CREDENTIALS: &[&str] = &[
-    "tokens",
-    "login",
-    "bearer",
-    "basic",
-    "jwt",
-    "oauth",
-    "credential",
-    "credentials",
-    "webhook",
     "hook",
-    "signature",
-    "dsn",
-    "pwd",
     "cert",
     "certificate",
     "sid",
@@ -215,21 +205,14 @@ const OF_CREDENTIALS: &[&str] = &[
     "secondary",
     "db",
     "v",
-    "key",
-    "keys",
-    "token",
     "api",
     "app",
-    "access",
-    "auth",
-    "pass",
     "id",
     "live",
     "test",
     "personal",
     "client",
     "public",
-    "private",
     "account",
     "user",
     "read",
@@ -247,9 +230,7 @@ const OF_CREDENTIALS: &[&str] = &[
     "dev",
     "server",
     "web",
-    "pat",
     "application",
-    "license",
     "master",
     "management",
     "com",
@@ -257,7 +238,6 @@ const OF_CREDENTIALS: &[&str] = &[
     "ai",
     "hq",
     "crm",
-    "app",
 ];
 
 #[cfg(test)]
