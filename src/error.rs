@@ -127,6 +127,24 @@ codes! {
     ModelFailed = "MODEL_FAILED", Task, true;
     /// A model is configured and the variable that should hold its key is empty.
     ModelKeyMissing = "MODEL_KEY_MISSING", Usage, false;
+    /// The daemon cannot be started, or does not answer.
+    DaemonFailed = "DAEMON_FAILED", Environment, true;
+    /// A token is missing or wrong.
+    Unauthorized = "UNAUTHORIZED", Usage, false;
+    /// Who asks may not do that, or asks from a place that nobody may ask from.
+    Forbidden = "FORBIDDEN", Usage, false;
+    /// The daemon has nothing at that address.
+    NoSuchAddress = "NO_SUCH_ADDRESS", Usage, false;
+    BodyTooLarge = "BODY_TOO_LARGE", Usage, false;
+    /// As many tasks wait as may.
+    QueueFull = "QUEUE_FULL", Task, true;
+    /// The result of a task that has not ended was asked for.
+    TaskNotDone = "TASK_NOT_DONE", Task, true;
+    /// A key that stands for another input was used again.
+    KeyReused = "KEY_REUSED", Usage, false;
+    Cancelled = "CANCELLED", Task, false;
+    /// The daemon is ending.
+    Stopping = "STOPPING", Task, true;
     Interrupted = "INTERRUPTED", Interrupted, true;
     Internal = "INTERNAL", Bug, false;
 }

@@ -5,8 +5,10 @@
 //! Modes are exact because the process has a umask of 077 (`cli::main`): a later chmod would leave a moment before it.
 
 mod folder;
+mod foreign;
 mod given;
 
+pub use foreign::{Foreign, look};
 pub use given::{open, read_bounded, read_if_there};
 
 use std::{

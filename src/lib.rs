@@ -24,6 +24,7 @@ mod pipeline;
 mod recipe;
 mod redact;
 mod runner;
+mod serve;
 mod settings;
 mod shape;
 mod stages;

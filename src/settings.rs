@@ -31,6 +31,7 @@ pub struct Settings {
     pub limits: LimitsSettings,
     pub auth: AuthSettings,
     pub artifacts: ArtifactsSettings,
+    pub serve: ServeSettings,
 }
 
 /// What the egress policy is told. See "Test hosts, and hosts of one's own" in ARCHITECTURE.md.
@@ -82,6 +83,54 @@ pub struct LimitsSettings {
 impl Default for LimitsSettings {
     fn default() -> Self {
         Self { runs: 4, runs_per_host: 2, per_minute: 20, burst: 5, test_hosts: false }
+    }
+}
+
+/// The daemon.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServeSettings {
+    /// Of the local listener; 0: any that is free.
+    pub port: u16,
+    /// A daemon that was started in the background ends when nothing was asked of it for so long; 0: it stays.
+    pub idle_minutes: u32,
+    /// Which tools an MCP client is shown: `core`, `all`, and of recipes `top:N`, `tag:CATEGORY` or `recipes`.
+    pub tools: String,
+    /// Requests a minute, and at once after a quiet time, of one token: to MCP, to REST, and runs of recipes by either.
+    pub mcp_per_minute: u32,
+    pub mcp_burst: u32,
+    pub rest_per_minute: u32,
+    pub rest_burst: u32,
+    pub run_per_minute: u32,
+    pub run_burst: u32,
+    /// Tasks that wait; one more is refused.
+    pub queue: u32,
+    /// Streams of events at once.
+    pub streams: u32,
+    /// Tasks at once that learn or prove something in a browser.
+    pub work_at_once: u32,
+    /// Accept arguments that seem to hold a secret.
+    pub allow_task_secrets: bool,
+}
+
+impl Default for ServeSettings {
+    /// Seed 2.1.1 and phase 2.
+    fn default() -> Self {
+        Self {
+            port: 0,
+            idle_minutes: 30,
+            tools: "core,top:30".to_owned(),
+            mcp_per_minute: 60,
+            mcp_burst: 10,
+            rest_per_minute: 120,
+            rest_burst: 20,
+            run_per_minute: 30,
+            run_burst: 5,
+            queue: 50,
+            streams: 5,
+            work_at_once: 1,
+            allow_task_secrets: false,
+        }
     }
 }
 
@@ -363,8 +412,8 @@ impl Settings {
     }
 
     /// Name, value, least, greatest.
-    fn numbers(&self) -> [(&'static str, u64, u64, u64); 13] {
-        let Self { decision, learning, browser, model, limits, artifacts, .. } = self;
+    fn numbers(&self) -> [(&'static str, u64, u64, u64); 23] {
+        let Self { decision, learning, browser, model, limits, artifacts, serve, .. } = self;
         [
             ("decision.min_confidence_bp", decision.min_confidence_bp.into(), 0, 10_001),
             ("learning.max_replays", learning.max_replays.into(), 1, 1000),
@@ -379,6 +428,16 @@ impl Settings {
             ("limits.per_minute", limits.per_minute.into(), 1, 6000),
             ("limits.burst", limits.burst.into(), 1, 6000),
             ("artifacts.retention_days", artifacts.retention_days.into(), 0, 36_500),
+            ("serve.idle_minutes", serve.idle_minutes.into(), 0, 100_000),
+            ("serve.mcp_per_minute", serve.mcp_per_minute.into(), 1, 10_000_000),
+            ("serve.mcp_burst", serve.mcp_burst.into(), 1, 10_000_000),
+            ("serve.rest_per_minute", serve.rest_per_minute.into(), 1, 10_000_000),
+            ("serve.rest_burst", serve.rest_burst.into(), 1, 10_000_000),
+            ("serve.run_per_minute", serve.run_per_minute.into(), 1, 10_000_000),
+            ("serve.run_burst", serve.run_burst.into(), 1, 10_000_000),
+            ("serve.queue", serve.queue.into(), 1, 100_000),
+            ("serve.streams", serve.streams.into(), 1, 1000),
+            ("serve.work_at_once", serve.work_at_once.into(), 1, 16),
         ]
     }
 
@@ -443,6 +502,8 @@ pub struct Home {
     /// What `egress::limits` remembers of each host.
     pub limits: PathBuf,
     pub logs: PathBuf,
+    /// The daemon's: where it is, its tasks and tokens.
+    pub serve: PathBuf,
     /// The variable that named where the settings are, instead of a flag or the user's home.
     named_by: Option<&'static str>,
 }
@@ -460,6 +521,7 @@ impl Home {
                 artifacts: root.join("artifacts"),
                 limits: root.join("limits"),
                 logs: root.join("logs"),
+                serve: root.join("serve"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -475,6 +537,7 @@ impl Home {
             artifacts: state.join("commis/artifacts"),
             limits: state.join("commis/limits"),
             logs: state.join("commis/logs"),
+            serve: state.join("commis/serve"),
             named_by: (config != usual).then_some("XDG_CONFIG_HOME"),
         })
     }
@@ -494,6 +557,32 @@ impl Home {
             return Some("the file belongs to somebody else".to_owned());
         }
         (known.mode() & 0o022 != 0).then(|| "others can write the file; `chmod 600` it".to_owned())
+    }
+}
+
+/// Where other programs of the user keep their settings.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    pub home: PathBuf,
+    /// `XDG_CONFIG_HOME`, or its default.
+    pub config: PathBuf,
+}
+
+impl Folders {
+    /// Fails with [`Code::SettingsInvalid`] where `HOME` is not set, or is no absolute path.
+    pub fn find() -> Result<Self> {
+        let home = env_path("HOME").filter(|it| it.is_absolute()).ok_or_else(|| {
+            Error::new(Code::SettingsInvalid, "HOME is not set to a folder")
+                .hint("set it, or give --scope project")
+        })?;
+        // As the XDG specification has it, a relative one counts for nothing.
+        let config = env_path("XDG_CONFIG_HOME").filter(|it| it.is_absolute());
+        Ok(Self { config: config.unwrap_or_else(|| home.join(".config")), home })
+    }
+
+    /// An absolute path that another program's own variable names.
+    pub fn named(variable: &str) -> Option<PathBuf> {
+        env_path(variable).filter(|it| it.is_absolute())
     }
 }
 

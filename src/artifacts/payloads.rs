@@ -9,8 +9,9 @@ use super::{
     kinds::{Artifact, Kind},
     recording::{SessionRecording, ShownBlock},
 };
-use crate::recipe::model::{
-    EmptyAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind,
+use crate::{
+    recipe::model::{EmptyAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
+    shape::profile::Profile,
 };
 
 /// A stage's answer: its product, or why the task cannot be learned. Both are results and both are stored.
@@ -471,6 +472,9 @@ pub struct VerificationReport {
     /// The values that were held against the first example's, where the second example's found nothing, or the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<BTreeMap<String, String>>,
+    /// What the data of all good answers had in common.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
 }
 
 /// [`VerificationReport::reason`] where the second example gave what the first did.

@@ -202,6 +202,7 @@ fn verified(recipe: &mut Recipe, shape: Vec<String>) {
         fingerprint_version: shape::FINGERPRINT_VERSION,
         fingerprint_sha256: shape::fingerprint(&shape),
         shape,
+        profile: None,
         verified_at: None,
         transport: TransportKind::PublicHttp,
         requires_session: false,

@@ -28,6 +28,9 @@ pub struct Args {
     /// Measure instead what reading and ranking this HAR takes, beside parsing it; repeatable
     #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "recorder", "ci", "update_baseline", "report"])]
     har: Vec<PathBuf>,
+    /// Measure instead what asking the daemon costs beside the same run inside a process, and what the daemon takes when idle
+    #[arg(long, conflicts_with_all = ["only", "recorder", "har", "ci", "update_baseline", "report"])]
+    daemon: bool,
     /// Rounds after warm-up: 200 of each scenario, 20 of each page or HAR
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     runs: Option<u16>,
@@ -59,6 +62,9 @@ pub async fn run(args: &Args) -> Result<u8> {
             hars(&done);
         }
         return Ok(0);
+    }
+    if args.daemon {
+        return super::bench_daemon::run(runs(1000), args.json).await;
     }
     if args.recorder {
         let progress = |page: &str| wire::say(&format!("recording the {page} page"));

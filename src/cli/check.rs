@@ -7,8 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::{
-    Global,
-    run::{self, Fallback},
+    Global, run,
     table::ruled,
     wire::{self, Place, clean},
 };
@@ -16,7 +15,7 @@ use crate::{
     artifacts::store::now,
     error::{Code, Error, Result},
     ids::RecipeName,
-    pipeline::note,
+    pipeline::{Fallback, call_alone, note, refused},
     recipe::{
         model::{DemotionReason, Status},
         registry::{Held, Registry, Source},
@@ -159,7 +158,7 @@ impl Check {
         };
         let row = |verdict| Row::of(name, Some(held.source), verdict);
         if held.recipe.status != Status::Verified {
-            return Ok(row(Verdict::Failed).because(&run::refused(&held.recipe)));
+            return Ok(row(Verdict::Failed).because(&refused(&held.recipe)));
         }
         let Some(values) = held.recipe.example() else {
             let err = Error::new(Code::ParamInvalid, "a required parameter has no example");
@@ -168,7 +167,8 @@ impl Check {
         // No browser that it would not need: where the network fails, nobody knows.
         let browser = &self.place.settings.browser;
         let mut ended =
-            run::call(&held.recipe, &values, &self.caller, browser, Fallback::Never).await;
+            call_alone(&held.recipe, &values, (&self.caller, browser, &run::told), Fallback::Never)
+                .await;
         // Nothing for an input that had something is no rightly empty answer.
         if let Ok(it) = &mut ended
             && it.success

@@ -3,11 +3,14 @@
 mod artifacts;
 mod batch_progress;
 mod bench;
+mod bench_daemon;
 mod candidates;
 mod check;
 mod completions;
 mod corpus_record;
 mod create_from_candidate;
+mod daemon;
+mod dashboard;
 mod debug;
 mod delete;
 mod doctor;
@@ -23,14 +26,19 @@ mod learn_manual;
 mod list;
 mod logs;
 mod man;
+mod mcp;
+mod mcp_install;
 mod progress;
 mod redact;
+mod remote;
 mod rows;
 mod run;
+mod serve;
 mod settings;
 mod steps;
 mod table;
 mod testbed_serve;
+mod token;
 mod try_steps;
 mod validate;
 mod verify;
@@ -111,6 +119,14 @@ enum Command {
     /// Look after what learning leaves: list, show, check, migrate, prune
     #[command(subcommand)]
     Artifacts(artifacts::Command),
+    Serve(serve::Args),
+    #[command(subcommand)]
+    Daemon(daemon::Command),
+    #[command(subcommand)]
+    Token(token::Command),
+    Dashboard(dashboard::Args),
+    #[command(subcommand)]
+    Remote(remote::Command),
     Eval(eval::Args),
     Bench(bench::Args),
     Redact(redact::Args),
@@ -122,6 +138,7 @@ enum Command {
     /// Look at settings and change them
     #[command(subcommand)]
     Settings(settings::Command),
+    Mcp(mcp::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -198,14 +215,20 @@ impl Command {
             Self::Recipe(Recipe::Heal(it)) => it.json,
             Self::Recipe(Recipe::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
+            Self::Daemon(it) => it.wants_json(),
+            Self::Token(it) => it.wants_json(),
+            Self::Dashboard(it) => it.json,
             Self::Eval(it) => it.json,
             Self::Bench(it) => it.json,
             Self::Settings(it) => it.wants_json(),
             Self::Artifacts(it) => it.wants_json(),
+            Self::Mcp(it) => it.wants_json(),
             // Its stdout may be the HAR.
             Self::Redact(it) => it.json && it.to_file(),
             Self::Recipe(_)
             | Self::Testbed(_)
+            | Self::Serve(_)
+            | Self::Remote(_)
             | Self::Corpus(_)
             | Self::Completions(_)
             | Self::Man(_) => false,
@@ -260,9 +283,15 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Eval(args) => eval::run(&args, global),
             Command::Bench(args) => bench::run(&args).await,
             Command::Redact(args) => redact::run(args, global).await,
+            Command::Serve(args) => serve::run(args, global).await,
+            Command::Daemon(command) => daemon::run(command, global).await,
+            Command::Token(command) => token::run(command, global).await,
+            Command::Remote(command) => remote::run(command, global).await,
+            Command::Dashboard(args) => dashboard::run(args, global).await,
             Command::Doctor(args) => doctor::run(args, global).await,
             Command::Artifacts(command) => artifacts::run(command, global),
             Command::Settings(command) => settings::run(command, global),
+            Command::Mcp(args) => mcp::run(args, global).await,
             Command::Completions(args) => Ok(completions::run(&args)),
             Command::Man(args) => man::run(&args),
         }

@@ -1,26 +1,17 @@
 //! `commis recipe verify`
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 
 use super::{
-    Global,
-    run::{self, Fallback},
+    Global, run,
     table::ruled,
     wire::{self, clean},
 };
 use crate::{
-    artifacts::store::now,
-    error::{Class, Code, Error, Result},
+    error::{Class, Result},
     ids::RecipeName,
-    pipeline::{Noted, Reverified, reverify},
-    recipe::{
-        registry::{Entry, Held, Registry, Source},
-        standing::Event,
-    },
-    runner::call::Caller,
-    settings::Settings,
+    pipeline::{Reverified, prove},
+    recipe::registry::{Entry, Registry, Source},
 };
 
 /// Prove recipes on the examples of their parameters
@@ -60,12 +51,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let mut rows = Vec::new();
         for name in names {
             wire::say(&format!("{name}: verify"));
-            match one(&registry, &name, &caller, &place.settings).await {
+            match prove(&registry, &name, (&caller, &place.settings, &run::told)).await {
                 // A recipe that is broken or refused does not keep the others from their turn.
                 Err(err) if matches!(err.code().class(), Class::Environment | Class::Bug) => {
                     return Err(err);
                 }
-                end => rows.push((name, end)),
+                Ok((proof, source, noted)) => {
+                    run::tell_demotion(&name, &noted);
+                    rows.push((name, Ok((proof, source))));
+                }
+                Err(err) => rows.push((name, Err(err))),
             }
             tokio::task::yield_now().await;
         }
@@ -86,63 +81,6 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         table(&rows);
     }
     Ok(u8::from(failed))
-}
-
-/// Proves one recipe and notes that it was. Fails with what reading and compiling it fails with, and with `BROWSER_*`.
-pub async fn one(
-    registry: &Registry,
-    name: &RecipeName,
-    caller: &Caller,
-    settings: &Settings,
-) -> Result<(Reverified, Source)> {
-    let Held { mut recipe, source, .. } = registry.get(name)?;
-    // It may have been taken back because the request changes something: nothing is sent to find out.
-    if !recipe.standing().may_be_proven() {
-        return Err(Error::new(
-            Code::RecipeNotVerified,
-            format!("`{name}` was taken back when its task was learned again"),
-        )
-        .hint("learn the task again; `recipe debug` says why it was taken back"));
-    }
-    // The page that spoke against it is not here to be asked again.
-    if let Some(why) = &recipe.refused {
-        return Err(Error::new(
-            Code::RecipeNotVerified,
-            format!("`{name}` was refused when it was learned: {why}"),
-        )
-        .hint(
-            "examples alone cannot prove it; learn the task again, or choose another candidate",
-        ));
-    }
-    let compiled = caller.compiled(&recipe)?;
-    let gap = if caller.policy().is_test_host(compiled.host()) {
-        Duration::ZERO
-    } else {
-        Duration::from_millis(settings.learning.pace_ms)
-    };
-    let mut last: Option<Instant> = None;
-    let out = reverify(&recipe, async |values| {
-        if let Some(last) = last {
-            tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
-        }
-        last = Some(Instant::now());
-        run::call(&recipe, values, caller, &settings.browser, Fallback::Never).await
-    })
-    .await?;
-    if out.verified {
-        let proof = out.prove(&recipe, now());
-        if source == Source::Library {
-            registry.record(name, &proof)?;
-        } else {
-            recipe.stand(recipe.standing().after(Event::Proven), "");
-            recipe.verification = Some(proof);
-            registry.save(&recipe)?;
-        }
-    } else if out.drifted {
-        let demoted = registry.demote(&recipe, source, Event::Drifted, &now())?;
-        run::tell_demotion(name, &Noted { demoted, ..Noted::default() });
-    }
-    Ok((out, source))
 }
 
 fn table(rows: &[(RecipeName, Result<(Reverified, Source)>)]) {

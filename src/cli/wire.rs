@@ -12,18 +12,15 @@ use serde::Serialize;
 
 use super::Global;
 use crate::{
-    artifacts::store::Store,
     browser::check_arguments,
     egress::{EgressPolicy, check_own},
     error::{Code, Error, Result},
-    model::Client,
-    pipeline::{self, BrowserPool, Cx, OnStage, Pacer, Redo},
-    recipe::registry::Registry,
+    pipeline::{self, BrowserPool, Cx, OnStage, Redo},
     settings::{Home, Settings},
     stages::rank,
     testbed::{Testbed, authority_pem},
-    transport::public_http::PublicHttp,
 };
+pub use crate::{page::is_strange, pipeline::moment};
 
 /// Folders, settings and the test web if it was asked for; it serves until this is dropped.
 pub struct Place {
@@ -105,25 +102,8 @@ pub fn learning(
     on_stage: OnStage,
 ) -> Result<Arc<Cx>> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
-    let offline = place.settings.egress.no_network;
-    let model = if offline { None } else { Client::new(&place.settings.model)? };
-    let (store, recipes) =
-        (Store::new(place.home.artifacts.clone()), Registry::open(&place.home.recipes));
-    store.sweep()?;
-    recipes.sweep()?;
-    Ok(Arc::new(Cx {
-        store,
-        recipes,
-        questions: OnceLock::new(),
-        http: PublicHttp::new(Arc::clone(&policy))?,
-        browser: BrowserPool::new(Arc::clone(&policy), place.settings.browser.clone()),
-        settings: place.settings.clone(),
-        policy,
-        pacer: Pacer::new(delay),
-        model: model.map(|it| Box::new(it) as _),
-        redo,
-        on_stage,
-    }))
+    let browser = BrowserPool::new(policy, place.settings.browser.clone());
+    Cx::open(&place.home, &place.settings, browser, (redo, delay), on_stage)
 }
 
 /// What `work` comes to, unless Ctrl-C or a request to terminate is first, however it computes; `hint` says what then becomes of
@@ -159,13 +139,6 @@ pub fn model_use(calls: u32, tokens_in: u64, tokens_out: u64, cost_micros: Optio
         .map(|it| format!(", cost {}.{:06}", it / 1_000_000, it % 1_000_000))
         .unwrap_or_default();
     format!("{calls} calls, {tokens_in} tokens in, {tokens_out} out{cost}")
-}
-
-/// `2026-01-31 07:05` in UTC, of milliseconds since 1970; empty when that is no moment.
-pub fn moment(ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(ms)
-        .map(|it| it.strftime("%Y-%m-%d %H:%M").to_string())
-        .unwrap_or_default()
 }
 
 /// One JSON document on stdout.
@@ -251,13 +224,4 @@ fn upright(text: &str) -> Cow<'_, str> {
 /// cannot be seen.
 pub fn clean(text: &str) -> String {
     text.chars().map(|it| if is_strange(it) && it != '\n' { '\u{fffd}' } else { it }).collect()
-}
-
-/// Control characters, and format characters of Unicode that change how their surroundings are read. Joiners (U+200C, U+200D)
-/// belong to words and pictures and stay.
-pub fn is_strange(it: char) -> bool {
-    it.is_control()
-        || matches!(it,
-            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

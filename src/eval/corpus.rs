@@ -382,3 +382,7 @@ fn parse_yaml<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
     serde_saphyr::from_str_with_options(&String::from_utf8_lossy(bytes), options)
         .map_err(|err| Error::new(Code::Usage, format!("{}: {err}", path.display())))
 }
+
+#[cfg(test)]
+#[path = "typed_tests.rs"]
+mod typed_tests;

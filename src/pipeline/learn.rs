@@ -4,8 +4,10 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -37,13 +39,13 @@ use crate::{
     error::{Code, Error, Result},
     har,
     ids::RecipeName,
-    model::{Cache, Model},
+    model::{Cache, Client, Model},
     recipe::{
         model::{Recipe, Status},
         registry::Registry,
     },
     redact::{Redacted, raw::RawRecording, redact},
-    settings::Settings,
+    settings::{Home, Settings},
     stages::{
         analyze, baseline, consult, may_repeat, minimize, offers, parameterize, rank, select,
         summarize, validate, verify,
@@ -75,6 +77,36 @@ pub struct Cx {
     pub on_stage: OnStage,
 }
 
+impl Cx {
+    /// For the folders of a home. Fails with what the model's settings fail with, and with `ARTIFACT_IO`.
+    pub fn open(
+        home: &Home,
+        settings: &Settings,
+        browser: BrowserPool,
+        (redo, delay): (Option<Redo>, Duration),
+        on_stage: OnStage,
+    ) -> Result<Arc<Self>> {
+        let policy = Arc::clone(browser.policy());
+        let model = if settings.egress.no_network { None } else { Client::new(&settings.model)? };
+        let (store, recipes) = (Store::new(home.artifacts.clone()), Registry::open(&home.recipes));
+        store.sweep()?;
+        recipes.sweep()?;
+        Ok(Arc::new(Self {
+            store,
+            recipes,
+            questions: OnceLock::new(),
+            http: PublicHttp::new(Arc::clone(&policy))?,
+            browser,
+            settings: settings.clone(),
+            policy,
+            pacer: Pacer::new(delay),
+            model: model.map(|it| Box::new(it) as _),
+            redo,
+            on_stage,
+        }))
+    }
+}
+
 /// What is done again although it is fresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redo {
@@ -85,7 +117,7 @@ pub enum Redo {
 }
 
 /// How a task ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Learned {
     pub task_id: String,
     pub name: String,
@@ -111,7 +143,7 @@ pub struct Learned {
 }
 
 /// What a model was used for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ModelUse {
     /// `provider/name`.
     pub name: String,

@@ -67,6 +67,7 @@ pub fn publish(
             fingerprint_version: baseline.fingerprint_version,
             fingerprint_sha256: baseline.fingerprint_sha256.clone(),
             shape: baseline.shape.clone(),
+            profile: report.profile.clone(),
             verified_at: report.verified.then(|| verified_at.to_owned()),
             // Nothing was sent offline; the least risky transport is what a run tries.
             transport: match report.transport {

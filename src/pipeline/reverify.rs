@@ -16,7 +16,7 @@ use crate::{
         MIN_SIMILARITY_BP, RecipeRunResult,
         extract::{Extracted, fingerprint, similarity_bp},
     },
-    shape,
+    shape::{self, profile::Profile},
     stages::{data_difference_bp, verify::MARGIN_BP},
 };
 
@@ -40,6 +40,9 @@ pub struct Reverified {
     /// Typed paths of the first answer.
     #[serde(skip)]
     shape: Vec<String>,
+    /// Of all answers.
+    #[serde(skip)]
+    profile: Profile,
 }
 
 type Values = BTreeMap<String, String>;
@@ -63,6 +66,7 @@ pub async fn reverify(
             effective: Vec::new(),
             without_effect: Vec::new(),
             shape: Vec::new(),
+            profile: Profile::default(),
         },
     };
     if let Err(why) = proof.all().await? {
@@ -75,6 +79,7 @@ pub async fn reverify(
 
 impl Reverified {
     /// The recipe with this proof. The shape that it was verified with before is kept: it is what the answers were held to.
+    /// What is told of answers is what was true then and is now.
     pub fn prove(&self, recipe: &Recipe, verified_at: String) -> Verification {
         let held = recipe.verification.clone();
         let shape = held.as_ref().map(|it| it.shape.clone()).filter(|it| !it.is_empty());
@@ -83,6 +88,10 @@ impl Reverified {
             fingerprint_version: shape::FINGERPRINT_VERSION,
             fingerprint_sha256: shape::fingerprint(&shape),
             shape,
+            profile: Some(match held.as_ref().and_then(|it| it.profile.clone()) {
+                Some(before) => before.and(self.profile.clone()),
+                None => self.profile.clone(),
+            }),
             verified_at: Some(verified_at),
             transport: recipe.transport(),
             requires_session: recipe.transport().in_session(),
@@ -197,7 +206,11 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
 
     async fn look(&mut self, values: &Values) -> Result<RecipeRunResult> {
         self.out.calls += 1;
-        (self.run)(values).await
+        let seen = (self.run)(values).await?;
+        if seen.success {
+            self.out.profile.see(&seen.data);
+        }
+        Ok(seen)
     }
 
     fn failed(&mut self, what: &str, seen: &RecipeRunResult) -> String {
@@ -271,6 +284,16 @@ mod tests {
         let proof = it.prove(&recipe(""), "2026-01-01T00:00:00Z".to_owned());
         assert_eq!(proof.shape, ["$:list", "$[].t:str", "$[]:object"]);
         assert_eq!(proof.fingerprint_sha256, shape::fingerprint(&proof.shape));
+        assert_eq!(
+            proof.profile.as_ref().unwrap().lines(),
+            ["$:list", "$[]:object 3", "$[].t:str"]
+        );
+        // What was true before and is not now is no longer told, and neither is what was not true then.
+        let mut proven = recipe("");
+        proven.verification = Some(proof);
+        let now = check(&proven, |_| answer(json!([{"t": null, "u": 1}])));
+        let lines = now.prove(&proven, String::new()).profile.unwrap().lines();
+        assert_eq!(lines, ["$:list", "$[]:object 3", "$[].t:str|null", "$[].u?:int"]);
         // Without parameters the same answer twice is all there is to see.
         assert!(check(&recipe(""), |_| answer(json!({"t": 1}))).verified);
     }

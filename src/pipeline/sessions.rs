@@ -74,6 +74,11 @@ impl Sessions {
         Ok(session)
     }
 
+    /// Forgets all sessions; each ends when nobody uses it any more.
+    pub async fn forget(&self) {
+        self.live.lock().await.clear();
+    }
+
     /// Closes all sessions and the browser.
     pub async fn close(self) {
         self.live.lock().await.clear();

@@ -11,7 +11,7 @@ use futures::executor::block_on;
 use serde_json::json;
 
 use super::{
-    BrowserPool, Cx, Pacer, Redo, STAGES, Secrets, Source, Stage, Task,
+    BrowserPool, Cx, Redo, STAGES, Secrets, Source, Stage, Task,
     fresh::{Freshness, look},
     learn,
     table::Spec,
@@ -233,7 +233,7 @@ fn what_a_person_did_is_not_recorded_unasked() {
             browser: BrowserPool::new(Arc::clone(&policy), settings.browser.clone()),
             settings: settings.clone(),
             policy: Arc::clone(&policy),
-            pacer: Pacer::new(Duration::ZERO),
+            pacer: super::pacer::Pacer::new(Duration::ZERO),
             model: None,
             redo,
             on_stage: Box::new(|_, _| ()),

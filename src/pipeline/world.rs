@@ -28,6 +28,7 @@ use crate::{
 };
 
 /// One Chromium for a whole batch, started when the first task needs it.
+#[derive(Clone)]
 pub struct BrowserPool {
     policy: Arc<EgressPolicy>,
     settings: BrowserSettings,
@@ -56,6 +57,11 @@ const SPARE: Duration = Duration::from_secs(60);
 impl BrowserPool {
     pub fn new(policy: Arc<EgressPolicy>, settings: BrowserSettings) -> Self {
         Self { policy, settings, held: Arc::default() }
+    }
+
+    /// What its browsers are held to.
+    pub fn policy(&self) -> &Arc<EgressPolicy> {
+        &self.policy
     }
 
     /// An isolated context, one that was made ahead if there is one. A browser that died, or that has grown, is

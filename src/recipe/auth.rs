@@ -107,25 +107,26 @@ fn is_test(url: &Url) -> bool {
     url.host_str().is_some_and(|it| it.trim_end_matches('.').rsplit('.').next() == Some("test"))
 }
 
-/// Whether the variable may go to this canonical host. Fails with `AUTH_NOT_ALLOWED`.
+/// Whether the variable of a recipe may go to this canonical host. Fails with `AUTH_NOT_ALLOWED`.
 pub fn allow(auth: &Auth, host: &str, settings: &AuthSettings) -> Result<()> {
+    allow_variable(&auth.env, host, settings)
+}
+
+/// Whether a variable may go to this canonical host. Fails with `AUTH_NOT_ALLOWED`.
+pub fn allow_variable(name: &str, host: &str, settings: &AuthSettings) -> Result<()> {
     let own = variable_of(host);
-    let allowed = match settings.allow.get(&auth.env) {
+    let allowed = match settings.allow.get(name) {
         Some(hosts) => hosts.iter().any(|it| it.eq_ignore_ascii_case(host)),
-        None => own.as_ref() == Some(&auth.env),
+        None => own.as_deref() == Some(name),
     };
     if allowed {
         return Ok(());
     }
-    let bound = format!("[auth.allow] {} = [\"{host}\"]", auth.env);
+    let bound = format!("[auth.allow] {name} = [\"{host}\"]");
     let hint = own.map_or_else(String::new, |own| format!("keep a key for `{host}` in {own}; "));
-    Err(Error::new(
-        Code::AuthNotAllowed,
-        format!("the recipe may not send ${} to `{host}`", auth.env),
-    )
-    .hint(format!(
-        "{hint}only if `{host}` is meant to know this value, write {bound} in config.toml"
-    )))
+    Err(Error::new(Code::AuthNotAllowed, format!("${name} may not be sent to `{host}`")).hint(
+        format!("{hint}only if `{host}` is meant to know this value, write {bound} in config.toml"),
+    ))
 }
 
 /// The variable that is bound to a host by its name: upper case, `_` for a dot, `__` for a hyphen. No two hosts share one, so

@@ -8,11 +8,13 @@ use super::*;
 use crate::{
     egress::site_of,
     recipe::{
-        model::{ParamSource, Recipe, Status},
+        json_schema::{answer_schema, conform::Declared, data_schema},
+        model::{ParamSource, Recipe, Status, TransportKind, Verification},
         request::{CompiledRequest, bind},
         yaml,
     },
     runner::extract::{Extracted, extract, fingerprint, similarity_bp},
+    shape::profile::Profile,
 };
 
 fn all() -> impl Iterator<Item = Recipe> {
@@ -143,6 +145,7 @@ fn real_answers() {
         eprintln!("skipped: {} is not here", hars.display());
         return;
     }
+    let (mut held, mut unlike) = (0, Vec::new());
     for (name, file, part, at_least) in REAL {
         let recipe = yaml::parse(text(name).unwrap()).unwrap();
         let har = std::fs::read(hars.join(format!("{file}.har"))).unwrap();
@@ -154,6 +157,23 @@ fn real_answers() {
             serde_json::from_str(entry["response"]["content"]["text"].as_str().unwrap()).unwrap();
         let (out, _) = read(&recipe, &answer);
         assert!(out.items >= Some(*at_least), "{name}: {:?}", out.items);
+        // What a part of the items tells is true of the others, and of the answer.
+        let all = out.data.as_array().unwrap();
+        for part in [1, 3, all.len() / 2, all.len() * 3 / 4] {
+            let mut profile = Profile::default();
+            profile.see(&all[..part.min(all.len())].to_vec().into());
+            let mut known = recipe.clone();
+            known.verification = Some(proof(profile));
+            held += 1;
+            let declared = data_schema(&known, None);
+            if let Some(at) = Declared::read(&declared).violation(&out.data) {
+                unlike.push(format!("{name}, {part} of {}: {at}", all.len()));
+            }
+            let declared = answer_schema(&known).unwrap().schema;
+            if let Some(at) = Declared::read(&declared).violation(&answer) {
+                unlike.push(format!("{name}, whole, {part} of {}: {at}", all.len()));
+            }
+        }
         // Each field that the case by hand has is somewhere in the real answer, too.
         let first = &out.data[0];
         let empty: Vec<&String> = first
@@ -165,5 +185,21 @@ fn real_answers() {
         // One recording asked for ids only, the other's stories are questions, which have no URL.
         let excused = matches!(*name, "plos-search" | "hn-newest" | "hn-search");
         assert!(empty.is_empty() || excused, "{name}: nothing has {empty:?}");
+    }
+    eprintln!("declared of a part: {held} times, not so {}: {unlike:#?}", unlike.len());
+    assert!(unlike.len() * 20 < held, "{unlike:#?}");
+}
+
+fn proof(profile: Profile) -> Verification {
+    Verification {
+        fingerprint_version: 1,
+        fingerprint_sha256: String::new(),
+        shape: Vec::new(),
+        profile: Some(profile),
+        verified_at: None,
+        transport: TransportKind::PublicHttp,
+        requires_session: false,
+        browser_ms: None,
+        complete: None,
     }
 }

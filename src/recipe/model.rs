@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::RecipeName;
+use crate::{ids::RecipeName, shape::profile::Profile};
 
 /// The language's version; bumped when a field changes its meaning.
 pub const LANGUAGE: u32 = 1;
@@ -394,6 +394,9 @@ pub struct Verification {
     /// The typed paths behind the fingerprint, at most 512: what later runs are compared with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shape: Vec<String>,
+    /// What the data of all answers of the proof had in common: what is told of later ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// RFC 3339.
     pub verified_at: Option<String>,
     pub transport: TransportKind,

@@ -104,6 +104,17 @@ impl Registry {
         Ok(out)
     }
 
+    /// Names of all recipes, in order: files of the user's that are named like one, and the library's. Fails with `ARTIFACT_IO`.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let mut out: Vec<String> = library::NAMES.iter().map(|it| (*it).to_owned()).collect();
+        out.extend(
+            self.files()?.iter().filter_map(|it| it.strip_suffix(".yaml")).map(str::to_owned),
+        );
+        out.sort_unstable();
+        out.dedup();
+        Ok(out)
+    }
+
     fn own_entries(&self) -> Result<Vec<Entry>> {
         let Some(dir) = Dir::open(&self.dir, false)? else {
             return Ok(vec![]);
@@ -124,6 +135,11 @@ impl Registry {
             }
         }
         Ok(out)
+    }
+
+    /// Where the user's recipes are kept.
+    pub fn folder(&self) -> &Path {
+        &self.dir
     }
 
     /// Where a user's recipe of that name is kept.
@@ -428,6 +444,7 @@ mod tests {
             fingerprint_version: 1,
             fingerprint_sha256: "00".to_owned(),
             shape: vec!["$:list".to_owned()],
+            profile: None,
             verified_at: Some("2026-01-01T00:00:00Z".to_owned()),
             transport: crate::recipe::model::TransportKind::PublicHttp,
             requires_session: false,

@@ -188,7 +188,8 @@ async fn attempt(
     let start = Instant::now();
     let mut values = bind(&compiled.recipe, params, slots)?;
     out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
-    let missing = compiled.slots.iter().filter(|it| !slots.contains_key(&it.name));
+    let missing: Vec<&Slot> =
+        compiled.slots.iter().filter(|it| !slots.contains_key(&it.name)).collect();
     let own = &compiled.recipe.own_host;
     let fetched = slots::fetch(missing, own.as_deref(), transport, |reply| {
         out.timings_ms.add(reply.timings);

@@ -10,6 +10,7 @@ pub mod forms;
 pub mod keys;
 pub mod nesting;
 mod numerals;
+pub mod profile;
 mod spans;
 mod verified;
 

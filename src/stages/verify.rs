@@ -56,6 +56,7 @@ pub async fn verify(
         coverage: Vec::new(),
         empty: None,
         second: None,
+        profile: None,
     };
     if draft.captured_only {
         report.reason = Some("captured_only".to_owned());
@@ -112,6 +113,7 @@ pub async fn verify(
                 report.frozen.clear();
                 report.empty = None;
                 report.second = None;
+                report.profile = None;
                 // A parameter without effect by one transport has none by another.
                 if why.is_final {
                     break;
@@ -603,6 +605,9 @@ impl Run<'_, '_> {
         };
         let n = self.report.replays.len() as u32 + 1;
         let seen = observe(self.replayer, call, response, like, n, what).await?;
+        if let Some(data) = seen.data.as_ref().filter(|_| seen.good()) {
+            self.report.profile.get_or_insert_default().see(data);
+        }
         let replay: Replay = seen.replay.clone();
         self.report.replays.push(replay);
         Ok(seen)

@@ -2,7 +2,7 @@
 //!
 //! Nothing here says what a recipe is or whether it may run; its file does. A lost row is a recipe of which nothing is known.
 
-use rusqlite::{OptionalExtension as _, Row, named_params};
+use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 use serde::Serialize;
 
 use super::State;
@@ -26,6 +26,21 @@ CREATE TABLE health (
     PRIMARY KEY (name, source)
 ) WITHOUT ROWID;
 ";
+
+/// How the days went, by name and source: what a chart shows. Days are since 1970, UTC.
+pub(super) const DAYS: &str = "
+CREATE TABLE health_days (
+    name TEXT NOT NULL,
+    source TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    ok INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    PRIMARY KEY (name, source, day)
+) WITHOUT ROWID;
+";
+/// Days that are kept of a recipe, the last one counted.
+pub const KEPT_DAYS: i64 = 90;
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Whose fault a failed run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -70,7 +85,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         Code::UrlBlocked | Code::DnsBlocked | Code::RedirectBlocked | Code::DomainNotAllowed => {
             Blame::Policy
         }
-        Code::RateLimited => Blame::Limits,
+        Code::RateLimited | Code::QueueFull => Blame::Limits,
         Code::Usage
         | Code::SettingsInvalid
         | Code::ManifestInvalid
@@ -90,8 +105,17 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::AuthEnvInvalid
         | Code::NeedsSecondExampleForVerify
         | Code::ModelKeyMissing
+        | Code::Unauthorized
+        | Code::Forbidden
+        | Code::NoSuchAddress
+        | Code::BodyTooLarge
+        | Code::TaskNotDone
+        | Code::KeyReused
+        | Code::Cancelled
         | Code::Interrupted => Blame::User,
-        Code::ArtifactSchemaMismatch
+        Code::DaemonFailed
+        | Code::Stopping
+        | Code::ArtifactSchemaMismatch
         | Code::ArtifactCorrupt
         | Code::ArtifactMissing
         | Code::ArtifactIo
@@ -161,13 +185,29 @@ impl Health {
     }
 }
 
+/// How the runs of one day ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Day {
+    /// Since 1970, UTC.
+    pub at: i64,
+    pub ok: i64,
+    pub failed: i64,
+}
+
+/// The day of a moment, both since 1970.
+pub const fn day_of(at_ms: i64) -> i64 {
+    at_ms.div_euclid(DAY_MS)
+}
+
 impl State {
     /// Counts a run; returns how often the recipe has now failed in a row by its own fault. A failure that is not its fault
     /// changes nothing there. Fails with `ARTIFACT_IO`.
     pub fn count(&self, run: &Run<'_>) -> Result<u32> {
         let Run { name, source, proof, failed, at_fault, similarity_bp, at_ms } = *run;
         self.with(|db| {
-            db.prepare_cached(
+            let change = db.unchecked_transaction()?;
+            count_day(&change, run)?;
+            let in_a_row = change.prepare_cached(
                 "INSERT INTO health (name, source, proof, runs, ok, failed, failed_in_a_row, last_run_ms, last_ok_ms, last_code, last_similarity_bp)
                  VALUES (:name, :source, :proof, 1, :ok, 1 - :ok, :fault, :now, iif(:ok, :now, NULL), :code, :similarity)
                  ON CONFLICT DO UPDATE SET
@@ -183,7 +223,31 @@ impl State {
                     ":now": at_ms, ":code": failed.map(Code::as_str), ":similarity": similarity_bp,
                 },
                 |row| row.get(0),
-            )
+            )?;
+            change.commit()?;
+            Ok(in_a_row)
+        })
+    }
+
+    /// How the days from that one on went on which a recipe was run, in order. Fails with `ARTIFACT_IO`.
+    pub fn health_days(&self, name: &str, source: &str, from: i64) -> Result<Vec<Day>> {
+        self.with(|db| {
+            db.prepare_cached(
+                "SELECT day, ok, failed FROM health_days WHERE name = ? AND source = ? AND day >= ? ORDER BY day",
+            )?
+            .query_map(params![name, source, from], day)?
+            .collect()
+        })
+    }
+
+    /// As [`State::health_days`], of all recipes: name, source and day. Fails with `ARTIFACT_IO`.
+    pub fn all_health_days(&self, from: i64) -> Result<Vec<(String, String, Day)>> {
+        self.with(|db| {
+            db.prepare_cached(
+                "SELECT * FROM health_days WHERE day >= ? ORDER BY name, source, day",
+            )?
+            .query_map([from], |it| Ok((it.get("name")?, it.get("source")?, day(it)?)))?
+            .collect()
         })
     }
 
@@ -208,9 +272,34 @@ impl State {
     /// Forgets the counters of a recipe that is gone. Fails with `ARTIFACT_IO`.
     pub fn forget_health(&self, name: &str, source: &str) -> Result<()> {
         self.with(|db| {
+            db.execute("DELETE FROM health_days WHERE name = ? AND source = ?", [name, source])?;
             db.execute("DELETE FROM health WHERE name = ? AND source = ?", [name, source]).map(drop)
         })
     }
+}
+
+fn day(row: &Row<'_>) -> rusqlite::Result<Day> {
+    Ok(Day { at: row.get("day")?, ok: row.get("ok")?, failed: row.get("failed")? })
+}
+
+/// Counts a run to its day; with the first of a day, the days go that are too old.
+fn count_day(db: &Connection, run: &Run<'_>) -> rusqlite::Result<()> {
+    let today = day_of(run.at_ms);
+    let runs: i64 = db
+        .prepare_cached(
+            "INSERT INTO health_days VALUES (:name, :source, :day, :ok, 1 - :ok)
+             ON CONFLICT DO UPDATE SET ok = ok + :ok, failed = failed + 1 - :ok
+             RETURNING ok + failed",
+        )?
+        .query_row(
+            named_params! { ":name": run.name, ":source": run.source, ":day": today, ":ok": run.failed.is_none() },
+            |row| row.get(0),
+        )?;
+    if runs == 1 {
+        db.prepare_cached("DELETE FROM health_days WHERE name = ? AND source = ? AND day <= ?")?
+            .execute(params![run.name, run.source, today - KEPT_DAYS])?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -295,8 +384,44 @@ mod tests {
         // Without a checkpoint, what was noted is there all the same.
         let state = State::look(home.path()).unwrap();
         assert_eq!(state.all_health().unwrap(), [expected]);
+        assert_eq!(state.health_days("it", "user", 0).unwrap(), [Day { at: 0, ok: 1, failed: 6 }]);
         state.forget_health("it", "user").unwrap();
         assert_eq!(state.all_health().unwrap(), []);
+        assert_eq!(state.all_health_days(0).unwrap(), []);
+    }
+
+    #[test]
+    fn days_are_kept_apart_and_for_ninety_days() {
+        let home = tempfile::tempdir().unwrap();
+        let state = State::open_briefly(home.path()).unwrap();
+        let run = |name: &str, day: i64, failed: Option<Code>| {
+            let at_ms = day * DAY_MS + 5;
+            let run = Run {
+                name,
+                source: "user",
+                proof: "",
+                failed,
+                at_fault: false,
+                similarity_bp: None,
+                at_ms,
+            };
+            state.count(&run).unwrap();
+        };
+        let days = |name: &str| -> Vec<(i64, i64, i64)> {
+            let all = state.health_days(name, "user", 0).unwrap();
+            all.iter().map(|it| (it.at, it.ok, it.failed)).collect()
+        };
+        run("other", 100, None);
+        for day in [100, 100, 101] {
+            run("it", day, None);
+        }
+        run("it", 101, Some(Code::Timeout));
+        assert_eq!(days("it"), [(100, 2, 0), (101, 1, 1)]);
+        assert_eq!(state.health_days("it", "user", 101).unwrap().len(), 1);
+        run("it", 190, None);
+        assert_eq!(days("it"), [(101, 1, 1), (190, 1, 0)]);
+        assert_eq!(days("other"), [(100, 1, 0)]);
+        assert_eq!(state.all_health_days(101).unwrap().len(), 2);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
-pub use health::{Blame, Health, Run, blame};
+pub use health::{Blame, Day, Health, KEPT_DAYS, Run, blame, day_of};
 pub use tasks::{Ending, Finished, Span, Status, TaskRow};
 
 use crate::{
@@ -34,7 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const BRIEFLY: Duration = Duration::from_millis(250);
 
 /// What each version added; `user_version` counts those that were applied.
-const MIGRATIONS: &[&str] = &[tasks::SCHEMA, health::SCHEMA, questions::SCHEMA, tasks::FAILURES];
+const MIGRATIONS: &[&str] =
+    &[tasks::SCHEMA, health::SCHEMA, questions::SCHEMA, tasks::FAILURES, health::DAYS];
 
 /// The open database, shared by the tasks of a process.
 pub struct State {

@@ -563,7 +563,9 @@ async fn end_alike(base: &str, at_once: usize, scenarios: fn() -> Vec<Scenario>)
             // A kept connection may be closed by its server just as our client sends the next request; a run asks once more then.
             let closed = kind != TransportKind::InPageFetch
                 && why.contains("closed before message completed");
-            wrong.extend(if closed { one(it).await.1 } else { Some(why) });
+            // Chromium has six connections to a host; where the machine is busy, those that only time ends held them all.
+            let waited = kind == TransportKind::InPageFetch && why.contains("signal timed out");
+            wrong.extend(if closed || waited { one(it).await.1 } else { Some(why) });
         }
     }
     wrong.sort();

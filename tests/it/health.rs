@@ -267,6 +267,8 @@ fn data_and_recipes_come_in_the_form_that_is_asked_for() {
     let (_, told) = home.json(&[&told[..], &["--test-host", &web.test_host]].concat());
     assert_eq!(told["request"]["url"], "http://api.gauges.test/v1/levels?river=tees", "{told}");
     assert!(told["words"].as_array().unwrap().len() > 5, "{told}");
+    assert_eq!(told["input_schema"]["required"], json!(["river"]), "{told}");
+    assert_eq!(told["output_schema"], json!({}), "nothing is proven: {told}");
     let (code, it) = home.json(&["recipe", "get", "nothing-here", "--json"]);
     assert_eq!((code, &it["error_code"]), (2, &json!("RECIPE_NOT_FOUND")));
 }

@@ -183,6 +183,9 @@ fn verify_proves_on_examples() {
     assert_eq!(home.json(&[&run[..], &at].concat()).1["success"], true);
     let words = text(&home, &["recipe", "explain", "shop"]);
     assert!(words.contains("status: verified on 20") && words.contains("fingerprint: "), "{words}");
+    let told = home.json(&["recipe", "explain", "shop", "--json"]).1;
+    assert_eq!(told["input_schema"]["properties"]["query"]["type"], "string", "{told}");
+    assert_eq!(told["output_schema"]["items"]["properties"]["title"]["type"], "string", "{told}");
     // And once more: the proof is held to the shape of the first time.
     assert_eq!(verify(&[]).0, 0);
 

@@ -7,8 +7,9 @@ use std::{
     process::Stdio,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::daemon::{Daemon, UNLIMITED};
 use crate::support::{Home, Web, has_chromium, write};
 
 const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/quickstart.yaml");
@@ -102,6 +103,70 @@ fn learns_survives_a_kill_and_serves() {
 
     one_weight_reruns_rank_only(&home, &batch);
     serves_without_a_browser(&home, &web);
+    answers_agents_as_it_declares(home, &web);
+}
+
+/// Every verified recipe, called as an agent calls it, on each of its examples: the answer fits the schema that its tool declares.
+fn answers_agents_as_it_declares(home: Home, web: &Web) {
+    write(&home.path().join("config.toml"), UNLIMITED);
+    let daemon = Daemon::of(home, &["--test-host", &web.test_host]);
+    let call = |method: &str, name: Option<&str>, params: Value| -> Value {
+        let mut params = params;
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let (host, token) =
+            (format!("127.0.0.1:{}", daemon.port), format!("Bearer {}", daemon.token));
+        let mut headers = vec![
+            ("Host", host.as_str()),
+            ("Authorization", token.as_str()),
+            ("Accept", "application/json, text/event-stream"),
+            ("Content-Type", "application/json"),
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", method),
+        ];
+        headers.extend(name.map(|it| ("Mcp-Name", it)));
+        let answer = daemon.ask("POST", "/mcp?tools=recipes", &headers, &body.to_string());
+        let out = answer.json();
+        assert!(out["result"].is_object(), "{method} {name:?}: {answer:?}");
+        out["result"].clone()
+    };
+    let listed = call("tools/list", None, json!({}));
+    let (mut tools, mut answers) = (0, 0);
+    for (name, _, _, endpoint) in EXPECTED.iter().filter(|it| !it.3.is_empty()) {
+        let tool = format!("recipe_{name}");
+        let all = listed["tools"].as_array().unwrap();
+        let it = all.iter().find(|it| it["name"] == tool.as_str());
+        let it = it.unwrap_or_else(|| panic!("{tool} is not listed, of {endpoint}"));
+        let schema = jsonschema::draft202012::new(&it["outputSchema"]).unwrap();
+        let (_, told) = daemon.api("GET", &format!("/api/recipes/{name}"), &Value::Null);
+        let whole = jsonschema::draft202012::new(&told["data"]["output_schema"]).unwrap();
+        let recipe =
+            std::fs::read_to_string(daemon.home.path().join(format!("recipes/{name}.yaml")));
+        let recipe: Value = serde_saphyr::from_str(&recipe.unwrap()).unwrap();
+        let parameters = recipe["parameters"].as_array().cloned().unwrap_or_default();
+        tools += 1;
+        for n in 0..2 {
+            let args: Value = parameters
+                .iter()
+                .filter_map(|it| {
+                    let value = it["examples"].get(n)?.clone();
+                    Some((it["name"].as_str()?.to_owned(), value))
+                })
+                .collect::<serde_json::Map<_, _>>()
+                .into();
+            let said = call("tools/call", Some(&tool), json!({"name": tool, "arguments": args}));
+            let answer = &said["structuredContent"];
+            assert_eq!(answer["ok"], true, "{tool} {args}: {said}");
+            assert!(schema.is_valid(answer), "{tool} {args}: {answer}\n{}", it["outputSchema"]);
+            assert!(whole.is_valid(&answer["data"]), "{tool} {args}: {answer}");
+            answers += 1;
+        }
+    }
+    assert_eq!((tools, answers), (15, 30));
 }
 
 /// Kills the batch with SIGKILL once `n` tasks have ended; returns the ids of those that had.

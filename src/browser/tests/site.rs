@@ -88,7 +88,8 @@ pc.createOffer().then(it => pc.setLocalDescription(it));
 setTimeout(() => out.textContent ||= 'gathered ' + n, 2000);
 </script>"#;
 
-/// Goes to another site, to a page of its own making, or takes away the frame that has asked.
+/// Goes to another site, to a page of its own making, or takes away the frame that has asked: as soon as it has the whole
+/// answer and the browser has told of its end, which comes a moment later.
 const LEAVE: &str = r#"<p id="out">leaving</p><script>
 const way = location.search.slice(1);
 const own = URL.createObjectURL(new Blob(['<p>second page'], { type: 'text/html' }));
@@ -98,10 +99,11 @@ function take() {
   out.textContent = 'second page';
 }
 if (way === 'frame') {
-  frame.srcdoc = '<script>fetch("/big").then(r => r.text()).then(() => setTimeout(() => parent.take(), 0))<\/script>';
+  frame.srcdoc = '<script>fetch("/big").then(r => r.text()).then(() => setTimeout(() => parent.take(), 50))<\/script>';
   document.body.append(frame);
 } else {
-  fetch('/big').then(r => { r.text(); setTimeout(() => location.href = way === 'own' ? own : 'http://other.test/next', 0) });
+  const next = way === 'own' ? own : 'http://other.test/next';
+  fetch('/big').then(r => r.text()).then(() => setTimeout(() => location.href = next, 50));
 }
 </script>"#;
 

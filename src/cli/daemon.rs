@@ -1,0 +1,183 @@
+//! `commis daemon`: the daemon of a home, started, looked at and ended.
+
+use std::time::Duration;
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::{Global, wire};
+use crate::{
+    error::{Code, Error, Result},
+    serve::{
+        client::Client,
+        lifecycle::{Starter, StateFile, gone},
+    },
+    settings::Home,
+};
+
+/// Start, stop and look at the daemon
+#[derive(Subcommand)]
+pub enum Command {
+    /// Start the daemon in the background, unless it runs
+    Start(Print),
+    /// End the daemon; tasks that run get three seconds
+    Stop(Print),
+    /// End the daemon and start it again
+    Restart(Print),
+    /// Say whether the daemon runs, where, and how it does
+    Status(Print),
+    /// Print the end of its log
+    Logs {
+        /// So many lines
+        #[arg(short = 'n', long, default_value_t = 50)]
+        lines: usize,
+    },
+}
+
+#[derive(clap::Args)]
+pub struct Print {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Command {
+    pub const fn wants_json(&self) -> bool {
+        match self {
+            Self::Start(it) | Self::Stop(it) | Self::Restart(it) | Self::Status(it) => it.json,
+            Self::Logs { .. } => false,
+        }
+    }
+}
+
+pub async fn run(command: Command, global: &Global) -> Result<u8> {
+    let home = wire::home(global)?;
+    match command {
+        Command::Start(print) => {
+            let (it, kept) = starter(global).ensure(&home).await?;
+            tell(kept.as_deref());
+            show(&it, None, print.json);
+            Ok(0)
+        }
+        Command::Stop(print) => {
+            let was = stop(&home).await?;
+            if print.json {
+                wire::out(&json!({"stopped": was}));
+            } else {
+                wire::say(if was { "stopped" } else { "it did not run" });
+            }
+            Ok(0)
+        }
+        Command::Restart(print) => {
+            stop(&home).await?;
+            let it = starter(global).start(&home).await?;
+            show(&it, None, print.json);
+            Ok(0)
+        }
+        Command::Status(print) => {
+            let Some(it) = StateFile::find(&home)? else {
+                if print.json {
+                    wire::out(&json!({"running": false}));
+                } else {
+                    wire::say("it does not run; `commis daemon start` starts it");
+                }
+                return Ok(1);
+            };
+            let health = Client::new(&it).get("/api/health").await?;
+            show(&it, Some(&health["data"]), print.json);
+            Ok(0)
+        }
+        Command::Logs { lines } => logs(&home, lines),
+    }
+}
+
+/// What starts the daemon of that home as this command was started.
+pub fn starter(global: &Global) -> Starter {
+    let mut args = Vec::new();
+    let mut add = |name: &str, value: &str| args.extend([name.to_owned(), value.to_owned()]);
+    if let Some(it) = &global.home {
+        add("--home", &std::path::absolute(it).unwrap_or_else(|_| it.clone()).to_string_lossy());
+    }
+    for it in &global.test_host {
+        add("--test-host", it);
+    }
+    if let Some(it) = &global.test_ca {
+        add("--test-ca", &std::path::absolute(it).unwrap_or_else(|_| it.clone()).to_string_lossy());
+    }
+    if let Some(it) = &global.nameserver {
+        add("--nameserver", &it.to_string());
+    }
+    if global.testbed {
+        args.push("--testbed".to_owned());
+    }
+    Starter { args }
+}
+
+/// The daemon as a client, started if there is none. Fails with `DAEMON_FAILED`.
+pub async fn client(global: &Global) -> Result<(Client, StateFile)> {
+    let (it, kept) = starter(global).ensure(&wire::home(global)?).await?;
+    tell(kept.as_deref());
+    Ok((Client::new(&it), it))
+}
+
+fn tell(kept: Option<&str>) {
+    if let Some(it) = kept {
+        wire::say(&wire::clean(&format!("warning: {it}")));
+    }
+}
+
+async fn stop(home: &Home) -> Result<bool> {
+    let Some(it) = StateFile::find(home)? else { return Ok(false) };
+    if Client::new(&it).post("/api/shutdown", &json!({})).await.is_err() {
+        // It does not answer, but it is ours: the file and the process agree.
+        let pid = rustix::process::Pid::from_raw(it.pid.cast_signed());
+        let pid = pid.ok_or_else(|| Error::new(Code::DaemonFailed, "the daemon has no process"))?;
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).map_err(|err| {
+            Error::new(Code::DaemonFailed, "the daemon cannot be told to end").source(err)
+        })?;
+    }
+    gone(&it).await?;
+    Ok(true)
+}
+
+fn show(it: &StateFile, health: Option<&Value>, json: bool) {
+    if json {
+        wire::out(&json!({
+            "running": true, "url": it.url(), "pid": it.pid, "version": it.version, "health": health,
+        }));
+        return;
+    }
+    wire::line(&format!("{}  process {}, commis {}", it.url(), it.pid, it.version));
+    if let Some(it) = health {
+        let up = Duration::from_secs(it["uptime_sec"].as_u64().unwrap_or(0));
+        wire::line(&format!(
+            "up for {} min; {} tasks wait, {} run; {} of {} recipes verified",
+            up.as_secs() / 60,
+            it["queued"],
+            it["running"],
+            it["verified"],
+            it["recipes"],
+        ));
+    }
+}
+
+/// The newest log's last lines.
+fn logs(home: &Home, lines: usize) -> Result<u8> {
+    let dir = crate::files::Dir::open(&home.logs, false)?;
+    let newest = dir
+        .as_ref()
+        .map(crate::files::Dir::names)
+        .transpose()?
+        .and_then(|it| it.into_iter().next_back());
+    let (Some(dir), Some(name)) = (dir, newest) else {
+        wire::say("there is no log");
+        return Ok(1);
+    };
+    let bytes = dir.read(&name, 64 * 1024 * 1024)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let all: Vec<&str> = text.lines().collect();
+    for it in &all[all.len().saturating_sub(lines)..] {
+        wire::line(&wire::clean(it));
+    }
+    Ok(0)
+}

@@ -1,0 +1,25 @@
+//! `commis dashboard`
+
+use serde_json::json;
+
+use super::{Global, daemon, wire};
+use crate::error::Result;
+
+/// Print an address that opens the dashboard in your browser, once, within a minute
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let (client, _) = daemon::client(global).await?;
+    let made = client.post("/api/dashboard/code", &json!({})).await?;
+    if args.json {
+        wire::out(&made["data"]);
+    } else {
+        wire::line(made["data"]["url"].as_str().unwrap_or_default());
+    }
+    Ok(0)
+}

@@ -1,0 +1,40 @@
+//! `commis mcp`: the server that MCP clients start, and entering it into their settings.
+
+use std::sync::Arc;
+
+use super::{Global, daemon, mcp_install};
+use crate::{error::Result, serve::bridge};
+
+/// Serve an MCP client over stdin and stdout, and enter commis into clients' settings
+///
+/// Without a command: what the client writes goes to the daemon, which is started where there is none, and its answers come
+/// back. The daemon stays when the client ends.
+#[derive(clap::Args)]
+#[command(subcommand_precedence_over_arg = true, args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<mcp_install::Command>,
+    /// Which tools the client is shown: core or all, and of recipes top:N, tag:CATEGORY or recipes, with commas (default:
+    /// serve.tools of the settings)
+    #[arg(long)]
+    tools: Option<String>,
+}
+
+impl Args {
+    pub fn wants_json(&self) -> bool {
+        self.command.as_ref().is_some_and(mcp_install::Command::wants_json)
+    }
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    if let Some(command) = args.command {
+        return mcp_install::run(command, global);
+    }
+    let (home, starter) = (super::wire::home(global)?, daemon::starter(global));
+    let find = Arc::new(move || {
+        let (home, starter) = (home.clone(), starter.clone());
+        async move { starter.ensure(&home).await.map(|it| it.0) }
+    });
+    bridge::serve(find, args.tools.as_deref()).await?;
+    Ok(0)
+}

@@ -1,0 +1,60 @@
+//! `commis remote`
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::{Global, daemon, token::span, wire};
+use crate::error::Result;
+
+/// Open the daemon to other machines, for tokens that were made for a purpose
+#[derive(Subcommand)]
+pub enum Command {
+    /// Open the remote listener
+    ///
+    /// It answers to tokens with scopes alone, never to the root token, and has no dashboard. What is sent is not encrypted:
+    /// put TLS before it.
+    On {
+        /// Address and port to listen on
+        #[arg(long, default_value = "127.0.0.1:0")]
+        bind: String,
+        /// The address may be one that other machines reach
+        #[arg(long)]
+        allow_remote: bool,
+    },
+    /// Close it
+    Off,
+    /// Make a key that another machine trades once for a token, within ten minutes
+    Pair {
+        /// What the token may do, as for `token create`
+        #[arg(long, required = true, value_delimiter = ',', value_name = "SCOPE")]
+        can: Vec<String>,
+        /// How long the token holds: 30m, 12h, 7d (default: for good)
+        #[arg(long, value_parser = span)]
+        expires: Option<std::time::Duration>,
+    },
+}
+
+pub async fn run(command: Command, global: &Global) -> Result<u8> {
+    let (client, _) = daemon::client(global).await?;
+    match command {
+        Command::On { bind, allow_remote } => {
+            let asked = json!({"bind": bind, "allow_remote": allow_remote});
+            let it = client.post("/api/remote/on", &asked).await?;
+            wire::line(it["data"]["addr"].as_str().unwrap_or_default());
+        }
+        Command::Off => {
+            client.post("/api/remote/off", &json!({})).await?;
+            wire::say("closed");
+        }
+        Command::Pair { can, expires } => {
+            let expires = expires.map_or(Value::Null, |it| it.as_secs().into());
+            let asked = json!({"can": can, "expires_sec": expires});
+            let it = client.post("/api/remote/pair", &asked).await?;
+            wire::line(it["data"]["key"].as_str().unwrap_or_default());
+            wire::say(
+                "POST {\"key\": …} to /connect of the remote listener, once, within ten minutes",
+            );
+        }
+    }
+    Ok(0)
+}

@@ -1,0 +1,59 @@
+//! `commis serve`
+
+use std::time::Duration;
+
+use super::{Global, wire};
+use crate::{
+    error::{Code, Error, Result},
+    serve::{Options, serve},
+};
+
+/// Serve agents, scripts and people: MCP, REST, events and the dashboard on one local socket
+///
+/// One daemon serves one home. It listens on 127.0.0.1 alone; who asks needs a token, which `commis daemon status` names the
+/// file of. Ends with Ctrl-C or SIGTERM, within five seconds; SIGHUP reads the settings again.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Port to listen on (default: serve.port of the settings; 0: any that is free)
+    #[arg(long)]
+    port: Option<u16>,
+    /// As `commis daemon start` runs it: without a terminal, ending when nothing is asked of it for long
+    #[arg(long, hide = true)]
+    detached: bool,
+    /// End when nothing was asked for so many seconds (default: never; in the background serve.idle_minutes of the settings)
+    #[arg(long, value_name = "SECONDS")]
+    idle: Option<u64>,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    if args.detached {
+        // A terminal that closes is nothing to it.
+        let _ = rustix::process::setsid();
+    }
+    let place = wire::open(global).await?;
+    let idle = u64::from(place.settings.serve.idle_minutes) * 60;
+    let (again, pinned) = (global.clone(), place.settings.egress.clone());
+    let testbed = global.testbed;
+    let options = Options {
+        port: args.port.unwrap_or(place.settings.serve.port),
+        idle: args
+            .idle
+            .or(args.detached.then_some(idle))
+            .filter(|it| *it > 0)
+            .map(Duration::from_secs),
+        waits: args.detached,
+        reload: Box::new(move || {
+            let mut settings = wire::read(&again)?.1;
+            if testbed {
+                settings.egress.test_hosts.clone_from(&pinned.test_hosts);
+                settings.egress.test_ca_pem.clone_from(&pinned.test_ca_pem);
+            }
+            Ok(settings)
+        }),
+        up: Box::new(|url| wire::say(&format!("serving at {url}"))),
+    };
+    serve(place.home.clone(), place.settings.clone(), options).await.map_err(|err| {
+        if err.code() == Code::DaemonFailed { err } else { Error::or_hint(err, "see the log") }
+    })?;
+    Ok(0)
+}

@@ -1,0 +1,133 @@
+//! What every face answers with: `{ok, data, meta}` or `{ok: false, error}`, and the status that goes with a code.
+
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    error::{Class, Code, Error},
+    redact,
+};
+
+/// What an operation came to.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Answer<T = Value> {
+    /// Always true.
+    pub ok: bool,
+    pub data: T,
+    pub meta: Meta,
+}
+
+/// That it came to nothing, and why.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Refusal {
+    /// Always false.
+    pub ok: bool,
+    pub error: Trouble,
+}
+
+/// One failure.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Trouble {
+    /// A stable code, such as `RECIPE_NOT_FOUND`.
+    pub error_code: String,
+    /// For a person.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The same call may succeed later without anything being changed.
+    pub retryable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after_sec: Option<u64>,
+    /// The stage of learning that it happened in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// Why, in words for a program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reason_codes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+}
+
+/// How an answer came about.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Meta {
+    /// The task that it came of, where it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// How a recipe's request was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport_used: Option<String>,
+    /// Milliseconds by part of the work.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub timings_ms: BTreeMap<String, f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redirect_hops: Option<u32>,
+    /// How alike the answer's shape is to the one that was verified, basis points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity_bp: Option<u32>,
+    /// The answer does not fit the schema that the recipe's tool declares; as a tool's, it stands in `other` then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub off_schema: bool,
+}
+
+impl Answer {
+    pub fn new(data: Value) -> Self {
+        Self { ok: true, data, meta: Meta::default() }
+    }
+}
+
+impl Trouble {
+    /// Redacted, because messages quote what strangers sent.
+    pub fn of(err: &Error) -> Self {
+        Self {
+            error_code: err.code().as_str().to_owned(),
+            message: plain(&err.to_string()),
+            hint: err.hint_text().map(plain),
+            retryable: err.retryable(),
+            retry_after_sec: None,
+            stage: None,
+            reason_codes: Vec::new(),
+            task_id: None,
+        }
+    }
+
+    pub fn refused(self) -> Refusal {
+        Refusal { ok: false, error: self }
+    }
+
+    pub fn status(&self) -> StatusCode {
+        Code::from_wire(&self.error_code).map_or(StatusCode::INTERNAL_SERVER_ERROR, status)
+    }
+}
+
+/// Redacted, on lines of its own, without control characters.
+pub fn plain(text: &str) -> String {
+    redact::message(text).chars().filter(|it| *it == '\n' || !it.is_control()).collect()
+}
+
+/// 5xx is for what is wrong with us. That a site did not answer as it should is 424: what was asked for depends on it.
+pub fn status(code: Code) -> StatusCode {
+    match code {
+        Code::RecipeNotFound | Code::TaskNotFound | Code::NoSuchAddress => StatusCode::NOT_FOUND,
+        Code::Unauthorized => StatusCode::UNAUTHORIZED,
+        Code::Forbidden | Code::RecipeReadOnly => StatusCode::FORBIDDEN,
+        Code::QueueFull | Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Code::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::RecipeExists
+        | Code::RecipeNotVerified
+        | Code::TaskBusy
+        | Code::TaskNotDone
+        | Code::KeyReused => StatusCode::CONFLICT,
+        Code::Cancelled => StatusCode::GONE,
+        Code::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        Code::Internal | Code::ArtifactIo => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::SecretInTask | Code::Usage | Code::ParamInvalid => StatusCode::BAD_REQUEST,
+        _ if code.class() == Class::Usage => StatusCode::UNPROCESSABLE_ENTITY,
+        _ => StatusCode::FAILED_DEPENDENCY,
+    }
+}

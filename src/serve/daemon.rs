@@ -1,0 +1,353 @@
+//! The daemon's parts, and its life from the first request to the last.
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicI64, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    book::{Book, TokenView},
+    client::Client,
+    connections,
+    events::Events,
+    guard::Guard,
+    lifecycle::{self, StateFile},
+    mcp,
+    pantry::Pantry,
+    principal::{Principal, Scope, digest, same},
+    queue::Queue,
+    rates::{Rate, Rates},
+    remote::Remote,
+    rest,
+    world::World,
+};
+use crate::{
+    error::{Code, Error, Result},
+    ids,
+    settings::{Home, Settings},
+    state::{State, now_ms},
+};
+
+/// What a graceful stop waits for.
+const GRACE: Duration = Duration::from_secs(4);
+/// How long a daemon waits for another to end.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// How often what is too old is forgotten.
+const PRUNED: Duration = Duration::from_secs(60 * 60);
+
+/// How to serve.
+pub struct Options {
+    pub port: u16,
+    /// End when nothing was asked for that long.
+    pub idle: Option<Duration>,
+    /// Where another daemon has this home: wait until it has ended, or until it serves, which is as well.
+    pub waits: bool,
+    /// Settings read anew, as the command line that started it would have them.
+    pub reload: Box<dyn Fn() -> Result<Settings> + Send + Sync>,
+    /// Told of the address when it is served.
+    pub up: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+/// What all faces share.
+pub struct Daemon {
+    pub home: Home,
+    pub addr: SocketAddr,
+    pub started: Instant,
+    /// Which file the program is.
+    pub binary: Option<String>,
+    pub pantry: Pantry,
+    pub book: Book,
+    pub events: Events,
+    pub queue: Queue,
+    pub rates: Rates,
+    /// Requests that are being answered, streams with them.
+    pub open: Arc<AtomicUsize>,
+    pub guard: Guard,
+    pub remote: Remote,
+    /// Health of recipes; `None` where it cannot be used, and nothing is counted.
+    pub state: Result<State, Code>,
+    /// Ends everything.
+    pub stop: CancellationToken,
+    /// What clients carry for us is sealed with it; it ends with the process.
+    pub seal: mcp::seal::Seal,
+    /// Digests of the tools' definitions when they were last compared, by name.
+    pub listed: Mutex<Option<BTreeMap<String, String>>>,
+    world: RwLock<Arc<World>>,
+    root: String,
+    tokens: RwLock<Vec<(TokenView, Principal)>>,
+    /// Told when tokens are others than before.
+    other_tokens: Notify,
+    /// When something was last asked, milliseconds since 1970.
+    asked_ms: AtomicI64,
+    reload: Box<dyn Fn() -> Result<Settings> + Send + Sync>,
+    browser_idle: Mutex<Option<i64>>,
+}
+
+impl Daemon {
+    pub fn world(&self) -> Arc<World> {
+        Arc::clone(&self.world.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Who holds that token.
+    pub fn principal(&self, token: &str) -> Option<Principal> {
+        let digest = digest(token);
+        if same(&digest, &self.root) {
+            return Some(Principal::root());
+        }
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let now = now_ms();
+        let mut found = None;
+        // All of them, so that the time says nothing.
+        for (kept, principal) in tokens.iter() {
+            if same(&digest, &kept.hash) && kept.expires_ms.is_none_or(|it| it > now) {
+                found = Some(principal.clone());
+            }
+        }
+        found
+    }
+
+    /// Who holds the token of that id.
+    pub fn holder(&self, id: &str) -> Option<Principal> {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let holds = |it: &TokenView| it.expires_ms.is_none_or(|it| it > now_ms());
+        tokens.iter().find(|it| it.1.id == id && holds(&it.0)).map(|it| it.1.clone())
+    }
+
+    /// Until the token of that id holds no longer.
+    pub async fn let_go(&self, id: &str) {
+        loop {
+            let other = self.other_tokens.notified();
+            let expires_ms = {
+                let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+                let Some((kept, _)) = tokens.iter().find(|it| it.1.id == id) else { return };
+                kept.expires_ms
+            };
+            let expired = async {
+                match expires_ms {
+                    Some(it) => {
+                        let left = u64::try_from(it - now_ms()).unwrap_or(0);
+                        tokio::time::sleep(Duration::from_millis(left)).await;
+                    }
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = other => {}
+                () = expired => return,
+            }
+        }
+    }
+
+    /// Reads the tokens again. Fails with `ARTIFACT_IO`.
+    pub fn read_tokens(&self) -> Result<Vec<TokenView>> {
+        // Held over both: who reads later has what was written later.
+        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.book.tokens()?;
+        *tokens = kept.iter().map(|it| (it.clone(), holder(it))).collect();
+        self.other_tokens.notify_waiters();
+        Ok(kept)
+    }
+
+    /// Settings as they are now, for what begins from now on. Fails with `SETTINGS_INVALID`; then the old ones hold.
+    pub fn reload(&self) -> Result<()> {
+        let settings = (self.reload)()?;
+        let world = Arc::new(World::new(&self.home, settings)?);
+        let old = {
+            let mut held = self.world.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *held, world)
+        };
+        // What runs in it goes on to its end.
+        drop(old);
+        tracing::info!("settings were read again");
+        Ok(())
+    }
+
+    pub fn touch(&self) {
+        self.asked_ms.store(now_ms(), Ordering::Relaxed);
+    }
+
+    fn idle_ms(&self) -> i64 {
+        let is_open = self.open.load(Ordering::Relaxed) > 0 || self.remote.addr().is_some();
+        if is_open || self.queue.is_at_work() {
+            return 0;
+        }
+        now_ms() - self.asked_ms.load(Ordering::Relaxed)
+    }
+}
+
+fn holder(it: &TokenView) -> Principal {
+    // One that does not parse any more may do nothing.
+    let scopes = it.scopes.iter().filter_map(|it| Scope::parse(it).ok()).collect();
+    Principal { id: it.id.clone(), scopes: Some(scopes), is_dashboard: false }
+}
+
+/// Serves until it is told to stop: a signal, `/api/shutdown`, or idleness. Fails with `DAEMON_FAILED` when another daemon has
+/// this home or the port is taken, with `SETTINGS_INVALID` and `ARTIFACT_IO`.
+pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<()> {
+    // One for each home; it dies with the process. In a folder of its own: who writes into a folder waits for its lock.
+    let folder = crate::files::made(&home.serve)?;
+    let held = crate::files::made(&home.serve.join("held"))?;
+    let begun = Instant::now();
+    let _lock = loop {
+        if let Some(it) = held.try_lock()? {
+            break it;
+        }
+        if !options.waits || begun.elapsed() > PATIENCE {
+            return Err(Error::new(Code::DaemonFailed, "another daemon serves this home")
+                .hint("`commis daemon status` says where"));
+        }
+        if let Some(it) = StateFile::find(&home)?
+            && Client::new(&it).is_up().await
+        {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    let signals = Signals::heard()?;
+    folder.sweep()?;
+    lifecycle::raise_limits();
+    let listener = connections::bind(options.port).await?;
+    let addr = listener
+        .local_addr()
+        .map_err(|err| Error::new(Code::DaemonFailed, "the socket has no address").source(err))?;
+    let book = Book::open(&home.serve)?;
+    book.prune()?;
+    let token = format!("{}{}", ids::word()?, ids::word()?);
+    let it = &settings.serve;
+    let rate = |per_minute, burst| Rate { per_minute, burst };
+    let daemon = Arc::new(Daemon {
+        addr,
+        started: Instant::now(),
+        binary: lifecycle::binary(),
+        pantry: Pantry::new(home.recipes.clone()),
+        events: Events::new(it.streams as usize),
+        queue: Queue::new(it),
+        rates: Rates::new(
+            rate(it.mcp_per_minute, it.mcp_burst),
+            rate(it.rest_per_minute, it.rest_burst),
+            rate(it.run_per_minute, it.run_burst),
+        ),
+        open: Arc::default(),
+        guard: Guard::new(addr.port()),
+        remote: Remote::default(),
+        state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
+        stop: CancellationToken::new(),
+        seal: mcp::seal::Seal::new()?,
+        world: RwLock::new(Arc::new(World::new(&home, settings)?)),
+        listed: Mutex::default(),
+        root: digest(&token),
+        tokens: RwLock::default(),
+        other_tokens: Notify::new(),
+        asked_ms: AtomicI64::new(now_ms()),
+        reload: options.reload,
+        browser_idle: Mutex::default(),
+        book,
+        home,
+    });
+    daemon.read_tokens()?;
+    Queue::recover(&daemon)?;
+    let router = rest::router(&daemon);
+    let state = StateFile::of_this_process(addr.port(), token)?;
+    state.write(&daemon.home.serve)?;
+    tracing::info!(port = addr.port(), "serving");
+    (options.up)(&state.url());
+    // Where there is no systemd there is nobody to tell.
+    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
+
+    let stop = daemon.stop.clone();
+    let watch = tokio::spawn(mcp::watch_recipes(Arc::clone(&daemon)));
+    let idle = tokio::spawn(idleness(Arc::clone(&daemon), options.idle));
+    let prune = tokio::spawn(pruning(Arc::clone(&daemon)));
+    let signals = tokio::spawn(signals.obey(Arc::clone(&daemon)));
+    let mut ends = Instant::now();
+    let stopping = || {
+        ends = Instant::now() + GRACE;
+        // Before the port is another's, nobody finds us there.
+        StateFile::remove(&daemon.home.serve, &state);
+    };
+    connections::serve(listener, router, (Arc::clone(&daemon.open), stop.clone()), stopping).await;
+    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
+    tracing::info!("stopping");
+    let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
+    daemon.world().rest().await;
+    for it in [watch, idle, prune, signals] {
+        it.abort();
+    }
+    Ok(())
+}
+
+/// Signals that mean something here: the end, the end, and the settings anew.
+struct Signals([tokio::signal::unix::Signal; 3]);
+
+impl Signals {
+    /// From here on they are heard, and kill nobody. Fails with `DAEMON_FAILED`.
+    fn heard() -> Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let failed = |err| Error::new(Code::DaemonFailed, "signals cannot be heard").source(err);
+        let of = |kind| signal(kind).map_err(failed);
+        let [end, interrupt, hang_up] =
+            [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        Ok(Self([of(end)?, of(interrupt)?, of(hang_up)?]))
+    }
+
+    /// SIGTERM and Ctrl-C end it, SIGHUP reads the settings again.
+    async fn obey(self, daemon: Arc<Daemon>) {
+        let Self([mut end, mut interrupt, mut hang_up]) = self;
+        loop {
+            tokio::select! {
+                _ = hang_up.recv() => {
+                    if let Err(err) = daemon.reload() {
+                        tracing::error!(error = %err, "settings could not be read again; the old ones hold");
+                    }
+                }
+                _ = end.recv() => break,
+                _ = interrupt.recv() => break,
+            }
+        }
+        daemon.stop.cancel();
+    }
+}
+
+/// Forgets what is too old, as at the start.
+async fn pruning(daemon: Arc<Daemon>) {
+    loop {
+        tokio::time::sleep(PRUNED).await;
+        let of = Arc::clone(&daemon);
+        if let Ok(Err(err)) = tokio::task::spawn_blocking(move || of.book.prune()).await {
+            tracing::error!(error = %err, "old tasks could not be forgotten");
+        }
+    }
+}
+
+/// A browser that nobody uses ends after five minutes, and the daemon after its time.
+async fn idleness(daemon: Arc<Daemon>, after: Option<Duration>) {
+    const BROWSER_MS: i64 = 5 * 60 * 1000;
+    let every = after.map_or(Duration::from_secs(60), |it| (it / 4).min(Duration::from_secs(60)));
+    loop {
+        tokio::time::sleep(every).await;
+        let idle = daemon.idle_ms();
+        if let Some(after) = after
+            && idle >= after.as_millis() as i64
+        {
+            tracing::info!("nothing was asked for {} s", idle / 1000);
+            daemon.stop.cancel();
+            return;
+        }
+        let begun = (idle >= BROWSER_MS).then(|| now_ms() - idle);
+        let before = {
+            let mut held = daemon.browser_idle.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *held, begun)
+        };
+        if begun.is_some() && before != begun {
+            daemon.world().rest().await;
+        }
+    }
+}

@@ -1,0 +1,379 @@
+// The dashboard's script: gets in by the code in the address, keeps a page as things are, and sends what changes something with
+// the page's own proof. Whatever it shows is text; nothing is ever read as markup but our own pages.
+"use strict";
+
+(() => {
+  const meta = (name) => document.querySelector(`meta[name="${name}"]`)?.content;
+  const byId = (id) => document.getElementById(id);
+  const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+  // --- In: the fragment never reaches a log, the code works once.
+  const enter = () => {
+    const code = /^#([0-9a-f]{32})$/.exec(location.hash);
+    if (code) location.replace(`/bootstrap?code=${code[1]}`);
+    return Boolean(code);
+  };
+  if (enter()) return;
+  addEventListener("hashchange", enter);
+
+  // --- Text: as the daemon does, what turns its surroundings around or cannot be seen shows as such.
+  const STRANGE = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+  const clean = (text) => String(text).replace(STRANGE, (it) => (it === "\n" ? it : "\ufffd"));
+  const element = (name, text, attributes = {}) => {
+    const out = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) out.setAttribute(key, value);
+    if (text !== undefined) out.textContent = clean(text);
+    return out;
+  };
+
+  // --- Moments, in words and in the reader's own time.
+  const ago = (seconds) => {
+    if (seconds < 10) return "just now";
+    if (seconds < 60) return `${Math.floor(seconds)} s ago`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+    if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
+    return `${Math.floor(seconds / 86400)} d ago`;
+  };
+  const moments = () => {
+    for (const it of document.querySelectorAll("time.ago")) {
+      const at = new Date(it.dateTime);
+      const text = ago(Math.max(0, (Date.now() - at) / 1000));
+      if (it.textContent !== text) it.textContent = text;
+      it.title = at.toLocaleString();
+    }
+  };
+  moments();
+  setInterval(moments, 20_000);
+
+  const signed = document.querySelector("main[data-signed]");
+  if (!signed) return;
+
+  // The last event that was seen; none where the page stays as it was made.
+  let last = meta("after");
+  let over = false;
+  let timer = null;
+  let askedAt = 0;
+  let asking = false;
+  let stream = null;
+  const end = () => {
+    over = true;
+    stream?.abort();
+    byId("closed").hidden = false;
+    tell("off", "closed");
+  };
+
+  // --- What changes something.
+  const post = async (address, body) => {
+    const headers = { "X-CSRF": meta("csrf") ?? "", "Content-Type": "application/json" };
+    const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
+    if (answer.status === 401) end();
+    let said = {};
+    try {
+      said = await answer.json();
+    } catch {
+      // Told below as what it is.
+    }
+    if (said.ok) return { status: answer.status, data: said.data, meta: said.meta };
+    const error = said.error ?? {};
+    const why = [error.message ?? `the daemon answered ${answer.status}`, error.hint].filter(Boolean).join(" — ");
+    throw new Error(error.error_code ? `${why} (${error.error_code})` : why);
+  };
+
+  const trouble = (button, text) => {
+    const place = button.closest("dialog, section, #ends")?.querySelector("[data-trouble]");
+    if (!place) return;
+    place.textContent = clean(text);
+    place.hidden = !text;
+  };
+
+  const press = async (button) => {
+    button.disabled = true;
+    trouble(button, "");
+    try {
+      const done = await post(button.dataset.post, {});
+      if (button.dataset.then === "task" && done.data?.task_id) {
+        location.assign(`/tasks/${encodeURIComponent(done.data.task_id)}`);
+        return;
+      }
+      button.closest("dialog")?.close();
+      soon(0);
+    } catch (error) {
+      trouble(button, error.message);
+    }
+    button.disabled = false;
+  };
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("button");
+    if (!button) return;
+    if (button.dataset.dialog) byId(button.dataset.dialog)?.showModal();
+    else if ("close" in button.dataset) button.closest("dialog").close();
+    else if (button.dataset.post) press(button);
+  });
+
+  // --- A recipe's form.
+  const COLUMNS = 12;
+  const ROWS = 200;
+  const isRecord = (it) => it !== null && typeof it === "object" && !Array.isArray(it);
+  const box = (data) => {
+    const out = element("pre", undefined, { class: "code", tabindex: "0", role: "region", "aria-label": "Data as JSON" });
+    const text = JSON.stringify(data, null, 2) ?? "null";
+    out.append(element("code", text.length > 50_000 ? `${text.slice(0, 50_000)}\n…` : text));
+    return out;
+  };
+  const table = (rows) => {
+    const names = [...new Set(rows.flatMap((it) => Object.keys(it)))].slice(0, COLUMNS);
+    const out = element("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": "Data as a table" });
+    const made = out.appendChild(element("table", undefined, { class: "data" }));
+    const head = made.appendChild(element("thead")).appendChild(element("tr"));
+    const isNumber = (name) => rows.every((it) => it[name] === undefined || it[name] === null || typeof it[name] === "number");
+    for (const name of names) head.append(element("th", name, isNumber(name) ? { scope: "col", class: "n" } : { scope: "col" }));
+    const body = made.appendChild(element("tbody"));
+    for (const row of rows.slice(0, ROWS)) {
+      const line = body.appendChild(element("tr"));
+      for (const name of names) {
+        const value = row[name];
+        const text = value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+        const cut = text.length > 300 ? `${text.slice(0, 300)}…` : text;
+        line.append(element("td", cut, isNumber(name) ? { class: "n" } : {}));
+      }
+    }
+    return out;
+  };
+  const show = (data) => {
+    const place = byId("run-data");
+    place.replaceChildren();
+    if (Array.isArray(data) && data.length && data.every(isRecord)) {
+      place.append(table(data));
+      const more = place.appendChild(element("details", undefined, { class: "more" }));
+      more.append(element("summary", "The same as JSON"), box(data));
+    } else {
+      place.append(box(data));
+    }
+    place.hidden = false;
+  };
+  const items = (data) => {
+    if (!Array.isArray(data)) return "";
+    const shown = data.length > ROWS ? `, the first ${ROWS} of them below` : "";
+    return data.length === 1 ? "1 item" : `${data.length} items${shown}`;
+  };
+
+  const form = document.querySelector("form[data-run]");
+  const report = (text, kind) => {
+    const place = byId("run-said");
+    place.textContent = clean(text);
+    place.className = `notice ${kind}`;
+    place.hidden = false;
+  };
+  // A run that takes longer is a task; its end is waited for here.
+  const until = async (id) => {
+    for (let pause = 1000; ; pause = Math.min(pause * 1.5, 8000)) {
+      await sleep(pause);
+      const answer = await fetch(`/api/tasks/${encodeURIComponent(id)}`);
+      if (answer.status === 401) return end();
+      const task = (await answer.json()).data;
+      if (task?.state === "done") return (await (await fetch(`/api/tasks/${encodeURIComponent(id)}/result`)).json()).data;
+      if (task && !["queued", "running", "waiting_for_approval"].includes(task.state)) {
+        throw new Error(task.error?.message ?? `the task is ${task.state}`);
+      }
+    }
+  };
+  form?.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = form.querySelector("button[type=submit]");
+    const params = {};
+    for (const it of form.querySelectorAll("[data-param]")) {
+      if (it.value !== "") params[it.dataset.param] = it.value;
+    }
+    const body = "draft" in form.dataset ? { params, draft: true } : { params };
+    button.disabled = true;
+    byId("run-data").hidden = true;
+    report("It runs …", "");
+    try {
+      let done = await post(form.dataset.run, body);
+      if (done.status === 202) {
+        report("It takes longer, and goes on as a task …", "");
+        done = { data: await until(done.data.task_id), meta: {} };
+      }
+      const ms = done.meta?.timings_ms?.total;
+      const parts = ["It worked", items(done.data), ms === undefined ? "" : `${Math.round(ms)} ms`];
+      report(parts.filter(Boolean).join(" · "), "good");
+      show(done.data);
+    } catch (error) {
+      report(`It failed: ${error.message}`, "bad");
+    }
+    button.disabled = false;
+    soon(300);
+  });
+
+  // --- As things are: events say that something is another now, and the page is asked for again.
+  function tell(kind, text) {
+    const place = byId("live");
+    place.className = `live ${kind}`;
+    place.textContent = text;
+    place.hidden = false;
+  }
+
+  const focused = (region) => {
+    const it = document.activeElement;
+    if (!it || it === document.body || !region.contains(it)) return null;
+    const all = [...region.querySelectorAll("a[href], button, summary, [tabindex]")];
+    return { href: it.getAttribute("href"), at: all.indexOf(it) };
+  };
+  const refocus = (region, was) => {
+    const all = [...region.querySelectorAll("a[href], button, summary, [tabindex]")];
+    const it = all.find((it) => was.href && it.getAttribute("href") === was.href) ?? all[was.at];
+    if (it) it.focus({ preventScroll: true });
+    else byId("main").focus({ preventScroll: true });
+  };
+  const swap = (old, fresh) => {
+    const selected = getSelection();
+    if (selected && !selected.isCollapsed && old.contains(selected.anchorNode)) return;
+    const open = [...old.querySelectorAll("details")].map((it) => it.open);
+    [...fresh.querySelectorAll("details")].forEach((it, i) => {
+      if (open[i]) it.open = true;
+    });
+    const was = focused(old);
+    const made = document.adoptNode(fresh);
+    old.replaceWith(made);
+    if (was) refocus(made, was);
+  };
+  const refresh = async () => {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (answer.status === 429) return soon(1000 * (Number(answer.headers.get("Retry-After")) || 5));
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (!page.querySelector("main[data-signed]")) return end();
+    for (const old of document.querySelectorAll("[data-live]")) {
+      const fresh = page.getElementById(old.id);
+      if (!fresh) old.remove();
+      else if (!old.isEqualNode(fresh)) swap(old, fresh);
+    }
+    moments();
+  };
+
+  // Not more often than every two seconds, and never two at once.
+  function soon(ms) {
+    if (over || last === undefined || timer !== null) return;
+    const wait = Math.max(ms, askedAt + 2000 - Date.now());
+    timer = setTimeout(async () => {
+      timer = null;
+      if (asking) return soon(500);
+      asking = true;
+      askedAt = Date.now();
+      try {
+        await refresh();
+      } catch {
+        // The stream ends then, too, and comes back when the daemon does.
+      }
+      asking = false;
+    }, wait);
+  }
+
+  // Ends are said to who does not see them, several in one sentence.
+  const ended = {};
+  let saying = null;
+  const announce = (kind) => {
+    ended[kind] = (ended[kind] ?? 0) + 1;
+    saying ??= setTimeout(() => {
+      saying = null;
+      const parts = Object.entries(ended).map(([kind, n]) => `${n} ${n === 1 ? "task" : "tasks"} ${kind}`);
+      for (const it of Object.keys(ended)) delete ended[it];
+      byId("said").textContent = parts.join(", ");
+    }, 4000);
+  };
+
+  const happened = (event) => {
+    if (event.id) last = event.id;
+    if (event.kind === "stage") {
+      let data = {};
+      try {
+        data = JSON.parse(event.data).data ?? {};
+        data.task = JSON.parse(event.data).task_id;
+      } catch {
+        return;
+      }
+      for (const it of document.querySelectorAll("[data-task]")) {
+        if (it.dataset.task !== data.task) continue;
+        const bar = it.querySelector("progress");
+        const name = it.querySelector("[data-stage]");
+        if (bar && Number.isInteger(data.progress)) bar.value = data.progress + 0.5;
+        if (name && data.stage) name.textContent = clean(`${String(data.stage).replaceAll("_", " ")}, stage ${data.progress + 1} of ${data.total}`);
+      }
+    }
+    if (["done", "failed", "cancelled", "interrupted"].includes(event.kind)) announce(event.kind);
+    soon(150);
+  };
+
+  // Server-sent events (WHATWG HTML, 9.2.6), as far as ours use them.
+  const read = async (body) => {
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      rest += value;
+      const blocks = rest.split("\n\n");
+      rest = blocks.pop();
+      for (const block of blocks) {
+        const event = { id: "", kind: "", data: "" };
+        for (const line of block.split("\n")) {
+          const at = line.indexOf(": ");
+          if (at < 1) continue;
+          const name = line.slice(0, at);
+          if (name === "id") event.id = line.slice(at + 2);
+          else if (name === "event") event.kind = line.slice(at + 2);
+          else if (name === "data") event.data += line.slice(at + 2);
+        }
+        if (event.kind) happened(event);
+      }
+    }
+  };
+
+  const visible = () =>
+    new Promise((done) => {
+      if (!document.hidden) return done();
+      const look = () => {
+        if (document.hidden) return;
+        document.removeEventListener("visibilitychange", look);
+        done();
+      };
+      document.addEventListener("visibilitychange", look);
+    });
+  // Who does not look holds no stream: there are few.
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) stream?.abort();
+  });
+  addEventListener("pagehide", () => stream?.abort());
+
+  const watch = async () => {
+    let pause = 1000;
+    let again = false;
+    while (!over) {
+      await visible();
+      stream = new AbortController();
+      try {
+        const headers = { Accept: "text/event-stream", "Last-Event-ID": last };
+        const answer = await fetch("/api/events", { headers, signal: stream.signal });
+        if (answer.status === 401) return end();
+        if (answer.ok) {
+          tell("on", "live");
+          pause = 1000;
+          if (again) soon(0);
+          again = true;
+          await read(answer.body);
+        } else {
+          // Too many look at once.
+          pause = Math.max(pause, 15_000);
+        }
+      } catch {
+        // The daemon is gone, or nobody looks.
+      }
+      if (over) return;
+      if (document.hidden) continue;
+      tell("off", "not live");
+      await sleep(pause);
+      pause = Math.min(pause * 2, 30_000);
+    }
+  };
+  if (last !== undefined) watch();
+})();

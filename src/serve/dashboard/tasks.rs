@@ -1,0 +1,111 @@
+//! The list of tasks.
+
+use maud::{Markup, html};
+
+use super::{
+    Looking, Shown,
+    frame::{self, Here},
+    show,
+};
+use crate::serve::book::{TaskState, TaskView};
+
+const SHOWN: u32 = 50;
+const MOST: u32 = 1000;
+
+const STATES: &[TaskState] = &[
+    TaskState::Running,
+    TaskState::Queued,
+    TaskState::WaitingForApproval,
+    TaskState::Done,
+    TaskState::Failed,
+    TaskState::Cancelled,
+    TaskState::Interrupted,
+];
+
+pub async fn page(looking: Looking) -> Shown {
+    let state =
+        looking.asked("state").and_then(|it| STATES.iter().copied().find(|s| s.as_str() == it));
+    let limit =
+        looking.asked("limit").and_then(|it| it.parse().ok()).unwrap_or(SHOWN).clamp(1, MOST);
+    let after = frame::after(&looking).await;
+    let all = looking.daemon.book.tasks(state, None, limit + 1).await?;
+    let (shown, more) = (&all[..all.len().min(limit as usize)], all.len() > limit as usize);
+    let body = html! {
+        h1 { "Tasks" }
+        nav.chips aria-label="Only of a state" {
+            a href="/tasks" aria-current=[state.is_none().then_some("true")] { "all" }
+            @for it in STATES {
+                a href={ "/tasks?state=" (it.as_str()) } aria-current=[(state == Some(*it)).then_some("true")] { (show::state_text(*it)) }
+            }
+        }
+        section #tasks data-live aria-label="Tasks, newest first" {
+            @if shown.is_empty() { (nothing(state)) } @else { (table(shown, looking.now_ms)) }
+            @if more && limit < MOST {
+                @let state = state.map_or(String::new(), |it| format!("&state={}", it.as_str()));
+                p { a href={ "/tasks?limit=" (limit * 4) (state) } { "Show more" } }
+            }
+        }
+        p.soft { "A task that ended is kept for a week." }
+    };
+    Ok(frame::page(&looking, Here::Tasks, "Tasks", after, &body))
+}
+
+fn nothing(state: Option<TaskState>) -> Markup {
+    match state {
+        Some(it) => show::empty(
+            &format!("No task is {}.", show::state_text(it)),
+            &html! { p { a href="/tasks" { "Look at all of them" } } },
+        ),
+        None => show::empty(
+            "There are no tasks yet.",
+            &html! { p { "Learning a recipe is one, and so is a run that takes longer than two seconds. Begin with " code { "commis recipe learn" } " or from an agent." } },
+        ),
+    }
+}
+
+/// Tasks in the order given.
+pub fn table(all: &[TaskView], now_ms: i64) -> Markup {
+    html! {
+        table.rows {
+            thead {
+                tr {
+                    th scope="col" { "Task" }
+                    th scope="col" { "State" }
+                    th.wide scope="col" { "Asked by" }
+                    th.wide.n scope="col" { "Took" }
+                    th.n scope="col" { "When" }
+                }
+            }
+            tbody {
+                @for it in all {
+                    tr data-task=(it.task_id) {
+                        th scope="row" {
+                            a href={ "/tasks/" (it.task_id) } { (show::doing(it)) " " span.said { (show::about(it)) } }
+                            @if let Some(code) = it.error.as_ref().and_then(|it| it["error_code"].as_str()).filter(|_| it.state == TaskState::Failed) {
+                                " " code.soft.wide { (code) }
+                            }
+                        }
+                        td { (show::state(it.state)) }
+                        td.wide { (by(it)) }
+                        td.wide.n { (took(it, now_ms)) }
+                        td.n { (show::ago(it.created_ms, now_ms)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Who asked, in words.
+pub fn by(it: &TaskView) -> &str {
+    match it.principal.as_str() {
+        "root" => "this machine",
+        it if it.starts_with("dashboard-") => "the dashboard",
+        it => it,
+    }
+}
+
+pub fn took(it: &TaskView, now_ms: i64) -> String {
+    let Some(began) = it.began_ms else { return "–".to_owned() };
+    show::took(it.ended_ms.unwrap_or(now_ms) - began)
+}

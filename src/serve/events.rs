@@ -1,0 +1,132 @@
+//! What happens, to whoever watches: server-sent events with ids that grow, what was missed first.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::response::sse::{Event as Sse, KeepAlive};
+use futures::{Stream, StreamExt as _, stream};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{Daemon, book::Event};
+use crate::error::{Code, Error, Result};
+
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Streams that are open.
+pub struct Events {
+    open: Arc<AtomicUsize>,
+    /// Of these, those of tokens with scopes.
+    scoped: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// Of the streams that may be open at once, so many are never a scoped token's.
+const OURS: usize = 2;
+
+/// One of the streams that may be open at once.
+struct Place(Vec<Arc<AtomicUsize>>);
+
+impl Place {
+    /// One of each, if that is not too many.
+    fn take(all: &[(&Arc<AtomicUsize>, usize)]) -> Option<Self> {
+        let mut out = Self(Vec::new());
+        for (open, most) in all {
+            let taken = open.fetch_add(1, Ordering::Relaxed);
+            out.0.push(Arc::clone(open));
+            if taken >= *most {
+                return None;
+            }
+        }
+        Some(out)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for it in &self.0 {
+            it.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Events {
+    pub fn new(most: usize) -> Self {
+        Self { open: Arc::default(), scoped: Arc::default(), most }
+    }
+
+    fn place(&self, is_scoped: bool) -> Result<Place> {
+        let all = [(&self.open, self.most), (&self.scoped, self.most.saturating_sub(OURS).max(1))];
+        Place::take(if is_scoped { &all } else { &all[..1] }).ok_or_else(|| {
+            Error::new(Code::RateLimited, "too many streams of events are open already")
+                .hint("close one, or raise serve.streams")
+        })
+    }
+
+    pub fn keep_alive() -> KeepAlive {
+        KeepAlive::new().interval(KEEP_ALIVE).text("here")
+    }
+}
+
+/// The events of a task, or of all, after that id: first those that were missed, then as they come. Ends with the task, with the
+/// daemon, and when it is not read. Fails with `RATE_LIMITED` when too many are open.
+pub async fn stream(
+    daemon: &Arc<Daemon>,
+    is_scoped: bool,
+    task: Option<String>,
+    after: Option<i64>,
+) -> Result<impl Stream<Item = Result<Sse, Infallible>> + use<>> {
+    let place = daemon.events.place(is_scoped)?;
+    // Listening begins before the past is read, so that nothing falls between.
+    let coming = daemon.book.listen();
+    // Without an id: a task from its beginning, all from now on.
+    let past = match (after, &task) {
+        (None, None) => Vec::new(),
+        (after, task) => daemon.book.events_after(task.as_deref(), after.unwrap_or(0)).await?,
+    };
+    let ended = match &task {
+        Some(id) => daemon.book.task(id).await?.state.has_ended(),
+        None => false,
+    };
+    let last = past.last().map_or(after.unwrap_or(0), |it| it.id);
+    let stop = daemon.stop.clone();
+    let rest =
+        stream::unfold((coming, place, last, ended), move |(mut coming, place, last, ended)| {
+            let (task, stop) = (task.clone(), stop.clone());
+            async move {
+                if ended {
+                    return None;
+                }
+                loop {
+                    let event = tokio::select! {
+                        () = stop.cancelled() => return None,
+                        it = coming.recv() => match it {
+                            Ok(it) => it,
+                            Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
+                        },
+                    };
+                    if event.id <= last || task.is_some() && event.task_id != task {
+                        continue;
+                    }
+                    let over = task.is_some() && is_end(&event.kind);
+                    let id = event.id;
+                    return Some((event, (coming, place, id, over)));
+                }
+            }
+        });
+    Ok(stream::iter(past).chain(rest).map(|it| Ok(sse(&it))))
+}
+
+fn is_end(kind: &str) -> bool {
+    matches!(kind, "done" | "failed" | "cancelled" | "interrupted")
+}
+
+fn sse(it: &Event) -> Sse {
+    let data = serde_json::to_string(it).unwrap_or_default();
+    Sse::default().id(it.id.to_string()).event(it.kind.as_str()).data(data)
+}

@@ -1,0 +1,478 @@
+//! What a request has to pass before anything else looks at it: whose address it names, where it comes from, how much it is,
+//! who sends it, how often.
+//!
+//! The rules are those of `SECURITY.md`, "The daemon". A page in a browser on this machine reaches the socket, too, so a
+//! request is believed for what it shows, never for coming from here.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use axum::{
+    body::{Body, Bytes, HttpBody as _},
+    extract::{Request, State},
+    http::{
+        HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri,
+        header::{self, AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, ORIGIN},
+        request::Parts,
+        uri::Authority,
+    },
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use futures::StreamExt as _;
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use super::{
+    Daemon,
+    answer::{Refusal, Trouble},
+    connections::Doubtful,
+    dashboard,
+    principal::{Principal, digest, same},
+    rates::Counted,
+};
+use crate::{
+    error::{Code, Error, Result},
+    ids,
+};
+
+/// Of a request (seed 2.1.1).
+pub const MAX_BODY: usize = 256 * 1024;
+/// In which a body has to come.
+const BODY: Duration = Duration::from_secs(20);
+/// Of what is too much, so much is read and thrown away: whoever sends it should read why.
+const THROWN_AWAY: usize = 8 * 1024 * 1024;
+const COOKIE_NAME: &str = "commis";
+const SESSION: Duration = Duration::from_secs(30 * 60);
+const CODE: Duration = Duration::from_secs(60);
+pub const CSRF: &str = "x-csrf";
+
+/// On every answer.
+const HEADERS: [(HeaderName, &str); 8] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+         frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
+];
+
+/// What is known of browsers that look at the dashboard.
+pub struct Guard {
+    /// Cookies know no ports: each daemon has its own.
+    cookie: String,
+    authorities: [String; 3],
+    origins: [String; 3],
+    /// Digests of codes that open the dashboard once.
+    codes: Mutex<BTreeMap<String, Instant>>,
+    /// Digests of cookies to what proves that a request was made by the dashboard's own page.
+    sessions: Mutex<BTreeMap<String, Session>>,
+}
+
+#[derive(Clone)]
+struct Session {
+    id: String,
+    csrf: String,
+    until: Instant,
+}
+
+/// The proof that a browser's own page gives; in its request's extensions.
+#[derive(Clone)]
+pub struct Csrf(pub String);
+
+/// When what a browser may look at is over; in its request's extensions.
+#[derive(Clone, Copy)]
+pub struct Until(pub Instant);
+
+impl Guard {
+    pub fn new(port: u16) -> Self {
+        let authorities = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
+        let origins = authorities.clone().map(|it| format!("http://{it}"));
+        Self {
+            cookie: format!("{COOKIE_NAME}-{port}"),
+            authorities,
+            origins,
+            codes: Mutex::default(),
+            sessions: Mutex::default(),
+        }
+    }
+
+    /// A code that opens the dashboard once. Fails with `INTERNAL`.
+    pub fn new_code(&self) -> Result<String> {
+        let code = ids::word()?;
+        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.retain(|_, until| *until > Instant::now());
+        codes.insert(digest(&code), Instant::now() + CODE);
+        Ok(code)
+    }
+
+    /// The cookie for a code, which is used up by it.
+    pub fn trade(&self, code: &str) -> Option<String> {
+        let until = {
+            let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
+            codes.remove(&digest(code))?
+        };
+        if until < Instant::now() {
+            return None;
+        }
+        let (cookie, csrf, id) = (ids::word().ok()?, ids::word().ok()?, ids::word().ok()?);
+        let id = id.get(..8)?.to_owned();
+        let session = Session { id, csrf, until: Instant::now() + SESSION };
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|_, it| it.until > Instant::now());
+        sessions.insert(digest(&cookie), session);
+        let age = SESSION.as_secs();
+        let name = &self.cookie;
+        Some(format!("{name}={cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age={age}"))
+    }
+
+    fn session(&self, headers: &HeaderMap) -> Option<Session> {
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
+        let value = cookies
+            .flat_map(|it| it.split(';'))
+            .find_map(|it| it.trim().strip_prefix(&*self.cookie)?.strip_prefix('='))?;
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(&digest(value)).filter(|it| it.until > Instant::now()).cloned()
+    }
+
+    /// Whose address is asked, as the request names it.
+    fn is_ours(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+        let wrong = |why| Err((StatusCode::BAD_REQUEST, why));
+        let mut hosts = headers.get_all(HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return wrong("one Host is needed");
+        };
+        let Ok(host) = host.to_str() else { return wrong("Host is no text") };
+        // An absolute target stands before the header (RFC 9112, 3.2.2); ours has to be both.
+        for it in [Some(host), uri.authority().map(Authority::as_str)].into_iter().flatten() {
+            let plain = |it: u8| it.is_ascii_alphanumeric() || b".-_:[]".contains(&it);
+            if it.is_empty() || !it.bytes().all(plain) || it.parse::<Authority>().is_err() {
+                return wrong("Host is no host");
+            }
+            if !self.authorities.iter().any(|own| own.eq_ignore_ascii_case(it)) {
+                return Err((StatusCode::FORBIDDEN, "this is not the address that is served"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where it comes from, as a browser tells; other programs say nothing.
+    fn comes_from_us(&self, method: &Method, headers: &HeaderMap) -> bool {
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let origin = match (origins.next(), origins.next()) {
+            (None, _) => true,
+            (Some(it), None) => self.origins.iter().any(|own| own.as_bytes() == it.as_bytes()),
+            _ => false,
+        };
+        let mut sites = headers.get_all("sec-fetch-site").iter();
+        let site = match (sites.next().map(HeaderValue::as_bytes), sites.next()) {
+            (None, _) | (Some(b"same-origin"), None) => true,
+            // Typed by a person.
+            (Some(b"none"), None) => is_safe(method),
+            _ => false,
+        };
+        origin && site
+    }
+}
+
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// An answer that refuses.
+pub fn refuse(err: &Error) -> Response {
+    let trouble = Trouble::of(err);
+    answer_with(trouble.status(), trouble)
+}
+
+pub fn answer_with(status: StatusCode, trouble: Trouble) -> Response {
+    let after = trouble.retry_after_sec;
+    let refusal: Refusal = trouble.refused();
+    let mut out = (status, axum::Json(refusal)).into_response();
+    if let Some(it) = after
+        && let Ok(it) = HeaderValue::from_str(&it.to_string())
+    {
+        out.headers_mut().insert(header::RETRY_AFTER, it);
+    }
+    out
+}
+
+/// That somebody asks too often.
+pub fn too_often(wait: Duration) -> Box<Trouble> {
+    let seconds = wait.as_secs() + 1;
+    let err = Error::new(Code::RateLimited, "asked too often")
+        .hint(format!("ask again in {seconds} s; serve.*_per_minute are the limits"));
+    let mut out = Trouble::of(&err);
+    out.retry_after_sec = Some(seconds);
+    Box::new(out)
+}
+
+/// The rules, in their order. What passes has its [`Principal`] among its extensions, and its body in memory.
+pub async fn guard(State(daemon): State<Arc<Daemon>>, request: Request, next: Next) -> Response {
+    let mut answer = guarded(&daemon, request, next).await;
+    add_headers(&mut answer);
+    answer
+}
+
+/// Those that every answer has.
+pub fn add_headers(answer: &mut Response) {
+    for (name, value) in &HEADERS {
+        answer.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+}
+
+async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let guard = &daemon.guard;
+    if let Err((status, why)) = guard.is_ours(&parts.uri, &parts.headers) {
+        return refused(daemon, &parts.uri, status, why);
+    }
+    if !guard.comes_from_us(&parts.method, &parts.headers) {
+        return refused(
+            daemon,
+            &parts.uri,
+            StatusCode::FORBIDDEN,
+            "requests of other sites are not answered",
+        );
+    }
+    if let Err(answer) = has_one_length(daemon, &parts) {
+        return answer;
+    }
+    let path = parts.uri.path();
+    let is_open =
+        path == "/health" || path == "/" || path == "/bootstrap" || path.starts_with("/assets/");
+    let who = match who(daemon, &parts) {
+        Ok(it) => it,
+        Err(_) if is_open && is_safe(&parts.method) => None,
+        Err(err) => return err,
+    };
+    let Some(who) = who.or_else(|| (is_open && is_safe(&parts.method)).then(nobody)) else {
+        let refusal = unauthorized(daemon, &parts.uri, "a token is needed");
+        return if is_safe(&parts.method) {
+            dashboard::instead(refusal, &parts.uri, &parts.headers)
+        } else {
+            refusal
+        };
+    };
+    if who.is_dashboard {
+        let session = guard.session(&parts.headers);
+        let given = parts.headers.get(CSRF).and_then(|it| it.to_str().ok());
+        let proven = session.as_ref().zip(given).is_some_and(|(it, given)| same(&it.csrf, given));
+        if !is_safe(&parts.method) && !proven {
+            return refused(
+                daemon,
+                &parts.uri,
+                StatusCode::FORBIDDEN,
+                "the page's own proof is missing",
+            );
+        }
+        if let Some(it) = session {
+            parts.extensions.insert(Csrf(it.csrf));
+            parts.extensions.insert(Until(it.until));
+        }
+    }
+    let is_nobodys = who.id == NOBODY;
+    let counted = if is_mcp(path) { Counted::Mcp } else { Counted::Rest };
+    if !is_open && let Err(wait) = daemon.rates.take(counted, &who.id) {
+        let trouble = too_often(wait);
+        let refusal = answer_with(StatusCode::TOO_MANY_REQUESTS, *trouble);
+        return if is_safe(&parts.method) {
+            dashboard::instead(refusal, &parts.uri, &parts.headers)
+        } else {
+            refusal
+        };
+    }
+    if is_nobodys && !body.is_end_stream() {
+        return refused(daemon, &parts.uri, StatusCode::BAD_REQUEST, "a body is not taken here");
+    }
+    let body = match read(daemon, &parts, body).await {
+        Ok(it) => it,
+        Err(answer) => return answer,
+    };
+    daemon.touch();
+    parts.extensions.insert(who);
+    passed(daemon, Request::from_parts(parts, Body::from(body)), next).await
+}
+
+/// Whether it is certain where the request ends.
+#[expect(clippy::result_large_err, reason = "the answer, whole")]
+pub fn has_one_length(daemon: &Daemon, parts: &Parts) -> Result<(), Response> {
+    const WHY: &str = "a body has one length, and a request waits until the last is answered";
+    if parts.extensions.get::<Doubtful>().is_none() {
+        return Ok(());
+    }
+    let mut out = refused(daemon, &parts.uri, StatusCode::BAD_REQUEST, WHY);
+    out.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    Err(out)
+}
+
+/// Whether what is asked for speaks MCP.
+pub fn is_mcp(path: &str) -> bool {
+    path == "/mcp" || path.starts_with("/mcp/")
+}
+
+/// Answers a request that has passed, whose [`Principal`] is beside it. A stream ends with the token that it was asked for with.
+pub async fn passed(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response {
+    let who = request.extensions().get::<Principal>().cloned();
+    let answer = next.run(request).await;
+    let kind = answer.headers().get(header::CONTENT_TYPE);
+    let is_stream = kind.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
+    match who {
+        Some(who) if is_stream && who.scopes.is_some() => {
+            let daemon = Arc::clone(daemon);
+            let over = async move { daemon.let_go(&who.id).await };
+            answer.map(|it| Body::from_stream(it.into_data_stream().take_until(Box::pin(over))))
+        }
+        _ => answer,
+    }
+}
+
+const NOBODY: &str = "nobody";
+
+fn nobody() -> Principal {
+    Principal { id: NOBODY.to_owned(), scopes: Some(Vec::new()), is_dashboard: false }
+}
+
+/// Who sends it: `None` where it says nothing of that.
+#[expect(clippy::result_large_err, reason = "the answer, whole")]
+fn who(daemon: &Arc<Daemon>, parts: &Parts) -> Result<Option<Principal>, Response> {
+    let by_cookie = || daemon.guard.session(&parts.headers).map(|it| Principal::dashboard(&it.id));
+    Ok(token_of(daemon, parts)?.or_else(by_cookie))
+}
+
+/// Whose token it carries, if it carries one.
+#[expect(clippy::result_large_err, reason = "the answer, whole")]
+pub fn token_of(daemon: &Arc<Daemon>, parts: &Parts) -> Result<Option<Principal>, Response> {
+    let mut given = parts.headers.get_all(AUTHORIZATION).iter();
+    match (given.next(), given.next()) {
+        (None, _) => Ok(None),
+        (Some(it), None) => {
+            let token = it.to_str().ok().and_then(bearer);
+            match token.and_then(|it| daemon.principal(it)) {
+                Some(it) => Ok(Some(it)),
+                None => Err(unauthorized(daemon, &parts.uri, "the token is not one that holds")),
+            }
+        }
+        _ => Err(unauthorized(daemon, &parts.uri, "one token is enough")),
+    }
+}
+
+/// The token of `Bearer TOKEN`: one blank, and what a token is made of.
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    let fits = token.len() <= 200
+        && !token.is_empty()
+        && token.bytes().all(|it| it.is_ascii_alphanumeric() || b"-._~+/=".contains(&it));
+    (scheme.eq_ignore_ascii_case("bearer") && fits).then_some(token)
+}
+
+/// Whoever guesses waits for all who guess; whoever has a token does not.
+pub fn unauthorized(daemon: &Daemon, uri: &Uri, why: &'static str) -> Response {
+    if let Err(wait) = daemon.rates.take(Counted::Refused, "") {
+        return answer_with(StatusCode::TOO_MANY_REQUESTS, *too_often(wait));
+    }
+    noted(daemon, uri, StatusCode::UNAUTHORIZED, why);
+    let err = Error::new(Code::Unauthorized, why)
+        .hint("send `Authorization: Bearer …`; `commis token create` makes one");
+    let mut out = refuse(&err);
+    out.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    out
+}
+
+/// Writes a refusal to the log; how many, whoever floods us does not decide.
+pub fn noted(daemon: &Daemon, uri: &Uri, status: StatusCode, why: &'static str) {
+    if daemon.rates.take(Counted::Noted, "").is_err() {
+        return;
+    }
+    // What is asked for may be anything.
+    let path: String = uri.path().chars().filter(|it| !it.is_control()).take(80).collect();
+    tracing::warn!(status = status.as_u16(), path = %crate::redact::message(&path), why, "refused");
+}
+
+fn refused(daemon: &Daemon, uri: &Uri, status: StatusCode, why: &'static str) -> Response {
+    noted(daemon, uri, status, why);
+    let code = match status {
+        StatusCode::FORBIDDEN => Code::Forbidden,
+        StatusCode::PAYLOAD_TOO_LARGE => Code::BodyTooLarge,
+        StatusCode::REQUEST_TIMEOUT => Code::Timeout,
+        _ => Code::Usage,
+    };
+    answer_with(status, Trouble::of(&Error::new(code, why)))
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or("");
+    let kind = kind.split(';').next().unwrap_or("").trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+/// The body, whole, and JSON if there is one; too large, too slow, cut off or of another kind are answers.
+pub async fn read(daemon: &Daemon, parts: &Parts, body: Body) -> Result<Bytes, Response> {
+    let body = whole(daemon, (&parts.uri, &parts.headers), body).await?;
+    if !body.is_empty() && !is_json(&parts.headers) {
+        let (status, why) = (StatusCode::UNSUPPORTED_MEDIA_TYPE, "a body is application/json");
+        return Err(refused(daemon, &parts.uri, status, why));
+    }
+    let is_mcp = is_mcp(parts.uri.path());
+    if is_mcp && !body.is_empty() && serde_json::from_slice::<IgnoredAny>(&body).is_err() {
+        let error = json!({"code": -32700, "message": "the body is no JSON, or goes too deep"});
+        let answer = json!({"jsonrpc": "2.0", "id": null, "error": error});
+        return Err((StatusCode::BAD_REQUEST, axum::Json(answer)).into_response());
+    }
+    Ok(body)
+}
+
+async fn whole(
+    daemon: &Daemon,
+    (uri, headers): (&Uri, &HeaderMap),
+    body: Body,
+) -> Result<Bytes, Response> {
+    let said = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
+    let mut stream = body.into_data_stream();
+    let mut out = Vec::new();
+    let all = async {
+        if said.is_some_and(|it| it > MAX_BODY as u64) {
+            return Err(StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        while let Some(part) = stream.next().await {
+            let part = part.map_err(|_| StatusCode::BAD_REQUEST)?;
+            if out.len() + part.len() > MAX_BODY {
+                return Err(StatusCode::PAYLOAD_TOO_LARGE);
+            }
+            out.extend_from_slice(&part);
+        }
+        Ok(())
+    };
+    match tokio::time::timeout(BODY, all).await {
+        Ok(Ok(())) => Ok(out.into()),
+        Ok(Err(StatusCode::PAYLOAD_TOO_LARGE)) => {
+            // Else the answer is lost with the connection.
+            tokio::spawn(async move {
+                let mut left = THROWN_AWAY;
+                let rest = async {
+                    while let Some(Ok(part)) = stream.next().await {
+                        left = left.saturating_sub(part.len());
+                        if left == 0 {
+                            break;
+                        }
+                    }
+                };
+                let _ = tokio::time::timeout(Duration::from_secs(2), rest).await;
+            });
+            Err(refused(daemon, uri, StatusCode::PAYLOAD_TOO_LARGE, "a body has at most 256 KiB"))
+        }
+        Ok(Err(status)) => Err(refused(daemon, uri, status, "the body ended early")),
+        Err(_) => {
+            Err(refused(daemon, uri, StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Which tools a client is shown, and how each is defined.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError},
+};
+
+use rmcp::model::{JsonObject, MetaObject, Tool as McpTool, ToolAnnotations};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::serve::{
+    Daemon,
+    book::Event,
+    operations::{Kind, Row, TABLE, Tool},
+    pantry::Known,
+    principal::Principal,
+};
+
+/// What `serve.tools` asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The seed's tools besides those that are always there.
+    pub all: bool,
+    pub recipes: Recipes,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recipes {
+    /// The most used.
+    Top(usize),
+    /// Of that category.
+    Tag(String),
+    All,
+    None,
+}
+
+impl Wanted {
+    /// Reads `core,top:30`; what it does not know counts as the default.
+    pub fn parse(text: &str) -> Self {
+        let mut out = Self { all: false, recipes: Recipes::Top(30) };
+        for it in text.split(',').map(str::trim) {
+            match it.split_once(':') {
+                Some(("top", n)) => out.recipes = Recipes::Top(n.parse().unwrap_or(30)),
+                Some(("tag", name)) => out.recipes = Recipes::Tag(name.to_owned()),
+                _ if it == "all" => out.all = true,
+                _ if it == "recipes" => out.recipes = Recipes::All,
+                _ if it == "none" => out.recipes = Recipes::None,
+                _ => {}
+            }
+        }
+        out
+    }
+}
+
+/// Recipes that are tools for that caller, by name. Fails with `ARTIFACT_IO`.
+pub fn recipes(
+    daemon: &Daemon,
+    who: &Principal,
+    wanted: &Recipes,
+) -> crate::error::Result<Vec<Arc<Known>>> {
+    let mut all = daemon.pantry.all()?;
+    all.retain(|it| {
+        it.is_served() && who.sees(it.recipe.name.as_str()) && it.tool().name.is_some()
+    });
+    match wanted {
+        Recipes::All => {}
+        Recipes::None => all.clear(),
+        Recipes::Tag(tag) => all.retain(|it| it.recipe.category.as_ref() == Some(tag)),
+        Recipes::Top(n) if all.len() <= *n => {}
+        Recipes::Top(n) => {
+            let health = daemon.state.as_ref().ok().and_then(|it| it.all_health().ok());
+            let runs: BTreeMap<(String, String), i64> = health
+                .unwrap_or_default()
+                .into_iter()
+                .map(|it| ((it.name, it.source), it.ok))
+                .collect();
+            let used = |it: &Arc<Known>| {
+                let key = (it.recipe.name.to_string(), it.source.as_str().to_owned());
+                runs.get(&key).copied().unwrap_or(0)
+            };
+            // The order of names where they are used alike, so that lists are alike.
+            all.sort_by_key(|it| std::cmp::Reverse(used(it)));
+            all.truncate(*n);
+            all.sort_by(|a, b| a.recipe.name.cmp(&b.recipe.name));
+        }
+    }
+    Ok(all)
+}
+
+/// The tools of that caller, in the order of the table, then recipes by name. Fails with `ARTIFACT_IO`.
+pub fn tools(
+    daemon: &Daemon,
+    who: &Principal,
+    wanted: &Wanted,
+) -> crate::error::Result<Vec<McpTool>> {
+    let mut out: Vec<McpTool> = rows(wanted)
+        .filter(|(_, row)| who.may(row.spec.need, None) || matches!(row.spec.tool, Tool::Always(_)))
+        .map(|(name, row)| of_row(name, row))
+        .collect();
+    for it in recipes(daemon, who, &wanted.recipes)? {
+        out.extend(of_recipe(&it));
+    }
+    Ok(out)
+}
+
+/// Operations that are tools, under their tools' names.
+pub fn rows(wanted: &Wanted) -> impl Iterator<Item = (&'static str, &'static Row)> + use<> {
+    let all = wanted.all;
+    TABLE.iter().filter_map(move |row| match row.spec.tool {
+        Tool::Always(name) => Some((name, row)),
+        Tool::All if all => Some((row.spec.name, row)),
+        Tool::All | Tool::Never => None,
+    })
+}
+
+fn object(it: &Value) -> Arc<JsonObject> {
+    Arc::new(it.as_object().cloned().unwrap_or_default())
+}
+
+pub fn of_row(name: &'static str, row: &'static Row) -> McpTool {
+    let reads = row.spec.kind == Kind::Read;
+    let mut input = row.input.clone();
+    if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut)
+        && row.spec.length != crate::serve::operations::Length::Now
+    {
+        properties.insert(
+            "idempotency_key".to_owned(),
+            json!({"type": "string", "description": "The same key with the same input within a day is the same task.", "maxLength": 200}),
+        );
+    }
+    let always = matches!(row.spec.tool, Tool::Always(_));
+    if always {
+        brief(&mut input);
+    }
+    portable(&mut input, true);
+    let mut out =
+        McpTool::new(name, if always { row.spec.summary() } else { row.spec.help }, object(&input));
+    if !always {
+        let mut output = json!({
+            "type": "object",
+            "properties": {"ok": {"type": "boolean"}, "data": row.output},
+        });
+        portable(&mut output, false);
+        out.output_schema = Some(object(&output));
+    }
+    let annotations = ToolAnnotations::new().read_only(reads);
+    out.annotations = Some(if reads {
+        annotations
+    } else {
+        annotations.destructive(row.spec.name == "recipe_delete")
+    });
+    out
+}
+
+/// Without descriptions: a list of tools is read by a model each time.
+fn brief(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("description").is_some_and(Value::is_string) {
+                fields.remove("description");
+            }
+            for it in ["default", "additionalProperties"] {
+                if fields.get(it).is_some_and(|it| !it.is_object()) {
+                    fields.remove(it);
+                }
+            }
+            fields.values_mut().for_each(brief);
+        }
+        Value::Array(items) => items.iter_mut().for_each(brief),
+        _ => {}
+    }
+}
+
+/// In words that every provider of models takes: one `type` each, no bare `true`. What may be left out of an input is not also
+/// said to be null.
+fn portable(schema: &mut Value, is_input: bool) {
+    let Value::Object(fields) = schema else {
+        if *schema == Value::Bool(true) {
+            *schema = json!({});
+        }
+        return;
+    };
+    let required = fields.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    for (keyword, it) in fields.iter_mut() {
+        match (keyword.as_str(), it) {
+            ("properties", Value::Object(all)) => {
+                for (name, it) in all {
+                    let null = json!("null");
+                    if is_input
+                        && !required.iter().any(|it| it == name)
+                        && let Some(types) = it.get_mut("type").and_then(Value::as_array_mut)
+                    {
+                        types.retain(|it| *it != null);
+                    }
+                    portable(it, is_input);
+                }
+            }
+            ("items", it) | ("additionalProperties", it @ Value::Object(_)) => {
+                portable(it, is_input);
+            }
+            ("anyOf" | "oneOf" | "allOf", Value::Array(all)) => {
+                for it in all {
+                    portable(it, is_input);
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(Value::Array(types)) = fields.get("type").cloned() {
+        if let [one] = types.as_slice() {
+            fields.insert("type".to_owned(), one.clone());
+        } else {
+            fields.remove("type");
+            let any = types.iter().map(|it| json!({"type": it})).collect();
+            fields.insert("anyOf".to_owned(), Value::Array(any));
+        }
+    }
+}
+
+/// A recipe as it is listed.
+pub fn of_recipe(known: &Known) -> Option<McpTool> {
+    let it = known.tool();
+    let mut out = McpTool::new(it.name.clone()?, it.description.clone(), object(&it.brief));
+    out.output_schema = Some(object(&it.output));
+    out.annotations = Some(ToolAnnotations::new().read_only(it.reads_only));
+    let at = it.proof.as_ref().and_then(|it| it["verified_at"].as_str()).map(str::to_owned);
+    if let Some(at) = at {
+        let mut meta = MetaObject::new();
+        meta.0.insert("commis/verified".to_owned(), json!(at.get(..10)));
+        out.meta = Some(meta);
+    }
+    Some(out)
+}
+
+/// What is another since it was last looked at.
+#[derive(Default, Serialize)]
+pub struct Changes {
+    added: Vec<String>,
+    /// Name, digest before, digest now.
+    changed: Vec<(String, String, String)>,
+    removed: Vec<String>,
+}
+
+/// Whether an event says that the caller's list is another: nobody is told of recipes that are not theirs to see.
+pub fn concerns(event: &Event, who: &Principal) -> bool {
+    if event.kind != "tools" {
+        return false;
+    }
+    let of = |what: &str| event.data[what].as_array().into_iter().flatten();
+    let mut names = of("added")
+        .chain(of("removed"))
+        .chain(of("changed").filter_map(|it| it.get(0)))
+        .filter_map(Value::as_str)
+        .peekable();
+    let sees = |it: &str| it.strip_prefix("recipe_").is_some_and(|it| who.sees(it));
+    names.peek().is_none() || names.any(sees)
+}
+
+/// Compares the definitions of all tools with those of the time before, and pins them; `None` when all are alike.
+pub async fn compare(daemon: &Arc<Daemon>) -> Option<Changes> {
+    let daemon = Arc::clone(daemon);
+    tokio::task::spawn_blocking(move || {
+        let all = recipes(&daemon, &Principal::root(), &Recipes::All).ok()?;
+        let now: BTreeMap<String, String> = all
+            .iter()
+            .filter_map(|it| Some((it.tool().name.clone()?, it.tool().digest.clone())))
+            .collect();
+        let before = {
+            let mut listed = daemon.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            listed.replace(now.clone())
+        };
+        let mut out = Changes::default();
+        for (name, digest) in &now {
+            match daemon.book.pin(name, digest) {
+                Ok(Some(old)) if old != *digest => {
+                    tracing::warn!(
+                        tool = name,
+                        was = old,
+                        now = digest,
+                        "a tool is defined in another way"
+                    );
+                    out.changed.push((name.clone(), old, digest.clone()));
+                }
+                Ok(_) if before.as_ref().is_some_and(|it| !it.contains_key(name)) => {
+                    out.added.push(name.clone());
+                }
+                Ok(_) => {}
+                Err(err) => tracing::error!(error = %err, "a definition was not pinned"),
+            }
+        }
+        let gone = before.iter().flat_map(BTreeMap::keys).filter(|it| !now.contains_key(*it));
+        out.removed = gone.cloned().collect();
+        let alike = out.added.is_empty() && out.changed.is_empty() && out.removed.is_empty();
+        (!alike).then_some(out)
+    })
+    .await
+    .ok()?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_listed_is_taken_by_every_provider() {
+        let mut it = json!({
+            "type": "object",
+            "properties": {
+                "a": {"type": ["string", "null"]},
+                "b": {"type": ["string", "null"]},
+                "c": {"type": "array", "items": true},
+                "type": {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
+            },
+            "required": ["b"],
+        });
+        portable(&mut it, true);
+        let all = &it["properties"];
+        assert_eq!(all["a"], json!({"type": "string"}));
+        assert_eq!(all["b"], json!({"anyOf": [{"type": "string"}, {"type": "null"}]}));
+        assert_eq!(all["c"]["items"], json!({}));
+        let any = json!({"anyOf": [{"type": "string"}, {"type": "number"}]});
+        assert_eq!(all["type"]["additionalProperties"], any);
+        for row in rows(&Wanted { all: true, recipes: Recipes::None }) {
+            let tool = of_row(row.0, row.1);
+            let text = json!([tool.input_schema, tool.output_schema]).to_string();
+            assert!(!text.contains(r#""type":["#) && !text.contains(r#""items":true"#), "{text}");
+        }
+    }
+
+    /// They are read by a model in every conversation.
+    #[test]
+    fn the_tools_that_are_always_there_are_small() {
+        let all = rows(&Wanted { all: false, recipes: Recipes::None });
+        let size: usize = all.map(|(name, row)| json!(of_row(name, row)).to_string().len()).sum();
+        assert!(size <= 1536, "{size} bytes");
+    }
+}

@@ -1,0 +1,28 @@
+//! The daemon: one process for a home, which agents, scripts and people ask over one socket. Its faces (REST, MCP, the
+//! dashboard) are made of one table of operations.
+
+pub mod answer;
+mod book;
+pub mod bridge;
+pub mod client;
+mod connections;
+pub mod dashboard;
+mod events;
+mod guard;
+pub mod lifecycle;
+pub mod mcp;
+mod openapi;
+pub mod operations;
+mod pantry;
+mod principal;
+mod queue;
+mod rates;
+#[cfg(test)]
+mod reference;
+mod remote;
+mod rest;
+mod world;
+
+pub use daemon::{Daemon, Options, serve};
+
+mod daemon;

@@ -1,0 +1,172 @@
+//! Arguments as callers write them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Kind, Row, properties};
+use crate::{
+    error::{Code, Error, Result},
+    pipeline::variable,
+    redact,
+};
+
+/// Values by name; numbers and truth values count as their text.
+#[derive(Clone, Debug, Default)]
+pub struct Params(BTreeMap<String, String>);
+
+/// Up to here a number with a fraction of zero is the whole number that was meant.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
+
+impl<'de> Deserialize<'de> for Params {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        let given = BTreeMap::<String, Value>::deserialize(from)?;
+        let mut out = BTreeMap::new();
+        for (name, value) in given {
+            let wrong = |what: &str| serde::de::Error::custom(format!("`{name}` {what}"));
+            let text = match value {
+                Value::String(it) => it,
+                Value::Bool(it) => it.to_string(),
+                Value::Number(it) => match whole(&it) {
+                    Some(it) => it.to_string(),
+                    None if it.as_f64().is_some_and(|it| it.abs() >= WHOLE) && it.is_f64() => {
+                        return Err(wrong(
+                            "is a number so large that some of it is lost: write it as text",
+                        ));
+                    }
+                    None => it.to_string(),
+                },
+                Value::Null | Value::Array(_) | Value::Object(_) => {
+                    return Err(wrong("is neither a text nor a number, nor true or false"));
+                }
+            };
+            out.insert(name, text);
+        }
+        Ok(Self(out))
+    }
+}
+
+/// The whole number that a number with a fraction of zero stands for: JSON knows no other difference between the two.
+pub fn whole(it: &serde_json::Number) -> Option<i64> {
+    let float = it.as_f64().filter(|_| it.is_f64())?;
+    #[expect(clippy::cast_possible_truncation, reason = "within what is exact")]
+    (float.fract() == 0.0 && float.abs() < WHOLE).then_some(float as i64)
+}
+
+impl JsonSchema for Params {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Params".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "object",
+            "additionalProperties": {"type": ["string", "number", "boolean"]},
+        })
+    }
+}
+
+impl From<Params> for BTreeMap<String, String> {
+    fn from(it: Params) -> Self {
+        it.0
+    }
+}
+
+/// Arguments of a request without a body: from its path and its query, where all is text, as the operation's schema has them.
+/// Fails with `PARAM_INVALID` for a name that is given twice.
+pub fn coerced(row: &Row, given: impl Iterator<Item = (String, String)>) -> Result<Value> {
+    let known = properties(&row.input);
+    let mut out = Map::new();
+    for (name, text) in given {
+        let kind = known.get(&name).map(|it| it["type"].clone()).unwrap_or_default();
+        let is = |wanted: &str| {
+            kind == wanted || kind.as_array().is_some_and(|it| it.contains(&json!(wanted)))
+        };
+        let value = if is("integer") || is("number") || is("boolean") {
+            let read = serde_json::from_str(&text).ok().filter(|it: &Value| !it.is_null());
+            read.unwrap_or(Value::String(text))
+        } else {
+            Value::String(text)
+        };
+        if out.insert(name.clone(), value).is_some() {
+            let shown: String = name.chars().filter(|it| !it.is_control()).take(60).collect();
+            return Err(Error::new(Code::ParamInvalid, format!("`{shown}` is given twice")));
+        }
+    }
+    Ok(Value::Object(out))
+}
+
+/// What a random value is called: in a task it is likely a secret, as a recipe's parameter it is as likely the name of a thing.
+const RANDOM: &str = "a long random value";
+
+/// Refuses arguments that seem to hold a secret: they are written down, and read by models. What names a variable (`env:NAME`)
+/// holds none, and neither do ids of our own. Fails with `SECRET_IN_TASK`.
+pub fn no_secrets(row: &Row, args: &Value) -> Result<()> {
+    fn walk(name: &str, value: &Value, of_params: bool) -> Option<&'static str> {
+        match value {
+            Value::String(it) if variable(it).is_some() => None,
+            Value::String(it) => {
+                let why = redact::typed_secret(name, it).or_else(|| redact::probable_secret(it));
+                why.filter(|it| !of_params || *it != RANDOM)
+            }
+            Value::Number(it) => redact::typed_secret(name, &it.to_string())
+                .or_else(|| redact::probable_secret(&it.to_string()))
+                .filter(|it| !of_params || *it != RANDOM),
+            Value::Object(all) => all.iter().find_map(|(name, it)| {
+                redact::probable_secret(name)
+                    .filter(|it| *it != RANDOM)
+                    .or_else(|| walk(name, it, of_params || name == "params"))
+            }),
+            Value::Array(all) => all.iter().find_map(|it| walk(name, it, of_params)),
+            _ => None,
+        }
+    }
+    if row.spec.kind == Kind::Meta {
+        return Ok(());
+    }
+    let in_path: Vec<&str> = row.in_path().collect();
+    let found = args.as_object().into_iter().flatten().find_map(|(name, it)| {
+        (!in_path.contains(&name.as_str()) && name != "task_id")
+            .then(|| walk(name, it, name == "params"))?
+    });
+    match found {
+        None => Ok(()),
+        Some(why) => Err(Error::new(
+            Code::SecretInTask,
+            format!("the arguments seem to hold a secret ({why})"),
+        )
+        .hint(if row.spec.name == "recipe_learn" {
+            "put it into a variable of the daemon that [auth.allow] binds to the host, and write env:NAME in its place"
+        } else {
+            "leave it out: a key that a recipe needs is named in the recipe, and read by the daemon"
+        })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::operations::find;
+
+    #[test]
+    fn secrets_are_refused_and_names_of_things_are_not() {
+        let check = |operation: &str, args: Value, fits: bool| {
+            let row = find(operation).unwrap();
+            assert_eq!(no_secrets(row, &args).is_ok(), fits, "{operation} {args}");
+        };
+        let commit = "9b2f4c81d7e60a35fb12c84e90d7a6f3b5c1e2d8";
+        check("recipe_run", json!({"name": "a", "params": {"commit": commit}}), true);
+        check("recipe_run", json!({"name": "a", "params": {"password": "hunter2"}}), false);
+        check(
+            "recipe_run",
+            json!({"name": "a", "params": {"password": "env:SITE_PASSWORD"}}),
+            true,
+        );
+        check("recipe_learn", json!({"task": "log in with password=hunter2"}), false);
+        check("recipe_find", json!({"words": "the weather in Lisbon on 2026-03-01"}), true);
+        check("task_cancel", json!({"task_id": "t-2766b5bdf78a9b2f4c81"}), true);
+        check("token_revoke", json!({"id": "tok-2766b5bdf78a"}), true);
+    }
+}

@@ -1,0 +1,377 @@
+//! Learning: a task is recorded and learned, or goes on with a candidate that somebody chose.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, recipes, row, tasks};
+use crate::{
+    artifacts::{
+        payloads::{CandidateSet, Judged},
+        store::Store,
+    },
+    batch,
+    browser::Step,
+    error::{Code, Error, Result},
+    ids::{RecipeName, TaskId},
+    pipeline::{
+        self, Learned, OnStage, Redo, STAGES, Secrets, Source, Task, Wish, choose, variable,
+    },
+    recipe::auth::allow_variable,
+    serve::{
+        Daemon,
+        answer::Trouble,
+        principal::{Area, Need, Principal, Right},
+    },
+    settings::Settings,
+    stages::verify::Expectation,
+};
+
+type Out<T> = Result<(T, Meta), Box<Trouble>>;
+
+const LEARN: Need = Need::May(Area::Learn, Right::Write);
+
+pub fn rows(out: &mut Vec<Row>) {
+    out.push(row(
+        Spec {
+            name: "recipe_learn",
+            kind: Kind::Write,
+            need: LEARN,
+            routes: &[(Verb::Post, "/api/recipes/learn")],
+            tool: Tool::All,
+            length: Length::Task,
+            help: "Learn a task from a page driven by scripted steps, or from a HAR file.\nGive what was typed in `params`, and a second example in `second`: without one a recipe stays a draft. Where it cannot be told which request carried the data, the outcome is `needs_selection`, and the task has candidates to choose from.",
+        },
+        learn,
+    )
+    .checked(|args: Learn, settings, who| {
+        args.allowed(who, settings)?;
+        match args.har {
+            // A large file is read once.
+            Some(_) if args.url.is_none() => Ok(()),
+            _ => args.task(settings.serve.allow_task_secrets, who).map(drop),
+        }
+    })
+    .hiding(|args: Learn| {
+        let task = if args.har.is_none() { args.task(true, &Principal::root()).ok() } else { None };
+        task.is_some_and(|it| it.secrets.are_given() || it.secrets.in_text)
+    }));
+    out.push(row(
+        Spec {
+            name: "recipe_candidates",
+            kind: Kind::Read,
+            need: Need::May(Area::Learn, Right::Read),
+            routes: &[(Verb::Get, "/api/tasks/{task_id}/candidates")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "List the requests that a task which was learned could be served by, best first.",
+        },
+        candidates,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_create_from_candidate",
+            kind: Kind::Write,
+            need: LEARN,
+            routes: &[(Verb::Post, "/api/tasks/{task_id}/candidates/{candidate}/recipe")],
+            tool: Tool::All,
+            length: Length::Task,
+            help: "Go on with a candidate that you choose, where learning could not choose by itself.\nA request that may change something is refused.",
+        },
+        create_from_candidate,
+    )
+    .checked(|args: Create, _, _| super::within("candidate", args.candidate, 64).map(drop)));
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Learn {
+    /// What the session is for, with `{name}` where typed values go.
+    task: String,
+    /// Live: the page that it starts on.
+    url: Option<String>,
+    /// Live: what is done there, as in a manifest's `record`.
+    #[serde(default)]
+    steps: Vec<Value>,
+    /// Instead: a HAR file on the daemon's machine.
+    har: Option<PathBuf>,
+    /// What was typed.
+    #[serde(default)]
+    params: Params,
+    /// The second example.
+    #[serde(default)]
+    second: Params,
+    /// The recipe's name; else it is made of the task.
+    name: Option<String>,
+    /// Send nothing: the captured answer stands in, and the recipe stays a draft.
+    #[serde(default)]
+    no_network: bool,
+    /// Go on where an earlier run stopped.
+    #[serde(default)]
+    resume: bool,
+    /// Learn again from the start.
+    #[serde(default)]
+    force: bool,
+}
+
+impl Learn {
+    /// What the daemon alone can read is not for everyone to name: files of its machine and its variables not for a token with
+    /// scopes, and a variable only for the host that it is bound to, as for recipes. Who asks may be a model that a page has
+    /// talked to. Fails with `FORBIDDEN`, `AUTH_NOT_ALLOWED`.
+    fn allowed(&self, who: &Principal, settings: &Settings) -> Result<()> {
+        let refused = |what: &str| {
+            Err(Error::new(Code::Forbidden, format!("this token may not name {what}"))
+                .hint("ask with the root token, or on the command line"))
+        };
+        if self.har.is_some() && who.scopes.is_some() {
+            return refused("files of the daemon's machine");
+        }
+        let typed = [BTreeMap::from(self.params.clone()), BTreeMap::from(self.second.clone())];
+        let mut named: Vec<String> = typed
+            .iter()
+            .flat_map(BTreeMap::values)
+            .filter_map(|it| variable(it))
+            .map(str::to_owned)
+            .collect();
+        self.steps.iter().for_each(|it| variables(it, &mut named));
+        if !named.is_empty() && who.scopes.is_some() {
+            return refused("variables of the daemon");
+        }
+        let url = self.url.as_ref().and_then(|it| url::Url::parse(it).ok());
+        if let Some(host) = url.as_ref().and_then(url::Url::host_str) {
+            named.iter().try_for_each(|it| allow_variable(it, host, &settings.auth))?;
+        }
+        Ok(())
+    }
+
+    /// Fails with `PARAM_INVALID`, `USAGE` and `SECRET_IN_TASK`.
+    fn task(self, allow_secrets: bool, who: &Principal) -> Result<Task> {
+        let steps = self.steps.into_iter().enumerate().map(|(i, it)| {
+            serde_json::from_value::<Step>(it).map_err(|err| {
+                let said: String =
+                    err.to_string().chars().filter(|it| !it.is_control()).take(200).collect();
+                Error::new(Code::ParamInvalid, format!("step {}: {said}", i + 1))
+                    .hint("steps are as in a manifest's `record`; README.md shows them")
+            })
+        });
+        let steps = steps.collect::<Result<Vec<_>>>()?;
+        let source = match (self.url, self.har) {
+            (Some(url), None) => Source::Live { url, steps, by_hand: false },
+            (None, Some(path)) if path.is_absolute() => Source::har(path)?,
+            (None, Some(_)) => {
+                return Err(Error::new(Code::ParamInvalid, "`har` is no absolute path"));
+            }
+            _ => return Err(Error::new(Code::ParamInvalid, "give either `url` or `har`")),
+        };
+        let name = match self.name {
+            Some(it) => RecipeName::new(it)?,
+            None => RecipeName::slug(&self.task),
+        };
+        let (first, second) = (self.params.into(), BTreeMap::from(self.second));
+        let mut task = Task {
+            id: id_of(who, &name),
+            name,
+            sentence: self.task,
+            source,
+            examples: if second.is_empty() { vec![first] } else { vec![first, second] },
+            expect: Expectation::default(),
+            category: None,
+            requires_auth: false,
+            timeout: Duration::from_secs(30),
+            secrets: Secrets::default(),
+        };
+        batch::check_task(&mut task, &BTreeSet::new(), allow_secrets)?;
+        Ok(task)
+    }
+}
+
+fn variables(it: &Value, named: &mut Vec<String>) {
+    match it {
+        Value::String(it) => named.extend(variable(it).map(str::to_owned)),
+        Value::Array(all) => all.iter().for_each(|it| variables(it, named)),
+        Value::Object(all) => all.values().for_each(|it| variables(it, named)),
+        _ => {}
+    }
+}
+
+/// The task of the store. A token with scopes has its own: what others recorded is not for it to go on with.
+fn id_of(who: &Principal, name: &RecipeName) -> TaskId {
+    TaskId::of(if who.scopes.is_some() { &who.id } else { "" }, name)
+}
+
+/// Stages of a task, told as they begin.
+pub(super) fn on_stage(asked: &Asked) -> OnStage {
+    let daemon: Arc<Daemon> = Arc::clone(&asked.daemon);
+    let id = asked.job.as_ref().map(|it| it.id.clone()).unwrap_or_default();
+    // One writes them all down, in their order.
+    let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<pipeline::Stage>();
+    tokio::spawn(async move {
+        while let Some(stage) = take.recv().await {
+            let at = STAGES.iter().position(|it| it.stage == stage).unwrap_or(0);
+            let data = json!({"stage": stage.as_str(), "progress": at, "total": STAGES.len()});
+            if let Err(err) = daemon.book.stage(&id, stage.as_str(), data).await {
+                tracing::error!(error = %err, "an event was not written down");
+            }
+        }
+    });
+    // It ends with what learns.
+    Box::new(move |_, stage| _ = send.send(stage))
+}
+
+async fn learn(asked: Asked, args: Learn) -> Out<Learned> {
+    let world = asked.daemon.world();
+    let (force, again) = (args.force, asked.job.as_ref().is_some_and(|it| it.again));
+    let (resume, no_network) = (args.resume || again, args.no_network);
+    let task = Arc::new(args.task(world.settings.serve.allow_task_secrets, &asked.who)?);
+    let redo = (force && !again).then_some(Redo::All);
+    let mut cx = world.learning(&asked.daemon.home, redo, on_stage(&asked))?;
+    if no_network && let Some(it) = Arc::get_mut(&mut cx) {
+        it.settings.egress.no_network = true;
+    }
+    if !resume && redo.is_none() {
+        batch::refuse_if_begun(std::slice::from_ref(&*task), &cx)?;
+    }
+    let work = {
+        let task = Arc::clone(&task);
+        move || async move { pipeline::learn(&task, &cx).await }
+    };
+    let learned = pipeline::apart(work, super::stopped(&asked)).await?;
+    told(&asked, &learned);
+    plain(learned)
+}
+
+fn told(asked: &Asked, learned: &Learned) {
+    if learned.recipe.is_some() {
+        recipes::changed(asked, &learned.name, learned.outcome.as_str());
+    }
+}
+
+/// One candidate.
+#[derive(Serialize, JsonSchema)]
+struct CandidateLine {
+    /// Its number, from 1.
+    candidate: u32,
+    method: String,
+    /// With values shortened, redacted.
+    url: String,
+    /// GraphQL operation or JSON-RPC method.
+    operation: Option<String>,
+    content_type: String,
+    /// How sure it is that this one carried the data, basis points.
+    confidence_bp: u32,
+    score_bp: i32,
+    /// What each signal added or took, basis points.
+    signals: BTreeMap<String, i32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Candidates {
+    candidates: Vec<CandidateLine>,
+    /// Why the first may not be chosen without being asked about.
+    doubt: Option<String>,
+}
+
+/// The task of the store that a task of ours learned. Fails with `TASK_NOT_FOUND`.
+async fn stored(asked: &Asked, id: &str) -> Result<TaskId> {
+    let task = tasks::theirs(asked, id).await?;
+    if !matches!(task.operation.as_str(), "recipe_learn" | "recipe_create_from_candidate") {
+        // What another came to is the word of a site.
+        return Err(Error::new(Code::TaskNotFound, "this task learned nothing"));
+    }
+    let done = asked.daemon.book.result(&task.task_id).await?;
+    if let Some(it) = done.as_ref().and_then(|it| it["task_id"].as_str()) {
+        return TaskId::parse(it);
+    }
+    let given = task.args["name"].as_str().map(|it| RecipeName::new(it.to_owned()));
+    let name = given
+        .unwrap_or_else(|| Ok(RecipeName::slug(task.args["task"].as_str().unwrap_or_default())))?;
+    Ok(id_of(&asked.who, &name))
+}
+
+async fn candidates(asked: Asked, args: tasks::Numbered) -> Out<Candidates> {
+    let id = stored(&asked, &args.task_id).await?;
+    let store = Store::new(asked.daemon.home.artifacts.clone());
+    let folder = store.peek(&id)?.ok_or_else(|| none(&id))?;
+    let set = match folder.get::<Judged<CandidateSet>>() {
+        Ok(Judged::Done(it)) => it,
+        Ok(Judged::Rejected(_)) => return Err(none(&id).into()),
+        Err(err) if err.code() == Code::ArtifactMissing => return Err(none(&id).into()),
+        Err(err) => return Err(err.into()),
+    };
+    plain(Candidates {
+        candidates: set
+            .candidates
+            .into_iter()
+            .map(|it| CandidateLine {
+                candidate: it.rank,
+                method: it.method,
+                url: it.url_summary,
+                operation: it.operation,
+                content_type: it.content_type,
+                confidence_bp: it.confidence_bp,
+                score_bp: it.score_bp,
+                signals: it.features,
+            })
+            .collect(),
+        doubt: set.doubt,
+    })
+}
+
+fn none(id: &TaskId) -> Error {
+    Error::new(Code::TaskNotFound, format!("{id} has no candidates"))
+        .hint("a task has some when it was recorded and ranked")
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Create {
+    /// The task that learned.
+    task_id: String,
+    /// Its number, from 1.
+    #[schemars(range(min = 1, max = 64))]
+    candidate: u32,
+    /// The recipe's name; else the task's.
+    name: Option<String>,
+    /// `JMESPath` of the data in the answer, instead of the list that would be taken.
+    extract: Option<String>,
+}
+
+async fn create_from_candidate(asked: Asked, args: Create) -> Out<Learned> {
+    let id = stored(&asked, &args.task_id).await?;
+    let world = asked.daemon.world();
+    let store = Store::new(asked.daemon.home.artifacts.clone());
+    let wish = Wish {
+        candidate: args.candidate,
+        extract: args.extract,
+        name: args.name.map(RecipeName::new).transpose()?,
+    };
+    let cx = world.learning(&asked.daemon.home, None, on_stage(&asked))?;
+    let work = move || async move {
+        match choose(&store, &cx.recipes, &id, wish)? {
+            Ok(choice) => pipeline::learn(&choice.task, &cx).await.map(Ok),
+            Err(reject) => Ok(Err(reject)),
+        }
+    };
+    match pipeline::apart(work, super::stopped(&asked)).await? {
+        Ok(learned) => {
+            told(&asked, &learned);
+            plain(learned)
+        }
+        Err(reject) => {
+            let err = Error::new(
+                Code::Usage,
+                format!("this candidate cannot be chosen: {}", reject.detail),
+            );
+            let mut trouble = Trouble::of(&err);
+            trouble.reason_codes = vec![reject.reason.as_str().to_owned()];
+            Err(Box::new(trouble))
+        }
+    }
+}

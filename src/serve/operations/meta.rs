@@ -1,0 +1,357 @@
+//! The daemon about itself: version, health, tokens, its end.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row};
+use crate::{
+    error::{Code, Error},
+    serve::{
+        answer::Trouble,
+        book::TokenView,
+        lifecycle,
+        principal::{Need, Scope},
+        remote::{Key, Remote, new_token},
+    },
+};
+
+/// As `Scope::parse` reads it.
+const SCOPE: &str =
+    r"^(run:(\*|[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)|(recipes|tasks|learn):(read|write))$";
+
+type Out<T> = Result<(T, Meta), Box<Trouble>>;
+
+pub fn rows(out: &mut Vec<Row>) {
+    let meta = |name, routes, need, help| Spec {
+        name,
+        kind: Kind::Meta,
+        need,
+        routes,
+        tool: Tool::Never,
+        length: Length::Now,
+        help,
+    };
+    out.push(row(
+        Spec {
+            tool: Tool::All,
+            ..meta(
+                "health_check",
+                &[(Verb::Get, "/api/health")],
+                Need::Any,
+                "Say how the daemon does: its version, what waits and what runs.",
+            )
+        },
+        health,
+    ));
+    out.push(row(
+        meta("version", &[(Verb::Get, "/api/version")], Need::Any, "Say which commis this is."),
+        version,
+    ));
+    out.push(row(
+        meta(
+            "token_create",
+            &[(Verb::Post, "/api/tokens")],
+            Need::Root,
+            "Make a token for a purpose.\nIt is shown once; what is kept is a digest of it.",
+        ),
+        token_create,
+    ));
+    out.push(row(
+        meta("token_list", &[(Verb::Get, "/api/tokens")], Need::Root, "List tokens that hold."),
+        token_list,
+    ));
+    out.push(row(
+        meta(
+            "token_revoke",
+            &[(Verb::Delete, "/api/tokens/{id}")],
+            Need::Root,
+            "Take a token back.",
+        ),
+        token_revoke,
+    ));
+    out.push(row(
+        meta(
+            "remote_on",
+            &[(Verb::Post, "/api/remote/on")],
+            Need::Root,
+            "Open the remote listener, for tokens that were made for a purpose.\nAn address that other machines reach has to be allowed with `allow_remote`.",
+        ),
+        remote_on,
+    ));
+    out.push(row(
+        meta(
+            "remote_off",
+            &[(Verb::Post, "/api/remote/off")],
+            Need::Root,
+            "Close the remote listener.",
+        ),
+        remote_off,
+    ));
+    out.push(row(
+        meta(
+            "remote_pair",
+            &[(Verb::Post, "/api/remote/pair")],
+            Need::Root,
+            "Make a key that another machine trades once, at `/connect`, for a token.",
+        ),
+        remote_pair,
+    ));
+    out.push(row(
+        meta(
+            "reload",
+            &[(Verb::Post, "/api/reload")],
+            Need::Root,
+            "Read the settings again; what runs goes on with the old ones.",
+        ),
+        reload,
+    ));
+    out.push(row(
+        meta(
+            "shutdown",
+            &[(Verb::Post, "/api/shutdown")],
+            Need::Root,
+            "End the daemon.\nWith `if_idle` only when nothing waits or runs, and the remote listener is closed.",
+        ),
+        shutdown,
+    ));
+    out.push(row(
+        meta(
+            "dashboard_code",
+            &[(Verb::Post, "/api/dashboard/code")],
+            Need::Root,
+            "Make a code that opens the dashboard once, within a minute.",
+        ),
+        dashboard_code,
+    ));
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// How the daemon does.
+#[derive(Serialize, JsonSchema)]
+struct Health {
+    version: String,
+    /// Since it started.
+    uptime_sec: u64,
+    /// Tasks that wait, and that are at work.
+    queued: usize,
+    running: usize,
+    recipes: usize,
+    verified: usize,
+    /// Where the remote listener is, when it is open.
+    remote: Option<String>,
+}
+
+async fn health(asked: Asked, _: Nothing) -> Out<Health> {
+    let daemon = &asked.daemon;
+    let all = daemon.pantry.all()?;
+    let seen = || all.iter().filter(|it| asked.who.sees(it.recipe.name.as_str()));
+    plain(Health {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        uptime_sec: daemon.started.elapsed().as_secs(),
+        queued: daemon.queue.waiting(),
+        running: daemon.queue.at_work(),
+        recipes: seen().count(),
+        verified: seen().filter(|it| it.is_served()).count(),
+        remote: daemon.remote.addr().map(|it| it.to_string()),
+    })
+}
+
+/// Which commis this is.
+#[derive(Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "what is asked for")]
+struct Version {
+    version: String,
+    /// Which file the program is: another one has another word.
+    binary: Option<String>,
+    /// Revisions of the Model Context Protocol.
+    mcp: Vec<String>,
+}
+
+async fn version(asked: Asked, _: Nothing) -> Out<Version> {
+    plain(Version {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        binary: asked.daemon.binary.clone(),
+        mcp: crate::serve::mcp::versions(),
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    /// What it may do: `run:NAME` or `run:*`; `recipes`, `tasks` or `learn` with `:read` or `:write`.
+    #[schemars(length(min = 1, max = 100), inner(regex(pattern = SCOPE)))]
+    can: Vec<String>,
+    /// How long it holds; for good when absent.
+    #[schemars(range(min = 1, max = 31_536_000))]
+    expires_sec: Option<u32>,
+    /// What it is for.
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    note: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Made {
+    /// The token. It is not kept.
+    token: String,
+    #[serde(flatten)]
+    view: TokenView,
+}
+
+/// What the schema says of a token to be made. Fails with `PARAM_INVALID`.
+fn fits(can: &[String], expires_sec: Option<u32>, note: &str) -> crate::error::Result<()> {
+    let wrong = if !(1..=100).contains(&can.len()) {
+        "give 1 to 100 scopes"
+    } else if expires_sec.is_some_and(|it| !(1..=31_536_000).contains(&it)) {
+        "`expires_sec` is from 1 to 31536000, which is a year"
+    } else if note.chars().count() > 50 {
+        "`note` has at most 50 characters"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(Code::ParamInvalid, wrong))
+}
+
+async fn token_create(asked: Asked, args: NewToken) -> Out<Made> {
+    fits(&args.can, args.expires_sec, &args.note)?;
+    let scopes =
+        args.can.iter().map(|it| Scope::parse(it)).collect::<crate::error::Result<Vec<_>>>()?;
+    let (token, view) = new_token(&asked.daemon, &scopes, args.expires_sec, &args.note).await?;
+    plain(Made { token, view })
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Tokens {
+    tokens: Vec<TokenView>,
+}
+
+async fn token_list(asked: Asked, _: Nothing) -> Out<Tokens> {
+    plain(Tokens { tokens: asked.daemon.read_tokens()? })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TokenId {
+    /// The token's id, as it is listed.
+    id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Revoked {
+    id: String,
+}
+
+async fn token_revoke(asked: Asked, args: TokenId) -> Out<Revoked> {
+    let there = asked.daemon.book.revoke(&args.id).await?;
+    asked.daemon.read_tokens()?;
+    if !there {
+        return Err(Error::new(Code::NoSuchAddress, "there is no such token").into());
+    }
+    plain(Revoked { id: args.id })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RemoteOn {
+    /// Address and port; port 0 is any that is free.
+    bind: String,
+    /// Also an address that other machines reach.
+    #[serde(default)]
+    allow_remote: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Listening {
+    /// Where; absent when it is closed.
+    addr: Option<String>,
+}
+
+async fn remote_on(asked: Asked, args: RemoteOn) -> Out<Listening> {
+    let bind = args.bind.parse().map_err(|_| {
+        Error::new(Code::ParamInvalid, "`bind` is an address and a port, such as 127.0.0.1:0")
+    })?;
+    let addr = Remote::open(&asked.daemon, bind, args.allow_remote).await?;
+    plain(Listening { addr: Some(addr.to_string()) })
+}
+
+async fn remote_off(asked: Asked, _: Nothing) -> Out<Listening> {
+    asked.daemon.remote.close();
+    plain(Listening { addr: None })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Pair {
+    /// What the token may do, as for `token_create`.
+    #[schemars(length(min = 1, max = 100), inner(regex(pattern = SCOPE)))]
+    can: Vec<String>,
+    /// How long the token holds; for good when absent.
+    #[schemars(range(min = 1, max = 31_536_000))]
+    expires_sec: Option<u32>,
+    /// What it is for.
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    note: String,
+}
+
+async fn remote_pair(asked: Asked, args: Pair) -> Out<Key> {
+    fits(&args.can, args.expires_sec, &args.note)?;
+    plain(asked.daemon.remote.pair(&args.can, args.expires_sec, args.note)?)
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Reloaded {
+    reloaded: bool,
+}
+
+async fn reload(asked: Asked, _: Nothing) -> Out<Reloaded> {
+    asked.daemon.reload()?;
+    plain(Reloaded { reloaded: true })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Shutdown {
+    /// Only when nothing waits or runs.
+    #[serde(default)]
+    if_idle: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Stopped {
+    /// It ends now.
+    stopping: bool,
+    /// What is at work.
+    running: usize,
+}
+
+async fn shutdown(asked: Asked, args: Shutdown) -> Out<Stopped> {
+    let running = asked.daemon.queue.at_work() + asked.daemon.queue.waiting();
+    let is_idle = running == 0 && asked.daemon.remote.addr().is_none();
+    let stopping = !args.if_idle || is_idle;
+    if stopping {
+        let stop = asked.daemon.stop.clone();
+        tokio::spawn(async move {
+            // The answer goes out first.
+            tokio::time::sleep(lifecycle::BEFORE_THE_END).await;
+            stop.cancel();
+        });
+    }
+    plain(Stopped { stopping, running })
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Opening {
+    /// Stands behind `#` in the dashboard's address.
+    code: String,
+    url: String,
+}
+
+async fn dashboard_code(asked: Asked, _: Nothing) -> Out<Opening> {
+    let code = asked.daemon.guard.new_code()?;
+    let url = format!("http://{}/#{code}", asked.daemon.addr);
+    plain(Opening { code, url })
+}

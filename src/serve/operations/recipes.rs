@@ -1,0 +1,708 @@
+//! Recipes: found, described, run, looked after.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row};
+use crate::{
+    artifacts::store::{Store, now},
+    error::{Code, Error},
+    ids::RecipeName,
+    pipeline::{
+        Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, note, prove, refused,
+        render, told_health, words,
+    },
+    recipe::{
+        model::{Recipe, Status},
+        standing::Standing,
+        yaml,
+    },
+    runner::RecipeRunResult,
+    serve::{
+        answer::Trouble,
+        mcp::find::{ranked, scored},
+        pantry::Known,
+        principal::{Area, Need, Right},
+        world::{no_state, told},
+    },
+    state::Health,
+};
+
+type Out<T> = Result<(T, Meta), Box<Trouble>>;
+
+/// Of a run: its attempts, and a session where one is needed.
+const DEADLINE: Duration = Duration::from_secs(60);
+const READ: Need = Need::May(Area::Recipes, Right::Read);
+const WRITE: Need = Need::May(Area::Recipes, Right::Write);
+
+/// A recipe in a list.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Line {
+    pub name: String,
+    pub status: Status,
+    /// What it does, with `{parameter}` where values go.
+    pub task: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Names of its parameters; those that may be left out end in `?`.
+    pub parameters: Vec<String>,
+    /// `user` or `library`.
+    pub source: String,
+    /// Runs that were counted, and how many failed.
+    pub runs: i64,
+    pub failed: i64,
+    /// Milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_ok_ms: Option<i64>,
+}
+
+impl Line {
+    fn of(it: &Known, health: Option<&Health>) -> Self {
+        let recipe = &it.recipe;
+        let optional = |it: &crate::recipe::model::Parameter| !it.required || it.default.is_some();
+        let parameters = recipe.parameters.iter();
+        Self {
+            name: recipe.name.to_string(),
+            status: recipe.status,
+            task: recipe.task.clone(),
+            category: recipe.category.clone(),
+            parameters: parameters
+                .map(|it| format!("{}{}", it.name, if optional(it) { "?" } else { "" }))
+                .collect(),
+            source: it.source.as_str().to_owned(),
+            runs: health.map_or(0, |it| it.runs),
+            failed: health.map_or(0, |it| it.failed),
+            last_ok_ms: health.and_then(|it| it.last_ok_ms),
+        }
+    }
+}
+
+pub fn rows(out: &mut Vec<Row>) {
+    out.push(row(
+        Spec {
+            name: "recipe_find",
+            kind: Kind::Read,
+            need: Need::Any,
+            routes: &[(Verb::Get, "/api/recipes/find")],
+            tool: Tool::Always("commis_find"),
+            length: Length::Now,
+            help: "Find recipes by words, best first, with their parameters.",
+        },
+        find,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_list",
+            kind: Kind::Read,
+            need: Need::Any,
+            routes: &[(Verb::Get, "/api/recipes")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "List recipes by name, with status and how their runs went.",
+        },
+        list,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_get",
+            kind: Kind::Read,
+            need: Need::Any,
+            routes: &[(Verb::Get, "/api/recipes/{name}")],
+            tool: Tool::Always("commis_describe"),
+            length: Length::Now,
+            help: "Describe a recipe: input and output schema, proof, how its runs went.",
+        },
+        get,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_run",
+            kind: Kind::Write,
+            need: Need::Run,
+            routes: &[(Verb::Post, "/api/recipes/{name}/run")],
+            tool: Tool::Always("commis_run"),
+            length: Length::Run,
+            help: "Run a recipe by name and return its data.\nA run that takes longer than two seconds becomes a task. Of a recipe that is not verified only with `draft`.",
+        },
+        run,
+    ));
+    out.push(row(
+        Spec {
+            name: "run",
+            kind: Kind::Write,
+            need: Need::Any,
+            routes: &[(Verb::Post, "/api/runs")],
+            tool: Tool::All,
+            length: Length::Run,
+            help: "Answer a task from the recipe that it means.\nThe words choose among recipes that take just the values that are given; where none fits, or two fit as well, nothing is run and the error names those that come near.",
+        },
+        run_task,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_dry_run",
+            kind: Kind::Read,
+            need: Need::Run,
+            routes: &[(Verb::Post, "/api/recipes/{name}/dry-run")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "Show the request that a run would send, without sending anything.\nValues that are fetched when it runs are shown as <from …>, a key as [from $VARIABLE].",
+        },
+        dry_run,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_explain",
+            kind: Kind::Read,
+            need: READ,
+            routes: &[(Verb::Get, "/api/recipes/{name}/explain")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "Say in words what a recipe does: what is sent where, where values come from, what is known of it.\nThe words quote the recipe, which a stranger may have written.",
+        },
+        explain,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_validate",
+            kind: Kind::Read,
+            need: READ,
+            routes: &[(Verb::Post, "/api/recipes/validate")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "Check a recipe without sending anything.\nErrors are what a run would refuse, warnings what makes it less safe or less useful.",
+        },
+        validate,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_verify",
+            kind: Kind::Write,
+            need: WRITE,
+            routes: &[(Verb::Post, "/api/recipes/{name}/verify")],
+            tool: Tool::All,
+            length: Length::Task,
+            help: "Prove a recipe on the examples of its parameters.\nIt is called with its first examples, its second ones and its first again; one that passes is verified, also one that runs had put out of service.",
+        },
+        verify,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_heal",
+            kind: Kind::Write,
+            need: WRITE,
+            routes: &[(Verb::Post, "/api/recipes/{name}/heal")],
+            tool: Tool::All,
+            length: Length::Task,
+            help: "Learn a recipe again that a site's change broke, by the steps that it was learned from.\nOne that works is left alone. What is learned anew takes its place if it means the same; what means something else becomes a draft, for a person to look at.",
+        },
+        heal,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_fork",
+            kind: Kind::Write,
+            need: WRITE,
+            routes: &[(Verb::Post, "/api/recipes/{name}/fork")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "Copy a recipe under another name, as a draft.",
+        },
+        fork,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_delete",
+            kind: Kind::Write,
+            need: WRITE,
+            routes: &[(Verb::Delete, "/api/recipes/{name}")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "Delete one of your own recipes; what it was learned from stays.",
+        },
+        delete,
+    ));
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Find {
+    /// What you want to know or do, in a few words.
+    words: String,
+    /// At most so many.
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: u32,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    recipes: Vec<Line>,
+}
+
+async fn find(asked: Asked, args: Find) -> Out<Found> {
+    let limit = super::within("limit", args.limit, 50)?;
+    let all = asked.daemon.pantry.all()?;
+    let seen: Vec<&Arc<Known>> =
+        all.iter().filter(|it| asked.who.sees(it.recipe.name.as_str())).collect();
+    let health = health(&asked);
+    let recipes = ranked(&args.words, &seen)
+        .into_iter()
+        .take(limit as usize)
+        .map(|it| Line::of(it, of(&health, it)))
+        .collect();
+    plain(Found { recipes })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct List {
+    /// Only of this status.
+    status: Option<Status>,
+    /// Only of this category.
+    category: Option<String>,
+}
+
+async fn list(asked: Asked, args: List) -> Out<Found> {
+    let health = health(&asked);
+    let all = asked.daemon.pantry.all()?;
+    let wanted = |it: &&Arc<Known>| {
+        asked.who.sees(it.recipe.name.as_str())
+            && args.status.is_none_or(|status| it.recipe.status == status)
+            && (args.category.is_none() || it.recipe.category == args.category)
+    };
+    plain(Found {
+        recipes: all.iter().filter(wanted).map(|it| Line::of(it, of(&health, it))).collect(),
+    })
+}
+
+fn health(asked: &Asked) -> Vec<Health> {
+    let state = asked.daemon.state.as_ref().ok();
+    state.and_then(|it| it.all_health().ok()).unwrap_or_default()
+}
+
+fn of<'a>(all: &'a [Health], it: &Known) -> Option<&'a Health> {
+    all.iter().find(|h| h.name == it.recipe.name.as_str() && h.source == it.source.as_str())
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    /// The recipe's name.
+    #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
+    name: String,
+}
+
+/// A recipe as it is described.
+#[derive(Serialize, JsonSchema)]
+struct Described {
+    #[serde(flatten)]
+    line: Line,
+    /// JSON Schema of the parameters.
+    input_schema: Value,
+    /// JSON Schema of the data that a run returns.
+    output_schema: Value,
+    /// When and how it was proven; absent when it was not.
+    proof: Option<Value>,
+    /// Whether its request may be sent twice without harm.
+    reads_only: bool,
+    /// What keeps it from being run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out_of_service: Option<String>,
+}
+
+async fn get(asked: Asked, args: Named) -> Out<Described> {
+    let known = seen(&asked, &args.name)?;
+    let health = health(&asked);
+    let recipe = &known.recipe;
+    let tool = known.tool();
+    let standing = match recipe.standing() {
+        Standing::Verified => None,
+        _ => Some(refused(recipe).to_string()),
+    };
+    plain(Described {
+        line: Line::of(&known, of(&health, &known)),
+        input_schema: tool.input.clone(),
+        output_schema: tool.data.clone(),
+        proof: tool.proof.clone(),
+        reads_only: tool.reads_only,
+        out_of_service: standing,
+    })
+}
+
+/// The recipe, if who asks may know of it. Fails as a recipe does that is not there.
+fn seen(asked: &Asked, name: &str) -> crate::error::Result<Arc<Known>> {
+    let name = RecipeName::new(name)?;
+    if !asked.who.sees(name.as_str()) {
+        return Err(Error::new(Code::RecipeNotFound, format!("there is no recipe `{name}`")));
+    }
+    asked.daemon.pantry.get(&name)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    /// The recipe's name.
+    #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
+    name: String,
+    /// Values of its parameters.
+    #[serde(default)]
+    params: Params,
+    /// Also when it was never verified.
+    #[serde(default)]
+    draft: bool,
+}
+
+async fn run(asked: Asked, args: Run) -> Out<Value> {
+    let known = seen(&asked, &args.name)?;
+    run_data(&asked, &known, args.params.into(), args.draft).await
+}
+
+/// Runs a recipe, counts the run, and returns its data. Fails with what the run ended in.
+pub async fn run_data(
+    asked: &Asked,
+    known: &Arc<Known>,
+    params: BTreeMap<String, String>,
+    draft: bool,
+) -> Out<Value> {
+    let daemon = &asked.daemon;
+    let recipe = &known.recipe;
+    let name = recipe.name.as_str();
+    asked.who.must(Need::Run, Some(name))?;
+    match recipe.status {
+        Status::Verified => {}
+        Status::Draft if draft => {}
+        _ => return Err(refused(recipe).into()),
+    }
+    let world = daemon.world();
+    let state = match &daemon.state {
+        Ok(it) => Ok(it),
+        Err(code) => Err(*code),
+    };
+    let counted = (&daemon.pantry.registry, state);
+    let serve = world.runs().serve((recipe, known.source), &params, counted);
+    let ran = tokio::time::timeout(DEADLINE, serve).await.unwrap_or_else(|_| {
+        Err(Error::new(Code::Timeout, "the run took more than a minute, all its attempts together"))
+    });
+    let ended = match &ran {
+        Ok(it) => Ok(it),
+        Err(err) => Err(err.code()),
+    };
+    noted(asked, known, ended);
+    let ran = ran?;
+    let mut meta = meta(&ran);
+    if ran.success {
+        if let Some(at) = known.tool().violation(&ran.data) {
+            tracing::warn!(recipe = name, at, "an answer does not fit the schema that is declared");
+            meta.off_schema = true;
+        }
+        return Ok((ran.data, meta));
+    }
+    Err(Box::new(failure(ran)))
+}
+
+/// Counts the run; one that puts the recipe out of service is told to whoever watches.
+fn noted(asked: &Asked, known: &Arc<Known>, ended: Result<&RecipeRunResult, Code>) {
+    let daemon = &asked.daemon;
+    let state = daemon.state.as_ref().map_err(|it| no_state(*it));
+    let ran = (&known.recipe, known.source);
+    let noted = note(&daemon.pantry.registry, state, ran, ended, &now());
+    if let Some(err) = &noted.not_demoted {
+        tracing::error!(recipe = %known.recipe.name, error = %err, "should be deprecated, and is not");
+    }
+    if noted.demoted.is_some() {
+        changed(asked, known.recipe.name.as_str(), "deprecated");
+    }
+}
+
+/// Tells whoever watches that a recipe is another now.
+pub fn changed(asked: &Asked, name: &str, status: &'static str) {
+    let daemon = Arc::clone(&asked.daemon);
+    let data = json!({"name": name, "status": status});
+    tokio::spawn(async move {
+        if let Err(err) = daemon.book.happened("recipe", data).await {
+            tracing::error!(error = %err, "an event was not written down");
+        }
+    });
+}
+
+fn meta(ran: &RecipeRunResult) -> Meta {
+    let it = &ran.timings_ms;
+    let all = [
+        ("validate", it.validate),
+        ("dns", it.dns),
+        ("connect", it.connect),
+        ("ttfb", it.ttfb),
+        ("download", it.download),
+        ("extract", it.extract),
+        ("shape", it.shape),
+        ("total", it.total),
+    ];
+    Meta {
+        transport_used: Some(ran.transport_used.as_str().to_owned()),
+        timings_ms: all.into_iter().map(|(name, ms)| (name.to_owned(), ms)).collect(),
+        redirect_hops: Some(ran.redirect_hops),
+        similarity_bp: ran.similarity_bp,
+        ..Meta::default()
+    }
+}
+
+fn failure(ran: RecipeRunResult) -> Trouble {
+    let code = ran.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal);
+    let mut err = Error::new(code, ran.error.unwrap_or_default());
+    if let Some(hint) = ran.hint {
+        err = err.hint(hint);
+    }
+    Trouble { retryable: ran.retryable, retry_after_sec: ran.retry_after_sec, ..Trouble::of(&err) }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RunTask {
+    /// What you want to know or do, in a few words.
+    task: String,
+    /// Values of the parameters that the recipe takes.
+    #[serde(default)]
+    params: Params,
+}
+
+async fn run_task(asked: Asked, args: RunTask) -> Out<Value> {
+    let params: BTreeMap<String, String> = args.params.into();
+    let all = asked.daemon.pantry.all()?;
+    let mine: Vec<&Arc<Known>> = all
+        .iter()
+        .filter(|it| it.is_served() && asked.who.may(Need::Run, Some(it.recipe.name.as_str())))
+        .collect();
+    let near = scored(&args.task, &mine);
+    let takes = |it: &Recipe| {
+        let given = |name: &String| params.contains_key(name);
+        params.keys().all(|name| it.parameters.iter().any(|it| it.name == *name))
+            && it
+                .parameters
+                .iter()
+                .all(|it| given(&it.name) || !it.required || it.default.is_some())
+    };
+    let fit: Vec<_> = near.iter().filter(|it| it.0 > 1 && takes(&it.1.recipe)).collect();
+    let best = match fit.as_slice() {
+        [] => None,
+        [one] => Some(one.1),
+        [first, second, ..] => (first.0 > second.0).then_some(first.1),
+    };
+    let Some(known) = best else {
+        let names: Vec<String> = near
+            .iter()
+            .take(5)
+            .map(|it| {
+                let takes = it.1.recipe.parameters.iter().map(|it| it.name.as_str());
+                format!("{} ({})", it.1.recipe.name, takes.collect::<Vec<_>>().join(", "))
+            })
+            .collect();
+        let err = Error::new(
+            Code::RecipeNotFound,
+            "no recipe is clearly meant by this task and these values",
+        );
+        return Err(match names.as_slice() {
+            [] => err.hint("recipe_learn learns one"),
+            names => err.hint(format!("near are {}", names.join("; "))),
+        }
+        .into());
+    };
+    run_data(&asked, known, params, false).await
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DryRun {
+    /// The recipe's name.
+    #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
+    name: String,
+    /// Values of its parameters.
+    #[serde(default)]
+    params: Params,
+}
+
+async fn dry_run(asked: Asked, args: DryRun) -> Out<Shown> {
+    let known = seen(&asked, &args.name)?;
+    let world = asked.daemon.world();
+    let params = args.params.into();
+    world.caller.compiled(&known.recipe)?;
+    plain(render(&known.recipe, &params, world.policy(), &world.settings)?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Validate {
+    /// A recipe by name.
+    name: Option<String>,
+    /// Instead: a recipe as YAML.
+    yaml: Option<String>,
+    /// Values, to check the request that they make.
+    #[serde(default)]
+    params: Params,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Validated {
+    valid: bool,
+    #[serde(flatten)]
+    found: Inspected,
+}
+
+async fn validate(asked: Asked, args: Validate) -> Out<Validated> {
+    let read = match (args.name, args.yaml) {
+        (Some(name), None) => seen(&asked, &name).map(|it| it.recipe.clone()),
+        (None, Some(text)) => yaml::parse(&text),
+        _ => return Err(Error::new(Code::ParamInvalid, "give either `name` or `yaml`").into()),
+    };
+    let world = asked.daemon.world();
+    let found = match read {
+        Ok(it) => inspect(&it, &args.params.into(), world.policy(), &world.settings),
+        Err(err) if is_finding(&err) => {
+            Inspected { errors: vec![Finding::of(&err)], warnings: Vec::new() }
+        }
+        Err(err) => return Err(err.into()),
+    };
+    plain(Validated { valid: found.errors.is_empty(), found })
+}
+
+/// What proving came to.
+#[derive(Serialize, JsonSchema)]
+struct Proven {
+    name: String,
+    verified: bool,
+    /// Why not.
+    reason: Option<String>,
+    /// The failure may pass by itself.
+    retryable: bool,
+    calls: u32,
+    items: Option<u64>,
+}
+
+async fn verify(asked: Asked, args: Named) -> Out<Proven> {
+    let known = seen(&asked, &args.name)?;
+    let world = asked.daemon.world();
+    let name = known.recipe.name.clone();
+    let (daemon, of) = (Arc::clone(&asked.daemon), name.clone());
+    let work = move || async move {
+        prove(&daemon.pantry.registry, &of, (&world.caller, &world.settings, &told)).await
+    };
+    let (proof, _, noted) = apart(work, super::stopped(&asked)).await?;
+    if proof.verified {
+        changed(&asked, name.as_str(), "verified");
+    } else if noted.demoted.is_some() {
+        changed(&asked, name.as_str(), "deprecated");
+    }
+    plain(Proven {
+        name: name.to_string(),
+        verified: proof.verified,
+        reason: proof.reason,
+        retryable: proof.retryable,
+        calls: proof.calls,
+        items: proof.items,
+    })
+}
+
+/// What healing came to.
+#[derive(Serialize, JsonSchema)]
+struct HealedRecipe {
+    name: String,
+    verdict: Verdict,
+    why: Option<String>,
+    /// The recipe that was learned anew, where it means something else.
+    draft: Option<String>,
+}
+
+async fn heal(asked: Asked, args: Named) -> Out<HealedRecipe> {
+    let known = seen(&asked, &args.name)?;
+    let world = asked.daemon.world();
+    let name = known.recipe.name.clone();
+    let cx = world.learning(&asked.daemon.home, None, super::learning::on_stage(&asked))?;
+    let (daemon, of) = (Arc::clone(&asked.daemon), name.clone());
+    let work = move || async move {
+        let store = Store::new(daemon.home.artifacts.clone());
+        let (caller, registry) = (&world.caller, &daemon.pantry.registry);
+        Heal { caller, registry, store: &store, tell: &told }.heal(&of, cx).await
+    };
+    let healed = apart(work, super::stopped(&asked)).await?;
+    match healed.verdict {
+        Verdict::Works | Verdict::Healed => changed(&asked, name.as_str(), "verified"),
+        _ if healed.noted.demoted.is_some() => changed(&asked, name.as_str(), "deprecated"),
+        _ => {}
+    }
+    if let Some(it) = &healed.draft {
+        changed(&asked, it.as_str(), "draft");
+    }
+    plain(HealedRecipe {
+        name: name.to_string(),
+        verdict: healed.verdict,
+        why: healed.why,
+        draft: healed.draft.map(|it| it.to_string()),
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Explained {
+    name: String,
+    words: Vec<String>,
+}
+
+async fn explain(asked: Asked, args: Named) -> Out<Explained> {
+    let known = seen(&asked, &args.name)?;
+    let name = &known.recipe.name;
+    let mut words = words(&asked.daemon.pantry.registry.get(name)?);
+    words.extend(of(&health(&asked), &known).map(told_health));
+    let words = words.iter().map(|it| crate::serve::answer::plain(it)).collect();
+    plain(Explained { name: name.to_string(), words })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Fork {
+    /// The recipe's name.
+    #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
+    name: String,
+    /// The copy's; may be that of a library recipe, which yours then stands before.
+    #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
+    new_name: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Name {
+    name: String,
+}
+
+async fn fork(asked: Asked, args: Fork) -> Out<Name> {
+    let known = seen(&asked, &args.name)?;
+    let name = RecipeName::new(args.new_name)?;
+    let registry = &asked.daemon.pantry.registry;
+    if registry.path(&name).symlink_metadata().is_ok() {
+        return Err(Error::new(Code::RecipeExists, format!("you have a recipe `{name}` already"))
+            .hint("give another name, or delete that one first")
+            .into());
+    }
+    let mut recipe: Recipe = known.recipe.clone();
+    recipe.name = name.clone();
+    recipe.status = Status::Draft;
+    recipe.demotion = None;
+    registry.save(&recipe)?;
+    changed(&asked, name.as_str(), "draft");
+    plain(Name { name: name.to_string() })
+}
+
+async fn delete(asked: Asked, args: Named) -> Out<Name> {
+    let name = RecipeName::new(args.name)?;
+    asked.daemon.pantry.registry.delete(&name)?;
+    if let Ok(state) = &asked.daemon.state {
+        // Counters of a recipe that is gone mislead nobody.
+        let _ = state.forget_health(name.as_str(), crate::recipe::registry::Source::User.as_str());
+    }
+    changed(&asked, name.as_str(), "deleted");
+    plain(Name { name: name.to_string() })
+}

@@ -1,0 +1,252 @@
+//! REST: a route for each row of the table, streams of events, the document that says so.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json, Router,
+    body::Bytes,
+    extract::{
+        MatchedPath, Path, Query, RawPathParams, State,
+        rejection::{PathRejection, QueryRejection, RawPathParamsRejection},
+    },
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    middleware,
+    response::{IntoResponse as _, Response, Sse},
+    routing::{MethodFilter, get, on},
+};
+use futures::StreamExt as _;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Daemon,
+    answer::{Answer, Meta, Trouble},
+    dashboard,
+    events::{Events, stream},
+    guard::{Until, answer_with, guard, refuse},
+    mcp, openapi,
+    operations::{Asked, Row, TABLE, Verb, coerced, theirs},
+    principal::{Area, Need, Principal, Right},
+    queue::{How, Performed, Queue},
+};
+use crate::error::{Code, Error};
+
+/// Everything that is served on the local listener.
+pub fn router(daemon: &Arc<Daemon>) -> Router {
+    operations(Router::new())
+        .route("/health", get(|| async { Json(json!({"ok": true})) }))
+        .route("/api/openapi.json", get(|| async { Json(openapi::document()) }))
+        .route("/api/events", get(all_events))
+        .merge(dashboard::routes())
+        .route_service("/mcp", mcp::service(daemon))
+        .fallback(|| async {
+            refuse(
+                &Error::new(Code::NoSuchAddress, "there is nothing at this address")
+                    .hint("/api/openapi.json says what there is"),
+            )
+        })
+        .method_not_allowed_fallback(not_so)
+        .layer(middleware::from_fn_with_state(Arc::clone(daemon), guard))
+        .with_state(Arc::clone(daemon))
+}
+
+/// That an address is asked in a way that it is not asked in, and how it is.
+async fn not_so(path: Option<MatchedPath>) -> Response {
+    let err = Error::new(Code::MethodNotAllowed, "this address is not asked in that way");
+    let mut out = answer_with(StatusCode::METHOD_NOT_ALLOWED, Trouble::of(&err));
+    let path = path.as_ref().map_or("", MatchedPath::as_str);
+    let routes = TABLE.iter().flat_map(|it| it.spec.routes).filter(|it| it.1 == path);
+    let mut verbs: Vec<&str> = routes
+        .flat_map(|it| match it.0 {
+            Verb::Get => &["GET", "HEAD"][..],
+            Verb::Post => &["POST"],
+            Verb::Delete => &["DELETE"],
+        })
+        .copied()
+        .collect();
+    if verbs.is_empty() {
+        verbs = vec!["GET", "HEAD"];
+    }
+    if let Ok(it) = HeaderValue::from_str(&verbs.join(", ")) {
+        out.headers_mut().insert(header::ALLOW, it);
+    }
+    out
+}
+
+/// A route for each row of the table, and the events of tasks.
+pub fn operations(mut out: Router<Arc<Daemon>>) -> Router<Arc<Daemon>> {
+    for row in TABLE.iter() {
+        for (verb, path) in row.spec.routes {
+            let filter = match verb {
+                Verb::Get => MethodFilter::GET,
+                Verb::Post => MethodFilter::POST,
+                Verb::Delete => MethodFilter::DELETE,
+            };
+            let (verb, row): (Verb, &'static Row) = (*verb, row);
+            let handler = move |state: State<Arc<Daemon>>,
+                                who: Extension<Principal>,
+                                path: Result<RawPathParams, RawPathParamsRejection>,
+                                query: Result<Query<Vec<(String, String)>>, QueryRejection>,
+                                headers: HeaderMap,
+                                body: Bytes| async move {
+                let Ok(path) = path else { return no_text() };
+                let query = query.map(|it| it.0).ok();
+                let given = Given { path: &path, query, headers: &headers, body };
+                operation(row, verb, &state.0, who.0, given).await
+            };
+            out = out.route(path, on(filter, handler));
+        }
+    }
+    out.route("/api/tasks/{task_id}/events", get(task_events))
+}
+
+/// That what stands in the path is no UTF-8.
+fn no_text() -> Response {
+    refuse(&Error::new(Code::ParamInvalid, "the path cannot be read"))
+}
+
+/// What a request gives to its operation.
+struct Given<'a> {
+    path: &'a RawPathParams,
+    query: Option<Vec<(String, String)>>,
+    headers: &'a HeaderMap,
+    body: Bytes,
+}
+
+impl Given<'_> {
+    /// Path and query, or path and body. Fails with `PARAM_INVALID`.
+    fn args(&self, row: &Row, verb: Verb) -> crate::error::Result<Value> {
+        let wrong = |what: &str| Error::new(Code::ParamInvalid, what);
+        let path = self.path.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let query = self.query.clone().ok_or_else(|| wrong("the query cannot be read"))?;
+        if verb != Verb::Post {
+            if !self.body.is_empty() {
+                return Err(wrong("a body is not taken here"));
+            }
+            return coerced(row, path.chain(query));
+        }
+        if !query.is_empty() {
+            return Err(wrong("arguments stand in the body"));
+        }
+        let mut args: Map<String, Value> = if self.body.is_empty() {
+            Map::new()
+        } else {
+            serde_json::from_slice(&self.body).map_err(|err| {
+                let said: String = err.to_string().chars().take(200).collect();
+                Error::new(Code::ParamInvalid, format!("the body is no JSON object: {said}"))
+            })?
+        };
+        let Value::Object(path) = coerced(row, path)? else { return Ok(Value::Object(args)) };
+        for (name, value) in path {
+            if args.insert(name, value).is_some() {
+                return Err(wrong("an argument of the path stands in the body, too"));
+            }
+        }
+        Ok(Value::Object(args))
+    }
+
+    fn how(&self) -> crate::error::Result<How> {
+        let key = self.headers.get("idempotency-key").map(|it| it.to_str().map(str::to_owned));
+        let key = match key {
+            None => None,
+            Some(Ok(it)) if (1..=200).contains(&it.len()) => Some(it),
+            Some(_) => {
+                return Err(Error::new(
+                    Code::ParamInvalid,
+                    "Idempotency-Key has 1 to 200 characters",
+                ));
+            }
+        };
+        let prefer = self.headers.get("prefer").and_then(|it| it.to_str().ok());
+        Ok(How { key, apart: prefer.is_some_and(|it| it.contains("respond-async")) })
+    }
+}
+
+async fn operation(
+    row: &'static Row,
+    verb: Verb,
+    daemon: &Arc<Daemon>,
+    who: Principal,
+    given: Given<'_>,
+) -> Response {
+    let asked = given.args(row, verb).and_then(|args| Ok((args, given.how()?)));
+    let (args, how) = match asked {
+        Ok(it) => it,
+        Err(err) => return refuse(&err),
+    };
+    match Queue::perform(daemon, row, args, who, how).await {
+        Ok(Performed::Done(answer)) => Json(answer).into_response(),
+        Ok(Performed::Accepted(task)) => {
+            let place = format!("/api/tasks/{}", task.task_id);
+            let meta = Meta { task_id: Some(task.task_id.clone()), ..Meta::default() };
+            let mut out =
+                (StatusCode::ACCEPTED, Json(Answer { ok: true, data: task, meta })).into_response();
+            if let Ok(it) = HeaderValue::from_str(&place) {
+                out.headers_mut().insert(header::LOCATION, it);
+            }
+            out
+        }
+        Err(trouble) => answer_with(trouble.status(), *trouble),
+    }
+}
+
+async fn all_events(
+    State(daemon): State<Arc<Daemon>>,
+    Extension(who): Extension<Principal>,
+    until: Option<Extension<Until>>,
+    headers: HeaderMap,
+) -> Response {
+    // Of all there is: no token with scopes may see that.
+    if who.scopes.is_some() {
+        return refuse(&Error::new(Code::Forbidden, "this token may watch its own tasks alone"));
+    }
+    events(&daemon, (false, None), &headers, until.map(|it| it.0)).await
+}
+
+async fn task_events(
+    State(daemon): State<Arc<Daemon>>,
+    Extension(who): Extension<Principal>,
+    id: Result<Path<String>, PathRejection>,
+    until: Option<Extension<Until>>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(err) = who.must(Need::May(Area::Tasks, Right::Read), None) {
+        return refuse(&err);
+    }
+    let is_scoped = who.scopes.is_some();
+    let Ok(Path(id)) = id else { return no_text() };
+    let asked = Asked { daemon: Arc::clone(&daemon), who, job: None };
+    match theirs(&asked, &id).await {
+        Ok(task) => {
+            let of = (is_scoped, Some(task.task_id));
+            events(&daemon, of, &headers, until.map(|it| it.0)).await
+        }
+        Err(err) => refuse(&err),
+    }
+}
+
+/// A stream that a browser opened ends when what it may look at is over.
+async fn events(
+    daemon: &Arc<Daemon>,
+    (is_scoped, task): (bool, Option<String>),
+    headers: &HeaderMap,
+    until: Option<Until>,
+) -> Response {
+    let after =
+        headers.get("last-event-id").map(|it| it.to_str().ok().and_then(|it| it.parse().ok()));
+    let after = match after {
+        Some(None) => {
+            return refuse(&Error::new(Code::ParamInvalid, "Last-Event-ID is no id of an event"));
+        }
+        it => it.flatten(),
+    };
+    let over = async move {
+        match until {
+            Some(Until(it)) => tokio::time::sleep_until(it.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    match stream(daemon, is_scoped, task, after).await {
+        Ok(it) => Sse::new(it.take_until(over)).keep_alive(Events::keep_alive()).into_response(),
+        Err(err) => refuse(&err),
+    }
+}

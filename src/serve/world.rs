@@ -1,0 +1,62 @@
+//! What settings decide: the egress policy, the client, the browser. Made again when the settings are read again.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    egress::EgressPolicy,
+    error::{Error, Result},
+    pipeline::{BrowserPool, Cx, OnStage, Redo, Runs, Sessions},
+    runner::call::Caller,
+    settings::{Home, Settings},
+    transport::retry::Wait,
+};
+
+pub struct World {
+    pub settings: Settings,
+    pub caller: Caller,
+    pub browser: BrowserPool,
+    sessions: Sessions,
+}
+
+impl World {
+    /// Fails with `SETTINGS_INVALID`.
+    pub fn new(home: &Home, settings: Settings) -> Result<Self> {
+        let policy = Arc::new(EgressPolicy::new(&settings.egress)?);
+        let browser = BrowserPool::new(Arc::clone(&policy), settings.browser.clone());
+        let sessions = Sessions::new(browser.clone(), settings.browser.session_ttl());
+        let caller = Caller::new(home, &settings, policy, Box::new(waits))?;
+        Ok(Self { settings, caller, browser, sessions })
+    }
+
+    pub fn policy(&self) -> &Arc<EgressPolicy> {
+        self.caller.policy()
+    }
+
+    pub fn runs(&self) -> Runs<'_> {
+        Runs { caller: &self.caller, sessions: &self.sessions, tell: &told }
+    }
+
+    /// Everything that learning one task needs. Fails with what the model's settings fail with, and with `ARTIFACT_IO`.
+    pub fn learning(&self, home: &Home, redo: Option<Redo>, on_stage: OnStage) -> Result<Arc<Cx>> {
+        Cx::open(home, &self.settings, self.browser.clone(), (redo, Duration::ZERO), on_stage)
+    }
+
+    /// Ends the browser and what is open in it.
+    pub async fn rest(&self) {
+        self.sessions.forget().await;
+        self.browser.close().await;
+    }
+}
+
+fn waits(wait: &Wait) {
+    tracing::info!(host = %wait.host, pause_ms = wait.pause.as_millis() as u64, "a call waits");
+}
+
+pub fn told(text: &str) {
+    tracing::info!("{text}");
+}
+
+/// No database to count in.
+pub fn no_state(code: crate::error::Code) -> Error {
+    Error::new(code, "there is no database to count runs in")
+}
