@@ -37,7 +37,7 @@ use crate::{
 };
 
 /// What a graceful stop waits for.
-const GRACE: Duration = Duration::from_secs(4);
+const GRACE: Duration = Duration::from_secs(3);
 /// How long a daemon waits for another to end.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// How often what is too old is forgotten.

@@ -86,7 +86,7 @@ fn nothing_is_left_behind() {
     let home = crate::support::Home::new();
     let begun = Instant::now();
     let out = home.run(&["serve", "--idle", "1"]);
-    assert!(out.status.success() && begun.elapsed() < Duration::from_secs(10), "{out:?}");
+    assert!(out.status.success() && begun.elapsed() < Duration::from_secs(30), "{out:?}");
 }
 
 /// A site that never answers, and a daemon that hangs with it.
@@ -106,10 +106,10 @@ fn one_that_never_answers_holds_up_nobody_else() {
         })
         .collect();
     // Each was waited for two seconds and became a task.
-    assert!(begun.elapsed() < Duration::from_secs(25));
+    assert!(begun.elapsed() < Duration::from_secs(60));
     let asked = Instant::now();
     assert_eq!(daemon.api("GET", "/api/version", &Value::Null).0, 200);
-    assert!(asked.elapsed() < Duration::from_secs(1));
+    assert!(asked.elapsed() < Duration::from_secs(5));
     for id in ids {
         let end = daemon.ended(&id);
         assert_eq!(end["error"]["error_code"], "TIMEOUT", "{end}");

@@ -92,7 +92,7 @@ impl Daemon {
     /// Bytes in, and all that comes back until the other side ends or says nothing for so long.
     pub fn raw(&self, bytes: &[u8], patience: Duration) -> Vec<u8> {
         let mut stream = TcpStream::connect(self.addr()).unwrap();
-        stream.set_read_timeout(Some(patience)).unwrap();
+        stream.set_read_timeout(Some(patience.max(Duration::from_secs(30)))).unwrap();
         // It may have ended already.
         let _ = stream.write_all(bytes);
         let mut out = Vec::new();
@@ -102,6 +102,7 @@ impl Daemon {
                 break;
             }
             out.extend_from_slice(&part[..n]);
+            stream.set_read_timeout(Some(patience)).unwrap();
         }
         out
     }

@@ -98,7 +98,7 @@ fn who_hangs_up_cuts_nothing_in_the_middle() {
         if it["data"]["tokens"].as_array().unwrap().len() == kept {
             break;
         }
-        assert!(begun.elapsed() < Duration::from_secs(5), "it was sent whole, and is done");
+        assert!(begun.elapsed() < Duration::from_secs(20), "it was sent whole, and is done");
     }
     assert_eq!(ask(&daemon, &fresh, ("GET", "/api/version"), "", &Value::Null).status, 401);
 }
@@ -215,7 +215,7 @@ fn a_daemon_that_ends_is_not_found_any_more() {
     let file = daemon.home.path().join("serve/daemon.json");
     let begun = Instant::now();
     while TcpStream::connect(daemon.addr()).is_ok() {
-        assert!(begun.elapsed() < Duration::from_secs(2));
+        assert!(begun.elapsed() < Duration::from_secs(20));
     }
     assert!(!file.exists(), "its port may be another's by now");
     // The next is started as soon as it has ended.
@@ -262,7 +262,7 @@ fn a_token_with_scopes_learns_nothing_of_the_daemon_and_of_others() {
     assert_eq!(it["data"]["tasks"].as_array().unwrap().len(), 1, "{it}");
 
     // Its streams end with it.
-    let path = format!("/api/tasks/{}/events", slow_task(&daemon, &scoped));
+    let path = format!("/api/tasks/{}/events", slowest_task(&daemon, &scoped));
     let mut watch = TcpStream::connect(daemon.addr()).unwrap();
     watch.write_all(bytes(&daemon, &scoped, ("GET", &path), "", &Value::Null).as_bytes()).unwrap();
     watch.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -278,12 +278,12 @@ fn a_token_with_scopes_learns_nothing_of_the_daemon_and_of_others() {
             break;
         }
     }
-    assert!(begun.elapsed() < Duration::from_secs(2) && !text.contains("event: done"), "{text}");
+    assert!(begun.elapsed() < Duration::from_secs(15) && !text.contains("event: done"), "{text}");
 }
 
-/// A run that takes a while, as a task.
-fn slow_task(daemon: &Daemon, token: &str) -> String {
-    let it = ask(daemon, token, RUN, LATER, &run_of("slow")).json();
+/// A run that takes longer than anything here waits, as a task.
+fn slowest_task(daemon: &Daemon, token: &str) -> String {
+    let it = ask(daemon, token, RUN, LATER, &run_of("slowest")).json();
     it["data"]["task_id"].as_str().unwrap().to_owned()
 }
 
@@ -341,7 +341,7 @@ fn a_request_in_the_wake_of_another_is_looked_at_too() {
     );
     let begun = Instant::now();
     let out = Answer::read(&daemon.raw(waiting.as_bytes(), Duration::from_secs(2)));
-    assert!(out.status == 400 && begun.elapsed() < Duration::from_secs(5), "{out:?}");
+    assert!(out.status == 400 && begun.elapsed() < Duration::from_secs(15), "{out:?}");
 }
 
 #[test]
@@ -393,7 +393,7 @@ fn refusals_are_noted_and_do_not_fill_the_disk() {
 #[test]
 fn a_run_that_became_a_task_is_cancelled_really() {
     let (daemon, _site) = counting(UNLIMITED);
-    let it = ask(&daemon, &daemon.token, RUN, "", &run_of("slow"));
+    let it = ask(&daemon, &daemon.token, RUN, "", &run_of("slowest"));
     assert_eq!(it.status, 202, "{it:?}");
     let it = it.json();
     let id = it["data"]["task_id"].as_str().unwrap();
@@ -401,7 +401,7 @@ fn a_run_that_became_a_task_is_cancelled_really() {
     assert_eq!((status, &it["data"]["state"]), (200, &json!("cancelled")), "{it}");
     let begun = Instant::now();
     while daemon.api("GET", "/api/health", &Value::Null).1["data"]["running"] != 0 {
-        assert!(begun.elapsed() < Duration::from_millis(400), "it is at work still");
+        assert!(begun.elapsed() < Duration::from_secs(10), "it is at work still");
     }
     let (status, it) = daemon.api("GET", &format!("/api/tasks/{id}/result"), &Value::Null);
     assert_eq!((status, &it["error"]["error_code"]), (410, &json!("CANCELLED")), "{it}");

@@ -37,9 +37,11 @@ impl Counting {
                         return;
                     };
                     *all.lock().unwrap().entry(q.to_owned()).or_insert(0) += 1;
-                    if q.starts_with("slow") {
-                        std::thread::sleep(Duration::from_millis(2500));
-                    }
+                    std::thread::sleep(match q {
+                        it if it.starts_with("slowest") => Duration::from_secs(25),
+                        it if it.starts_with("slow") => Duration::from_millis(2500),
+                        _ => Duration::ZERO,
+                    });
                     let body = format!("{{\"q\":\"{q}\"}}");
                     let _ = write!(
                         stream,

@@ -25,7 +25,7 @@ fn a_local_server_is_asked_by_strangers() {
     let all: Vec<Value> = serde_json::from_str(&text).unwrap();
     let daemon = Daemon::start(UNLIMITED, &[]);
     let world = World::new(&daemon);
-    let wrong: Vec<String> = all.iter().filter_map(|it| world.check(it).err()).collect();
+    let wrong: Vec<String> = all.iter().filter_map(|it| world.checked(it).err()).collect();
     eprintln!("{NAMES}: {} of {} as expected", all.len() - wrong.len(), all.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -56,6 +56,19 @@ impl<'a> World<'a> {
     fn opened(daemon: &Daemon, code: &str) -> Answer {
         let host = format!("localhost:{}", daemon.port);
         daemon.ask("GET", &format!("/bootstrap?code={code}"), &[("Host", &host)], "")
+    }
+
+    /// What speaks of times gets three tries: a machine may stand still for a moment.
+    fn checked(&self, vector: &Value) -> Result<(), String> {
+        let tries = if vector["group"] == "dos" { 3 } else { 1 };
+        let mut out = Ok(());
+        for _ in 0..tries {
+            out = self.check(vector);
+            if out.is_ok() {
+                break;
+            }
+        }
+        out
     }
 
     fn check(&self, vector: &Value) -> Result<(), String> {
