@@ -22,6 +22,7 @@ use super::{Global, table, wire};
 use crate::{
     error::{Code, Error, Result},
     files::{self, Foreign},
+    serve::mcp::Wanted,
     settings::Folders,
 };
 
@@ -171,7 +172,9 @@ fn take(text: &str, client: &Client, entry: &Entry, force: bool) -> Result<Chang
 fn entry(args: &Install, global: &Global) -> Result<Entry> {
     let mut out = vec!["mcp".to_owned()];
     if let Some(tools) = &args.tools {
-        if let Some(unknown) = tools.split(',').find(|it| !names_tools(it)) {
+        if let Some(unknown) =
+            tools.split(',').find(|it| it.contains(' ') || Wanted::parse(it).is_err())
+        {
             let message = format!("--tools knows no `{}`", wire::clean(unknown));
             return Err(Error::new(Code::Usage, message).hint(
                 "core, all, top:N, tag:CATEGORY, recipes or none, with commas between them",
@@ -193,16 +196,6 @@ fn entry(args: &Install, global: &Global) -> Result<Entry> {
     }
     let name = checked(&args.at.name)?;
     Ok(Entry { name, typed: false, command: this_program()?, args: out })
-}
-
-/// Whether the server knows these tools; what it does not know it passes over.
-fn names_tools(it: &str) -> bool {
-    let known = |it: char| it.is_ascii_alphanumeric() || ":_-".contains(it);
-    match it.split_once(':') {
-        Some(("top", n)) => n.parse::<usize>().is_ok() && n.bytes().all(|it| it.is_ascii_digit()),
-        Some(("tag", name)) => !name.is_empty() && name.chars().all(known),
-        _ => ["core", "all", "recipes", "none"].contains(&it),
-    }
 }
 
 /// A name that every client takes. Fails with `USAGE`.

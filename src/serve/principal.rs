@@ -94,14 +94,22 @@ pub struct Principal {
     pub is_dashboard: bool,
 }
 
+const ROOT: &str = "root";
+const DASHBOARD: &str = "dashboard-";
+
+/// Whether whoever is called so may not do everything, also where the token is gone.
+pub fn has_scopes(id: &str) -> bool {
+    id != ROOT && !id.starts_with(DASHBOARD)
+}
+
 impl Principal {
     pub fn root() -> Self {
-        Self { id: "root".to_owned(), scopes: None, is_dashboard: false }
+        Self { id: ROOT.to_owned(), scopes: None, is_dashboard: false }
     }
 
     /// The person at the dashboard; what it may change, it may with the proof that its own page asks.
     pub fn dashboard(id: &str) -> Self {
-        Self { id: format!("dashboard-{id}"), scopes: None, is_dashboard: true }
+        Self { id: format!("{DASHBOARD}{id}"), scopes: None, is_dashboard: true }
     }
 
     /// Whether they may; `recipe` is the one that is to be run.

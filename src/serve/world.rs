@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use super::mcp::Wanted;
 use crate::{
     egress::EgressPolicy,
     error::{Error, Result},
@@ -13,6 +14,8 @@ use crate::{
 
 pub struct World {
     pub settings: Settings,
+    /// Which tools the settings offer.
+    pub tools: Wanted,
     pub caller: Caller,
     pub browser: BrowserPool,
     sessions: Sessions,
@@ -25,7 +28,8 @@ impl World {
         let browser = BrowserPool::new(Arc::clone(&policy), settings.browser.clone());
         let sessions = Sessions::new(browser.clone(), settings.browser.session_ttl());
         let caller = Caller::new(home, &settings, policy, Box::new(waits))?;
-        Ok(Self { settings, caller, browser, sessions })
+        let tools = Wanted::parse(&settings.serve.tools)?;
+        Ok(Self { settings, tools, caller, browser, sessions })
     }
 
     pub fn policy(&self) -> &Arc<EgressPolicy> {

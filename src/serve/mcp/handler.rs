@@ -64,16 +64,15 @@ pub(super) type Context = RequestContext<RoleServer>;
 pub(super) type Answered<T> = Result<T, ErrorData>;
 
 impl Face {
-    /// What the settings say, or `?tools=` of the address that the client was given.
+    /// What `?tools=` of the address says that the client was given; without it, or where it cannot be read, the settings.
     fn wanted(&self, context: &Context) -> Wanted {
         let query = context.extensions.get::<http::request::Parts>().and_then(|it| it.uri.query());
         let asked = query.and_then(|it| {
             url::form_urlencoded::parse(it.as_bytes()).find(|it| it.0 == "tools").map(|it| it.1)
         });
-        match asked {
-            Some(it) => Wanted::parse(&it),
-            None => Wanted::parse(&self.daemon.world().settings.serve.tools),
-        }
+        asked
+            .and_then(|it| Wanted::parse(&it).ok())
+            .unwrap_or_else(|| self.daemon.world().tools.clone())
     }
 }
 

@@ -9,12 +9,15 @@ use rmcp::model::{JsonObject, MetaObject, Tool as McpTool, ToolAnnotations};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::serve::{
-    Daemon,
-    book::Event,
-    operations::{Kind, Row, TABLE, Tool},
-    pantry::Known,
-    principal::Principal,
+use crate::{
+    error::{Code, Error, Result},
+    serve::{
+        Daemon,
+        book::Event,
+        operations::{Kind, Row, TABLE, Tool},
+        pantry::Known,
+        principal::Principal,
+    },
 };
 
 /// What `serve.tools` asks for.
@@ -36,29 +39,37 @@ pub enum Recipes {
 }
 
 impl Wanted {
-    /// Reads `core,top:30`; what it does not know counts as the default.
-    pub fn parse(text: &str) -> Self {
+    /// Reads `core,top:30`. Fails with `SETTINGS_INVALID`.
+    pub fn parse(text: &str) -> Result<Self> {
         let mut out = Self { all: false, recipes: Recipes::Top(30) };
+        let known = |it: char| it.is_alphanumeric() || "_- .".contains(it);
         for it in text.split(',').map(str::trim) {
             match it.split_once(':') {
-                Some(("top", n)) => out.recipes = Recipes::Top(n.parse().unwrap_or(30)),
-                Some(("tag", name)) => out.recipes = Recipes::Tag(name.to_owned()),
+                Some(("top", n)) if n.bytes().all(|it| it.is_ascii_digit()) => {
+                    out.recipes = Recipes::Top(n.parse().map_err(|_| unknown(it))?);
+                }
+                Some(("tag", name)) if !name.is_empty() && name.chars().all(known) => {
+                    out.recipes = Recipes::Tag(name.to_owned())
+                }
                 _ if it == "all" => out.all = true,
                 _ if it == "recipes" => out.recipes = Recipes::All,
                 _ if it == "none" => out.recipes = Recipes::None,
-                _ => {}
+                _ if it == "core" => {}
+                _ => return Err(unknown(it)),
             }
         }
-        out
+        Ok(out)
     }
 }
 
+fn unknown(word: &str) -> Error {
+    let word: String = word.chars().filter(|it| !it.is_control()).take(50).collect();
+    Error::new(Code::SettingsInvalid, format!("`{word}` names no tools"))
+        .hint("core, all, top:N, tag:CATEGORY, recipes or none, with commas between them")
+}
+
 /// Recipes that are tools for that caller, by name. Fails with `ARTIFACT_IO`.
-pub fn recipes(
-    daemon: &Daemon,
-    who: &Principal,
-    wanted: &Recipes,
-) -> crate::error::Result<Vec<Arc<Known>>> {
+pub fn recipes(daemon: &Daemon, who: &Principal, wanted: &Recipes) -> Result<Vec<Arc<Known>>> {
     let mut all = daemon.pantry.all()?;
     all.retain(|it| {
         it.is_served() && who.sees(it.recipe.name.as_str()) && it.tool().name.is_some()
@@ -89,11 +100,7 @@ pub fn recipes(
 }
 
 /// The tools of that caller, in the order of the table, then recipes by name. Fails with `ARTIFACT_IO`.
-pub fn tools(
-    daemon: &Daemon,
-    who: &Principal,
-    wanted: &Wanted,
-) -> crate::error::Result<Vec<McpTool>> {
+pub fn tools(daemon: &Daemon, who: &Principal, wanted: &Wanted) -> Result<Vec<McpTool>> {
     let mut out: Vec<McpTool> = rows(wanted)
         .filter(|(_, row)| who.may(row.spec.need, None) || matches!(row.spec.tool, Tool::Always(_)))
         .map(|(name, row)| of_row(name, row))

@@ -30,6 +30,7 @@ use tokio::sync::mpsc;
 use tower::ServiceExt as _;
 
 use self::handler::Face;
+pub use self::listed::Wanted;
 use super::{Daemon, principal::Principal};
 
 const SESSION: &str = "mcp-session-id";

@@ -28,7 +28,7 @@ use crate::{
     serve::{
         Daemon,
         answer::Trouble,
-        principal::{Area, Need, Principal, Right},
+        principal::{Area, Need, Principal, Right, has_scopes},
     },
     settings::Settings,
     stages::verify::Expectation,
@@ -176,7 +176,7 @@ impl Learn {
         };
         let (first, second) = (self.params.into(), BTreeMap::from(self.second));
         let mut task = Task {
-            id: id_of(who, &name),
+            id: id_of(&who.id, &name),
             name,
             sentence: self.task,
             source,
@@ -202,8 +202,8 @@ fn variables(it: &Value, named: &mut Vec<String>) {
 }
 
 /// The task of the store. A token with scopes has its own: what others recorded is not for it to go on with.
-fn id_of(who: &Principal, name: &RecipeName) -> TaskId {
-    TaskId::of(if who.scopes.is_some() { &who.id } else { "" }, name)
+fn id_of(principal: &str, name: &RecipeName) -> TaskId {
+    TaskId::of(if has_scopes(principal) { principal } else { "" }, name)
 }
 
 /// Stages of a task, told as they begin.
@@ -292,7 +292,8 @@ async fn stored(asked: &Asked, id: &str) -> Result<TaskId> {
     let given = task.args["name"].as_str().map(|it| RecipeName::new(it.to_owned()));
     let name = given
         .unwrap_or_else(|| Ok(RecipeName::slug(task.args["task"].as_str().unwrap_or_default())))?;
-    Ok(id_of(&asked.who, &name))
+    // Whoever asks: it is stored as that of whom it was done for.
+    Ok(id_of(&task.principal, &name))
 }
 
 async fn candidates(asked: Asked, args: tasks::Numbered) -> Out<Candidates> {

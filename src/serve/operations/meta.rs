@@ -282,22 +282,7 @@ async fn remote_off(asked: Asked, _: Nothing) -> Out<Listening> {
     plain(Listening { addr: None })
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Pair {
-    /// What the token may do, as for `token_create`.
-    #[schemars(length(min = 1, max = 100), inner(regex(pattern = SCOPE)))]
-    can: Vec<String>,
-    /// How long the token holds; for good when absent.
-    #[schemars(range(min = 1, max = 31_536_000))]
-    expires_sec: Option<u32>,
-    /// What it is for.
-    #[serde(default)]
-    #[schemars(length(max = 50))]
-    note: String,
-}
-
-async fn remote_pair(asked: Asked, args: Pair) -> Out<Key> {
+async fn remote_pair(asked: Asked, args: NewToken) -> Out<Key> {
     fits(&args.can, args.expires_sec, &args.note)?;
     plain(asked.daemon.remote.pair(&args.can, args.expires_sec, args.note)?)
 }

@@ -82,9 +82,10 @@ fn settings_are_read_again_and_bad_ones_change_nothing() {
     let file = daemon.home.path().join("config.toml");
     crate::support::write(&file, &format!("{UNLIMITED}tools = \"all\"\n"));
     assert_eq!(of_tools(), (200, Value::Null));
-    crate::support::write(&file, "[serve]\nqueue = 0\n");
-    let (status, code) = of_tools();
-    assert_eq!((status, code), (422, json!("SETTINGS_INVALID")));
+    for bad in ["queue = 0", "tools = \"core,everything\"", "tools = \"top:many\""] {
+        crate::support::write(&file, &format!("[serve]\n{bad}\n"));
+        assert_eq!(of_tools(), (422, json!("SETTINGS_INVALID")), "{bad}");
+    }
     assert_eq!(daemon.api("GET", "/api/version", &Value::Null).0, 200);
     let (_, code, _) = daemon.terminate();
     assert_eq!(code, Some(0));
