@@ -120,6 +120,8 @@ codes! {
     DisplayMissing = "DISPLAY_MISSING", Environment, false;
     /// The page did not do what a scripted step expects.
     StepFailed = "STEP_FAILED", Task, true;
+    /// What a ref stood for is no longer there, or is something else now.
+    RefStale = "REF_STALE", Usage, false;
     DownloadBlocked = "DOWNLOAD_BLOCKED", Task, false;
     /// The recipe needs a browser session and none can be opened.
     SessionRequired = "SESSION_REQUIRED", Task, false;

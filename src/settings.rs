@@ -94,7 +94,7 @@ pub struct ServeSettings {
     pub port: u16,
     /// A daemon that was started in the background ends when nothing was asked of it for so long; 0: it stays.
     pub idle_minutes: u32,
-    /// Which tools an MCP client is shown: `core`, `all`, and of recipes `top:N`, `tag:CATEGORY` or `recipes`.
+    /// Which tools an MCP client is shown: `core`, `all`, `browse`, and of recipes `top:N`, `tag:CATEGORY` or `recipes`.
     pub tools: String,
     /// Requests a minute, and at once after a quiet time, of one token: to MCP, to REST, and runs of recipes by either.
     pub mcp_per_minute: u32,

@@ -255,6 +255,14 @@ impl Context {
         Error::new(Code::StepFailed, "the page can no longer be read").source(err)
     }
 
+    /// Begins to note what the page asks for, anew. Fails with `BROWSER_FAILED`.
+    pub(super) fn listen(&self) -> Result<()> {
+        let main_frame = self.shared.page()?.target;
+        let mut state = self.shared.lock();
+        state.recorder = Some(Recorder::new(Instant::now(), &main_frame));
+        Ok(())
+    }
+
     /// Waits until nothing is in flight and nothing new begins, [`SETTLE`] at most. What a page that is `shown` begins next is
     /// begun when its thread has nothing left to do.
     async fn settle(&self, shown: bool) {
@@ -312,7 +320,8 @@ impl Context {
         looked
     }
 
-    async fn silence(&self, quiet: Duration, deadline: Instant) {
+    /// Waits until nothing is in flight and there was no news for so long.
+    pub(super) async fn silence(&self, quiet: Duration, deadline: Instant) {
         loop {
             let mut news = pin!(self.shared.news.notified());
             news.as_mut().enable();

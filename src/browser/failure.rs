@@ -159,7 +159,7 @@ async fn read_page(shared: &Shared) -> RawPage {
 }
 
 /// The browser keeps what pages write, and tells it to whoever begins to listen: so nobody listens while all is well.
-async fn console(shared: &Shared) -> Vec<String> {
+pub async fn console(shared: &Shared) -> Vec<String> {
     shared.lock().console = Some(Vec::new());
     let sessions = shared.frame_sessions().unwrap_or_default();
     let each = |method: &'static str| {

@@ -1,6 +1,6 @@
 //! Finding elements as assistive technology does: by role and accessible name, in every frame.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -399,6 +399,44 @@ pub async fn frame_ids(shared: &Shared, frames: &[Frame], css: &str) -> Result<V
     for frame in frames {
         for it in objects(shared, frame, "css", css).await? {
             out.extend(node(shared, frame, &it).await.and_then(|it| it.frame_id));
+        }
+    }
+    Ok(out)
+}
+
+/// Sessions and numbers of the elements that a selector matches, and of all that is in them: shadow roots and frames of the same
+/// process, too. Fails with `STEP_FAILED` for what is no selector.
+pub async fn below(
+    shared: &Shared,
+    frames: &[Frame],
+    css: &str,
+) -> Result<BTreeSet<(Arc<str>, i64)>> {
+    #[derive(Deserialize)]
+    struct Described {
+        node: Deep,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Deep {
+        backend_node_id: i64,
+        #[serde(default)]
+        children: Vec<Deep>,
+        #[serde(default)]
+        shadow_roots: Vec<Deep>,
+        content_document: Option<Box<Deep>>,
+    }
+    let mut out = BTreeSet::new();
+    for frame in frames {
+        for object in objects(shared, frame, "css", css).await? {
+            let params = json!({ "objectId": object, "depth": -1, "pierce": true });
+            let reply = shared.cdp.send(Some(&frame.session), "DOM.describeNode", params);
+            let Ok(Described { node }) = reply.read(PATIENCE).await else { continue };
+            let mut stack = vec![node];
+            while let Some(it) = stack.pop() {
+                out.insert((Arc::clone(&frame.session), it.backend_node_id));
+                stack.extend(it.children.into_iter().chain(it.shadow_roots));
+                stack.extend(it.content_document.map(|it| *it));
+            }
         }
     }
     Ok(out)

@@ -10,6 +10,7 @@ mod console;
 mod context;
 mod controls;
 mod cookies;
+pub mod desk;
 mod element;
 mod failure;
 mod fetch;

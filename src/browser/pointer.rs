@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
+    cdp::Reply,
     keys,
     lookup::{self, Found},
     page::{self, Frame},
@@ -190,20 +191,49 @@ pub async fn hover(shared: &Shared, session: &str, (x, y): (f64, f64)) -> Result
 }
 
 /// Moves the mouse there and clicks.
-pub async fn press(shared: &Shared, session: &str, (x, y): (f64, f64)) -> Result<()> {
-    let mouse = |kind: &str, buttons: u8| {
-        let params = json!({
-            "type": kind, "x": x, "y": y, "buttons": buttons,
-            "button": if kind == "mouseMoved" { "none" } else { "left" },
-            "clickCount": u8::from(kind != "mouseMoved"),
-        });
-        shared.cdp.send(Some(session), "Input.dispatchMouseEvent", params)
-    };
-    mouse("mouseMoved", 0).raw(PATIENCE).await?;
-    mouse("mousePressed", 1).raw(PATIENCE).await?;
+pub async fn press(shared: &Shared, session: &str, at: (f64, f64)) -> Result<()> {
+    mouse(shared, session, "mouseMoved", at, 0).raw(PATIENCE).await?;
+    clicked(shared, session, at, 1).await
+}
+
+/// Clicks where the mouse is that has just clicked there: the second half of a double click.
+pub async fn press_again(shared: &Shared, session: &str, at: (f64, f64)) -> Result<()> {
+    clicked(shared, session, at, 2).await
+}
+
+async fn clicked(shared: &Shared, session: &str, at: (f64, f64), count: u8) -> Result<()> {
+    mouse(shared, session, "mousePressed", at, count).raw(PATIENCE).await?;
     // The page may be gone before it answers.
-    let _ = mouse("mouseReleased", 0).raw(PATIENCE).await;
+    let _ = mouse(shared, session, "mouseReleased", at, count).raw(PATIENCE).await;
     Ok(())
+}
+
+/// Moves something from here to there, in small steps, as pages expect of a hand.
+pub async fn drag(shared: &Shared, session: &str, from: (f64, f64), to: (f64, f64)) -> Result<()> {
+    const STEPS: u8 = 8;
+    mouse(shared, session, "mouseMoved", from, 0).raw(PATIENCE).await?;
+    mouse(shared, session, "mousePressed", from, 1).raw(PATIENCE).await?;
+    for i in 1..=STEPS {
+        let part = f64::from(i) / f64::from(STEPS);
+        let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+        mouse(shared, session, "mouseDragged", at, 1).raw(PATIENCE).await?;
+    }
+    let _ = mouse(shared, session, "mouseReleased", to, 1).raw(PATIENCE).await;
+    Ok(())
+}
+
+/// `kind` as the protocol has it, and `mouseDragged`: moved with the button held.
+fn mouse(shared: &Shared, session: &str, kind: &str, (x, y): (f64, f64), count: u8) -> Reply {
+    let (kind, held) = match kind {
+        "mouseDragged" => ("mouseMoved", true),
+        it => (it, it == "mousePressed"),
+    };
+    let params = json!({
+        "type": kind, "x": x, "y": y, "buttons": u8::from(held),
+        "button": if count == 0 { "none" } else { "left" },
+        "clickCount": count,
+    });
+    shared.cdp.send(Some(session), "Input.dispatchMouseEvent", params)
 }
 
 pub async fn scroll_into_view(shared: &Shared, found: &Found) -> Result<()> {

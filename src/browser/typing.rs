@@ -57,6 +57,11 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
         "disabled" => return Err(step.failed("the field is disabled or read-only")),
         _ => return Err(step.failed("the element is not a field")),
     }
+    text(shared, session, value).await
+}
+
+/// Types where the focus is, key by key.
+pub async fn text(shared: &Shared, session: &str, value: &str) -> Result<()> {
     let last = value.chars().count().saturating_sub(1);
     for (i, it) in value.chars().enumerate() {
         if i == last {

@@ -14,7 +14,7 @@ use crate::{error::Result, serve::bridge};
 pub struct Args {
     #[command(subcommand)]
     command: Option<mcp_install::Command>,
-    /// Which tools the client is shown: core or all, and of recipes top:N, tag:CATEGORY or recipes, with commas (default:
+    /// Which tools the client is shown: core, all or browse, and of recipes top:N, tag:CATEGORY or recipes, with commas (default:
     /// serve.tools of the settings)
     #[arg(long)]
     tools: Option<String>,

@@ -57,7 +57,7 @@ pub struct Install {
     client: Option<String>,
     #[command(flatten)]
     at: At,
-    /// Tools to offer, handed on to the server: core or all, and of recipes top:N, tag:CATEGORY or recipes, with commas
+    /// Tools to offer, handed on to the server: core, all or browse, and of recipes top:N, tag:CATEGORY or recipes, with commas
     #[arg(long, value_name = "WHICH")]
     tools: Option<String>,
     /// Show the clients, their files, and where commis is entered
@@ -177,7 +177,7 @@ fn entry(args: &Install, global: &Global) -> Result<Entry> {
         {
             let message = format!("--tools knows no `{}`", wire::clean(unknown));
             return Err(Error::new(Code::Usage, message).hint(
-                "core, all, top:N, tag:CATEGORY, recipes or none, with commas between them",
+                "core, all, browse, top:N, tag:CATEGORY, recipes or none, with commas between them",
             ));
         }
         out.extend(["--tools".to_owned(), tools.clone()]);

@@ -4,6 +4,7 @@ mod artifacts;
 mod batch_progress;
 mod bench;
 mod bench_daemon;
+mod browse;
 mod candidates;
 mod check;
 mod completions;
@@ -125,6 +126,7 @@ enum Command {
     #[command(subcommand)]
     Token(token::Command),
     Dashboard(dashboard::Args),
+    Browse(browse::Args),
     #[command(subcommand)]
     Remote(remote::Command),
     Eval(eval::Args),
@@ -218,6 +220,7 @@ impl Command {
             Self::Daemon(it) => it.wants_json(),
             Self::Token(it) => it.wants_json(),
             Self::Dashboard(it) => it.json,
+            Self::Browse(it) => it.json,
             Self::Eval(it) => it.json,
             Self::Bench(it) => it.json,
             Self::Settings(it) => it.wants_json(),
@@ -240,6 +243,7 @@ fn start(cli: Cli) -> Result<u8> {
     let workers = match &cli.command {
         // A run is one request: starting threads would cost more than it takes.
         Command::Recipe(Recipe::Run(_)) if !cli.global.testbed => None,
+        Command::Browse(_) => None,
         _ => Some(2),
     };
     let runtime = match workers {
@@ -287,6 +291,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Daemon(command) => daemon::run(command, global).await,
             Command::Token(command) => token::run(command, global).await,
             Command::Remote(command) => remote::run(command, global).await,
+            Command::Browse(args) => browse::run(args, global).await,
             Command::Dashboard(args) => dashboard::run(args, global).await,
             Command::Doctor(args) => doctor::run(args, global).await,
             Command::Artifacts(command) => artifacts::run(command, global),

@@ -122,7 +122,8 @@ pub fn status(code: Code) -> StatusCode {
         | Code::RecipeNotVerified
         | Code::TaskBusy
         | Code::TaskNotDone
-        | Code::KeyReused => StatusCode::CONFLICT,
+        | Code::KeyReused
+        | Code::RefStale => StatusCode::CONFLICT,
         Code::Cancelled => StatusCode::GONE,
         Code::Stopping => StatusCode::SERVICE_UNAVAILABLE,
         Code::Internal | Code::ArtifactIo => StatusCode::INTERNAL_SERVER_ERROR,

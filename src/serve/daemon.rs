@@ -17,6 +17,7 @@ use super::{
     book::{Book, TokenView},
     client::Client,
     connections,
+    desks::{self, Desks},
     events::Events,
     guard::Guard,
     lifecycle::{self, StateFile},
@@ -65,6 +66,7 @@ pub struct Daemon {
     pub binary: Option<String>,
     pub pantry: Pantry,
     pub book: Book,
+    pub desks: Desks,
     pub events: Events,
     pub queue: Queue,
     pub rates: Rates,
@@ -230,6 +232,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         pantry: Pantry::new(home.recipes.clone()),
         events: Events::new(it.streams as usize),
         queue: Queue::new(it),
+        desks: Desks::default(),
         rates: Rates::new(
             rate(it.mcp_per_minute, it.mcp_burst),
             rate(it.rest_per_minute, it.rest_burst),
@@ -277,6 +280,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     tracing::info!("stopping");
     let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
+    daemon.desks.close_all();
     daemon.world().rest().await;
     for it in [watch, idle, prune, signals] {
         it.abort();
@@ -341,12 +345,15 @@ async fn idleness(daemon: Arc<Daemon>, after: Option<Duration>) {
             daemon.stop.cancel();
             return;
         }
-        let begun = (idle >= BROWSER_MS).then(|| now_ms() - idle);
+        let browser_ms =
+            if daemon.desks.is_empty() { BROWSER_MS } else { desks::IDLE.as_millis() as i64 };
+        let begun = (idle >= browser_ms).then(|| now_ms() - idle);
         let before = {
             let mut held = daemon.browser_idle.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *held, begun)
         };
         if begun.is_some() && before != begun {
+            daemon.desks.close_all();
             daemon.world().rest().await;
         }
     }

@@ -281,7 +281,11 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         }
     }
     let is_nobodys = who.id == NOBODY;
-    let counted = if is_mcp(path) { Counted::Mcp } else { Counted::Rest };
+    let counted = match path {
+        it if is_mcp(it) => Counted::Mcp,
+        it if it.starts_with("/api/browse/") => Counted::Browse,
+        _ => Counted::Rest,
+    };
     if !is_open && let Err(wait) = daemon.rates.take(counted, &who.id) {
         let trouble = too_often(wait);
         let refusal = answer_with(StatusCode::TOO_MANY_REQUESTS, *trouble);

@@ -7,6 +7,7 @@ pub mod bridge;
 pub mod client;
 mod connections;
 pub mod dashboard;
+mod desks;
 mod events;
 mod guard;
 pub mod lifecycle;

@@ -29,6 +29,8 @@ pub enum Area {
     Recipes,
     Tasks,
     Learn,
+    /// Pages that stay.
+    Browse,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,15 +48,19 @@ pub enum Scope {
     In(Area, Right),
 }
 
-const AREAS: [(&str, Area); 3] =
-    [("recipes", Area::Recipes), ("tasks", Area::Tasks), ("learn", Area::Learn)];
+const AREAS: [(&str, Area); 4] = [
+    ("recipes", Area::Recipes),
+    ("tasks", Area::Tasks),
+    ("learn", Area::Learn),
+    ("browse", Area::Browse),
+];
 
 impl Scope {
     /// Fails with `USAGE`.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = || {
             Error::new(Code::Usage, "a scope is AREA:RIGHT")
-                .hint("run:NAME or run:*; recipes, tasks or learn with :read or :write")
+                .hint("run:NAME or run:*; recipes, tasks, learn or browse with :read or :write")
         };
         let (area, right) = text.split_once(':').ok_or_else(wrong)?;
         if area == "run" {

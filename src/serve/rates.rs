@@ -12,6 +12,8 @@ use governor::{
 pub enum Counted {
     Mcp,
     Rest,
+    /// Commands of pages that stay, of which one task takes many.
+    Browse,
     /// Runs of recipes, by either.
     Run,
     /// Requests with a token that is wrong or missing, of everyone together.
@@ -28,13 +30,14 @@ pub struct Rate {
 }
 
 pub struct Rates {
-    buckets: [DefaultKeyedRateLimiter<String>; 5],
+    buckets: [DefaultKeyedRateLimiter<String>; 6],
     clock: DefaultClock,
 }
 
 impl Rates {
     pub fn new(mcp: Rate, rest: Rate, run: Rate) -> Self {
         let refused = Rate { per_minute: 300, burst: 60 };
+        let browse = Rate { per_minute: 6000, burst: 1000 };
         let noted = Rate { per_minute: 60, burst: 60 };
         let bucket = |it: Rate| {
             let one = NonZeroU32::MIN;
@@ -43,7 +46,14 @@ impl Rates {
             RateLimiter::keyed(quota)
         };
         Self {
-            buckets: [bucket(mcp), bucket(rest), bucket(run), bucket(refused), bucket(noted)],
+            buckets: [
+                bucket(mcp),
+                bucket(rest),
+                bucket(browse),
+                bucket(run),
+                bucket(refused),
+                bucket(noted),
+            ],
             clock: DefaultClock::default(),
         }
     }

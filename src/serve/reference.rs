@@ -23,6 +23,8 @@ fn need(row: &Row) -> &'static str {
             (Area::Tasks, Right::Write) => "`tasks:write`",
             (Area::Learn, Right::Read) => "`learn:read`",
             (Area::Learn, Right::Write) => "`learn:write`",
+            (Area::Browse, Right::Read) => "`browse:read`",
+            (Area::Browse, Right::Write) => "`browse:write`",
         },
     }
 }
@@ -47,6 +49,7 @@ fn tool(row: &Row) -> String {
     match row.spec.tool {
         Tool::Always(name) => format!("`{name}`, always"),
         Tool::All => format!("`{}`, with `all`", row.spec.name),
+        Tool::Browse => format!("`{}`, with `browse`", row.spec.name),
         Tool::Never => "none".to_owned(),
     }
 }

@@ -111,6 +111,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::BodyTooLarge
         | Code::TaskNotDone
         | Code::KeyReused
+        | Code::RefStale
         | Code::Cancelled
         | Code::Interrupted => Blame::User,
         Code::DaemonFailed

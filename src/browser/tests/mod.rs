@@ -3,6 +3,7 @@
 mod apart;
 mod channels;
 mod denied;
+mod desk;
 mod hostile;
 mod own;
 mod session;

@@ -614,7 +614,9 @@ fn given(args: &mut JsonObject) {
 fn operation(name: &str) -> Option<(&'static str, &'static Row)> {
     TABLE.iter().find_map(|row| match row.spec.tool {
         Tool::Always(it) if it == name => Some((it, row)),
-        Tool::Always(_) | Tool::All if row.spec.name == name => Some((row.spec.name, row)),
+        Tool::Always(_) | Tool::All | Tool::Browse if row.spec.name == name => {
+            Some((row.spec.name, row))
+        }
         _ => None,
     })
 }

@@ -25,6 +25,8 @@ use crate::{
 pub struct Wanted {
     /// The seed's tools besides those that are always there.
     pub all: bool,
+    /// Those for pages that stay.
+    pub browse: bool,
     pub recipes: Recipes,
 }
 
@@ -41,7 +43,7 @@ pub enum Recipes {
 impl Wanted {
     /// Reads `core,top:30`. Fails with `SETTINGS_INVALID`.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut out = Self { all: false, recipes: Recipes::Top(30) };
+        let mut out = Self { all: false, browse: false, recipes: Recipes::Top(30) };
         let known = |it: char| it.is_alphanumeric() || "_- .".contains(it);
         for it in text.split(',').map(str::trim) {
             match it.split_once(':') {
@@ -49,9 +51,10 @@ impl Wanted {
                     out.recipes = Recipes::Top(n.parse().map_err(|_| unknown(it))?);
                 }
                 Some(("tag", name)) if !name.is_empty() && name.chars().all(known) => {
-                    out.recipes = Recipes::Tag(name.to_owned())
+                    out.recipes = Recipes::Tag(name.to_owned());
                 }
                 _ if it == "all" => out.all = true,
+                _ if it == "browse" => out.browse = true,
                 _ if it == "recipes" => out.recipes = Recipes::All,
                 _ if it == "none" => out.recipes = Recipes::None,
                 _ if it == "core" => {}
@@ -65,7 +68,7 @@ impl Wanted {
 fn unknown(word: &str) -> Error {
     let word: String = word.chars().filter(|it| !it.is_control()).take(50).collect();
     Error::new(Code::SettingsInvalid, format!("`{word}` names no tools"))
-        .hint("core, all, top:N, tag:CATEGORY, recipes or none, with commas between them")
+        .hint("core, all, browse, top:N, tag:CATEGORY, recipes or none, with commas between them")
 }
 
 /// Recipes that are tools for that caller, by name. Fails with `ARTIFACT_IO`.
@@ -113,11 +116,12 @@ pub fn tools(daemon: &Daemon, who: &Principal, wanted: &Wanted) -> Result<Vec<Mc
 
 /// Operations that are tools, under their tools' names.
 pub fn rows(wanted: &Wanted) -> impl Iterator<Item = (&'static str, &'static Row)> + use<> {
-    let all = wanted.all;
+    let (all, browse) = (wanted.all, wanted.browse);
     TABLE.iter().filter_map(move |row| match row.spec.tool {
         Tool::Always(name) => Some((name, row)),
         Tool::All if all => Some((row.spec.name, row)),
-        Tool::All | Tool::Never => None,
+        Tool::Browse if browse => Some((row.spec.name, row)),
+        Tool::All | Tool::Browse | Tool::Never => None,
     })
 }
 
@@ -328,7 +332,7 @@ mod tests {
         assert_eq!(all["c"]["items"], json!({}));
         let any = json!({"anyOf": [{"type": "string"}, {"type": "number"}]});
         assert_eq!(all["type"]["additionalProperties"], any);
-        for row in rows(&Wanted { all: true, recipes: Recipes::None }) {
+        for row in rows(&Wanted { all: true, browse: true, recipes: Recipes::None }) {
             let tool = of_row(row.0, row.1);
             let text = json!([tool.input_schema, tool.output_schema]).to_string();
             assert!(!text.contains(r#""type":["#) && !text.contains(r#""items":true"#), "{text}");
@@ -338,7 +342,7 @@ mod tests {
     /// They are read by a model in every conversation.
     #[test]
     fn the_tools_that_are_always_there_are_small() {
-        let all = rows(&Wanted { all: false, recipes: Recipes::None });
+        let all = rows(&Wanted { all: false, browse: false, recipes: Recipes::None });
         let size: usize = all.map(|(name, row)| json!(of_row(name, row)).to_string().len()).sum();
         assert!(size <= 1536, "{size} bytes");
     }

@@ -1,6 +1,7 @@
 //! The table of operations. Every face is made of it: routes, tools, the OpenAPI document, the reference, the skill.
 
 mod arguments;
+mod browse;
 mod learning;
 mod meta;
 mod recipes;
@@ -62,6 +63,8 @@ pub enum Tool {
     Always(&'static str),
     /// Those that ask for all.
     All,
+    /// Those that ask for pages that stay.
+    Browse,
     Never,
 }
 
@@ -287,6 +290,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     recipes::rows(&mut out);
     learning::rows(&mut out);
     tasks::rows(&mut out);
+    browse::rows(&mut out);
     meta::rows(&mut out);
     out
 });

@@ -1,0 +1,83 @@
+//! What an act did: whether the page went on, what it asked for, whether anything on it changed.
+
+use serde::Serialize;
+use url::Url;
+
+use super::words::{cut, plain};
+use crate::{browser::recorder::Asked, redact};
+
+/// Requests that are told one by one.
+const TOLD: usize = 8;
+const PATH: usize = 100;
+
+/// A request that an act caused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Request {
+    pub method: String,
+    /// Path and query at the page's own origin, the whole address elsewhere; secrets left out.
+    pub path: String,
+    /// Absent where there is no answer, or none yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Effect {
+    /// The address, where it is another than before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub navigated: Option<String>,
+    /// Documents and what scripts asked for; no pictures, styles or scripts.
+    pub requests: Vec<Request>,
+    /// Requests of those kinds that are not listed.
+    pub more_requests: usize,
+    /// Whether the document changed.
+    pub dom_changed: bool,
+    /// What dialogs said, and how they were answered.
+    pub dialogs: Vec<String>,
+    /// What the page wanted and did not get: popups, downloads, what the policy forbids.
+    pub refused: Vec<String>,
+}
+
+impl Effect {
+    pub fn requests(&mut self, all: Vec<Asked>, page: &str) {
+        let data: Vec<Asked> = all.into_iter().filter(|it| it.is_data).collect();
+        self.more_requests = data.len().saturating_sub(TOLD);
+        self.requests = data.into_iter().take(TOLD).map(|it| request(it, page)).collect();
+    }
+
+    /// In one line.
+    pub fn told(&self) -> String {
+        let mut out: Vec<String> = Vec::new();
+        out.extend(self.navigated.as_ref().map(|it| format!("now at {it}")));
+        out.extend(self.requests.iter().map(|it| match it.status {
+            Some(status) => format!("{} {} {status}", it.method, it.path),
+            None => format!("{} {} without an answer", it.method, it.path),
+        }));
+        if self.more_requests > 0 {
+            out.push(format!("{} requests more", self.more_requests));
+        }
+        out.extend(self.dialogs.iter().cloned());
+        out.extend(self.refused.iter().cloned());
+        if self.dom_changed && self.navigated.is_none() {
+            out.push("the page changed".to_owned());
+        }
+        if out.is_empty() { "nothing happened".to_owned() } else { out.join("; ") }
+    }
+}
+
+/// A request as it is told on the page of that address.
+pub fn request(it: Asked, page: &str) -> Request {
+    let own = Url::parse(page).ok();
+    let path = match Url::parse(&it.url) {
+        Ok(url) if own.as_ref().is_some_and(|own| own.origin() == url.origin()) => {
+            let query = url.query().map(|it| format!("?{it}")).unwrap_or_default();
+            format!("{}{query}", url.path())
+        }
+        _ => it.url,
+    };
+    Request {
+        method: it.method,
+        path: cut(&plain(&redact::message(&path)), PATH),
+        status: it.status,
+    }
+}

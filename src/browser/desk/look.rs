@@ -1,0 +1,184 @@
+//! Reading a page that stays.
+
+use std::{collections::BTreeSet, sync::Arc, time::Instant};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    Desk, Said, TITLE, Target, Wish, clickable, effect, shown,
+    tree::{self, Item, What},
+    words::{plain, quoted},
+};
+use crate::{
+    browser::{lookup, page},
+    error::{Code, Error, Result},
+    redact,
+};
+
+const TEXT: &str = "function (max) { return (this.innerText ?? this.textContent ?? '').slice(0, max).toWellFormed(); }";
+const HTML: &str = "function (max) { return (this.outerHTML ?? '').slice(0, max).toWellFormed(); }";
+const PAGE_HTML: &str =
+    "function (max) { return document.documentElement.outerHTML.slice(0, max).toWellFormed(); }";
+const MAX_HTML: usize = 512 * 1024;
+/// Bytes of a text that are shown.
+const MAX_TEXT: usize = 64 * 1024;
+
+impl Desk {
+    pub(super) async fn text(&mut self, of: Option<Target>) -> Result<Said> {
+        let shared = self.shared();
+        let text = if let Some(it) = of {
+            let found = self.meant(&it).await?.found;
+            self.call(&found, TEXT, &[MAX_TEXT.into()]).await?
+        } else {
+            let frames = shared.frames().await?;
+            page::summary(&shared.cdp, &frames).await.visible_text
+        };
+        let lines: Vec<String> = redact::message(&text).lines().map(plain).collect();
+        let mut out = lines.join("\n");
+        while out.contains("\n\n\n") {
+            out = out.replace("\n\n\n", "\n\n");
+        }
+        Ok(out.trim().to_owned().into())
+    }
+
+    pub(super) async fn html(&mut self, of: Option<Target>) -> Result<Said> {
+        let shared = self.shared();
+        let html: String = if let Some(it) = of {
+            let found = self.meant(&it).await?.found;
+            self.call(&found, HTML, &[MAX_HTML.into()]).await?
+        } else {
+            let frame = shared.main_frame().await?;
+            page::call(&shared.cdp, &frame, PAGE_HTML, &[MAX_HTML.into()], page::PATIENCE).await?
+        };
+        let lines: Vec<String> = redact::message(&html).lines().map(plain).collect();
+        Ok(lines.join("\n").into())
+    }
+
+    pub(super) async fn links(&mut self) -> Result<Said> {
+        let (read, items) = self.look(false).await?;
+        let links: Vec<&Item> =
+            items.iter().filter(|it| it.what == What::Control && it.role == "link").collect();
+        let lines: Vec<String> =
+            links.iter().map(|it| shown::line(it, self.refs.of(&read, it), false)).collect();
+        Ok(lines.join("\n").into())
+    }
+
+    pub(super) async fn snapshot(
+        &mut self,
+        wish: &Wish,
+        clickable: bool,
+        within: Option<String>,
+    ) -> Result<Said> {
+        let shared = self.shared();
+        let read = tree::read(&shared).await?;
+        let mut items = tree::items(&read);
+        if let Some(css) = within {
+            let inside = self.inside(&css).await?;
+            items.retain(|it| inside.contains(&(read[it.frame].frame.session.clone(), it.backend)));
+        }
+        let numbers = self.refs.number(&read, &items);
+        let frame = shared.main_frame().await?;
+        let title: String = page::call(&shared.cdp, &frame, TITLE, &[], page::PATIENCE).await?;
+        let mut lines =
+            vec![redact::message(&format!("{} {}", self.url().await?, quoted(&plain(&title))))];
+        lines.extend(shown::lines(&items, &numbers).iter().map(|it| redact::message(it)));
+        let mut clicks = Vec::new();
+        if clickable {
+            for it in &clickable::items(&shared, &read, &items).await {
+                let n = self.clicks.of(&read, it);
+                clicks.push(redact::message(&shown::line(it, n, false).replacen("@e", "@c", 1)));
+            }
+        }
+        let mut out = if wish.changed && !self.shown[0].is_empty() {
+            let mut out = shown::changes(&self.shown[0], &lines);
+            if clickable {
+                out.extend(shown::changes(&self.shown[1], &clicks));
+            }
+            out
+        } else {
+            lines.iter().chain(&clicks).cloned().collect()
+        };
+        if wish.interactive {
+            // The address, and what has a ref.
+            let first = !wish.changed;
+            let mut n = 0;
+            out.retain(|it| {
+                n += 1;
+                it.trim_start_matches(['+', '-', ' ']).starts_with('@') || first && n == 1
+            });
+        }
+        self.shown[0] = lines;
+        if clickable {
+            self.shown[1] = clicks;
+        }
+        if out.is_empty() {
+            return Ok("nothing changed".to_owned().into());
+        }
+        Ok(shown::fitted(out, wish.max_chars).into())
+    }
+
+    /// Numbers of all elements below those that a selector matches.
+    pub(super) async fn inside(&self, css: &str) -> Result<BTreeSet<(Arc<str>, i64)>> {
+        let shared = self.shared();
+        let frames = shared.frames().await?;
+        let found = lookup::below(&shared, &frames, css).await?;
+        if found.is_empty() {
+            return Err(Error::new(Code::StepFailed, format!("{css:?} matches nothing")));
+        }
+        Ok(found)
+    }
+
+    pub(super) async fn screenshot(&self) -> Result<Said> {
+        #[derive(Deserialize)]
+        struct Captured {
+            data: String,
+        }
+        let shared = self.shared();
+        let session = shared.page()?.session;
+        let params = json!({ "format": "png", "captureBeyondViewport": false });
+        let reply = shared.cdp.send(Some(&session), "Page.captureScreenshot", params);
+        let captured: Captured = reply.read(self.timeout).await?;
+        let png = STANDARD.decode(captured.data).map_err(|err| {
+            Error::new(Code::BrowserFailed, "the browser sent no picture").source(err)
+        })?;
+        Ok(Said { text: format!("{} bytes", png.len()), effect: None, png: Some(png) })
+    }
+
+    pub(super) async fn network(&self) -> Result<Said> {
+        let url = self.url().await?;
+        let shared = self.shared();
+        let all = shared
+            .lock()
+            .recorder
+            .as_ref()
+            .map(|it| it.told_from(0, Instant::now()).0)
+            .unwrap_or_default();
+        let data: Vec<_> = all.into_iter().filter(|it| it.is_data).collect();
+        let more = data.len().saturating_sub(100);
+        let mut lines: Vec<String> = data
+            .into_iter()
+            .skip(more)
+            .map(|it| {
+                let it = effect::request(it, &url);
+                let status = it.status.map_or_else(|| "-".to_owned(), |it| it.to_string());
+                format!("{status} {} {}", it.method, it.path)
+            })
+            .collect();
+        if more > 0 {
+            lines.insert(0, format!("… {more} earlier ones"));
+        }
+        Ok(lines.join("\n").into())
+    }
+
+    pub(super) async fn status(&self) -> Result<Said> {
+        let steps = self.steps.len();
+        Ok(format!(
+            "{}; {steps} steps since {}",
+            self.url().await?,
+            self.begun_at.as_deref().unwrap_or("the start")
+        )
+        .into())
+    }
+}

@@ -1,0 +1,516 @@
+//! A page that stays: commands one after the other, each with what it did, on what a snapshot showed.
+
+mod acts;
+mod clickable;
+mod effect;
+mod look;
+mod refs;
+mod shown;
+mod target;
+mod tree;
+mod words;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+pub use self::{effect::Effect, shown::Wish, target::Target};
+use self::{
+    refs::Refs,
+    tree::{Item, Read, What},
+    words::{cut, plain, quoted},
+};
+use super::{
+    context::Context,
+    element::{By, Element},
+    failure,
+    lookup::{self, Found, Sought},
+    page,
+    plan::{Answer, Step},
+    pointer,
+    recorder::Recorder,
+    shared::Shared,
+};
+use crate::{
+    error::{Code, Error, Result},
+    redact,
+};
+
+/// How long what an act set off is waited for, and how long there has to be no news.
+const SETTLE: Duration = Duration::from_secs(5);
+const QUIET: Duration = Duration::from_millis(40);
+/// A page may go on loading so long before the next command.
+const LOAD: Duration = Duration::from_secs(3);
+/// What an act sets off at once has begun by then; a page that is not drawn has no frames.
+const TURN: &str = "function () {
+  return new Promise(done => {
+    const late = setTimeout(() => done(true), 60);
+    requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(true); }, 0));
+  });
+}";
+const TITLE: &str = "function () { return document.title.slice(0, 1000).toWellFormed(); }";
+/// Requests after which a recording begins anew, at the next page: it is held in memory.
+const LONG: usize = 3000;
+/// Steps that are remembered.
+const MAX_STEPS: usize = 1000;
+
+/// What may be asked of a page.
+#[derive(Clone, Debug)]
+pub enum Command {
+    Goto(String),
+    Back,
+    Forward,
+    Reload,
+    Url,
+    Title,
+    Text(Option<Target>),
+    Html(Option<Target>),
+    Links,
+    Snapshot { wish: Wish, clickable: bool, within: Option<String> },
+    Screenshot,
+    Click(Target),
+    DoubleClick(Target),
+    Hover(Target),
+    Drag(Target, Target),
+    Fill(Target, String),
+    Type(String),
+    Press(String),
+    Select(Target, String),
+    Check(Target),
+    Uncheck(Target),
+    Focus(Target),
+    ScrollTo(Target),
+    Scroll(Way),
+    Wait(Until),
+    Dialog(bool),
+    Console,
+    Network,
+    Dialogs,
+    Status,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Top,
+    Bottom,
+    Up,
+    Down,
+}
+
+#[derive(Clone, Debug)]
+pub enum Until {
+    Text(String),
+    Selector(String),
+    Passed(Duration),
+}
+
+/// What a command came to.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// For whoever reads.
+    pub text: String,
+    /// Of an act.
+    pub effect: Option<Effect>,
+    pub png: Option<Vec<u8>>,
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+/// One page in a context of its own, and what was done on it.
+pub struct Desk {
+    context: Context,
+    refs: Refs,
+    clicks: Refs,
+    /// What the last snapshot found: the page's lines, and those of what can be clicked.
+    shown: [Vec<String>; 2],
+    steps: Vec<Step>,
+    /// Where the steps begin.
+    begun_at: Option<String>,
+    /// What of it a task cannot do again, and why.
+    lost: Vec<String>,
+    /// For one command.
+    timeout: Duration,
+}
+
+/// How things stood before an act.
+struct Before {
+    at: Instant,
+    url: String,
+    world: i64,
+    seen: usize,
+    loads: u64,
+    dialogs: usize,
+    blocked: usize,
+}
+
+/// An element that a command means.
+struct Meant {
+    found: Found,
+    /// As the trail names it; `None` where nothing lasting does.
+    element: Option<Element>,
+    told: String,
+}
+
+impl Desk {
+    /// Begins to listen to a context.
+    pub fn new(context: Context, timeout: Duration) -> Result<Self> {
+        context.listen()?;
+        Ok(Self {
+            context,
+            refs: Refs::default(),
+            clicks: Refs::default(),
+            shown: [const { Vec::new() }; 2],
+            steps: Vec::new(),
+            begun_at: None,
+            lost: Vec::new(),
+            timeout,
+        })
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.context.is_alive()
+    }
+
+    /// Where the steps begin, the steps since, and what of it cannot be done again.
+    pub fn trail(&self) -> (Option<&str>, &[Step], &[String]) {
+        (self.begun_at.as_deref(), &self.steps, &self.lost)
+    }
+
+    fn shared(&self) -> Arc<Shared> {
+        Arc::clone(self.context.shared())
+    }
+
+    /// Does it. Fails with `STEP_FAILED`, `REF_STALE`, `PARAM_INVALID`, `BROWSER_FAILED`, and where a page is opened with the
+    /// policy's codes.
+    pub async fn run(&mut self, command: Command) -> Result<Said> {
+        self.renew()?;
+        match command {
+            Command::Goto(url) => self.goto(&url).await,
+            Command::Back => self.history(-1).await,
+            Command::Forward => self.history(1).await,
+            Command::Reload => self.reload().await,
+            Command::Url => self.url().await.map(Said::from),
+            Command::Title => {
+                let frame = self.shared().main_frame().await?;
+                let title: String =
+                    page::call(&self.shared().cdp, &frame, TITLE, &[], page::PATIENCE).await?;
+                Ok(plain(&title).into())
+            }
+            Command::Text(of) => self.text(of).await,
+            Command::Html(of) => self.html(of).await,
+            Command::Links => self.links().await,
+            Command::Snapshot { wish, clickable, within } => {
+                self.snapshot(&wish, clickable, within).await
+            }
+            Command::Screenshot => self.screenshot().await,
+            Command::Click(it) => self.press(it, 1).await,
+            Command::DoubleClick(it) => self.press(it, 2).await,
+            Command::Hover(it) => self.hover(it).await,
+            Command::Drag(from, to) => self.drag(from, to).await,
+            Command::Fill(it, value) => self.fill(it, value).await,
+            Command::Type(text) => self.keys(text).await,
+            Command::Press(key) => self.key(key).await,
+            Command::Select(it, value) => self.select(it, value).await,
+            Command::Check(it) => self.tick(it, true).await,
+            Command::Uncheck(it) => self.tick(it, false).await,
+            Command::Focus(it) => self.focus(it).await,
+            Command::ScrollTo(it) => self.scroll_to(it).await,
+            Command::Scroll(way) => self.scroll(way).await,
+            Command::Wait(until) => self.wait(until).await,
+            Command::Dialog(accept) => {
+                self.shared().lock().dialog = Some(accept);
+                self.note(Step::Dialog(if accept { Answer::Accept } else { Answer::Dismiss }));
+                Ok(format!("the next dialog is {}", if accept { "accepted" } else { "dismissed" })
+                    .into())
+            }
+            Command::Console => {
+                let lines = failure::console(&self.shared()).await;
+                Ok(lines
+                    .iter()
+                    .map(|it| plain(&redact::message(it)))
+                    .collect::<Vec<_>>()
+                    .join("\n")
+                    .into())
+            }
+            Command::Network => self.network().await,
+            Command::Dialogs => {
+                let all = self.shared().lock().dialogs.clone();
+                Ok(all
+                    .iter()
+                    .map(|it| plain(&redact::message(it)))
+                    .collect::<Vec<_>>()
+                    .join("\n")
+                    .into())
+            }
+            Command::Status => self.status().await,
+        }
+    }
+
+    /// A recording that has grown long begins anew: nobody learns from so much.
+    fn renew(&mut self) -> Result<()> {
+        let long = self
+            .shared()
+            .lock()
+            .recorder
+            .as_ref()
+            .is_some_and(|it| it.requests() > LONG && it.is_idle());
+        if long {
+            self.context.listen()?;
+        }
+        Ok(())
+    }
+
+    async fn url(&self) -> Result<String> {
+        let shared = self.shared();
+        let frame = shared.main_frame().await?;
+        let url = page::url(&shared.cdp, &frame).await?;
+        Ok(plain(&redact::message(&url)))
+    }
+
+    async fn before(&self) -> Result<Before> {
+        let shared = self.shared();
+        let frame = shared.main_frame().await?;
+        let url = page::url(&shared.cdp, &frame);
+        // The first look begins to watch.
+        let (url, _) = tokio::join!(url, page::still_for(&shared.cdp, &frame));
+        let state = shared.lock();
+        Ok(Before {
+            at: Instant::now(),
+            url: url?,
+            world: frame.world,
+            seen: state.recorder.as_ref().map_or(0, Recorder::requests),
+            loads: state.loads,
+            dialogs: state.dialogs.len(),
+            blocked: state.blocked.len(),
+        })
+    }
+
+    /// Waits until what was set off has ended, and says what it was.
+    async fn after(&self, before: Before) -> Result<Effect> {
+        let shared = self.shared();
+        let deadline = Instant::now() + SETTLE;
+        if let Ok(frame) = shared.main_frame().await {
+            // A document that goes away has nothing to say.
+            let _ = page::call::<bool>(&shared.cdp, &frame, TURN, &[], Duration::from_millis(500))
+                .await;
+        }
+        self.context.silence(QUIET, deadline).await;
+        let mut frame = shared.main_frame().await?;
+        if frame.world != before.world {
+            let until = Instant::now() + LOAD;
+            shared.until(until, |it| it.loads != before.loads).await?;
+            self.context.silence(QUIET, deadline).await;
+            frame = shared.main_frame().await?;
+        }
+        let url = page::url(&shared.cdp, &frame).await?;
+        let mut out = Effect::default();
+        let went = frame.world != before.world;
+        if went || url != before.url {
+            out.navigated = Some(plain(&redact::message(&url)));
+        }
+        // Taken before it is asked: the answer takes its time, too.
+        let since = before.at.elapsed();
+        out.dom_changed = went || page::still_for(&shared.cdp, &frame).await < since;
+        let state = shared.lock();
+        if let Some(recorder) = &state.recorder {
+            out.requests(recorder.told_from(before.seen, Instant::now()).0, &url);
+        }
+        out.dialogs = state
+            .dialogs
+            .iter()
+            .skip(before.dialogs)
+            .map(|it| plain(&redact::message(it)))
+            .collect();
+        out.refused = state
+            .blocked
+            .iter()
+            .skip(before.blocked)
+            .take(5)
+            .map(|it| {
+                format!(
+                    "{} was refused: {}",
+                    cut(&plain(&redact::message(&it.url)), 100),
+                    it.reason
+                )
+            })
+            .collect();
+        drop(state);
+        let (popup, download) = {
+            let mut state = shared.lock();
+            (state.popup.take(), state.download.take())
+        };
+        let shown = |it: &str| cut(&plain(&redact::message(it)), 100);
+        out.refused.extend(
+            popup.map(|it| format!("a popup to {} was closed: goto it instead", shown(&it))),
+        );
+        out.refused.extend(download.map(|it| format!("a download of {} was refused", shown(&it))));
+        Ok(out)
+    }
+
+    async fn acted(&self, before: Before, told: String) -> Result<Said> {
+        let effect = self.after(before).await?;
+        Ok(Said { text: format!("{told}: {}", effect.told()), effect: Some(effect), png: None })
+    }
+
+    fn note(&mut self, step: Step) {
+        if self.steps.len() < MAX_STEPS {
+            self.steps.push(step);
+        }
+    }
+
+    /// Notes a step on an element, where the element can be named again.
+    fn noted(&mut self, meant: &Meant, step: impl FnOnce(Element) -> Step) {
+        match &meant.element {
+            Some(it) => self.note(step(it.clone())),
+            None => self.lost.push(meant.told.clone()),
+        }
+    }
+
+    /// From here on steps are a new task's; the next `goto` is where it begins.
+    pub fn forget_steps(&mut self) {
+        (self.steps, self.lost, self.begun_at) = (Vec::new(), Vec::new(), None);
+    }
+
+    /// The page as it is now.
+    async fn look(&self, clickable: bool) -> Result<(Vec<Read>, Vec<Item>)> {
+        let shared = self.shared();
+        let read = tree::read(&shared).await?;
+        let mut items = tree::items(&read);
+        if clickable {
+            items = clickable::items(&shared, &read, &items).await;
+        }
+        Ok((read, items))
+    }
+
+    /// The element that is meant, as it is now.
+    async fn meant(&mut self, target: &Target) -> Result<Meant> {
+        match target {
+            Target::Ref(n) => {
+                let (read, items) = self.look(false).await?;
+                let item = self.refs.resolve(*n, &read, &items)?;
+                Ok(meant(&read, &items, item, Some(format!("@e{n}"))))
+            }
+            Target::Click(n) => {
+                let (read, items) = self.look(true).await?;
+                let item = self.clicks.resolve(*n, &read, &items)?;
+                let mut out = meant(&read, &items, item, Some(format!("@c{n}")));
+                out.element = None;
+                Ok(out)
+            }
+            Target::Named { role, name } => {
+                let (read, items) = self.look(false).await?;
+                let fits = |it: &&Item| {
+                    it.what == What::Control
+                        && it.role.eq_ignore_ascii_case(role)
+                        && it.name == *name
+                };
+                let all: Vec<&Item> = items.iter().filter(fits).collect();
+                match all.as_slice() {
+                    [one] => Ok(meant(&read, &items, one, None)),
+                    several => {
+                        let near = |it: &&Item| {
+                            it.what == What::Control && it.role.eq_ignore_ascii_case(role)
+                        };
+                        let others: Vec<&Item> = items.iter().filter(near).collect();
+                        let listed = if several.is_empty() { &others[..] } else { several };
+                        let lines: Vec<String> = listed
+                            .iter()
+                            .take(8)
+                            .map(|it| shown::line(it, self.refs.of(&read, it), true))
+                            .collect();
+                        let why = match several.len() {
+                            0 => format!("nothing on the page is {role} {}", quoted(name)),
+                            n => format!("{n} elements are {role} {}", quoted(name)),
+                        };
+                        let hint = if lines.is_empty() {
+                            "take a snapshot".to_owned()
+                        } else {
+                            lines.join("; ")
+                        };
+                        Err(Error::new(Code::StepFailed, why).hint(hint))
+                    }
+                }
+            }
+            Target::Css(css) => {
+                let shared = self.shared();
+                let frames = shared.frames().await?;
+                let element = Element { by: By::Css(css.clone()), nth: None };
+                match lookup::find(&shared, &frames, &element, &[]).await? {
+                    Sought::Found(found) => {
+                        Ok(Meant { found, told: format!("css={css}"), element: Some(element) })
+                    }
+                    Sought::Several(lines) => {
+                        let why = format!("{} elements match {css:?}", lines.len());
+                        Err(Error::new(Code::StepFailed, why)
+                            .hint("give a selector that only one matches"))
+                    }
+                    Sought::Nothing => {
+                        Err(Error::new(Code::StepFailed, format!("{css:?} matches nothing")))
+                    }
+                }
+            }
+        }
+    }
+
+    async fn call<T: serde::de::DeserializeOwned>(
+        &self,
+        found: &Found,
+        snippet: &'static str,
+        arguments: &[Value],
+    ) -> Result<T> {
+        let shared = self.shared();
+        let object = lookup::resolve(&shared, &found.session, found.world, found.backend).await?;
+        let object = object.ok_or_else(|| Error::new(Code::StepFailed, "the element went away"))?;
+        page::call_on_object(&shared.cdp, &found.session, &object, snippet, arguments).await
+    }
+
+    /// Where the mouse reaches what is meant: what a ref stood for is looked at again where that took a while.
+    async fn reached(
+        &mut self,
+        target: &Target,
+        step: fn(Element) -> Step,
+    ) -> Result<(Meant, (f64, f64))> {
+        let deadline = Instant::now() + self.timeout;
+        loop {
+            let meant = self.meant(target).await?;
+            let asked = Instant::now();
+            let named = step(
+                meant.element.clone().unwrap_or_else(|| Element::named("element", &meant.told)),
+            );
+            let at = pointer::reach(&self.shared(), &named, &meant.found, deadline).await?;
+            if asked.elapsed() < Duration::from_millis(100) || matches!(target, Target::Css(_)) {
+                return Ok((meant, at));
+            }
+        }
+    }
+}
+
+fn meant(read: &[Read], items: &[Item], item: &Item, by: Option<String>) -> Meant {
+    let frame = &read[item.frame].frame;
+    let alike =
+        |it: &&Item| it.what == What::Control && it.role == item.role && it.name == item.name;
+    let all: Vec<&Item> = items.iter().filter(alike).collect();
+    let nth = all.iter().position(|it| it.backend == item.backend && it.frame == item.frame);
+    let nth = nth.filter(|_| all.len() > 1).and_then(|it| u32::try_from(it + 1).ok());
+    // One that was cut is no name.
+    let named = !item.name.is_empty() && !item.name.ends_with('…');
+    let element = named.then(|| Element { nth, ..Element::named(&item.role, &item.name) });
+    let named = redact::message(&shown::named(item));
+    let told = by.map_or_else(|| named.clone(), |by| format!("{by} {named}"));
+    let found = Found {
+        session: Arc::clone(&frame.session),
+        world: frame.world,
+        backend: item.backend,
+        role: Some(item.role.clone()),
+        name: Some(item.name.clone()),
+        called: Some((item.role.clone(), item.name.clone())),
+    };
+    Meant { found, element, told }
+}

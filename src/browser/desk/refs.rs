@@ -1,0 +1,130 @@
+//! Refs: numbers of elements that mean what they meant when they were shown, or nothing.
+//!
+//! A ref is bound to the element, its document, its role and name, and what it stands in. Lists re-use their nodes, so that the
+//! node alone says little: all of it is read again when a ref is used, and whatever is different refuses. Never another element
+//! silently.
+
+use std::collections::BTreeMap;
+
+use super::{
+    shown,
+    tree::{Item, Read, What},
+};
+use crate::error::{Code, Error, Result};
+
+/// Numbers that are remembered; the oldest are forgotten first.
+const MOST: usize = 20_000;
+/// Lines that a refusal shows.
+const NEAR: usize = 3;
+
+/// Where an element is, as long as its document is there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    session: String,
+    /// Our world in its document: another document has another.
+    world: i64,
+    backend: i64,
+}
+
+struct Held {
+    place: Place,
+    item: Item,
+}
+
+#[derive(Default)]
+pub struct Refs {
+    by_place: BTreeMap<Place, u32>,
+    held: BTreeMap<u32, Held>,
+    last: u32,
+}
+
+impl Refs {
+    /// A number for each element: the one it had, if it was numbered before. 0 for what cannot be acted on.
+    pub fn number(&mut self, read: &[Read], items: &[Item]) -> Vec<u32> {
+        items
+            .iter()
+            .map(|it| if it.what == What::Control { self.of(read, it) } else { 0 })
+            .collect()
+    }
+
+    pub fn of(&mut self, read: &[Read], item: &Item) -> u32 {
+        let place = place(read, item);
+        let known = self.by_place.get(&place).copied();
+        let n = known.unwrap_or_else(|| {
+            self.last += 1;
+            self.by_place.insert(place.clone(), self.last);
+            self.last
+        });
+        self.held.insert(n, Held { place, item: item.clone() });
+        while self.held.len() > MOST {
+            if let Some((_, old)) = self.held.pop_first() {
+                self.by_place.remove(&old.place);
+            }
+        }
+        n
+    }
+
+    /// The element that the number stands for, as it is now. Fails with `REF_STALE`, and says what is different.
+    pub fn resolve<'a>(&mut self, n: u32, read: &[Read], items: &'a [Item]) -> Result<&'a Item> {
+        let Some(held) = self.held.get(&n) else {
+            return Err(stale(format!("there is no @e{n} in this session")));
+        };
+        let (was, at) = (held.item.clone(), held.place.clone());
+        let controls = || items.iter().filter(|it| it.what == What::Control);
+        let now = controls().find(|it| place(read, it) == at);
+        let alike = |it: &&Item| it.role == was.role && it.name == was.name;
+        let why = match now {
+            None if read
+                .iter()
+                .any(|it| *it.frame.session == *at.session && it.frame.world == at.world) =>
+            {
+                "is not on the page any more".to_owned()
+            }
+            None => "was on a page that is gone".to_owned(),
+            Some(it) if it.role != was.role => format!("was a {}, is now a {}", was.role, it.role),
+            Some(it) if it.name != was.name => {
+                format!("was called \"{}\", is now called \"{}\"", was.name, it.name)
+            }
+            Some(it) if it.row != was.row => format!(
+                "was in {}, is now in {}",
+                told(was.row.as_deref()),
+                told(it.row.as_deref())
+            ),
+            Some(it) if it.form != was.form => {
+                format!(
+                    "was part of {}, is now part of {}",
+                    told(was.form.as_deref()),
+                    told(it.form.as_deref())
+                )
+            }
+            Some(it) => return Ok(it),
+        };
+        let mut near: Vec<&Item> = controls().filter(alike).collect();
+        near.sort_by_key(|it| it.row != was.row);
+        near.truncate(NEAR);
+        let lines: Vec<String> =
+            near.into_iter().map(|it| shown::line(it, self.of(read, it), true)).collect();
+        let hint = match lines.as_slice() {
+            [] => "nothing on the page is called so; take a new snapshot".to_owned(),
+            some => format!("what may be meant: {}", some.join("; ")),
+        };
+        Err(stale(format!("@e{n} {} {why}", shown::named(&was))).hint(hint))
+    }
+}
+
+fn told(it: Option<&str>) -> String {
+    it.map_or_else(|| "nothing".to_owned(), |it| format!("\"{it}\""))
+}
+
+fn stale(why: String) -> Error {
+    Error::new(Code::RefStale, why).hint("take a new snapshot")
+}
+
+fn place(read: &[Read], item: &Item) -> Place {
+    let frame = read.get(item.frame).map(|it| &it.frame);
+    Place {
+        session: frame.map(|it| it.session.to_string()).unwrap_or_default(),
+        world: frame.map_or(0, |it| it.world),
+        backend: item.backend,
+    }
+}

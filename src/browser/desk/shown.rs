@@ -1,0 +1,134 @@
+//! A page as lines, short enough to be read by a model at each step.
+
+use super::{
+    tree::{Item, What},
+    words::quoted,
+};
+
+/// What of a page is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// Only what can be acted on.
+    pub interactive: bool,
+    /// Only what changed since the last snapshot.
+    pub changed: bool,
+    /// At most so many characters.
+    pub max_chars: Option<usize>,
+}
+
+/// Role and name.
+pub fn named(it: &Item) -> String {
+    if it.name.is_empty() { it.role.clone() } else { format!("{} {}", it.role, quoted(&it.name)) }
+}
+
+/// One element. `in_row`: with what it stands in.
+pub fn line(it: &Item, n: u32, in_row: bool) -> String {
+    let mut out = String::new();
+    if n > 0 {
+        out = format!("@e{n} ");
+    }
+    out.push_str(&named(it));
+    if let Some(value) = it.value.as_ref().filter(|it| !it.is_empty()) {
+        out = format!("{out} = {}", quoted(value));
+    }
+    if !it.states.is_empty() {
+        out = format!("{out} [{}]", it.states.join(", "));
+    }
+    if !it.options.is_empty() {
+        let all: Vec<String> = it.options.iter().map(|it| quoted(it)).collect();
+        out = format!("{out} {{{}}}", all.join(", "));
+    }
+    if let Some(row) = it.row.as_ref().filter(|_| in_row) {
+        out = format!("{out} in {}", quoted(row));
+    }
+    out
+}
+
+/// All of them, a line each. What stands in a row is told where the name alone is not enough.
+pub fn lines(items: &[Item], numbers: &[u32]) -> Vec<String> {
+    let mut count = std::collections::BTreeMap::new();
+    for it in items.iter().filter(|it| it.what == What::Control) {
+        *count.entry((it.role.as_str(), it.name.as_str())).or_insert(0_u32) += 1;
+    }
+    let mut out = Vec::new();
+    for (it, n) in items.iter().zip(numbers) {
+        match it.what {
+            What::Control => {
+                let several =
+                    count.get(&(it.role.as_str(), it.name.as_str())).is_some_and(|it| *it > 1);
+                out.push(line(it, *n, several || it.name.is_empty()));
+            }
+            What::Text => out.push(quoted(&it.name)),
+            What::Heading | What::Image | What::Place => out.push(line(it, 0, false)),
+        }
+    }
+    out
+}
+
+/// What is in `now` and was not in `before`, and what is gone. Lines, each as often as it stands there.
+pub fn changes(before: &[String], now: &[String]) -> Vec<String> {
+    let count = |all: &[String]| {
+        let mut out = std::collections::BTreeMap::<String, i32>::new();
+        for it in all {
+            *out.entry(it.clone()).or_default() += 1;
+        }
+        out
+    };
+    let (mut had, mut has) = (count(before), count(now));
+    let mut out = Vec::new();
+    for it in before {
+        let left = has.get_mut(it).filter(|n| **n > 0);
+        match left {
+            Some(n) => *n -= 1,
+            None => out.push(format!("- {it}")),
+        }
+    }
+    for it in now {
+        let left = had.get_mut(it).filter(|n| **n > 0);
+        match left {
+            Some(n) => *n -= 1,
+            None => out.push(format!("+ {it}")),
+        }
+    }
+    out
+}
+
+/// Within the budget; what is left out is said.
+pub fn fitted(lines: Vec<String>, most: Option<usize>) -> String {
+    let Some(most) = most else { return lines.join("\n") };
+    let all = lines.len();
+    let mut out = String::new();
+    for (i, line) in lines.into_iter().enumerate() {
+        // Room for what says so.
+        if out.chars().count() + line.chars().count() + 60 > most && i > 0 {
+            let said =
+                format!("\n… {} lines more; -s CSS or a larger --max-chars shows them", all - i);
+            out.push_str(&said);
+            return out;
+        }
+        if i > 0 {
+            out.push('\n');
+        }
+        out.push_str(&line);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_told_as_often_as_they_are() {
+        let of = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(changes(&of("a b b c"), &of("a b d c")), ["- b", "+ d"]);
+        assert_eq!(changes(&of("a b"), &of("b a")), [] as [String; 0]);
+    }
+
+    #[test]
+    fn a_budget_holds_and_says_what_is_missing() {
+        let lines: Vec<String> = (0..100).map(|i| format!("line {i}")).collect();
+        let out = fitted(lines, Some(200));
+        assert!(out.chars().count() <= 200 && out.contains("lines more"), "{out}");
+    }
+}

@@ -1,0 +1,524 @@
+//! What a page is to somebody who may act on it: its accessibility tree and those of its frames, in the order of the document.
+//!
+//! The browser computes roles and names, in closed shadow roots and frames of other processes, too. What is made of them here is
+//! plain: lines, and for each element what it stands in, so that two buttons of one name are two things.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::words::{cut, plain};
+use crate::{
+    browser::{page::Frame, shared::Shared},
+    error::Result,
+};
+
+/// For the tree of one frame; a large page takes a while.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Characters of a name, and of the label of what an element stands in.
+const NAME: usize = 120;
+const LABEL: usize = 60;
+/// How far up is looked for what an element stands in, and how much of it is read.
+const UP: usize = 14;
+const DOWN: usize = 400;
+/// Options of a closed list that are told.
+const OPTIONS: usize = 12;
+
+/// Roles that people act on.
+const CONTROLS: &[&str] = &[
+    "button",
+    "checkbox",
+    "ColorWell",
+    "combobox",
+    "Date",
+    "DateTime",
+    "DisclosureTriangle",
+    "InputTime",
+    "link",
+    "listbox",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "option",
+    "radio",
+    "searchbox",
+    "slider",
+    "spinbutton",
+    "switch",
+    "tab",
+    "textbox",
+    "treeitem",
+];
+/// Roles of one among several alike.
+const ROWS: &[&str] = &["listitem", "row", "article", "treeitem", "figure", "gridcell", "cell"];
+/// Named ones of these are worth a line.
+const PLACES: &[&str] = &[
+    "alert",
+    "alertdialog",
+    "banner",
+    "complementary",
+    "contentinfo",
+    "dialog",
+    "form",
+    "main",
+    "navigation",
+    "region",
+    "search",
+    "tabpanel",
+    "group",
+    "radiogroup",
+    "table",
+    "list",
+];
+
+/// One line of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub what: What,
+    pub role: String,
+    pub name: String,
+    /// What stands in a field.
+    pub value: Option<String>,
+    /// `checked`, `expanded`, `disabled` and so on.
+    pub states: Vec<String>,
+    /// Of a closed list.
+    pub options: Vec<String>,
+    /// Which frame it is in, as they were given.
+    pub frame: usize,
+    pub backend: i64,
+    /// What it stands in: the heading of its row, or what is written next to it.
+    pub row: Option<String>,
+    /// The form, dialog or group around it.
+    pub form: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Control,
+    Heading,
+    Text,
+    /// A part of the page that has a name, or a frame.
+    Place,
+    Image,
+}
+
+/// A frame, and the element that it is in.
+pub struct Read {
+    pub frame: Frame,
+    pub nodes: Vec<Node>,
+    /// Number of its element, in the frame around it.
+    pub owner: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Tree {
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Node {
+    #[serde(rename = "nodeId")]
+    id: String,
+    #[serde(default)]
+    ignored: bool,
+    role: Option<Ax>,
+    name: Option<Ax>,
+    value: Option<Ax>,
+    #[serde(default)]
+    properties: Vec<Property>,
+    #[serde(default)]
+    child_ids: Vec<String>,
+    #[serde(rename = "backendDOMNodeId")]
+    backend: Option<i64>,
+}
+
+#[derive(Clone, Deserialize)]
+struct Ax {
+    #[serde(default)]
+    value: Value,
+}
+
+#[derive(Clone, Deserialize)]
+struct Property {
+    name: String,
+    value: Ax,
+}
+
+impl Node {
+    fn role(&self) -> &str {
+        self.role.as_ref().and_then(|it| it.value.as_str()).unwrap_or("")
+    }
+
+    fn name(&self) -> &str {
+        self.name.as_ref().and_then(|it| it.value.as_str()).unwrap_or("")
+    }
+
+    fn property(&self, name: &str) -> Option<&Value> {
+        self.properties.iter().find(|it| it.name == name).map(|it| &it.value.value)
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.property(name).is_some_and(|it| *it == true || *it == "true")
+    }
+
+    /// The role of what is typed into, where the page gave it none.
+    fn acting(&self) -> &str {
+        match self.role() {
+            role if CONTROLS.contains(&role) => role,
+            _ if self.property("editable").is_some() && self.is("focusable") => "textbox",
+            role => role,
+        }
+    }
+}
+
+/// The trees of the page and of its frames, asked for at once. A frame that is going away has none.
+pub async fn read(shared: &Shared) -> Result<Vec<Read>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Owner {
+        backend_node_id: i64,
+    }
+    let frames = shared.frames().await?;
+    let page = shared.page()?;
+    let asked: Vec<_> = frames
+        .into_iter()
+        .map(|frame| {
+            let of = json!({ "frameId": frame.id });
+            let tree =
+                shared.cdp.send(Some(&frame.session), "Accessibility.getFullAXTree", of.clone());
+            let owner = (frame.id != page.target)
+                .then(|| shared.cdp.send(Some(&page.session), "DOM.getFrameOwner", of));
+            (frame, tree, owner)
+        })
+        .collect();
+    let mut out = Vec::with_capacity(asked.len());
+    for (frame, tree, owner) in asked {
+        let nodes = tree.read::<Tree>(PATIENCE).await.map(|it| it.nodes).unwrap_or_default();
+        let owner = match owner {
+            Some(it) => it.read::<Owner>(PATIENCE).await.ok().map(|it| it.backend_node_id),
+            None => None,
+        };
+        out.push(Read { frame, nodes, owner });
+    }
+    Ok(out)
+}
+
+/// What there is on the page, frames where they stand in it.
+pub fn items(all: &[Read]) -> Vec<Item> {
+    let mut out = Vec::new();
+    let mut done = vec![false; all.len()];
+    walk(all, 0, &mut done, &mut out);
+    // Frames whose element nobody knows come last.
+    for at in 1..all.len() {
+        if !done[at] {
+            walk(all, at, &mut done, &mut out);
+        }
+    }
+    // A link that is all of a heading says it.
+    let is_said = |pair: &[Item]| {
+        pair[0].what == What::Heading
+            && pair[1].what == What::Control
+            && pair[0].name == pair[1].name
+    };
+    let said: Vec<bool> = out.windows(2).map(is_said).chain([false]).collect();
+    let mut said = said.into_iter();
+    out.retain(|_| !said.next().unwrap_or(false));
+    out
+}
+
+fn walk(all: &[Read], at: usize, done: &mut [bool], out: &mut Vec<Item>) {
+    if std::mem::replace(&mut done[at], true) {
+        return;
+    }
+    let document = Document::new(&all[at].nodes);
+    let mut stack: Vec<(usize, Around)> = vec![(0, Around::default())];
+    while let Some((i, around)) = stack.pop() {
+        let Some(node) = all[at].nodes.get(i) else { continue };
+        let inner = document.item(i, at, &around, out);
+        let framed = node.backend.and_then(|it| {
+            let owned = all.iter().enumerate().skip(1);
+            // Numbers are a process's own, and owners were asked of the page's.
+            let is_pages = all[at].frame.session == all[0].frame.session;
+            owned
+                .filter(|(n, of)| is_pages && !done[*n] && of.owner == Some(it))
+                .map(|it| it.0)
+                .next()
+        });
+        if let Some(n) = framed {
+            out.push(Item::bare(
+                What::Place,
+                "frame",
+                &all[n].frame.name,
+                at,
+                node.backend.unwrap_or(0),
+            ));
+            walk(all, n, done, out);
+            continue;
+        }
+        let Some(inner) = inner else { continue };
+        for child in document.children[i].iter().rev() {
+            stack.push((*child, inner.clone()));
+        }
+    }
+}
+
+/// What is around a node, on the way down.
+#[derive(Clone, Default)]
+struct Around {
+    /// Words that were told already, by the line of an element around.
+    told: Option<Arc<str>>,
+    form: Option<Arc<str>>,
+}
+
+struct Document<'a> {
+    nodes: &'a [Node],
+    children: Vec<Vec<usize>>,
+    parent: Vec<Option<usize>>,
+}
+
+impl<'a> Document<'a> {
+    fn new(nodes: &'a [Node]) -> Self {
+        let by_id: BTreeMap<&str, usize> =
+            nodes.iter().enumerate().map(|(i, it)| (it.id.as_str(), i)).collect();
+        let mut parent = vec![None; nodes.len()];
+        let mut children = vec![Vec::new(); nodes.len()];
+        for (i, node) in nodes.iter().enumerate() {
+            for it in &node.child_ids {
+                // Each node has one parent, and no tree that a page makes us believe in has circles.
+                if let Some(&child) = by_id.get(it.as_str())
+                    && child != i
+                    && child != 0
+                    && parent[child].is_none()
+                {
+                    parent[child] = Some(i);
+                    children[i].push(child);
+                }
+            }
+        }
+        Self { nodes, children, parent }
+    }
+
+    /// Tells a node; what is around its children, or `None` where they are told with it.
+    fn item(&self, i: usize, frame: usize, around: &Around, out: &mut Vec<Item>) -> Option<Around> {
+        let node = &self.nodes[i];
+        let mut inner = around.clone();
+        if node.ignored {
+            return Some(inner);
+        }
+        let role = node.acting();
+        let name = cut(&plain(node.name()), NAME);
+        let backend = node.backend.unwrap_or(0);
+        if CONTROLS.contains(&role) {
+            let mut it = Item::bare(What::Control, role, &name, frame, backend);
+            it.states = states(node);
+            let is_list = role == "combobox" && !self.children[i].is_empty();
+            let field = matches!(
+                role,
+                "textbox"
+                    | "searchbox"
+                    | "combobox"
+                    | "slider"
+                    | "spinbutton"
+                    | "Date"
+                    | "DateTime"
+                    | "InputTime"
+                    | "ColorWell"
+            );
+            it.value = node.value.as_ref().filter(|_| field).map(|it| match &it.value {
+                Value::String(it) => cut(&plain(it), NAME),
+                other => other.to_string(),
+            });
+            if is_list {
+                it.options = self.options(i);
+            }
+            (it.row, it.form) = (self.row(i, &name), around.form.as_deref().map(str::to_owned));
+            out.push(it);
+            if is_list && !self.nodes[i].is("expanded")
+                || matches!(role, "textbox" | "searchbox" | "spinbutton" | "slider")
+            {
+                return None;
+            }
+            inner.told = Some(name.into());
+            return Some(inner);
+        }
+        match role {
+            "heading" => {
+                let mut it = Item::bare(What::Heading, role, &name, frame, backend);
+                it.states.extend(node.property("level").map(|it| format!("level {it}")));
+                if !name.is_empty() {
+                    // A link that is all of the heading says it, too.
+                    out.push(it);
+                }
+                inner.told = Some(name.into());
+            }
+            "StaticText" => {
+                let told = around.told.as_ref().is_some_and(|it| it.contains(name.as_str()));
+                if !name.is_empty() && !told {
+                    text(out, &name, frame, backend);
+                }
+                return None;
+            }
+            "image" | "img" | "graphics-symbol" if !name.is_empty() => {
+                let told = around.told.as_ref().is_some_and(|it| it.contains(name.as_str()));
+                if !told {
+                    out.push(Item::bare(What::Image, "image", &name, frame, backend));
+                }
+            }
+            "status" => inner.form = Some("status".into()),
+            "alert" | "alertdialog" | "dialog" => {
+                out.push(Item::bare(What::Place, role, &name, frame, backend));
+                inner.form = Some(format!("{role} {name}").trim().into());
+            }
+            it if PLACES.contains(&it) && !name.is_empty() => {
+                out.push(Item::bare(What::Place, it, &name, frame, backend));
+                inner.form = Some(name.into());
+            }
+            "form" | "search" => inner.form = Some(role.into()),
+            _ => {}
+        }
+        Some(inner)
+    }
+
+    fn options(&self, i: usize) -> Vec<String> {
+        let mut out = Vec::new();
+        let mut stack = vec![i];
+        let mut seen = 0;
+        while let Some(at) = stack.pop() {
+            seen += 1;
+            if seen > DOWN {
+                break;
+            }
+            let node = &self.nodes[at];
+            if node.role() == "option" {
+                if out.len() == OPTIONS {
+                    out.push("…".to_owned());
+                    break;
+                }
+                out.push(cut(&plain(node.name()), LABEL));
+                continue;
+            }
+            stack.extend(self.children[at].iter().rev());
+        }
+        out
+    }
+
+    /// What an element stands in: of the nearest node around it that says more than the element itself, a row before all, the
+    /// heading, else its first link, else its first words.
+    fn row(&self, i: usize, own: &str) -> Option<String> {
+        let mut nearest = None;
+        let mut at = i;
+        for _ in 0..UP {
+            let Some(up) = self.parent[at] else { break };
+            at = up;
+            let node = &self.nodes[at];
+            let is_row = !node.ignored && ROWS.contains(&node.role());
+            if is_row || nearest.is_none() {
+                let label = self.label(at, i, own);
+                if is_row && label.is_some() {
+                    return label;
+                }
+                nearest = nearest.or(label);
+            }
+            if !node.ignored
+                && matches!(node.role(), "RootWebArea" | "main" | "form" | "dialog" | "navigation")
+            {
+                break;
+            }
+        }
+        nearest
+    }
+
+    fn label(&self, of: usize, but: usize, own: &str) -> Option<String> {
+        let (mut heading, mut link, mut words) = (None, None, None);
+        let mut stack = vec![of];
+        let mut seen = 0;
+        while let Some(at) = stack.pop() {
+            seen += 1;
+            if seen > DOWN || heading.is_some() {
+                break;
+            }
+            if at == but {
+                continue;
+            }
+            let node = &self.nodes[at];
+            let name = node.name();
+            if !node.ignored && !name.trim().is_empty() {
+                let slot = match node.role() {
+                    "heading" => Some(&mut heading),
+                    "link" => Some(&mut link),
+                    "StaticText" | "cell" | "gridcell" | "rowheader" | "LabelText" => {
+                        Some(&mut words)
+                    }
+                    _ => None,
+                };
+                let name = cut(&plain(name), LABEL);
+                if let Some(slot) =
+                    slot.filter(|it| it.is_none() && name != own && !name.is_empty())
+                {
+                    *slot = Some(name);
+                }
+            }
+            stack.extend(self.children[at].iter().rev());
+        }
+        heading.or(link).or(words)
+    }
+}
+
+impl Item {
+    fn bare(what: What, role: &str, name: &str, frame: usize, backend: i64) -> Self {
+        Self {
+            what,
+            role: role.to_owned(),
+            name: cut(&plain(name), NAME),
+            value: None,
+            states: Vec::new(),
+            options: Vec::new(),
+            frame,
+            backend,
+            row: None,
+            form: None,
+        }
+    }
+
+    /// An element that has no role but its tag.
+    pub fn clickable(tag: &str, name: Option<String>, frame: usize, backend: i64) -> Self {
+        Self::bare(What::Control, tag, &name.unwrap_or_default(), frame, backend)
+    }
+}
+
+/// Words next to each other are one line.
+fn text(out: &mut Vec<Item>, words: &str, frame: usize, backend: i64) {
+    if let Some(last) = out.last_mut()
+        && last.what == What::Text
+        && last.frame == frame
+        && last.name.len() + words.len() < 400
+    {
+        last.name.push(' ');
+        last.name.push_str(words);
+        return;
+    }
+    out.push(Item { name: words.to_owned(), ..Item::bare(What::Text, "text", "", frame, backend) });
+}
+
+fn states(node: &Node) -> Vec<String> {
+    let mut out = Vec::new();
+    for it in &node.properties {
+        let value = &it.value.value;
+        let on = *value == true || *value == "true";
+        match &*it.name {
+            "checked" | "pressed" if *value == "mixed" => out.push("mixed".to_owned()),
+            "checked" | "pressed" | "selected" | "disabled" | "required" | "readonly"
+            | "focused"
+                if on =>
+            {
+                out.push(it.name.clone());
+            }
+            "expanded" => out.push(if on { "expanded" } else { "collapsed" }.to_owned()),
+            "invalid" if on => out.push("invalid".to_owned()),
+            _ => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,198 @@
+//! A page that stays, in real Chromium: what a snapshot shows, what a ref means, what an act says that it did.
+
+use super::*;
+use crate::browser::desk::{Command, Desk, Said, Until, Wish};
+
+async fn desk(browser: &Browser) -> Desk {
+    Desk::new(browser.context().await.unwrap(), Duration::from_secs(20)).unwrap()
+}
+
+fn page(html: &str) -> String {
+    let mut url = url::Url::parse("http://shop.test/html").unwrap();
+    url.query_pairs_mut().append_pair("html", html);
+    url.into()
+}
+
+async fn open(desk: &mut Desk, html: &str) {
+    desk.run(Command::Goto(page(html))).await.unwrap();
+}
+
+async fn shown(desk: &mut Desk, changed: bool, clickable: bool) -> String {
+    let wish = Wish { changed, ..Wish::default() };
+    let all = desk.run(Command::Snapshot { wish, clickable, within: None }).await.unwrap().text;
+    // Of the address, which holds the page.
+    all.lines().filter(|it| !it.contains("http://shop.test/html")).collect::<Vec<_>>().join("\n")
+}
+
+async fn click(desk: &mut Desk, target: &str) -> Result<Said> {
+    desk.run(Command::Click(target.parse().unwrap())).await
+}
+
+/// The ref of the line that ends so.
+fn number(shown: &str, end: &str) -> String {
+    let line =
+        shown.lines().find(|it| it.ends_with(end)).unwrap_or_else(|| panic!("no {end} in {shown}"));
+    line.split(' ').next().unwrap().to_owned()
+}
+
+const LIST: &str = "<!doctype html><title>List</title><main><ul></ul><p id=out>none</p></main><script>
+const names = Array.from({length: 20}, (_, i) => 'Lantern ' + (i + 1));
+const ul = document.querySelector('ul');
+const out = document.getElementById('out');
+for (const it of names) ul.insertAdjacentHTML('beforeend', '<li><h3>' + it + '</h3><button>Add</button></li>');
+ul.onclick = e => { if (e.target.tagName === 'BUTTON') out.textContent = 'added ' + e.target.parentNode.querySelector('h3').textContent; };
+globalThis.reuse = () => { const all = [...ul.querySelectorAll('h3')]; names.reverse().forEach((it, i) => { all[i].textContent = it; }); };
+globalThis.render = () => { ul.innerHTML = ''; for (const it of names.reverse()) ul.insertAdjacentHTML('beforeend', '<li><h3>' + it + '</h3><button>Add</button></li>'); };
+addEventListener('hashchange', () => globalThis[location.hash.slice(1)]?.());
+</script>";
+
+/// The five ways in which refs go stale elsewhere (list re-rendered, nodes re-used, another form's button, navigation, navigation by a
+/// click): no act on another element.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ref_is_that_element_in_that_place_or_nothing() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let stale = |it: Result<Said>| it.err().map(|it| it.code());
+    for how in ["reuse", "render"] {
+        let go = format!("{LIST}<a href='#{how}'>go</a>");
+        open(&mut desk, &go).await;
+        let first = number(&shown(&mut desk, false, false).await, "in \"Lantern 1\"");
+        assert!(click(&mut desk, &first).await.unwrap().text.contains("the page changed"));
+        assert_eq!(
+            desk.run(Command::Text("css=#out".parse().ok())).await.unwrap().text,
+            "added Lantern 1"
+        );
+        click(&mut desk, "link \"go\"").await.unwrap();
+        let err = click(&mut desk, &first).await.unwrap_err();
+        assert_eq!(err.code(), Code::RefStale, "{how}");
+        let hint = err.hint_text().unwrap();
+        assert!(hint.contains("in \"Lantern 1\""), "{hint}");
+        assert_eq!(
+            desk.run(Command::Text("css=#out".parse().ok())).await.unwrap().text,
+            "added Lantern 1"
+        );
+        // What it says may be meant is.
+        let meant = number(
+            &hint.replace("what may be meant: ", "").replace("; ", "\n"),
+            "in \"Lantern 1\"",
+        );
+        click(&mut desk, &meant).await.unwrap();
+    }
+    let forms = "<form id=a><input aria-label=Word><button>Search</button></form><p id=out></p>
+<button onclick=\"a.remove(); document.body.insertAdjacentHTML('beforeend', '<form><input aria-label=Other><button type=button onclick=out.textContent=1>Search</button></form>')\">Swap</button>";
+    open(&mut desk, forms).await;
+    let search = number(&shown(&mut desk, false, false).await, "button \"Search\"");
+    click(&mut desk, "button Swap").await.unwrap();
+    assert_eq!(stale(click(&mut desk, &search).await), Some(Code::RefStale));
+    assert_eq!(desk.run(Command::Text("css=#out".parse().ok())).await.unwrap().text, "");
+    let go = number(&shown(&mut desk, false, false).await, "button \"Search\"");
+    open(&mut desk, forms).await;
+    assert_eq!(stale(click(&mut desk, &go).await), Some(Code::RefStale));
+    let link =
+        format!("<a href='{}'>on</a><button>Search</button>", page("<button>Search</button>"));
+    open(&mut desk, &link).await;
+    let search = number(&shown(&mut desk, false, false).await, "button \"Search\"");
+    let said = click(&mut desk, "link on").await.unwrap();
+    assert!(said.effect.unwrap().navigated.is_some());
+    assert_eq!(stale(click(&mut desk, &search).await), Some(Code::RefStale));
+    browser.close().await.unwrap();
+}
+
+/// Frames of this and of another process, closed shadow roots, what can be clicked without a role, and what nobody is to see.
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_that_can_be_acted_on_is_shown_and_acts() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let frame = |host: &str, name: &str| {
+        let inner = format!("<button onclick=\"this.textContent='{name} done'\">{name}</button>");
+        page(&inner).replace("shop.test", host)
+    };
+    let html = format!(
+        "<title>all</title><div id=host></div><div id=plain onclick=\"this.textContent='more came'\">Load more</div>
+<iframe title=near src='{}'></iframe><iframe title=far src='{}'></iframe>
+<p style='display:none'><button>never</button></p><button aria-label='a&#x202e;b&#x200b;&#x1b;[31m'>x</button>
+<input aria-label=Word value=lantern><input type=checkbox aria-label=Gift checked><select aria-label=Size><option>S<option selected>M</select>
+<script>const it = host.attachShadow({{mode: 'closed'}}); it.innerHTML = '<button>Deep</button>'; it.firstChild.onclick = e => {{ e.target.textContent = 'Deep done'; }};</script>",
+        frame("shop.test", "Near"),
+        frame("other.test", "Far")
+    );
+    open(&mut desk, &html).await;
+    let all = shown(&mut desk, false, true).await;
+    for name in ["Near", "Far", "Deep"] {
+        let at = number(&all, &format!("button \"{name}\""));
+        click(&mut desk, &at).await.unwrap();
+    }
+    let more = number(&all, "div \"Load more\"");
+    assert!(more.starts_with("@c"));
+    click(&mut desk, &more).await.unwrap();
+    let now = shown(&mut desk, false, false).await;
+    for name in ["Near done", "Far done", "Deep done", "more came"] {
+        assert!(now.contains(name), "{name}: {now}");
+    }
+    assert!(
+        !now.contains("never") && !now.contains('\u{1b}') && !now.contains('\u{202e}'),
+        "{now}"
+    );
+    for line in [
+        "textbox \"Word\" = \"lantern\"",
+        "checkbox \"Gift\" [checked]",
+        "combobox \"Size\" = \"M\" [collapsed] {\"S\", \"M\"}",
+    ] {
+        assert!(now.contains(line), "{line}: {now}");
+    }
+    assert_eq!(shown(&mut desk, true, false).await, "nothing changed");
+    desk.run(Command::Uncheck("checkbox Gift".parse().unwrap())).await.unwrap();
+    desk.run(Command::Select("combobox Size".parse().unwrap(), "S".into())).await.unwrap();
+    let changed = shown(&mut desk, true, false).await;
+    assert!(
+        changed.contains("+ ") && changed.contains("= \"S\"") && changed.lines().count() < 8,
+        "{changed}"
+    );
+    browser.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_act_says_what_it_did() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    desk.run(Command::Goto("http://shop.test/".into())).await.unwrap();
+    let said =
+        desk.run(Command::Fill("searchbox Search".parse().unwrap(), "hat".into())).await.unwrap();
+    assert!(said.text.contains("GET /suggest?q=hat 200"), "{}", said.text);
+    let said = desk.run(Command::Press("Enter".into())).await.unwrap();
+    let effect = said.effect.unwrap();
+    assert!(effect.dom_changed && effect.navigated.is_none());
+    assert_eq!(effect.requests.len(), 1);
+    assert!(
+        effect.requests[0].path.starts_with("/api/search?q=hat")
+            && effect.requests[0].status == Some(200)
+    );
+    let said = click(&mut desk, "button Ask").await.unwrap();
+    assert!(
+        said.text.contains("\"sure?\" was dismissed") && said.text.contains("a popup to"),
+        "{}",
+        said.text
+    );
+    let said = click(&mut desk, "link \"Next page\"").await.unwrap();
+    assert_eq!(said.effect.unwrap().navigated.as_deref(), Some("http://shop.test/next"));
+    let said = desk.run(Command::Back).await.unwrap();
+    assert_eq!(said.effect.unwrap().navigated.as_deref(), Some("http://shop.test/"));
+    desk.run(Command::Wait(Until::Selector("#q".into()))).await.unwrap();
+    open(&mut desk, "<button>Nothing</button>").await;
+    assert!(click(&mut desk, "button Nothing").await.unwrap().text.ends_with("nothing happened"));
+    let (begun, steps, lost) = desk.trail();
+    assert_eq!(begun, Some("http://shop.test/"));
+    assert!(steps.len() >= 6 && lost.is_empty(), "{steps:?} {lost:?}");
+    // A password is typed, and is in no step.
+    open(&mut desk, "<input type=password aria-label=Password>").await;
+    let said = desk
+        .run(Command::Fill("textbox Password".parse().unwrap(), "hunter2hunter2".into()))
+        .await
+        .unwrap();
+    let all = format!("{} {:?}", said.text, desk.trail());
+    assert!(!all.contains("hunter2"), "{all}");
+    browser.close().await.unwrap();
+}

@@ -1,0 +1,371 @@
+//! `commis browse`: a page that stays in the daemon's browser, command by command.
+
+use std::{collections::BTreeMap, io::Read as _, path::PathBuf, time::Duration};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use clap::{Parser, Subcommand};
+use serde_json::{Value, json};
+
+use super::{Global, daemon, wire};
+use crate::{
+    error::{Code, Error, Result},
+    files,
+    serve::client::Client,
+};
+
+/// Drive a page that stays: open it, look at it, act on it, learn what was done
+///
+/// The daemon, which is started where there is none, keeps one browser; each command is one request to it. An act answers with
+/// what it did: where the page went, what it asked for, whether it changed. Elements are named by refs of a snapshot (@e17, or @c3
+/// of one with -C), by role and name ('button "Add to cart"'), or by css=SELECTOR. A ref means that element in that place; one
+/// that has become another is refused.
+///
+/// Example: commis browse goto http://shop.test/ && commis browse snapshot
+#[derive(clap::Args)]
+pub struct Args {
+    /// The page's context: contexts share nothing
+    #[arg(long, default_value = "default", value_name = "NAME")]
+    context: String,
+    /// Print the answer as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// One line of a chain.
+#[derive(Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Open a page
+    Goto { url: String },
+    /// Go back to the page before
+    Back,
+    /// Go forward again
+    Forward,
+    /// Load the page again
+    Reload,
+    /// Print the page's address
+    Url,
+    /// Print its title
+    Title,
+    /// Print its text, or an element's
+    Text { target: Option<String> },
+    /// Print its markup, or an element's
+    Html { target: Option<String> },
+    /// List its links
+    Links,
+    /// Show what is on the page, a line an element, with refs to act on
+    Snapshot {
+        /// Only what can be acted on
+        #[arg(short)]
+        interactive: bool,
+        /// Also what can be clicked and has no role, as @c1
+        #[arg(short = 'C')]
+        clickable: bool,
+        /// Only what changed since the last snapshot
+        #[arg(short = 'D')]
+        changed: bool,
+        /// Only what is in there
+        #[arg(short = 's', value_name = "CSS")]
+        within: Option<String>,
+        /// At most so many characters; what is left out is said
+        #[arg(long)]
+        max_chars: Option<u32>,
+    },
+    /// Click an element
+    Click { target: String },
+    /// Click it twice
+    Dblclick { target: String },
+    /// Move the mouse over it
+    Hover { target: String },
+    /// Put the focus on it
+    Focus { target: String },
+    /// Drag an element to another
+    Drag { from: String, to: String },
+    /// Empty a field and type into it
+    Fill {
+        target: String,
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Type where the focus is
+    Type {
+        #[arg(allow_hyphen_values = true)]
+        text: String,
+    },
+    /// Press a key: Enter, ArrowDown, Control+a
+    Press {
+        #[arg(allow_hyphen_values = true)]
+        key: String,
+    },
+    /// Choose an option of a list
+    Select {
+        target: String,
+        #[arg(allow_hyphen_values = true)]
+        option: String,
+    },
+    /// Tick a box, or choose a radio button
+    Check { target: String },
+    /// Take the tick out of a box
+    Uncheck { target: String },
+    /// Scroll to the top, the bottom, up, down, or to an element
+    Scroll { to: Option<String> },
+    /// Wait until the page shows a text, until a selector matches, or for a time
+    Wait {
+        #[arg(long, group = "until")]
+        text: Option<String>,
+        #[arg(long, group = "until", value_name = "CSS")]
+        selector: Option<String>,
+        /// Milliseconds
+        #[arg(long, group = "until")]
+        ms: Option<u32>,
+    },
+    /// Say how the page's next dialog is answered
+    Dialog {
+        #[arg(value_parser = ["accept", "dismiss"])]
+        answer: String,
+    },
+    /// Take a picture of what the window shows
+    Screenshot {
+        /// A PNG file
+        file: PathBuf,
+    },
+    /// Print what the page wrote to its console
+    Console,
+    /// List the documents and data that it asked for
+    Network,
+    /// List its dialogs
+    Dialogs,
+    /// Say where the page is
+    Status,
+    /// Print what was done since the task began, as a manifest's steps
+    Steps,
+    /// Forget the steps: the next goto begins another task
+    Clear,
+    /// Learn what was done since the task began, as a recipe
+    Learn {
+        /// What it is about, with {parameter} where values go
+        #[arg(long)]
+        task: String,
+        /// The recipe's name (default: made of the task)
+        #[arg(long)]
+        name: Option<String>,
+        /// A value that was typed or chosen, as its parameter. Repeatable
+        #[arg(short, value_name = "NAME=VALUE", value_parser = pair)]
+        param: Vec<(String, String)>,
+        /// Another value, to prove the recipe on. Repeatable
+        #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+        second: Vec<(String, String)>,
+    },
+    /// Close the page and forget its context
+    Close,
+    /// Run commands from stdin, one a line, until one fails
+    Chain,
+}
+
+fn pair(text: &str) -> std::result::Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("give NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let Args { context, json, command } = args;
+    let (client, _) = daemon::client(global).await?;
+    let desk = Desk { client, context, json };
+    if !matches!(command, Command::Chain) {
+        return desk.run(command).await;
+    }
+    let mut text = String::new();
+    let read = std::io::stdin().take(1 << 20).read_to_string(&mut text);
+    read.map_err(|err| Error::new(Code::Usage, "stdin cannot be read").source(err))?;
+    for (n, line) in text.lines().enumerate() {
+        let at = |err: Error| {
+            let out = Error::new(err.code(), format!("line {}: {}", n + 1, err.message()));
+            match err.hint_text() {
+                Some(hint) => out.hint(hint.to_owned()),
+                None => out,
+            }
+        };
+        let wrong = |why: String| at(Error::new(Code::Usage, why));
+        let words = shlex::split(line).ok_or_else(|| wrong("a quote is not closed".to_owned()))?;
+        if words.is_empty() {
+            continue;
+        }
+        let line = Line::try_parse_from(words).map_err(|err| wrong(err.render().to_string()))?;
+        if matches!(line.command, Command::Chain) {
+            return Err(wrong("a chain in a chain".to_owned()));
+        }
+        desk.run(line.command).await.map_err(at)?;
+    }
+    Ok(0)
+}
+
+struct Desk {
+    client: Client,
+    context: String,
+    json: bool,
+}
+
+impl Desk {
+    async fn ask(&self, command: &str, mut args: Value) -> Result<Value> {
+        args["context"] = self.context.as_str().into();
+        let mut answer = self.client.post(&format!("/api/browse/{command}"), &args).await?;
+        Ok(answer["data"].take())
+    }
+
+    async fn run(&self, command: Command) -> Result<u8> {
+        let on = |target: String| json!({"target": target});
+        let of = |target: Option<String>| target.map_or_else(|| json!({}), on);
+        let none = || json!({});
+        let (name, args) = match command {
+            Command::Goto { url } => ("goto", json!({"url": url})),
+            Command::Back => ("back", none()),
+            Command::Forward => ("forward", none()),
+            Command::Reload => ("reload", none()),
+            Command::Url => ("url", none()),
+            Command::Title => ("title", none()),
+            Command::Text { target } => ("text", of(target)),
+            Command::Html { target } => ("html", of(target)),
+            Command::Links => ("links", none()),
+            Command::Snapshot { interactive, clickable, changed, within, max_chars } => {
+                let mut args =
+                    json!({"interactive": interactive, "clickable": clickable, "changed": changed});
+                if let Some(it) = within {
+                    args["within"] = it.into();
+                }
+                if let Some(it) = max_chars {
+                    args["max_chars"] = it.into();
+                }
+                ("snapshot", args)
+            }
+            Command::Click { target } => ("click", on(target)),
+            Command::Dblclick { target } => ("dblclick", on(target)),
+            Command::Hover { target } => ("hover", on(target)),
+            Command::Focus { target } => ("focus", on(target)),
+            Command::Drag { from, to } => ("drag", json!({"from": from, "to": to})),
+            Command::Fill { target, value } => ("fill", json!({"target": target, "value": value})),
+            Command::Type { text } => ("type", json!({"text": text})),
+            Command::Press { key } => ("press", json!({"key": key})),
+            Command::Select { target, option } => {
+                ("select", json!({"target": target, "option": option}))
+            }
+            Command::Check { target } => ("check", on(target)),
+            Command::Uncheck { target } => ("uncheck", on(target)),
+            Command::Scroll { to } => ("scroll", json!({"to": to.as_deref().unwrap_or("down")})),
+            Command::Wait { text, selector, ms } => {
+                let args = match (text, selector, ms) {
+                    (Some(it), ..) => json!({"text": it}),
+                    (_, Some(it), _) => json!({"selector": it}),
+                    (_, _, ms) => json!({"ms": ms.unwrap_or(1000)}),
+                };
+                ("wait", args)
+            }
+            Command::Dialog { answer } => ("dialog", json!({"accept": answer == "accept"})),
+            Command::Screenshot { file } => return self.screenshot(file).await,
+            Command::Console => ("console", none()),
+            Command::Network => ("network", none()),
+            Command::Dialogs => ("dialogs", none()),
+            Command::Status => ("status", none()),
+            Command::Steps => return self.steps().await,
+            Command::Clear => ("clear", none()),
+            Command::Learn { task, name, param, second } => {
+                let values =
+                    |all: Vec<(String, String)>| all.into_iter().collect::<BTreeMap<_, _>>();
+                let mut args =
+                    json!({"task": task, "params": values(param), "second": values(second)});
+                if let Some(it) = name {
+                    args["name"] = it.into();
+                }
+                return self.learn(args).await;
+            }
+            Command::Close => ("close", none()),
+            Command::Chain => {
+                return Err(Error::new(Code::Internal, "a chain is no command of a page"));
+            }
+        };
+        let data = self.ask(name, args).await?;
+        if self.json {
+            wire::out(&data);
+        } else if let Some(text) = data["text"].as_str() {
+            wire::line(&wire::clean(text));
+        } else if data["closed"] == false {
+            wire::say("there was no such page");
+        }
+        Ok(0)
+    }
+
+    async fn screenshot(&self, file: PathBuf) -> Result<u8> {
+        let data = self.ask("screenshot", json!({})).await?;
+        let png = data["png_base64"].as_str().and_then(|it| STANDARD.decode(it).ok());
+        let png =
+            png.ok_or_else(|| Error::new(Code::BrowserFailed, "the browser sent no picture"))?;
+        let file = std::path::absolute(&file).unwrap_or(file);
+        let (Some(folder), Some(name)) =
+            (file.parent(), file.file_name().and_then(|it| it.to_str()))
+        else {
+            return Err(Error::new(Code::Usage, "this is no file"));
+        };
+        files::write_atomic(folder, name, &png)?;
+        if self.json {
+            wire::out(&json!({"file": file, "bytes": png.len()}));
+        } else {
+            wire::say(&format!("{} bytes in {}", png.len(), wire::clean(&file.to_string_lossy())));
+        }
+        Ok(0)
+    }
+
+    async fn steps(&self) -> Result<u8> {
+        let data = self.ask("steps", json!({})).await?;
+        if self.json {
+            wire::out(&data);
+            return Ok(0);
+        }
+        let yaml = json!({"url": data["url"], "steps": data["steps"]});
+        let yaml = serde_saphyr::to_string(&yaml).map_err(|err| {
+            Error::new(Code::Internal, "steps cannot be written as YAML").source(err)
+        })?;
+        wire::line(wire::clean(&yaml).trim_end());
+        for it in data["lost"].as_array().into_iter().flatten() {
+            wire::say(&wire::clean(&format!(
+                "not among them: {}",
+                it.as_str().unwrap_or_default()
+            )));
+        }
+        Ok(0)
+    }
+
+    /// Begins to learn, and waits until it has ended.
+    async fn learn(&self, args: Value) -> Result<u8> {
+        let task = self.ask("learn", args).await?;
+        let id = task["task_id"].as_str().unwrap_or_default().to_owned();
+        let mut stage = String::new();
+        loop {
+            let it = self.client.get(&format!("/api/tasks/{id}")).await?;
+            let it = &it["data"];
+            if let Some(now) = it["stage"].as_str().filter(|it| *it != stage) {
+                wire::say(now);
+                now.clone_into(&mut stage);
+            }
+            if !it["ended_ms"].is_null() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let done = self.client.get(&format!("/api/tasks/{id}/result")).await?;
+        let learned = &done["data"];
+        if self.json {
+            wire::out(learned);
+        } else {
+            let text = |name: &str| wire::clean(learned[name].as_str().unwrap_or_default());
+            wire::line(&format!("{}: {}", text("name"), text("outcome")));
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,442 @@
+//! A page that stays: opened, read, acted on, learned from.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, find, plain, row};
+use crate::{
+    browser::desk::{Command, Desk, Effect, Target, Until, Way, Wish},
+    error::{Code, Error, Result},
+    serve::{
+        answer::Trouble,
+        book::TaskView,
+        desks::Desks,
+        principal::{Area, Need, Right},
+        queue::{How, Performed, Queue},
+    },
+};
+
+type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+
+const READ: Need = Need::May(Area::Browse, Right::Read);
+const WRITE: Need = Need::May(Area::Browse, Right::Write);
+
+/// What a command answers.
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    /// For whoever reads it. What a page says stands in quotes; it is a stranger's.
+    text: String,
+    /// What an act did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effect: Option<Effect>,
+    /// A picture, base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    png_base64: Option<String>,
+}
+
+/// Arguments of a command: the context, and what it takes.
+macro_rules! arguments {
+    ($name:ident { $($(#[$doc:meta])* $field:ident: $kind:ty),* $(,)? }) => {
+        #[derive(Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        struct $name {
+            /// The page's context: contexts share nothing.
+            #[serde(default = "first")]
+            context: String,
+            $($(#[$doc])* $field: $kind,)*
+        }
+    };
+}
+
+fn first() -> String {
+    "default".to_owned()
+}
+
+arguments!(Bare {});
+arguments!(At {
+    /// An absolute address.
+    url: String,
+});
+arguments!(On {
+    /// `@e17` of a snapshot, `@c3` of one with `clickable`, a role and a name such as `button "Search"`, or `css=SELECTOR`.
+    target: String,
+});
+arguments!(Of {
+    /// As for `browse_click`; the whole page when absent.
+    target: Option<String>,
+});
+arguments!(Fill {
+    /// As for `browse_click`.
+    target: String,
+    /// What is to stand there.
+    value: String,
+});
+arguments!(Choose {
+    /// As for `browse_click`.
+    target: String,
+    /// The option's label, or the value that the form sends for it.
+    option: String,
+});
+arguments!(Drag {
+    /// As for `browse_click`.
+    from: String,
+    /// As for `browse_click`.
+    to: String,
+});
+arguments!(Type {
+    /// What is typed where the focus is.
+    text: String,
+});
+arguments!(Press {
+    /// `Enter`, `ArrowDown`, `Control+a`, a character.
+    key: String,
+});
+arguments!(Scroll {
+    /// `top`, `bottom`, `up`, `down`, or an element as for `browse_click`.
+    to: String,
+});
+arguments!(Wait {
+    /// Until the page shows it.
+    text: Option<String>,
+    /// Until it matches.
+    selector: Option<String>,
+    /// Milliseconds.
+    ms: Option<u32>,
+});
+arguments!(Dialog {
+    /// Whether the page's next dialog is accepted; without this each is dismissed.
+    accept: bool,
+});
+arguments!(Snapshot {
+    /// Only what can be acted on.
+    #[serde(default)]
+    interactive: bool,
+    /// Also what can be clicked and has no role.
+    #[serde(default)]
+    clickable: bool,
+    /// Only what changed since the last snapshot.
+    #[serde(default)]
+    changed: bool,
+    /// Only what is in there: a CSS selector.
+    within: Option<String>,
+    /// At most so many characters; what is left out is said.
+    max_chars: Option<u32>,
+});
+arguments!(Learn {
+    /// What it is about, with `{parameter}` where values go.
+    task: String,
+    /// The recipe's name; else made of the task.
+    name: Option<String>,
+    /// Values that were typed or chosen, by parameter.
+    #[serde(default)]
+    params: Params,
+    /// Other values, to prove the recipe on.
+    #[serde(default)]
+    second: Params,
+});
+
+pub fn rows(out: &mut Vec<Row>) {
+    let read = |name, path, help| spec(name, path, READ, Kind::Read, help);
+    let act = |name, path, help| spec(name, path, WRITE, Kind::Write, help);
+    out.extend([
+        row(
+            act("browse_goto", &[(Verb::Post, "/api/browse/goto")], "Open a page.\nOn a page that stays: its context keeps cookies and history until it is closed, or unused for half an hour."),
+            |asked, it: At| run(asked, it.context, Ok(Command::Goto(it.url))),
+        ),
+        row(
+            act("browse_back", &[(Verb::Post, "/api/browse/back")], "Go back to the page before."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Back)),
+        ),
+        row(
+            act("browse_forward", &[(Verb::Post, "/api/browse/forward")], "Go forward again."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Forward)),
+        ),
+        row(
+            act("browse_reload", &[(Verb::Post, "/api/browse/reload")], "Load the page again."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Reload)),
+        ),
+        row(
+            read("browse_snapshot", &[(Verb::Post, "/api/browse/snapshot")], "Show what is on the page, a line an element, with refs to act on.\nFrames and shadow roots are in it. A ref means that element in that place, or is refused."),
+            |asked, it: Snapshot| {
+                let wish = Wish {
+                    interactive: it.interactive,
+                    changed: it.changed,
+                    max_chars: it.max_chars.map(|it| it as usize),
+                };
+                let command = Command::Snapshot { wish, clickable: it.clickable, within: it.within };
+                run(asked, it.context, Ok(command))
+            },
+        ),
+        row(
+            read("browse_text", &[(Verb::Post, "/api/browse/text")], "Show the text of the page, or of an element."),
+            |asked, it: Of| run(asked, it.context, it.target.map(|it| it.parse()).transpose().map(Command::Text)),
+        ),
+        row(
+            read("browse_html", &[(Verb::Post, "/api/browse/html")], "Show the markup of the page, or of an element."),
+            |asked, it: Of| run(asked, it.context, it.target.map(|it| it.parse()).transpose().map(Command::Html)),
+        ),
+        row(
+            read("browse_url", &[(Verb::Post, "/api/browse/url")], "Say the page's address."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Url)),
+        ),
+        row(
+            read("browse_title", &[(Verb::Post, "/api/browse/title")], "Say the page's title."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Title)),
+        ),
+        row(
+            read("browse_links", &[(Verb::Post, "/api/browse/links")], "List the page's links."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Links)),
+        ),
+        row(
+            read("browse_screenshot", &[(Verb::Post, "/api/browse/screenshot")], "Take a picture of what the window shows."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Screenshot)),
+        ),
+        row(
+            read("browse_console", &[(Verb::Post, "/api/browse/console")], "Show what the page wrote to its console."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Console)),
+        ),
+        row(
+            read("browse_network", &[(Verb::Post, "/api/browse/network")], "List the documents and data that the page asked for."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Network)),
+        ),
+        row(
+            read("browse_dialogs", &[(Verb::Post, "/api/browse/dialogs")], "List the dialogs that the page opened, and how they were answered."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Dialogs)),
+        ),
+        row(
+            read("browse_status", &[(Verb::Post, "/api/browse/status")], "Say where the page is and how many steps were noted."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Status)),
+        ),
+        row(
+            act("browse_click", &[(Verb::Post, "/api/browse/click")], "Click an element.\nThe answer says what it did: where the page went, what it asked for, whether it changed."),
+            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Click)),
+        ),
+        row(
+            act("browse_dblclick", &[(Verb::Post, "/api/browse/dblclick")], "Click an element twice."),
+            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::DoubleClick)),
+        ),
+        row(
+            act("browse_hover", &[(Verb::Post, "/api/browse/hover")], "Move the mouse over an element."),
+            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Hover)),
+        ),
+        row(
+            act("browse_focus", &[(Verb::Post, "/api/browse/focus")], "Put the focus on an element."),
+            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Focus)),
+        ),
+        row(
+            act("browse_check", &[(Verb::Post, "/api/browse/check")], "Tick a box, or choose a radio button."),
+            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Check)),
+        ),
+        row(
+            act("browse_uncheck", &[(Verb::Post, "/api/browse/uncheck")], "Take the tick out of a box."),
+            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Uncheck)),
+        ),
+        row(
+            act("browse_drag", &[(Verb::Post, "/api/browse/drag")], "Drag an element to another."),
+            |asked, it: Drag| {
+                let command = it.from.parse().and_then(|from| Ok(Command::Drag(from, it.to.parse()?)));
+                run(asked, it.context, command)
+            },
+        ),
+        row(
+            act("browse_fill", &[(Verb::Post, "/api/browse/fill")], "Empty a field and type into it."),
+            |asked, it: Fill| run(asked, it.context, it.target.parse().map(|at| Command::Fill(at, it.value))),
+        ),
+        row(
+            act("browse_select", &[(Verb::Post, "/api/browse/select")], "Choose an option of a list."),
+            |asked, it: Choose| run(asked, it.context, it.target.parse().map(|at| Command::Select(at, it.option))),
+        ),
+        row(
+            act("browse_type", &[(Verb::Post, "/api/browse/type")], "Type where the focus is, key by key."),
+            |asked, it: Type| run(asked, it.context, Ok(Command::Type(it.text))),
+        ),
+        row(
+            act("browse_press", &[(Verb::Post, "/api/browse/press")], "Press a key."),
+            |asked, it: Press| run(asked, it.context, Ok(Command::Press(it.key))),
+        ),
+        row(
+            act("browse_scroll", &[(Verb::Post, "/api/browse/scroll")], "Scroll the page, or to an element."),
+            |asked, it: Scroll| run(asked, it.context, scroll(&it.to)),
+        ),
+        row(
+            read("browse_wait", &[(Verb::Post, "/api/browse/wait")], "Wait until the page shows a text, until a selector matches, or for a time."),
+            |asked, it: Wait| {
+                let until = match (it.text, it.selector, it.ms) {
+                    (Some(it), None, None) => Ok(Until::Text(it)),
+                    (None, Some(it), None) => Ok(Until::Selector(it)),
+                    (None, None, Some(ms)) => Ok(Until::Passed(std::time::Duration::from_millis(ms.into()))),
+                    _ => Err(Error::new(Code::ParamInvalid, "give one of `text`, `selector`, `ms`")),
+                };
+                run(asked, it.context, until.map(Command::Wait))
+            },
+        ),
+        row(
+            act("browse_dialog", &[(Verb::Post, "/api/browse/dialog")], "Say how the page's next dialog is answered."),
+            |asked, it: Dialog| run(asked, it.context, Ok(Command::Dialog(it.accept))),
+        ),
+        row(
+            read("browse_steps", &[(Verb::Post, "/api/browse/steps")], "Show what was done since the task began, as steps of a manifest."),
+            steps,
+        ),
+        row(
+            act("browse_clear", &[(Verb::Post, "/api/browse/clear")], "Forget the steps: the next page that is opened begins another task."),
+            clear,
+        ),
+        row(
+            act("browse_learn", &[(Verb::Post, "/api/browse/learn")], "Learn what was done since the task began, as a recipe.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
+            learn,
+        ),
+        row(
+            act("browse_close", &[(Verb::Post, "/api/browse/close")], "Close the page and forget its context."),
+            close,
+        ),
+    ]);
+}
+
+const fn spec(
+    name: &'static str,
+    routes: &'static [(Verb, &'static str)],
+    need: Need,
+    kind: Kind,
+    help: &'static str,
+) -> Spec {
+    Spec { name, kind, need, routes, tool: Tool::Browse, length: Length::Now, help }
+}
+
+async fn run(asked: Asked, context: String, command: Result<Command>) -> Out<Shown> {
+    let said = Desks::run(&asked.daemon, (&asked.who, &context), command?).await?;
+    plain(Shown {
+        text: said.text,
+        effect: said.effect,
+        png_base64: said.png.map(|it| STANDARD.encode(it)),
+    })
+}
+
+fn scroll(to: &str) -> Result<Command> {
+    Ok(match to {
+        "top" => Command::Scroll(Way::Top),
+        "bottom" => Command::Scroll(Way::Bottom),
+        "up" => Command::Scroll(Way::Up),
+        "down" => Command::Scroll(Way::Down),
+        other => Command::ScrollTo(other.parse::<Target>()?),
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Trail {
+    /// Where they begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// As a manifest has them.
+    steps: Vec<Value>,
+    /// What was done and is not among them.
+    lost: Vec<String>,
+}
+
+async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
+    Desks::with(&asked.daemon, (&asked.who, context), async |desk: &mut Desk| {
+        let (url, steps, lost) = desk.trail();
+        let steps = steps.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
+        Ok(Trail { url: url.map(str::to_owned), steps, lost: lost.to_vec() })
+    })
+    .await
+}
+
+async fn steps(asked: Asked, it: Bare) -> Out<Trail> {
+    plain(trail(&asked, &it.context).await?)
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Cleared {
+    cleared: bool,
+}
+
+async fn clear(asked: Asked, it: Bare) -> Out<Cleared> {
+    let of = (&asked.who, &*it.context);
+    Desks::with(&asked.daemon, of, async |desk: &mut Desk| {
+        desk.forget_steps();
+        Ok(())
+    })
+    .await?;
+    plain(Cleared { cleared: true })
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Closed {
+    closed: bool,
+}
+
+async fn close(asked: Asked, it: Bare) -> Out<Closed> {
+    plain(Closed { closed: asked.daemon.desks.close(&asked.who, &it.context) })
+}
+
+async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
+    let trail = trail(&asked, &it.context).await?;
+    let Some(url) = trail.url else {
+        return Err(Error::new(Code::ParamInvalid, "nothing was done on this page yet")
+            .hint("goto the page where the task begins, and do it")
+            .into());
+    };
+    if !trail.lost.is_empty() {
+        let err = Error::new(Code::ParamInvalid, "not all that was done can be done again");
+        return Err(err
+            .hint(format!(
+                "there was {}; `browse clear`, and do it in another way",
+                trail.lost.join("; ")
+            ))
+            .into());
+    }
+    let params: std::collections::BTreeMap<String, String> = it.params.into();
+    let second: std::collections::BTreeMap<String, String> = it.second.into();
+    let mut steps = Value::Array(trail.steps);
+    let mut used = std::collections::BTreeSet::new();
+    parameters(&mut steps, &params, &mut used);
+    if let Some(name) = params.keys().find(|it| !used.contains(*it)) {
+        let err = Error::new(
+            Code::ParamInvalid,
+            format!("the value of `{name}` was neither typed nor chosen"),
+        );
+        return Err(err.hint("`browse steps` shows what was").into());
+    }
+    let mut args = json!({"task": it.task, "url": url, "steps": steps, "params": params});
+    if !second.is_empty() {
+        args["second"] = json!(second);
+    }
+    if let Some(name) = it.name {
+        args["name"] = name.into();
+    }
+    let row = find("recipe_learn").ok_or_else(|| Error::new(Code::Internal, "nothing learns"))?;
+    match Box::pin(Queue::perform(
+        &asked.daemon,
+        row,
+        args,
+        asked.who.clone(),
+        How { apart: true, ..How::default() },
+    ))
+    .await?
+    {
+        Performed::Accepted(task) => plain(task),
+        Performed::Done(_) => Err(Error::new(Code::Internal, "learning is a task").into()),
+    }
+}
+
+/// `{name}` in place of its value, where that is all of what was typed, chosen or named.
+fn parameters(
+    it: &mut Value,
+    params: &std::collections::BTreeMap<String, String>,
+    used: &mut std::collections::BTreeSet<String>,
+) {
+    match it {
+        Value::String(text) => {
+            if let Some((name, _)) = params.iter().find(|it| *it.1 == *text) {
+                used.insert(name.clone());
+                *text = format!("{{{name}}}");
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(|it| parameters(it, params, used)),
+        Value::Object(all) => all.values_mut().for_each(|it| parameters(it, params, used)),
+        _ => {}
+    }
+}
