@@ -19,19 +19,25 @@ const NAMED: &[(&str, u16, &str)] = &[
     ("PageDown", 34, ""),
 ];
 
+/// Whose key is its character.
+const SPACE: &str = "Space";
+
 /// Names that [`named`] knows.
 pub fn names() -> String {
-    let all: Vec<&str> = NAMED.iter().map(|it| it.0).collect();
+    let all: Vec<&str> = NAMED.iter().map(|it| it.0).chain([SPACE]).collect();
     all.join(", ")
 }
 
 /// Whether [`named`] knows it.
 pub fn is_named(name: &str) -> bool {
-    NAMED.iter().any(|it| it.0 == name)
+    name == SPACE || NAMED.iter().any(|it| it.0 == name)
 }
 
 /// `Input.dispatchKeyEvent` parameters, down and up, for a named key.
 pub fn named(name: &str) -> Option<[Value; 2]> {
+    if name == SPACE {
+        return character(' ');
+    }
     let (name, code, text) = NAMED.iter().find(|it| it.0 == name)?;
     Some(events(name, name, *code, text))
 }
@@ -111,6 +117,7 @@ mod tests {
     #[test]
     fn keys_that_type_and_keys_that_do_not() {
         assert_eq!(named("Enter").unwrap()[0]["text"], "\r");
+        assert_eq!((&named("Space").unwrap()[0]["key"], is_named("Space")), (&json!(" "), true));
         assert_eq!(named("Tab").unwrap()[0]["type"], "rawKeyDown");
         assert_eq!(character('q').unwrap()[0]["code"], "KeyQ");
         let all = chord("Control+a").unwrap();

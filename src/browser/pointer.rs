@@ -155,6 +155,17 @@ pub async fn reach(
     }
 }
 
+/// Brings an element into view; its middle, whatever lies over it.
+pub async fn middle(shared: &Shared, step: &Step, found: &Found) -> Result<(f64, f64)> {
+    let target = json!({ "backendNodeId": found.backend });
+    shared.cdp.post(Some(&found.session), "DOM.scrollIntoViewIfNeeded", target.clone());
+    let reply = shared.cdp.send(Some(&found.session), "DOM.getContentQuads", target);
+    let quads = reply.read::<Quads>(PATIENCE).await.unwrap_or_default();
+    let first = quads.quads.iter().find_map(|it| points(it).first().copied());
+    let [x, y] = first.ok_or_else(|| step.failed("the element is not visible"))?;
+    Ok((x, y))
+}
+
 async fn hit(shared: &Shared, found: &Found, points: &[[f64; 2]], first: [f64; 2]) -> Option<Hit> {
     let Found { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;

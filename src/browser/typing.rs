@@ -15,7 +15,8 @@ use crate::error::Result;
 
 /// For each question to the page.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Makes an element ready to be typed into, its content selected. For a `<select>` it chooses the value at once.
+/// Makes an element ready to be typed into, its content selected. For a `<select>`, and
+/// for fields that browsers show widgets of their own for, it chooses the value at once.
 const PREPARE: &str = "function (value) {
   if (this instanceof HTMLSelectElement) {
     const option = Array.from(this.options).find(it => it.value === value || it.label.trim() === value);
@@ -26,6 +27,15 @@ const PREPARE: &str = "function (value) {
     return 'chosen';
   }
   if (this.disabled || this.readOnly) return 'disabled';
+  const whole = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
+  if (this instanceof HTMLInputElement && whole.includes(this.type)) {
+    this.focus();
+    this.value = value;
+    if (this.value !== value && Number(this.value) !== Number(value)) return 'no value of ' + this.type;
+    this.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+    this.dispatchEvent(new Event('change', { bubbles: true }));
+    return 'chosen';
+  }
   this.focus();
   if (typeof this.select === 'function') this.select();
   else if (this.isContentEditable) this.ownerDocument.getSelection().selectAllChildren(this);
@@ -53,6 +63,11 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
             }
         }
         "empty" => {}
+        it if it.starts_with("no value of ") => {
+            let kind = it.trim_start_matches("no value of ");
+            let err = step.failed(&format!("this is no value for a field of the kind {kind}"));
+            return Err(err.hint("dates are 2016-03-05, times 13:05, as HTML has them"));
+        }
         "no option" => return Err(step.failed("the list has no such option")),
         "disabled" => return Err(step.failed("the field is disabled or read-only")),
         _ => return Err(step.failed("the element is not a field")),

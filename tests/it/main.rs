@@ -9,6 +9,7 @@
 mod batch;
 mod bench;
 mod blocked;
+mod browse;
 mod canaries;
 mod choose;
 mod cli;

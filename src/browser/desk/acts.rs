@@ -58,8 +58,10 @@ impl Desk {
     }
 
     pub(super) async fn drag(&mut self, from: Target, to: Target) -> Result<Said> {
-        let (to, end) = self.reached(&to, Step::Hover).await?;
         let (from, start) = self.reached(&from, Step::Hover).await?;
+        let to = self.meant(&to).await?;
+        let named = to.element.clone().unwrap_or_else(|| Element::named("element", &to.told));
+        let end = pointer::middle(&self.shared(), &Step::Hover(named), &to.found).await?;
         let before = self.before().await?;
         pointer::drag(&self.shared(), &from.found.session, start, end).await?;
         self.lost.push(format!("drag of {}", from.told));

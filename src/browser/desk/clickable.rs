@@ -58,7 +58,7 @@ struct Layout {
 /// Those of the page and its frames, beside what `known` numbers among the elements with a role.
 pub async fn items(shared: &Shared, read: &[Read], known: &[Item]) -> Vec<Item> {
     let sessions: BTreeSet<_> = read.iter().map(|it| it.frame.session.clone()).collect();
-    let params = json!({ "computedStyles": ["cursor"] });
+    let params = json!({ "computedStyles": ["cursor", "visibility"] });
     let asked: Vec<_> = sessions
         .iter()
         .map(|it| shared.cdp.send(Some(it), "DOMSnapshot.captureSnapshot", params.clone()))
@@ -99,11 +99,21 @@ fn of(
     let mut pointer = vec![false; count];
     let mut drawn = vec![None; count];
     for (n, i) in it.layout.node_index.iter().enumerate() {
-        let cursor = it.layout.styles.get(n).and_then(|it| it.first());
+        let style = |at: usize| {
+            it.layout.styles.get(n).and_then(|it| it.get(at)).map_or("", |it| string(strings, *it))
+        };
         if let (Some(slot), Some(bounds)) = (pointer.get_mut(*i), it.layout.bounds.get(n)) {
-            *slot = cursor.is_some_and(|it| string(strings, *it) == "pointer");
+            *slot = style(0) == "pointer";
             drawn[*i] = match bounds.as_slice() {
-                [x, y, w, h] if *w >= 1.0 && *h >= 1.0 => Some([*x, *y, *w, *h]),
+                [x, y, w, h]
+                    if *w >= 1.0
+                        && *h >= 1.0
+                        && x + w > 0.0
+                        && y + h > 0.0
+                        && style(1) == "visible" =>
+                {
+                    Some([*x, *y, *w, *h])
+                }
                 _ => None,
             };
         }
@@ -116,7 +126,10 @@ fn of(
     let wanted = |i: usize| {
         nodes.node_type.get(i) == Some(&1)
             && drawn[i].is_some()
-            && !matches!(&*name(i), "html" | "body" | "label" | "option")
+            && !matches!(
+                &*name(i),
+                "html" | "body" | "label" | "option" | "input" | "select" | "textarea" | "button"
+            )
             && (listens.contains(&i) || pointer[i] && parent(i).is_none_or(|up| !pointer[up]))
     };
     let mut chosen: BTreeSet<usize> = (0..count).filter(|i| wanted(*i)).collect();

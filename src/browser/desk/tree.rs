@@ -460,6 +460,13 @@ impl<'a> Document<'a> {
                     *slot = Some(name);
                 }
             }
+            // What somebody typed is no label.
+            if matches!(
+                node.acting(),
+                "textbox" | "searchbox" | "combobox" | "listbox" | "spinbutton"
+            ) {
+                continue;
+            }
             stack.extend(self.children[at].iter().rev());
         }
         heading.or(link).or(words)
