@@ -439,6 +439,54 @@ async function end({ as, place }: Drive): Promise<void> {
   place.pid = 0;
 }
 
+async function browse({ as }: Drive): Promise<void> {
+  const api = as();
+  const on = (target: string) => ({ body: { target } });
+  well(await api.POST("/api/browse/goto", { body: { url: "https://shop.test/" } }));
+  assert.equal(well(await api.POST("/api/browse/url", { body: {} })).text, "https://shop.test/");
+  assert.ok(well(await api.POST("/api/browse/title", { body: {} })).text);
+  const shown = well(await api.POST("/api/browse/snapshot", { body: { interactive: true, clickable: true } }));
+  const field = /^(@e\d+) searchbox "Search products"/m.exec(shown.text)?.[1] ?? "";
+  const filled = well(await api.POST("/api/browse/fill", { body: { target: field, value: "lantern" } }));
+  assert.ok(filled.effect?.requests.some((it) => it.path === "/api/suggest?q=lantern" && it.status === 200));
+  well(await api.POST("/api/browse/press", { body: { key: "Enter" } }));
+  well(await api.POST("/api/browse/wait", { body: { text: "results for lantern" } }));
+  assert.equal(well(await api.POST("/api/browse/steps", { body: {} })).steps.length, 3);
+  const learned = well(await api.POST("/api/browse/learn", { body: { task: "Search the shop for {query}", name: "browsed", params: { query: "lantern" }, second: { query: "hose" } } }));
+  assert.equal((await ended(api, learned.task_id)).state, "done");
+  well(await api.POST("/api/browse/network", { body: {} }));
+  well(await api.POST("/api/browse/console", { body: {} }));
+  well(await api.POST("/api/browse/links", { body: {} }));
+  well(await api.POST("/api/browse/text", { body: {} }));
+  well(await api.POST("/api/browse/html", { body: { target: "css=h1" } }));
+  well(await api.POST("/api/browse/scroll", { body: { to: "bottom" } }));
+  well(await api.POST("/api/browse/hover", on(field)));
+  well(await api.POST("/api/browse/focus", on(field)));
+  well(await api.POST("/api/browse/type", { body: { text: "x" } }));
+  well(await api.POST("/api/browse/dblclick", on(field)));
+  well(await api.POST("/api/browse/drag", { body: { from: field, to: 'button "Search"' } }));
+  assert.ok(well(await api.POST("/api/browse/screenshot", { body: {} })).png_base64);
+  refused(await api.POST("/api/browse/learn", { body: { task: "Search" } }), 400, "PARAM_INVALID");
+  well(await api.POST("/api/browse/clear", { body: {} }));
+  refused(await api.POST("/api/browse/click", on("@e9999")), 409, "REF_STALE");
+  refused(await api.POST("/api/browse/click", on("what")), 400, "PARAM_INVALID");
+  refused(await api.POST("/api/browse/click", on('button "Not there"')), 424, "STEP_FAILED");
+  refused(await api.POST("/api/browse/goto", { body: { url: "http://127.0.0.1/" } }), 424, "URL_BLOCKED");
+  well(await api.POST("/api/browse/status", { body: {} }));
+  well(await api.POST("/api/browse/reload", { body: {} }));
+  well(await api.POST("/api/browse/goto", { body: { url: "http://site.test/parts" } }));
+  well(await api.POST("/api/browse/select", { body: { target: 'combobox "Size"', option: "M" } }));
+  well(await api.POST("/api/browse/check", on('checkbox "Gift"')));
+  well(await api.POST("/api/browse/uncheck", on('checkbox "Gift"')));
+  well(await api.POST("/api/browse/dialog", { body: { accept: true } }));
+  const clicked = well(await api.POST("/api/browse/click", on('button "Ask"')));
+  assert.equal(clicked.effect?.dialogs.length, 1);
+  assert.match(well(await api.POST("/api/browse/dialogs", { body: {} })).text, /accepted/);
+  well(await api.POST("/api/browse/back", { body: {} }));
+  well(await api.POST("/api/browse/forward", { body: {} }));
+  well(await api.POST("/api/browse/close", { body: {} }));
+}
+
 /// What does not end is a fault, too.
 async function soon(work: Promise<void>): Promise<void> {
   const over = new AbortController();
@@ -458,7 +506,7 @@ async function main(): Promise<void> {
   const place = await Place.make(process.env.COMMIS ?? "");
   const as = (token = place.token, base = place.base) => createClient<paths>({ baseUrl: base, fetch: held.fetch, headers: { Authorization: `Bearer ${token}` } });
   const drive: Drive = { place, held, as };
-  const parts = { daemon, recipes, runs, learning, tasks, events, tokens, remote, matrix, ...(process.env.LONG ? { slowly } : {}), end, tight, guessed };
+  const parts = { daemon, recipes, runs, learning, browse, tasks, events, tokens, remote, matrix, ...(process.env.LONG ? { slowly } : {}), end, tight, guessed };
   try {
     place.start(SERVE);
     const served = await fetch(`${place.base}/api/openapi.json`, { headers: { Authorization: `Bearer ${place.token}` } });

@@ -88,7 +88,8 @@ export async function tight({ as, held, place }: Drive): Promise<void> {
   well(await api().GET("/api/version"));
   const asked = await api().GET("/api/version");
   late(asked, refused(asked, 429, "RATE_LIMITED").retry_after_sec);
-  for (const it of held.operations) {
+  // Pages that stay are counted apart.
+  for (const it of held.operations.filter((it) => !it.path.startsWith("/api/browse/"))) {
     const headers = { Host: new URL(place.base).host, Authorization: `Bearer ${place.token}` };
     assert.equal((await held.raw(place.base, it.verb.toUpperCase(), filled(it), headers)).status, 429, it.path);
   }

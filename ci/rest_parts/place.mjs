@@ -15,6 +15,10 @@ run_per_minute = 1000000
 run_burst = 1000000
 `;
 
+/** What a page that stays is tried on. */
+const PARTS = `<!doctype html><title>Parts</title><label>Size <select><option>S<option>M</select></label>
+<label><input type="checkbox"> Gift</label> <button onclick="confirm('sure?')">Ask</button>`;
+
 export class Place {
   /** @param {string} commis the program */
   constructor(commis) {
@@ -70,6 +74,10 @@ export class Place {
     }
     const site = http.createServer((request, answer) => {
       const at = new URL(request.url ?? "/", "http://site.test/");
+      if (at.pathname === "/parts") {
+        answer.writeHead(200, { "Content-Type": "text/html" }).end(PARTS);
+        return;
+      }
       if (at.pathname !== "/items") {
         answer.writeHead(404).end("gone");
         return;

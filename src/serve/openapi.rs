@@ -48,6 +48,7 @@ fn made() -> Value {
         "tags": [
             {"name": "recipes", "description": "Recipes: found, described, run, looked after."},
             {"name": "learning", "description": "Learning new recipes."},
+            {"name": "browse", "description": "Pages that stay: opened, read, acted on, learned from."},
             {"name": "tasks", "description": "What takes longer than two seconds."},
             {"name": "daemon", "description": "The daemon about itself."},
         ],
@@ -99,6 +100,7 @@ fn tag(row: &Row) -> &'static str {
         "recipe_learn" | "recipe_candidates" | "recipe_create_from_candidate" => "learning",
         "run" => "recipes",
         it if it.starts_with("recipe_") => "recipes",
+        it if it.starts_with("browse_") => "browse",
         _ => "daemon",
     }
 }
@@ -180,6 +182,7 @@ fn refusals(name: &str, verb: Verb, mut responses: Value) -> Value {
         "recipe_fork" | "recipe_learn" | "recipe_verify" | "recipe_heal" => &[409, 422],
         "recipe_create_from_candidate" => &[409],
         "recipe_candidates" | "remote_on" => &[424],
+        it if it.starts_with("browse_") => &[409, 422, 424],
         _ => &[],
     };
     // 404: on the remote listener what a token's scopes do not name is not there.

@@ -159,9 +159,13 @@ async fn an_act_says_what_it_did() {
     let Some(browser) = start(&site).await else { return };
     let mut desk = desk(&browser).await;
     desk.run(Command::Goto("http://shop.test/".into())).await.unwrap();
+    let before = shown(&mut desk, false, false).await;
     let said =
         desk.run(Command::Fill("searchbox Search".parse().unwrap(), "hat".into())).await.unwrap();
     assert!(said.text.contains("GET /suggest?q=hat 200"), "{}", said.text);
+    // What was typed is no part of what a button next to it stands in.
+    let find = number(&before, "button \"Find things\"");
+    assert!(click(&mut desk, &find).await.unwrap().text.contains("GET /api/search?q=hat"));
     let said = desk.run(Command::Press("Enter".into())).await.unwrap();
     let effect = said.effect.unwrap();
     assert!(effect.dom_changed && effect.navigated.is_none());

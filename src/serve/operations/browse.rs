@@ -436,7 +436,43 @@ fn parameters(
             }
         }
         Value::Array(all) => all.iter_mut().for_each(|it| parameters(it, params, used)),
-        Value::Object(all) => all.values_mut().for_each(|it| parameters(it, params, used)),
+        Value::Object(all) => {
+            for (key, it) in all {
+                match it {
+                    Value::Object(wait) if key == "wait_for" => {
+                        // What a page shows of a value stands among other words.
+                        for it in wait.values_mut() {
+                            let Value::String(text) = it else { continue };
+                            for (name, value) in params.iter().filter(|it| it.1.len() > 1) {
+                                *text = text.replace(value.as_str(), &format!("{{{name}}}"));
+                            }
+                        }
+                    }
+                    it => parameters(it, params, used),
+                }
+            }
+        }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_become_parameters_where_they_were_typed_and_where_they_are_waited_for() {
+        let mut steps = json!([
+            {"fill": {"role": "searchbox", "name": "Search", "value": "hat"}},
+            {"fill": {"role": "textbox", "name": "Note", "value": "a hat"}},
+            {"wait_for": {"text": "3 results for hat"}},
+        ]);
+        let params = std::collections::BTreeMap::from([("q".to_owned(), "hat".to_owned())]);
+        let mut used = std::collections::BTreeSet::new();
+        parameters(&mut steps, &params, &mut used);
+        assert_eq!(steps[0]["fill"]["value"], "{q}");
+        assert_eq!(steps[1]["fill"]["value"], "a hat");
+        assert_eq!(steps[2]["wait_for"]["text"], "3 results for {q}");
+        assert!(used.contains("q"));
     }
 }
