@@ -22,7 +22,9 @@ impl Client {
         // Without a proxy, whatever the environment says: this is loopback.
         let http =
             reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
-        let http = http.connect_timeout(Duration::from_secs(2)).build().unwrap_or_default();
+        // And without certificates, which take longer to read than a command takes.
+        let http = http.connect_timeout(Duration::from_secs(2)).tls_certs_only([]);
+        let http = http.build().unwrap_or_default();
         Self { http, url: it.url(), token: Zeroizing::new(it.token.clone()) }
     }
 
