@@ -100,6 +100,7 @@ class Full(Sweep):
             home, where = os.path.join(self.disk, "home"), f"read-only, {i}"
             with loop(image, self.disk) as device:
                 child = subprocess.Popen(self.command(home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                # A fast machine is done soon, a slow one begins late.
                 time.sleep(0.01 + 0.015 * (i % 5))
                 with open(f"/sys/fs/ext4/{device}/trigger_fs_error", "w", encoding="ascii") as file:
                     file.write("1")
@@ -110,9 +111,8 @@ class Full(Sweep):
             with loop(image, self.disk):
                 # Until now a file was to be seen whose write had failed: the last one, in memory alone.
                 self.again(where, home, None)
-        # A fast machine is done before the disk fails.
-        if done == 0:
-            self.note("no_code", f"none of {times} runs met a disk that became read-only")
+        if done < times:
+            self.note("no_code", f"only {done} of {times} runs met a disk that became read-only")
         os.remove(image)
 
     def largest(self, sizes):

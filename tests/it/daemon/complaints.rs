@@ -107,9 +107,13 @@ fn one_that_never_answers_holds_up_nobody_else() {
         .collect();
     // Each was waited for two seconds and became a task.
     assert!(begun.elapsed() < Duration::from_secs(60));
-    let asked = Instant::now();
-    assert_eq!(daemon.api("GET", "/api/version", &Value::Null).0, 200);
-    assert!(asked.elapsed() < Duration::from_secs(5));
+    // A machine may stand still for a moment, but not three times.
+    let quick = (0..3).any(|_| {
+        let asked = Instant::now();
+        assert_eq!(daemon.api("GET", "/api/version", &Value::Null).0, 200);
+        asked.elapsed() < Duration::from_secs(1)
+    });
+    assert!(quick);
     for id in ids {
         let end = daemon.ended(&id);
         assert_eq!(end["error"]["error_code"], "TIMEOUT", "{end}");
