@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::{
@@ -444,18 +444,23 @@ pub async fn below(
 
 /// The frame's accessibility nodes of a role, or all. A frame that is going away has none.
 pub async fn query(shared: &Shared, frame: &Frame, role: Option<&str>) -> Vec<AxNode> {
-    let Some(document) = page::document(&shared.cdp, frame).await else {
-        return Vec::new();
-    };
-    let mut params = json!({ "objectId": document });
-    if let Some(role) = role {
-        params["role"] = role.into();
-    }
-    let reply = shared.cdp.send(Some(&frame.session), "Accessibility.queryAXTree", params);
-    let nodes = reply.read(PATIENCE).await.map(|it: AxNodes| it.nodes);
+    let wanted = role.map_or_else(|| json!({}), |it| json!({ "role": it }));
+    ask(shared, frame, wanted).await.map(|it: AxNodes| it.nodes).unwrap_or_default()
+}
+
+/// As [`query`], the nodes that the page calls exactly so, in the order of the document.
+pub async fn called<T: DeserializeOwned>(shared: &Shared, frame: &Frame, name: &str) -> Option<T> {
+    ask(shared, frame, json!({ "accessibleName": name })).await
+}
+
+async fn ask<T: DeserializeOwned>(shared: &Shared, frame: &Frame, mut wanted: Value) -> Option<T> {
+    let document = page::document(&shared.cdp, frame).await?;
+    wanted["objectId"] = document.as_str().into();
+    let reply = shared.cdp.send(Some(&frame.session), "Accessibility.queryAXTree", wanted);
+    let nodes = reply.read(PATIENCE).await.ok();
     let params = json!({ "objectId": document });
     shared.cdp.post(Some(&frame.session), "Runtime.releaseObject", params);
-    nodes.unwrap_or_default()
+    nodes
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod acts;
 mod clickable;
 mod effect;
 mod look;
+mod one;
 mod refs;
 mod shown;
 mod target;
@@ -28,7 +29,7 @@ use super::{
     element::{By, Element},
     failure,
     lookup::{self, Found, Sought},
-    page,
+    page::{self, Frame},
     plan::{Answer, Step},
     pointer,
     recorder::Recorder,
@@ -389,10 +390,33 @@ impl Desk {
         Ok((read, items))
     }
 
+    /// The element of a ref, where it is what it was; else the page says what became of it.
+    async fn unchanged(&self, n: u32) -> Result<Option<Meant>> {
+        let shared = self.shared();
+        let frames = shared.frames().await?;
+        let Some((at, backend)) = self.refs.at(n, &frames) else { return Ok(None) };
+        let Some(item) = one::item(&shared, &frames[at], at, backend).await else {
+            return Ok(None);
+        };
+        if !self.refs.is(n, &item) {
+            return Ok(None);
+        }
+        let nth = match is_name(&item.name) {
+            true => one::nth(&shared, &frames, &item).await,
+            false => Some(0),
+        };
+        Ok(nth.map(|nth| {
+            Meant::new(&frames[at], &item, Some(nth).filter(|it| *it > 0), Some(format!("@e{n}")))
+        }))
+    }
+
     /// The element that is meant, as it is now.
     async fn meant(&mut self, target: &Target) -> Result<Meant> {
         match target {
             Target::Ref(n) => {
+                if let Some(it) = self.unchanged(*n).await? {
+                    return Ok(it);
+                }
                 let (read, items) = self.look(false).await?;
                 let item = self.refs.resolve(*n, &read, &items)?;
                 Ok(meant(&read, &items, item, Some(format!("@e{n}"))))
@@ -492,25 +516,35 @@ impl Desk {
     }
 }
 
+/// One that was cut is no name.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.ends_with('…')
+}
+
 fn meant(read: &[Read], items: &[Item], item: &Item, by: Option<String>) -> Meant {
-    let frame = &read[item.frame].frame;
     let alike =
         |it: &&Item| it.what == What::Control && it.role == item.role && it.name == item.name;
     let all: Vec<&Item> = items.iter().filter(alike).collect();
     let nth = all.iter().position(|it| it.backend == item.backend && it.frame == item.frame);
     let nth = nth.filter(|_| all.len() > 1).and_then(|it| u32::try_from(it + 1).ok());
-    // One that was cut is no name.
-    let named = !item.name.is_empty() && !item.name.ends_with('…');
-    let element = named.then(|| Element { nth, ..Element::named(&item.role, &item.name) });
-    let named = redact::message(&shown::named(item));
-    let told = by.map_or_else(|| named.clone(), |by| format!("{by} {named}"));
-    let found = Found {
-        session: Arc::clone(&frame.session),
-        world: frame.world,
-        backend: item.backend,
-        role: Some(item.role.clone()),
-        name: Some(item.name.clone()),
-        called: Some((item.role.clone(), item.name.clone())),
-    };
-    Meant { found, element, told }
+    Meant::new(&read[item.frame].frame, item, nth, by)
+}
+
+impl Meant {
+    /// `nth`: where others are called alike.
+    fn new(frame: &Frame, item: &Item, nth: Option<u32>, by: Option<String>) -> Self {
+        let element =
+            is_name(&item.name).then(|| Element { nth, ..Element::named(&item.role, &item.name) });
+        let named = redact::message(&shown::named(item));
+        let told = by.map_or_else(|| named.clone(), |by| format!("{by} {named}"));
+        let found = Found {
+            session: Arc::clone(&frame.session),
+            world: frame.world,
+            backend: item.backend,
+            role: Some(item.role.clone()),
+            name: Some(item.name.clone()),
+            called: Some((item.role.clone(), item.name.clone())),
+        };
+        Self { found, element, told }
+    }
 }

@@ -10,7 +10,10 @@ use super::{
     shown,
     tree::{Item, Read, What},
 };
-use crate::error::{Code, Error, Result};
+use crate::{
+    browser::page::Frame,
+    error::{Code, Error, Result},
+};
 
 /// Numbers that are remembered; the oldest are forgotten first.
 const MOST: usize = 20_000;
@@ -62,6 +65,23 @@ impl Refs {
             }
         }
         n
+    }
+
+    /// In which of the frames the number's element was, and its number there; `None` where that document is gone.
+    pub fn at(&self, n: u32, frames: &[Frame]) -> Option<(usize, i64)> {
+        let at = &self.held.get(&n)?.place;
+        let frame =
+            frames.iter().position(|it| *it.session == *at.session && it.world == at.world)?;
+        Some((frame, at.backend))
+    }
+
+    /// Whether it is what it was when the number was given to it.
+    pub fn is(&self, n: u32, now: &Item) -> bool {
+        self.held.get(&n).is_some_and(|it| {
+            let was = &it.item;
+            (&was.role, &was.name, &was.row, &was.form)
+                == (&now.role, &now.name, &now.row, &now.form)
+        })
     }
 
     /// The element that the number stands for, as it is now. Fails with `REF_STALE`, and says what is different.

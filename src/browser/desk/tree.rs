@@ -3,7 +3,12 @@
 //! The browser computes roles and names, in closed shadow roots and frames of other processes, too. What is made of them here is
 //! plain: lines, and for each element what it stands in, so that two buttons of one name are two things.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -112,8 +117,8 @@ pub struct Read {
 }
 
 #[derive(Deserialize)]
-struct Tree {
-    nodes: Vec<Node>,
+pub struct Nodes {
+    pub nodes: Vec<Node>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -147,7 +152,20 @@ struct Property {
 }
 
 impl Node {
-    fn role(&self) -> &str {
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub fn backend(&self) -> Option<i64> {
+        self.backend
+    }
+
+    /// Whether a snapshot would call it so.
+    pub fn is_control(&self, role: &str, name: &str) -> bool {
+        !self.ignored && self.acting() == role && cut(&plain(self.name()), NAME) == name
+    }
+
+    pub fn role(&self) -> &str {
         self.role.as_ref().and_then(|it| it.value.as_str()).unwrap_or("")
     }
 
@@ -195,7 +213,7 @@ pub async fn read(shared: &Shared) -> Result<Vec<Read>> {
         .collect();
     let mut out = Vec::with_capacity(asked.len());
     for (frame, tree, owner) in asked {
-        let nodes = tree.read::<Tree>(PATIENCE).await.map(|it| it.nodes).unwrap_or_default();
+        let nodes = tree.read::<Nodes>(PATIENCE).await.map(|it| it.nodes).unwrap_or_default();
         let owner = match owner {
             Some(it) => it.read::<Owner>(PATIENCE).await.ok().map(|it| it.backend_node_id),
             None => None,
@@ -266,19 +284,58 @@ fn walk(all: &[Read], at: usize, done: &mut [bool], out: &mut Vec<Item>) {
 
 /// What is around a node, on the way down.
 #[derive(Clone, Default)]
-struct Around {
+pub struct Around {
     /// Words that were told already, by the line of an element around.
     told: Option<Arc<str>>,
     form: Option<Arc<str>>,
 }
 
-struct Document<'a> {
+/// The part of a page that an element makes of itself, where it does: what stands in it is told as standing in that.
+fn part(role: &str, name: &str) -> Option<Arc<str>> {
+    match role {
+        "status" => Some("status".into()),
+        "alert" | "alertdialog" | "dialog" => Some(format!("{role} {name}").trim().into()),
+        it if PLACES.contains(&it) && !name.is_empty() => Some(name.into()),
+        "form" | "search" => Some(role.into()),
+        _ => None,
+    }
+}
+
+/// What is around the element below these, outermost first. `None` where one of them is told without what is in it.
+pub fn around(above: &[Node]) -> Option<Around> {
+    let mut out = Around::default();
+    for it in above.iter().filter(|it| !it.ignored) {
+        let role = it.acting();
+        if role == "combobox" && !it.is("expanded")
+            || matches!(role, "textbox" | "searchbox" | "spinbutton" | "slider")
+        {
+            return None;
+        }
+        out.form = part(role, &cut(&plain(it.name()), NAME)).or(out.form);
+    }
+    Some(out)
+}
+
+pub struct Document<'a> {
     nodes: &'a [Node],
     children: Vec<Vec<usize>>,
     parent: Vec<Option<usize>>,
+    is_part: bool,
+    /// Nodes whose children were wanted and are not here.
+    missing: RefCell<BTreeSet<usize>>,
 }
 
 impl<'a> Document<'a> {
+    /// Of some of a page's nodes; the first is the page.
+    pub fn part(nodes: &'a [Node]) -> Self {
+        Self { is_part: true, ..Self::new(nodes) }
+    }
+
+    /// Numbers of nodes whose children are to be asked for, before what was told is right.
+    pub fn missing(&self, most: usize) -> Vec<&'a str> {
+        self.missing.borrow().iter().take(most).map(|it| self.nodes[*it].id()).collect()
+    }
+
     fn new(nodes: &'a [Node]) -> Self {
         let by_id: BTreeMap<&str, usize> =
             nodes.iter().enumerate().map(|(i, it)| (it.id.as_str(), i)).collect();
@@ -297,11 +354,17 @@ impl<'a> Document<'a> {
                 }
             }
         }
-        Self { nodes, children, parent }
+        Self { nodes, children, parent, is_part: false, missing: RefCell::default() }
     }
 
     /// Tells a node; what is around its children, or `None` where they are told with it.
-    fn item(&self, i: usize, frame: usize, around: &Around, out: &mut Vec<Item>) -> Option<Around> {
+    pub fn item(
+        &self,
+        i: usize,
+        frame: usize,
+        around: &Around,
+        out: &mut Vec<Item>,
+    ) -> Option<Around> {
         let node = &self.nodes[i];
         let mut inner = around.clone();
         if node.ignored {
@@ -351,7 +414,7 @@ impl<'a> Document<'a> {
                     // A link that is all of the heading says it, too.
                     out.push(it);
                 }
-                inner.told = Some(name.into());
+                inner.told = Some(name.as_str().into());
             }
             "StaticText" => {
                 let told = around.told.as_ref().is_some_and(|it| it.contains(name.as_str()));
@@ -366,18 +429,15 @@ impl<'a> Document<'a> {
                     out.push(Item::bare(What::Image, "image", &name, frame, backend));
                 }
             }
-            "status" => inner.form = Some("status".into()),
             "alert" | "alertdialog" | "dialog" => {
                 out.push(Item::bare(What::Place, role, &name, frame, backend));
-                inner.form = Some(format!("{role} {name}").trim().into());
             }
             it if PLACES.contains(&it) && !name.is_empty() => {
                 out.push(Item::bare(What::Place, it, &name, frame, backend));
-                inner.form = Some(name.into());
             }
-            "form" | "search" => inner.form = Some(role.into()),
             _ => {}
         }
+        inner.form = part(role, &name).or(inner.form);
         Some(inner)
     }
 
@@ -416,6 +476,9 @@ impl<'a> Document<'a> {
             let is_row = !node.ignored && ROWS.contains(&node.role());
             if is_row || nearest.is_none() {
                 let label = self.label(at, i, own);
+                if !self.missing.borrow().is_empty() {
+                    return None;
+                }
                 if is_row && label.is_some() {
                     return label;
                 }
@@ -466,6 +529,9 @@ impl<'a> Document<'a> {
                 "textbox" | "searchbox" | "combobox" | "listbox" | "spinbutton"
             ) {
                 continue;
+            }
+            if self.is_part && self.children[at].len() < node.child_ids.len() {
+                self.missing.borrow_mut().insert(at);
             }
             stack.extend(self.children[at].iter().rev());
         }

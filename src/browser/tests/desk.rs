@@ -200,3 +200,28 @@ async fn an_act_says_what_it_did() {
     assert!(!all.contains("hunter2"), "{all}");
     browser.close().await.unwrap();
 }
+
+/// What an act looks at is what a snapshot of the whole page says of that element.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_element_read_alone_is_what_the_page_says_it_is() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let form = "<form aria-label=Billing><label>Name <input value=a></label><select><option>One<option>Two</select>
+        <div role=radiogroup aria-label=Speed><label><input type=radio name=s>Fast</label><label><input type=radio name=s>Slow</label></div>
+        <div contenteditable>words</div><button>Save</button></form><form><input type=search><button>Save</button></form>
+        <dialog open aria-label=Sure><p>Really?</p><button>Yes</button><button></button></dialog>
+        <table><tr><th>Lamp<td>4<td><a href=/1>edit</a><tr><th>Hose<td>5<td><a href=/2>edit</a></table>
+        <nav aria-label=Pages><ul><li><a href=/a>a</a><li><a href=/b>b <b>bold</b></a></ul></nav><details><summary>More</summary><button>In</button></details>
+        <div><div><p>Words before it</p><div><div><button>Deep</button></div></div></div></div><div role=status><button>Undo</button></div>";
+    let host = "<div id=h></div><script>const r = h.attachShadow({mode: 'closed'}); r.innerHTML = '<h2>Inside</h2><button>Shadow</button><slot></slot>';</script>";
+    let framed = "<h1>Out</h1><button>Save</button><iframe name=f srcdoc='<h2>Inner</h2><button>Save</button><li>Row <a href=/x>x</a>'></iframe>";
+    let many = "<main></main><script>document.querySelector('main').innerHTML = Array.from({length: 60}, (_, i) =>
+        `<div><span>Row ${i}</span><button>Add</button><a href=/${i}>Item ${i}</a></div>`).join('')</script>";
+    for html in [LIST, form, host, framed, many] {
+        open(&mut desk, html).await;
+        let (count, wrong) = desk.read_alone().await;
+        assert!(count > 0, "{html}");
+        assert!(wrong.is_empty(), "{count}: {wrong:#?}");
+    }
+}
