@@ -192,34 +192,66 @@ pub fn judge<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<Option<&'stati
     out
 }
 
+/// Elements that stand in the middle of words.
+const INLINE: &[&str] = &[
+    "a", "b", "code", "em", "font", "i", "mark", "s", "small", "span", "strong", "sub", "sup", "u",
+    "wbr",
+];
+
 /// The same for lines of markup: as they stand, and what is between the tags.
 pub fn judge_markup(lines: &[String]) -> Vec<Option<&'static str>> {
     let mut inside = false;
-    let bare: Vec<String> = lines
-        .iter()
-        .map(|line| {
-            let mut out = String::new();
-            for (i, it) in line.char_indices() {
-                match it {
-                    '<' => {
-                        inside = line[i + 1..]
-                            .starts_with(|it: char| it == '/' || it == '!' || it.is_alphabetic())
+    let mut bare = Vec::with_capacity(lines.len());
+    for line in lines {
+        let mut out = String::new();
+        for (i, it) in line.char_indices() {
+            match it {
+                '<' => {
+                    let name = line[i + 1..].trim_start_matches('/');
+                    let end = name.find(|it: char| !it.is_alphanumeric()).unwrap_or(name.len());
+                    inside = end > 0 || name.starts_with('!');
+                    if !INLINE.contains(&&name[..end]) {
+                        out.push(' ');
                     }
-                    '>' if inside => inside = false,
-                    _ if inside => {}
-                    it => out.push(it),
                 }
+                '>' if inside => inside = false,
+                _ if inside => {}
+                it => out.push(it),
             }
-            out
-        })
-        .collect();
+        }
+        bare.push(out);
+    }
     let both = judge(lines.iter().map(String::as_str));
     both.into_iter().zip(judge(bare.iter().map(String::as_str))).map(|(a, b)| a.or(b)).collect()
 }
 
-/// Whether words of a page in a line of ours instruct. That the line names a ref says nothing: it is ours.
+/// Whether words of a page in a line of ours instruct. What is in quotes is the page's; that the rest names a ref says nothing.
 pub fn instructs_in_told(line: &str) -> bool {
-    judge([line])[0].is_some_and(|it| it != OURS)
+    let mut parts = vec![String::new(), String::new()];
+    let mut chars = line.chars();
+    let mut inside = false;
+    while let Some(it) = chars.next() {
+        match it {
+            '"' => {
+                inside = !inside;
+                parts[0].push('"');
+                parts.push(String::new());
+            }
+            '\\' if inside => last(&mut parts, chars.next()),
+            it if inside => last(&mut parts, Some(it)),
+            it => parts[0].push(it),
+        }
+    }
+    let found = judge(parts[1..].iter().map(String::as_str));
+    found.iter().any(Option::is_some)
+        || judge([parts[0].as_str()])[0].is_some_and(|it| it != OURS)
+        || judge([line])[0].is_some_and(|it| it != OURS)
+}
+
+fn last(parts: &mut [String], it: Option<char>) {
+    if let Some(part) = parts.last_mut() {
+        part.extend(it);
+    }
 }
 
 /// A line of ours with words of a page in it, marked where they instruct.
@@ -267,7 +299,10 @@ impl Folded {
             if start >= to {
                 break;
             }
-            slot.get_or_insert(name);
+            // What only looks like ours is the least of it.
+            if slot.is_none_or(|it| it == OURS) {
+                *slot = Some(name);
+            }
         }
     }
 }
@@ -280,7 +315,7 @@ fn fold(text: &str, out: &mut String) {
     } else {
         Cow::Borrowed(text)
     };
-    let text = if text.contains("&#") { Cow::Owned(referenced(&text)) } else { text };
+    let text = if text.contains('&') { Cow::Owned(referenced(&text)) } else { text };
     let begun = out.len();
     let mut word = begun;
     for it in DecomposingNormalizerBorrowed::new_nfkd().normalize(&text).chars() {
@@ -297,7 +332,13 @@ fn fold(text: &str, out: &mut String) {
             '\u{2018}' | '\u{2019}' | '\u{2bc}' => out.push('\''),
             '\u{201c}' | '\u{201d}' => out.push('"'),
             '\u{2010}'..='\u{2015}' => out.push('-'),
-            it => out.extend(it.to_lowercase()),
+            it => {
+                out.extend(it.to_lowercase());
+                if !it.is_alphanumeric() {
+                    alike(out, word);
+                    word = out.len();
+                }
+            }
         }
     }
     alike(out, word);
@@ -360,10 +401,18 @@ fn unleet(it: char) -> char {
     }
 }
 
-/// Numeric character references as what they stand for.
+/// Character references as what they stand for: numeric ones, and those that a browser writes.
 fn referenced(text: &str) -> String {
+    let mut text = Cow::Borrowed(text);
+    for (name, it) in
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&nbsp;", " "), ("&amp;", "&")]
+    {
+        if text.contains(name) {
+            text = Cow::Owned(text.replace(name, it));
+        }
+    }
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = &*text;
     while let Some(at) = rest.find("&#") {
         out.push_str(&rest[..at]);
         rest = &rest[at + 2..];

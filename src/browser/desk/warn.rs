@@ -21,7 +21,7 @@ impl Desk {
     /// policy's codes.
     pub async fn run(&mut self, command: Command) -> Result<Said> {
         let made = match command {
-            Command::Snapshot { .. } | Command::Links | Command::Status => Made::Marked,
+            Command::Snapshot { .. } | Command::Links => Made::Marked,
             Command::Title => Made::Title,
             Command::Text(_) | Command::Console => Made::Text,
             Command::Html(_) => Made::Markup,
