@@ -8,7 +8,7 @@ use std::{borrow::Cow, sync::LazyLock};
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 use percent_encoding::percent_decode_str;
-use regex::Regex;
+use regex::bytes::Regex;
 
 use super::words::is_unseen;
 
@@ -120,7 +120,7 @@ const RULES: &[Rule] = &[
     ),
     Rule(
         "in Chinese or Japanese",
-        r"(?:忽略|无视|忘记|不要理会).{0,12}(?:指令|指示|提示|说明|规则)|(?:指示|命令|フロンフト|ルール).{0,6}(?:無視|忘れ)",
+        r"(?:忽略|无视|忘记|不要理会).{0,36}(?:指令|指示|提示|说明|规则)|(?:指示|命令|フロンフト|ルール).{0,18}(?:無視|忘れ)",
     ),
     Rule(
         OURS,
@@ -132,31 +132,28 @@ const RULES: &[Rule] = &[
 const SQUEEZED: &str = r"(?:ignore|disregard|forget|override)(?:all|any|the)?(?:of)?(?:your|the|these|my)?(?:all)?(?:previous|prior|above|earlier|preceding|system|original)(?:instructions|rules|prompts|guidelines|orders)|(?:reveal|print|show|repeat)(?:me)?(?:your|the)systemprompt|donottelltheuser|dontttelltheuser|youarenowan?(?:unrestricted|jailbroken)";
 
 struct Compiled {
-    /// Any of the rules: what most pages are asked, and no more.
-    any: Regex,
     each: Vec<(&'static str, Regex)>,
     squeezed: Regex,
 }
 
+/// One by one: the engine looks for the first words of a rule faster than it follows all rules together.
 static COMPILED: LazyLock<Option<Compiled>> = LazyLock::new(|| {
     let each = RULES.iter().map(|Rule(name, text)| Some((*name, Regex::new(&spelled(text)).ok()?)));
-    let any: Vec<String> = RULES.iter().map(|it| format!("(?:{})", spelled(it.1))).collect();
     Some(Compiled {
-        any: Regex::new(&any.join("|")).ok()?,
         each: each.collect::<Option<_>>()?,
-        squeezed: Regex::new(SQUEEZED).ok()?,
+        squeezed: Regex::new(&format!("(?-u){SQUEEZED}")).ok()?,
     })
 });
 
-/// A rule as an expression. Word boundaries are those of ASCII: others cost the engine its fast ways.
+/// A rule as an expression over bytes: classes and word boundaries of Unicode cost the engine its fast ways.
 fn spelled(rule: &str) -> String {
-    rule.replace(" ~~ ", "\u{1}(?:[^ \n]+\u{1}){0,8}?")
-        .replace(" ~ ", "\u{1}(?:[^ \n]+\u{1}){0,4}?")
-        .replace("[^ \n]", "\u{2}")
+    let rule = rule
+        .replace(" ~~ ", "\u{1}(?:\u{2}+\u{1}){0,8}?")
+        .replace(" ~ ", "\u{1}(?:\u{2}+\u{1}){0,4}?")
         .replace(' ', "\u{1}")
         .replace('\u{1}', "[ \n]")
-        .replace('\u{2}', "[^ \n]")
-        .replace(r"\b", r"(?-u:\b)")
+        .replace('\u{2}', "[^ \n]");
+    format!("(?-u){rule}")
 }
 
 /// Which of the texts instruct, and by which rule: alone, or with those before and after, since a sentence may be spread over several.
@@ -174,19 +171,17 @@ pub fn judge<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<Option<&'stati
     }
     let mut out = vec![None; words.ends.len()];
     let Some(compiled) = COMPILED.as_ref() else { return out };
-    if compiled.any.is_match(&words.text) {
-        for (name, rule) in &compiled.each {
-            for it in rule.find_iter(&words.text) {
-                words.mark(it.start(), it.end(), name, &mut out);
-            }
+    for (name, rule) in &compiled.each {
+        for it in rule.find_iter(words.text.as_bytes()) {
+            words.mark(it.start(), it.end(), name, &mut out);
         }
     }
-    for it in compiled.squeezed.find_iter(&squeezed.text) {
+    for it in compiled.squeezed.find_iter(squeezed.text.as_bytes()) {
         squeezed.mark(it.start(), it.end(), "squeezed", &mut out);
     }
     let backwards: String = squeezed.text.chars().rev().collect();
     let all = backwards.len();
-    for it in compiled.squeezed.find_iter(&backwards) {
+    for it in compiled.squeezed.find_iter(backwards.as_bytes()) {
         squeezed.mark(all - it.end(), all - it.start(), "backwards", &mut out);
     }
     out
@@ -292,7 +287,10 @@ struct Folded {
 impl Folded {
     fn mark(&self, from: usize, to: usize, name: &'static str, out: &mut [Option<&'static str>]) {
         // What comes before the first letter may be the end of the text before.
-        let lead = self.text[from..to].find(char::is_alphanumeric).unwrap_or(0);
+        let lead = self.text.as_bytes()[from..to]
+            .iter()
+            .position(|it| it.is_ascii_alphanumeric() || !it.is_ascii())
+            .unwrap_or(0);
         let first = self.ends.partition_point(|end| *end <= from + lead);
         for (i, slot) in out.iter_mut().enumerate().skip(first) {
             let start = if i == 0 { 0 } else { self.ends[i - 1] };
