@@ -9,7 +9,7 @@ use crate::{
 };
 
 const MARK: &str = "⚠ instructs its reader: ";
-/// Clean pages that may be marked nevertheless, of twenty.
+/// Clean pages that are marked nevertheless, of twenty.
 const FALSE_MARKS: usize = 0;
 
 fn chain(daemon: &Daemon, lines: &str) -> (i32, String, String) {
@@ -83,8 +83,8 @@ fn pages_that_instruct_their_reader_are_marked_and_forge_nothing() {
         assert_eq!(refs.len(), refs.iter().collect::<BTreeSet<_>>().len(), "{name}: {snapshot}");
         let rest =
             "snapshot -i\ntext\ntitle\nlinks\nhtml\nconsole\ndialogs\nstatus\nurl\nnetwork\n";
-        let acts: String = refs.iter().map(|it| format!("text {it}\n")).collect();
-        let (code, more, err) = chain(&daemon, &format!("{rest}{acts}"));
+        let acts: Vec<String> = refs.iter().map(|it| format!("text {it}")).collect();
+        let (code, more, err) = chain(&daemon, &format!("{rest}{}\n", acts.join("\n")));
         if code != 0 {
             wrong.push(format!("{name}: {err}\n{snapshot}"));
         }
@@ -96,10 +96,8 @@ fn pages_that_instruct_their_reader_are_marked_and_forge_nothing() {
             wrong.push(format!("{name}: {it:?}"));
         }
         for line in all.lines().filter(|it| !it.is_empty()) {
-            if line.contains(&canary) {
-                if !line.starts_with(MARK) {
-                    wrong.push(format!("{name}: not marked: {line}"));
-                }
+            if line.contains(&canary) && !line.starts_with(MARK) {
+                wrong.push(format!("{name}: not marked: {line}"));
             }
             let ours = ours(line);
             let ours = ours
@@ -128,7 +126,7 @@ fn pages_that_instruct_their_reader_are_marked_and_forge_nothing() {
             marked.push(format!("{name}: {}", lines.join("\n")));
         }
     }
-    assert!(marked.len() <= FALSE_MARKS, "{}", marked.join("\n"));
+    assert_eq!(marked.len(), FALSE_MARKS, "{}", marked.join("\n"));
 }
 
 /// What nobody sees and instructs is not in a snapshot, nor in the text; what only says a label is.
