@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import markup
 
 QUOTED = r'"((?:[^"\\]|\\.)*)"'
+MARK = "⚠ instructs its reader: "
 LINE = re.compile(rf"^\s*(?:[-•+~]\s+)?(?:@(?P<ref>[ec]\d+)\s+)?(?P<role>[A-Za-z][\w-]*)?\s*(?:{QUOTED})?(?P<rest>.*)$")
 
 
@@ -39,10 +40,15 @@ def plain(quoted):
     return re.sub(r"\\(.)", r"\1", quoted or "")
 
 
+def unframed(text):
+    """Lines of a page without what stands before them."""
+    return "\n".join(re.sub(rf"^(?:{MARK})?> ?", "", line) for line in text.splitlines())
+
+
 def elements(snapshot):
     """The lines with a ref."""
     for line in snapshot.splitlines():
-        it = LINE.match(line)
+        it = LINE.match(line.removeprefix(MARK))
         if not it or not it["ref"]:
             continue
         rest = it["rest"]
@@ -123,11 +129,11 @@ class Page:
 
     def text(self, target):
         """What the element shows, white space folded."""
-        return " ".join(self.do("text", target).split())
+        return " ".join(unframed(self.do("text", target)).split())
 
     def html(self, css):
         """The element's markup, as a tree whose nodes know their CSS path. Whether inner or outer markup came does not matter."""
-        return markup.read(self.do("html", f"css={css}"), css)
+        return markup.read(unframed(self.do("html", f"css={css}")), css)
 
     def see(self, clickable=False):
         """What can be acted on now; `clickable`: also what has no role."""

@@ -94,6 +94,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("lettings.test", sites::markup::lettings),
     ("library.test", sites::library::answer),
     ("lights.test", sites::requests::lights),
+    ("lures.test", sites::lures::answer),
     ("members.test", sites::members::answer),
     ("metrics.tracker.test", third::tracker),
     ("molecules.test", sites::streams::molecules),

@@ -29,6 +29,7 @@ mod keys;
 mod learn;
 mod library;
 mod linked;
+mod lures;
 mod malformed;
 mod manual;
 mod mcp_install;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{
     tree::{Item, Read, What},
-    words::{cut, plain},
+    words::{cut, plain, quoted},
 };
 use crate::browser::shared::Shared;
 
@@ -183,7 +183,7 @@ fn of(
             // Nothing but looks tells it from others.
             let looks = ["id", "class", "fill", "style"]
                 .iter()
-                .filter_map(|it| Some(format!("{it}={}", cut(&attribute(it)?, 40))));
+                .filter_map(|it| Some(format!("{it}={}", quoted(&cut(&attribute(it)?, 40)))));
             item.states.extend(looks);
         }
         if let Some([x, y, w, h]) = drawn[i].filter(|_| label.is_none()) {

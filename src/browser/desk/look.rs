@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Desk, Said, TITLE, Target, Wish, clickable, effect, shown,
+    Desk, Said, TITLE, Target, Wish, clickable, effect, hidden, shown, suspect,
     tree::{self, Item, What},
     words::{plain, quoted},
 };
@@ -78,12 +78,13 @@ impl Desk {
             let inside = self.inside(&css).await?;
             items.retain(|it| inside.contains(&(read[it.frame].frame.session.clone(), it.backend)));
         }
+        let (found, left) = hidden::leave_out(&shared, &mut items).await;
         let numbers = self.refs.number(&read, &items);
         let frame = shared.main_frame().await?;
         let title: String = page::call(&shared.cdp, &frame, TITLE, &[], page::PATIENCE).await?;
-        let mut lines =
-            vec![redact::message(&format!("{} {}", self.url().await?, quoted(&plain(&title))))];
-        lines.extend(shown::lines(&items, &numbers).iter().map(|it| redact::message(it)));
+        let at = format!("{} {}", self.url().await?, quoted(&plain(&title)));
+        let mut lines = vec![suspect::told(redact::message(&at))];
+        lines.extend(shown::lines(&items, &numbers, &found).iter().map(|it| redact::message(it)));
         let mut clicks = Vec::new();
         if clickable {
             for it in &clickable::items(&shared, &read, &items).await {
@@ -106,7 +107,8 @@ impl Desk {
             let mut n = 0;
             out.retain(|it| {
                 n += 1;
-                it.trim_start_matches(['+', '-', ' ']).starts_with('@') || first && n == 1
+                let line = it.strip_prefix("+ ").or(it.strip_prefix("- ")).unwrap_or(it);
+                suspect::unmarked(line).starts_with('@') || first && n == 1
             });
         }
         self.shown[0] = lines;
@@ -116,7 +118,15 @@ impl Desk {
         if out.is_empty() {
             return Ok("nothing changed".to_owned().into());
         }
-        Ok(shown::fitted(out, wish.max_chars).into())
+        let marked = out.iter().filter(|it| it.contains(suspect::MARK)).count();
+        let said = [suspect::counted(marked), hidden::counted(left)];
+        let said = said.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let room = wish.max_chars.map(|it| it.saturating_sub(said.len() + 1));
+        let mut out = shown::fitted(out, room);
+        if !said.is_empty() {
+            out = format!("{out}\n{said}");
+        }
+        Ok(out.into())
     }
 
     /// Numbers of all elements below those that a selector matches.
@@ -174,8 +184,11 @@ impl Desk {
 
     pub(super) async fn status(&self) -> Result<Said> {
         let steps = self.steps.len();
+        let marked = self.shown.iter().flatten().filter(|it| it.starts_with(suspect::MARK)).count();
+        let marked = suspect::counted(marked)
+            .map_or_else(String::new, |it| format!("; in the last snapshot {it}"));
         Ok(format!(
-            "{}; {steps} steps since {}",
+            "{}; {steps} steps since {}{marked}",
             self.url().await?,
             self.begun_at.as_deref().unwrap_or("the start")
         )

@@ -3,12 +3,15 @@
 mod acts;
 mod clickable;
 mod effect;
+mod hidden;
 mod look;
 mod one;
 mod refs;
 mod shown;
+mod suspect;
 mod target;
 mod tree;
+mod warn;
 mod words;
 
 use std::{
@@ -188,9 +191,8 @@ impl Desk {
         Arc::clone(self.context.shared())
     }
 
-    /// Does it. Fails with `STEP_FAILED`, `REF_STALE`, `PARAM_INVALID`, `BROWSER_FAILED`, and where a page is opened with the
-    /// policy's codes.
-    pub async fn run(&mut self, command: Command) -> Result<Said> {
+    /// Does it; what is said has no marks yet (`warn.rs`).
+    async fn answer(&mut self, command: Command) -> Result<Said> {
         self.renew()?;
         match command {
             Command::Goto(url) => self.goto(&url).await,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::{
     shown,
     tree::{Item, Read, What},
+    words::quoted,
 };
 use crate::{
     browser::page::Frame,
@@ -103,7 +104,7 @@ impl Refs {
             None => "was on a page that is gone".to_owned(),
             Some(it) if it.role != was.role => format!("was a {}, is now a {}", was.role, it.role),
             Some(it) if it.name != was.name => {
-                format!("was called \"{}\", is now called \"{}\"", was.name, it.name)
+                format!("was called {}, is now called {}", quoted(&was.name), quoted(&it.name))
             }
             Some(it) if it.row != was.row => format!(
                 "was in {}, is now in {}",
@@ -133,7 +134,7 @@ impl Refs {
 }
 
 fn told(it: Option<&str>) -> String {
-    it.map_or_else(|| "nothing".to_owned(), |it| format!("\"{it}\""))
+    it.map_or_else(|| "nothing".to_owned(), quoted)
 }
 
 fn stale(why: String) -> Error {

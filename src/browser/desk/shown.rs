@@ -1,6 +1,7 @@
 //! A page as lines, short enough to be read by a model at each step.
 
 use super::{
+    suspect,
     tree::{Item, What},
     words::quoted,
 };
@@ -21,7 +22,7 @@ pub fn named(it: &Item) -> String {
     if it.name.is_empty() { it.role.clone() } else { format!("{} {}", it.role, quoted(&it.name)) }
 }
 
-/// One element. `in_row`: with what it stands in.
+/// One element, marked where its words instruct. `in_row`: with what it stands in.
 pub fn line(it: &Item, n: u32, in_row: bool) -> String {
     let mut out = String::new();
     if n > 0 {
@@ -38,29 +39,43 @@ pub fn line(it: &Item, n: u32, in_row: bool) -> String {
         let all: Vec<String> = it.options.iter().map(|it| quoted(it)).collect();
         out = format!("{out} {{{}}}", all.join(", "));
     }
-    if let Some(row) = it.row.as_ref().filter(|_| in_row) {
+    let row = it.row.as_ref().filter(|_| in_row);
+    if let Some(row) = row {
         out = format!("{out} in {}", quoted(row));
     }
-    out
+    let words =
+        [&it.name].into_iter().chain(&it.value).chain(&it.states).chain(&it.options).chain(row);
+    let found = suspect::judge(words.map(String::as_str)).iter().any(Option::is_some);
+    marked(out, found)
 }
 
-/// All of them, a line each. What stands in a row is told where the name alone is not enough.
-pub fn lines(items: &[Item], numbers: &[u32]) -> Vec<String> {
+fn marked(line: String, found: bool) -> String {
+    if found && !line.starts_with(suspect::MARK) {
+        format!("{}{line}", suspect::MARK)
+    } else {
+        line
+    }
+}
+
+/// All of them, a line each. What stands in a row is told where the name alone is not enough. `found`: those whose words instruct,
+/// together with their neighbours'.
+pub fn lines(items: &[Item], numbers: &[u32], found: &[bool]) -> Vec<String> {
     let mut count = std::collections::BTreeMap::new();
     for it in items.iter().filter(|it| it.what == What::Control) {
         *count.entry((it.role.as_str(), it.name.as_str())).or_insert(0_u32) += 1;
     }
     let mut out = Vec::new();
-    for (it, n) in items.iter().zip(numbers) {
-        match it.what {
+    for ((it, n), found) in items.iter().zip(numbers).zip(found) {
+        let line = match it.what {
             What::Control => {
                 let several =
                     count.get(&(it.role.as_str(), it.name.as_str())).is_some_and(|it| *it > 1);
-                out.push(line(it, *n, several || it.name.is_empty()));
+                line(it, *n, several || it.name.is_empty())
             }
-            What::Text => out.push(quoted(&it.name)),
-            What::Heading | What::Image | What::Place => out.push(line(it, 0, false)),
-        }
+            What::Text => quoted(&it.name),
+            What::Heading | What::Image | What::Place => line(it, 0, false),
+        };
+        out.push(marked(line, *found));
     }
     out
 }

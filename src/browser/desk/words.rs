@@ -17,7 +17,7 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Zero-width characters, directions, tags, variation selectors beyond the usual, and the like.
-fn is_unseen(it: char) -> bool {
+pub fn is_unseen(it: char) -> bool {
     matches!(it,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0e}'

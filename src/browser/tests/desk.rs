@@ -61,7 +61,7 @@ async fn a_ref_is_that_element_in_that_place_or_nothing() {
         assert!(click(&mut desk, &first).await.unwrap().text.contains("the page changed"));
         assert_eq!(
             desk.run(Command::Text("css=#out".parse().ok())).await.unwrap().text,
-            "added Lantern 1"
+            "> added Lantern 1"
         );
         click(&mut desk, "link \"go\"").await.unwrap();
         let err = click(&mut desk, &first).await.unwrap_err();
@@ -70,7 +70,7 @@ async fn a_ref_is_that_element_in_that_place_or_nothing() {
         assert!(hint.contains("in \"Lantern 1\""), "{hint}");
         assert_eq!(
             desk.run(Command::Text("css=#out".parse().ok())).await.unwrap().text,
-            "added Lantern 1"
+            "> added Lantern 1"
         );
         // What it says may be meant is.
         let meant = number(
