@@ -1,6 +1,10 @@
 //! Finding elements as assistive technology does: by role and accessible name, in every frame.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -454,6 +458,10 @@ pub async fn called<T: DeserializeOwned>(shared: &Shared, frame: &Frame, name: &
 }
 
 async fn ask<T: DeserializeOwned>(shared: &Shared, frame: &Frame, mut wanted: Value) -> Option<T> {
+    // A query waits until its document is drawn. Frames that are hidden or out of sight never are; their whole tree is told at once.
+    if shared.page().is_ok_and(|it| it.target != frame.id) {
+        return sift(shared, frame, &wanted).await;
+    }
     let document = page::document(&shared.cdp, frame).await?;
     wanted["objectId"] = document.as_str().into();
     let reply = shared.cdp.send(Some(&frame.session), "Accessibility.queryAXTree", wanted);
@@ -461,6 +469,42 @@ async fn ask<T: DeserializeOwned>(shared: &Shared, frame: &Frame, mut wanted: Va
     let params = json!({ "objectId": document });
     shared.cdp.post(Some(&frame.session), "Runtime.releaseObject", params);
     nodes
+}
+
+/// What a query would answer, from the frame's whole tree.
+async fn sift<T: DeserializeOwned>(shared: &Shared, frame: &Frame, wanted: &Value) -> Option<T> {
+    #[derive(Deserialize)]
+    struct Tree {
+        nodes: Vec<Value>,
+    }
+    let params = json!({ "frameId": frame.id });
+    let reply = shared.cdp.send(Some(&frame.session), "Accessibility.getFullAXTree", params);
+    let mut nodes = reply.read::<Tree>(PATIENCE).await.ok()?.nodes;
+    let by_id: BTreeMap<String, usize> = nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(at, it)| Some((it["nodeId"].as_str()?.to_owned(), at)))
+        .collect();
+    let fits = |it: &Value| {
+        let is = |asked: &str, key: &str| {
+            let asked = &wanted[asked];
+            asked.is_null() || it[key]["value"] == *asked
+        };
+        is("role", "role") && is("accessibleName", "name")
+    };
+    let (mut out, mut next) = (Vec::new(), vec![0]);
+    while let Some(at) = next.pop() {
+        // Taken, so that a tree with a circle in it ends.
+        let Some(node) = nodes.get_mut(at).map(Value::take).filter(|it| !it.is_null()) else {
+            continue;
+        };
+        let children = node["childIds"].as_array().into_iter().flatten().rev();
+        next.extend(children.filter_map(|it| by_id.get(it.as_str()?).copied()));
+        if fits(&node) {
+            out.push(node);
+        }
+    }
+    serde_json::from_value(json!({ "nodes": out })).ok()
 }
 
 #[cfg(test)]

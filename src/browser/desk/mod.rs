@@ -403,10 +403,8 @@ impl Desk {
         if !self.refs.is(n, &item) {
             return Ok(None);
         }
-        let nth = match is_name(&item.name) {
-            true => one::nth(&shared, &frames, &item).await,
-            false => Some(0),
-        };
+        let named = is_name(&item.name);
+        let nth = if named { one::nth(&shared, &frames, &item).await } else { Some(0) };
         Ok(nth.map(|nth| {
             Meant::new(&frames[at], &item, Some(nth).filter(|it| *it > 0), Some(format!("@e{n}")))
         }))

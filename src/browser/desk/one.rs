@@ -76,12 +76,13 @@ pub async fn nth(shared: &Shared, frames: &[Frame], item: &Item) -> Option<u32> 
 
 #[cfg(test)]
 impl super::Desk {
-    /// How many elements there are on the page, and those that are another when they are read alone.
-    pub async fn read_alone(&self) -> (usize, Vec<String>) {
+    /// How many elements there are on the page, those that are another when they are read alone, and those whose number takes the
+    /// whole page.
+    pub async fn read_alone(&self) -> (usize, Vec<String>, Vec<String>) {
         let shared = self.shared();
         let (read, items) = self.look(false).await.unwrap();
         let frames = shared.frames().await.unwrap();
-        let (mut count, mut wrong) = (0, Vec::new());
+        let (mut count, mut wrong, mut whole) = (0, Vec::new(), Vec::new());
         for it in items.iter().filter(|it| it.what == What::Control) {
             count += 1;
             let Some(now) = item(&shared, &frames[it.frame], it.frame, it.backend).await else {
@@ -92,14 +93,15 @@ impl super::Desk {
             if (Item { options, ..now.clone() }) != *it {
                 wrong.push(format!("{it:?} is {now:?}"));
             }
-            let whole = super::meant(&read, &items, it, None).element.and_then(|it| it.nth);
-            if let Some(nth) = nth(&shared, &frames, it).await
-                && super::is_name(&it.name)
-                && whole != Some(nth).filter(|it| *it > 0)
-            {
-                wrong.push(format!("{it:?} is number {nth} and not {whole:?}"));
+            let told = super::meant(&read, &items, it, None).element.and_then(|it| it.nth);
+            match nth(&shared, &frames, it).await {
+                Some(nth) if super::is_name(&it.name) && told != Some(nth).filter(|it| *it > 0) => {
+                    wrong.push(format!("{it:?} is number {nth} and not {told:?}"));
+                }
+                Some(_) => {}
+                None => whole.push(it.name.clone()),
             }
         }
-        (count, wrong)
+        (count, wrong, whole)
     }
 }

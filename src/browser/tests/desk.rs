@@ -216,12 +216,22 @@ async fn an_element_read_alone_is_what_the_page_says_it_is() {
         <div><div><p>Words before it</p><div><div><button>Deep</button></div></div></div></div><div role=status><button>Undo</button></div>";
     let host = "<div id=h></div><script>const r = h.attachShadow({mode: 'closed'}); r.innerHTML = '<h2>Inside</h2><button>Shadow</button><slot></slot>';</script>";
     let framed = "<h1>Out</h1><button>Save</button><iframe name=f srcdoc='<h2>Inner</h2><button>Save</button><li>Row <a href=/x>x</a>'></iframe>";
+    let inner = |html: &str| page(html).replace("shop.test", "other.test");
+    let elsewhere = format!(
+        "<h1>Out</h1><button>Save</button><iframe src='{}'></iframe><iframe style='display:none' src='{}'></iframe>",
+        inner("<h2>Inner</h2><button>Keep</button>"),
+        inner("<button>Unseen</button>")
+    );
     let many = "<main></main><script>document.querySelector('main').innerHTML = Array.from({length: 60}, (_, i) =>
         `<div><span>Row ${i}</span><button>Add</button><a href=/${i}>Item ${i}</a></div>`).join('')</script>";
-    for html in [LIST, form, host, framed, many] {
+    for html in [LIST, form, host, framed, &elsewhere, many] {
         open(&mut desk, html).await;
-        let (count, wrong) = desk.read_alone().await;
+        let (count, wrong, whole) = desk.read_alone().await;
         assert!(count > 0, "{html}");
         assert!(wrong.is_empty(), "{count}: {wrong:#?}");
+        // A list's options, and what another frame calls the same.
+        let whole: Vec<_> =
+            whole.iter().filter(|it| !["One", "Two", "Save"].contains(&&***it)).collect();
+        assert!(whole.is_empty(), "{whole:?}");
     }
 }
