@@ -1,0 +1,324 @@
+//! Sessions: what was done on a page that stays, kept as it happens, to be read and to be done again.
+//!
+//! A session is a folder: `manifest.yaml`, `trajectory.ndjson` with one line an action, `findings.md` when it has ended. Each line
+//! is on disk before the act is answered; a crash loses none and leaves a container that says `interrupted`.
+
+pub mod relocate;
+pub mod wire;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use self::{relocate::Fingerprint, wire::Sent};
+use crate::{
+    error::{Code, Error, Result},
+    files::{self, Dir, Lock},
+    ids,
+    state::now_ms,
+};
+
+const MANIFEST: &str = "manifest.yaml";
+const TRAJECTORY: &str = "trajectory.ndjson";
+const FINDINGS: &str = "findings.md";
+const HELD: &str = "held";
+const MAX_MANIFEST: usize = 1 << 20;
+const MAX_TRAJECTORY: usize = 64 << 20;
+/// Actions of one session.
+const MOST: u32 = 10_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Recording,
+    Complete,
+    /// Its daemon ended before it did.
+    Interrupted,
+    /// Only this is left of it.
+    Purged,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    pub id: String,
+    pub name: String,
+    pub task: String,
+    /// Where it begins.
+    pub url: String,
+    pub begun_ms: i64,
+    pub state: State,
+    pub actions: u32,
+    /// Whose it is; empty for the owner of the machine.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub owner: String,
+    /// SHA-256 of every other file, once it has ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+}
+
+/// One action.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Line {
+    /// From 1.
+    pub n: u32,
+    /// As `commis browse` calls it.
+    pub command: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<Fingerprint>,
+    /// What was typed, chosen, pressed or opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// There was a value, and it stays nowhere.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub secret: bool,
+    pub url_before: String,
+    pub url_after: String,
+    pub ms: u64,
+    /// What it had the page ask for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<Sent>,
+    /// Whether the page changed.
+    pub changed: bool,
+    /// The code that it failed with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+/// A session that is being recorded.
+pub struct Recording {
+    dir: Dir,
+    manifest: Manifest,
+    findings: Vec<String>,
+    /// Given back when the process ends, in whatever way.
+    _held: Lock,
+}
+
+/// All of them.
+pub struct Sessions {
+    folder: PathBuf,
+}
+
+fn is_id(id: &str) -> bool {
+    id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit())
+}
+
+impl Sessions {
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    fn at(&self, id: &str) -> Result<Dir> {
+        let missing = || {
+            Error::new(Code::TaskNotFound, "there is no such session").hint("`session ls` lists them")
+        };
+        if !is_id(id) {
+            return Err(missing());
+        }
+        Dir::open(&self.folder.join(id), false)?.ok_or_else(missing)
+    }
+
+    /// Begins one. Fails with `ARTIFACT_IO`.
+    pub fn record(&self, name: &str, task: &str, url: &str, owner: &str) -> Result<Recording> {
+        let id = ids::word()?;
+        let folder = self.folder.join(&id);
+        let dir = files::made(&folder)?;
+        let held = files::made(&folder.join(HELD))?
+            .try_lock()?
+            .ok_or_else(|| Error::new(Code::ArtifactIo, "somebody else holds a new session"))?;
+        let manifest = Manifest {
+            id,
+            name: name.to_owned(),
+            task: task.to_owned(),
+            url: url.to_owned(),
+            begun_ms: now_ms(),
+            state: State::Recording,
+            actions: 0,
+            owner: owner.to_owned(),
+            files: BTreeMap::new(),
+        };
+        let it = Recording { dir, manifest, findings: Vec::new(), _held: held };
+        it.write()?;
+        Ok(it)
+    }
+
+    /// Fails with `TASK_NOT_FOUND`, `ARTIFACT_IO`, `ARTIFACT_CORRUPT`.
+    pub fn manifest(&self, id: &str) -> Result<Manifest> {
+        let dir = self.at(id)?;
+        let bytes = dir.read(MANIFEST, MAX_MANIFEST)?.unwrap_or_default();
+        let mut it: Manifest = serde_saphyr::from_slice(&bytes).map_err(|err| corrupt(id).source(err))?;
+        if it.state == State::Recording
+            && files::made(&dir.path().join(HELD))?.try_lock()?.is_some()
+        {
+            it.state = State::Interrupted;
+            it.actions = self.lines_in(&dir, id)?.len() as u32;
+        }
+        Ok(it)
+    }
+
+    fn lines_in(&self, dir: &Dir, id: &str) -> Result<Vec<Line>> {
+        let bytes = dir.read(TRAJECTORY, MAX_TRAJECTORY)?.unwrap_or_default();
+        let text = String::from_utf8(bytes).map_err(|_| corrupt(id))?;
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        // A line that a crash cut is the last, or was closed by the next.
+        Ok(whole.lines().filter_map(|it| serde_json::from_str(it).ok()).collect())
+    }
+
+    /// The session and its actions, to the last one that was written whole.
+    pub fn load(&self, id: &str) -> Result<(Manifest, Vec<Line>)> {
+        let manifest = self.manifest(id)?;
+        let dir = self.at(id)?;
+        if let Some(expected) = manifest.files.get(TRAJECTORY) {
+            let bytes = dir.read(TRAJECTORY, MAX_TRAJECTORY)?.unwrap_or_default();
+            if manifest.state == State::Complete && ids::hex(&Sha256::digest(&bytes)) != *expected {
+                return Err(corrupt(id));
+            }
+        }
+        let lines = self.lines_in(&dir, id)?;
+        Ok((manifest, lines))
+    }
+
+    /// Those of an owner whose name, task or address has all of the words; the newest first. Damaged ones are left out.
+    pub fn list(&self, owner: Option<&str>, query: &str) -> Result<Vec<Manifest>> {
+        let Some(dir) = Dir::open(&self.folder, false)? else { return Ok(Vec::new()) };
+        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        let mut out: Vec<Manifest> = dir
+            .names()?
+            .iter()
+            .filter(|it| is_id(it))
+            .filter_map(|it| self.manifest(it).ok())
+            .filter(|it| owner.is_none_or(|owner| it.owner == owner))
+            .filter(|it| {
+                let text = format!("{} {} {}", it.name, it.task, it.url).to_lowercase();
+                words.iter().all(|it| text.contains(it))
+            })
+            .collect();
+        out.sort_by(|a, b| b.begun_ms.cmp(&a.begun_ms).then(a.id.cmp(&b.id)));
+        Ok(out)
+    }
+
+    /// Removes what was done and leaves the manifest. Fails with `TASK_BUSY` while it is recorded.
+    pub fn purge(&self, id: &str) -> Result<()> {
+        let mut manifest = self.manifest(id)?;
+        if manifest.state == State::Recording {
+            return Err(Error::new(Code::TaskBusy, "it is still recorded").hint("`session end` ends it"));
+        }
+        let dir = self.at(id)?;
+        for name in [TRAJECTORY, FINDINGS] {
+            dir.discard(name)?;
+        }
+        manifest.state = State::Purged;
+        manifest.files.clear();
+        write(&dir, &manifest)
+    }
+}
+
+fn corrupt(id: &str) -> Error {
+    Error::new(Code::ArtifactCorrupt, format!("session {id} is damaged"))
+        .hint("`session purge` removes what is left of it")
+}
+
+fn write(dir: &Dir, manifest: &Manifest) -> Result<()> {
+    let yaml = serde_saphyr::to_string(manifest)
+        .map_err(|err| Error::new(Code::Internal, "a manifest cannot be written").source(err))?;
+    dir.write(MANIFEST, yaml.as_bytes())
+}
+
+impl Recording {
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    fn write(&self) -> Result<()> {
+        write(&self.dir, &self.manifest)
+    }
+
+    /// Adds an action, which gets the next number. Fails with `ARTIFACT_IO`, `PARAM_INVALID` beyond 10,000.
+    pub fn add(&mut self, mut line: Line) -> Result<()> {
+        if self.manifest.actions >= MOST {
+            return Err(Error::new(Code::ParamInvalid, format!("a session has at most {MOST} actions"))
+                .hint("`session end`, and record another"));
+        }
+        line.n = self.manifest.actions + 1;
+        let text = serde_json::to_string(&line)
+            .map_err(|err| Error::new(Code::Internal, "an action cannot be written").source(err))?;
+        self.dir.append(TRAJECTORY, &text)?;
+        self.manifest.actions = line.n;
+        if line.secret {
+            self.findings.push(format!("- action {}: what was typed is a secret and is not here", line.n));
+        }
+        if let Some(code) = line.failed {
+            self.findings.push(format!("- action {}: {} failed with {code}", line.n, line.command));
+        }
+        Ok(())
+    }
+
+    /// Something that a reader should know.
+    pub fn find(&mut self, what: &str) {
+        self.findings.push(format!("- action {}: {what}", self.manifest.actions));
+    }
+
+    /// Ends it: all its files are on disk, and their hashes in the manifest.
+    pub fn end(mut self) -> Result<Manifest> {
+        let findings = if self.findings.is_empty() { "- none".to_owned() } else { self.findings.join("\n") };
+        self.dir.write(FINDINGS, format!("# Findings\n\n{findings}\n").as_bytes())?;
+        for name in [TRAJECTORY, FINDINGS] {
+            if let Some(bytes) = self.dir.read(name, MAX_TRAJECTORY)? {
+                self.manifest.files.insert(name.to_owned(), ids::hex(&Sha256::digest(&bytes)));
+            }
+        }
+        self.manifest.state = State::Complete;
+        self.write()?;
+        Ok(self.manifest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_leaves_a_session_that_says_so() {
+        let home = tempfile::tempdir().unwrap();
+        let all = Sessions::new(home.path());
+        let mut it = all.record("one", "Look", "http://a.test/", "").unwrap();
+        let id = it.manifest().id.clone();
+        it.add(Line { command: "click".into(), ..Line::default() }).unwrap();
+        assert_eq!(all.manifest(&id).unwrap().state, State::Recording);
+        assert_eq!(all.purge(&id).unwrap_err().code(), Code::TaskBusy);
+        drop(it);
+        // As a crash leaves it: half a line at the end.
+        use std::io::Write as _;
+        let torn = home.path().join(&id).join(TRAJECTORY);
+        std::fs::OpenOptions::new().append(true).open(torn).unwrap().write_all(b"{\"n\":2,").unwrap();
+        let (manifest, lines) = all.load(&id).unwrap();
+        assert_eq!((manifest.state, manifest.actions, lines.len()), (State::Interrupted, 1, 1));
+        all.purge(&id).unwrap();
+        assert_eq!(all.load(&id).unwrap().1.len(), 0);
+    }
+
+    #[test]
+    fn a_session_that_was_changed_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let all = Sessions::new(home.path());
+        let mut it = all.record("one", "Look at hats", "http://a.test/", "").unwrap();
+        it.add(Line { command: "click".into(), ..Line::default() }).unwrap();
+        let id = it.end().unwrap().id;
+        assert_eq!(all.load(&id).unwrap().1.len(), 1);
+        assert_eq!(all.list(None, "HATS a.test").unwrap().len(), 1);
+        assert!(all.list(None, "shoes").unwrap().is_empty());
+        assert!(all.list(Some("someone"), "").unwrap().is_empty());
+        let file = home.path().join(&id).join(TRAJECTORY);
+        std::fs::write(file, "{\"command\":\"goto\"}\n").unwrap();
+        assert_eq!(all.load(&id).unwrap_err().code(), Code::ArtifactCorrupt);
+        for id in ["", "..", "../../etc", "ffff"] {
+            assert_eq!(all.manifest(id).unwrap_err().code(), Code::TaskNotFound);
+        }
+    }
+}

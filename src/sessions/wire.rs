@@ -1,0 +1,221 @@
+//! The wire decides: what an act asked for when it was recorded, held against what it asks for when it is done again.
+//!
+//! No score tells an element that moved from one that is gone. So a request is stopped before it leaves unless it is one that
+//! the recorded act made: the same method, place, and parameters, but for what was asked to be another value.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+use crate::redact;
+
+/// Requests of one act that are remembered.
+const MOST: usize = 50;
+const PARAMETERS: usize = 100;
+const VALUE: usize = 120;
+pub const MASK: &str = "[masked]";
+/// Parameters that are another each time.
+const VOLATILE: &[&str] = &["csrf", "token", "nonce", "timestamp", "_"];
+
+/// A request as it left, secrets left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sent {
+    pub method: String,
+    pub origin: String,
+    pub path: String,
+    /// Of the query, and of a body that is a form or JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, String>,
+}
+
+/// What may be another than it was.
+#[derive(Clone, Debug, Default)]
+pub struct Other {
+    /// Values: as recorded, as given now.
+    pub values: Vec<(String, String)>,
+    /// Origins, likewise.
+    pub origins: Vec<(String, String)>,
+}
+
+impl Sent {
+    /// `None` for what is no HTTP.
+    pub fn of(method: &str, url: &str, body: Option<&str>) -> Option<Self> {
+        let url = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"))?;
+        let mut parameters = BTreeMap::new();
+        let mut put = |name: &str, value: &str| {
+            if parameters.len() < PARAMETERS {
+                let value = match redact::typed_secret(name, value) {
+                    Some(_) => MASK.to_owned(),
+                    None => redact::message(value).chars().take(VALUE).collect(),
+                };
+                parameters.insert(redact::message(name), value);
+            }
+        };
+        url.query_pairs().for_each(|(name, value)| put(&name, &value));
+        match body.map(|it| (it, serde_json::from_str::<Value>(it))) {
+            Some((_, Ok(Value::Object(all)))) => {
+                for (name, value) in &all {
+                    put(name, &value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+                }
+            }
+            Some((text, _)) if text.contains('=') && !text.contains(char::is_whitespace) => {
+                url::form_urlencoded::parse(text.as_bytes())
+                    .for_each(|(name, value)| put(&name, &value));
+            }
+            Some((text, _)) => put("", &format!("{} bytes", text.len())),
+            None => {}
+        }
+        Some(Self {
+            method: method.to_ascii_uppercase(),
+            origin: url.origin().ascii_serialization(),
+            path: redact::message(url.path()),
+            parameters,
+        })
+    }
+
+    /// Whether it may change something where it goes.
+    pub fn changes(&self) -> bool {
+        !matches!(&*self.method, "GET" | "HEAD" | "OPTIONS")
+    }
+
+    pub fn told(&self) -> String {
+        format!("{} {}{}", self.method, self.origin, self.path)
+    }
+
+    /// Whether `now` is this request again.
+    pub fn fits(&self, now: &Self, other: &Other) -> bool {
+        let moved = |from: &str, to: &str, among: &[(String, String)]| {
+            from == to || among.iter().any(|it| it.0 == from && it.1 == to)
+        };
+        let segment = |(was, is): (&str, &str)| {
+            let decode = |it: &str| {
+                percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned()
+            };
+            was == is || moved(&decode(was), &decode(is), &other.values) || is_build(was, is)
+        };
+        let value = |name: &str, was: &str, is: &str| {
+            let masked = was == MASK || is == MASK;
+            let lower = name.to_ascii_lowercase();
+            let volatile = VOLATILE.iter().any(|it| *it == lower)
+                || (lower.contains("csrf") || lower.ends_with("token"));
+            masked || volatile || moved(was, is, &other.values)
+        };
+        self.method == now.method
+            && moved(&self.origin, &now.origin, &other.origins)
+            && self.path.split('/').count() == now.path.split('/').count()
+            && self.path.split('/').zip(now.path.split('/')).all(segment)
+            && self.parameters.keys().eq(now.parameters.keys())
+            && self
+                .parameters
+                .iter()
+                .zip(now.parameters.values())
+                .all(|((name, was), is)| value(name, was, is))
+    }
+}
+
+/// Hashes that a new build of an application changes.
+fn is_build(was: &str, is: &str) -> bool {
+    let hash =
+        |it: &str| it.len() >= 16 && it.bytes().all(|it| it.is_ascii_hexdigit()) && it.bytes().any(|it| it.is_ascii_alphabetic());
+    hash(was) && hash(is)
+}
+
+/// Notes what pages ask for, and stops what was not expected.
+#[derive(Debug, Default)]
+pub struct Tap {
+    pub sent: Vec<Sent>,
+    pub hold: Option<Hold>,
+}
+
+#[derive(Debug, Default)]
+pub struct Hold {
+    /// What the act asked for when it was recorded.
+    pub expected: Vec<Sent>,
+    /// What else pages of that session asked for, whatever was done.
+    pub known: Vec<Sent>,
+    pub other: Other,
+    pub fitted: bool,
+    /// The first that was stopped.
+    pub stopped: Option<String>,
+}
+
+impl Tap {
+    /// Whether it may leave.
+    pub fn admits(&mut self, sent: Sent) -> bool {
+        let admitted = self.hold.as_mut().is_none_or(|it| it.admits(&sent));
+        if admitted && self.sent.len() < MOST {
+            self.sent.push(sent);
+        }
+        admitted
+    }
+}
+
+impl Hold {
+    fn admits(&mut self, sent: &Sent) -> bool {
+        let among = |all: &[Sent]| all.iter().any(|it| it.fits(sent, &self.other));
+        if among(&self.expected) {
+            self.fitted = true;
+            return true;
+        }
+        // What a page asks for by itself, and what follows from what fitted.
+        if !sent.changes() && (self.fitted || among(&self.known)) {
+            return true;
+        }
+        self.stopped.get_or_insert_with(|| sent.told());
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(method: &str, url: &str, body: Option<&str>) -> Sent {
+        Sent::of(method, url, body).unwrap()
+    }
+
+    #[test]
+    fn only_the_same_request_fits() {
+        let was = sent("POST", "http://shop.test/cart?x=1", Some("item=17&csrf=abc"));
+        let none = Other::default();
+        for (method, url, body, fits) in [
+            ("POST", "http://shop.test/cart?x=1", "item=17&csrf=def", true),
+            ("POST", "http://shop.test/cart?x=1", "item=20&csrf=abc", false),
+            ("POST", "http://shop.test/cart?x=1", "item=17&csrf=abc&all=1", false),
+            ("PUT", "http://shop.test/cart?x=1", "item=17&csrf=abc", false),
+            ("POST", "http://shop.test/cart/all?x=1", "item=17&csrf=abc", false),
+            ("POST", "http://other.test/cart?x=1", "item=17&csrf=abc", false),
+        ] {
+            assert_eq!(was.fits(&sent(method, url, Some(body)), &none), fits, "{url} {body}");
+        }
+        let other = Other { values: vec![("17".into(), "20".into())], ..none };
+        assert!(was.fits(&sent("POST", "http://shop.test/cart?x=1", Some("item=20&csrf=")), &other));
+        let page = sent("GET", "http://shop.test/items/17", None);
+        assert!(!page.fits(&sent("GET", "http://shop.test/items/18", None), &other));
+        assert!(page.fits(&sent("GET", "http://shop.test/items/20", None), &other));
+    }
+
+    #[test]
+    fn nothing_that_changes_leaves_unless_it_is_expected() {
+        let act = sent("POST", "http://a.test/save", Some(r#"{"id":1}"#));
+        let poll = sent("GET", "http://a.test/poll", None);
+        let hold = Hold { expected: vec![act.clone()], known: vec![poll.clone()], ..Hold::default() };
+        let mut tap = Tap { hold: Some(hold), ..Tap::default() };
+        assert!(tap.admits(poll));
+        assert!(!tap.admits(sent("POST", "http://a.test/save", Some(r#"{"id":2}"#))));
+        assert!(!tap.admits(sent("GET", "http://a.test/remove", None)));
+        assert!(tap.admits(act));
+        assert!(tap.admits(sent("GET", "http://a.test/list", None)));
+        assert!(!tap.admits(sent("POST", "http://a.test/track", None)));
+        assert_eq!(tap.hold.unwrap().stopped.unwrap(), "POST http://a.test/save");
+    }
+
+    #[test]
+    fn secrets_are_left_out() {
+        let it = sent("POST", "http://a.test/login", Some("user=ann&password=correct-horse-9"));
+        assert_eq!(it.parameters["password"], MASK);
+    }
+}
