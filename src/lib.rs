@@ -25,6 +25,7 @@ mod recipe;
 mod redact;
 mod runner;
 mod serve;
+mod sessions;
 mod settings;
 mod shape;
 mod stages;

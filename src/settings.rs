@@ -504,6 +504,8 @@ pub struct Home {
     pub logs: PathBuf,
     /// The daemon's: where it is, its tasks and tokens.
     pub serve: PathBuf,
+    /// What was done on pages that stay.
+    pub sessions: PathBuf,
     /// The variable that named where the settings are, instead of a flag or the user's home.
     named_by: Option<&'static str>,
 }
@@ -522,6 +524,7 @@ impl Home {
                 limits: root.join("limits"),
                 logs: root.join("logs"),
                 serve: root.join("serve"),
+                sessions: root.join("sessions"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -538,6 +541,7 @@ impl Home {
             limits: state.join("commis/limits"),
             logs: state.join("commis/logs"),
             serve: state.join("commis/serve"),
+            sessions: state.join("commis/sessions"),
             named_by: (config != usual).then_some("XDG_CONFIG_HOME"),
         })
     }

@@ -20,6 +20,7 @@ use super::{
     watched,
     wire::{self, RequestExtra, pairs},
 };
+use crate::sessions::wire::Sent;
 use crate::{
     artifacts::recording::{BlockedRequest, TargetKind},
     error::{Code, Error, Result},
@@ -92,6 +93,10 @@ struct Paused {
 #[derive(Deserialize)]
 struct PausedRequest {
     url: String,
+    #[serde(default)]
+    method: String,
+    #[serde(rename = "postData")]
+    body: Option<String>,
 }
 
 /// Handles events until the queue ends. `ready` gets the replies of the first page's set-up.
@@ -390,6 +395,11 @@ fn judge(shared: &Arc<Shared>, session: Option<&str>, paused: Paused) {
     } else {
         shared.policy().check(url).and_then(|it| shared.visit.admit(&it, &asked).map(|()| Some(it)))
     };
+    if matches!(verdict, Ok(Some(_))) && !is_admitted(shared, &paused) {
+        let params = json!({ "requestId": paused.request_id, "errorReason": "Aborted" });
+        shared.cdp.post(session, "Fetch.failRequest", params);
+        return;
+    }
     match verdict {
         // The proxy resolves and pins anyway; in strict mode a forbidden address is not even asked of it.
         Ok(Some(safe)) if shared.policy().browser_mode() == BrowserMode::Strict => {
@@ -401,6 +411,19 @@ fn judge(shared: &Arc<Shared>, session: Option<&str>, paused: Paused) {
         }
         verdict => decide(shared, session, &paused, verdict.map(drop)),
     }
+}
+
+/// Whether a session that is done again lets it go. What a redirect asks for was the server's wish.
+fn is_admitted(shared: &Shared, paused: &Paused) -> bool {
+    if paused.redirected_request_id.is_some() {
+        return true;
+    }
+    let it = &paused.request;
+    let mut state = shared.lock();
+    let Some(tap) = &mut state.tap else { return true };
+    let Some(sent) = Sent::of(&it.method, &it.url, it.body.as_deref()) else { return true };
+    let is_data = matches!(&*paused.resource_type, "Document" | "XHR" | "Fetch");
+    (!is_data && !sent.changes()) || tap.admits(sent)
 }
 
 fn decide(shared: &Shared, session: Option<&str>, paused: &Paused, verdict: Result<()>) {

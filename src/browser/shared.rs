@@ -21,6 +21,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
+    sessions::wire::Tap,
     artifacts::failure::Element as Seen,
     artifacts::recording::{Action, ActionKind, BlockedRequest, TargetKind},
     egress::{EgressPolicy, SafeUrl},
@@ -89,6 +90,8 @@ pub struct State {
     pub secured: VecDeque<(String, String)>,
     /// Hosts whose TLS Chromium refused, and its word for why.
     pub distrusted: BTreeMap<String, String>,
+    /// What the page asks for is noted, and held back where it is not expected.
+    pub tap: Option<Tap>,
     /// A person is at the page.
     pub watch: Option<Watch>,
 }

@@ -127,6 +127,7 @@ enum Command {
     Token(token::Command),
     Dashboard(dashboard::Args),
     Browse(browse::Args),
+    Session(session::Args),
     #[command(subcommand)]
     Remote(remote::Command),
     Eval(eval::Args),

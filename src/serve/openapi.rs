@@ -100,7 +100,7 @@ fn tag(row: &Row) -> &'static str {
         "recipe_learn" | "recipe_candidates" | "recipe_create_from_candidate" => "learning",
         "run" => "recipes",
         it if it.starts_with("recipe_") => "recipes",
-        it if it.starts_with("browse_") => "browse",
+        it if it.starts_with("browse_") || it.starts_with("session_") => "browse",
         _ => "daemon",
     }
 }
@@ -183,6 +183,8 @@ fn refusals(name: &str, verb: Verb, mut responses: Value) -> Value {
         "recipe_create_from_candidate" => &[409],
         "recipe_candidates" | "remote_on" => &[424],
         it if it.starts_with("browse_") => &[409, 422, 424],
+        "session_record" | "session_end" | "session_replay" => &[404, 409, 422, 424],
+        it if it.starts_with("session_") => &[404, 409],
         _ => &[],
     };
     // 404: on the remote listener what a token's scopes do not name is not there.

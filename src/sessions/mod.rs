@@ -152,9 +152,9 @@ impl Sessions {
     pub fn manifest(&self, id: &str) -> Result<Manifest> {
         let dir = self.at(id)?;
         let bytes = dir.read(MANIFEST, MAX_MANIFEST)?.unwrap_or_default();
-        let mut it: Manifest = serde_saphyr::from_slice(&bytes).map_err(|err| corrupt(id).source(err))?;
+        let mut it: Manifest = serde_saphyr::from_str(&String::from_utf8_lossy(&bytes)).map_err(|err| corrupt(id).source(err))?;
         if it.state == State::Recording
-            && files::made(&dir.path().join(HELD))?.try_lock()?.is_some()
+            && files::made(&self.folder.join(id).join(HELD))?.try_lock()?.is_some()
         {
             it.state = State::Interrupted;
             it.actions = self.lines_in(&dir, id)?.len() as u32;

@@ -4,9 +4,11 @@ mod acts;
 mod clickable;
 mod effect;
 mod hidden;
+mod kept;
 mod look;
 mod one;
 mod refs;
+mod replay;
 mod shown;
 mod suspect;
 mod target;
@@ -21,7 +23,7 @@ use std::{
 
 use serde_json::Value;
 
-pub use self::{effect::Effect, shown::Wish, target::Target};
+pub use self::{effect::Effect, replay::{Replay, Replayed}, shown::Wish, target::Target};
 use self::{
     refs::Refs,
     tree::{Item, Read, What},
@@ -41,6 +43,7 @@ use super::{
 use crate::{
     error::{Code, Error, Result},
     redact,
+    sessions::{Recording, relocate::Fingerprint},
 };
 
 /// How long what an act set off is waited for, and how long there has to be no news.
@@ -141,6 +144,10 @@ pub struct Desk {
     lost: Vec<String>,
     /// For one command.
     timeout: Duration,
+    /// Where all of it is kept.
+    keep: Option<Recording>,
+    /// What the act is on, where it is kept.
+    touched: Option<Fingerprint>,
 }
 
 /// How things stood before an act.
@@ -175,6 +182,8 @@ impl Desk {
             begun_at: None,
             lost: Vec::new(),
             timeout,
+            keep: None,
+            touched: None,
         })
     }
 
@@ -410,8 +419,17 @@ impl Desk {
         }))
     }
 
-    /// The element that is meant, as it is now.
+    /// The element that is meant, noted where the act is kept.
     async fn meant(&mut self, target: &Target) -> Result<Meant> {
+        let meant = self.found(target).await?;
+        if self.keep.is_some() && self.touched.is_none() {
+            self.touched = self.known(&meant.found).await?;
+        }
+        Ok(meant)
+    }
+
+    /// The element that is meant, as it is now.
+    async fn found(&mut self, target: &Target) -> Result<Meant> {
         match target {
             Target::Ref(n) => {
                 if let Some(it) = self.unchanged(*n).await? {

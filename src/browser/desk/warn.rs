@@ -27,7 +27,7 @@ impl Desk {
             Command::Html(_) => Made::Markup,
             _ => Made::Told,
         };
-        let mut said = self.answer(command).await.map_err(warned)?;
+        let mut said = self.kept(command).await.map_err(warned)?;
         let lines: Vec<String> = said.text.lines().map(str::to_owned).collect();
         said.text = match made {
             Made::Marked => said.text,

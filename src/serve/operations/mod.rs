@@ -5,6 +5,7 @@ mod browse;
 mod learning;
 mod meta;
 mod recipes;
+mod sessions;
 mod tasks;
 
 use std::{

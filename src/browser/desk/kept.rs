@@ -1,0 +1,199 @@
+//! Keeps what is done on a desk: a line of the session for each act, on disk before the act is answered.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use super::{Command, Desk, Item, Meant, Read, Said, Way, Target, Until, What};
+use crate::{
+    browser::lookup::Found,
+    error::{Code, Error, Result},
+    redact,
+    sessions::{
+        Line, Manifest, Recording,
+        relocate::Fingerprint,
+        wire::{Sent, Tap},
+    },
+};
+
+const ATTRIBUTES: &str = "function () {
+  const out = {};
+  const put = (name, it) => { if (typeof it === 'string' && it !== '') out[name] = it.slice(0, 200).toWellFormed(); };
+  for (const name of ['type', 'id', 'name', 'placeholder']) put(name, this.getAttribute?.(name));
+  put('testid', this.getAttribute?.('data-testid') ?? this.getAttribute?.('data-test'));
+  const href = this.getAttribute?.('href');
+  if (href && !href.startsWith('javascript:')) put('href', href.split('#')[0]);
+  return out;
+}";
+
+/// As `commis browse` calls it, and what it takes besides an element; `None` for what only reads.
+fn act(command: &Command) -> Option<(&'static str, Option<String>)> {
+    Some(match command {
+        Command::Goto(url) => ("goto", Some(url.clone())),
+        Command::Back => ("back", None),
+        Command::Forward => ("forward", None),
+        Command::Reload => ("reload", None),
+        Command::Click(_) => ("click", None),
+        Command::DoubleClick(_) => ("dblclick", None),
+        Command::Hover(_) => ("hover", None),
+        Command::Drag(..) => ("drag", None),
+        Command::Fill(_, value) => ("fill", Some(value.clone())),
+        Command::Type(text) => ("type", Some(text.clone())),
+        Command::Press(key) => ("press", Some(key.clone())),
+        Command::Select(_, value) => ("select", Some(value.clone())),
+        Command::Check(_) => ("check", None),
+        Command::Uncheck(_) => ("uncheck", None),
+        Command::Focus(_) => ("focus", None),
+        Command::ScrollTo(_) => ("scroll_to", None),
+        Command::Scroll(way) => {
+            let to = match way {
+                Way::Top => "top",
+                Way::Bottom => "bottom",
+                Way::Up => "up",
+                Way::Down => "down",
+            };
+            ("scroll", Some(to.to_owned()))
+        }
+        Command::Wait(Until::Text(it)) => ("wait_text", Some(it.clone())),
+        Command::Wait(Until::Selector(it)) => ("wait_selector", Some(it.clone())),
+        Command::Dialog(it) => ("dialog", Some(if *it { "accept" } else { "dismiss" }.to_owned())),
+        _ => return None,
+    })
+}
+
+/// The command that a line of a session stands for, on that element.
+pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) -> Result<Command> {
+    let wrong = |what: &str| {
+        Error::new(Code::StepFailed, format!("action {}: {} {what}", line.n, line.command))
+    };
+    let at = || on.clone().ok_or_else(|| wrong("has no element that can be found again"));
+    let text = || value.clone().ok_or_else(|| wrong("took a value that was kept nowhere"));
+    Ok(match &*line.command {
+        "goto" => Command::Goto(text()?),
+        "back" => Command::Back,
+        "forward" => Command::Forward,
+        "reload" => Command::Reload,
+        "click" => Command::Click(at()?),
+        "dblclick" => Command::DoubleClick(at()?),
+        "hover" => Command::Hover(at()?),
+        "fill" => Command::Fill(at()?, text()?),
+        "type" => Command::Type(text()?),
+        "press" => Command::Press(text()?),
+        "select" => Command::Select(at()?, text()?),
+        "check" => Command::Check(at()?),
+        "uncheck" => Command::Uncheck(at()?),
+        "focus" => Command::Focus(at()?),
+        "scroll_to" => Command::ScrollTo(at()?),
+        "scroll" => Command::Scroll(match &*text()? {
+            "top" => Way::Top,
+            "bottom" => Way::Bottom,
+            "up" => Way::Up,
+            _ => Way::Down,
+        }),
+        "wait_text" => Command::Wait(Until::Text(text()?)),
+        "wait_selector" => Command::Wait(Until::Selector(text()?)),
+        "dialog" => Command::Dialog(text()? == "accept"),
+        _ => return Err(wrong("cannot be done again")),
+    })
+}
+
+/// Elements as a session knows them, attributes apart; with the number of each among the lines of the page.
+pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
+    let controls: Vec<usize> =
+        (0..items.len()).filter(|it| items[*it].what == What::Control).collect();
+    let name = |at: usize| redact::message(&items[at].name);
+    let of = |(i, at): (usize, &usize)| {
+        let it = &items[*at];
+        let around = [i.checked_sub(1), Some(i + 1)];
+        let near = around.iter().flatten().filter_map(|it| controls.get(*it)).map(|it| name(*it));
+        let print = Fingerprint {
+            role: it.role.clone(),
+            name: name(*at),
+            row: it.row.as_deref().map(redact::message),
+            form: it.form.as_deref().map(redact::message),
+            near: near.filter(|it| !it.is_empty()).collect(),
+            attributes: BTreeMap::new(),
+        };
+        (*at, print)
+    };
+    controls.iter().enumerate().map(of).collect()
+}
+
+impl Desk {
+    /// Keeps what is done from now on; the session that was kept before.
+    pub fn keep(&mut self, it: Recording) -> Option<Recording> {
+        self.keep.replace(it)
+    }
+
+    /// Ends it. Fails with `PARAM_INVALID` where nothing is kept.
+    pub fn end(&mut self) -> Result<Manifest> {
+        let it = self.keep.take();
+        it.ok_or_else(|| Error::new(Code::ParamInvalid, "this page's acts are not recorded"))?.end()
+    }
+
+    pub(super) async fn attributes(&self, found: &Found) -> BTreeMap<String, String> {
+        let all: BTreeMap<String, String> =
+            self.call(found, ATTRIBUTES, &[]).await.unwrap_or_default();
+        all.into_iter().map(|(name, it)| (name, redact::message(&it))).collect()
+    }
+
+    /// The element as a session knows it; `None` for what has no line of its own.
+    pub(super) async fn known(&self, found: &Found) -> Result<Option<Fingerprint>> {
+        let (read, items) = self.look(false).await?;
+        let is = |it: &Item| {
+            it.backend == found.backend && read[it.frame].frame.session == found.session
+        };
+        let Some((_, mut it)) = fingerprints(&items).into_iter().find(|it| is(&items[it.0])) else {
+            return Ok(None);
+        };
+        it.attributes = self.attributes(found).await;
+        Ok(Some(it))
+    }
+
+    /// What is found at that line of the page.
+    pub(super) fn found_at(read: &[Read], item: &Item) -> Found {
+        Meant::new(&read[item.frame].frame, item, None, None).found
+    }
+
+    /// Does it, and keeps it where that is asked for.
+    pub(super) async fn kept(&mut self, command: Command) -> Result<Said> {
+        let Some((name, value)) = act(&command).filter(|_| self.keep.is_some()) else {
+            return self.answer(command).await;
+        };
+        self.touched = None;
+        self.shared().lock().tap = Some(Tap::default());
+        let url_before = self.url().await.unwrap_or_default();
+        let begun = Instant::now();
+        let done = self.answer(command).await;
+        let tap = self.shared().lock().tap.take();
+        let element = self.touched.take();
+        let secret = value.as_ref().is_some_and(|it| self.is_secret(element.as_ref(), it));
+        let line = Line {
+            n: 0,
+            command: name.to_owned(),
+            element,
+            value: value.filter(|_| !secret),
+            secret,
+            url_before,
+            url_after: self.url().await.unwrap_or_default(),
+            ms: begun.elapsed().as_millis() as u64,
+            requests: tap.map_or_else(Vec::new, |it: Tap| -> Vec<Sent> { it.sent }),
+            changed: done.as_ref().ok().and_then(|it| it.effect.as_ref()).is_some_and(|it| it.dom_changed),
+            failed: done.as_ref().err().map(|it| it.code().as_str().to_owned()),
+        };
+        if let Some(keep) = &mut self.keep {
+            keep.add(line)?;
+            if let Ok(Said { effect: Some(effect), .. }) = &done {
+                effect.refused.iter().for_each(|it| keep.find(it));
+            }
+        }
+        done
+    }
+
+    fn is_secret(&self, element: Option<&Fingerprint>, value: &str) -> bool {
+        let name = element.map_or("", |it| &it.name);
+        let password = element.and_then(|it| it.attributes.get("type")).is_some_and(|it| it == "password");
+        password
+            || redact::typed_secret(name, value).is_some()
+            || redact::message(value) != value
+            || self.shared().lock().secrets.iter().any(|it| it.as_str() == value)
+    }
+}

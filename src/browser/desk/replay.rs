@@ -1,0 +1,182 @@
+//! Does a session again, on the page as it is now: elements are found anew, and what they ask for has to be what was recorded.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Desk, Target, kept};
+use crate::{
+    error::{Code, Error, Result},
+    sessions::{
+        Line,
+        relocate::{Trust, choose},
+        wire::{Hold, Other, Sent, Tap},
+    },
+};
+
+/// Elements whose attributes are looked at.
+const CLOSE: usize = 12;
+
+/// What is to be another, and what may be done.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    /// By number of the action.
+    pub values: BTreeMap<u32, String>,
+    /// Actions that may change something where they go.
+    pub allow: Vec<u32>,
+    /// Where it begins instead.
+    pub url: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// As recorded.
+    Same,
+    /// On an element that has changed since.
+    Healed,
+    /// Not done: the element is not there, or may not be acted on.
+    Refused,
+    /// Done, and something else came of it. Nothing left but what was expected.
+    Differs,
+}
+
+/// What became of an action.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Replayed {
+    pub n: u32,
+    pub command: String,
+    pub outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl Desk {
+    /// Does the actions one after the other, until one is refused or differs.
+    pub async fn replay(&mut self, lines: &[Line], how: &Replay) -> Result<Vec<Replayed>> {
+        let other = other(lines, how)?;
+        let known: Vec<Sent> = lines.iter().flat_map(|it| it.requests.clone()).collect();
+        let known: Vec<Sent> = known.into_iter().filter(|it| !it.changes()).collect();
+        let mut out = Vec::new();
+        for line in lines.iter().filter(|it| it.failed.is_none()) {
+            let hold = Hold {
+                expected: line.requests.clone(),
+                known: known.clone(),
+                other: other.clone(),
+                ..Hold::default()
+            };
+            let (outcome, why) = match self.again(line, how, hold).await {
+                Ok(healed) => (if healed { Outcome::Healed } else { Outcome::Same }, None),
+                Err((outcome, why)) => (outcome, Some(why)),
+            };
+            out.push(Replayed { n: line.n, command: line.command.clone(), outcome, why });
+            if matches!(outcome, Outcome::Refused | Outcome::Differs) {
+                break;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Whether the element was another than recorded.
+    async fn again(&mut self, line: &Line, how: &Replay, hold: Hold) -> std::result::Result<bool, (Outcome, String)> {
+        let refused = |err: Error| (Outcome::Refused, err.message().to_owned());
+        if line.requests.iter().any(Sent::changes) && !how.allow.contains(&line.n) {
+            let sent = line.requests.iter().find(|it| it.changes()).map(Sent::told);
+            return Err((
+                Outcome::Refused,
+                format!("it may change something ({}): allow {}", sent.unwrap_or_default(), line.n),
+            ));
+        }
+        let (on, healed) = match &line.element {
+            Some(_) => {
+                let (target, trust) = self.relocated(line).await?;
+                (Some(target), trust != Trust::Same)
+            }
+            None => (None, false),
+        };
+        let other = hold.other.clone();
+        let mut value = how.values.get(&line.n).cloned().or_else(|| line.value.clone());
+        if line.command == "goto" {
+            value = value.map(|it| moved(&it, &other));
+        }
+        let command = kept::command(line, on, value).map_err(refused)?;
+        let opens = matches!(&*line.command, "goto" | "back" | "forward" | "reload");
+        if !opens {
+            self.shared().lock().tap = Some(Tap { hold: Some(hold), ..Tap::default() });
+        }
+        let done = self.answer(command).await;
+        let hold = self.shared().lock().tap.take().and_then(|it| it.hold);
+        if let Some(Hold { stopped: Some(it), .. }) = &hold {
+            return Err((Outcome::Differs, format!("it asked for {it}, which it did not when it was recorded; that was stopped")));
+        }
+        let said = done.map_err(|err| (Outcome::Refused, err.message().to_owned()))?;
+        if let Some(hold) = hold
+            && !hold.fitted
+            && let Some(it) = hold.expected.first()
+        {
+            return Err((Outcome::Differs, format!("it did not ask for {}", it.told())));
+        }
+        if line.changed && said.effect.is_some_and(|it| !it.dom_changed && it.navigated.is_none()) {
+            return Err((Outcome::Differs, "the page did not change".to_owned()));
+        }
+        let now = self.url().await.map_err(refused)?;
+        let (was, is) = (Sent::of("GET", &line.url_after, None), Sent::of("GET", &now, None));
+        if let (Some(was), Some(is)) = (was, is)
+            && !was.fits(&is, &other)
+        {
+            return Err((Outcome::Differs, format!("it is now at {now}, and was at {}", line.url_after)));
+        }
+        Ok(healed)
+    }
+
+    /// The line's element as it is now; what is only likely has to have asked for something, so that the wire can tell.
+    async fn relocated(&mut self, line: &Line) -> std::result::Result<(Target, Trust), (Outcome, String)> {
+        let refused = |why: String| (Outcome::Refused, why);
+        let was = line.element.as_ref().ok_or_else(|| refused("it has no element".to_owned()))?;
+        let (read, items) =
+            self.look(false).await.map_err(|err| refused(err.message().to_owned()))?;
+        let mut all = kept::fingerprints(&items);
+        all.retain(|it| was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled"));
+        all.sort_by(|a, b| was.score(&b.1).total_cmp(&was.score(&a.1)));
+        for (at, it) in all.iter_mut().take(CLOSE) {
+            it.attributes = self.attributes(&Self::found_at(&read, &items[*at])).await;
+        }
+        let now: Vec<_> = all.iter().map(|it| it.1.clone()).collect();
+        let (best, trust) = choose(was, &now).map_err(refused)?;
+        if trust == Trust::Likely && line.requests.is_empty() {
+            return Err(refused(format!(
+                "{} may be {} now, and nothing that it asks for would tell",
+                was.told(),
+                now[best].told()
+            )));
+        }
+        Ok((Target::Ref(self.refs.of(&read, &items[all[best].0])), trust))
+    }
+}
+
+fn other(lines: &[Line], how: &Replay) -> Result<Other> {
+    let mut out = Other::default();
+    for (n, value) in &how.values {
+        let line = lines.iter().find(|it| it.n == *n);
+        let line = line.ok_or_else(|| {
+            Error::new(Code::ParamInvalid, format!("there is no action {n}")).hint("`session show` lists them")
+        })?;
+        if let Some(was) = &line.value {
+            out.values.push((was.clone(), value.clone()));
+        }
+    }
+    if let (Some(to), Some(from)) = (&how.url, lines.iter().find(|it| it.command == "goto")) {
+        let origin = |it: &str| url::Url::parse(it).map(|it| it.origin().ascii_serialization());
+        let (Ok(from), Ok(to)) = (origin(from.value.as_deref().unwrap_or_default()), origin(to)) else {
+            return Err(Error::new(Code::ParamInvalid, "this is no address"));
+        };
+        out.origins.push((from, to));
+    }
+    Ok(out)
+}
+
+fn moved(url: &str, other: &Other) -> String {
+    let found = other.origins.iter().find_map(|it| Some((url.strip_prefix(it.0.as_str())?, &it.1)));
+    found.map_or_else(|| url.to_owned(), |(rest, to)| format!("{to}{rest}"))
+}
