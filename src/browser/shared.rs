@@ -21,11 +21,11 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    sessions::wire::Tap,
     artifacts::failure::Element as Seen,
     artifacts::recording::{Action, ActionKind, BlockedRequest, TargetKind},
     egress::{EgressPolicy, SafeUrl},
     error::{Code, Error, Result},
+    sessions::wire::Tap,
     transport::tls,
 };
 

@@ -35,6 +35,7 @@ mod remote;
 mod rows;
 mod run;
 mod serve;
+mod session;
 mod settings;
 mod steps;
 mod table;
@@ -222,6 +223,7 @@ impl Command {
             Self::Token(it) => it.wants_json(),
             Self::Dashboard(it) => it.json,
             Self::Browse(it) => it.json,
+            Self::Session(it) => it.json,
             Self::Eval(it) => it.json,
             Self::Bench(it) => it.json,
             Self::Settings(it) => it.wants_json(),
@@ -293,6 +295,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Token(command) => token::run(command, global).await,
             Command::Remote(command) => remote::run(command, global).await,
             Command::Browse(args) => browse::run(args, global).await,
+            Command::Session(args) => session::run(args, global).await,
             Command::Dashboard(args) => dashboard::run(args, global).await,
             Command::Doctor(args) => doctor::run(args, global).await,
             Command::Artifacts(command) => artifacts::run(command, global),

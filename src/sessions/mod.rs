@@ -116,7 +116,8 @@ impl Sessions {
 
     fn at(&self, id: &str) -> Result<Dir> {
         let missing = || {
-            Error::new(Code::TaskNotFound, "there is no such session").hint("`session ls` lists them")
+            Error::new(Code::TaskNotFound, "there is no such session")
+                .hint("`session ls` lists them")
         };
         if !is_id(id) {
             return Err(missing());
@@ -152,7 +153,8 @@ impl Sessions {
     pub fn manifest(&self, id: &str) -> Result<Manifest> {
         let dir = self.at(id)?;
         let bytes = dir.read(MANIFEST, MAX_MANIFEST)?.unwrap_or_default();
-        let mut it: Manifest = serde_saphyr::from_str(&String::from_utf8_lossy(&bytes)).map_err(|err| corrupt(id).source(err))?;
+        let mut it: Manifest = serde_saphyr::from_str(&String::from_utf8_lossy(&bytes))
+            .map_err(|err| corrupt(id).source(err))?;
         if it.state == State::Recording
             && files::made(&self.folder.join(id).join(HELD))?.try_lock()?.is_some()
         {
@@ -207,7 +209,9 @@ impl Sessions {
     pub fn purge(&self, id: &str) -> Result<()> {
         let mut manifest = self.manifest(id)?;
         if manifest.state == State::Recording {
-            return Err(Error::new(Code::TaskBusy, "it is still recorded").hint("`session end` ends it"));
+            return Err(
+                Error::new(Code::TaskBusy, "it is still recorded").hint("`session end` ends it")
+            );
         }
         let dir = self.at(id)?;
         for name in [TRAJECTORY, FINDINGS] {
@@ -242,8 +246,11 @@ impl Recording {
     /// Adds an action, which gets the next number. Fails with `ARTIFACT_IO`, `PARAM_INVALID` beyond 10,000.
     pub fn add(&mut self, mut line: Line) -> Result<()> {
         if self.manifest.actions >= MOST {
-            return Err(Error::new(Code::ParamInvalid, format!("a session has at most {MOST} actions"))
-                .hint("`session end`, and record another"));
+            return Err(Error::new(
+                Code::ParamInvalid,
+                format!("a session has at most {MOST} actions"),
+            )
+            .hint("`session end`, and record another"));
         }
         line.n = self.manifest.actions + 1;
         let text = serde_json::to_string(&line)
@@ -251,7 +258,8 @@ impl Recording {
         self.dir.append(TRAJECTORY, &text)?;
         self.manifest.actions = line.n;
         if line.secret {
-            self.findings.push(format!("- action {}: what was typed is a secret and is not here", line.n));
+            self.findings
+                .push(format!("- action {}: what was typed is a secret and is not here", line.n));
         }
         if let Some(code) = line.failed {
             self.findings.push(format!("- action {}: {} failed with {code}", line.n, line.command));
@@ -266,7 +274,8 @@ impl Recording {
 
     /// Ends it: all its files are on disk, and their hashes in the manifest.
     pub fn end(mut self) -> Result<Manifest> {
-        let findings = if self.findings.is_empty() { "- none".to_owned() } else { self.findings.join("\n") };
+        let findings =
+            if self.findings.is_empty() { "- none".to_owned() } else { self.findings.join("\n") };
         self.dir.write(FINDINGS, format!("# Findings\n\n{findings}\n").as_bytes())?;
         for name in [TRAJECTORY, FINDINGS] {
             if let Some(bytes) = self.dir.read(name, MAX_TRAJECTORY)? {
@@ -296,7 +305,12 @@ mod tests {
         // As a crash leaves it: half a line at the end.
         use std::io::Write as _;
         let torn = home.path().join(&id).join(TRAJECTORY);
-        std::fs::OpenOptions::new().append(true).open(torn).unwrap().write_all(b"{\"n\":2,").unwrap();
+        std::fs::OpenOptions::new()
+            .append(true)
+            .open(torn)
+            .unwrap()
+            .write_all(b"{\"n\":2,")
+            .unwrap();
         let (manifest, lines) = all.load(&id).unwrap();
         assert_eq!((manifest.state, manifest.actions, lines.len()), (State::Interrupted, 1, 1));
         all.purge(&id).unwrap();

@@ -74,7 +74,10 @@ fn alike(a: &str, b: &str) -> f64 {
     };
     let (a, mut b) = (pairs(&a), pairs(&b));
     let total = a.len() + b.len();
-    let both = a.iter().filter(|it| b.iter().position(|other| other == *it).map(|at| b.swap_remove(at)).is_some()).count();
+    let both = a
+        .iter()
+        .filter(|it| b.iter().position(|other| other == *it).map(|at| b.swap_remove(at)).is_some())
+        .count();
     if total == 0 { 0.0 } else { 2.0 * both as f64 / total as f64 }
 }
 
@@ -150,11 +153,8 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), 
         .collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let best_of = |why: &str| {
-        let best: Vec<String> = all
-            .iter()
-            .take(TOLD)
-            .map(|it| format!("{} ({:.2})", now[it.1].told(), it.0))
-            .collect();
+        let best: Vec<String> =
+            all.iter().take(TOLD).map(|it| format!("{} ({:.2})", now[it.1].told(), it.0)).collect();
         let best = if best.is_empty() { "nothing of its kind".to_owned() } else { best.join("; ") };
         format!("{} {why}; there is {best}", was.told())
     };
@@ -231,7 +231,8 @@ mod tests {
     fn only_one_of_that_kind_is_not_enough() {
         let was = button("Save", Some("Profile"));
         assert!(choose(&was, &[button("Delete", Some("Account"))]).is_err());
-        let field = Fingerprint { role: "textbox".into(), name: "Save".into(), ..Fingerprint::default() };
+        let field =
+            Fingerprint { role: "textbox".into(), name: "Save".into(), ..Fingerprint::default() };
         assert!(choose(&was, &[field]).is_err());
     }
 }

@@ -118,8 +118,11 @@ impl Sent {
 
 /// Hashes that a new build of an application changes.
 fn is_build(was: &str, is: &str) -> bool {
-    let hash =
-        |it: &str| it.len() >= 16 && it.bytes().all(|it| it.is_ascii_hexdigit()) && it.bytes().any(|it| it.is_ascii_alphabetic());
+    let hash = |it: &str| {
+        it.len() >= 16
+            && it.bytes().all(|it| it.is_ascii_hexdigit())
+            && it.bytes().any(|it| it.is_ascii_alphabetic())
+    };
     hash(was) && hash(is)
 }
 
@@ -192,7 +195,9 @@ mod tests {
             assert_eq!(was.fits(&sent(method, url, Some(body)), &none), fits, "{url} {body}");
         }
         let other = Other { values: vec![("17".into(), "20".into())], ..none };
-        assert!(was.fits(&sent("POST", "http://shop.test/cart?x=1", Some("item=20&csrf=")), &other));
+        assert!(
+            was.fits(&sent("POST", "http://shop.test/cart?x=1", Some("item=20&csrf=")), &other)
+        );
         let page = sent("GET", "http://shop.test/items/17", None);
         assert!(!page.fits(&sent("GET", "http://shop.test/items/18", None), &other));
         assert!(page.fits(&sent("GET", "http://shop.test/items/20", None), &other));
@@ -202,7 +207,8 @@ mod tests {
     fn nothing_that_changes_leaves_unless_it_is_expected() {
         let act = sent("POST", "http://a.test/save", Some(r#"{"id":1}"#));
         let poll = sent("GET", "http://a.test/poll", None);
-        let hold = Hold { expected: vec![act.clone()], known: vec![poll.clone()], ..Hold::default() };
+        let hold =
+            Hold { expected: vec![act.clone()], known: vec![poll.clone()], ..Hold::default() };
         let mut tap = Tap { hold: Some(hold), ..Tap::default() };
         assert!(tap.admits(poll));
         assert!(!tap.admits(sent("POST", "http://a.test/save", Some(r#"{"id":2}"#))));

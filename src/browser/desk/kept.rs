@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use super::{Command, Desk, Item, Meant, Read, Said, Way, Target, Until, What};
+use super::{Command, Desk, Item, Meant, Read, Said, Target, Until, Way, What};
 use crate::{
     browser::lookup::Found,
     error::{Code, Error, Result},
@@ -118,9 +118,16 @@ pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
 }
 
 impl Desk {
-    /// Keeps what is done from now on; the session that was kept before.
-    pub fn keep(&mut self, it: Recording) -> Option<Recording> {
-        self.keep.replace(it)
+    /// Opens the page and keeps what is done from then on; what was kept before has ended.
+    pub async fn record(&mut self, it: Recording, url: &str) -> Result<Manifest> {
+        if let Some(before) = self.keep.replace(it) {
+            before.end()?;
+        }
+        self.run(Command::Goto(url.to_owned())).await?;
+        self.keep
+            .as_ref()
+            .map(|it| it.manifest().clone())
+            .ok_or_else(|| Error::new(Code::Internal, "nothing is kept"))
     }
 
     /// Ends it. Fails with `PARAM_INVALID` where nothing is kept.
@@ -176,7 +183,11 @@ impl Desk {
             url_after: self.url().await.unwrap_or_default(),
             ms: begun.elapsed().as_millis() as u64,
             requests: tap.map_or_else(Vec::new, |it: Tap| -> Vec<Sent> { it.sent }),
-            changed: done.as_ref().ok().and_then(|it| it.effect.as_ref()).is_some_and(|it| it.dom_changed),
+            changed: done
+                .as_ref()
+                .ok()
+                .and_then(|it| it.effect.as_ref())
+                .is_some_and(|it| it.dom_changed),
             failed: done.as_ref().err().map(|it| it.code().as_str().to_owned()),
         };
         if let Some(keep) = &mut self.keep {
@@ -190,7 +201,8 @@ impl Desk {
 
     fn is_secret(&self, element: Option<&Fingerprint>, value: &str) -> bool {
         let name = element.map_or("", |it| &it.name);
-        let password = element.and_then(|it| it.attributes.get("type")).is_some_and(|it| it == "password");
+        let password =
+            element.and_then(|it| it.attributes.get("type")).is_some_and(|it| it == "password");
         password
             || redact::typed_secret(name, value).is_some()
             || redact::message(value) != value

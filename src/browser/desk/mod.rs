@@ -23,7 +23,12 @@ use std::{
 
 use serde_json::Value;
 
-pub use self::{effect::Effect, replay::{Replay, Replayed}, shown::Wish, target::Target};
+pub use self::{
+    effect::Effect,
+    replay::{Outcome, Replay, Replayed},
+    shown::Wish,
+    target::Target,
+};
 use self::{
     refs::Refs,
     tree::{Item, Read, What},

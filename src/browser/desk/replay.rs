@@ -79,7 +79,12 @@ impl Desk {
     }
 
     /// Whether the element was another than recorded.
-    async fn again(&mut self, line: &Line, how: &Replay, hold: Hold) -> std::result::Result<bool, (Outcome, String)> {
+    async fn again(
+        &mut self,
+        line: &Line,
+        how: &Replay,
+        hold: Hold,
+    ) -> std::result::Result<bool, (Outcome, String)> {
         let refused = |err: Error| (Outcome::Refused, err.message().to_owned());
         if line.requests.iter().any(Sent::changes) && !how.allow.contains(&line.n) {
             let sent = line.requests.iter().find(|it| it.changes()).map(Sent::told);
@@ -108,7 +113,12 @@ impl Desk {
         let done = self.answer(command).await;
         let hold = self.shared().lock().tap.take().and_then(|it| it.hold);
         if let Some(Hold { stopped: Some(it), .. }) = &hold {
-            return Err((Outcome::Differs, format!("it asked for {it}, which it did not when it was recorded; that was stopped")));
+            return Err((
+                Outcome::Differs,
+                format!(
+                    "it asked for {it}, which it did not when it was recorded; that was stopped"
+                ),
+            ));
         }
         let said = done.map_err(|err| (Outcome::Refused, err.message().to_owned()))?;
         if let Some(hold) = hold
@@ -125,19 +135,27 @@ impl Desk {
         if let (Some(was), Some(is)) = (was, is)
             && !was.fits(&is, &other)
         {
-            return Err((Outcome::Differs, format!("it is now at {now}, and was at {}", line.url_after)));
+            return Err((
+                Outcome::Differs,
+                format!("it is now at {now}, and was at {}", line.url_after),
+            ));
         }
         Ok(healed)
     }
 
     /// The line's element as it is now; what is only likely has to have asked for something, so that the wire can tell.
-    async fn relocated(&mut self, line: &Line) -> std::result::Result<(Target, Trust), (Outcome, String)> {
+    async fn relocated(
+        &mut self,
+        line: &Line,
+    ) -> std::result::Result<(Target, Trust), (Outcome, String)> {
         let refused = |why: String| (Outcome::Refused, why);
         let was = line.element.as_ref().ok_or_else(|| refused("it has no element".to_owned()))?;
         let (read, items) =
             self.look(false).await.map_err(|err| refused(err.message().to_owned()))?;
         let mut all = kept::fingerprints(&items);
-        all.retain(|it| was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled"));
+        all.retain(|it| {
+            was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled")
+        });
         all.sort_by(|a, b| was.score(&b.1).total_cmp(&was.score(&a.1)));
         for (at, it) in all.iter_mut().take(CLOSE) {
             it.attributes = self.attributes(&Self::found_at(&read, &items[*at])).await;
@@ -160,7 +178,8 @@ fn other(lines: &[Line], how: &Replay) -> Result<Other> {
     for (n, value) in &how.values {
         let line = lines.iter().find(|it| it.n == *n);
         let line = line.ok_or_else(|| {
-            Error::new(Code::ParamInvalid, format!("there is no action {n}")).hint("`session show` lists them")
+            Error::new(Code::ParamInvalid, format!("there is no action {n}"))
+                .hint("`session show` lists them")
         })?;
         if let Some(was) = &line.value {
             out.values.push((was.clone(), value.clone()));
@@ -168,7 +187,8 @@ fn other(lines: &[Line], how: &Replay) -> Result<Other> {
     }
     if let (Some(to), Some(from)) = (&how.url, lines.iter().find(|it| it.command == "goto")) {
         let origin = |it: &str| url::Url::parse(it).map(|it| it.origin().ascii_serialization());
-        let (Ok(from), Ok(to)) = (origin(from.value.as_deref().unwrap_or_default()), origin(to)) else {
+        let (Ok(from), Ok(to)) = (origin(from.value.as_deref().unwrap_or_default()), origin(to))
+        else {
             return Err(Error::new(Code::ParamInvalid, "this is no address"));
         };
         out.origins.push((from, to));

@@ -292,6 +292,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     learning::rows(&mut out);
     tasks::rows(&mut out);
     browse::rows(&mut out);
+    sessions::rows(&mut out);
     meta::rows(&mut out);
     out
 });

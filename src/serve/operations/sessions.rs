@@ -1,0 +1,234 @@
+//! Sessions: what is done on a page that stays, kept, shown and done again.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row};
+use crate::{
+    browser::desk::{Desk, Outcome, Replay, Replayed},
+    error::{Code, Error, Result},
+    serve::{
+        answer::Trouble,
+        desks::Desks,
+        principal::{Area, Need, Principal, Right},
+    },
+    sessions::{Line, Manifest, Sessions},
+};
+
+type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+
+const READ: Need = Need::May(Area::Browse, Right::Read);
+const WRITE: Need = Need::May(Area::Browse, Right::Write);
+
+fn first() -> String {
+    "default".to_owned()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    /// The page's context.
+    #[serde(default = "first")]
+    context: String,
+    /// What it is called.
+    name: String,
+    /// Where it begins: an absolute address.
+    url: String,
+    /// What it is about.
+    #[serde(default)]
+    task: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct End {
+    /// The page's context.
+    #[serde(default = "first")]
+    context: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct List {
+    /// Words that its name, task or address has.
+    #[serde(default)]
+    query: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct One {
+    /// As `session_list` names it.
+    session_id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Again {
+    /// As `session_list` names it.
+    session_id: String,
+    /// The page's context.
+    #[serde(default = "first")]
+    context: String,
+    /// Other values, by number of the action that takes them.
+    #[serde(default)]
+    values: Params,
+    /// Numbers of actions that may change something where they go; others of that kind are refused.
+    #[serde(default)]
+    allow: Vec<u32>,
+    /// Another address to begin at; its origin stands in for the recorded one.
+    url: Option<String>,
+}
+
+pub fn rows(out: &mut Vec<Row>) {
+    out.extend([
+        row(
+            spec("session_record", &[(Verb::Post, "/api/sessions/record")], WRITE, Kind::Write, "Open a page and keep what is done there from now on.\nEach act is on disk before it is answered; what was typed and is secret is left out."),
+            record,
+        ),
+        row(
+            spec("session_end", &[(Verb::Post, "/api/sessions/end")], WRITE, Kind::Write, "End the session that a page's acts are kept in."),
+            end,
+        ),
+        row(
+            spec("session_list", &[(Verb::Post, "/api/sessions/list")], READ, Kind::Read, "List sessions, the newest first."),
+            list,
+        ),
+        row(
+            spec("session_show", &[(Verb::Post, "/api/sessions/show")], READ, Kind::Read, "Show what was done in a session."),
+            show,
+        ),
+        row(
+            spec("session_replay", &[(Verb::Post, "/api/sessions/replay")], WRITE, Kind::Write, "Do a session again, on the page as it is now.\nElements are found anew. What an act asks for has to be what was recorded, else it is stopped before it leaves."),
+            replay,
+        ),
+        row(
+            spec("session_purge", &[(Verb::Post, "/api/sessions/purge")], WRITE, Kind::Write, "Remove what was done in a session, and leave its manifest."),
+            purge,
+        ),
+    ]);
+}
+
+const fn spec(
+    name: &'static str,
+    routes: &'static [(Verb, &'static str)],
+    need: Need,
+    kind: Kind,
+    help: &'static str,
+) -> Spec {
+    Spec { name, kind, need, routes, tool: Tool::Browse, length: Length::Now, help }
+}
+
+/// Whose sessions a caller sees; all for the owner of the machine.
+fn owner(who: &Principal) -> Option<&str> {
+    who.scopes.as_ref().map(|_| &*who.id)
+}
+
+fn all(asked: &Asked) -> Sessions {
+    Sessions::new(&asked.daemon.home.sessions)
+}
+
+/// Somebody else's is not there.
+fn own(asked: &Asked, id: &str) -> Result<Manifest> {
+    let it = all(asked).manifest(id)?;
+    if owner(&asked.who).is_some_and(|owner| it.owner != owner) {
+        return Err(Error::new(Code::TaskNotFound, "there is no such session")
+            .hint("`session ls` lists them"));
+    }
+    Ok(it)
+}
+
+async fn record(asked: Asked, it: Record) -> Out<Manifest> {
+    let whose = owner(&asked.who).unwrap_or_default();
+    let sessions = all(&asked);
+    let of = (&asked.who, &*it.context);
+    let done = Desks::with(&asked.daemon, of, async |desk: &mut Desk| {
+        desk.record(sessions.record(&it.name, &it.task, &it.url, whose)?, &it.url).await
+    });
+    plain(done.await?)
+}
+
+async fn end(asked: Asked, it: End) -> Out<Manifest> {
+    let of = (&asked.who, &*it.context);
+    plain(Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.end()).await?)
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    sessions: Vec<Manifest>,
+}
+
+async fn list(asked: Asked, it: List) -> Out<Listed> {
+    plain(Listed { sessions: all(&asked).list(owner(&asked.who), &it.query)? })
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    session: Manifest,
+    actions: Vec<Line>,
+}
+
+async fn show(asked: Asked, it: One) -> Out<Shown> {
+    own(&asked, &it.session_id)?;
+    let (session, actions) = all(&asked).load(&it.session_id)?;
+    plain(Shown { session, actions })
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    /// All of it was done.
+    Pass,
+    /// Some of it was.
+    Partial,
+    Fail,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Report {
+    verdict: Verdict,
+    /// Those that were tried.
+    actions: Vec<Replayed>,
+    /// The first that was refused or differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_difference: Option<String>,
+}
+
+async fn replay(asked: Asked, it: Again) -> Out<Report> {
+    own(&asked, &it.session_id)?;
+    let (_, lines) = all(&asked).load(&it.session_id)?;
+    let values: BTreeMap<String, String> = it.values.into();
+    let number = |(n, value): (String, String)| Some((n.parse().ok()?, value));
+    let values: Option<BTreeMap<u32, String>> = values.into_iter().map(number).collect();
+    let values = values
+        .ok_or_else(|| Error::new(Code::ParamInvalid, "values go by the number of their action"))?;
+    let how = Replay { values, allow: it.allow, url: it.url };
+    let of = (&asked.who, &*it.context);
+    let done =
+        Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.replay(&lines, &how).await);
+    let actions = done.await?;
+    let differs =
+        actions.iter().find(|it| matches!(it.outcome, Outcome::Refused | Outcome::Differs));
+    let first_difference = differs.map(|it| {
+        format!("action {}, {}: {}", it.n, it.command, it.why.as_deref().unwrap_or_default())
+    });
+    let verdict = match (&first_difference, actions.len()) {
+        (None, 1..) => Verdict::Pass,
+        (Some(_), 2..) => Verdict::Partial,
+        _ => Verdict::Fail,
+    };
+    plain(Report { verdict, actions, first_difference })
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Purged {
+    purged: bool,
+}
+
+async fn purge(asked: Asked, it: One) -> Out<Purged> {
+    own(&asked, &it.session_id)?;
+    all(&asked).purge(&it.session_id)?;
+    plain(Purged { purged: true })
+}
