@@ -78,17 +78,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         Command::End => ("end", json!({"context": context})),
         Command::Ls { query } => ("list", json!({"query": query})),
-        Command::Show { id } => ("show", json!({"session_id": id})),
+        Command::Show { id } => ("show", json!({"id": id})),
         Command::Replay { id, value, allow, url } => {
             let values: BTreeMap<_, _> = value.iter().cloned().collect();
-            let mut body =
-                json!({"session_id": id, "context": context, "values": values, "allow": allow});
+            let mut body = json!({"id": id, "context": context, "values": values, "allow": allow});
             if let Some(it) = url {
                 body["url"] = it.as_str().into();
             }
             ("replay", body)
         }
-        Command::Purge { id } => ("purge", json!({"session_id": id})),
+        Command::Purge { id } => ("purge", json!({"id": id})),
     };
     let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
     let data: Value = answer["data"].take();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use crate::redact;
+use crate::{egress::site_of, redact};
 
 /// Requests of one act that are remembered.
 const MOST: usize = 50;
@@ -81,6 +81,10 @@ impl Sent {
         !matches!(&*self.method, "GET" | "HEAD" | "OPTIONS")
     }
 
+    pub fn site(&self) -> Option<String> {
+        site(&self.origin)
+    }
+
     pub fn told(&self) -> String {
         format!("{} {}{}", self.method, self.origin, self.path)
     }
@@ -101,7 +105,13 @@ impl Sent {
             let lower = name.to_ascii_lowercase();
             let volatile = VOLATILE.iter().any(|it| *it == lower)
                 || (lower.contains("csrf") || lower.ends_with("token"));
-            masked || volatile || moved(was, is, &other.values)
+            // What is asked for while one types.
+            let typed = |it: &(String, String)| it.0.starts_with(was) && it.1.starts_with(is);
+            let typing = !self.changes() && !was.is_empty() && !is.is_empty();
+            masked
+                || volatile
+                || moved(was, is, &other.values)
+                || (typing && other.values.iter().any(typed))
         };
         self.method == now.method
             && moved(&self.origin, &now.origin, &other.origins)
@@ -114,6 +124,11 @@ impl Sent {
                 .zip(now.parameters.values())
                 .all(|((name, was), is)| value(name, was, is))
     }
+}
+
+/// The registrable domain of an address.
+pub fn site(url: &str) -> Option<String> {
+    Url::parse(url).ok()?.host_str().map(|it| site_of(it).to_owned())
 }
 
 /// Hashes that a new build of an application changes.
@@ -141,6 +156,8 @@ pub struct Hold {
     pub known: Vec<Sent>,
     pub other: Other,
     pub fitted: bool,
+    /// Where the page is. What it tells others, and may change something there, is stopped and no difference.
+    pub site: Option<String>,
     /// The first that was stopped.
     pub stopped: Option<String>,
 }
@@ -167,7 +184,11 @@ impl Hold {
         if !sent.changes() && (self.fitted || among(&self.known)) {
             return true;
         }
-        self.stopped.get_or_insert_with(|| sent.told());
+        if !(sent.changes()
+            && self.site.as_ref().is_some_and(|it| sent.site().as_ref() != Some(it)))
+        {
+            self.stopped.get_or_insert_with(|| sent.told());
+        }
         false
     }
 }

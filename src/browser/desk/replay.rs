@@ -11,7 +11,7 @@ use crate::{
     sessions::{
         Line,
         relocate::{Trust, choose},
-        wire::{Hold, Other, Sent, Tap},
+        wire::{self, Hold, Other, Sent, Tap},
     },
 };
 
@@ -60,8 +60,11 @@ impl Desk {
         let known: Vec<Sent> = known.into_iter().filter(|it| !it.changes()).collect();
         let mut out = Vec::new();
         for line in lines.iter().filter(|it| it.failed.is_none()) {
+            let allowed = how.allow.contains(&line.n);
+            let expected = line.requests.iter().filter(|it| allowed || !it.changes());
             let hold = Hold {
-                expected: line.requests.clone(),
+                expected: expected.cloned().collect(),
+                site: self.url().await.ok().and_then(|it| wire::site(&it)),
                 known: known.clone(),
                 other: other.clone(),
                 ..Hold::default()
@@ -86,8 +89,12 @@ impl Desk {
         hold: Hold,
     ) -> std::result::Result<bool, (Outcome, String)> {
         let refused = |err: Error| (Outcome::Refused, err.message().to_owned());
-        if line.requests.iter().any(Sent::changes) && !how.allow.contains(&line.n) {
-            let sent = line.requests.iter().find(|it| it.changes()).map(Sent::told);
+        let allowed = how.allow.contains(&line.n);
+        let site = wire::site(&line.url_before);
+        // A page tells others what is done on it; an act that does nothing else is meant to.
+        let aside = |it: &Sent| it.site() != site && line.requests.iter().any(|it| !it.changes());
+        let sent = line.requests.iter().find(|it| it.changes() && !aside(it)).map(Sent::told);
+        if sent.is_some() && !allowed {
             return Err((
                 Outcome::Refused,
                 format!("it may change something ({}): allow {}", sent.unwrap_or_default(), line.n),

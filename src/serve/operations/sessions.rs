@@ -61,14 +61,14 @@ struct List {
 #[serde(deny_unknown_fields)]
 struct One {
     /// As `session_list` names it.
-    session_id: String,
+    id: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Again {
     /// As `session_list` names it.
-    session_id: String,
+    id: String,
     /// The page's context.
     #[serde(default = "first")]
     context: String,
@@ -171,8 +171,8 @@ struct Shown {
 }
 
 async fn show(asked: Asked, it: One) -> Out<Shown> {
-    own(&asked, &it.session_id)?;
-    let (session, actions) = all(&asked).load(&it.session_id)?;
+    own(&asked, &it.id)?;
+    let (session, actions) = all(&asked).load(&it.id)?;
     plain(Shown { session, actions })
 }
 
@@ -197,8 +197,8 @@ struct Report {
 }
 
 async fn replay(asked: Asked, it: Again) -> Out<Report> {
-    own(&asked, &it.session_id)?;
-    let (_, lines) = all(&asked).load(&it.session_id)?;
+    own(&asked, &it.id)?;
+    let (_, lines) = all(&asked).load(&it.id)?;
     let values: BTreeMap<String, String> = it.values.into();
     let number = |(n, value): (String, String)| Some((n.parse().ok()?, value));
     let values: Option<BTreeMap<u32, String>> = values.into_iter().map(number).collect();
@@ -228,7 +228,7 @@ struct Purged {
 }
 
 async fn purge(asked: Asked, it: One) -> Out<Purged> {
-    own(&asked, &it.session_id)?;
-    all(&asked).purge(&it.session_id)?;
+    own(&asked, &it.id)?;
+    all(&asked).purge(&it.id)?;
     plain(Purged { purged: true })
 }
