@@ -19,7 +19,7 @@ use self::{relocate::Fingerprint, wire::Sent};
 use crate::{
     error::{Code, Error, Result},
     files::{self, Dir, Lock},
-    ids,
+    ids::{self, RecipeName},
     state::now_ms,
 };
 
@@ -105,8 +105,9 @@ pub struct Sessions {
     folder: PathBuf,
 }
 
+/// A slug of its name and eight hexadecimal digits: safe as the name of a folder, and nothing that looks like a key.
 fn is_id(id: &str) -> bool {
-    id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit())
+    RecipeName::new(id).is_ok()
 }
 
 impl Sessions {
@@ -127,7 +128,8 @@ impl Sessions {
 
     /// Begins one. Fails with `ARTIFACT_IO`.
     pub fn record(&self, name: &str, task: &str, url: &str, owner: &str) -> Result<Recording> {
-        let id = ids::word()?;
+        let slug: String = RecipeName::slug(name).as_str().chars().take(40).collect();
+        let id = format!("{}-{}", slug.trim_end_matches('-'), &ids::word()?[..8]);
         let folder = self.folder.join(&id);
         let dir = files::made(&folder)?;
         let held = files::made(&folder.join(HELD))?
@@ -331,7 +333,7 @@ mod tests {
         let file = home.path().join(&id).join(TRAJECTORY);
         std::fs::write(file, "{\"command\":\"goto\"}\n").unwrap();
         assert_eq!(all.load(&id).unwrap_err().code(), Code::ArtifactCorrupt);
-        for id in ["", "..", "../../etc", "ffff"] {
+        for id in ["", "..", "../../etc", "ffff", "UPPER"] {
             assert_eq!(all.manifest(id).unwrap_err().code(), Code::TaskNotFound);
         }
     }

@@ -128,7 +128,7 @@ impl Sent {
 
 /// The registrable domain of an address.
 pub fn site(url: &str) -> Option<String> {
-    Url::parse(url).ok()?.host_str().map(|it| site_of(it).to_owned())
+    Some(site_of(url)).filter(|it| !it.is_empty())
 }
 
 /// Hashes that a new build of an application changes.
