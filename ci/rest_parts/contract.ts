@@ -474,6 +474,14 @@ async function browse({ as }: Drive): Promise<void> {
   refused(await api.POST("/api/browse/goto", { body: { url: "http://127.0.0.1/" } }), 424, "URL_BLOCKED");
   well(await api.POST("/api/browse/status", { body: {} }));
   well(await api.POST("/api/browse/reload", { body: {} }));
+  const kept = well(await api.POST("/api/sessions/record", { body: { name: "search", url: "https://shop.test/" } }));
+  well(await api.POST("/api/browse/fill", { body: { target: field, value: "lantern" } }));
+  assert.equal(well(await api.POST("/api/sessions/end", { body: {} })).actions, 2);
+  refused(await api.POST("/api/sessions/end", { body: {} }), 400, "PARAM_INVALID");
+  assert.equal(well(await api.POST("/api/sessions/list", { body: { query: "search" } })).sessions.length, 1);
+  assert.equal(well(await api.POST("/api/sessions/show", { body: { id: kept.id } })).actions.length, 2);
+  assert.equal(well(await api.POST("/api/sessions/replay", { body: { id: kept.id, values: { 2: "hose" } } })).verdict, "pass");
+  assert.ok(well(await api.POST("/api/sessions/purge", { body: { id: kept.id } })).purged);
   well(await api.POST("/api/browse/goto", { body: { url: "http://site.test/parts" } }));
   well(await api.POST("/api/browse/select", { body: { target: 'combobox "Size"', option: "M" } }));
   well(await api.POST("/api/browse/check", on('checkbox "Gift"')));
