@@ -94,7 +94,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if as_json {
         wire::out(&data);
     } else {
-        told(&command, &data).iter().for_each(|it| wire::line(&wire::clean(it)));
+        for it in told(&command, &data) {
+            wire::line(&wire::clean(&it));
+        }
     }
     let failed = matches!(command, Command::Replay { .. }) && data["verdict"] != "pass";
     Ok(u8::from(failed))

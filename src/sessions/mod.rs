@@ -161,12 +161,12 @@ impl Sessions {
             && files::made(&self.folder.join(id).join(HELD))?.try_lock()?.is_some()
         {
             it.state = State::Interrupted;
-            it.actions = self.lines_in(&dir, id)?.len() as u32;
+            it.actions = Self::lines_in(&dir, id)?.len() as u32;
         }
         Ok(it)
     }
 
-    fn lines_in(&self, dir: &Dir, id: &str) -> Result<Vec<Line>> {
+    fn lines_in(dir: &Dir, id: &str) -> Result<Vec<Line>> {
         let bytes = dir.read(TRAJECTORY, MAX_TRAJECTORY)?.unwrap_or_default();
         let text = String::from_utf8(bytes).map_err(|_| corrupt(id))?;
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -184,7 +184,7 @@ impl Sessions {
                 return Err(corrupt(id));
             }
         }
-        let lines = self.lines_in(&dir, id)?;
+        let lines = Self::lines_in(&dir, id)?;
         Ok((manifest, lines))
     }
 
@@ -292,6 +292,8 @@ impl Recording {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]
@@ -305,7 +307,6 @@ mod tests {
         assert_eq!(all.purge(&id).unwrap_err().code(), Code::TaskBusy);
         drop(it);
         // As a crash leaves it: half a line at the end.
-        use std::io::Write as _;
         let torn = home.path().join(&id).join(TRAJECTORY);
         std::fs::OpenOptions::new()
             .append(true)
@@ -331,7 +332,8 @@ mod tests {
         assert!(all.list(None, "shoes").unwrap().is_empty());
         assert!(all.list(Some("someone"), "").unwrap().is_empty());
         let file = home.path().join(&id).join(TRAJECTORY);
-        std::fs::write(file, "{\"command\":\"goto\"}\n").unwrap();
+        let mut file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
+        file.write_all(b"{\"command\":\"goto\"}\n").unwrap();
         assert_eq!(all.load(&id).unwrap_err().code(), Code::ArtifactCorrupt);
         for id in ["", "..", "../../etc", "ffff", "UPPER"] {
             assert_eq!(all.manifest(id).unwrap_err().code(), Code::TaskNotFound);

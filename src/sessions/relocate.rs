@@ -108,10 +108,9 @@ impl Fingerprint {
         }
         for (name, was) in &self.attributes {
             let weight = match name.as_str() {
-                "type" => 0.9,
+                "type" | "placeholder" => 0.9,
                 "href" => 0.95,
                 "id" => 0.5,
-                "placeholder" => 0.9,
                 _ => 1.8,
             };
             parts.push((weight, f64::from(u8::from(now.attributes.get(name) == Some(was)))));
