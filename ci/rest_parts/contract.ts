@@ -475,7 +475,7 @@ async function browse({ as }: Drive): Promise<void> {
   well(await api.POST("/api/browse/status", { body: {} }));
   well(await api.POST("/api/browse/reload", { body: {} }));
   const kept = well(await api.POST("/api/sessions/record", { body: { name: "search", url: "https://shop.test/" } }));
-  well(await api.POST("/api/browse/fill", { body: { target: field, value: "lantern" } }));
+  well(await api.POST("/api/browse/fill", { body: { target: 'searchbox "Search products"', value: "lantern" } }));
   assert.equal(well(await api.POST("/api/sessions/end", { body: {} })).actions, 2);
   refused(await api.POST("/api/sessions/end", { body: {} }), 400, "PARAM_INVALID");
   assert.equal(well(await api.POST("/api/sessions/list", { body: { query: "search" } })).sessions.length, 1);
