@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 /// How far the best has to be ahead of the second, of 1.
 const LEAD: f64 = 0.08;
-const ENOUGH: f64 = 0.5;
+/// The same in a row, where all that is around it has changed as well.
+const ROW_LEAD: f64 = 0.15;
+const ENOUGH: f64 = 0.4;
 const AGREES: f64 = 0.8;
 /// Candidates that a refusal names.
 const TOLD: usize = 3;
@@ -22,6 +24,9 @@ const TOLD: usize = 3;
 pub struct Fingerprint {
     pub role: String,
     pub name: String,
+    /// Nothing else of its class had that name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
     /// What it stands in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<String>,
@@ -42,12 +47,14 @@ pub enum Trust {
     Same,
     /// Something has changed; what is left says that it is the one.
     Healed,
-    /// Only what it asks for can tell.
+    /// Its name or something lasting is the same, in another place; only what it or a later act asks for can tell.
     Likely,
+    /// It stands where that stood, and is called something else; only what it asks for can tell.
+    Placed,
 }
 
 /// Roles that stand for one another when a page is built anew.
-fn class(role: &str) -> &str {
+pub fn class(role: &str) -> &str {
     match role {
         "button" | "link" | "menuitem" | "tab" | "DisclosureTriangle" | "treeitem" => "press",
         "textbox" | "searchbox" | "spinbutton" => "text",
@@ -99,9 +106,12 @@ impl Fingerprint {
         let mut parts = vec![
             (2.85, alike(&self.name, &now.name)),
             (0.8, f64::from(u8::from(self.role == now.role))),
-            (1.45, both(self.row.as_deref(), now.row.as_deref())),
             (1.0, both(self.form.as_deref(), now.form.as_deref())),
         ];
+        // What an element with a name of its own stands in is no more than a neighbour.
+        if !self.alone {
+            parts.push((1.45, both(self.row.as_deref(), now.row.as_deref())));
+        }
         if !self.near.is_empty() {
             let found = self.near.iter().filter(|it| now.near.contains(it)).count();
             parts.push((1.45, found as f64 / self.near.len() as f64));
@@ -131,9 +141,16 @@ impl Fingerprint {
         })
     }
 
-    fn stands_as(&self, now: &Self) -> bool {
+    fn is_in_row(&self, now: &Self) -> bool {
         both(self.row.as_deref(), now.row.as_deref()) >= AGREES
-            && both(self.form.as_deref(), now.form.as_deref()) >= AGREES
+    }
+
+    fn is_in_form(&self, now: &Self) -> bool {
+        both(self.form.as_deref(), now.form.as_deref()) >= AGREES
+    }
+
+    fn is_near(&self, now: &Self) -> bool {
+        self.near.iter().any(|it| now.near.contains(it))
     }
 
     pub fn told(&self) -> String {
@@ -157,34 +174,55 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), 
         let best = if best.is_empty() { "nothing of its kind".to_owned() } else { best.join("; ") };
         format!("{} {why}; there is {best}", was.told())
     };
-    let same: Vec<usize> = all
-        .iter()
-        .map(|it| it.1)
-        .filter(|at| was.is_named_as(&now[*at]) && was.stands_as(&now[*at]))
-        .collect();
+    let those = |fits: &dyn Fn(&Fingerprint) -> bool| -> Vec<usize> {
+        all.iter().map(|it| it.1).filter(|at| fits(&now[*at])).collect()
+    };
+    let named = those(&|it| was.is_named_as(it));
+    let marked = those(&|it| was.shares_mark(it));
+    // By name, where that is one element's; else by the row that it stands in.
+    let same = match &named[..] {
+        [_] if was.alone => named.clone(),
+        _ => those(&|it| {
+            was.is_named_as(it) && was.is_in_form(it) && (was.alone || was.is_in_row(it))
+        }),
+    };
     if let [one] = same[..] {
-        return Ok((one, Trust::Same));
+        let it = &now[one];
+        let contradicted = !marked.is_empty() && !marked.contains(&one);
+        let in_place = was.is_in_form(it) && (was.alone || was.is_in_row(it));
+        return Ok(match (contradicted, in_place) {
+            (true, _) => (one, Trust::Likely),
+            (false, true) => (one, Trust::Same),
+            _ if was.is_near(it) || marked.contains(&one) => (one, Trust::Healed),
+            _ => (one, Trust::Likely),
+        });
     }
+    if !was.alone && !named.is_empty() {
+        // Others of that name are there, and none where it was, or several.
+        return Err(best_of(if same.is_empty() {
+            "is not there"
+        } else {
+            "cannot be told from others"
+        }));
+    }
+    if let [one] = marked[..]
+        && (named.is_empty() || was.is_named_as(&now[one]))
+    {
+        return Ok((one, Trust::Likely));
+    }
+    // Called something else, and nothing lasting on it: it has to stand where it stood.
     let Some(&(score, best)) = all.first() else { return Err(best_of("is not there")) };
     let lead = score - all.get(1).map_or(0.0, |it| it.0);
-    let it = &now[best];
     if lead < LEAD {
         return Err(best_of("cannot be told from others"));
     }
-    if score < ENOUGH {
+    let it = &now[best];
+    let in_row = was.row.is_some() && was.is_in_row(it) && !was.alone;
+    let around = was.is_near(it) && (was.alone || was.is_in_row(it));
+    if score < ENOUGH || !was.is_in_form(it) || !(around || (in_row && lead >= ROW_LEAD)) {
         return Err(best_of("is not there"));
     }
-    let (named, marked) = (was.is_named_as(it), was.shares_mark(it));
-    let in_row = both(was.row.as_deref(), it.row.as_deref()) >= AGREES;
-    let in_form = both(was.form.as_deref(), it.form.as_deref()) >= AGREES;
-    let near = was.near.iter().any(|name| it.near.contains(name));
-    match (named, marked) {
-        (true, true) if in_row => Ok((best, Trust::Healed)),
-        (true, _) | (_, true) => Ok((best, Trust::Likely)),
-        // Called something else, and nothing lasting on it: it has to stand where it stood.
-        (false, false) if in_row && in_form && near => Ok((best, Trust::Likely)),
-        _ => Err(best_of("is not there")),
-    }
+    Ok((best, Trust::Placed))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::{
     redact,
     sessions::{
         Line, Manifest, Recording,
-        relocate::Fingerprint,
+        relocate::{Fingerprint, class},
         wire::{Sent, Tap},
     },
 };
@@ -100,6 +100,10 @@ pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
     let controls: Vec<usize> =
         (0..items.len()).filter(|it| items[*it].what == What::Control).collect();
     let name = |at: usize| redact::message(&items[at].name);
+    let mut called: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for at in &controls {
+        *called.entry((class(&items[*at].role), &items[*at].name)).or_default() += 1;
+    }
     let of = |(i, at): (usize, &usize)| {
         let it = &items[*at];
         let around = [i.checked_sub(1), Some(i + 1)];
@@ -107,6 +111,7 @@ pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
         let print = Fingerprint {
             role: it.role.clone(),
             name: name(*at),
+            alone: called.get(&(class(&it.role), &*it.name)) == Some(&1),
             row: it.row.as_deref().map(redact::message),
             form: it.form.as_deref().map(redact::message),
             near: near.filter(|it| !it.is_empty()).collect(),

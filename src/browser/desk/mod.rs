@@ -201,7 +201,7 @@ impl Desk {
         (self.begun_at.as_deref(), &self.steps, &self.lost)
     }
 
-    fn shared(&self) -> Arc<Shared> {
+    pub(super) fn shared(&self) -> Arc<Shared> {
         Arc::clone(self.context.shared())
     }
 
@@ -451,12 +451,13 @@ impl Desk {
                 out.element = None;
                 Ok(out)
             }
-            Target::Named { role, name } => {
+            Target::Named { role, name, row } => {
                 let (read, items) = self.look(false).await?;
                 let fits = |it: &&Item| {
                     it.what == What::Control
                         && it.role.eq_ignore_ascii_case(role)
                         && it.name == *name
+                        && row.as_ref().is_none_or(|row| it.row.as_ref() == Some(row))
                 };
                 let all: Vec<&Item> = items.iter().filter(fits).collect();
                 match all.as_slice() {
@@ -472,9 +473,11 @@ impl Desk {
                             .take(8)
                             .map(|it| shown::line(it, self.refs.of(&read, it), true))
                             .collect();
+                        let row = row.as_ref().map(|it| format!(" in {}", quoted(it)));
+                        let told = format!("{role} {}{}", quoted(name), row.unwrap_or_default());
                         let why = match several.len() {
-                            0 => format!("nothing on the page is {role} {}", quoted(name)),
-                            n => format!("{n} elements are {role} {}", quoted(name)),
+                            0 => format!("nothing on the page is {told}"),
+                            n => format!("{n} elements are {told}"),
                         };
                         let hint = if lines.is_empty() {
                             "take a snapshot".to_owned()

@@ -1,22 +1,32 @@
 //! Does a session again, on the page as it is now: elements are found anew, and what they ask for has to be what was recorded.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Desk, Target, kept};
 use crate::{
+    browser::page,
     error::{Code, Error, Result},
     sessions::{
         Line,
-        relocate::{Trust, choose},
+        relocate::{Fingerprint, Trust, choose},
         wire::{self, Hold, Other, Sent, Tap},
     },
 };
 
 /// Elements whose attributes are looked at.
 const CLOSE: usize = 12;
+/// An element is waited for so long,
+const PATIENCE: Duration = Duration::from_secs(4);
+/// and looked for so often;
+const AGAIN: Duration = Duration::from_millis(150);
+/// a page that has not changed for so long has been built.
+const STILL: Duration = Duration::from_millis(400);
 
 /// What is to be another, and what may be done.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +79,8 @@ impl Desk {
                 other: other.clone(),
                 ..Hold::default()
             };
-            let (outcome, why) = match self.again(line, how, hold).await {
+            let told_later = lines.iter().any(|it| it.n > line.n && !it.requests.is_empty());
+            let (outcome, why) = match self.again(line, how, hold, told_later).await {
                 Ok(healed) => (if healed { Outcome::Healed } else { Outcome::Same }, None),
                 Err((outcome, why)) => (outcome, Some(why)),
             };
@@ -87,6 +98,7 @@ impl Desk {
         line: &Line,
         how: &Replay,
         hold: Hold,
+        told_later: bool,
     ) -> std::result::Result<bool, (Outcome, String)> {
         let refused = |err: Error| (Outcome::Refused, err.message().to_owned());
         let allowed = how.allow.contains(&line.n);
@@ -102,7 +114,7 @@ impl Desk {
         }
         let (on, healed) = match &line.element {
             Some(_) => {
-                let (target, trust) = self.relocated(line).await?;
+                let (target, trust) = self.relocated(line, told_later).await?;
                 (Some(target), trust != Trust::Same)
             }
             None => (None, false),
@@ -150,15 +162,52 @@ impl Desk {
         Ok(healed)
     }
 
-    /// The line's element as it is now; what is only likely has to have asked for something, so that the wire can tell.
+    /// The line's element as it is now. What is only likely has to have asked for something, or a later act, so that the wire can
+    /// tell: an act that asks for nothing changes nothing but the page.
     async fn relocated(
         &mut self,
         line: &Line,
+        told_later: bool,
     ) -> std::result::Result<(Target, Trust), (Outcome, String)> {
         let refused = |why: String| (Outcome::Refused, why);
         let was = line.element.as_ref().ok_or_else(|| refused("it has no element".to_owned()))?;
-        let (read, items) =
-            self.look(false).await.map_err(|err| refused(err.message().to_owned()))?;
+        let begun = Instant::now();
+        loop {
+            let found = self.best(was).await;
+            let still = self.still_for().await;
+            // Only what is as it was is taken from a page that is still being built.
+            match found {
+                Ok((target, Trust::Same, _)) => return Ok((target, Trust::Same)),
+                Ok((target, trust, now)) if still >= STILL || begun.elapsed() >= PATIENCE => {
+                    let told = !line.requests.is_empty() || (told_later && trust == Trust::Likely);
+                    if trust != Trust::Healed && !told {
+                        return Err(refused(format!(
+                            "{} may be {now} now, and nothing that is asked for would tell",
+                            was.told()
+                        )));
+                    }
+                    return Ok((target, trust));
+                }
+                Err(why) if begun.elapsed() >= PATIENCE => return Err(refused(why)),
+                _ => tokio::time::sleep(AGAIN).await,
+            }
+        }
+    }
+
+    async fn still_for(&self) -> Duration {
+        let shared = self.shared();
+        match shared.main_frame().await {
+            Ok(frame) => page::still_for(&shared.cdp, &frame).await,
+            Err(_) => Duration::ZERO,
+        }
+    }
+
+    /// What is most like it on the page as it is now, and what that is called.
+    async fn best(
+        &mut self,
+        was: &Fingerprint,
+    ) -> std::result::Result<(Target, Trust, String), String> {
+        let (read, items) = self.look(false).await.map_err(|err| err.message().to_owned())?;
         let mut all = kept::fingerprints(&items);
         all.retain(|it| {
             was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled")
@@ -168,15 +217,9 @@ impl Desk {
             it.attributes = self.attributes(&Self::found_at(&read, &items[*at])).await;
         }
         let now: Vec<_> = all.iter().map(|it| it.1.clone()).collect();
-        let (best, trust) = choose(was, &now).map_err(refused)?;
-        if trust == Trust::Likely && line.requests.is_empty() {
-            return Err(refused(format!(
-                "{} may be {} now, and nothing that it asks for would tell",
-                was.told(),
-                now[best].told()
-            )));
-        }
-        Ok((Target::Ref(self.refs.of(&read, &items[all[best].0])), trust))
+        let (best, trust) = choose(was, &now)?;
+        let target = Target::Ref(self.refs.of(&read, &items[all[best].0]));
+        Ok((target, trust, now[best].told()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a command acts on, as it is written: `@e17`, `@c3`, `button "Add to cart"`, `css=#go`.
+//! What a command acts on, as it is written: `@e17`, `@c3`, `button "Add to cart"`, `button "Add to cart" in "Rake"`, `css=#go`.
 
 use std::str::FromStr;
 
@@ -13,6 +13,8 @@ pub enum Target {
     Named {
         role: String,
         name: String,
+        /// What it stands in.
+        row: Option<String>,
     },
     Css(String),
 }
@@ -23,7 +25,7 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
             Error::new(Code::ParamInvalid, format!("{text:?} names no element"))
-                .hint("give @e17 of a snapshot, @c3 of one with -C, a role and a name such as 'button \"Add to cart\"', or css=SELECTOR")
+                .hint("give @e17 of a snapshot, @c3 of one with -C, a role and a name such as 'button \"Add to cart\"' (and 'in \"…\"' as a snapshot says it), or css=SELECTOR")
         };
         let text = text.trim();
         if let Some(n) = text.strip_prefix("@e") {
@@ -35,17 +37,39 @@ impl FromStr for Target {
         if let Some(css) = text.strip_prefix("css=").filter(|it| !it.is_empty()) {
             return Ok(Self::Css(css.to_owned()));
         }
-        let (role, name) = text.split_once(' ').ok_or_else(wrong)?;
-        let name = name.trim();
-        let quoted = name.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-        let name = quoted
-            .map_or_else(|| name.to_owned(), |it| it.replace("\\\"", "\"").replace("\\\\", "\\"));
+        let (role, rest) = text.split_once(' ').ok_or_else(wrong)?;
+        let (name, row) = match quoted(rest.trim()) {
+            Some((name, "")) => (name, None),
+            Some((name, rest)) => {
+                let row = rest.trim().strip_prefix("in ").and_then(|it| quoted(it.trim()));
+                let (row, _) = row.filter(|it| it.1.is_empty()).ok_or_else(wrong)?;
+                (name, Some(row))
+            }
+            None => (rest.trim().to_owned(), None),
+        };
         let is_role = role.len() > 1 && role.bytes().all(|it| it.is_ascii_alphabetic());
         if !is_role || name.is_empty() {
             return Err(wrong());
         }
-        Ok(Self::Named { role: role.to_owned(), name })
+        Ok(Self::Named { role: role.to_owned(), name, row })
     }
+}
+
+/// A text in quotes at the beginning, as lines of a snapshot write it, and what comes after.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let text = text.strip_prefix('"')?;
+    let (mut out, mut escaped) = (String::new(), false);
+    for (at, it) in text.char_indices() {
+        match it {
+            '\\' if !escaped => escaped = true,
+            '"' if !escaped => return Some((out, &text[at + 1..])),
+            it => {
+                out.push(it);
+                escaped = false;
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -54,13 +78,21 @@ mod tests {
 
     #[test]
     fn as_people_write_them() {
-        let named = |role: &str, name: &str| Target::Named { role: role.into(), name: name.into() };
+        let within = |role: &str, name: &str, row: Option<&str>| Target::Named {
+            role: role.into(),
+            name: name.into(),
+            row: row.map(str::to_owned),
+        };
+        let named = |role: &str, name: &str| within(role, name, None);
         for (text, expected) in [
             ("@e17", Some(Target::Ref(17))),
             (" @c3 ", Some(Target::Click(3))),
             ("button \"Add to cart\"", Some(named("button", "Add to cart"))),
             ("button Search", Some(named("button", "Search"))),
             ("link \"say \\\"x\\\"\"", Some(named("link", "say \"x\""))),
+            ("button \"Add\" in \"Rake \\\\ 2\"", Some(within("button", "Add", Some("Rake \\ 2")))),
+            ("button \"Add\" in Rake", None),
+            ("button \"Add", Some(named("button", "\"Add"))),
             ("css=#go > a", Some(Target::Css("#go > a".into()))),
             ("@e", None),
             ("@x1", None),

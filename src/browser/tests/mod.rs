@@ -4,6 +4,7 @@ mod apart;
 mod channels;
 mod denied;
 mod desk;
+mod drift;
 mod hostile;
 mod own;
 mod session;

@@ -1,0 +1,321 @@
+//! Replay on pages that have changed since: 14 changes of 12 sites, and what became of each act. What is acted on is told by the page
+//! itself (`drift/drift.js`), not by us.
+
+use std::{collections::BTreeMap, fmt::Write as _, net::SocketAddr};
+
+use futures::StreamExt as _;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    browser::desk::{Command, Desk, Outcome, Replay},
+    sessions::{Line, Sessions},
+    testbed::Testbed,
+};
+
+const SCRIPT: &str = include_str!("drift/drift.js");
+const WAYS: &[&str] = &[
+    "rename",
+    "synonym",
+    "translate",
+    "reorder",
+    "wrap",
+    "unwrap",
+    "nodes",
+    "contents",
+    "tag",
+    "remove",
+    "duplicate",
+    "form",
+    "shadow",
+    "frame",
+];
+const STALL: &str = "<!doctype html><title>Stall</title><h1>Stall</h1><ul></ul><p id=out></p><script>
+for (const it of ['Rake', 'Hose', 'Lantern', 'Spade', 'Kettle', 'Rope'])
+  document.querySelector('ul').insertAdjacentHTML('beforeend', `<li><h3>${it}</h3><button>Add to cart</button></li>`);
+document.querySelector('ul').onclick = async e => {
+  if (e.target.tagName !== 'BUTTON') return;
+  const item = e.target.closest('li').querySelector('h3').textContent;
+  await fetch('/post', { method: 'POST', body: JSON.stringify({ item }), headers: { 'content-type': 'application/json' } });
+  document.getElementById('out').textContent = 'added ' + item;
+};
+</script>";
+
+/// What is done, and on what; `""` for no value.
+type Act = (&'static str, &'static str, &'static str);
+
+struct Case {
+    url: &'static str,
+    acts: &'static [Act],
+    /// Which of them is on the element that changes; from 0.
+    on: usize,
+    /// Where that is.
+    css: &'static str,
+    /// What else it may be called: something unlike, a synonym, in another language.
+    names: [&'static str; 3],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        url: "https://shop.test/",
+        acts: &[
+            ("fill", "searchbox \"Search products\"", "lantern"),
+            ("click", "button \"Search\"", ""),
+        ],
+        on: 1,
+        css: "form[role=search] button, header button",
+        names: ["Go ahead", "Find", "Suchen"],
+    },
+    Case {
+        url: "https://wines.test/",
+        acts: &[("select", "combobox \"Colour\"", "White"), ("click", "button \"Show wines\"", "")],
+        on: 0,
+        css: "#colour",
+        names: ["Kind", "Shade", "Farbe"],
+    },
+    Case {
+        url: "https://ballot.test/",
+        acts: &[
+            ("fill", "searchbox \"Candidate\"", "moss"),
+            ("click", "button \"Find candidates\"", ""),
+        ],
+        on: 1,
+        css: "#ask button",
+        names: ["Go", "Search candidates", "Kandidaten finden"],
+    },
+    Case {
+        url: "https://jobs.test/",
+        acts: &[
+            ("fill", "textbox \"Keywords\"", "carpenter"),
+            ("click", "button \"Find jobs\"", ""),
+        ],
+        on: 1,
+        css: "#jobs button",
+        names: ["Start", "Search jobs", "Stellen suchen"],
+    },
+    Case {
+        url: "https://tickets.test/",
+        acts: &[
+            ("fill", "searchbox \"Search tickets\"", "leak"),
+            ("click", "button \"Search tickets\"", ""),
+        ],
+        on: 1,
+        css: "#desk button",
+        names: ["Go", "Find tickets", "Tickets suchen"],
+    },
+    Case {
+        url: "https://basket.test/",
+        acts: &[
+            ("fill", "textbox \"Item\"", "rye bread"),
+            ("click", "button \"Add to basket\"", ""),
+        ],
+        on: 1,
+        css: "#ask button",
+        names: ["Take it", "Put in cart", "In den Korb"],
+    },
+    Case {
+        url: "https://reviews.test/",
+        acts: &[("fill", "css=#text", "Good soup"), ("click", "css=#ask button", "")],
+        on: 1,
+        css: "#ask button",
+        names: ["Done", "Post", "Ver\u{f6}ffentlichen"],
+    },
+    Case {
+        url: "https://bikes.test/",
+        acts: &[
+            ("fill", "spinbutton \"Minimum price\"", "120"),
+            ("fill", "spinbutton \"Maximum price\"", "480"),
+            ("click", "button \"Show bicycles\"", ""),
+        ],
+        on: 2,
+        css: "#ask button",
+        names: ["Next", "List bicycles", "Fahrr\u{e4}der zeigen"],
+    },
+    Case {
+        url: "https://store.test/",
+        acts: &[
+            ("fill", "textbox \"Delivery note\"", "ring twice"),
+            ("click", "button \"Place order\"", ""),
+        ],
+        on: 1,
+        css: "#order",
+        names: ["Continue", "Buy now", "Bestellen"],
+    },
+    Case {
+        url: "http://news.test/",
+        acts: &[
+            ("fill", "searchbox \"Search the news\"", "harbour"),
+            ("click", "button \"Search\"", ""),
+        ],
+        on: 1,
+        css: "form[role=search] button",
+        names: ["Go", "Find", "Suche"],
+    },
+    Case {
+        url: "https://cabins.test/",
+        acts: &[
+            ("fill", "textbox \"Arrival\"", "2025-07-04"),
+            ("fill", "textbox \"Departure\"", "2025-07-11"),
+            ("click", "button \"Show cabins\"", ""),
+        ],
+        on: 0,
+        css: "#arrival",
+        names: ["Day one", "Check in", "Anreise"],
+    },
+    Case {
+        url: "http://stall.test/html",
+        acts: &[("click", "button \"Add to cart\" in \"Lantern\"", "")],
+        on: 0,
+        css: "li:nth-child(3) button",
+        names: ["Have it", "Put in basket", "In den Warenkorb"],
+    },
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    /// On the element that is meant, and said so.
+    Right,
+    /// On another, and said that all was well.
+    Wrong,
+    /// Not at all.
+    Refused,
+    /// Done, and stopped before anything left.
+    Stopped,
+}
+
+fn command((kind, target, value): Act) -> Command {
+    let on = || target.parse().unwrap();
+    match kind {
+        "fill" => Command::Fill(on(), value.to_owned()),
+        "select" => Command::Select(on(), value.to_owned()),
+        _ => Command::Click(on()),
+    }
+}
+
+fn address(case: &Case) -> String {
+    let mut url = url::Url::parse(case.url).unwrap();
+    if url.path() == "/html" {
+        url.query_pairs_mut().append_pair("html", STALL);
+    }
+    url.into()
+}
+
+async fn start(testbed: SocketAddr, site: SocketAddr) -> Option<Browser> {
+    let Ok(exe) = find_chromium(None) else {
+        println!("no Chromium here: not tested");
+        return None;
+    };
+    let settings = EgressSettings {
+        test_hosts: vec![format!("stall.test={site}"), format!("*.test={testbed}")],
+        test_ca_pem: Some(crate::testbed::authority_pem()),
+        ..EgressSettings::default()
+    };
+    Some(Browser::launch(&exe, Arc::new(EgressPolicy::new(&settings).unwrap())).await.unwrap())
+}
+
+async fn desk(browser: &Browser) -> Desk {
+    Desk::new(browser.context().await.unwrap(), Duration::from_secs(5)).unwrap()
+}
+
+async fn recorded(browser: &Browser, all: &Sessions, case: &Case) -> Vec<Line> {
+    let mut desk = desk(browser).await;
+    let url = address(case);
+    desk.record(all.record("drift", "", &url, "").unwrap(), &url).await.unwrap();
+    for act in case.acts {
+        desk.run(command(*act)).await.unwrap_or_else(|err| panic!("{}: {act:?}: {err}", case.url));
+    }
+    let id = desk.end().unwrap().id;
+    all.load(&id).unwrap().1
+}
+
+/// What became of it, and in words.
+async fn ended(browser: &Browser, case: &Case, lines: &[Line], way: &str) -> (End, String) {
+    let mut desk = desk(browser).await;
+    let shared = desk.shared();
+    let session = shared.page().unwrap().session;
+    let given = json!({ "op": way, "target": case.css, "names": case.names, "value": case.acts[case.on].2 }).to_string();
+    let script = json!({ "source": SCRIPT.replace("DRIFT", &given) });
+    shared.cdp.run(Some(&session), "Page.addScriptToEvaluateOnNewDocument", script).await.unwrap();
+    let how = Replay { allow: lines.iter().map(|it| it.n).collect(), ..Replay::default() };
+    let done = desk.replay(lines, &how).await.unwrap();
+    let read = json!({ "expression": "sessionStorage.getItem('drift') ?? ''" });
+    let told: Value = shared.cdp.call(Some(&session), "Runtime.evaluate", read).await.unwrap();
+    let told = told["result"]["value"].as_str().unwrap_or_default().to_owned();
+    let on_other = told.contains("w ");
+    let last = done.last().unwrap();
+    let words = format!(
+        "{told:60} action {} {:?} {}",
+        last.n,
+        last.outcome,
+        last.why.as_deref().unwrap_or("")
+    );
+    // The page is opened by the first.
+    let there = done.iter().find(|it| it.n as usize == case.on + 2);
+    let end = match there.map(|it| it.outcome) {
+        Some(Outcome::Same | Outcome::Healed) if on_other => End::Wrong,
+        Some(Outcome::Same | Outcome::Healed) => match last.outcome {
+            // Acted on well, and what came of it is another's affair: counted with those that were stopped.
+            Outcome::Refused | Outcome::Differs => End::Stopped,
+            _ => End::Right,
+        },
+        Some(Outcome::Differs) => End::Stopped,
+        _ if on_other => End::Wrong,
+        _ => End::Refused,
+    };
+    (end, words)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_moved_is_found_and_what_is_gone_is_not() {
+    let (testbed, site) = (Testbed::start(0).await.unwrap(), serve().await);
+    let Some(browser) = start(testbed.addr(), site.addr).await else { return };
+    let home = tempfile::tempdir().unwrap();
+    let all = Sessions::new(home.path());
+    let mut lines = Vec::new();
+    for case in CASES {
+        lines.push(recorded(&browser, &all, case).await);
+    }
+    let pairs = CASES.iter().zip(&lines);
+    let asked = pairs.flat_map(|(case, lines)| {
+        std::iter::once(&"none").chain(WAYS).map(move |way| (case, lines, *way))
+    });
+    let browser = &browser;
+    let ends: Vec<_> =
+        futures::stream::iter(asked)
+            .map(|(case, lines, way)| async move {
+                (way, case.url, ended(browser, case, lines, way).await)
+            })
+            .buffer_unordered(3)
+            .collect()
+            .await;
+    let mut table: BTreeMap<&str, BTreeMap<End, usize>> = BTreeMap::new();
+    let mut text = String::new();
+    for (way, url, (end, words)) in &ends {
+        *table.entry(way).or_default().entry(*end).or_default() += 1;
+        if *end != End::Right {
+            writeln!(text, "{way:10} {url:24} {end:?} {words}").unwrap();
+        }
+    }
+    for way in WAYS {
+        let count = |end| table[way].get(&end).copied().unwrap_or(0);
+        writeln!(
+            text,
+            "{way:10} right {:2} wrong {:2} refused {:2} stopped {:2}",
+            count(End::Right),
+            count(End::Wrong),
+            count(End::Refused),
+            count(End::Stopped)
+        )
+        .unwrap();
+    }
+    println!("{text}");
+    let sum = |ways: &[&str], end| -> usize {
+        ways.iter().map(|it| table[it].get(&end).copied().unwrap_or(0)).sum()
+    };
+    let moved: Vec<&str> = WAYS.iter().copied().filter(|it| *it != "remove").collect();
+    assert_eq!(sum(&["none"], End::Right), CASES.len(), "{text}");
+    // At least 85 % right, at most 1 % wrong; and what is gone is never acted on.
+    assert!(sum(&moved, End::Right) * 100 >= 85 * moved.len() * CASES.len(), "{text}");
+    assert!(sum(&moved, End::Wrong) * 100 <= moved.len() * CASES.len(), "{text}");
+    assert_eq!(sum(&["remove"], End::Refused), CASES.len(), "{text}");
+}
