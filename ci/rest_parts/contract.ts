@@ -481,6 +481,11 @@ async function browse({ as }: Drive): Promise<void> {
   assert.equal(well(await api.POST("/api/sessions/list", { body: { query: "search" } })).sessions.length, 1);
   assert.equal(well(await api.POST("/api/sessions/show", { body: { id: kept.id } })).actions.length, 2);
   assert.equal(well(await api.POST("/api/sessions/replay", { body: { id: kept.id, values: { 2: "hose" } } })).verdict, "pass");
+  const forked = well(await api.POST("/api/sessions/fork", { body: { id: kept.id, at: 1, name: "from it" } }));
+  assert.deepEqual(forked.parent, { session: kept.id, actions: 1 });
+  refused(await api.POST("/api/sessions/fork", { body: { id: kept.id, at: 9, name: "none" } }), 400, "PARAM_INVALID");
+  well(await api.POST("/api/sessions/end", { body: {} }));
+  assert.equal(well(await api.POST("/api/sessions/diff", { body: { first: kept.id, second: forked.id } })).same, false);
   assert.ok(well(await api.POST("/api/sessions/purge", { body: { id: kept.id } })).purged);
   well(await api.POST("/api/browse/goto", { body: { url: "http://site.test/parts" } }));
   well(await api.POST("/api/browse/select", { body: { target: 'combobox "Size"', option: "M" } }));

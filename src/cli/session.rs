@@ -1,12 +1,19 @@
 //! `commis session`: what is done on a page that stays, kept and done again.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{Global, daemon, wire};
-use crate::error::Result;
+use crate::{
+    error::{Code, Error, Result},
+    files,
+    sessions::{Line, Manifest, Sessions, archive, page},
+};
 
 /// Keep what is done on a page that stays, look at it, do it again
 ///
@@ -45,7 +52,29 @@ enum Command {
         query: String,
     },
     /// Show what was done
-    Show { id: String },
+    Show {
+        id: String,
+        /// As a page to look at
+        #[arg(long)]
+        html: bool,
+    },
+    /// Do the first actions of one again, and keep what is done from there on as another
+    Fork {
+        id: String,
+        name: String,
+        /// How many actions are done again
+        #[arg(long, value_name = "N")]
+        at: u32,
+        /// The number of an action that may change something. Repeatable
+        #[arg(long, value_name = "N")]
+        allow: Vec<u32>,
+    },
+    /// Compare what was done in two sessions; 1 where it was not the same
+    Diff { first: String, second: String },
+    /// Write one that has ended to a file, to be shared
+    Export { id: String, file: PathBuf },
+    /// Take in what `export` wrote
+    Import { file: PathBuf },
     /// Do it again, on the page as it is now
     Replay {
         id: String,
@@ -71,6 +100,24 @@ fn pair(text: &str) -> std::result::Result<(String, String), String> {
 /// 1 where a replay did not pass.
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let Args { context, json: as_json, command } = args;
+    // Files: as large as they are, and no daemon is asked.
+    let all = || wire::home(global).map(|it| Sessions::new(&it.sessions));
+    match &command {
+        Command::Export { id, file } => {
+            let bytes = all()?.export(id)?;
+            written(file, &bytes)?;
+            let data =
+                json!({ "id": id, "file": file.display().to_string(), "bytes": bytes.len() });
+            return Ok(told_one(as_json, &data, &format!("{id}: {} bytes", bytes.len())));
+        }
+        Command::Import { file } => {
+            let it = all()?.import(&archive::given(file)?)?;
+            let told = format!("{}: {} actions", it.id, it.actions);
+            let data = serde_json::to_value(&it).unwrap_or_default();
+            return Ok(told_one(as_json, &data, &told));
+        }
+        _ => {}
+    }
     let (client, _) = daemon::client(global).await?;
     let (name, body) = match &command {
         Command::Record { name, url, task } => {
@@ -78,7 +125,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         Command::End => ("end", json!({"context": context})),
         Command::Ls { query } => ("list", json!({"query": query})),
-        Command::Show { id } => ("show", json!({"id": id})),
+        Command::Show { id, .. } => ("show", json!({"id": id})),
+        Command::Fork { id, name, at, allow } => {
+            ("fork", json!({"id": id, "name": name, "at": at, "allow": allow, "context": context}))
+        }
+        Command::Diff { first, second } => ("diff", json!({"first": first, "second": second})),
         Command::Replay { id, value, allow, url } => {
             let values: BTreeMap<_, _> = value.iter().cloned().collect();
             let mut body = json!({"id": id, "context": context, "values": values, "allow": allow});
@@ -88,18 +139,51 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             ("replay", body)
         }
         Command::Purge { id } => ("purge", json!({"id": id})),
+        Command::Export { .. } | Command::Import { .. } => return Ok(0),
     };
     let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
-    let data: Value = answer["data"].take();
-    if as_json {
+    let mut data: Value = answer["data"].take();
+    if matches!(command, Command::Show { html: true, .. }) {
+        wire::line(&as_page(data.take())?);
+    } else if as_json {
         wire::out(&data);
     } else {
         for it in told(&command, &data) {
             wire::line(&wire::clean(&it));
         }
     }
-    let failed = matches!(command, Command::Replay { .. }) && data["verdict"] != "pass";
+    let failed = match command {
+        Command::Replay { .. } => data["verdict"] != "pass",
+        Command::Diff { .. } => data["same"] != true,
+        _ => false,
+    };
     Ok(u8::from(failed))
+}
+
+fn told_one(as_json: bool, data: &Value, told: &str) -> u8 {
+    if as_json {
+        wire::out(data);
+    } else {
+        wire::line(&wire::clean(told));
+    }
+    0
+}
+
+fn written(file: &Path, bytes: &[u8]) -> Result<()> {
+    let name = file.file_name().and_then(|it| it.to_str()).ok_or_else(|| {
+        Error::new(Code::ParamInvalid, "give the file's name, such as search.tar.zst")
+    })?;
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    files::write_atomic(folder, name, bytes)
+}
+
+fn as_page(mut data: Value) -> Result<String> {
+    let unread = |err: serde_json::Error| {
+        Error::new(Code::DaemonFailed, "the daemon's answer cannot be read").source(err)
+    };
+    let session: Manifest = serde_json::from_value(data["session"].take()).map_err(unread)?;
+    let actions: Vec<Line> = serde_json::from_value(data["actions"].take()).map_err(unread)?;
+    Ok(page::page(&session, &actions, data["findings"].as_str().unwrap_or_default()))
 }
 
 fn told(command: &Command, data: &Value) -> Vec<String> {
@@ -139,10 +223,22 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
     };
     let all = |name: &str| data[name].as_array().cloned().unwrap_or_default();
     match command {
-        Command::Record { .. } | Command::End => vec![session(data)],
+        Command::Record { .. } | Command::End | Command::Fork { .. } => vec![session(data)],
+        Command::Diff { .. } => all("actions")
+            .iter()
+            .map(|it| {
+                let mark = match it["in"].as_str() {
+                    Some("first") => "-",
+                    Some("second") => "+",
+                    _ => " ",
+                };
+                format!("{mark} {}", text(&it["action"]))
+            })
+            .collect(),
         Command::Ls { .. } => all("sessions").iter().map(session).collect(),
         Command::Show { .. } => std::iter::once(session(&data["session"]))
             .chain(all("actions").iter().map(action))
+            .chain(data["findings"].as_str().into_iter().flat_map(str::lines).map(str::to_owned))
             .collect(),
         Command::Replay { .. } => {
             let line = |it: &Value| {
@@ -159,5 +255,6 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
             all("actions").iter().map(line).chain([text(&data["verdict"])]).collect()
         }
         Command::Purge { .. } => vec!["purged".to_owned()],
+        Command::Export { .. } | Command::Import { .. } => Vec::new(),
     }
 }

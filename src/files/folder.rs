@@ -37,6 +37,16 @@ impl Dir {
         Ok(dir)
     }
 
+    /// A new folder of that name at 0700, on disk with its name when this returns; `None` when something of that name is there.
+    pub fn claim_folder(&self, name: &str) -> Result<Option<Self>> {
+        match rustix::fs::mkdirat(&self.fd, name, Mode::RWXU) {
+            Err(Errno::EXIST) => return Ok(None),
+            made => made.map_err(|err| trouble("create folder", &self.shown(name), err))?,
+        }
+        self.sync()?;
+        self.make_folder(name).map(Some)
+    }
+
     /// The folder of that name; `None` when there is none.
     pub fn folder(&self, name: &str) -> Result<Option<Self>> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;

@@ -80,7 +80,17 @@ impl Desks {
     /// `QUEUE_FULL`, `BROWSER_FAILED` and with what the command fails with.
     pub async fn with<T>(
         daemon: &Daemon,
+        of: (&Principal, &str),
+        what: impl AsyncFnOnce(&mut Desk) -> Result<T>,
+    ) -> Result<T> {
+        Self::within(daemon, of, TIMEOUT, what).await
+    }
+
+    /// The same for what takes as long as several commands.
+    pub async fn within<T>(
+        daemon: &Daemon,
         (who, name): (&Principal, &str),
+        limit: Duration,
         what: impl AsyncFnOnce(&mut Desk) -> Result<T>,
     ) -> Result<T> {
         let known = |it: u8| it.is_ascii_alphanumeric() || b"_-".contains(&it);
@@ -116,7 +126,7 @@ impl Desks {
             }
         };
         // Enforced from here: a page that hangs is closed alone.
-        let Ok(done) = tokio::time::timeout(TIMEOUT + GRACE, what(desk)).await else {
+        let Ok(done) = tokio::time::timeout(limit + GRACE, what(desk)).await else {
             *held = None;
             daemon.desks.lock().remove(&key);
             let err = Error::new(Code::Timeout, "the page did not answer any more and was closed");

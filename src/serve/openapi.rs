@@ -183,7 +183,9 @@ fn refusals(name: &str, verb: Verb, mut responses: Value) -> Value {
         "recipe_create_from_candidate" => &[409],
         "recipe_candidates" | "remote_on" => &[424],
         it if it.starts_with("browse_") => &[409, 422, 424],
-        "session_record" | "session_end" | "session_replay" => &[404, 409, 422, 424],
+        "session_record" | "session_end" | "session_replay" | "session_fork" => {
+            &[404, 409, 422, 424]
+        }
         it if it.starts_with("session_") => &[404, 409],
         _ => &[],
     };

@@ -3,6 +3,9 @@
 //! A session is a folder: `manifest.yaml`, `trajectory.ndjson` with one line an action, `findings.md` when it has ended. Each line
 //! is on disk before the act is answered; a crash loses none and leaves a container that says `interrupted`.
 
+pub mod archive;
+pub mod compare;
+pub mod page;
 pub mod relocate;
 pub mod wire;
 
@@ -29,6 +32,8 @@ const FINDINGS: &str = "findings.md";
 const HELD: &str = "held";
 const MAX_MANIFEST: usize = 1 << 20;
 const MAX_TRAJECTORY: usize = 64 << 20;
+/// Characters of a name in its id.
+const LONGEST: usize = 40;
 /// Actions of one session.
 const MOST: u32 = 10_000;
 
@@ -54,12 +59,23 @@ pub struct Manifest {
     pub begun_ms: i64,
     pub state: State,
     pub actions: u32,
+    /// What it was begun from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
     /// Whose it is; empty for the owner of the machine.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub owner: String,
     /// SHA-256 of every other file, once it has ended.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
+}
+
+/// A session, and how many of its actions were done again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Parent {
+    pub session: String,
+    pub actions: u32,
 }
 
 /// One action.
@@ -105,7 +121,7 @@ pub struct Sessions {
     folder: PathBuf,
 }
 
-/// A slug of its name and eight hexadecimal digits: safe as the name of a folder, and nothing that looks like a key.
+/// A slug of its name and a number: safe as the name of a folder, and nothing that looks like a key.
 fn is_id(id: &str) -> bool {
     RecipeName::new(id).is_ok()
 }
@@ -126,12 +142,28 @@ impl Sessions {
         Dir::open(&self.folder.join(id), false)?.ok_or_else(missing)
     }
 
+    /// An id that nobody had, and its folder. A purged one keeps its own.
+    fn begun(&self, name: &str) -> Result<(String, Dir)> {
+        let slug: String = RecipeName::slug(name).as_str().chars().take(LONGEST).collect();
+        let slug = slug.trim_end_matches('-');
+        let all = files::made(&self.folder)?;
+        let names = all.names()?;
+        let number = |it: &String| it.strip_prefix(slug)?.strip_prefix('-')?.parse::<u32>().ok();
+        let mut next = names.iter().filter_map(number).max().unwrap_or(0);
+        loop {
+            next = next.saturating_add(1);
+            let id = format!("{slug}-{next}");
+            // Another may have taken it meanwhile.
+            if let Some(dir) = all.claim_folder(&id)? {
+                return Ok((id, dir));
+            }
+        }
+    }
+
     /// Begins one. Fails with `ARTIFACT_IO`.
     pub fn record(&self, name: &str, task: &str, url: &str, owner: &str) -> Result<Recording> {
-        let slug: String = RecipeName::slug(name).as_str().chars().take(40).collect();
-        let id = format!("{}-{}", slug.trim_end_matches('-'), &ids::word()?[..8]);
+        let (id, dir) = self.begun(name)?;
         let folder = self.folder.join(&id);
-        let dir = files::made(&folder)?;
         let held = files::made(&folder.join(HELD))?
             .try_lock()?
             .ok_or_else(|| Error::new(Code::ArtifactIo, "somebody else holds a new session"))?;
@@ -143,6 +175,7 @@ impl Sessions {
             begun_ms: now_ms(),
             state: State::Recording,
             actions: 0,
+            parent: None,
             owner: owner.to_owned(),
             files: BTreeMap::new(),
         };
@@ -186,6 +219,12 @@ impl Sessions {
         }
         let lines = Self::lines_in(&dir, id)?;
         Ok((manifest, lines))
+    }
+
+    /// What a reader should know of it; empty until it has ended.
+    pub fn findings(&self, id: &str) -> Result<String> {
+        let bytes = self.at(id)?.read(FINDINGS, MAX_TRAJECTORY)?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Those of an owner whose name, task or address has all of the words; the newest first. Damaged ones are left out.
@@ -267,6 +306,12 @@ impl Recording {
             self.findings.push(format!("- action {}: {} failed with {code}", line.n, line.command));
         }
         Ok(())
+    }
+
+    /// Names what it was begun from.
+    pub fn of_parent(&mut self, session: &str, actions: u32) -> Result<()> {
+        self.manifest.parent = Some(Parent { session: session.to_owned(), actions });
+        self.write()
     }
 
     /// Something that a reader should know.

@@ -272,4 +272,119 @@ mod tests {
             Fingerprint { role: "textbox".into(), name: "Save".into(), ..Fingerprint::default() };
         assert!(choose(&was, &[field]).is_err());
     }
+
+    fn properties(path: &std::path::Path) -> BTreeMap<String, String> {
+        let bytes = std::fs::read(path).unwrap();
+        let text = String::from_utf8_lossy(&bytes).replace("\\:", ":").replace("\\=", "=");
+        text.lines()
+            .filter_map(|it| it.split_once('='))
+            .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+            .collect()
+    }
+
+    fn folder(path: &std::path::Path) -> Vec<std::path::PathBuf> {
+        let mut all: Vec<_> = std::fs::read_dir(path)
+            .into_iter()
+            .flatten()
+            .map(|it| it.unwrap().path())
+            .filter(|it| it.extension().is_some_and(|it| it == "properties"))
+            .collect();
+        all.sort();
+        all
+    }
+
+    fn of_properties(it: &BTreeMap<String, String>) -> Fingerprint {
+        let text = |name: &str| it.get(name).filter(|it| !it.is_empty()).cloned();
+        let kind = text("type").unwrap_or_default();
+        let role = match it.get("tag").map_or("", String::as_str) {
+            "A" => "link",
+            "INPUT" if !matches!(&*kind, "button" | "submit" | "image") => "textbox",
+            "INPUT" | "BUTTON" => "button",
+            "SELECT" => "combobox",
+            other => other,
+        };
+        let sides = ["neighbor_text_left", "neighbor_text_right"];
+        let kept = ["type", "id", "name", "href", "placeholder"];
+        Fingerprint {
+            role: role.to_owned(),
+            name: ["text", "visible_text", "value", "placeholder"]
+                .iter()
+                .find_map(|it| text(it))
+                .unwrap_or_default(),
+            near: sides.iter().filter_map(|it| text(it)).collect(),
+            attributes: kept.iter().filter_map(|it| Some(((*it).to_owned(), text(it)?))).collect(),
+            ..Fingerprint::default()
+        }
+    }
+
+    /// The public data of Similo2 (40 sites, two versions of each, years apart), where a checkout of it is named. `Likely` and `Placed`
+    /// are what the wire would be asked about, which recorded properties cannot answer.
+    #[test]
+    fn public_pairs_of_versions() {
+        let Some(root) = std::env::var_os("COMMIS_SIMILO2") else {
+            println!("COMMIS_SIMILO2 names no checkout: not measured");
+            return;
+        };
+        let root = std::path::Path::new(&root).join("WidgetLocator/apps");
+        let mut apps: Vec<_> =
+            std::fs::read_dir(&root).unwrap().map(|it| it.unwrap().path()).collect();
+        apps.sort();
+        let of = |print: &Fingerprint, all: &[Fingerprint]| {
+            let same =
+                |it: &&Fingerprint| class(&it.role) == class(&print.role) && it.name == print.name;
+            Fingerprint { alone: all.iter().filter(same).count() == 1, ..print.clone() }
+        };
+        // By whether the wire is needed: cases, right, wrong, refused; and those that are gone, acted on.
+        let mut counts = [[0; 5]; 2];
+        for app in apps {
+            let read = |it: &str| -> Vec<BTreeMap<String, String>> {
+                folder(&app.join(it)).iter().map(|it| properties(it)).collect()
+            };
+            let (targets, candidates) = (read("target_widgets"), read("candidate_widgets"));
+            let were: Vec<_> = targets.iter().map(of_properties).collect();
+            let are: Vec<_> = candidates.iter().map(of_properties).collect();
+            let now: Vec<_> = are.iter().map(|it| of(it, &are)).collect();
+            for pair in folder(&app).iter().map(|it| properties(it)) {
+                let Some(at) =
+                    targets.iter().position(|it| it.get("xpath") == pair.get("old_xpath"))
+                else {
+                    continue;
+                };
+                let was = of(&were[at], &were);
+                let new = &pair["new_xpath"];
+                let kin = |it: &str| {
+                    it == new
+                        || it.starts_with(&format!("{new}/"))
+                        || new.starts_with(&format!("{it}/"))
+                };
+                let left: Vec<usize> =
+                    (0..now.len()).filter(|it| !kin(&candidates[*it]["xpath"])).collect();
+                let without: Vec<_> = left.iter().map(|it| of(&are[*it], &are)).collect();
+                let (found, gone) = (choose(&was, &now), choose(&was, &without));
+                for (wire, out) in counts.iter_mut().enumerate() {
+                    let acts = |it: Trust| wire == 1 || matches!(it, Trust::Same | Trust::Healed);
+                    out[0] += 1;
+                    match &found {
+                        Ok((at, trust)) if acts(*trust) => {
+                            out[if kin(&candidates[*at]["xpath"]) { 1 } else { 2 }] += 1;
+                        }
+                        _ => out[3] += 1,
+                    }
+                    out[4] += usize::from(gone.as_ref().is_ok_and(|it| acts(it.1)));
+                }
+            }
+        }
+        for (what, it) in ["without the wire", "where a request could tell"].iter().zip(counts) {
+            let share = |at: usize| 100.0 * it[at] as f64 / it[0] as f64;
+            println!(
+                "{what}: {} cases, right {:.1} % wrong {:.1} % refused {:.1} % acts when gone {:.1} %",
+                it[0],
+                share(1),
+                share(2),
+                share(3),
+                share(4)
+            );
+        }
+        assert!(counts[0][0] > 500 && counts[0][2] * 50 < counts[0][0]);
+    }
 }

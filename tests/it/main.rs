@@ -40,6 +40,7 @@ mod polite;
 mod quickstart;
 mod redact;
 mod secrets;
+mod session;
 mod stopping;
 mod support;
 mod threats;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use super::{Command, Desk, Item, Meant, Read, Said, Target, Until, Way, What};
+use super::{Command, Desk, Item, Meant, Outcome, Read, Replay, Said, Target, Until, Way, What};
 use crate::{
     browser::lookup::Found,
     error::{Code, Error, Result},
@@ -135,6 +135,33 @@ impl Desk {
             .ok_or_else(|| Error::new(Code::Internal, "nothing is kept"))
     }
 
+    /// Does those actions again and keeps what is done from then on, as a session that begins with them. What was kept before has
+    /// ended. Nothing is begun where one of them could not be done.
+    pub async fn fork(
+        &mut self,
+        lines: &[Line],
+        how: &Replay,
+        begin: impl FnOnce() -> Result<Recording>,
+    ) -> Result<Manifest> {
+        let done = self.replay(lines, how).await?;
+        if let Some(it) =
+            done.iter().find(|it| matches!(it.outcome, Outcome::Refused | Outcome::Differs))
+        {
+            let why = it.why.as_deref().unwrap_or_default();
+            return Err(Error::new(Code::StepFailed, format!("action {}: {why}", it.n))
+                .hint("`session replay` says more; fork at an earlier action"));
+        }
+        let mut begun = begin()?;
+        for line in lines.iter().filter(|it| it.failed.is_none()) {
+            begun.add(line.clone())?;
+        }
+        let manifest = begun.manifest().clone();
+        if let Some(before) = self.keep.replace(begun) {
+            before.end()?;
+        }
+        Ok(manifest)
+    }
+
     /// Ends it. Fails with `PARAM_INVALID` where nothing is kept.
     pub fn end(&mut self) -> Result<Manifest> {
         let it = self.keep.take();
@@ -212,5 +239,16 @@ impl Desk {
             || redact::typed_secret(name, value).is_some()
             || redact::message(value) != value
             || self.shared().lock().secrets.iter().any(|it| it.as_str() == value)
+    }
+}
+
+impl Drop for Desk {
+    /// A page that is closed while it is recorded ends its session.
+    fn drop(&mut self) {
+        if let Some(mut it) = self.keep.take() {
+            it.find("the page was closed before the session was ended");
+            // Where the disk refuses, it stays as a crash leaves it.
+            let _ = it.end();
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! Sessions: what is done on a page that stays, kept, shown and done again.
+//! Sessions: what is done on a page that stays, kept, shown, done again, begun from and compared.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,19 @@ use crate::{
     error::{Code, Error, Result},
     serve::{
         answer::Trouble,
-        desks::Desks,
+        desks::{Desks, TIMEOUT},
         principal::{Area, Need, Principal, Right},
     },
-    sessions::{Line, Manifest, Sessions},
+    sessions::{
+        Line, Manifest, Sessions,
+        compare::{Compared, compare},
+    },
 };
 
 type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
 
+/// No replay takes longer.
+const MOST_TIME: Duration = Duration::from_mins(30);
 const READ: Need = Need::May(Area::Browse, Right::Read);
 const WRITE: Need = Need::May(Area::Browse, Right::Write);
 
@@ -82,6 +87,32 @@ struct Again {
     url: Option<String>,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Fork {
+    /// As `session_list` names it.
+    id: String,
+    /// How many of its actions are done again.
+    at: u32,
+    /// What the new one is called.
+    name: String,
+    /// The page's context.
+    #[serde(default = "first")]
+    context: String,
+    /// Numbers of actions that may change something where they go; others of that kind are refused.
+    #[serde(default)]
+    allow: Vec<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Two {
+    /// As `session_list` names it.
+    first: String,
+    /// Likewise.
+    second: String,
+}
+
 pub fn rows(out: &mut Vec<Row>) {
     out.extend([
         row(
@@ -103,6 +134,14 @@ pub fn rows(out: &mut Vec<Row>) {
         row(
             spec("session_replay", &[(Verb::Post, "/api/sessions/replay")], WRITE, Kind::Write, "Do a session again, on the page as it is now.\nElements are found anew. What an act asks for has to be what was recorded, else it is stopped before it leaves."),
             replay,
+        ),
+        row(
+            spec("session_fork", &[(Verb::Post, "/api/sessions/fork")], WRITE, Kind::Write, "Do the first actions of a session again, and keep what is done from there on as another."),
+            fork,
+        ),
+        row(
+            spec("session_diff", &[(Verb::Post, "/api/sessions/diff")], READ, Kind::Read, "Compare what was done in two sessions."),
+            diff,
         ),
         row(
             spec("session_purge", &[(Verb::Post, "/api/sessions/purge")], WRITE, Kind::Write, "Remove what was done in a session, and leave its manifest."),
@@ -168,12 +207,60 @@ async fn list(asked: Asked, it: List) -> Out<Listed> {
 struct Shown {
     session: Manifest,
     actions: Vec<Line>,
+    /// What a reader should know, as Markdown; empty until it has ended.
+    findings: String,
 }
 
 async fn show(asked: Asked, it: One) -> Out<Shown> {
     own(&asked, &it.id)?;
     let (session, actions) = all(&asked).load(&it.id)?;
-    plain(Shown { session, actions })
+    plain(Shown { session, actions, findings: all(&asked).findings(&it.id)? })
+}
+
+/// How long so many actions may take.
+fn limit(lines: &[Line]) -> Duration {
+    TIMEOUT.saturating_mul(u32::try_from(lines.len()).unwrap_or(u32::MAX)).min(MOST_TIME)
+}
+
+async fn fork(asked: Asked, it: Fork) -> Out<Manifest> {
+    own(&asked, &it.id)?;
+    let sessions = all(&asked);
+    let (parent, mut lines) = sessions.load(&it.id)?;
+    if it.at == 0 || it.at as usize > lines.len() {
+        let why = format!("session {} has {} actions", it.id, lines.len());
+        return Err(Error::new(Code::ParamInvalid, why)
+            .hint("give the number of the last one to be done again")
+            .into());
+    }
+    lines.truncate(it.at as usize);
+    let whose = owner(&asked.who).unwrap_or_default();
+    let how = Replay { allow: it.allow.clone(), ..Replay::default() };
+    let begin = || {
+        let mut begun = sessions.record(&it.name, &parent.task, &parent.url, whose)?;
+        begun.of_parent(&it.id, it.at)?;
+        Ok(begun)
+    };
+    let of = (&asked.who, &*it.context);
+    let done = Desks::within(&asked.daemon, of, limit(&lines), async |desk: &mut Desk| {
+        desk.fork(&lines, &how, begin).await
+    });
+    plain(done.await?)
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Difference {
+    /// Both did the same.
+    same: bool,
+    actions: Vec<Compared>,
+}
+
+async fn diff(asked: Asked, it: Two) -> Out<Difference> {
+    own(&asked, &it.first)?;
+    own(&asked, &it.second)?;
+    let sessions = all(&asked);
+    let actions = compare(&sessions.load(&it.first)?.1, &sessions.load(&it.second)?.1);
+    let same = actions.iter().all(|it| it.place == crate::sessions::compare::In::Both);
+    plain(Difference { same, actions })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -206,8 +293,9 @@ async fn replay(asked: Asked, it: Again) -> Out<Report> {
         .ok_or_else(|| Error::new(Code::ParamInvalid, "values go by the number of their action"))?;
     let how = Replay { values, allow: it.allow, url: it.url };
     let of = (&asked.who, &*it.context);
-    let done =
-        Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.replay(&lines, &how).await);
+    let done = Desks::within(&asked.daemon, of, limit(&lines), async |desk: &mut Desk| {
+        desk.replay(&lines, &how).await
+    });
     let actions = done.await?;
     let differs =
         actions.iter().find(|it| matches!(it.outcome, Outcome::Refused | Outcome::Differs));

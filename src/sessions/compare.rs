@@ -1,0 +1,81 @@
+//! Two sessions beside one another, action by action.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use similar::{Algorithm, ChangeTag, TextDiff};
+
+use super::Line;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum In {
+    Both,
+    /// Only the first has it.
+    First,
+    Second,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Compared {
+    #[serde(rename = "in")]
+    pub place: In,
+    /// What was done, on what, with what, and what it asked for.
+    pub action: String,
+}
+
+/// An action as text: what makes it the same as another.
+pub fn told(line: &Line) -> String {
+    let on = line.element.as_ref().map(|it| format!(" {}", it.told())).unwrap_or_default();
+    let value = match (&line.value, line.secret) {
+        (Some(it), _) => format!(" {it:?}"),
+        (None, true) => " (a secret)".to_owned(),
+        (None, false) => String::new(),
+    };
+    let asked: Vec<String> =
+        line.requests.iter().map(|it| format!("{} {}", it.method, it.path)).collect();
+    let asked = if asked.is_empty() { String::new() } else { format!(": {}", asked.join(", ")) };
+    let failed = line.failed.as_ref().map(|it| format!(" failed with {it}")).unwrap_or_default();
+    format!("{}{on}{value}{asked}{failed}", line.command)
+}
+
+/// What both did, in order, and what only one did.
+pub fn compare(one: &[Line], other: &[Line]) -> Vec<Compared> {
+    let all = |lines: &[Line]| -> Vec<String> {
+        // A line each, whatever a value holds.
+        lines.iter().map(|it| told(it).replace(['\n', '\r'], " ")).collect()
+    };
+    let (one, other) = (all(one), all(other));
+    let slices = |it: &'_ [String]| it.iter().map(|it| format!("{it}\n")).collect::<String>();
+    let (one, other) = (slices(&one), slices(&other));
+    let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_lines(&one, &other);
+    diff.iter_all_changes()
+        .map(|it| Compared {
+            place: match it.tag() {
+                ChangeTag::Equal => In::Both,
+                ChangeTag::Delete => In::First,
+                ChangeTag::Insert => In::Second,
+            },
+            action: it.value().trim_end().to_owned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_one_did_stands_where_it_was_done() {
+        let line = |command: &str, value: &str| Line {
+            command: command.into(),
+            value: Some(value.into()),
+            ..Line::default()
+        };
+        let one = [line("goto", "http://a.test/"), line("fill", "hose"), line("press", "Enter")];
+        let two = [line("goto", "http://a.test/"), line("fill", "ro\npe"), line("press", "Enter")];
+        let places: Vec<In> = compare(&one, &two).iter().map(|it| it.place).collect();
+        assert_eq!(places, [In::Both, In::First, In::Second, In::Both]);
+        assert!(compare(&one, &one).iter().all(|it| it.place == In::Both));
+        assert!(compare(&[], &[]).is_empty());
+    }
+}

@@ -1,0 +1,99 @@
+//! A session as a page to look at: what was done and when, what each act asked for, what a reader should know. No script, nothing
+//! from elsewhere.
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::{Line, Manifest, State, compare};
+
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884}
+td,dd{overflow-wrap:anywhere}.bar{display:inline-block;height:.6rem;background:#3a7bd5;min-width:2px}.failed{color:#c0392b}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{font-weight:600}dd{margin:0}pre{white-space:pre-wrap}";
+/// Width of the longest act's bar.
+const WIDE: u64 = 160;
+
+/// The whole page.
+pub fn page(manifest: &Manifest, lines: &[Line], findings: &str) -> String {
+    let longest = lines.iter().map(|it| it.ms).max().unwrap_or(0).max(1);
+    let state = match manifest.state {
+        State::Recording => "recording",
+        State::Complete => "complete",
+        State::Interrupted => "interrupted",
+        State::Purged => "purged",
+    };
+    let begun = jiff::Timestamp::from_second(manifest.begun_ms / 1000).unwrap_or_default();
+    let out: Markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                title { (manifest.name) ", a session" }
+                style { (STYLE) }
+            }
+            body {
+                main {
+                    h1 { (manifest.name) }
+                    dl {
+                        dt { "Id" } dd { (manifest.id) }
+                        @if !manifest.task.is_empty() { dt { "Task" } dd { (manifest.task) } }
+                        dt { "Begins at" } dd { (manifest.url) }
+                        dt { "Begun" } dd { (begun) }
+                        dt { "State" } dd { (state) ", " (manifest.actions) " actions" }
+                        @if let Some(it) = &manifest.parent {
+                            dt { "Begun from" } dd { (it.session) ", after action " (it.actions) }
+                        }
+                    }
+                    h2 { "Actions" }
+                    table {
+                        thead { tr { th { "No." } th { "Action" } th { "Asked for" } th { "Time" } } }
+                        tbody { @for line in lines { (row(line, longest)) } }
+                    }
+                    @if !findings.is_empty() { h2 { "Findings" } pre { (findings.trim_start_matches("# Findings").trim()) } }
+                }
+            }
+        }
+    };
+    out.into_string()
+}
+
+fn row(line: &Line, longest: u64) -> Markup {
+    let width = line.ms * WIDE / longest;
+    let bare = Line { requests: Vec::new(), ..line.clone() };
+    html! {
+        tr {
+            td { (line.n) }
+            td class=[line.failed.as_ref().map(|_| "failed")] {
+                (compare::told(&bare))
+                @if line.url_after != line.url_before { br; small { "to " (line.url_after) } }
+            }
+            td { @for it in &line.requests { (it.told()) br; } }
+            td { span class="bar" style={ "width:" (width) "px" } {} " " (line.ms) " ms" }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sessions::Sessions;
+
+    #[test]
+    fn what_a_page_was_called_is_text_in_it() {
+        let home = tempfile::tempdir().unwrap();
+        let all = Sessions::new(home.path());
+        let it = all.record("<script>1</script>", "a & b", "http://a.test/?<b>", "").unwrap();
+        let line = Line {
+            n: 1,
+            command: "fill".into(),
+            value: Some("</td><img src=x onerror=alert(1)>".into()),
+            ..Line::default()
+        };
+        let text = page(it.manifest(), &[line], "# Findings\n\n- <i>");
+        for bad in ["<script", "<img", "<b>", "<i>"] {
+            assert!(!text.contains(bad), "{bad} in {text}");
+        }
+        assert!(text.contains("a &amp; b") && text.contains("default-src 'none'"));
+    }
+}
