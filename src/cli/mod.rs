@@ -36,6 +36,7 @@ mod rows;
 mod run;
 mod serve;
 mod session;
+mod session_doctor;
 mod settings;
 mod steps;
 mod table;

@@ -8,7 +8,7 @@ use std::{
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, wire};
+use super::{Global, daemon, session_doctor, wire};
 use crate::{
     error::{Code, Error, Result},
     files,
@@ -88,6 +88,8 @@ enum Command {
         #[arg(long)]
         url: Option<String>,
     },
+    /// Try the seven contracts of a kept session here, on the test web; 1 where one does not hold
+    Doctor,
     /// Remove what was done, and leave the manifest
     Purge { id: String },
 }
@@ -116,6 +118,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             let data = serde_json::to_value(&it).unwrap_or_default();
             return Ok(told_one(as_json, &data, &told));
         }
+        Command::Doctor => return session_doctor::run(as_json, global).await,
         _ => {}
     }
     let (client, _) = daemon::client(global).await?;
@@ -139,7 +142,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             ("replay", body)
         }
         Command::Purge { id } => ("purge", json!({"id": id})),
-        Command::Export { .. } | Command::Import { .. } => return Ok(0),
+        Command::Export { .. } | Command::Import { .. } | Command::Doctor => return Ok(0),
     };
     let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
     let mut data: Value = answer["data"].take();
@@ -255,6 +258,6 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
             all("actions").iter().map(line).chain([text(&data["verdict"])]).collect()
         }
         Command::Purge { .. } => vec!["purged".to_owned()],
-        Command::Export { .. } | Command::Import { .. } => Vec::new(),
+        Command::Export { .. } | Command::Import { .. } | Command::Doctor => Vec::new(),
     }
 }

@@ -40,14 +40,11 @@ pub fn told(line: &Line) -> String {
 
 /// What both did, in order, and what only one did.
 pub fn compare(one: &[Line], other: &[Line]) -> Vec<Compared> {
-    let all = |lines: &[Line]| -> Vec<String> {
-        // A line each, whatever a value holds.
-        lines.iter().map(|it| told(it).replace(['\n', '\r'], " ")).collect()
-    };
+    let all = |lines: &[Line]| -> Vec<String> { lines.iter().map(told).collect() };
     let (one, other) = (all(one), all(other));
-    let slices = |it: &'_ [String]| it.iter().map(|it| format!("{it}\n")).collect::<String>();
-    let (one, other) = (slices(&one), slices(&other));
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_lines(&one, &other);
+    let one: Vec<&str> = one.iter().map(String::as_str).collect();
+    let other: Vec<&str> = other.iter().map(String::as_str).collect();
+    let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_slices(&one, &other);
     diff.iter_all_changes()
         .map(|it| Compared {
             place: match it.tag() {
@@ -55,7 +52,7 @@ pub fn compare(one: &[Line], other: &[Line]) -> Vec<Compared> {
                 ChangeTag::Delete => In::First,
                 ChangeTag::Insert => In::Second,
             },
-            action: it.value().trim_end().to_owned(),
+            action: it.value().to_owned(),
         })
         .collect()
 }

@@ -320,6 +320,7 @@ mod tests {
     /// The public data of Similo2 (40 sites, two versions of each, years apart), where a checkout of it is named. `Likely` and `Placed`
     /// are what the wire would be asked about, which recorded properties cannot answer.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "where data that is not the project's own is")]
     fn public_pairs_of_versions() {
         let Some(root) = std::env::var_os("COMMIS_SIMILO2") else {
             println!("COMMIS_SIMILO2 names no checkout: not measured");

@@ -29,6 +29,7 @@ pub use hostile::{HOSTS as HOSTILE_HOSTS, Hostile};
 pub use tls::authority_pem;
 #[cfg(test)]
 pub use tls::{WRONG, Wrong};
+pub use world::session_of;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

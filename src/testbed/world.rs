@@ -69,7 +69,7 @@ impl World {
     pub fn open_session(&self, site: &str) -> String {
         let mut memory = self.memory();
         memory.issued += 1;
-        let id = secret(&format!("{site} session {}", memory.issued));
+        let id = session_of(site, memory.issued);
         memory.sessions.insert(format!("{site} {id}"));
         id
     }
@@ -106,6 +106,11 @@ impl World {
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The session that a site opens as the n-th of the whole web.
+pub fn session_of(site: &str, n: u64) -> String {
+    secret(&format!("{site} session {n}"))
 }
 
 /// 64 hex digits that look like a secret and depend only on the label.

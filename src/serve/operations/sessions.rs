@@ -23,7 +23,7 @@ use crate::{
 type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
 
 /// No replay takes longer.
-const MOST_TIME: Duration = Duration::from_mins(30);
+const MOST_TIME: Duration = Duration::from_secs(30 * 60);
 const READ: Need = Need::May(Area::Browse, Right::Read);
 const WRITE: Need = Need::May(Area::Browse, Right::Write);
 
