@@ -458,6 +458,14 @@ async function browse({ as }: Drive): Promise<void> {
   well(await api.POST("/api/browse/console", { body: {} }));
   well(await api.POST("/api/browse/links", { body: {} }));
   well(await api.POST("/api/browse/text", { body: {} }));
+  assert.match(well(await api.POST("/api/browse/attrs", on(field))).text, /^type="search"$/m);
+  assert.equal(well(await api.POST("/api/browse/is", { body: { target: field, asks: "visible" } })).text, "true");
+  assert.match(well(await api.POST("/api/browse/forms", { body: {} })).text, /Search/);
+  well(await api.POST("/api/browse/cookies", { body: {} }));
+  well(await api.POST("/api/browse/storage", { body: {} }));
+  well(await api.POST("/api/browse/blocked", { body: {} }));
+  well(await api.POST("/api/browse/viewport", { body: { width: 800, height: 600 } }));
+  refused(await api.POST("/api/browse/viewport", { body: { width: 1, height: 600 } }), 400, "PARAM_INVALID");
   well(await api.POST("/api/browse/html", { body: { target: "css=h1" } }));
   well(await api.POST("/api/browse/scroll", { body: { to: "bottom" } }));
   well(await api.POST("/api/browse/hover", on(field)));

@@ -398,10 +398,19 @@ pub fn joined(documents: Vec<Option<Summary>>) -> RawPage {
 
 /// A cookie of a context, `HttpOnly` ones included.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Cookie {
     pub name: String,
     pub value: String,
     pub domain: String,
+    /// Seconds since 1970; negative for one that ends with its context.
+    #[serde(default)]
+    pub expires: f64,
+    #[serde(default)]
+    pub http_only: bool,
+    #[serde(default)]
+    pub secure: bool,
+    pub same_site: Option<String>,
 }
 
 pub async fn cookies(cdp: &Cdp, context: &str) -> Result<Vec<Cookie>> {

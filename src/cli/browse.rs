@@ -61,6 +61,30 @@ enum Command {
     Html { target: Option<String> },
     /// List its links
     Links,
+    /// List an element's attributes
+    Attrs { target: String },
+    /// Say whether an element is visible, enabled, checked, editable, focused, in_view; 1 where it is not
+    Is {
+        target: String,
+        #[arg(value_parser = ["visible", "enabled", "checked", "editable", "focused", "in_view"])]
+        asks: String,
+    },
+    /// List the page's forms and their fields
+    Forms,
+    /// List the context's cookies, without their values
+    Cookies,
+    /// List what the page stores, without its values
+    Storage,
+    /// List what the egress policy refused to it
+    Blocked,
+    /// Make the window another size
+    Viewport {
+        width: u32,
+        height: u32,
+        /// As a telephone
+        #[arg(long)]
+        mobile: bool,
+    },
     /// Show what is on the page, a line an element, with refs to act on
     Snapshot {
         /// Only what can be acted on
@@ -202,7 +226,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         if matches!(line.command, Command::Chain) {
             return Err(wrong("a chain in a chain".to_owned()));
         }
-        desk.run(line.command).await.map_err(at)?;
+        let code = desk.run(line.command).await.map_err(at)?;
+        if code != 0 {
+            return Ok(code);
+        }
     }
     Ok(0)
 }
@@ -234,6 +261,15 @@ impl Desk {
             Command::Text { target } => ("text", of(target)),
             Command::Html { target } => ("html", of(target)),
             Command::Links => ("links", none()),
+            Command::Attrs { target } => ("attrs", on(target)),
+            Command::Is { target, asks } => ("is", json!({"target": target, "asks": asks})),
+            Command::Forms => ("forms", none()),
+            Command::Cookies => ("cookies", none()),
+            Command::Storage => ("storage", none()),
+            Command::Blocked => ("blocked", none()),
+            Command::Viewport { width, height, mobile } => {
+                ("viewport", json!({"width": width, "height": height, "mobile": mobile}))
+            }
             Command::Snapshot { interactive, clickable, changed, within, max_chars } => {
                 let mut args =
                     json!({"interactive": interactive, "clickable": clickable, "changed": changed});
@@ -291,6 +327,7 @@ impl Desk {
             }
         };
         let data = self.ask(name, args).await?;
+        let no = name == "is" && data["text"] == "false";
         if self.json {
             wire::out(&data);
         } else if let Some(text) = data["text"].as_str() {
@@ -298,7 +335,7 @@ impl Desk {
         } else if data["closed"] == false {
             wire::say("there was no such page");
         }
-        Ok(0)
+        Ok(u8::from(no))
     }
 
     async fn screenshot(&self, file: PathBuf) -> Result<u8> {

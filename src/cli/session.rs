@@ -57,6 +57,9 @@ enum Command {
         /// As a page to look at
         #[arg(long)]
         html: bool,
+        /// What the page showed after that action, where it led elsewhere or failed
+        #[arg(long, value_name = "N", conflicts_with = "html")]
+        at: Option<u32>,
     },
     /// Do the first actions of one again, and keep what is done from there on as another
     Fork {
@@ -128,7 +131,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         Command::End => ("end", json!({"context": context})),
         Command::Ls { query } => ("list", json!({"query": query})),
-        Command::Show { id, .. } => ("show", json!({"id": id})),
+        Command::Show { id, at, .. } => {
+            let mut body = json!({"id": id});
+            if let Some(n) = at {
+                body["at"] = (*n).into();
+            }
+            ("show", body)
+        }
         Command::Fork { id, name, at, allow } => {
             ("fork", json!({"id": id, "name": name, "at": at, "allow": allow, "context": context}))
         }
@@ -239,6 +248,10 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
             })
             .collect(),
         Command::Ls { .. } => all("sessions").iter().map(session).collect(),
+        Command::Show { at: Some(n), .. } => match data["snapshot"].as_str() {
+            Some(it) => it.lines().map(str::to_owned).collect(),
+            None => vec![format!("nothing was kept of what the page showed after action {n}")],
+        },
         Command::Show { .. } => std::iter::once(session(&data["session"]))
             .chain(all("actions").iter().map(action))
             .chain(data["findings"].as_str().into_iter().flat_map(str::lines).map(str::to_owned))

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, io::Read as _, path::Path};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    FINDINGS, Line, MANIFEST, MAX_MANIFEST, MAX_TRAJECTORY, Manifest, Sessions, State, TRAJECTORY,
-    is_id,
+    FINDINGS, Line, MANIFEST, MAX_MANIFEST, MAX_SNAPSHOT, MAX_TRAJECTORY, Manifest, SNAPSHOTS,
+    Sessions, State, TRAJECTORY, file, is_id,
 };
 use crate::{
     error::{Code, Error, Result},
@@ -45,10 +45,12 @@ impl Sessions {
             Error::new(Code::Internal, "a manifest cannot be written").source(err)
         })?;
         let mut all = vec![(MANIFEST, yaml.into_bytes())];
-        for name in [TRAJECTORY, FINDINGS] {
-            if manifest.files.contains_key(name) {
-                all.push((name, dir.read(name, MAX_TRAJECTORY)?.unwrap_or_default()));
+        for (name, hash) in &manifest.files {
+            let bytes = file(&dir, name)?.unwrap_or_default();
+            if ids::hex(&Sha256::digest(&bytes)) != *hash {
+                return Err(super::corrupt(id));
             }
+            all.push((name, bytes));
         }
         let mut tar = tar::Builder::new(Vec::new());
         for (name, bytes) in all {
@@ -95,7 +97,10 @@ impl Sessions {
         let (id, dir) = self.begun(name)?;
         manifest.id = id;
         for name in manifest.files.keys() {
-            dir.write(name, &all[name])?;
+            match name.split_once('/') {
+                Some((folder, file)) => dir.make_folder(folder)?.write(file, &all[name])?,
+                None => dir.write(name, &all[name])?,
+            }
         }
         // Last: what has none is no session.
         super::write(&dir, &manifest)?;
@@ -118,6 +123,7 @@ fn unpacked(bytes: &[u8]) -> Result<(String, BTreeMap<String, Vec<u8>>)> {
         let most = match name {
             MANIFEST => MAX_MANIFEST,
             TRAJECTORY | FINDINGS => MAX_TRAJECTORY,
+            it if is_snapshot(it) => MAX_SNAPSHOT,
             _ => 0,
         };
         let is_file = entry.header().entry_type() == tar::EntryType::Regular;
@@ -134,6 +140,12 @@ fn unpacked(bytes: &[u8]) -> Result<(String, BTreeMap<String, Vec<u8>>)> {
     id.map(|id| (id, out)).ok_or_else(|| bad("it is empty"))
 }
 
+fn is_snapshot(name: &str) -> bool {
+    let number = name.strip_prefix(SNAPSHOTS).and_then(|it| it.strip_prefix('/'));
+    let number = number.and_then(|it| it.strip_suffix(".txt"));
+    number.is_some_and(|it| it.len() == 5 && it.bytes().all(|it| it.is_ascii_digit()))
+}
+
 /// Reads an archive that somebody names. Fails with `ARTIFACT_IO`, and beyond 64 MiB.
 pub fn given(path: &Path) -> Result<Vec<u8>> {
     files::read_bounded(path, MAX_TRAJECTORY as u64)
@@ -146,6 +158,7 @@ mod tests {
     fn ended(all: &Sessions) -> String {
         let mut it = all.record("one", "Look", "http://a.test/", "somebody").unwrap();
         it.add(Line { command: "goto".into(), ..Line::default() }).unwrap();
+        it.snapshot("@e1 link \"Home\"").unwrap();
         it.end().unwrap().id
     }
 
@@ -172,6 +185,7 @@ mod tests {
         let manifest = two.import(&archive).unwrap();
         assert_eq!((&*manifest.id, &*manifest.owner), (&*id, ""));
         assert_eq!(two.load(&id).unwrap().1.len(), 1);
+        assert!(two.snapshot(&id, 1).unwrap().is_some());
         let again = two.import(&archive).unwrap().id;
         assert!(again != id && two.load(&again).unwrap().1.len() == 1);
         assert_eq!(two.export(&id).unwrap(), archive);
@@ -189,12 +203,14 @@ mod tests {
         let (_, good) = unpacked(&from.export(&id).unwrap()).unwrap();
         let file = tar::EntryType::Regular;
         let own = |name: &str| format!("{id}/{name}");
+        let snapshot = own("snapshots/00001.txt");
         let (manifest, lines, findings) = (own(MANIFEST), own(TRAJECTORY), own(FINDINGS));
         let whole = || {
             vec![
                 (&*manifest, &*good[MANIFEST], file),
                 (&*lines, &*good[TRAJECTORY], file),
                 (&*findings, &*good[FINDINGS], file),
+                (&*snapshot, &*good["snapshots/00001.txt"], file),
             ]
         };
         assert!(all.import(&packed(&whole())).is_ok());
@@ -210,6 +226,7 @@ mod tests {
             ("a path", with(("../../x/manifest.yaml", b"x", file))),
             ("an absolute path", with(("/etc/passwd", b"x", file))),
             ("another file", with(("one-1/held", b"x", file))),
+            ("a snapshot elsewhere", with(("one-1/snapshots/../x.txt", b"x", file))),
             ("a link", with(("one-1/findings.md", b"", tar::EntryType::Symlink))),
             ("a folder", with(("one-1/", b"", tar::EntryType::Directory))),
             ("another session", with(("one-2/findings.md", b"x", file))),

@@ -29,9 +29,14 @@ use crate::{
 const MANIFEST: &str = "manifest.yaml";
 const TRAJECTORY: &str = "trajectory.ndjson";
 const FINDINGS: &str = "findings.md";
+/// What the page showed after an action that led elsewhere, or failed: `snapshots/00003.txt`.
+const SNAPSHOTS: &str = "snapshots";
 const HELD: &str = "held";
 const MAX_MANIFEST: usize = 1 << 20;
 const MAX_TRAJECTORY: usize = 64 << 20;
+const MAX_SNAPSHOT: usize = 64 << 10;
+/// Snapshots of one session.
+const MOST_SNAPSHOTS: usize = 500;
 /// Characters of a name in its id.
 const LONGEST: usize = 40;
 /// Actions of one session.
@@ -112,6 +117,7 @@ pub struct Recording {
     dir: Dir,
     manifest: Manifest,
     findings: Vec<String>,
+    snapshots: usize,
     /// Given back when the process ends, in whatever way.
     _held: Lock,
 }
@@ -179,7 +185,7 @@ impl Sessions {
             owner: owner.to_owned(),
             files: BTreeMap::new(),
         };
-        let it = Recording { dir, manifest, findings: Vec::new(), _held: held };
+        let it = Recording { dir, manifest, findings: Vec::new(), snapshots: 0, _held: held };
         it.write()?;
         Ok(it)
     }
@@ -227,6 +233,13 @@ impl Sessions {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// What the page showed after that action, where it was kept.
+    pub fn snapshot(&self, id: &str, n: u32) -> Result<Option<String>> {
+        let Some(folder) = self.at(id)?.folder(SNAPSHOTS)? else { return Ok(None) };
+        let bytes = folder.read(&snapshot_of(n), MAX_SNAPSHOT)?;
+        Ok(bytes.map(|it| String::from_utf8_lossy(&it).into_owned()))
+    }
+
     /// Those of an owner whose name, task or address has all of the words; the newest first. Damaged ones are left out.
     pub fn list(&self, owner: Option<&str>, query: &str) -> Result<Vec<Manifest>> {
         let Some(dir) = Dir::open(&self.folder, false)? else { return Ok(Vec::new()) };
@@ -258,9 +271,30 @@ impl Sessions {
         for name in [TRAJECTORY, FINDINGS] {
             dir.discard(name)?;
         }
+        if let Some(folder) = dir.folder(SNAPSHOTS)? {
+            for name in folder.names()? {
+                folder.discard(&name)?;
+            }
+            dir.remove_folder(SNAPSHOTS, &folder)?;
+        }
         manifest.state = State::Purged;
         manifest.files.clear();
         write(&dir, &manifest)
+    }
+}
+
+fn snapshot_of(n: u32) -> String {
+    format!("{n:05}.txt")
+}
+
+/// A file of a session by its name in the manifest.
+fn file(dir: &Dir, name: &str) -> Result<Option<Vec<u8>>> {
+    match name.split_once('/') {
+        None => dir.read(name, MAX_TRAJECTORY),
+        Some((folder, name)) => match dir.folder(folder)? {
+            Some(it) => it.read(name, MAX_SNAPSHOT),
+            None => Ok(None),
+        },
     }
 }
 
@@ -314,6 +348,19 @@ impl Recording {
         self.write()
     }
 
+    /// What the page shows after the last action; beyond 500 it is left out, and beyond 64 KiB cut.
+    pub fn snapshot(&mut self, text: &str) -> Result<()> {
+        if self.snapshots >= MOST_SNAPSHOTS {
+            return Ok(());
+        }
+        self.snapshots += 1;
+        let most = text.len().min(MAX_SNAPSHOT);
+        let end = (0..=most).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+        let text = &text[..end];
+        let folder = self.dir.make_folder(SNAPSHOTS)?;
+        folder.write(&snapshot_of(self.manifest.actions), text.as_bytes())
+    }
+
     /// Something that a reader should know.
     pub fn find(&mut self, what: &str) {
         self.findings.push(format!("- action {}: {what}", self.manifest.actions));
@@ -324,9 +371,14 @@ impl Recording {
         let findings =
             if self.findings.is_empty() { "- none".to_owned() } else { self.findings.join("\n") };
         self.dir.write(FINDINGS, format!("# Findings\n\n{findings}\n").as_bytes())?;
-        for name in [TRAJECTORY, FINDINGS] {
-            if let Some(bytes) = self.dir.read(name, MAX_TRAJECTORY)? {
-                self.manifest.files.insert(name.to_owned(), ids::hex(&Sha256::digest(&bytes)));
+        let snapshots = match self.dir.folder(SNAPSHOTS)? {
+            Some(it) => it.names()?,
+            None => Vec::new(),
+        };
+        let names = snapshots.iter().map(|it| format!("{SNAPSHOTS}/{it}"));
+        for name in [TRAJECTORY.to_owned(), FINDINGS.to_owned()].into_iter().chain(names) {
+            if let Some(bytes) = file(&self.dir, &name)? {
+                self.manifest.files.insert(name, ids::hex(&Sha256::digest(&bytes)));
             }
         }
         self.manifest.state = State::Complete;
@@ -371,8 +423,11 @@ mod tests {
         let all = Sessions::new(home.path());
         let mut it = all.record("one", "Look at hats", "http://a.test/", "").unwrap();
         it.add(Line { command: "click".into(), ..Line::default() }).unwrap();
+        it.snapshot(&"ä".repeat(MAX_SNAPSHOT)).unwrap();
         let id = it.end().unwrap().id;
         assert_eq!(all.load(&id).unwrap().1.len(), 1);
+        assert_eq!(all.snapshot(&id, 1).unwrap().unwrap().len(), MAX_SNAPSHOT);
+        assert_eq!(all.snapshot(&id, 2).unwrap(), None);
         assert_eq!(all.list(None, "HATS a.test").unwrap().len(), 1);
         assert!(all.list(None, "shoes").unwrap().is_empty());
         assert!(all.list(Some("someone"), "").unwrap().is_empty());

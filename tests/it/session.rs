@@ -80,6 +80,8 @@ fn contract_1_and_2_a_session_is_kept_whole_and_found_by_its_task() {
     let found = data(&daemon, &["session", "ls", "--query", "search shop", "--json"]);
     let first: Vec<&Value> = found["sessions"].as_array().unwrap().iter().take(3).collect();
     assert!(first.iter().any(|it| it["id"] == *id), "{found}");
+    let seen = well(&daemon, &["session", "show", &id, "--at", "1"]);
+    assert!(seen.contains("searchbox \"Search products\""), "{seen}");
     let page = well(&daemon, &["session", "show", &id, "--html"]);
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("/api/search"), "{page}");
     // A page that is closed meanwhile ends its session.

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use super::{Command, Desk, Item, Meant, Outcome, Read, Replay, Said, Target, Until, Way, What};
+use super::{
+    Command, Desk, Item, Meant, Outcome, Read, Replay, Said, Target, Until, Way, What, Wish,
+};
 use crate::{
     browser::lookup::Found,
     error::{Code, Error, Result},
@@ -10,10 +12,14 @@ use crate::{
     sessions::{
         Line, Manifest, Recording,
         relocate::{Fingerprint, class},
-        wire::{Sent, Tap},
+        wire::{MASK, Sent, Tap},
     },
 };
 
+/// Characters of what a page shows that are kept.
+const SEEN: usize = 20_000;
+/// Shorter ones stand in other words as well.
+const SHORTEST: usize = 4;
 const ATTRIBUTES: &str = "function () {
   const out = {};
   const put = (name, it) => { if (typeof it === 'string' && it !== '') out[name] = it.slice(0, 200).toWellFormed(); };
@@ -211,10 +217,10 @@ impl Desk {
             element,
             value: value.filter(|_| !secret),
             secret,
-            url_before,
-            url_after: self.url().await.unwrap_or_default(),
+            url_before: self.without_secrets(url_before),
+            url_after: self.without_secrets(self.url().await.unwrap_or_default()),
             ms: begun.elapsed().as_millis() as u64,
-            requests: tap.map_or_else(Vec::new, |it: Tap| -> Vec<Sent> { it.sent }),
+            requests: self.requests(tap),
             changed: done
                 .as_ref()
                 .ok()
@@ -222,13 +228,50 @@ impl Desk {
                 .is_some_and(|it| it.dom_changed),
             failed: done.as_ref().err().map(|it| it.code().as_str().to_owned()),
         };
+        let led = done
+            .as_ref()
+            .map_or(true, |it| it.effect.as_ref().is_some_and(|it| it.navigated.is_some()));
+        let seen = if led { self.seen().await } else { None };
         if let Some(keep) = &mut self.keep {
             keep.add(line)?;
+            if let Some(it) = seen {
+                keep.snapshot(&it)?;
+            }
             if let Ok(Said { effect: Some(effect), .. }) = &done {
                 effect.refused.iter().for_each(|it| keep.find(it));
             }
         }
         done
+    }
+
+    /// What the page shows; nobody's last snapshot is another for it.
+    async fn seen(&mut self) -> Option<String> {
+        let shown = self.shown.clone();
+        let wish = Wish { max_chars: Some(SEEN), ..Wish::default() };
+        // A page that goes away shows nothing.
+        let said = self.snapshot(&wish, false, None).await.ok();
+        self.shown = shown;
+        said.map(|it| self.without_secrets(it.text))
+    }
+
+    /// What was typed and is secret is not repeated by what a page makes of it.
+    fn without_secrets(&self, mut text: String) -> String {
+        for it in self.shared().lock().secrets.iter().filter(|it| it.len() >= SHORTEST) {
+            let encoded: String = url::form_urlencoded::byte_serialize(it.as_bytes()).collect();
+            text = text.replace(it.as_str(), MASK).replace(&encoded, MASK);
+        }
+        text
+    }
+
+    fn requests(&self, tap: Option<Tap>) -> Vec<Sent> {
+        let mut out = tap.map_or_else(Vec::new, |it| it.sent);
+        for it in &mut out {
+            it.path = self.without_secrets(std::mem::take(&mut it.path));
+            for value in it.parameters.values_mut() {
+                *value = self.without_secrets(std::mem::take(value));
+            }
+        }
+        out
     }
 
     fn is_secret(&self, element: Option<&Fingerprint>, value: &str) -> bool {

@@ -10,6 +10,7 @@ mod one;
 mod refs;
 mod replay;
 mod shown;
+mod state;
 mod suspect;
 mod target;
 mod tree;
@@ -27,6 +28,7 @@ pub use self::{
     effect::Effect,
     replay::{Outcome, Replay, Replayed},
     shown::Wish,
+    state::Asks,
     target::Target,
 };
 use self::{
@@ -81,6 +83,13 @@ pub enum Command {
     Text(Option<Target>),
     Html(Option<Target>),
     Links,
+    Attrs(Target),
+    Is(Target, Asks),
+    Forms,
+    Cookies,
+    Storage,
+    Blocked,
+    Viewport { width: u32, height: u32, mobile: bool },
     Snapshot { wish: Wish, clickable: bool, within: Option<String> },
     Screenshot,
     Click(Target),
@@ -223,6 +232,15 @@ impl Desk {
             Command::Text(of) => self.text(of).await,
             Command::Html(of) => self.html(of).await,
             Command::Links => self.links().await,
+            Command::Attrs(of) => self.attrs(of).await,
+            Command::Is(of, asks) => self.is(of, asks).await,
+            Command::Forms => self.forms().await,
+            Command::Cookies => self.cookies().await,
+            Command::Storage => self.storage().await,
+            Command::Blocked => Ok(self.blocked()),
+            Command::Viewport { width, height, mobile } => {
+                self.viewport(width, height, mobile).await
+            }
             Command::Snapshot { wish, clickable, within } => {
                 self.snapshot(&wish, clickable, within).await
             }

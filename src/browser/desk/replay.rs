@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures::future::join_all;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// Elements whose attributes are looked at.
-const CLOSE: usize = 12;
+const CLOSE: usize = 48;
 /// An element is waited for so long,
 const PATIENCE: Duration = Duration::from_secs(4);
 /// and looked for so often;
@@ -213,8 +214,11 @@ impl Desk {
             was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled")
         });
         all.sort_by(|a, b| was.score(&b.1).total_cmp(&was.score(&a.1)));
-        for (at, it) in all.iter_mut().take(CLOSE) {
-            it.attributes = self.attributes(&Self::found_at(&read, &items[*at])).await;
+        let close = all.iter().take(CLOSE).map(|it| Self::found_at(&read, &items[it.0]));
+        let close: Vec<_> = close.collect();
+        let attributes = join_all(close.iter().map(|it| self.attributes(it))).await;
+        for (it, attributes) in all.iter_mut().zip(attributes) {
+            it.1.attributes = attributes;
         }
         let now: Vec<_> = all.iter().map(|it| it.1.clone()).collect();
         let (best, trust) = choose(was, &now)?;

@@ -1,7 +1,7 @@
 //! A page that stays, in real Chromium: what a snapshot shows, what a ref means, what an act says that it did.
 
 use super::*;
-use crate::browser::desk::{Command, Desk, Said, Until, Wish};
+use crate::browser::desk::{Asks, Command, Desk, Said, Until, Wish};
 
 async fn desk(browser: &Browser) -> Desk {
     Desk::new(browser.context().await.unwrap(), Duration::from_secs(20)).unwrap()
@@ -234,4 +234,59 @@ async fn an_element_read_alone_is_what_the_page_says_it_is() {
             whole.iter().filter(|it| !["One", "Two", "Save"].contains(&&***it)).collect();
         assert!(whole.is_empty(), "{whole:?}");
     }
+}
+
+const SIGN_IN: &str = "<!doctype html><title>Sign in</title><form id=in action=/enter method=post>
+<label>Name <input name=name required></label><label>Password <input type=password name=password value=correct-horse-9></label>
+<input type=hidden name=csrf_token value=8f14e45fceea167a5a36dedd4bea2543><label><input type=checkbox checked> Stay</label><button disabled>Enter</button>
+</form><p style='display:none' id=gone>gone</p><script>document.cookie = 'sid=51b0c1d4e8f2a3b6; Max-Age=600; SameSite=Lax'; localStorage.token = 'x'.repeat(40);</script>";
+
+/// What stands beside what is shown is told by name; no value that logs a person in.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_page_holds_is_told_without_its_secrets() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    open(&mut desk, SIGN_IN).await;
+    let text = async |desk: &mut Desk, command| desk.run(command).await.unwrap().text;
+    let mut all = String::new();
+    for (command, part) in [
+        (Command::Attrs("css=input[type=password]".parse().unwrap()), "name=\"password\""),
+        (Command::Attrs("css=input[type=hidden]".parse().unwrap()), "name=\"csrf_token\""),
+        (Command::Forms, "form \"in\" POST \"/enter\""),
+        (Command::Forms, "text \"name\" \"Name\" [required]"),
+        (Command::Cookies, "\"sid\" at shop.test, until 2"),
+        (Command::Storage, "local \"token\": 40 characters"),
+    ] {
+        let told = text(&mut desk, command.clone()).await;
+        assert!(told.contains(part), "{command:?}: {told}");
+        all += &told;
+    }
+    for secret in
+        ["correct-horse-9", "8f14e45fceea167a5a36dedd4bea2543", "51b0c1d4e8f2a3b6", "xxxx"]
+    {
+        assert!(!all.contains(secret), "{all}");
+    }
+    for (css, asks, holds) in [
+        ("css=#in button", Asks::Visible, "true"),
+        ("css=#in button", Asks::Enabled, "false"),
+        ("css=[type=checkbox]", Asks::Checked, "true"),
+        ("css=[name=name]", Asks::Editable, "true"),
+        ("css=[name=name]", Asks::InView, "true"),
+        ("css=[name=name]", Asks::Focused, "false"),
+        ("css=#gone", Asks::Visible, "false"),
+    ] {
+        assert_eq!(
+            text(&mut desk, Command::Is(css.parse().unwrap(), asks)).await,
+            holds,
+            "{css} {asks:?}"
+        );
+    }
+    let told = text(&mut desk, Command::Viewport { width: 500, height: 400, mobile: true }).await;
+    assert!(told.starts_with("the window is 500 by 400"), "{told}");
+    assert!(desk.run(Command::Viewport { width: 1, height: 400, mobile: false }).await.is_err());
+    assert_eq!(text(&mut desk, Command::Blocked).await, "");
+    let forbidden = desk.run(Command::Goto("http://shop.test/forbidden".to_owned())).await;
+    assert!(forbidden.is_ok());
+    assert!(text(&mut desk, Command::Blocked).await.contains("URL_BLOCKED"));
 }

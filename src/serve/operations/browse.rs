@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, find, plain, row};
 use crate::{
-    browser::desk::{Command, Desk, Effect, Target, Until, Way, Wish},
+    browser::desk::{Asks, Command, Desk, Effect, Target, Until, Way, Wish},
     error::{Code, Error, Result},
     serve::{
         answer::Trouble,
@@ -62,6 +62,21 @@ arguments!(At {
 arguments!(On {
     /// `@e17` of a snapshot, `@c3` of one with `clickable`, a role and a name such as `button "Search"`, or `css=SELECTOR`.
     target: String,
+});
+arguments!(Is {
+    /// As for `browse_click`.
+    target: String,
+    /// What is asked.
+    asks: Asks,
+});
+arguments!(Viewport {
+    /// Pixels, 100 to 4000.
+    width: u32,
+    /// Likewise.
+    height: u32,
+    /// As a telephone: with a finger, and the page's own width.
+    #[serde(default)]
+    mobile: bool,
 });
 arguments!(Of {
     /// As for `browse_click`; the whole page when absent.
@@ -188,6 +203,37 @@ pub fn rows(out: &mut Vec<Row>) {
         row(
             read("browse_links", &[(Verb::Post, "/api/browse/links")], "List the page's links."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Links)),
+        ),
+        row(
+            read("browse_attrs", &[(Verb::Post, "/api/browse/attrs")], "List an element's attributes."),
+            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Attrs)),
+        ),
+        row(
+            read("browse_is", &[(Verb::Post, "/api/browse/is")], "Say whether an element is visible, enabled, checked, editable, focused, in view."),
+            |asked, it: Is| run(asked, it.context, it.target.parse().map(|of| Command::Is(of, it.asks))),
+        ),
+        row(
+            read("browse_forms", &[(Verb::Post, "/api/browse/forms")], "List the page's forms and their fields, without what stands in them."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Forms)),
+        ),
+        row(
+            read("browse_cookies", &[(Verb::Post, "/api/browse/cookies")], "List the context's cookies: names, hosts and when they end, never values."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Cookies)),
+        ),
+        row(
+            read("browse_storage", &[(Verb::Post, "/api/browse/storage")], "List what the page stores: names and lengths, never values."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Storage)),
+        ),
+        row(
+            read("browse_blocked", &[(Verb::Post, "/api/browse/blocked")], "List what the egress policy refused to the page."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Blocked)),
+        ),
+        row(
+            act("browse_viewport", &[(Verb::Post, "/api/browse/viewport")], "Make the window another size."),
+            |asked, it: Viewport| {
+                let command = Command::Viewport { width: it.width, height: it.height, mobile: it.mobile };
+                run(asked, it.context, Ok(command))
+            },
         ),
         row(
             read("browse_screenshot", &[(Verb::Post, "/api/browse/screenshot")], "Take a picture of what the window shows."),

@@ -71,6 +71,15 @@ struct One {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+struct Show {
+    /// As `session_list` names it.
+    id: String,
+    /// Also what the page showed after that action, where it led elsewhere or failed.
+    at: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Again {
     /// As `session_list` names it.
     id: String,
@@ -209,12 +218,20 @@ struct Shown {
     actions: Vec<Line>,
     /// What a reader should know, as Markdown; empty until it has ended.
     findings: String,
+    /// What the page showed after the action that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<String>,
 }
 
-async fn show(asked: Asked, it: One) -> Out<Shown> {
+async fn show(asked: Asked, it: Show) -> Out<Shown> {
     own(&asked, &it.id)?;
     let (session, actions) = all(&asked).load(&it.id)?;
-    plain(Shown { session, actions, findings: all(&asked).findings(&it.id)? })
+    let findings = all(&asked).findings(&it.id)?;
+    let snapshot = match it.at {
+        Some(n) => all(&asked).snapshot(&it.id, n)?,
+        None => None,
+    };
+    plain(Shown { session, actions, findings, snapshot })
 }
 
 /// How long so many actions may take.
