@@ -506,6 +506,8 @@ pub struct Home {
     pub serve: PathBuf,
     /// What was done on pages that stay.
     pub sessions: PathBuf,
+    /// Files that pages saved, where that was asked for.
+    pub downloads: PathBuf,
     /// The variable that named where the settings are, instead of a flag or the user's home.
     named_by: Option<&'static str>,
 }
@@ -525,6 +527,7 @@ impl Home {
                 logs: root.join("logs"),
                 serve: root.join("serve"),
                 sessions: root.join("sessions"),
+                downloads: root.join("downloads"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -542,6 +545,7 @@ impl Home {
             logs: state.join("commis/logs"),
             serve: state.join("commis/serve"),
             sessions: state.join("commis/sessions"),
+            downloads: state.join("commis/downloads"),
             named_by: (config != usual).then_some("XDG_CONFIG_HOME"),
         })
     }

@@ -123,6 +123,7 @@ struct Routing {
     target_info: Option<RoutingTarget>,
     browser_context_id: Option<String>,
     frame_id: Option<String>,
+    guid: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -289,12 +290,14 @@ impl Cdp {
         } else {
             Routing::default()
         };
+        let saves = routing.guid.clone().filter(|_| routing.frame_id.is_some());
         let context = routing
             .target_info
             .and_then(|it| it.browser_context_id)
             .or(routing.browser_context_id)
             // A download names only the frame that began it.
             .or(routing.frame_id)
+            .or(routing.guid)
             // The end of a page names only its session.
             .or(routing.session_id.clone().filter(|_| ends));
         let mut state = self.lock();
@@ -304,6 +307,10 @@ impl Cdp {
         };
         if announces && let Some(child) = routing.session_id {
             state.routes.insert(child.into(), queue.clone());
+        }
+        if let Some(guid) = saves {
+            // What follows of a download names nothing else.
+            state.routes.insert(guid.into(), queue.clone());
         }
         if ends && let Some(Routing { session_id: Some(child), .. }) = event.read() {
             state.routes.remove(&*child);

@@ -26,7 +26,9 @@ use super::{
     recorder::{Asked, Recorder},
     request::ContextRequest,
     shared::{Shared, State},
-    steps, typed,
+    steps,
+    tabs::Tabs,
+    typed,
     visit::Visit,
 };
 use crate::{
@@ -261,6 +263,30 @@ impl Context {
         let mut state = self.shared.lock();
         state.recorder = Some(Recorder::new(Instant::now(), &main_frame));
         Ok(())
+    }
+
+    /// From here on popups stay, and the page is one of several. Fails with `BROWSER_FAILED`.
+    pub(super) fn keep_tabs(&self) -> Result<()> {
+        let page = self.shared.page()?;
+        let mut tabs = Tabs::default();
+        tabs.add(page);
+        self.shared.lock().tabs = Some(tabs);
+        Ok(())
+    }
+
+    /// Where the browser may write, whoever it runs as. Fails with `BROWSER_FAILED` where it has ended.
+    pub(super) fn own_folder(&self) -> Result<std::path::PathBuf> {
+        self.browser.profile().ok_or_else(|| self.shared.cdp.gone())
+    }
+
+    /// What this Chromium calls itself on a telephone.
+    pub(super) fn mobile_agent(&self) -> String {
+        let agent = self.browser.user_agent();
+        let major = agent.split("Chrome/").nth(1).and_then(|it| it.split('.').next());
+        let major = major.unwrap_or("0");
+        format!(
+            "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Mobile Safari/537.36"
+        )
     }
 
     /// Waits until nothing is in flight and nothing new begins, [`SETTLE`] at most. What a page that is `shown` begins next is

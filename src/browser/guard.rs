@@ -15,7 +15,8 @@ use super::{
     console,
     hop::MAX_BODY,
     recorder::{Read, Recorder, What},
-    shared::{Page, Shared},
+    shared::{Page, Saved, Shared},
+    tabs,
     visit::Asked,
     watched,
     wire::{self, RequestExtra, pairs},
@@ -49,6 +50,8 @@ pub const PERMISSIONS: &[&str] = &[
 /// Of a recording.
 const MAX_DIALOGS: usize = 20;
 const MAX_CONSOLE: usize = 500;
+/// Bytes of a file that a page saves.
+pub const MAX_SAVED: u64 = 100 << 20;
 /// For one answer, and for all that are awaited in the end.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -117,7 +120,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
     match &*event.method {
         "Target.attachedToTarget" => {
             if let Some(attached) = event.read() {
-                attach(shared, attached, ready);
+                attach(shared, attached, event.session.as_ref(), ready);
             }
         }
         "Target.detachedFromTarget" => {
@@ -129,16 +132,20 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             if let Some(Detached { session_id }) = event.read() {
                 let mut state = shared.lock();
                 state.targets.remove(&*session_id);
+                state.above.remove(&*session_id);
                 state.frames += 1;
-                if state.page.as_ref().is_some_and(|it| *it.session == *session_id) {
-                    state.page = None;
-                }
+                state.leave(&session_id);
             }
         }
         "Inspector.targetCrashed" => {
             let mut state = shared.lock();
             if state.page.as_ref().map(|it| &*it.session) == session {
                 state.crashed = true;
+            } else if let (Some(session), Some(tabs)) = (session, &state.tabs)
+                && let Some(it) = tabs.of(session)
+            {
+                let params = json!({ "targetId": it.page.target });
+                shared.cdp.post(None, "Target.closeTarget", params);
             }
         }
         "Fetch.requestPaused" => {
@@ -214,6 +221,10 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             if state.page.as_ref().map(|it| &*it.session) == session {
                 state.loads += 1;
             }
+            if let (Some(session), Some(tabs)) = (session, &mut state.tabs) {
+                let own = tabs.all.iter_mut().find(|it| *it.page.session == *session);
+                own.map(|it| it.loaded = true);
+            }
         }
         "Page.domContentEventFired" => {
             let mut state = shared.lock();
@@ -227,9 +238,14 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 url: String,
             }
             // A popup may be gone before its request is seen.
-            if let Some(Opened { url }) = event.read()
-                && url.starts_with("http")
-            {
+            let Some(Opened { url }) = event.read() else { return };
+            let named = url.starts_with("http");
+            let mut state = shared.lock();
+            if state.takes_tabs() {
+                state.popup = Some(url).filter(|_| named);
+                state.tabs.iter_mut().for_each(|it| it.coming = true);
+            } else if named {
+                drop(state);
                 refuse_popup(shared, &url);
             }
         }
@@ -256,13 +272,25 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         }
         "Browser.downloadWillBegin" => {
             #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
             struct Download {
                 url: String,
+                #[serde(default)]
+                guid: String,
+                #[serde(default)]
+                suggested_filename: String,
             }
-            if let Some(Download { url }) = event.read() {
-                refuse_download(shared, &url);
+            if let Some(Download { url, guid, suggested_filename: name }) = event.read() {
+                let mut state = shared.lock();
+                if let Some(saving) = &mut state.saving {
+                    saving.push(Saved { guid, url, name, bytes: 0, complete: None });
+                } else {
+                    drop(state);
+                    refuse_download(shared, &url);
+                }
             }
         }
+        "Browser.downloadProgress" => downloads(shared, event),
         method if method.starts_with("Network.") => {
             if method == "Network.requestWillBeSentExtraInfo" {
                 note_language(shared, event);
@@ -276,10 +304,11 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
     }
 }
 
-/// One page is ours; every other one is a popup and goes away without having sent anything.
+/// One page is ours; every other one is a popup, which becomes a tab or goes away without having sent anything.
 fn attach(
     shared: &Arc<Shared>,
     attached: Attached,
+    above: Option<&Arc<str>>,
     ready: &mut Option<oneshot::Sender<Vec<Reply>>>,
 ) {
     let Attached { session_id, target_info } = attached;
@@ -293,6 +322,17 @@ fn attach(
     };
     if kind == TargetKind::Page {
         let Some(ready) = ready.take() else {
+            if shared.lock().takes_tabs() {
+                shared.cdp.route(&target_info.target_id, &shared.queue);
+                {
+                    let mut state = shared.lock();
+                    state.targets.insert(Arc::clone(&session), kind);
+                    state.tabs.iter_mut().for_each(|it| it.coming = true);
+                }
+                let page = Page { session, target: target_info.target_id };
+                tokio::spawn(tabs::adopt(Arc::clone(shared), page));
+                return;
+            }
             tokio::spawn(close_popup(Arc::clone(shared), session, target_info.target_id));
             return;
         };
@@ -306,6 +346,9 @@ fn attach(
     {
         let mut state = shared.lock();
         state.targets.insert(Arc::clone(&session), kind);
+        if let Some(above) = above {
+            state.above.insert(Arc::clone(&session), Arc::clone(above));
+        }
         state.frames += 1;
     }
     // A dedicated worker refuses `Fetch.enable`: its page's interception covers it.
@@ -329,8 +372,21 @@ fn intercept_all() -> Value {
     json!({ "patterns": all, "handleAuthRequests": true })
 }
 
-/// Returns the replies that must not be refusals.
+/// Sets a target up and lets it go. Returns the replies that must not be refusals.
 fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
+    let mut replies = watched_from(shared, session, kind);
+    replies.push(shared.cdp.send(Some(session), "Runtime.runIfWaitingForDebugger", json!({})));
+    replies
+}
+
+/// The same of another page, which does not run yet: interception sets in when the first reply is there. The others may have to
+/// wait until it runs, since it may have no process before.
+pub(super) fn prepare(shared: &Shared, session: &str) -> (Reply, Vec<Reply>) {
+    let intercepts = shared.cdp.send(Some(session), "Fetch.enable", intercept_all());
+    (intercepts, watched_from(shared, session, TargetKind::Page))
+}
+
+fn watched_from(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
     let send = |method, params: Value| shared.cdp.send(Some(session), method, params);
     let post = |method, params: Value| shared.cdp.post(Some(session), method, params);
     let document = matches!(kind, TargetKind::Page | TargetKind::Iframe);
@@ -369,7 +425,6 @@ fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
     if document && shared.lock().watch.is_some() {
         watched::set_up(shared, session);
     }
-    replies.push(send("Runtime.runIfWaitingForDebugger", json!({})));
     replies
 }
 
@@ -453,6 +508,37 @@ fn refuse_popup(shared: &Shared, url: &str) {
     }
     if let Err(err) = shared.policy().check(url) {
         name(shared, url, &err);
+    }
+}
+
+/// How far what a page saves has come; what grows too large is given up.
+fn downloads(shared: &Shared, event: &Event) {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Progress {
+        guid: String,
+        #[serde(default)]
+        received_bytes: f64,
+        #[serde(default)]
+        state: String,
+    }
+    let Some(it) = event.read::<Progress>() else { return };
+    let mut state = shared.lock();
+    let known = state.saving.iter_mut().flatten().find(|saved| saved.guid == it.guid);
+    if let Some(saved) = known {
+        saved.bytes = it.received_bytes as u64;
+        saved.complete = match &*it.state {
+            "completed" => Some(true),
+            "canceled" => Some(false),
+            _ => None,
+        };
+        if saved.bytes > MAX_SAVED && saved.complete.is_none() {
+            let params = json!({ "guid": it.guid, "browserContextId": shared.id });
+            shared.cdp.post(None, "Browser.cancelDownload", params);
+        }
+    }
+    if it.state != "inProgress" {
+        shared.cdp.forget(&it.guid);
     }
 }
 

@@ -95,6 +95,10 @@ impl Process {
         self.child.id()
     }
 
+    pub fn profile(&self) -> &Path {
+        &self.profile.path
+    }
+
     /// Waits for Chromium to end by itself, kills it when it does not, then removes the profile.
     pub async fn finish(mut self) {
         let patience = Duration::from_secs(3);

@@ -32,6 +32,7 @@ mod recorder;
 mod request;
 mod shared;
 mod steps;
+mod tabs;
 
 #[cfg(test)]
 mod tests;
@@ -209,6 +210,12 @@ impl Browser {
         };
         self.0.sandboxed.get_or_try_init(look).await?;
         Ok(context)
+    }
+
+    /// `None` when it has ended.
+    fn profile(&self) -> Option<std::path::PathBuf> {
+        let process = self.0.process.lock().unwrap_or_else(PoisonError::into_inner);
+        process.as_ref().map(|it| it.profile().to_owned())
     }
 
     /// Ends Chromium in good order and removes its profile. Contexts still in use fail from then on.

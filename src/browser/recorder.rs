@@ -108,6 +108,11 @@ impl Recorder {
         }
     }
 
+    /// The page is another from here on.
+    pub fn turn_to(&mut self, main_frame: &str) {
+        main_frame.clone_into(&mut self.main_frame);
+    }
+
     /// What a person types in this recording.
     pub fn types<'a>(&mut self, values: impl Iterator<Item = &'a String>) {
         self.awaiting.types(values);

@@ -17,6 +17,7 @@ use super::{
     page,
     proxy::Proxy,
     recorder::Recorder,
+    tabs::Tabs,
     visit::Visit,
     watch::Watch,
 };
@@ -52,6 +53,12 @@ pub struct State {
     pub page: Option<Page>,
     /// Every attached target of this context, by session.
     pub targets: BTreeMap<Arc<str>, TargetKind>,
+    /// Whose frame or worker a session is.
+    pub above: BTreeMap<Arc<str>, Arc<str>>,
+    /// Where several pages may be open; elsewhere a popup is closed.
+    pub tabs: Option<Tabs>,
+    /// What pages save is taken in.
+    pub saving: Option<Vec<Saved>>,
     pub recorder: Option<Recorder>,
     /// What interception refused; the proxy has its own list.
     pub blocked: Vec<BlockedRequest>,
@@ -118,7 +125,20 @@ impl Around {
     }
 }
 
-/// The one page of the context.
+/// What a page saves.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// By which the browser knows it; also the file's name.
+    pub guid: String,
+    pub url: String,
+    /// What the page would have it called.
+    pub name: String,
+    pub bytes: u64,
+    /// Absent while it comes.
+    pub complete: Option<bool>,
+}
+
+/// The page that commands and steps are about.
 #[derive(Clone)]
 pub struct Page {
     pub session: Arc<str>,
@@ -153,7 +173,7 @@ impl Shared {
         let frames = state
             .targets
             .iter()
-            .filter(|it| *it.1 == TargetKind::Iframe)
+            .filter(|it| *it.1 == TargetKind::Iframe && state.is_frame_of(it.0, &page))
             .map(|it| Arc::clone(it.0));
         Ok(std::iter::once(Arc::clone(&page)).chain(frames).collect())
     }

@@ -85,6 +85,30 @@ enum Command {
         #[arg(long)]
         mobile: bool,
     },
+    /// Make the window that of a device, or ask pages for another look
+    Emulate {
+        #[arg(value_parser = ["desktop", "phone", "tablet"])]
+        device: Option<String>,
+        #[arg(long, value_parser = ["light", "dark"])]
+        color_scheme: Option<String>,
+        #[arg(long)]
+        reduced_motion: bool,
+        /// As it would be printed
+        #[arg(long)]
+        print: bool,
+    },
+    /// List the context's tabs; * is the one that commands are about
+    Tabs,
+    /// Turn to another tab
+    Tab { tab: u32 },
+    /// Open another tab, and a page in it
+    Newtab { url: Option<String> },
+    /// Close a tab (default: the present one)
+    Closetab { tab: Option<u32> },
+    /// Print the page into a PDF file
+    Pdf { file: PathBuf },
+    /// Click an element and keep the file that the page saves
+    Download { target: String },
     /// Show what is on the page, a line an element, with refs to act on
     Snapshot {
         /// Only what can be acted on
@@ -160,6 +184,11 @@ enum Command {
     Screenshot {
         /// A PNG file
         file: PathBuf,
+        /// That element alone
+        target: Option<String>,
+        /// Also what the window does not show
+        #[arg(long)]
+        full: bool,
     },
     /// Print what the page wrote to its console
     Console,
@@ -270,6 +299,17 @@ impl Desk {
             Command::Viewport { width, height, mobile } => {
                 ("viewport", json!({"width": width, "height": height, "mobile": mobile}))
             }
+            Command::Emulate { device, color_scheme, reduced_motion, print } => {
+                let args = json!({"device": device, "color_scheme": color_scheme,
+                    "reduced_motion": reduced_motion, "print": print});
+                ("emulate", args)
+            }
+            Command::Tabs => ("tabs", none()),
+            Command::Tab { tab } => ("tab", json!({"tab": tab})),
+            Command::Newtab { url } => ("newtab", json!({"url": url})),
+            Command::Closetab { tab } => ("closetab", json!({"tab": tab})),
+            Command::Pdf { file } => return self.file(("pdf", none()), "pdf_base64", file).await,
+            Command::Download { target } => ("download", on(target)),
             Command::Snapshot { interactive, clickable, changed, within, max_chars } => {
                 let mut args =
                     json!({"interactive": interactive, "clickable": clickable, "changed": changed});
@@ -304,7 +344,10 @@ impl Desk {
                 ("wait", args)
             }
             Command::Dialog { answer } => ("dialog", json!({"accept": answer == "accept"})),
-            Command::Screenshot { file } => return self.screenshot(file).await,
+            Command::Screenshot { file, target, full } => {
+                let args = json!({"target": target, "full": full});
+                return self.file(("screenshot", args), "png_base64", file).await;
+            }
             Command::Console => ("console", none()),
             Command::Network => ("network", none()),
             Command::Dialogs => ("dialogs", none()),
@@ -338,22 +381,27 @@ impl Desk {
         Ok(u8::from(no))
     }
 
-    async fn screenshot(&self, file: PathBuf) -> Result<u8> {
-        let data = self.ask("screenshot", json!({})).await?;
-        let png = data["png_base64"].as_str().and_then(|it| STANDARD.decode(it).ok());
-        let png =
-            png.ok_or_else(|| Error::new(Code::BrowserFailed, "the browser sent no picture"))?;
+    /// Puts what a command answers into a file.
+    async fn file(&self, (command, args): (&str, Value), at: &str, file: PathBuf) -> Result<u8> {
+        let data = self.ask(command, args).await?;
+        let bytes = data[at].as_str().and_then(|it| STANDARD.decode(it).ok());
+        let bytes =
+            bytes.ok_or_else(|| Error::new(Code::BrowserFailed, "the browser sent no file"))?;
         let file = std::path::absolute(&file).unwrap_or(file);
         let (Some(folder), Some(name)) =
             (file.parent(), file.file_name().and_then(|it| it.to_str()))
         else {
             return Err(Error::new(Code::Usage, "this is no file"));
         };
-        files::write_atomic(folder, name, &png)?;
+        files::write_atomic(folder, name, &bytes)?;
         if self.json {
-            wire::out(&json!({"file": file, "bytes": png.len()}));
+            wire::out(&json!({"file": file, "bytes": bytes.len()}));
         } else {
-            wire::say(&format!("{} bytes in {}", png.len(), wire::clean(&file.to_string_lossy())));
+            wire::say(&format!(
+                "{} bytes in {}",
+                bytes.len(),
+                wire::clean(&file.to_string_lossy())
+            ));
         }
         Ok(0)
     }

@@ -215,7 +215,7 @@ impl Desk {
         Ok(Said {
             text: format!("{at} {}", quoted(&plain(&title))),
             effect: Some(effect),
-            png: None,
+            ..Said::default()
         })
     }
 

@@ -26,6 +26,9 @@ pub struct Effect {
     /// The address, where it is another than before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub navigated: Option<String>,
+    /// The tab that is the page from here on, where it is another than before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tab: Option<u32>,
     /// Documents and what scripts asked for; no pictures, styles or scripts.
     pub requests: Vec<Request>,
     /// Requests of those kinds that are not listed.
@@ -48,6 +51,7 @@ impl Effect {
     /// In one line.
     pub fn told(&self) -> String {
         let mut out: Vec<String> = Vec::new();
+        out.extend(self.tab.map(|it| format!("now in tab {it}")));
         out.extend(self.navigated.as_ref().map(|it| format!("now at {it}")));
         out.extend(self.requests.iter().map(|it| match it.status {
             Some(status) => format!("{} {} {status}", it.method, it.path),

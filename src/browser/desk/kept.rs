@@ -58,6 +58,9 @@ fn act(command: &Command) -> Option<(&'static str, Option<String>)> {
             };
             ("scroll", Some(to.to_owned()))
         }
+        Command::NewTab(url) => ("newtab", url.clone()),
+        Command::Tab(it) => ("tab", Some(it.to_string())),
+        Command::CloseTab(it) => ("closetab", it.map(|it| it.to_string())),
         Command::Wait(Until::Text(it)) => ("wait_text", Some(it.clone())),
         Command::Wait(Until::Selector(it)) => ("wait_selector", Some(it.clone())),
         Command::Dialog(it) => ("dialog", Some(if *it { "accept" } else { "dismiss" }.to_owned())),
@@ -72,6 +75,7 @@ pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) ->
     };
     let at = || on.clone().ok_or_else(|| wrong("has no element that can be found again"));
     let text = || value.clone().ok_or_else(|| wrong("took a value that was kept nowhere"));
+    let number = |it: String| it.parse::<u32>().map_err(|_| wrong("names no tab"));
     Ok(match &*line.command {
         "goto" => Command::Goto(text()?),
         "back" => Command::Back,
@@ -94,6 +98,9 @@ pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) ->
             "up" => Way::Up,
             _ => Way::Down,
         }),
+        "newtab" => Command::NewTab(value.clone()),
+        "tab" => Command::Tab(number(text()?)?),
+        "closetab" => Command::CloseTab(value.clone().map(number).transpose()?),
         "wait_text" => Command::Wait(Until::Text(text()?)),
         "wait_selector" => Command::Wait(Until::Selector(text()?)),
         "dialog" => Command::Dialog(text()? == "accept"),

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Desk, Said, TITLE, Target, Wish, clickable, effect, hidden, shown, suspect,
+    Desk, Picture, Said, TITLE, Target, Wish, clickable, effect, hidden, shown, suspect,
     tree::{self, Item, What},
     words::{plain, quoted},
 };
 use crate::{
-    browser::{lookup, page},
+    browser::{lookup, page, pointer},
     error::{Code, Error, Result},
     redact,
 };
@@ -22,6 +22,18 @@ const HTML: &str = "function (max) { return (this.outerHTML ?? '').slice(0, max)
 const PAGE_HTML: &str =
     "function (max) { return document.documentElement.outerHTML.slice(0, max).toWellFormed(); }";
 const MAX_HTML: usize = 512 * 1024;
+/// Where an element is in its document, in the document's pixels.
+const BOX: &str = "function () {
+  const it = this.getBoundingClientRect();
+  let [x, y] = [it.x, it.y];
+  for (let at = window; at !== at.top && at.frameElement; at = at.parent) {
+    const frame = at.frameElement.getBoundingClientRect();
+    [x, y] = [x + frame.x + at.frameElement.clientLeft, y + frame.y + at.frameElement.clientTop];
+  }
+  return [x + scrollX, y + scrollY, it.width, it.height];
+}";
+/// Pixels of a picture's side.
+const HIGHEST: f64 = 16_000.0;
 /// Bytes of a text that are shown.
 const MAX_TEXT: usize = 64 * 1024;
 
@@ -140,20 +152,46 @@ impl Desk {
         Ok(found)
     }
 
-    pub(super) async fn screenshot(&self) -> Result<Said> {
+    /// Fails with `STEP_FAILED` where an element has no place on the page.
+    pub(super) async fn screenshot(&mut self, what: Picture) -> Result<Said> {
         #[derive(Deserialize)]
         struct Captured {
             data: String,
         }
         let shared = self.shared();
         let session = shared.page()?.session;
-        let params = json!({ "format": "png", "captureBeyondViewport": false });
+        let mut params = json!({ "format": "png", "captureBeyondViewport": what.full });
+        if let Some(of) = what.of {
+            let found = self.meant(&of).await?.found;
+            pointer::scroll_into_view(&shared, &found).await?;
+            let [x, y, width, height]: [f64; 4] = self.call(&found, BOX, &[]).await?;
+            if width < 1.0 || height < 1.0 || found.session != session {
+                return Err(Error::new(Code::StepFailed, "there is no picture of that element")
+                    .hint("it has no size, or is in a frame of another site"));
+            }
+            params["clip"] =
+                json!({ "x": x, "y": y, "width": width, "height": height, "scale": 1 });
+        } else if what.full {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct Metrics {
+                css_content_size: Size,
+            }
+            #[derive(Deserialize)]
+            struct Size {
+                width: f64,
+                height: f64,
+            }
+            let metrics: Metrics =
+                shared.cdp.call(Some(&session), "Page.getLayoutMetrics", json!({})).await?;
+            let Size { width, height } = metrics.css_content_size;
+            let (width, height) = (width.min(HIGHEST), height.min(HIGHEST));
+            params["clip"] =
+                json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
+        }
         let reply = shared.cdp.send(Some(&session), "Page.captureScreenshot", params);
-        let captured: Captured = reply.read(self.timeout).await?;
-        let png = STANDARD.decode(captured.data).map_err(|err| {
-            Error::new(Code::BrowserFailed, "the browser sent no picture").source(err)
-        })?;
-        Ok(Said { text: format!("{} bytes", png.len()), effect: None, png: Some(png) })
+        let png = decoded(&reply.read::<Captured>(self.timeout).await?.data)?;
+        Ok(Said { text: format!("{} bytes", png.len()), png: Some(png), ..Said::default() })
     }
 
     pub(super) async fn network(&self) -> Result<Said> {
@@ -194,4 +232,11 @@ impl Desk {
         )
         .into())
     }
+}
+
+/// What the browser sends as base64.
+pub(super) fn decoded(data: &str) -> Result<Vec<u8>> {
+    STANDARD
+        .decode(data)
+        .map_err(|err| Error::new(Code::BrowserFailed, "the browser sent no file").source(err))
 }

@@ -12,6 +12,7 @@ mod replay;
 mod shown;
 mod state;
 mod suspect;
+mod tabs;
 mod target;
 mod tree;
 mod warn;
@@ -29,6 +30,7 @@ pub use self::{
     replay::{Outcome, Replay, Replayed},
     shown::Wish,
     state::Asks,
+    tabs::{Device, Look, Scheme},
     target::Target,
 };
 use self::{
@@ -89,9 +91,20 @@ pub enum Command {
     Cookies,
     Storage,
     Blocked,
-    Viewport { width: u32, height: u32, mobile: bool },
-    Snapshot { wish: Wish, clickable: bool, within: Option<String> },
-    Screenshot,
+    Emulate(Look),
+    Tabs,
+    Tab(u32),
+    NewTab(Option<String>),
+    CloseTab(Option<u32>),
+    Pdf,
+    /// The element, and the folder that what it saves comes into.
+    Download(Target, std::path::PathBuf),
+    Snapshot {
+        wish: Wish,
+        clickable: bool,
+        within: Option<String>,
+    },
+    Screenshot(Picture),
     Click(Target),
     DoubleClick(Target),
     Hover(Target),
@@ -136,6 +149,16 @@ pub struct Said {
     /// Of an act.
     pub effect: Option<Effect>,
     pub png: Option<Vec<u8>>,
+    pub pdf: Option<Vec<u8>>,
+}
+
+/// What a picture shows.
+#[derive(Clone, Debug, Default)]
+pub struct Picture {
+    /// Also what the window does not show.
+    pub full: bool,
+    /// That element alone.
+    pub of: Option<Target>,
 }
 
 impl From<String> for Said {
@@ -162,6 +185,10 @@ pub struct Desk {
     keep: Option<Recording>,
     /// What the act is on, where it is kept.
     touched: Option<Fingerprint>,
+    /// The tab that a popup came from, and how many steps there were with it.
+    aside: Option<(u32, usize)>,
+    /// What each page is made to look like.
+    look: Option<Look>,
 }
 
 /// How things stood before an act.
@@ -173,6 +200,8 @@ struct Before {
     loads: u64,
     dialogs: usize,
     blocked: usize,
+    /// The tab, and the newest one.
+    tabs: (u32, u32),
 }
 
 /// An element that a command means.
@@ -187,6 +216,7 @@ impl Desk {
     /// Begins to listen to a context.
     pub fn new(context: Context, timeout: Duration) -> Result<Self> {
         context.listen()?;
+        context.keep_tabs()?;
         Ok(Self {
             context,
             refs: Refs::default(),
@@ -198,6 +228,8 @@ impl Desk {
             timeout,
             keep: None,
             touched: None,
+            aside: None,
+            look: None,
         })
     }
 
@@ -238,13 +270,17 @@ impl Desk {
             Command::Cookies => self.cookies().await,
             Command::Storage => self.storage().await,
             Command::Blocked => Ok(self.blocked()),
-            Command::Viewport { width, height, mobile } => {
-                self.viewport(width, height, mobile).await
-            }
+            Command::Emulate(look) => self.emulate(look).await,
+            Command::Tabs => self.tabs().await,
+            Command::Tab(number) => self.tab(number).await,
+            Command::NewTab(url) => self.new_tab(url).await,
+            Command::CloseTab(number) => self.close_tab(number).await,
+            Command::Pdf => self.pdf().await,
+            Command::Download(target, folder) => self.download(target, folder).await,
             Command::Snapshot { wish, clickable, within } => {
                 self.snapshot(&wish, clickable, within).await
             }
-            Command::Screenshot => self.screenshot().await,
+            Command::Screenshot(what) => self.screenshot(what).await,
             Command::Click(it) => self.press(it, 1).await,
             Command::DoubleClick(it) => self.press(it, 2).await,
             Command::Hover(it) => self.hover(it).await,
@@ -324,11 +360,12 @@ impl Desk {
             loads: state.loads,
             dialogs: state.dialogs.len(),
             blocked: state.blocked.len(),
+            tabs: (state.tab(), state.tabs.as_ref().map_or(0, |it| it.last)),
         })
     }
 
     /// Waits until what was set off has ended, and says what it was.
-    async fn after(&self, before: Before) -> Result<Effect> {
+    async fn after(&mut self, before: Before) -> Result<Effect> {
         let shared = self.shared();
         let deadline = Instant::now() + SETTLE;
         if let Ok(frame) = shared.main_frame().await {
@@ -337,16 +374,20 @@ impl Desk {
                 .await;
         }
         self.context.silence(QUIET, deadline).await;
+        let mut out = Effect::default();
+        let turned = self.turned(before.tabs, &mut out).await?;
         let mut frame = shared.main_frame().await?;
-        if frame.world != before.world {
+        if turned {
+            self.context.silence(QUIET, deadline).await;
+            frame = shared.main_frame().await?;
+        } else if frame.world != before.world {
             let until = Instant::now() + LOAD;
             shared.until(until, |it| it.loads != before.loads).await?;
             self.context.silence(QUIET, deadline).await;
             frame = shared.main_frame().await?;
         }
         let url = page::url(&shared.cdp, &frame).await?;
-        let mut out = Effect::default();
-        let went = frame.world != before.world;
+        let went = turned || frame.world != before.world;
         if went || url != before.url {
             out.navigated = Some(plain(&redact::message(&url)));
         }
@@ -389,9 +430,13 @@ impl Desk {
         Ok(out)
     }
 
-    async fn acted(&self, before: Before, told: String) -> Result<Said> {
+    async fn acted(&mut self, before: Before, told: String) -> Result<Said> {
         let effect = self.after(before).await?;
-        Ok(Said { text: format!("{told}: {}", effect.told()), effect: Some(effect), png: None })
+        Ok(Said {
+            text: format!("{told}: {}", effect.told()),
+            effect: Some(effect),
+            ..Said::default()
+        })
     }
 
     fn note(&mut self, step: Step) {

@@ -122,11 +122,14 @@ impl Desk {
         };
         let other = hold.other.clone();
         let mut value = how.values.get(&line.n).cloned().or_else(|| line.value.clone());
-        if line.command == "goto" {
+        if matches!(&*line.command, "goto" | "newtab") {
             value = value.map(|it| moved(&it, &other));
         }
         let command = kept::command(line, on, value).map_err(refused)?;
-        let opens = matches!(&*line.command, "goto" | "back" | "forward" | "reload");
+        let opens = matches!(
+            &*line.command,
+            "goto" | "back" | "forward" | "reload" | "newtab" | "tab" | "closetab"
+        );
         if !opens {
             self.shared().lock().tap = Some(Tap { hold: Some(hold), ..Tap::default() });
         }

@@ -2,12 +2,11 @@
 //! refused. Values that log a person in are never told.
 
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{Desk, Said, Target, cut, plain, quoted};
 use crate::{
     browser::{page, steps::MASK},
-    error::{Code, Error, Result},
+    error::Result,
     redact,
 };
 
@@ -54,7 +53,6 @@ const STORAGE: &str = "function () {
   return all;
 }";
 const LONG: usize = 200;
-const SIDES: std::ops::RangeInclusive<u32> = 100..=4000;
 
 /// What `is` asks of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
@@ -194,21 +192,5 @@ impl Desk {
             .map(|it| format!("{} {}: {}", it.code, shown(&it.url), plain(&it.reason)))
             .collect();
         lines.join("\n").into()
-    }
-
-    /// Fails with `PARAM_INVALID` beyond 100 to 4,000 pixels a side.
-    pub(super) async fn viewport(&self, width: u32, height: u32, mobile: bool) -> Result<Said> {
-        if !SIDES.contains(&width) || !SIDES.contains(&height) {
-            return Err(Error::new(Code::ParamInvalid, "a viewport has 100 to 4000 pixels a side"));
-        }
-        let shared = self.shared();
-        let session = shared.page()?.session;
-        let before = self.before().await?;
-        let params =
-            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile });
-        shared.cdp.run(Some(&session), "Emulation.setDeviceMetricsOverride", params).await?;
-        let touch = json!({ "enabled": mobile });
-        shared.cdp.run(Some(&session), "Emulation.setTouchEmulationEnabled", touch).await?;
-        self.acted(before, format!("the window is {width} by {height}")).await
     }
 }

@@ -1,7 +1,7 @@
 //! A page that stays, in real Chromium: what a snapshot shows, what a ref means, what an act says that it did.
 
 use super::*;
-use crate::browser::desk::{Asks, Command, Desk, Said, Until, Wish};
+use crate::browser::desk::{Asks, Command, Desk, Device, Look, Picture, Said, Scheme, Until, Wish};
 
 async fn desk(browser: &Browser) -> Desk {
     Desk::new(browser.context().await.unwrap(), Duration::from_secs(20)).unwrap()
@@ -22,6 +22,10 @@ async fn shown(desk: &mut Desk, changed: bool, clickable: bool) -> String {
     let all = desk.run(Command::Snapshot { wish, clickable, within: None }).await.unwrap().text;
     // Of the address, which holds the page.
     all.lines().filter(|it| !it.contains("http://shop.test/html")).collect::<Vec<_>>().join("\n")
+}
+
+async fn told(desk: &mut Desk, command: Command) -> String {
+    desk.run(command).await.unwrap().text
 }
 
 async fn click(desk: &mut Desk, target: &str) -> Result<Said> {
@@ -176,10 +180,11 @@ async fn an_act_says_what_it_did() {
     );
     let said = click(&mut desk, "button Ask").await.unwrap();
     assert!(
-        said.text.contains("\"sure?\" was dismissed") && said.text.contains("a popup to"),
+        said.text.contains("\"sure?\" was dismissed") && said.text.contains("now in tab 2"),
         "{}",
         said.text
     );
+    told(&mut desk, Command::Tab(1)).await;
     let said = click(&mut desk, "link \"Next page\"").await.unwrap();
     assert_eq!(said.effect.unwrap().navigated.as_deref(), Some("http://shop.test/next"));
     let said = desk.run(Command::Back).await.unwrap();
@@ -282,11 +287,144 @@ async fn what_a_page_holds_is_told_without_its_secrets() {
             "{css} {asks:?}"
         );
     }
-    let told = text(&mut desk, Command::Viewport { width: 500, height: 400, mobile: true }).await;
+    let look = |size| Command::Emulate(Look { size: Some(size), mobile: true, ..Look::default() });
+    let told = text(&mut desk, look((500, 400))).await;
     assert!(told.starts_with("the window is 500 by 400"), "{told}");
-    assert!(desk.run(Command::Viewport { width: 1, height: 400, mobile: false }).await.is_err());
+    assert!(desk.run(look((1, 400))).await.is_err());
     assert_eq!(text(&mut desk, Command::Blocked).await, "");
     let forbidden = desk.run(Command::Goto("http://shop.test/forbidden".to_owned())).await;
     assert!(forbidden.is_ok());
     assert!(text(&mut desk, Command::Blocked).await.contains("URL_BLOCKED"));
+}
+
+/// A popup is a tab: what opened it says so, commands are about it, and it is recorded and judged as the page is.
+#[tokio::test(flavor = "multi_thread")]
+async fn popups_are_tabs_behind_the_same_guard() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    for how in [
+        "<a href=/next target=_blank>Open</a>",
+        "<a href=/next target=_blank rel=noopener>Open</a>",
+        "<button onclick=\"window.open('/next')\">Open</button>",
+        "<button onclick=\"const it = window.open('about:blank'); it.location = '/next'\">Open</button>",
+    ] {
+        let opener = format!("<!doctype html><title>Opener</title><h1>First</h1>{how}");
+        open(&mut desk, &opener).await;
+        let said = click(
+            &mut desk,
+            if how.starts_with("<a") { "link \"Open\"" } else { "button \"Open\"" },
+        );
+        let effect = said.await.unwrap().effect.unwrap();
+        assert!(effect.tab.is_some_and(|it| it > 1), "{how} {effect:?}");
+        assert_eq!(effect.navigated.as_deref(), Some("http://shop.test/next"), "{how}");
+        assert!(
+            effect.requests.iter().any(|it| it.path == "/next" && it.status == Some(200)),
+            "{how} {effect:?}"
+        );
+        assert!(effect.refused.is_empty(), "{how} {effect:?}");
+        let all = told(&mut desk, Command::Tabs).await;
+        assert_eq!(all.lines().count(), 2, "{all}");
+        assert!(all.lines().nth(1).unwrap().starts_with("* tab "), "{all}");
+        // Steps of a task have one page: there it is gone to.
+        assert!(
+            !how.contains("'/next')\">") || format!("{:?}", desk.trail().1).contains("/next"),
+            "{how}"
+        );
+        let said = told(&mut desk, Command::CloseTab(None)).await;
+        assert!(said.contains("now in tab 1"), "{said}");
+        assert_eq!(told(&mut desk, Command::Title).await, "\"Opener\"", "{how}");
+    }
+    assert!(desk.run(Command::CloseTab(None)).await.is_err());
+    assert!(desk.run(Command::Tab(77)).await.is_err());
+    // What the policy forbids to the page is forbidden to a tab.
+    open(&mut desk, "<a href=http://10.1.2.3/ target=_blank>Open</a>").await;
+    let effect = click(&mut desk, "link \"Open\"").await.unwrap().effect.unwrap();
+    assert!(effect.refused.iter().any(|it| it.contains("10.1.2.3")), "{effect:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tabs_have_their_own_elements_and_the_same_cookies_and_look() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let dark = Look { scheme: Some(Scheme::Dark), ..Device::Phone.look() };
+    desk.run(Command::Emulate(dark)).await.unwrap();
+    let looks = "<p id=it></p><script>document.cookie = 'seen=1'; it.textContent = innerWidth + ' ' + matchMedia('(prefers-color-scheme: dark)').matches + ' ' + /Mobile/.test(navigator.userAgent)</script>";
+    let head = "<!doctype html><meta name=viewport content='width=device-width'>";
+    open(
+        &mut desk,
+        &format!("{head}<iframe src=http://other.test/next></iframe><button>One</button>{looks}"),
+    )
+    .await;
+    let first = number(&shown(&mut desk, false, false).await, "\"One\"");
+    desk.run(Command::NewTab(Some(page(&format!("{head}<button>Two</button>{looks}")))))
+        .await
+        .unwrap();
+    let second = shown(&mut desk, false, false).await;
+    assert!(second.contains("\"Two\"") && !second.contains("\"One\""), "{second}");
+    assert!(
+        told(&mut desk, Command::Text(Some("css=#it".parse().unwrap())))
+            .await
+            .contains("412 true true")
+    );
+    assert!(click(&mut desk, &first).await.is_err(), "an element of another tab");
+    desk.run(Command::Tab(1)).await.unwrap();
+    assert!(click(&mut desk, &first).await.is_ok());
+    assert!(told(&mut desk, Command::Cookies).await.contains("seen"));
+    // A tab that closes itself leaves the one before.
+    open(&mut desk, "<button onclick=\"globalThis.it = window.open('/html?html=<button onclick=window.close()>Bye')\">Open</button>").await;
+    click(&mut desk, "button \"Open\"").await.unwrap();
+    let effect = click(&mut desk, "button \"Bye\"").await.unwrap().effect.unwrap();
+    assert!(effect.tab.is_some(), "{effect:?}");
+    assert!(desk.is_alive());
+    let full = desk.run(Command::Screenshot(Picture { full: true, of: None })).await.unwrap();
+    let part = Picture { full: false, of: Some("css=button".parse().unwrap()) };
+    let part = desk.run(Command::Screenshot(part)).await.unwrap();
+    let (full, part) = (full.png.unwrap(), part.png.unwrap());
+    assert!(part.len() < full.len() && part.starts_with(b"\x89PNG"));
+    assert!(desk.run(Command::Pdf).await.unwrap().pdf.unwrap().starts_with(b"%PDF"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_download_is_kept_where_it_was_asked_for_and_refused_elsewhere() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("downloads");
+    open(
+        &mut desk,
+        "<a href=/file>Save</a><a href=/file download='../../x;\u{202e}y.txt'>Other</a><p>Text</p>",
+    )
+    .await;
+    let get = |what: &str| Command::Download(what.parse().unwrap(), folder.clone());
+    let said = told(&mut desk, get("link \"Save\"")).await;
+    assert!(said.contains("bytes of http://shop.test/file in"), "{said}");
+    let names = || {
+        let all = std::fs::read_dir(&folder).unwrap().flatten();
+        let mut all: Vec<String> =
+            all.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(names().len(), 1);
+    let file = folder.join(&names()[0]);
+    assert_eq!(std::fs::read(&file).unwrap(), super::site::DOWNLOAD.as_bytes());
+    assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    desk.run(get("link \"Save\"")).await.unwrap();
+    desk.run(get("link \"Other\"")).await.unwrap();
+    assert_eq!(names().len(), 3, "{:?}", names());
+    assert!(
+        names()
+            .iter()
+            .all(|it| it.chars().all(|it| it.is_ascii_alphanumeric() || "._-".contains(it))),
+        "{:?}",
+        names()
+    );
+    assert!(desk.run(get("css=p")).await.is_err());
+    let effect = click(&mut desk, "link \"Save\"").await.unwrap().effect.unwrap();
+    assert!(effect.refused.iter().any(|it| it.contains("download")), "{effect:?}");
+    assert_eq!(names().len(), 3);
 }

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, find, plain, row};
 use crate::{
-    browser::desk::{Asks, Command, Desk, Effect, Target, Until, Way, Wish},
+    browser::desk::{
+        Asks, Command, Desk, Device, Effect, Look, Picture, Scheme, Target, Until, Way, Wish,
+    },
     error::{Code, Error, Result},
     serve::{
         answer::Trouble,
@@ -34,6 +36,9 @@ struct Shown {
     /// A picture, base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     png_base64: Option<String>,
+    /// The page as it would be printed, base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pdf_base64: Option<String>,
 }
 
 /// Arguments of a command: the context, and what it takes.
@@ -77,6 +82,37 @@ arguments!(Viewport {
     /// As a telephone: with a finger, and the page's own width.
     #[serde(default)]
     mobile: bool,
+});
+arguments!(Emulate {
+    /// A window known by name.
+    device: Option<Device>,
+    /// Which colours pages are asked for.
+    color_scheme: Option<Scheme>,
+    /// Pages are asked not to move.
+    #[serde(default)]
+    reduced_motion: bool,
+    /// As it would be printed.
+    #[serde(default)]
+    print: bool,
+});
+arguments!(TabAt {
+    /// As `browse_tabs` lists them.
+    tab: u32,
+});
+arguments!(TabOf {
+    /// As `browse_tabs` lists them; the present one when absent.
+    tab: Option<u32>,
+});
+arguments!(NewTab {
+    /// An absolute address; an empty page when absent.
+    url: Option<String>,
+});
+arguments!(Shot {
+    /// As for `browse_click`: that element alone.
+    target: Option<String>,
+    /// Also what the window does not show.
+    #[serde(default)]
+    full: bool,
 });
 arguments!(Of {
     /// As for `browse_click`; the whole page when absent.
@@ -231,13 +267,52 @@ pub fn rows(out: &mut Vec<Row>) {
         row(
             act("browse_viewport", &[(Verb::Post, "/api/browse/viewport")], "Make the window another size."),
             |asked, it: Viewport| {
-                let command = Command::Viewport { width: it.width, height: it.height, mobile: it.mobile };
-                run(asked, it.context, Ok(command))
+                let size = Some((it.width, it.height));
+                let look = Look { size, mobile: it.mobile, ..Look::default() };
+                run(asked, it.context, Ok(Command::Emulate(look)))
+            },
+        ),
+        row(
+            act("browse_emulate", &[(Verb::Post, "/api/browse/emulate")], "Make the window that of a device, or ask pages for other colours, less motion, or what they print."),
+            |asked, it: Emulate| {
+                let look = it.device.map(Device::look).unwrap_or_default();
+                let look = Look { scheme: it.color_scheme, less_motion: it.reduced_motion, print: it.print, ..look };
+                run(asked, it.context, Ok(Command::Emulate(look)))
+            },
+        ),
+        row(
+            read("browse_tabs", &[(Verb::Post, "/api/browse/tabs")], "List the context's tabs. `*` is the one that commands are about."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Tabs)),
+        ),
+        row(
+            act("browse_tab", &[(Verb::Post, "/api/browse/tab")], "Turn to another tab."),
+            |asked, it: TabAt| run(asked, it.context, Ok(Command::Tab(it.tab))),
+        ),
+        row(
+            act("browse_newtab", &[(Verb::Post, "/api/browse/newtab")], "Open another tab, and a page in it.\nPopups are tabs, too; the act that opened one says so."),
+            |asked, it: NewTab| run(asked, it.context, Ok(Command::NewTab(it.url))),
+        ),
+        row(
+            act("browse_closetab", &[(Verb::Post, "/api/browse/closetab")], "Close a tab."),
+            |asked, it: TabOf| run(asked, it.context, Ok(Command::CloseTab(it.tab))),
+        ),
+        row(
+            read("browse_pdf", &[(Verb::Post, "/api/browse/pdf")], "Print the page as PDF."),
+            |asked, it: Bare| run(asked, it.context, Ok(Command::Pdf)),
+        ),
+        row(
+            act("browse_download", &[(Verb::Post, "/api/browse/download")], "Click an element and keep the file that the page saves.\nIt comes into `downloads` of the home; everything else that pages want to save is refused."),
+            |asked, it: On| {
+                let folder = asked.daemon.home.downloads.clone();
+                run(asked, it.context, it.target.parse().map(|at| Command::Download(at, folder)))
             },
         ),
         row(
             read("browse_screenshot", &[(Verb::Post, "/api/browse/screenshot")], "Take a picture of what the window shows."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Screenshot)),
+            |asked, it: Shot| {
+                let of = it.target.map(|it| it.parse()).transpose();
+                run(asked, it.context, of.map(|of| Command::Screenshot(Picture { full: it.full, of })))
+            },
         ),
         row(
             read("browse_console", &[(Verb::Post, "/api/browse/console")], "Show what the page wrote to its console."),
@@ -357,6 +432,7 @@ async fn run(asked: Asked, context: String, command: Result<Command>) -> Out<Sho
         text: said.text,
         effect: said.effect,
         png_base64: said.png.map(|it| STANDARD.encode(it)),
+        pdf_base64: said.pdf.map(|it| STANDARD.encode(it)),
     })
 }
 

@@ -1,0 +1,370 @@
+//! Tabs of a desk, what its pages save, and what they are made to look like.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Desk, Effect, LOAD, QUIET, Said, TITLE, Target, cut, plain, quoted};
+use crate::{
+    browser::{guard::MAX_SAVED, page, plan::Step, pointer, shared::Saved},
+    error::{Code, Error, Result},
+    files::{self, Dir},
+    redact,
+};
+
+/// Pixels of a side.
+const SIDES: std::ops::RangeInclusive<u32> = 100..=4000;
+/// A popup may take so long to come up.
+const COMES: Duration = Duration::from_secs(2);
+/// A page may take so long to begin to save something.
+const BEGINS: Duration = Duration::from_secs(5);
+/// Characters of a file's name.
+const NAME: usize = 100;
+
+/// What a window is made to look like.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    pub size: Option<(u32, u32)>,
+    /// Pixels of the device for one of the page.
+    pub scale: Option<f64>,
+    /// A finger, the page's own width, and a telephone's `User-Agent`.
+    pub mobile: bool,
+    pub scheme: Option<Scheme>,
+    pub less_motion: bool,
+    pub print: bool,
+}
+
+/// Which colours the page is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheme {
+    Light,
+    Dark,
+}
+
+/// Windows that are known by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Device {
+    /// 1280 by 720.
+    Desktop,
+    /// 412 by 915 at 2.625, with a finger.
+    Phone,
+    /// 800 by 1280 at 2, with a finger.
+    Tablet,
+}
+
+impl Device {
+    pub fn look(self) -> Look {
+        let (size, scale, mobile) = match self {
+            Self::Desktop => ((1280, 720), 1.0, false),
+            Self::Phone => ((412, 915), 2.625, true),
+            Self::Tablet => ((800, 1280), 2.0, true),
+        };
+        Look { size: Some(size), scale: Some(scale), mobile, ..Look::default() }
+    }
+}
+
+impl Desk {
+    pub(super) async fn tabs(&self) -> Result<Said> {
+        let shared = self.shared();
+        let (now, all) = {
+            let state = shared.lock();
+            let all: Vec<_> = state
+                .tabs
+                .iter()
+                .flat_map(|it| &it.all)
+                .map(|it| (it.number, it.page.clone()))
+                .collect();
+            (state.tab(), all)
+        };
+        let mut lines = Vec::new();
+        for (number, it) in all {
+            // One that hangs is listed without what it shows.
+            let frame = page::main_frame(&shared.cdp, &it.session, &it.target).await;
+            let (mut url, mut title) = (String::new(), String::new());
+            if let Ok(frame) = frame {
+                url = page::url(&shared.cdp, &frame).await.unwrap_or_default();
+                title = page::call(&shared.cdp, &frame, TITLE, &[], page::PATIENCE)
+                    .await
+                    .unwrap_or_default();
+            }
+            let mark = if number == now { "*" } else { " " };
+            let url = cut(&plain(&redact::message(&url)), 200);
+            lines.push(format!("{mark} tab {number} {url} {}", quoted(&plain(&title))));
+        }
+        Ok(lines.join("\n").into())
+    }
+
+    /// Fails with `PARAM_INVALID` where there is no such tab.
+    pub(super) async fn tab(&mut self, number: u32) -> Result<Said> {
+        let shared = self.shared();
+        if !shared.lock().turn_to(number) {
+            return Err(no_tab(number));
+        }
+        self.went_to(number);
+        self.arrived().await?;
+        Ok(format!("tab {number}: {}", self.url().await?).into())
+    }
+
+    pub(super) async fn new_tab(&mut self, url: Option<String>) -> Result<Said> {
+        let shared = self.shared();
+        let last = shared.lock().tabs.as_ref().map_or(0, |it| it.last);
+        if !shared.lock().takes_tabs() {
+            return Err(Error::new(Code::QueueFull, "this context has as many tabs as it may")
+                .hint("`browse closetab` closes one"));
+        }
+        let params = json!({ "url": "about:blank", "browserContextId": shared.id });
+        shared.cdp.run(None, "Target.createTarget", params).await?;
+        let newer = |it: &crate::browser::shared::State| {
+            it.tabs.as_ref().and_then(|it| it.newer(last)).map(|it| it.number)
+        };
+        shared.until(Instant::now() + self.timeout, |it| newer(it).is_some()).await?;
+        let number = newer(&shared.lock());
+        let number =
+            number.ok_or_else(|| Error::new(Code::BrowserFailed, "a new tab did not come up"))?;
+        shared.lock().turn_to(number);
+        self.dress().await?;
+        let Some(url) = url else { return Ok(format!("tab {number} is empty").into()) };
+        let mut said = self.goto(&url).await?;
+        said.text = format!("tab {number}: {}", said.text);
+        Ok(said)
+    }
+
+    /// Fails with `PARAM_INVALID` where there is no such tab, or no other one.
+    pub(super) async fn close_tab(&mut self, number: Option<u32>) -> Result<Said> {
+        let shared = self.shared();
+        let (number, target) = {
+            let state = shared.lock();
+            let number = number.unwrap_or_else(|| state.tab());
+            let all = state.tabs.as_ref().map(|it| &it.all[..]).unwrap_or_default();
+            let Some(it) = all.iter().find(|it| it.number == number) else {
+                return Err(no_tab(number));
+            };
+            if all.len() == 1 {
+                return Err(Error::new(Code::ParamInvalid, "this is the only tab")
+                    .hint("`browse close` closes the context"));
+            }
+            (number, it.page.target.clone())
+        };
+        shared.cdp.run(None, "Target.closeTarget", json!({ "targetId": target })).await?;
+        let gone = |it: &crate::browser::shared::State| {
+            it.tabs.as_ref().is_none_or(|it| it.all.iter().all(|it| it.number != number))
+        };
+        shared.until(Instant::now() + self.timeout, gone).await?;
+        let now = shared.lock().tab();
+        self.went_to(now);
+        self.arrived().await?;
+        Ok(format!("closed tab {number}; now in tab {now}: {}", self.url().await?).into())
+    }
+
+    /// What an act did to the tabs: one that came is the page from here on.
+    pub(super) async fn turned(&mut self, before: (u32, u32), out: &mut Effect) -> Result<bool> {
+        let (tab, last) = before;
+        let shared = self.shared();
+        let come =
+            |it: &crate::browser::shared::State| it.tabs.as_ref().is_none_or(|it| !it.coming);
+        shared.until(Instant::now() + COMES, come).await?;
+        let newer = {
+            let mut state = shared.lock();
+            let newer = state.tabs.as_ref().and_then(|it| it.newer(last)).map(|it| it.number);
+            if let Some(it) = newer {
+                state.turn_to(it);
+                state.popup = None;
+            }
+            newer
+        };
+        let now = shared.lock().tab();
+        if now == tab {
+            return Ok(false);
+        }
+        out.tab = Some(now);
+        if newer.is_some() {
+            self.dress().await?;
+            self.context.silence(QUIET, Instant::now() + LOAD).await;
+        } else {
+            self.lost.push("a tab that closed itself".to_owned());
+        }
+        let frame = shared.main_frame().await?;
+        let url = page::url(&shared.cdp, &frame).await?;
+        if newer.is_some() && url.starts_with("http") {
+            // Where popups are closed, that is how it is come to.
+            self.note(Step::Navigate(url));
+            self.aside = Some((tab, self.steps.len()));
+            let loaded = |it: &crate::browser::shared::State| {
+                it.tabs.as_ref().is_none_or(|tabs| {
+                    tabs.all.iter().find(|it| it.number == now).is_none_or(|it| it.loaded)
+                })
+            };
+            shared.until(Instant::now() + LOAD, loaded).await?;
+        }
+        self.arrived().await?;
+        Ok(true)
+    }
+
+    /// A task has one page: what was opened aside and left as it was is none of its steps.
+    fn went_to(&mut self, tab: u32) {
+        match self.aside.take() {
+            Some(it) if it == (tab, self.steps.len()) => {
+                self.steps.pop();
+            }
+            _ => self.lost.push("a change of tab".to_owned()),
+        }
+    }
+
+    /// Another page is the page; a window that is seen shows it.
+    async fn arrived(&mut self) -> Result<()> {
+        let shared = self.shared();
+        let session = shared.page()?.session;
+        shared.cdp.post(Some(&session), "Page.bringToFront", json!({}));
+        Ok(())
+    }
+
+    pub(super) async fn emulate(&mut self, look: Look) -> Result<Said> {
+        let sides = look.size.map(|(a, b)| [a, b]).unwrap_or([100, 100]);
+        if sides.iter().any(|it| !SIDES.contains(it)) {
+            return Err(Error::new(Code::ParamInvalid, "a window has 100 to 4000 pixels a side"));
+        }
+        let before = self.before().await?;
+        self.look = Some(look.clone());
+        self.dress().await?;
+        let told = match look.size {
+            Some((width, height)) => format!("the window is {width} by {height}"),
+            None => "the page is asked for another look".to_owned(),
+        };
+        self.acted(before, told).await
+    }
+
+    /// Gives the page the look that was asked for.
+    async fn dress(&self) -> Result<()> {
+        let Some(look) = &self.look else { return Ok(()) };
+        let shared = self.shared();
+        let session = shared.page()?.session;
+        let ask = |method, params: Value| shared.cdp.run(Some(&session), method, params);
+        if let Some((width, height)) = look.size {
+            let params = json!({
+                "width": width, "height": height, "mobile": look.mobile,
+                "deviceScaleFactor": look.scale.unwrap_or(1.0),
+            });
+            ask("Emulation.setDeviceMetricsOverride", params).await?;
+            let touch = json!({ "enabled": look.mobile });
+            ask("Emulation.setTouchEmulationEnabled", touch).await?;
+            let agent = if look.mobile { self.context.mobile_agent() } else { String::new() };
+            ask("Emulation.setUserAgentOverride", json!({ "userAgent": agent })).await?;
+        }
+        let scheme = match look.scheme {
+            None => "",
+            Some(Scheme::Light) => "light",
+            Some(Scheme::Dark) => "dark",
+        };
+        let motion = if look.less_motion { "reduce" } else { "" };
+        let media = json!({
+            "media": if look.print { "print" } else { "" },
+            "features": [
+                { "name": "prefers-color-scheme", "value": scheme },
+                { "name": "prefers-reduced-motion", "value": motion },
+            ],
+        });
+        ask("Emulation.setEmulatedMedia", media).await
+    }
+
+    pub(super) async fn pdf(&self) -> Result<Said> {
+        #[derive(Deserialize)]
+        struct Printed {
+            data: String,
+        }
+        let shared = self.shared();
+        let session = shared.page()?.session;
+        let params = json!({ "printBackground": true, "preferCSSPageSize": true });
+        let reply = shared.cdp.send(Some(&session), "Page.printToPDF", params);
+        let pdf = super::look::decoded(&reply.read::<Printed>(self.timeout).await?.data)?;
+        Ok(Said { text: format!("{} bytes", pdf.len()), pdf: Some(pdf), ..Said::default() })
+    }
+
+    /// Clicks, and keeps what the page saves in a folder that is ours alone. Fails with `STEP_FAILED` where it saves nothing, or
+    /// more than it may.
+    pub(super) async fn download(&mut self, target: Target, folder: PathBuf) -> Result<Said> {
+        let ours = files::made(&folder)?;
+        let shared = self.shared();
+        let (meant, at) = self.reached(&target, Step::Click).await?;
+        // The browser may be another user, who may not write where we do.
+        let theirs = self.context.own_folder()?.join(&shared.id);
+        shared.lock().saving = Some(Vec::new());
+        let behavior = |behavior: &str| {
+            json!({
+                "behavior": behavior, "browserContextId": shared.id, "eventsEnabled": true,
+                "downloadPath": theirs,
+            })
+        };
+        let allow = shared.cdp.run(None, "Browser.setDownloadBehavior", behavior("allowAndName"));
+        let done = match allow.await {
+            Ok(()) => self.saved(&meant.found.session, at).await,
+            Err(err) => Err(err),
+        };
+        // Before anything else is done there.
+        let denied = shared.cdp.run(None, "Browser.setDownloadBehavior", behavior("deny")).await;
+        let all = shared.lock().saving.take().unwrap_or_default();
+        self.lost.push(format!("a download by {}", meant.told));
+        done?;
+        denied?;
+        let mut lines = Vec::new();
+        if let Some(theirs) = Dir::open(&theirs, false)? {
+            for it in &all {
+                let bytes = theirs.read(&it.guid, MAX_SAVED as usize)?;
+                theirs.discard(&it.guid)?;
+                let Some(bytes) = bytes.filter(|_| it.complete == Some(true)) else { continue };
+                let name = own_name(&folder, &it.name);
+                ours.write(&name, &bytes)?;
+                let from = cut(&plain(&redact::message(&it.url)), 100);
+                let file = folder.join(&name);
+                lines.push(format!("{} bytes of {from} in {}", bytes.len(), file.display()));
+            }
+        }
+        if lines.is_empty() {
+            return Err(Error::new(Code::StepFailed, "the page saved nothing that was whole")
+                .hint("a file may have 100 MB, and 20 seconds to come"));
+        }
+        Ok(format!("clicked {}: {}", meant.told, lines.join("; ")).into())
+    }
+
+    /// Clicks, and waits until what it saves has come.
+    async fn saved(&self, session: &str, at: (f64, f64)) -> Result<()> {
+        let shared = self.shared();
+        pointer::press(&shared, session, at).await?;
+        let all = |it: &crate::browser::shared::State, holds: fn(&[Saved]) -> bool| {
+            it.saving.as_ref().is_none_or(|it| holds(it))
+        };
+        shared.until(Instant::now() + BEGINS, |it| all(it, |it| !it.is_empty())).await?;
+        let whole = |it: &[Saved]| it.iter().all(|it| it.complete.is_some());
+        shared.until(Instant::now() + self.timeout, |it| all(it, whole)).await?;
+        for it in shared.lock().saving.iter().flatten().filter(|it| it.complete.is_none()) {
+            let params = json!({ "guid": it.guid, "browserContextId": shared.id });
+            shared.cdp.post(None, "Browser.cancelDownload", params);
+        }
+        Ok(())
+    }
+}
+
+fn no_tab(number: u32) -> Error {
+    Error::new(Code::ParamInvalid, format!("there is no tab {number}"))
+        .hint("`browse tabs` lists them")
+}
+
+/// What a page calls a file, without what a file system or a terminal would take amiss; another where that is taken.
+fn own_name(folder: &std::path::Path, name: &str) -> String {
+    let fits = |it: char| it.is_alphanumeric() || "._- ()".contains(it);
+    let name: String = name.chars().filter(|it| fits(*it)).take(NAME).collect();
+    let name = name.trim_matches(['.', ' ', '-']);
+    let name = if name.is_empty() { "download" } else { name };
+    let (stem, end) = match name.rsplit_once('.') {
+        Some((stem, end)) => (stem, format!(".{end}")),
+        None => (name, String::new()),
+    };
+    let taken = |it: &String| folder.join(it).symlink_metadata().is_ok();
+    let others = (2..).map(|n| format!("{stem}-{n}{end}"));
+    std::iter::once(name.to_owned()).chain(others).find(|it| !taken(it)).unwrap_or_default()
+}
