@@ -466,6 +466,14 @@ async function browse({ as }: Drive): Promise<void> {
   well(await api.POST("/api/browse/blocked", { body: {} }));
   well(await api.POST("/api/browse/viewport", { body: { width: 800, height: 600 } }));
   refused(await api.POST("/api/browse/viewport", { body: { width: 1, height: 600 } }), 400, "PARAM_INVALID");
+  well(await api.POST("/api/browse/emulate", { body: { device: "phone", color_scheme: "dark" } }));
+  well(await api.POST("/api/browse/pdf", { body: {} }));
+  well(await api.POST("/api/browse/newtab", { body: {} }));
+  well(await api.POST("/api/browse/tabs", { body: {} }));
+  well(await api.POST("/api/browse/closetab", { body: {} }));
+  well(await api.POST("/api/browse/tab", { body: { tab: 1 } }));
+  refused(await api.POST("/api/browse/tab", { body: { tab: 99 } }), 400, "PARAM_INVALID");
+  refused(await api.POST("/api/browse/download", { body: { target: "css=body" } }), 422, "STEP_FAILED");
   well(await api.POST("/api/browse/html", { body: { target: "css=h1" } }));
   well(await api.POST("/api/browse/scroll", { body: { to: "bottom" } }));
   well(await api.POST("/api/browse/hover", on(field)));

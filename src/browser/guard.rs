@@ -223,7 +223,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
             if let (Some(session), Some(tabs)) = (session, &mut state.tabs) {
                 let own = tabs.all.iter_mut().find(|it| *it.page.session == *session);
-                own.map(|it| it.loaded = true);
+                if let Some(it) = own {
+                    it.loaded = true;
+                }
             }
         }
         "Page.domContentEventFired" => {

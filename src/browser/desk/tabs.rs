@@ -107,7 +107,7 @@ impl Desk {
             return Err(no_tab(number));
         }
         self.went_to(number);
-        self.arrived().await?;
+        self.arrived()?;
         Ok(format!("tab {number}: {}", self.url().await?).into())
     }
 
@@ -158,7 +158,7 @@ impl Desk {
         shared.until(Instant::now() + self.timeout, gone).await?;
         let now = shared.lock().tab();
         self.went_to(now);
-        self.arrived().await?;
+        self.arrived()?;
         Ok(format!("closed tab {number}; now in tab {now}: {}", self.url().await?).into())
     }
 
@@ -202,7 +202,7 @@ impl Desk {
             };
             shared.until(Instant::now() + LOAD, loaded).await?;
         }
-        self.arrived().await?;
+        self.arrived()?;
         Ok(true)
     }
 
@@ -217,7 +217,7 @@ impl Desk {
     }
 
     /// Another page is the page; a window that is seen shows it.
-    async fn arrived(&mut self) -> Result<()> {
+    fn arrived(&self) -> Result<()> {
         let shared = self.shared();
         let session = shared.page()?.session;
         shared.cdp.post(Some(&session), "Page.bringToFront", json!({}));
@@ -225,8 +225,7 @@ impl Desk {
     }
 
     pub(super) async fn emulate(&mut self, look: Look) -> Result<Said> {
-        let sides = look.size.map(|(a, b)| [a, b]).unwrap_or([100, 100]);
-        if sides.iter().any(|it| !SIDES.contains(it)) {
+        if look.size.is_some_and(|(a, b)| !SIDES.contains(&a) || !SIDES.contains(&b)) {
             return Err(Error::new(Code::ParamInvalid, "a window has 100 to 4000 pixels a side"));
         }
         let before = self.before().await?;
@@ -367,4 +366,29 @@ fn own_name(folder: &std::path::Path, name: &str) -> String {
     let taken = |it: &String| folder.join(it).symlink_metadata().is_ok();
     let others = (2..).map(|n| format!("{stem}-{n}{end}"));
     std::iter::once(name.to_owned()).chain(others).find(|it| !taken(it)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_called_what_no_system_takes_amiss() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, own) in [
+            ("report 1.csv", "report 1.csv"),
+            ("../../etc/passwd", "etcpasswd"),
+            ("a\u{202e}gpj.exe", "agpj.exe"),
+            ("\u{1b}[31mred", "31mred"),
+            (".bashrc", "bashrc"),
+            ("--help", "help"),
+            ("", "download"),
+            ("...", "download"),
+        ] {
+            assert_eq!(own_name(folder.path(), name), own, "{name:?}");
+        }
+        assert_eq!(own_name(folder.path(), &"x".repeat(300)).len(), NAME);
+        std::os::unix::fs::symlink("/nowhere", folder.path().join("a.txt")).unwrap();
+        assert_eq!(own_name(folder.path(), "a.txt"), "a-2.txt");
+    }
 }
