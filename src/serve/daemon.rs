@@ -33,6 +33,7 @@ use super::{
 use crate::{
     error::{Code, Error, Result},
     ids,
+    sessions::Sessions,
     settings::{Home, Settings},
     state::{State, now_ms},
 };
@@ -215,6 +216,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     };
     let signals = Signals::heard()?;
     folder.sweep()?;
+    Sessions::new(&home.sessions).sweep()?;
     lifecycle::raise_limits();
     let listener = connections::bind(options.port).await?;
     let addr = listener

@@ -201,6 +201,7 @@ impl Sessions {
         {
             it.state = State::Interrupted;
             it.actions = Self::lines_in(&dir, id)?.len() as u32;
+            dir.sweep()?;
         }
         Ok(it)
     }
@@ -257,6 +258,30 @@ impl Sessions {
             .collect();
         out.sort_by(|a, b| b.begun_ms.cmp(&a.begun_ms).then(a.id.cmp(&b.id)));
         Ok(out)
+    }
+
+    /// Removes folders whose process was killed before there was a manifest in them, and nothing in those that somebody holds.
+    /// Returns how many. Fails with `ARTIFACT_IO`.
+    pub fn sweep(&self) -> Result<usize> {
+        let Some(all) = Dir::open(&self.folder, false)? else { return Ok(0) };
+        let mut swept = 0;
+        for id in all.names()?.into_iter().filter(|it| is_id(it)) {
+            let Some(dir) = all.folder(&id)? else { continue };
+            if dir.stat(MANIFEST)?.is_some() {
+                continue;
+            }
+            // What is not ours is left alone.
+            if dir.names()?.iter().any(|it| it != HELD) {
+                continue;
+            }
+            if let Some(held) = dir.folder(HELD)? {
+                let Some(_lock) = held.try_lock()? else { continue };
+                dir.remove_folder(HELD, &held)?;
+            }
+            all.remove_folder(&id, &dir)?;
+            swept += 1;
+        }
+        Ok(swept)
     }
 
     /// Removes what was done and leaves the manifest. Fails with `TASK_BUSY` while it is recorded.
@@ -415,6 +440,26 @@ mod tests {
         assert_eq!((manifest.state, manifest.actions, lines.len()), (State::Interrupted, 1, 1));
         all.purge(&id).unwrap();
         assert_eq!(all.load(&id).unwrap().1.len(), 0);
+    }
+
+    #[test]
+    fn what_was_killed_before_it_began_is_swept() {
+        let home = tempfile::tempdir().unwrap();
+        let all = Sessions::new(home.path());
+        assert_eq!(all.sweep().unwrap(), 0);
+        let kept = all.record("kept", "", "http://a.test/", "").unwrap();
+        let begun = all.record("begun", "", "http://a.test/", "").unwrap();
+        let folder = home.path().join(&begun.manifest().id);
+        std::fs::rename(folder.join(MANIFEST), folder.join(".tmp-1-1")).unwrap();
+        assert_eq!(all.sweep().unwrap(), 0, "it is held");
+        drop(begun);
+        assert_eq!(all.sweep().unwrap(), 1);
+        assert!(!folder.exists());
+        assert!(home.path().join(&kept.manifest().id).join(MANIFEST).exists());
+        let foreign = home.path().join("other-1");
+        std::fs::create_dir(&foreign).unwrap();
+        files::write_atomic(&foreign, "notes", b"mine").unwrap();
+        assert_eq!(all.sweep().unwrap(), 0);
     }
 
     #[test]

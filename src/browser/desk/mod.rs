@@ -47,7 +47,7 @@ use super::{
     plan::{Answer, Step},
     pointer,
     recorder::Recorder,
-    shared::Shared,
+    shared::{Shared, State},
 };
 use crate::{
     error::{Code, Error, Result},
@@ -60,6 +60,8 @@ const SETTLE: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_millis(40);
 /// A page may go on loading so long before the next command.
 const LOAD: Duration = Duration::from_secs(3);
+/// The end of a page is told so long after it.
+const GONE: Duration = Duration::from_secs(2);
 /// What an act sets off at once has begun by then; a page that is not drawn has no frames.
 const TURN: &str = "function () {
   return new Promise(done => {
@@ -375,8 +377,16 @@ impl Desk {
         }
         self.context.silence(QUIET, deadline).await;
         let mut out = Effect::default();
-        let turned = self.turned(before.tabs, &mut out).await?;
-        let mut frame = shared.main_frame().await?;
+        let mut turned = self.turned(before.tabs, &mut out).await?;
+        let mut found = shared.main_frame().await;
+        if found.is_err() && !turned {
+            // A tab that closes itself is gone a moment before that is told.
+            let left = |it: &State| it.page.is_none() || it.tab() != before.tabs.0;
+            shared.until(Instant::now() + GONE, left).await?;
+            turned = self.turned(before.tabs, &mut out).await?;
+            found = shared.main_frame().await;
+        }
+        let mut frame = found?;
         if turned {
             self.context.silence(QUIET, deadline).await;
             frame = shared.main_frame().await?;

@@ -10,7 +10,13 @@ use serde_json::{Value, json};
 
 use super::{Desk, Effect, LOAD, QUIET, Said, TITLE, Target, cut, plain, quoted};
 use crate::{
-    browser::{guard::MAX_SAVED, page, plan::Step, pointer, shared::Saved},
+    browser::{
+        guard::MAX_SAVED,
+        page,
+        plan::Step,
+        pointer,
+        shared::{Saved, State},
+    },
     error::{Code, Error, Result},
     files::{self, Dir},
     redact,
@@ -120,9 +126,7 @@ impl Desk {
         }
         let params = json!({ "url": "about:blank", "browserContextId": shared.id });
         shared.cdp.run(None, "Target.createTarget", params).await?;
-        let newer = |it: &crate::browser::shared::State| {
-            it.tabs.as_ref().and_then(|it| it.newer(last)).map(|it| it.number)
-        };
+        let newer = |it: &State| it.tabs.as_ref().and_then(|it| it.newer(last)).map(|it| it.number);
         shared.until(Instant::now() + self.timeout, |it| newer(it).is_some()).await?;
         let number = newer(&shared.lock());
         let number =
@@ -152,7 +156,7 @@ impl Desk {
             (number, it.page.target.clone())
         };
         shared.cdp.run(None, "Target.closeTarget", json!({ "targetId": target })).await?;
-        let gone = |it: &crate::browser::shared::State| {
+        let gone = |it: &State| {
             it.tabs.as_ref().is_none_or(|it| it.all.iter().all(|it| it.number != number))
         };
         shared.until(Instant::now() + self.timeout, gone).await?;
@@ -166,8 +170,7 @@ impl Desk {
     pub(super) async fn turned(&mut self, before: (u32, u32), out: &mut Effect) -> Result<bool> {
         let (tab, last) = before;
         let shared = self.shared();
-        let come =
-            |it: &crate::browser::shared::State| it.tabs.as_ref().is_none_or(|it| !it.coming);
+        let come = |it: &State| it.tabs.as_ref().is_none_or(|it| !it.coming);
         shared.until(Instant::now() + COMES, come).await?;
         let newer = {
             let mut state = shared.lock();
@@ -195,7 +198,7 @@ impl Desk {
             // Where popups are closed, that is how it is come to.
             self.note(Step::Navigate(url));
             self.aside = Some((tab, self.steps.len()));
-            let loaded = |it: &crate::browser::shared::State| {
+            let loaded = |it: &State| {
                 it.tabs.as_ref().is_none_or(|tabs| {
                     tabs.all.iter().find(|it| it.number == now).is_none_or(|it| it.loaded)
                 })
@@ -334,9 +337,8 @@ impl Desk {
     async fn saved(&self, session: &str, at: (f64, f64)) -> Result<()> {
         let shared = self.shared();
         pointer::press(&shared, session, at).await?;
-        let all = |it: &crate::browser::shared::State, holds: fn(&[Saved]) -> bool| {
-            it.saving.as_ref().is_none_or(|it| holds(it))
-        };
+        let all =
+            |it: &State, holds: fn(&[Saved]) -> bool| it.saving.as_ref().is_none_or(|it| holds(it));
         shared.until(Instant::now() + BEGINS, |it| all(it, |it| !it.is_empty())).await?;
         let whole = |it: &[Saved]| it.iter().all(|it| it.complete.is_some());
         shared.until(Instant::now() + self.timeout, |it| all(it, whole)).await?;
