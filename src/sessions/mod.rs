@@ -450,7 +450,7 @@ mod tests {
         let kept = all.record("kept", "", "http://a.test/", "").unwrap();
         let begun = all.record("begun", "", "http://a.test/", "").unwrap();
         let folder = home.path().join(&begun.manifest().id);
-        std::fs::rename(folder.join(MANIFEST), folder.join(".tmp-1-1")).unwrap();
+        rustix::fs::rename(folder.join(MANIFEST), folder.join(".tmp-1-1")).unwrap();
         assert_eq!(all.sweep().unwrap(), 0, "it is held");
         drop(begun);
         assert_eq!(all.sweep().unwrap(), 1);
