@@ -32,6 +32,7 @@ pub struct Settings {
     pub auth: AuthSettings,
     pub artifacts: ArtifactsSettings,
     pub serve: ServeSettings,
+    pub browse: BrowseSettings,
 }
 
 /// What the egress policy is told. See "Test hosts, and hosts of one's own" in ARCHITECTURE.md.
@@ -84,6 +85,16 @@ impl Default for LimitsSettings {
     fn default() -> Self {
         Self { runs: 4, runs_per_host: 2, per_minute: 20, burst: 5, test_hosts: false }
     }
+}
+
+/// Pages that stay.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BrowseSettings {
+    /// Whether scripts may be run in pages, by whoever may act on them.
+    pub allow_js: bool,
+    /// Folders whose files may be given to pages; none by default.
+    pub uploads: Vec<PathBuf>,
 }
 
 /// The daemon.
@@ -508,6 +519,8 @@ pub struct Home {
     pub sessions: PathBuf,
     /// Files that pages saved, where that was asked for.
     pub downloads: PathBuf,
+    /// What pages that stay said and asked for.
+    pub rings: PathBuf,
     /// The variable that named where the settings are, instead of a flag or the user's home.
     named_by: Option<&'static str>,
 }
@@ -528,6 +541,7 @@ impl Home {
                 serve: root.join("serve"),
                 sessions: root.join("sessions"),
                 downloads: root.join("downloads"),
+                rings: root.join("browse"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -546,6 +560,7 @@ impl Home {
             serve: state.join("commis/serve"),
             sessions: state.join("commis/sessions"),
             downloads: state.join("commis/downloads"),
+            rings: state.join("commis/browse"),
             named_by: (config != usual).then_some("XDG_CONFIG_HOME"),
         })
     }

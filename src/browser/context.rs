@@ -259,10 +259,7 @@ impl Context {
 
     /// Begins to note what the page asks for, anew. Fails with `BROWSER_FAILED`.
     pub(super) fn listen(&self) -> Result<()> {
-        let main_frame = self.shared.page()?.target;
-        let mut state = self.shared.lock();
-        state.recorder = Some(Recorder::new(Instant::now(), &main_frame));
-        Ok(())
+        self.shared.listen()
     }
 
     /// From here on popups stay, and the page is one of several. Fails with `BROWSER_FAILED`.

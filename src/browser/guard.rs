@@ -15,6 +15,7 @@ use super::{
     console,
     hop::MAX_BODY,
     recorder::{Read, Recorder, What},
+    rings::Of,
     shared::{Page, Saved, Shared},
     tabs,
     visit::Asked,
@@ -195,24 +196,37 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
             // Refusing `beforeunload` would keep the page from navigating.
             let dialog: Dialog = event.read().unwrap_or_default();
-            let mut accept = dialog.kind == "beforeunload";
-            accept = accept || shared.lock().dialog.take() == Some(true);
+            let unloads = dialog.kind == "beforeunload";
+            let (said, text) = shared.lock().dialog.take().unwrap_or((false, None));
+            let accept = said || unloads;
             {
                 let mut state = shared.lock();
+                let message: String = dialog.message.chars().take(300).collect();
+                let answer = if accept { "accepted" } else { "dismissed" };
+                let told = format!("{} {message:?} was {answer}", dialog.kind);
+                if let Some(heard) = &mut state.heard {
+                    heard.add(Of::Dialogs, told.clone());
+                }
                 if state.dialogs.len() < MAX_DIALOGS {
-                    let message: String = dialog.message.chars().take(300).collect();
-                    let answer = if accept { "accepted" } else { "dismissed" };
-                    state.dialogs.push(format!("{} {message:?} was {answer}", dialog.kind));
+                    state.dialogs.push(told);
                 }
             }
             if !accept && let Some(watch) = &mut shared.lock().watch {
                 watch.refuse("a dialog of the page was dismissed".to_owned());
             }
-            let params = json!({ "accept": accept });
+            let mut params = json!({ "accept": accept });
+            if let Some(text) = text.filter(|_| dialog.kind == "prompt") {
+                params["promptText"] = text.into();
+            }
             shared.cdp.post(session, "Page.handleJavaScriptDialog", params);
         }
         "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded" => {
-            if let Some(console) = &mut shared.lock().console {
+            let mut state = shared.lock();
+            if let Some(heard) = &mut state.heard
+                && let Some(line) = console::line(event)
+            {
+                heard.add(Of::Console, line);
+            } else if let Some(console) = &mut state.console {
                 console.extend(console::line(event).filter(|_| console.len() < MAX_CONSOLE));
             }
         }
@@ -424,10 +438,23 @@ fn watched_from(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> 
         post("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
         post("Inspector.enable", json!({}));
     }
-    if document && shared.lock().watch.is_some() {
+    let (watches, hears) = {
+        let state = shared.lock();
+        (state.watch.is_some(), state.heard.is_some())
+    };
+    if document && watches {
         watched::set_up(shared, session);
     }
+    if hears {
+        hear(shared, session);
+    }
     replies
+}
+
+/// From here on what is written to the console is told, also what was written before.
+pub fn hear(shared: &Shared, session: &str) {
+    shared.cdp.post(Some(session), "Runtime.enable", json!({}));
+    shared.cdp.post(Some(session), "Log.enable", json!({}));
 }
 
 fn judge(shared: &Arc<Shared>, session: Option<&str>, paused: Paused) {
@@ -621,10 +648,17 @@ fn record(shared: &Arc<Shared>, event: &Event) {
         let Some(kind) = state.targets.get(session).copied() else {
             return;
         };
+        let state = &mut *state;
         let Some(recorder) = &mut state.recorder else {
             return;
         };
-        (recorder.take(event, kind), recorder.begun())
+        let reads = recorder.take(event, kind);
+        if let Some(heard) = &mut state.heard
+            && let Some(it) = recorder.ended(event)
+        {
+            heard.ended(&it);
+        }
+        (reads, recorder.begun())
     };
     for it in reads {
         read(shared, it, begun);

@@ -30,6 +30,7 @@ mod processes;
 mod proxy;
 mod recorder;
 mod request;
+mod rings;
 mod shared;
 mod steps;
 mod tabs;

@@ -39,6 +39,8 @@ const PROXY_ASKS: u16 = 407;
 /// Everything seen since the recording began.
 pub struct Recorder {
     begun: Instant,
+    /// Requests of the context that were recorded before.
+    before: u64,
     main_frame: String,
     actions: Vec<(Instant, Action)>,
     seen: Vec<Hop>,
@@ -67,6 +69,8 @@ struct Extras {
 /// A request, for whoever looks on.
 #[derive(Clone, Debug)]
 pub struct Asked {
+    /// Counted from 1 in a context, in the order they were sent.
+    pub id: u64,
     pub method: String,
     pub url: String,
     /// Absent where there is no answer, or none yet.
@@ -94,6 +98,7 @@ impl Recorder {
     pub fn new(begun: Instant, main_frame: &str) -> Self {
         Self {
             begun,
+            before: 0,
             main_frame: main_frame.to_owned(),
             actions: Vec::new(),
             seen: Vec::new(),
@@ -106,6 +111,11 @@ impl Recorder {
             at_once: false,
             awaiting: Awaiting::new(begun),
         }
+    }
+
+    /// Goes on counting where another recorder of the context ended.
+    pub fn after(self, other: Option<&Self>) -> Self {
+        Self { before: other.map_or(0, |it| it.before + it.seen.len() as u64), ..self }
     }
 
     /// The page is another from here on.
@@ -437,13 +447,41 @@ impl Recorder {
     pub fn told_from(&self, from: usize, until: Instant) -> (Vec<Asked>, usize) {
         let rest = self.seen.get(from..).unwrap_or_default();
         let begun = rest.iter().take_while(|it| it.arrived < until).count();
-        let told = rest[..begun].iter().filter(|it| !it.is_preflight()).map(|it| Asked {
+        let told = (from..from + begun).filter(|it| !self.seen[*it].is_preflight());
+        (told.map(|it| self.asked(it)).collect(), from + begun)
+    }
+
+    fn asked(&self, index: usize) -> Asked {
+        let it = &self.seen[index];
+        Asked {
+            id: self.before + index as u64 + 1,
             method: it.sent.request.method.clone(),
             url: it.sent.request.url.clone(),
             status: it.response.as_ref().map(|it| it.status).filter(|it| *it > 0),
             is_data: it.is_stream() || matches!(&*it.sent.kind, "Document" | "XHR" | "Fetch"),
-        });
-        (told.collect(), from + begun)
+        }
+    }
+
+    /// The request that this event, which was taken in, says the end of; of a socket, that it is open.
+    pub fn ended(&self, event: &Event) -> Option<Asked> {
+        let redirects = match &*event.method {
+            "Network.requestWillBeSent" => true,
+            "Network.loadingFinished"
+            | "Network.loadingFailed"
+            | "Network.webSocketHandshakeResponseReceived" => false,
+            _ => return None,
+        };
+        let wire::Id { request_id } = event.read()?;
+        let index = *self.by_id.get(&request_id)?;
+        let hop = &self.seen[index];
+        if event.session.as_ref() != Some(&hop.session) || hop.is_preflight() {
+            return None;
+        }
+        if redirects {
+            hop.redirected_from.map(|it| self.asked(it))
+        } else {
+            Some(self.asked(index))
+        }
     }
 
     /// Nothing is on its way.

@@ -17,6 +17,7 @@ use super::{
     page,
     proxy::Proxy,
     recorder::Recorder,
+    rings::Heard,
     tabs::Tabs,
     visit::Visit,
     watch::Watch,
@@ -35,6 +36,9 @@ const MARK: Duration = Duration::from_secs(3);
 const TEST_HOST: &str = "the host is pinned, and held to the test CA alone";
 /// Elements that a hint lists.
 const IN_HINT: usize = 8;
+/// Requests after which a recording that nobody ends begins anew, and after which it does so though some have not ended.
+const LONG: usize = 3000;
+const LONGEST: usize = 4500;
 
 /// Of one context; clones of its `Arc` outlive no context.
 pub struct Shared {
@@ -77,12 +81,16 @@ pub struct State {
     pub crashed: bool,
     /// Typed, and to stay nowhere.
     pub secrets: Vec<Zeroizing<String>>,
-    /// How the next dialog is answered, where a step said so.
-    pub dialog: Option<bool>,
+    /// How the next dialog is answered, where a step said so, and what is typed into one that asks.
+    pub dialog: Option<(bool, Option<String>)>,
     /// What dialogs said in this recording, and how they were answered; the first ones.
     pub dialogs: Vec<String>,
     /// What the page wrote to its console, where that is asked for.
     pub console: Option<Vec<String>>,
+    /// What a page that stays says and asks for, where that is kept.
+    pub heard: Option<Heard>,
+    /// A command is at work on it.
+    pub is_acting: bool,
     /// What the last step acted on, as the browser calls it.
     pub took: Option<String>,
     /// What was around when an element was missing.
@@ -195,6 +203,28 @@ impl Shared {
     pub async fn main_frame(&self) -> Result<page::Frame> {
         let page = self.page()?;
         page::main_frame(&self.cdp, &page.session, &page.target).await
+    }
+
+    /// Begins to note what the page asks for, anew. Fails with `BROWSER_FAILED`.
+    pub fn listen(&self) -> Result<()> {
+        let main_frame = self.page()?.target;
+        let mut state = self.lock();
+        let anew = Recorder::new(Instant::now(), &main_frame).after(state.recorder.as_ref());
+        state.recorder = Some(anew);
+        Ok(())
+    }
+
+    /// A recording that nobody ends begins anew when it has grown long: it is held in memory. Not while a command looks at it.
+    pub fn renew(&self) {
+        let long = {
+            let state = self.lock();
+            let of = state.recorder.as_ref().filter(|_| !state.is_acting);
+            of.is_some_and(|it| it.requests() > LONG && (it.is_idle() || it.requests() > LONGEST))
+        };
+        if long {
+            // A page that is gone asks for nothing more.
+            let _ = self.listen();
+        }
     }
 
     /// Looks at the state now and whenever it changes, until it holds or time is up; whether it holds. Fails when the page is

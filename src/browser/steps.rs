@@ -130,7 +130,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
             pointer::scroll_to_bottom(shared, frame).await
         }
         Step::Dialog(it) => {
-            shared.lock().dialog = Some(*it == Answer::Accept);
+            shared.lock().dialog = Some((*it == Answer::Accept, None));
             Ok(())
         }
         Step::Frame(it) => within(shared, step, it, deadline).await,

@@ -10,7 +10,7 @@ use super::{Global, daemon, wire};
 use crate::{
     error::{Code, Error, Result},
     files,
-    serve::client::Client,
+    serve::{client::Client, operations::find},
 };
 
 /// Drive a page that stays: open it, look at it, act on it, learn what was done
@@ -41,43 +41,36 @@ struct Line {
     command: Command,
 }
 
+// What each of them does is said by the table of operations, which the help is made of.
 #[derive(Subcommand)]
 enum Command {
-    /// Open a page
-    Goto { url: String },
-    /// Go back to the page before
+    Goto {
+        url: String,
+    },
     Back,
-    /// Go forward again
     Forward,
-    /// Load the page again
     Reload,
-    /// Print the page's address
     Url,
-    /// Print its title
     Title,
-    /// Print its text, or an element's
-    Text { target: Option<String> },
-    /// Print its markup, or an element's
-    Html { target: Option<String> },
-    /// List its links
+    Text {
+        target: Option<String>,
+    },
+    Html {
+        target: Option<String>,
+    },
     Links,
-    /// List an element's attributes
-    Attrs { target: String },
-    /// Say whether an element is visible, enabled, checked, editable, focused, in_view; 1 where it is not
+    Attrs {
+        target: String,
+    },
     Is {
         target: String,
         #[arg(value_parser = ["visible", "enabled", "checked", "editable", "focused", "in_view"])]
         asks: String,
     },
-    /// List the page's forms and their fields
     Forms,
-    /// List the context's cookies, without their values
     Cookies,
-    /// List what the page stores, without its values
     Storage,
-    /// List what the egress policy refused to it
     Blocked,
-    /// Make the window another size
     Viewport {
         width: u32,
         height: u32,
@@ -85,7 +78,6 @@ enum Command {
         #[arg(long)]
         mobile: bool,
     },
-    /// Make the window that of a device, or ask pages for another look
     Emulate {
         #[arg(value_parser = ["desktop", "phone", "tablet"])]
         device: Option<String>,
@@ -97,19 +89,22 @@ enum Command {
         #[arg(long)]
         print: bool,
     },
-    /// List the context's tabs; * is the one that commands are about
     Tabs,
-    /// Turn to another tab
-    Tab { tab: u32 },
-    /// Open another tab, and a page in it
-    Newtab { url: Option<String> },
-    /// Close a tab (default: the present one)
-    Closetab { tab: Option<u32> },
-    /// Print the page into a PDF file
-    Pdf { file: PathBuf },
-    /// Click an element and keep the file that the page saves
-    Download { target: String },
-    /// Show what is on the page, a line an element, with refs to act on
+    Tab {
+        tab: u32,
+    },
+    Newtab {
+        url: Option<String>,
+    },
+    Closetab {
+        tab: Option<u32>,
+    },
+    Pdf {
+        file: PathBuf,
+    },
+    Download {
+        target: String,
+    },
     Snapshot {
         /// Only what can be acted on
         #[arg(short)]
@@ -120,6 +115,9 @@ enum Command {
         /// Only what changed since the last snapshot
         #[arg(short = 'D')]
         changed: bool,
+        /// Rows alike are shown twice and counted
+        #[arg(short)]
+        compact: bool,
         /// Only what is in there
         #[arg(short = 's', value_name = "CSS")]
         within: Option<String>,
@@ -127,45 +125,86 @@ enum Command {
         #[arg(long)]
         max_chars: Option<u32>,
     },
-    /// Click an element
-    Click { target: String },
-    /// Click it twice
-    Dblclick { target: String },
-    /// Move the mouse over it
-    Hover { target: String },
-    /// Put the focus on it
-    Focus { target: String },
-    /// Drag an element to another
-    Drag { from: String, to: String },
-    /// Empty a field and type into it
+    Click {
+        target: String,
+        /// Where a ref's element is another now, act on the only one that is called so
+        #[arg(long)]
+        retarget: bool,
+    },
+    Dblclick {
+        target: String,
+        /// Where a ref's element is another now, act on the only one that is called so
+        #[arg(long)]
+        retarget: bool,
+    },
+    Hover {
+        target: String,
+        /// Where a ref's element is another now, act on the only one that is called so
+        #[arg(long)]
+        retarget: bool,
+    },
+    Focus {
+        target: String,
+        /// Where a ref's element is another now, act on the only one that is called so
+        #[arg(long)]
+        retarget: bool,
+    },
+    Drag {
+        from: String,
+        to: String,
+    },
     Fill {
         target: String,
         #[arg(allow_hyphen_values = true)]
         value: String,
+        /// As for click
+        #[arg(long)]
+        retarget: bool,
     },
-    /// Type where the focus is
+    Upload {
+        target: String,
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    Js {
+        #[arg(allow_hyphen_values = true)]
+        script: String,
+    },
+    Diff {
+        url: String,
+    },
+    Downloads,
     Type {
         #[arg(allow_hyphen_values = true)]
         text: String,
     },
-    /// Press a key: Enter, ArrowDown, Control+a
     Press {
         #[arg(allow_hyphen_values = true)]
         key: String,
     },
-    /// Choose an option of a list
     Select {
         target: String,
         #[arg(allow_hyphen_values = true)]
         option: String,
+        /// As for click
+        #[arg(long)]
+        retarget: bool,
     },
-    /// Tick a box, or choose a radio button
-    Check { target: String },
-    /// Take the tick out of a box
-    Uncheck { target: String },
-    /// Scroll to the top, the bottom, up, down, or to an element
-    Scroll { to: Option<String> },
-    /// Wait until the page shows a text, until a selector matches, or for a time
+    Check {
+        target: String,
+        /// Where a ref's element is another now, act on the only one that is called so
+        #[arg(long)]
+        retarget: bool,
+    },
+    Uncheck {
+        target: String,
+        /// Where a ref's element is another now, act on the only one that is called so
+        #[arg(long)]
+        retarget: bool,
+    },
+    Scroll {
+        to: Option<String>,
+    },
     Wait {
         #[arg(long, group = "until")]
         text: Option<String>,
@@ -175,12 +214,12 @@ enum Command {
         #[arg(long, group = "until")]
         ms: Option<u32>,
     },
-    /// Say how the page's next dialog is answered
     Dialog {
         #[arg(value_parser = ["accept", "dismiss"])]
         answer: String,
+        /// What is typed into one that asks for words
+        text: Option<String>,
     },
-    /// Take a picture of what the window shows
     Screenshot {
         /// A PNG file
         file: PathBuf,
@@ -189,20 +228,31 @@ enum Command {
         /// Also what the window does not show
         #[arg(long)]
         full: bool,
+        /// With the refs of what can be acted on
+        #[arg(short)]
+        annotate: bool,
     },
-    /// Print what the page wrote to its console
-    Console,
-    /// List the documents and data that it asked for
-    Network,
-    /// List its dialogs
-    Dialogs,
-    /// Say where the page is
+    Console {
+        /// The newest so many
+        #[arg(long, default_value_t = 100)]
+        last: u32,
+    },
+    Network {
+        /// The newest so many
+        #[arg(long, default_value_t = 100)]
+        last: u32,
+        /// Also pictures, styles and scripts
+        #[arg(long)]
+        all: bool,
+    },
+    Dialogs {
+        /// The newest so many
+        #[arg(long, default_value_t = 100)]
+        last: u32,
+    },
     Status,
-    /// Print what was done since the task began, as a manifest's steps
     Steps,
-    /// Forget the steps: the next goto begins another task
     Clear,
-    /// Learn what was done since the task began, as a recipe
     Learn {
         /// What it is about, with {parameter} where values go
         #[arg(long)]
@@ -217,7 +267,6 @@ enum Command {
         #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
         second: Vec<(String, String)>,
     },
-    /// Close the page and forget its context
     Close,
     /// Run commands from stdin, one a line, until one fails
     Chain,
@@ -226,6 +275,14 @@ enum Command {
 fn pair(text: &str) -> std::result::Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("give NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
+}
+
+/// The command with its help, which the table of operations has.
+pub fn told(command: clap::Command) -> clap::Command {
+    command.mut_subcommands(|it| match find(&format!("browse_{}", it.get_name())) {
+        Some(row) => it.about(row.spec.summary()),
+        None => it,
+    })
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -278,6 +335,7 @@ impl Desk {
 
     async fn run(&self, command: Command) -> Result<u8> {
         let on = |target: String| json!({"target": target});
+        let at = |target: String, retarget: bool| json!({"target": target, "retarget": retarget});
         let of = |target: Option<String>| target.map_or_else(|| json!({}), on);
         let none = || json!({});
         let (name, args) = match command {
@@ -310,9 +368,8 @@ impl Desk {
             Command::Closetab { tab } => ("closetab", json!({"tab": tab})),
             Command::Pdf { file } => return self.file(("pdf", none()), "pdf_base64", file).await,
             Command::Download { target } => ("download", on(target)),
-            Command::Snapshot { interactive, clickable, changed, within, max_chars } => {
-                let mut args =
-                    json!({"interactive": interactive, "clickable": clickable, "changed": changed});
+            Command::Snapshot { interactive, clickable, changed, compact, within, max_chars } => {
+                let mut args = json!({"interactive": interactive, "clickable": clickable, "changed": changed, "compact": compact});
                 if let Some(it) = within {
                     args["within"] = it.into();
                 }
@@ -321,19 +378,29 @@ impl Desk {
                 }
                 ("snapshot", args)
             }
-            Command::Click { target } => ("click", on(target)),
-            Command::Dblclick { target } => ("dblclick", on(target)),
-            Command::Hover { target } => ("hover", on(target)),
-            Command::Focus { target } => ("focus", on(target)),
+            Command::Click { target, retarget } => ("click", at(target, retarget)),
+            Command::Dblclick { target, retarget } => ("dblclick", at(target, retarget)),
+            Command::Hover { target, retarget } => ("hover", at(target, retarget)),
+            Command::Focus { target, retarget } => ("focus", at(target, retarget)),
             Command::Drag { from, to } => ("drag", json!({"from": from, "to": to})),
-            Command::Fill { target, value } => ("fill", json!({"target": target, "value": value})),
+            Command::Fill { target, value, retarget } => {
+                ("fill", json!({"target": target, "value": value, "retarget": retarget}))
+            }
+            Command::Upload { target, files } => {
+                let files: Vec<PathBuf> =
+                    files.into_iter().map(|it| std::path::absolute(&it).unwrap_or(it)).collect();
+                ("upload", json!({"target": target, "files": files}))
+            }
+            Command::Js { script } => ("js", json!({"script": script})),
+            Command::Diff { url } => ("diff", json!({"url": url})),
+            Command::Downloads => ("downloads", none()),
             Command::Type { text } => ("type", json!({"text": text})),
             Command::Press { key } => ("press", json!({"key": key})),
-            Command::Select { target, option } => {
-                ("select", json!({"target": target, "option": option}))
+            Command::Select { target, option, retarget } => {
+                ("select", json!({"target": target, "option": option, "retarget": retarget}))
             }
-            Command::Check { target } => ("check", on(target)),
-            Command::Uncheck { target } => ("uncheck", on(target)),
+            Command::Check { target, retarget } => ("check", at(target, retarget)),
+            Command::Uncheck { target, retarget } => ("uncheck", at(target, retarget)),
             Command::Scroll { to } => ("scroll", json!({"to": to.as_deref().unwrap_or("down")})),
             Command::Wait { text, selector, ms } => {
                 let args = match (text, selector, ms) {
@@ -343,14 +410,16 @@ impl Desk {
                 };
                 ("wait", args)
             }
-            Command::Dialog { answer } => ("dialog", json!({"accept": answer == "accept"})),
-            Command::Screenshot { file, target, full } => {
-                let args = json!({"target": target, "full": full});
+            Command::Dialog { answer, text } => {
+                ("dialog", json!({"accept": answer == "accept", "text": text}))
+            }
+            Command::Screenshot { file, target, full, annotate } => {
+                let args = json!({"target": target, "full": full, "annotate": annotate});
                 return self.file(("screenshot", args), "png_base64", file).await;
             }
-            Command::Console => ("console", none()),
-            Command::Network => ("network", none()),
-            Command::Dialogs => ("dialogs", none()),
+            Command::Console { last } => ("console", json!({"last": last})),
+            Command::Network { last, all } => ("network", json!({"last": last, "all": all})),
+            Command::Dialogs { last } => ("dialogs", json!({"last": last})),
             Command::Status => ("status", none()),
             Command::Steps => return self.steps().await,
             Command::Clear => ("clear", none()),
@@ -452,5 +521,24 @@ impl Desk {
             wire::line(&format!("{}: {}", text("name"), text("outcome")));
         }
         Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Args as _;
+
+    use crate::serve::operations::TABLE;
+
+    #[test]
+    fn every_operation_on_a_page_is_a_command_and_has_its_help() {
+        let all = told(Args::augment_args(clap::Command::new("browse")));
+        for it in all.get_subcommands() {
+            assert!(it.get_about().is_some(), "{} has no help", it.get_name());
+        }
+        for row in TABLE.iter().filter_map(|it| it.spec.name.strip_prefix("browse_")) {
+            assert!(all.find_subcommand(row).is_some(), "`browse {row}` is missing");
+        }
     }
 }

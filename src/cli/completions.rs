@@ -1,9 +1,8 @@
 //! `commis completions`
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use super::{Cli, wire};
+use super::{command, wire};
 
 /// Print what a shell needs to complete commands and flags
 ///
@@ -15,7 +14,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> u8 {
     let mut out = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "commis", &mut out);
+    clap_complete::generate(args.shell, &mut command(), "commis", &mut out);
     wire::line(String::from_utf8_lossy(&out).trim_end());
     0
 }

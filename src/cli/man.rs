@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::CommandFactory as _;
-
-use super::{Cli, wire};
+use super::{command, wire};
 use crate::{
     error::{Code, Error, Result},
     files,
@@ -20,13 +18,13 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<u8> {
-    let mut root = Cli::command();
+    let mut root = command();
     root.build();
     let mut left = vec![root];
     let mut pages = 0;
-    while let Some(command) = left.pop() {
-        left.extend(command.get_subcommands().filter(|it| !it.is_hide_set()).cloned());
-        let page = clap_mangen::Man::new(command);
+    while let Some(it) = left.pop() {
+        left.extend(it.get_subcommands().filter(|it| !it.is_hide_set()).cloned());
+        let page = clap_mangen::Man::new(it);
         let mut text = Vec::new();
         page.render(&mut text)
             .map_err(|err| Error::new(Code::Internal, "cannot write a page").source(err))?;

@@ -49,7 +49,7 @@ mod wire;
 
 use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tokio::signal::unix::SignalKind;
 
 use crate::error::{Class, Error, Result};
@@ -179,12 +179,23 @@ enum Testbed {
     Serve(testbed_serve::Args),
 }
 
+/// The program's commands with all of their help.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommand("browse", browse::told)
+}
+
 /// Runs the command and returns the exit code: 0 done, 1 done and the answer is no, 2 usage, 3 environment, 70 bug, 130
 /// interrupted.
 pub fn main() -> ExitCode {
     // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    let cli = Cli::parse();
+    // The table of operations takes its time, and only help shows it.
+    let asks = |it: std::ffi::OsString| it == "-h" || it == "--help" || it == "help";
+    let known = if std::env::args_os().any(asks) { command() } else { Cli::command() };
+    let cli = match Cli::from_arg_matches(&known.get_matches()) {
+        Ok(it) => it,
+        Err(err) => err.exit(),
+    };
     cli.global.color.choose();
     let json = cli.command.wants_json();
     let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_)));

@@ -64,7 +64,7 @@ fn must(holds: bool, why: &str) -> Result<()> {
 }
 
 async fn desk(browser: &Browser) -> Result<Desk> {
-    Desk::new(browser.context().await?, PATIENCE)
+    Desk::new(browser.context().await?, PATIENCE, None)
 }
 
 async fn replayed(browser: &Browser, lines: &[Line]) -> Result<()> {

@@ -122,7 +122,9 @@ impl Desks {
             Some(it) => it,
             empty => {
                 let context = daemon.world().browser.context().await?;
-                empty.insert(Desk::new(context, TIMEOUT)?)
+                // A token's id and a context's name are both plain words.
+                let folder = daemon.home.rings.join(format!("{}.{}", key.0, key.1));
+                empty.insert(Desk::new(context, TIMEOUT, Some(&folder))?)
             }
         };
         // Enforced from here: a page that hangs is closed alone.

@@ -13,6 +13,8 @@ const PATH: usize = 100;
 /// A request that an act caused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Request {
+    /// As `network` numbers them.
+    pub id: u64,
     pub method: String,
     /// Path and query at the page's own origin, the whole address elsewhere; secrets left out.
     pub path: String,
@@ -80,6 +82,7 @@ pub fn request(it: Asked, page: &str) -> Request {
         _ => it.url,
     };
     Request {
+        id: it.id,
         method: it.method,
         path: cut(&plain(&redact::message(&path)), PATH),
         status: it.status,

@@ -63,7 +63,11 @@ fn act(command: &Command) -> Option<(&'static str, Option<String>)> {
         Command::CloseTab(it) => ("closetab", it.map(|it| it.to_string())),
         Command::Wait(Until::Text(it)) => ("wait_text", Some(it.clone())),
         Command::Wait(Until::Selector(it)) => ("wait_selector", Some(it.clone())),
-        Command::Dialog(it) => ("dialog", Some(if *it { "accept" } else { "dismiss" }.to_owned())),
+        Command::Dialog(accept, text) => {
+            let answer = if *accept { "accept" } else { "dismiss" };
+            let text = text.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+            ("dialog", Some(format!("{answer}{text}")))
+        }
         _ => return None,
     })
 }
@@ -103,7 +107,11 @@ pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) ->
         "closetab" => Command::CloseTab(value.clone().map(number).transpose()?),
         "wait_text" => Command::Wait(Until::Text(text()?)),
         "wait_selector" => Command::Wait(Until::Selector(text()?)),
-        "dialog" => Command::Dialog(text()? == "accept"),
+        "dialog" => {
+            let it = text()?;
+            let (answer, text) = it.split_once(' ').map_or((&*it, None), |it| (it.0, Some(it.1)));
+            Command::Dialog(answer == "accept", text.map(str::to_owned))
+        }
         _ => return Err(wrong("cannot be done again")),
     })
 }

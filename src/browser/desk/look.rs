@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Desk, Picture, Said, TITLE, Target, Wish, clickable, effect, hidden, shown, suspect,
+    Desk, Last, Of, Picture, Said, TITLE, Target, Wish, clickable, effect, hidden, marks, shown,
+    suspect,
     tree::{self, Item, What},
     words::{plain, quoted},
 };
@@ -110,6 +111,10 @@ impl Desk {
                 out.extend(shown::changes(&self.shown[1], &clicks));
             }
             out
+        } else if wish.compact {
+            let first = lines[..1].iter().cloned();
+            let rest = shown::folded(&items, &numbers, &lines[1..]);
+            first.chain(rest).chain(clicks.iter().cloned()).collect()
         } else {
             lines.iter().chain(&clicks).cloned().collect()
         };
@@ -120,7 +125,7 @@ impl Desk {
             out.retain(|it| {
                 n += 1;
                 let line = it.strip_prefix("+ ").or(it.strip_prefix("- ")).unwrap_or(it);
-                suspect::unmarked(line).starts_with('@') || first && n == 1
+                suspect::unmarked(line).starts_with(['@', '…']) || first && n == 1
             });
         }
         self.shown[0] = lines;
@@ -139,6 +144,35 @@ impl Desk {
             out = format!("{out}\n{said}");
         }
         Ok(out.into())
+    }
+
+    /// The lines of this page that another does not have, and of the other that this does not. The other is opened in a tab beside,
+    /// and closed again.
+    pub(super) async fn differs(&mut self, url: String) -> Result<Said> {
+        let trail = (self.steps.clone(), self.lost.clone(), self.begun_at.clone());
+        let here = self.unnumbered().await?;
+        let tab = self.shared().lock().tab();
+        let there = match self.new_tab(Some(url)).await {
+            Ok(_) => self.unnumbered().await,
+            Err(err) => Err(err),
+        };
+        let opened = self.shared().lock().tab();
+        if opened != tab {
+            self.close_tab(Some(opened)).await?;
+            self.tab(tab).await?;
+        }
+        // Looking aside is none of a task's steps.
+        (self.steps, self.lost, self.begun_at) = trail;
+        let out = shown::changes(&here, &there?);
+        Ok(if out.is_empty() { "both show the same".to_owned() } else { out.join("\n") }.into())
+    }
+
+    /// The lines of the page without refs, and without what nobody sees.
+    async fn unnumbered(&self) -> Result<Vec<String>> {
+        let (_, mut items) = self.look(false).await?;
+        let (found, _) = hidden::leave_out(&self.shared(), &mut items).await;
+        let lines = shown::lines(&items, &vec![0; items.len()], &found);
+        Ok(lines.iter().map(|it| redact::message(it)).collect())
     }
 
     /// Numbers of all elements below those that a selector matches.
@@ -160,7 +194,9 @@ impl Desk {
         }
         let shared = self.shared();
         let session = shared.page()?.session;
+        let marks = if what.marks { self.marks(true).await? } else { Vec::new() };
         let mut params = json!({ "format": "png", "captureBeyondViewport": what.full });
+        let mut from = None;
         if let Some(of) = what.of {
             let found = self.meant(&of).await?.found;
             pointer::scroll_into_view(&shared, &found).await?;
@@ -171,53 +207,84 @@ impl Desk {
             }
             params["clip"] =
                 json!({ "x": x, "y": y, "width": width, "height": height, "scale": 1 });
-        } else if what.full {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Metrics {
-                css_content_size: Size,
-            }
-            #[derive(Deserialize)]
-            struct Size {
-                width: f64,
-                height: f64,
-            }
-            let metrics: Metrics =
-                shared.cdp.call(Some(&session), "Page.getLayoutMetrics", json!({})).await?;
+            from = Some([x, y]);
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Metrics {
+            css_content_size: Size,
+            css_layout_viewport: View,
+        }
+        #[derive(Deserialize)]
+        struct Size {
+            width: f64,
+            height: f64,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct View {
+            page_x: f64,
+            page_y: f64,
+        }
+        let metrics: Metrics =
+            shared.cdp.call(Some(&session), "Page.getLayoutMetrics", json!({})).await?;
+        let View { page_x, page_y } = metrics.css_layout_viewport;
+        if what.full && from.is_none() {
             let Size { width, height } = metrics.css_content_size;
             let (width, height) = (width.min(HIGHEST), height.min(HIGHEST));
             params["clip"] =
                 json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
+            from = Some([0.0, 0.0]);
         }
         let reply = shared.cdp.send(Some(&session), "Page.captureScreenshot", params);
-        let png = decoded(&reply.read::<Captured>(self.timeout).await?.data)?;
+        let mut png = decoded(&reply.read::<Captured>(self.timeout).await?.data)?;
+        if what.marks {
+            // Quads are in pixels of the window, pictures of a part in pixels of the document.
+            let [x, y] = from.map_or([0.0, 0.0], |[x, y]| [x - page_x, y - page_y]);
+            let scale = self.look.as_ref().and_then(|it| it.scale).unwrap_or(1.0);
+            png = tokio::task::spawn_blocking(move || marks::drawn(&png, &marks, [x, y], scale))
+                .await
+                .map_err(|err| Error::new(Code::Internal, "no picture").source(err))??;
+        }
         Ok(Said { text: format!("{} bytes", png.len()), png: Some(png), ..Said::default() })
     }
 
-    pub(super) async fn network(&self) -> Result<Said> {
+    /// What was said, the newest last.
+    pub(super) fn said_in(&self, of: Of, last: Last) -> Said {
+        let (all, more) = self.rings.now().last(of, last.most, |_| true);
+        told(all.into_iter().map(|it| plain(&it.text)).collect(), more)
+    }
+
+    /// What the page asked for and was answered, then what has not ended.
+    pub(super) async fn network(&self, last: Last) -> Result<Said> {
         let url = self.url().await?;
         let shared = self.shared();
-        let all = shared
+        let wanted = |is_data: bool| is_data || last.all;
+        let (ended, more) = self.rings.now().last(Of::Network, last.most, |it| wanted(it.is_data));
+        let known: BTreeSet<u64> = ended.iter().filter_map(|it| it.id).collect();
+        let open = shared
             .lock()
             .recorder
             .as_ref()
             .map(|it| it.told_from(0, Instant::now()).0)
             .unwrap_or_default();
-        let data: Vec<_> = all.into_iter().filter(|it| it.is_data).collect();
-        let more = data.len().saturating_sub(100);
-        let mut lines: Vec<String> = data
-            .into_iter()
-            .skip(more)
+        let open = open.into_iter().filter(|it| wanted(it.is_data) && it.status.is_none());
+        let origin = url::Url::parse(&url).map(|it| it.origin().ascii_serialization());
+        let own = origin.map_or_else(|_| String::new(), |it| format!(" {it}/"));
+        let mut lines: Vec<String> = ended
+            .iter()
             .map(|it| {
-                let it = effect::request(it, &url);
-                let status = it.status.map_or_else(|| "-".to_owned(), |it| it.to_string());
-                format!("{status} {} {}", it.method, it.path)
+                let text = plain(&it.text);
+                // A path is of the page's own host.
+                let text = if own.is_empty() { text } else { text.replacen(&own, " /", 1) };
+                format!("{} {text}", it.id.unwrap_or_default())
             })
             .collect();
-        if more > 0 {
-            lines.insert(0, format!("… {more} earlier ones"));
-        }
-        Ok(lines.join("\n").into())
+        lines.extend(open.filter(|it| !known.contains(&it.id)).map(|it| {
+            let it = effect::request(it, &url);
+            format!("{} … {} {}", it.id, it.method, it.path)
+        }));
+        Ok(told(lines, more))
     }
 
     pub(super) async fn status(&self) -> Result<Said> {
@@ -232,6 +299,13 @@ impl Desk {
         )
         .into())
     }
+}
+
+fn told(mut lines: Vec<String>, more: u64) -> Said {
+    if more > 0 {
+        lines.insert(0, format!("… {more} earlier ones"));
+    }
+    lines.join("\n").into()
 }
 
 /// What the browser sends as base64.

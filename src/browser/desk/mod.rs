@@ -3,9 +3,11 @@
 mod acts;
 mod clickable;
 mod effect;
+mod granted;
 mod hidden;
 mod kept;
 mod look;
+mod marks;
 mod one;
 mod refs;
 mod replay;
@@ -19,6 +21,7 @@ mod warn;
 mod words;
 
 use std::{
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -27,6 +30,7 @@ use serde_json::Value;
 
 pub use self::{
     effect::Effect,
+    granted::Given,
     replay::{Outcome, Replay, Replayed},
     shown::Wish,
     state::Asks,
@@ -41,12 +45,13 @@ use self::{
 use super::{
     context::Context,
     element::{By, Element},
-    failure,
+    guard,
     lookup::{self, Found, Sought},
     page::{self, Frame},
     plan::{Answer, Step},
     pointer,
     recorder::Recorder,
+    rings::{Keeping, Of},
     shared::{Shared, State},
 };
 use crate::{
@@ -70,8 +75,6 @@ const TURN: &str = "function () {
   });
 }";
 const TITLE: &str = "function () { return document.title.slice(0, 1000).toWellFormed(); }";
-/// Requests after which a recording begins anew, at the next page: it is held in memory.
-const LONG: usize = 3000;
 /// Steps that are remembered.
 const MAX_STEPS: usize = 1000;
 
@@ -111,6 +114,11 @@ pub enum Command {
     DoubleClick(Target),
     Hover(Target),
     Drag(Target, Target),
+    Upload(Target, Vec<Given>),
+    /// A script of the caller's, in the page's own world.
+    Js(String),
+    /// What another page shows and this one does not.
+    Diff(String),
     Fill(Target, String),
     Type(String),
     Press(String),
@@ -121,11 +129,21 @@ pub enum Command {
     ScrollTo(Target),
     Scroll(Way),
     Wait(Until),
-    Dialog(bool),
-    Console,
-    Network,
-    Dialogs,
+    /// Whether it is accepted, and what is typed into one that asks.
+    Dialog(bool, Option<String>),
+    Console(Last),
+    Network(Last),
+    Dialogs(Last),
     Status,
+}
+
+/// How much of what was said is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Last {
+    /// The newest so many.
+    pub most: usize,
+    /// Also what is not told otherwise: pictures, styles and scripts that a page asked for.
+    pub all: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +179,8 @@ pub struct Picture {
     pub full: bool,
     /// That element alone.
     pub of: Option<Target>,
+    /// With the refs of what can be acted on.
+    pub marks: bool,
 }
 
 impl From<String> for Said {
@@ -191,6 +211,9 @@ pub struct Desk {
     aside: Option<(u32, usize)>,
     /// What each page is made to look like.
     look: Option<Look>,
+    rings: Keeping,
+    /// How often files were given to a page.
+    given: u32,
 }
 
 /// How things stood before an act.
@@ -215,11 +238,16 @@ struct Meant {
 }
 
 impl Desk {
-    /// Begins to listen to a context.
-    pub fn new(context: Context, timeout: Duration) -> Result<Self> {
+    /// Begins to listen to a context. `rings`: the folder for what is said and asked for there.
+    pub fn new(context: Context, timeout: Duration, rings: Option<&Path>) -> Result<Self> {
+        let shared = context.shared();
+        let rings = Keeping::begin(shared, rings)?;
         context.listen()?;
         context.keep_tabs()?;
+        guard::hear(shared, &shared.page()?.session);
         Ok(Self {
+            rings,
+            given: 0,
             context,
             refs: Refs::default(),
             clicks: Refs::default(),
@@ -250,7 +278,19 @@ impl Desk {
 
     /// Does it; what is said has no marks yet (`warn.rs`).
     async fn answer(&mut self, command: Command) -> Result<Said> {
-        self.renew()?;
+        let shared = self.shared();
+        shared.renew();
+        {
+            let mut state = shared.lock();
+            state.dialogs.clear();
+            state.is_acting = true;
+        }
+        let done = self.obey(command).await;
+        shared.lock().is_acting = false;
+        done
+    }
+
+    async fn obey(&mut self, command: Command) -> Result<Said> {
         match command {
             Command::Goto(url) => self.goto(&url).await,
             Command::Back => self.history(-1).await,
@@ -287,6 +327,9 @@ impl Desk {
             Command::DoubleClick(it) => self.press(it, 2).await,
             Command::Hover(it) => self.hover(it).await,
             Command::Drag(from, to) => self.drag(from, to).await,
+            Command::Upload(it, files) => self.upload(it, files).await,
+            Command::Js(script) => self.script(&script).await,
+            Command::Diff(url) => self.differs(url).await,
             Command::Fill(it, value) => self.fill(it, value).await,
             Command::Type(text) => self.keys(text).await,
             Command::Press(key) => self.key(key).await,
@@ -297,47 +340,21 @@ impl Desk {
             Command::ScrollTo(it) => self.scroll_to(it).await,
             Command::Scroll(way) => self.scroll(way).await,
             Command::Wait(until) => self.wait(until).await,
-            Command::Dialog(accept) => {
-                self.shared().lock().dialog = Some(accept);
-                self.note(Step::Dialog(if accept { Answer::Accept } else { Answer::Dismiss }));
+            Command::Dialog(accept, text) => {
+                match &text {
+                    Some(_) => self.lost.push("a dialog that was answered with words".to_owned()),
+                    None if accept => self.note(Step::Dialog(Answer::Accept)),
+                    None => self.note(Step::Dialog(Answer::Dismiss)),
+                }
+                self.shared().lock().dialog = Some((accept, text));
                 Ok(format!("the next dialog is {}", if accept { "accepted" } else { "dismissed" })
                     .into())
             }
-            Command::Console => {
-                let lines = failure::console(&self.shared()).await;
-                Ok(lines
-                    .iter()
-                    .map(|it| plain(&redact::message(it)))
-                    .collect::<Vec<_>>()
-                    .join("\n")
-                    .into())
-            }
-            Command::Network => self.network().await,
-            Command::Dialogs => {
-                let all = self.shared().lock().dialogs.clone();
-                Ok(all
-                    .iter()
-                    .map(|it| plain(&redact::message(it)))
-                    .collect::<Vec<_>>()
-                    .join("\n")
-                    .into())
-            }
+            Command::Console(last) => Ok(self.said_in(Of::Console, last)),
+            Command::Network(last) => self.network(last).await,
+            Command::Dialogs(last) => Ok(self.said_in(Of::Dialogs, last)),
             Command::Status => self.status().await,
         }
-    }
-
-    /// A recording that has grown long begins anew: nobody learns from so much.
-    fn renew(&mut self) -> Result<()> {
-        let long = self
-            .shared()
-            .lock()
-            .recorder
-            .as_ref()
-            .is_some_and(|it| it.requests() > LONG && it.is_idle());
-        if long {
-            self.context.listen()?;
-        }
-        Ok(())
     }
 
     async fn url(&self) -> Result<String> {
@@ -517,6 +534,7 @@ impl Desk {
                 let item = self.refs.resolve(*n, &read, &items)?;
                 Ok(meant(&read, &items, item, Some(format!("@e{n}"))))
             }
+            Target::Like(n) => self.like(*n).await,
             Target::Click(n) => {
                 let (read, items) = self.look(true).await?;
                 let item = self.clicks.resolve(*n, &read, &items)?;
@@ -580,6 +598,21 @@ impl Desk {
                 }
             }
         }
+    }
+
+    /// The ref's element, or where that is another now the only one that is called as it was. The answer says so.
+    async fn like(&mut self, n: u32) -> Result<Meant> {
+        if let Some(it) = self.unchanged(n).await? {
+            return Ok(it);
+        }
+        let (read, items) = self.look(false).await?;
+        let stale = match self.refs.resolve(n, &read, &items) {
+            Ok(item) => return Ok(meant(&read, &items, item, Some(format!("@e{n}")))),
+            Err(err) => err,
+        };
+        let Some(item) = self.refs.like(n, &items) else { return Err(stale) };
+        let now = self.refs.of(&read, item);
+        Ok(meant(&read, &items, item, Some(format!("@e{now} in place of @e{n},"))))
     }
 
     async fn call<T: serde::de::DeserializeOwned>(

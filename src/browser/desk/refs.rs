@@ -85,6 +85,19 @@ impl Refs {
         })
     }
 
+    /// The one element that is called as the number's was, in the row where it was; else the only one that is called so.
+    pub fn like<'a>(&self, n: u32, items: &'a [Item]) -> Option<&'a Item> {
+        let was = &self.held.get(&n)?.item;
+        let alike =
+            |it: &&Item| it.what == What::Control && it.role == was.role && it.name == was.name;
+        let all: Vec<&Item> = items.iter().filter(alike).collect();
+        let near: Vec<&Item> = all.iter().filter(|it| it.row == was.row).copied().collect();
+        match (near.as_slice(), all.as_slice()) {
+            ([one], _) | (_, [one]) => Some(one),
+            _ => None,
+        }
+    }
+
     /// The element that the number stands for, as it is now. Fails with `REF_STALE`, and says what is different.
     pub fn resolve<'a>(&mut self, n: u32, read: &[Read], items: &'a [Item]) -> Result<&'a Item> {
         let Some(held) = self.held.get(&n) else {

@@ -13,6 +13,8 @@ pub struct Wish {
     pub interactive: bool,
     /// Only what changed since the last snapshot.
     pub changed: bool,
+    /// Rows alike are shown twice and counted.
+    pub compact: bool,
     /// At most so many characters.
     pub max_chars: Option<usize>,
 }
@@ -80,6 +82,51 @@ pub fn lines(items: &[Item], numbers: &[u32], found: &[bool]) -> Vec<String> {
     out
 }
 
+/// Rows alike that are shown before the rest is counted, fewest that are folded, and lines that one may have.
+const SHOWN: usize = 2;
+const FEWEST: usize = 4;
+const LONGEST: usize = 12;
+
+/// Lines in which what repeats, and can be acted on, is shown twice and then counted. `items` and `lines` go together.
+pub fn folded(items: &[Item], numbers: &[u32], lines: &[String]) -> Vec<String> {
+    let kinds: Vec<(What, &str)> = items.iter().map(|it| (it.what, it.role.as_str())).collect();
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let times = |len: usize| {
+            let Some(first) = kinds.get(at..at + len) else { return 0 };
+            kinds[at..].chunks_exact(len).take_while(|it| *it == first).count()
+        };
+        let acts = |len: usize| kinds[at..at + len].iter().any(|it| it.0 == What::Control);
+        // The shortest that covers most: two rows are no row.
+        let best = (1..=LONGEST)
+            .map(|len| (len, times(len)))
+            .filter(|it| it.1 >= FEWEST && acts(it.0))
+            .max_by_key(|(len, times)| (len * times, std::cmp::Reverse(*len)));
+        let Some((len, times)) = best else {
+            out.push(lines[at].clone());
+            at += 1;
+            continue;
+        };
+        out.extend_from_slice(&lines[at..at + SHOWN * len]);
+        let rest = at + SHOWN * len..at + times * len;
+        let what: Vec<&str> = kinds[at..at + len]
+            .iter()
+            .map(|it| if it.0 == What::Text { "text" } else { it.1 })
+            .collect();
+        let refs: Vec<u32> = numbers[rest.clone()].iter().copied().filter(|it| *it > 0).collect();
+        let refs = match (refs.first(), refs.last()) {
+            (Some(a), Some(b)) => format!("; @e{a} to @e{b}"),
+            _ => String::new(),
+        };
+        out.push(format!("… ×{} like these {{{}}}{refs}", times - SHOWN, what.join(", ")));
+        // What instructs is shown wherever it stands.
+        out.extend(lines[rest].iter().filter(|it| it.starts_with(suspect::MARK)).cloned());
+        at += times * len;
+    }
+    out
+}
+
 /// What is in `now` and was not in `before`, and what is gone. Lines, each as often as it stands there.
 pub fn changes(before: &[String], now: &[String]) -> Vec<String> {
     let count = |all: &[String]| {
@@ -138,6 +185,46 @@ mod tests {
         let of = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(changes(&of("a b b c"), &of("a b d c")), ["- b", "+ d"]);
         assert_eq!(changes(&of("a b"), &of("b a")), [] as [String; 0]);
+    }
+
+    #[test]
+    fn rows_alike_are_shown_twice_and_counted() {
+        let item = |what, role: &str, name: String| Item {
+            what,
+            role: role.to_owned(),
+            name,
+            value: None,
+            states: Vec::new(),
+            options: Vec::new(),
+            frame: 0,
+            backend: 0,
+            row: None,
+            form: None,
+        };
+        let mut items = vec![item(What::Heading, "heading", "20 results".to_owned())];
+        for n in 1..=20 {
+            items.push(item(What::Control, "link", format!("Lantern {n}")));
+            items.push(item(What::Text, "StaticText", format!("$ {n}")));
+            items.push(item(What::Control, "button", "Add".to_owned()));
+        }
+        items.push(item(What::Control, "button", "More".to_owned()));
+        let numbers: Vec<u32> = items
+            .iter()
+            .scan(0, |n, it| {
+                *n += u32::from(it.what == What::Control);
+                Some(if it.what == What::Control { *n } else { 0 })
+            })
+            .collect();
+        let lines: Vec<String> =
+            items.iter().zip(&numbers).map(|(it, n)| line(it, *n, false)).collect();
+        let out = folded(&items, &numbers, &lines);
+        assert_eq!(
+            (out.len(), &*out[7], &*out[8]),
+            (9, "… ×18 like these {link, text, button}; @e5 to @e40", "@e41 button \"More\""),
+            "{out:?}"
+        );
+        let few = folded(&items[..10], &numbers[..10], &lines[..10]);
+        assert_eq!(few, lines[..10], "three rows are not worth it");
     }
 
     #[test]

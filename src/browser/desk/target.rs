@@ -8,6 +8,8 @@ use crate::error::{Code, Error};
 pub enum Target {
     /// Of a snapshot.
     Ref(u32),
+    /// The same, or what is called so now.
+    Like(u32),
     /// Of a snapshot of what can be clicked and has no role.
     Click(u32),
     Named {
@@ -28,6 +30,9 @@ impl FromStr for Target {
                 .hint("give @e17 of a snapshot, @c3 of one with -C, a role and a name such as 'button \"Add to cart\"' (and 'in \"…\"' as a snapshot says it), or css=SELECTOR")
         };
         let text = text.trim();
+        if let Some(n) = text.strip_prefix("@e").and_then(|it| it.strip_suffix('~')) {
+            return n.parse().map(Self::Like).map_err(|_| wrong());
+        }
         if let Some(n) = text.strip_prefix("@e") {
             return n.parse().map(Self::Ref).map_err(|_| wrong());
         }
@@ -86,6 +91,8 @@ mod tests {
         let named = |role: &str, name: &str| within(role, name, None);
         for (text, expected) in [
             ("@e17", Some(Target::Ref(17))),
+            ("@e17~", Some(Target::Like(17))),
+            ("@c3~", None),
             (" @c3 ", Some(Target::Click(3))),
             ("button \"Add to cart\"", Some(named("button", "Add to cart"))),
             ("button Search", Some(named("button", "Search"))),

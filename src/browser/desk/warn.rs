@@ -23,7 +23,7 @@ impl Desk {
         let made = match command {
             Command::Snapshot { .. } | Command::Links => Made::Marked,
             Command::Title => Made::Title,
-            Command::Text(_) | Command::Console => Made::Text,
+            Command::Text(_) | Command::Console(_) | Command::Js(_) => Made::Text,
             Command::Html(_) => Made::Markup,
             _ => Made::Told,
         };

@@ -4,7 +4,7 @@ use super::*;
 use crate::browser::desk::{Asks, Command, Desk, Device, Look, Picture, Said, Scheme, Until, Wish};
 
 async fn desk(browser: &Browser) -> Desk {
-    Desk::new(browser.context().await.unwrap(), Duration::from_secs(20)).unwrap()
+    Desk::new(browser.context().await.unwrap(), Duration::from_secs(20), None).unwrap()
 }
 
 fn page(html: &str) -> String {
@@ -378,8 +378,9 @@ async fn tabs_have_their_own_elements_and_the_same_cookies_and_look() {
     let effect = click(&mut desk, "button \"Bye\"").await.unwrap().effect.unwrap();
     assert!(effect.tab.is_some(), "{effect:?}");
     assert!(desk.is_alive());
-    let full = desk.run(Command::Screenshot(Picture { full: true, of: None })).await.unwrap();
-    let part = Picture { full: false, of: Some("css=button".parse().unwrap()) };
+    let full =
+        desk.run(Command::Screenshot(Picture { full: true, ..Picture::default() })).await.unwrap();
+    let part = Picture { of: Some("css=button".parse().unwrap()), ..Picture::default() };
     let part = desk.run(Command::Screenshot(part)).await.unwrap();
     let (full, part) = (full.png.unwrap(), part.png.unwrap());
     assert!(part.len() < full.len() && part.starts_with(b"\x89PNG"));

@@ -214,7 +214,7 @@ async fn start(testbed: SocketAddr, site: SocketAddr) -> Option<Browser> {
 }
 
 async fn desk(browser: &Browser) -> Desk {
-    Desk::new(browser.context().await.unwrap(), Duration::from_secs(5)).unwrap()
+    Desk::new(browser.context().await.unwrap(), Duration::from_secs(5), None).unwrap()
 }
 
 async fn recorded(browser: &Browser, all: &Sessions, case: &Case) -> Vec<Line> {

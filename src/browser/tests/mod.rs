@@ -6,6 +6,7 @@ mod denied;
 mod desk;
 mod drift;
 mod hostile;
+mod kept;
 mod own;
 mod session;
 mod site;

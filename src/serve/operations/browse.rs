@@ -1,5 +1,7 @@
 //! A page that stays: opened, read, acted on, learned from.
 
+use std::path::PathBuf;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +10,11 @@ use serde_json::{Value, json};
 use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, find, plain, row};
 use crate::{
     browser::desk::{
-        Asks, Command, Desk, Device, Effect, Look, Picture, Scheme, Target, Until, Way, Wish,
+        Asks, Command, Desk, Device, Effect, Given, Last, Look, Picture, Scheme, Target, Until,
+        Way, Wish,
     },
     error::{Code, Error, Result},
+    files::Dir,
     serve::{
         answer::Trouble,
         book::TaskView,
@@ -55,6 +59,14 @@ macro_rules! arguments {
     };
 }
 
+fn hundred() -> u32 {
+    100
+}
+
+fn newest(last: u32, all: bool) -> Last {
+    Last { most: last.clamp(1, 1000) as usize, all }
+}
+
 fn first() -> String {
     "default".to_owned()
 }
@@ -67,6 +79,9 @@ arguments!(At {
 arguments!(On {
     /// `@e17` of a snapshot, `@c3` of one with `clickable`, a role and a name such as `button "Search"`, or `css=SELECTOR`.
     target: String,
+    /// Where a ref's element is another now, act on the only one that is called as it was; the answer says so.
+    #[serde(default)]
+    retarget: bool,
 });
 arguments!(Is {
     /// As for `browse_click`.
@@ -113,6 +128,9 @@ arguments!(Shot {
     /// Also what the window does not show.
     #[serde(default)]
     full: bool,
+    /// With the refs of what can be acted on drawn in.
+    #[serde(default)]
+    annotate: bool,
 });
 arguments!(Of {
     /// As for `browse_click`; the whole page when absent.
@@ -121,12 +139,18 @@ arguments!(Of {
 arguments!(Fill {
     /// As for `browse_click`.
     target: String,
+    /// As for `browse_click`.
+    #[serde(default)]
+    retarget: bool,
     /// What is to stand there.
     value: String,
 });
 arguments!(Choose {
     /// As for `browse_click`.
     target: String,
+    /// As for `browse_click`.
+    #[serde(default)]
+    retarget: bool,
     /// The option's label, or the value that the form sends for it.
     option: String,
 });
@@ -148,6 +172,29 @@ arguments!(Scroll {
     /// `top`, `bottom`, `up`, `down`, or an element as for `browse_click`.
     to: String,
 });
+arguments!(Upload {
+    /// A field for files, as for `browse_click`.
+    target: String,
+    /// Paths of files in folders that `browse.uploads` in the settings names.
+    files: Vec<PathBuf>,
+});
+arguments!(Script {
+    /// An expression, or several statements; the last one's value is the answer. A promise is waited for.
+    script: String,
+});
+arguments!(Newest {
+    /// The newest so many, 1000 at most.
+    #[serde(default = "hundred")]
+    last: u32,
+});
+arguments!(Requests {
+    /// The newest so many, 1000 at most.
+    #[serde(default = "hundred")]
+    last: u32,
+    /// Also pictures, styles and scripts.
+    #[serde(default)]
+    all: bool,
+});
 arguments!(Wait {
     /// Until the page shows it.
     text: Option<String>,
@@ -159,6 +206,8 @@ arguments!(Wait {
 arguments!(Dialog {
     /// Whether the page's next dialog is accepted; without this each is dismissed.
     accept: bool,
+    /// What is typed into one that asks for words.
+    text: Option<String>,
 });
 arguments!(Snapshot {
     /// Only what can be acted on.
@@ -170,6 +219,9 @@ arguments!(Snapshot {
     /// Only what changed since the last snapshot.
     #[serde(default)]
     changed: bool,
+    /// Rows alike are shown twice and counted.
+    #[serde(default)]
+    compact: bool,
     /// Only what is in there: a CSS selector.
     within: Option<String>,
     /// At most so many characters; what is left out is said.
@@ -214,6 +266,7 @@ pub fn rows(out: &mut Vec<Row>) {
                 let wish = Wish {
                     interactive: it.interactive,
                     changed: it.changed,
+                    compact: it.compact,
                     max_chars: it.max_chars.map(|it| it as usize),
                 };
                 let command = Command::Snapshot { wish, clickable: it.clickable, within: it.within };
@@ -304,27 +357,27 @@ pub fn rows(out: &mut Vec<Row>) {
             act("browse_download", &[(Verb::Post, "/api/browse/download")], "Click an element and keep the file that the page saves.\nIt comes into `downloads` of the home; everything else that pages want to save is refused."),
             |asked, it: On| {
                 let folder = asked.daemon.home.downloads.clone();
-                run(asked, it.context, it.target.parse().map(|at| Command::Download(at, folder)))
+                run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Download(at, folder)))
             },
         ),
         row(
             read("browse_screenshot", &[(Verb::Post, "/api/browse/screenshot")], "Take a picture of what the window shows."),
             |asked, it: Shot| {
                 let of = it.target.map(|it| it.parse()).transpose();
-                run(asked, it.context, of.map(|of| Command::Screenshot(Picture { full: it.full, of })))
+                run(asked, it.context, of.map(|of| Command::Screenshot(Picture { full: it.full, of, marks: it.annotate })))
             },
         ),
         row(
             read("browse_console", &[(Verb::Post, "/api/browse/console")], "Show what the page wrote to its console."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Console)),
+            |asked, it: Newest| run(asked, it.context, Ok(Command::Console(newest(it.last, true)))),
         ),
         row(
             read("browse_network", &[(Verb::Post, "/api/browse/network")], "List the documents and data that the page asked for."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Network)),
+            |asked, it: Requests| run(asked, it.context, Ok(Command::Network(newest(it.last, it.all)))),
         ),
         row(
             read("browse_dialogs", &[(Verb::Post, "/api/browse/dialogs")], "List the dialogs that the page opened, and how they were answered."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Dialogs)),
+            |asked, it: Newest| run(asked, it.context, Ok(Command::Dialogs(newest(it.last, true)))),
         ),
         row(
             read("browse_status", &[(Verb::Post, "/api/browse/status")], "Say where the page is and how many steps were noted."),
@@ -332,27 +385,27 @@ pub fn rows(out: &mut Vec<Row>) {
         ),
         row(
             act("browse_click", &[(Verb::Post, "/api/browse/click")], "Click an element.\nThe answer says what it did: where the page went, what it asked for, whether it changed."),
-            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Click)),
+            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Click)),
         ),
         row(
             act("browse_dblclick", &[(Verb::Post, "/api/browse/dblclick")], "Click an element twice."),
-            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::DoubleClick)),
+            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::DoubleClick)),
         ),
         row(
             act("browse_hover", &[(Verb::Post, "/api/browse/hover")], "Move the mouse over an element."),
-            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Hover)),
+            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Hover)),
         ),
         row(
             act("browse_focus", &[(Verb::Post, "/api/browse/focus")], "Put the focus on an element."),
-            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Focus)),
+            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Focus)),
         ),
         row(
             act("browse_check", &[(Verb::Post, "/api/browse/check")], "Tick a box, or choose a radio button."),
-            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Check)),
+            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Check)),
         ),
         row(
             act("browse_uncheck", &[(Verb::Post, "/api/browse/uncheck")], "Take the tick out of a box."),
-            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Uncheck)),
+            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Uncheck)),
         ),
         row(
             act("browse_drag", &[(Verb::Post, "/api/browse/drag")], "Drag an element to another."),
@@ -363,11 +416,37 @@ pub fn rows(out: &mut Vec<Row>) {
         ),
         row(
             act("browse_fill", &[(Verb::Post, "/api/browse/fill")], "Empty a field and type into it."),
-            |asked, it: Fill| run(asked, it.context, it.target.parse().map(|at| Command::Fill(at, it.value))),
+            |asked, it: Fill| run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Fill(at, it.value))),
         ),
         row(
             act("browse_select", &[(Verb::Post, "/api/browse/select")], "Choose an option of a list."),
-            |asked, it: Choose| run(asked, it.context, it.target.parse().map(|at| Command::Select(at, it.option))),
+            |asked, it: Choose| run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Select(at, it.option))),
+        ),
+        row(
+            act("browse_upload", &[(Verb::Post, "/api/browse/upload")], "Give files to a field for files.\nOnly those in folders that the settings name (`browse.uploads`); none by default."),
+            |asked, it: Upload| async move {
+                let all = given(&asked, &it.files)?;
+                let command = it.target.parse().map(|at| Command::Upload(at, all));
+                run(asked, it.context, command).await
+            },
+        ),
+        row(
+            act("browse_js", &[(Verb::Post, "/api/browse/js")], "Run a script in the page, where the settings allow it (`browse.allow_js`)."),
+            |asked, it: Script| async move {
+                if !asked.daemon.world().settings.browse.allow_js {
+                    let err = Error::new(Code::Forbidden, "scripts of callers are not run in pages");
+                    return Err(err.hint("the other commands do most of it; `commis settings set browse.allow_js true` allows it").into());
+                }
+                run(asked, it.context, Ok(Command::Js(it.script))).await
+            },
+        ),
+        row(
+            act("browse_diff", &[(Verb::Post, "/api/browse/diff")], "Show what another page shows and this one does not, and the other way round.\nThe other is opened in a tab beside, and closed again."),
+            |asked, it: At| run(asked, it.context, Ok(Command::Diff(it.url))),
+        ),
+        row(
+            read("browse_downloads", &[(Verb::Post, "/api/browse/downloads")], "List the files that pages saved where that was asked for."),
+            downloads,
         ),
         row(
             act("browse_type", &[(Verb::Post, "/api/browse/type")], "Type where the focus is, key by key."),
@@ -395,7 +474,7 @@ pub fn rows(out: &mut Vec<Row>) {
         ),
         row(
             act("browse_dialog", &[(Verb::Post, "/api/browse/dialog")], "Say how the page's next dialog is answered."),
-            |asked, it: Dialog| run(asked, it.context, Ok(Command::Dialog(it.accept))),
+            |asked, it: Dialog| run(asked, it.context, Ok(Command::Dialog(it.accept, it.text))),
         ),
         row(
             read("browse_steps", &[(Verb::Post, "/api/browse/steps")], "Show what was done since the task began, as steps of a manifest."),
@@ -433,6 +512,15 @@ async fn run(asked: Asked, context: String, command: Result<Command>) -> Out<Sho
         effect: said.effect,
         png_base64: said.png.map(|it| STANDARD.encode(it)),
         pdf_base64: said.pdf.map(|it| STANDARD.encode(it)),
+    })
+}
+
+/// The element that a target names. With `retarget` a ref may be another's.
+fn meant(target: &str, retarget: bool) -> Result<Target> {
+    let it = target.parse()?;
+    Ok(match it {
+        Target::Ref(n) if retarget => Target::Like(n),
+        it => it,
     })
 }
 
@@ -488,6 +576,68 @@ async fn clear(asked: Asked, it: Bare) -> Out<Cleared> {
 #[derive(Serialize, JsonSchema)]
 struct Closed {
     closed: bool,
+}
+
+/// Files of a page's, as they are on disk; nobody's secret is told by a name.
+#[derive(Serialize, JsonSchema)]
+struct Saved {
+    /// Their folder, in the home.
+    folder: String,
+    files: Vec<SavedFile>,
+    /// For whoever reads it.
+    text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SavedFile {
+    name: String,
+    bytes: u64,
+}
+
+async fn downloads(asked: Asked, _: Bare) -> Out<Saved> {
+    let folder = &asked.daemon.home.downloads;
+    let mut files = Vec::new();
+    if let Some(dir) = Dir::open(folder, false)? {
+        for name in dir.names()? {
+            if let Some((bytes, ..)) = dir.stat(&name)? {
+                files.push(SavedFile { name, bytes });
+            }
+        }
+    }
+    let lines: Vec<String> = files.iter().map(|it| format!("{} {}", it.bytes, it.name)).collect();
+    plain(Saved { folder: folder.display().to_string(), files, text: lines.join("\n") })
+}
+
+/// Reads files for a page. Fails with `FORBIDDEN` for one that the settings do not name, also by a link.
+fn given(asked: &Asked, files: &[PathBuf]) -> Result<Vec<Given>> {
+    const MOST: usize = 100 << 20;
+    let world = asked.daemon.world();
+    let allowed: Vec<PathBuf> =
+        world.settings.browse.uploads.iter().filter_map(|it| it.canonicalize().ok()).collect();
+    let mut out = Vec::new();
+    for file in files {
+        let shown = file.display().to_string();
+        let missing = || {
+            Error::new(Code::Forbidden, format!("{shown} is in no folder that may be given to pages"))
+                .hint("`commis settings set browse.uploads '[\"/a/folder\"]'` names one; give the whole path")
+        };
+        // Whether there is such a file is nobody's business elsewhere.
+        let whole = file.canonicalize().map_err(|_| missing())?;
+        let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
+            return Err(missing());
+        };
+        if !file.is_absolute() || !allowed.iter().any(|it| folder.starts_with(it)) {
+            return Err(missing());
+        }
+        let name = name.to_str().ok_or_else(missing)?.to_owned();
+        let dir = Dir::open(folder, false)?.ok_or_else(missing)?;
+        let bytes = dir.read(&name, MOST)?.ok_or_else(missing)?;
+        out.push(Given { name, bytes });
+    }
+    if out.is_empty() || out.len() > 20 {
+        return Err(Error::new(Code::ParamInvalid, "give 1 to 20 files"));
+    }
+    Ok(out)
 }
 
 async fn close(asked: Asked, it: Bare) -> Out<Closed> {

@@ -1,0 +1,318 @@
+//! What pages that stay wrote to their console, asked for and said in dialogs: the newest of each, redacted as they come in, and a
+//! second later in files.
+//!
+//! The guard only notes what it heard; whoever keeps the rings takes it in. So no request waits for a disk, and a page that says
+//! much costs no more than what is kept. The files are for whoever asks afterwards what happened: a crash loses a second.
+
+use std::{
+    collections::VecDeque,
+    io::Write as _,
+    path::{Path, PathBuf},
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use serde::Serialize;
+use tokio::task::JoinHandle;
+
+use super::{recorder::Asked, shared::Shared};
+use crate::{
+    error::{Code, Error, Result},
+    files::{self, Dir},
+    redact,
+    state::now_ms,
+};
+
+/// Of each ring.
+const MOST: usize = 50_000;
+/// In a file; then it is written anew, with what the ring holds.
+const MOST_LINES: usize = 2 * MOST;
+/// Characters of an entry.
+const LONGEST: usize = 500;
+const EVERY: Duration = Duration::from_secs(1);
+
+/// What an entry is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    Console,
+    Network,
+    Dialogs,
+}
+
+const FILES: [&str; 3] = ["console.ndjson", "network.ndjson", "dialogs.ndjson"];
+
+/// As the guard heard it, raw.
+#[derive(Debug)]
+struct Line {
+    of: Of,
+    at_ms: i64,
+    /// Of a request: its number, and whether it was a document or data.
+    request: Option<(u64, bool)>,
+    text: String,
+}
+
+/// What was heard and nobody has taken in yet.
+#[derive(Debug, Default)]
+pub struct Heard {
+    lines: VecDeque<Line>,
+    lost: u64,
+}
+
+impl Heard {
+    pub fn add(&mut self, of: Of, text: String) {
+        self.put(Line { of, at_ms: now_ms(), request: None, text });
+    }
+
+    /// A request that has ended.
+    pub fn ended(&mut self, it: &Asked) {
+        let status = it.status.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        let text = format!("{status} {} {}", it.method, it.url);
+        self.put(Line {
+            of: Of::Network,
+            at_ms: now_ms(),
+            request: Some((it.id, it.is_data)),
+            text,
+        });
+    }
+
+    fn put(&mut self, it: Line) {
+        if self.lines.len() == MOST {
+            self.lines.pop_front();
+            self.lost += 1;
+        }
+        self.lines.push_back(it);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+}
+
+/// One line of a ring, and of its file.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    pub at_ms: i64,
+    /// Of a request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    /// A document, or what a script asked for.
+    #[serde(skip)]
+    pub is_data: bool,
+    pub text: String,
+}
+
+#[derive(Default)]
+struct Ring {
+    kept: VecDeque<Entry>,
+    /// Of the kept ones, the newest, which are in no file yet.
+    fresh: usize,
+    lines: usize,
+    /// Those that are not kept any more.
+    gone: u64,
+}
+
+/// The three rings of a context.
+#[derive(Default)]
+pub struct Rings {
+    rings: [Ring; 3],
+    folder: Option<(PathBuf, Dir)>,
+    lost: u64,
+}
+
+impl Rings {
+    /// `folder`: where the files go; those that were there are another's and go away. Fails with `ARTIFACT_IO`.
+    pub fn new(folder: Option<&Path>) -> Result<Self> {
+        let Some(folder) = folder else { return Ok(Self::default()) };
+        let dir = files::made(folder)?;
+        for it in FILES {
+            dir.discard(it)?;
+        }
+        Ok(Self { folder: Some((folder.to_owned(), dir)), ..Self::default() })
+    }
+
+    fn take_in(&mut self, heard: Heard) {
+        self.lost += heard.lost;
+        for it in heard.lines {
+            let ring = &mut self.rings[it.of as usize];
+            if ring.kept.len() == MOST {
+                ring.kept.pop_front();
+                ring.gone += 1;
+                ring.fresh = ring.fresh.min(MOST - 1);
+            }
+            let text: String = redact::message(&it.text).chars().take(LONGEST).collect();
+            let (id, is_data) = it.request.map_or((None, false), |it| (Some(it.0), it.1));
+            ring.kept.push_back(Entry { at_ms: it.at_ms, id, is_data, text });
+            ring.fresh += 1;
+        }
+    }
+
+    /// The newest of those that are `wanted`, oldest first, and how many there are besides.
+    pub fn last(&self, of: Of, most: usize, wanted: impl Fn(&Entry) -> bool) -> (Vec<Entry>, u64) {
+        let ring = &self.rings[of as usize];
+        let all: Vec<&Entry> = ring.kept.iter().filter(|it| wanted(it)).collect();
+        let from = all.len().saturating_sub(most);
+        let shown = all[from..].iter().map(|it| (*it).clone()).collect();
+        (shown, ring.gone + from as u64)
+    }
+
+    /// Adds what is new to the files. Fails with `ARTIFACT_IO`; what was not written is tried again.
+    fn write(&mut self) -> Result<()> {
+        let Some((_, dir)) = &self.folder else { return Ok(()) };
+        for (ring, name) in self.rings.iter_mut().zip(FILES) {
+            if ring.fresh == 0 {
+                continue;
+            }
+            let anew = ring.lines + ring.fresh > MOST_LINES;
+            let from = if anew { 0 } else { ring.kept.len() - ring.fresh };
+            let mut text = String::new();
+            for it in ring.kept.range(from..) {
+                text.push_str(&serde_json::to_string(it).unwrap_or_default());
+                text.push('\n');
+            }
+            if anew {
+                dir.write_unsynced(name, text.as_bytes())?;
+                ring.lines = ring.kept.len();
+            } else {
+                let mut file = dir.open_to_append(name)?;
+                file.write_all(text.as_bytes()).map_err(|err| {
+                    Error::new(Code::ArtifactIo, format!("{name} cannot be written")).source(err)
+                })?;
+                ring.lines += ring.fresh;
+            }
+            ring.fresh = 0;
+        }
+        Ok(())
+    }
+
+    /// Removes the files: what they are about has ended as it should.
+    pub fn forget(&mut self) {
+        let Some((path, dir)) = self.folder.take() else { return };
+        if let (Some(parent), Some(name)) = (path.parent(), path.file_name())
+            && let Ok(Some(parent)) = Dir::open(parent, false)
+            && let Some(name) = name.to_str()
+        {
+            let _ = parent.remove_folder(name, &dir);
+        }
+    }
+}
+
+/// The rings of a context while it is open.
+pub struct Keeping {
+    shared: Arc<Shared>,
+    rings: Arc<Mutex<Rings>>,
+    task: JoinHandle<()>,
+}
+
+impl Keeping {
+    /// From here on what the context's pages say is heard. `folder`: see [`Rings::new`].
+    pub fn begin(shared: &Arc<Shared>, folder: Option<&Path>) -> Result<Self> {
+        let rings = Arc::new(Mutex::new(Rings::new(folder)?));
+        shared.lock().heard = Some(Heard::default());
+        let task = tokio::spawn(keep(Arc::clone(shared), Arc::clone(&rings)));
+        Ok(Self { shared: Arc::clone(shared), rings, task })
+    }
+
+    /// With all that was heard until now.
+    pub fn now(&self) -> MutexGuard<'_, Rings> {
+        now(&self.shared, &self.rings)
+    }
+}
+
+impl Drop for Keeping {
+    /// After a crash the files are for whoever asks what happened.
+    fn drop(&mut self) {
+        self.task.abort();
+        if self.shared.page().is_ok() {
+            self.rings.lock().unwrap_or_else(PoisonError::into_inner).forget();
+        }
+    }
+}
+
+fn now<'a>(shared: &Shared, rings: &'a Mutex<Rings>) -> MutexGuard<'a, Rings> {
+    let mut rings = rings.lock().unwrap_or_else(PoisonError::into_inner);
+    let heard = shared.lock().heard.as_mut().map(std::mem::take);
+    if let Some(heard) = heard {
+        rings.take_in(heard);
+    }
+    rings
+}
+
+/// Takes in and writes out what is heard, a second after it began to be; sleeps while there is nothing.
+async fn keep(shared: Arc<Shared>, rings: Arc<Mutex<Rings>>) {
+    let mut told = false;
+    loop {
+        loop {
+            let mut news = pin!(shared.news.notified());
+            news.as_mut().enable();
+            if shared.lock().heard.as_ref().is_some_and(|it| !it.is_empty()) {
+                break;
+            }
+            news.await;
+        }
+        tokio::time::sleep(EVERY).await;
+        shared.renew();
+        let (of, to) = (Arc::clone(&shared), Arc::clone(&rings));
+        let done = tokio::task::spawn_blocking(move || now(&of, &to).write()).await;
+        if let Ok(Err(err)) = done
+            && !std::mem::replace(&mut told, true)
+        {
+            tracing::warn!(error = %err, "what pages said is kept in memory alone");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(of: Of, all: impl Iterator<Item = String>) -> Heard {
+        let mut it = Heard::default();
+        all.for_each(|text| it.add(of, text));
+        it
+    }
+
+    fn lines(folder: &Path) -> Vec<String> {
+        let text = std::fs::read_to_string(folder.join(FILES[0])).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_newest_are_kept_and_files_hold_no_more_than_twice_as_many() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("default");
+        let mut rings = Rings::new(Some(&at)).unwrap();
+        let mut n = 0;
+        for _ in 0..5 {
+            let all = (n..n + 30_000).map(|it| format!("log: line {it}"));
+            n += 30_000;
+            rings.take_in(heard(Of::Console, all));
+            rings.write().unwrap();
+            assert!(lines(&at).len() <= MOST_LINES);
+        }
+        let (last, more) = rings.last(Of::Console, 2, |_| true);
+        let texts: Vec<&str> = last.iter().map(|it| &*it.text).collect();
+        assert_eq!((texts, more), (vec!["log: line 149998", "log: line 149999"], 149_998));
+        let all = lines(&at);
+        assert!(all.last().unwrap().contains("line 149999"), "{:?}", all.last());
+        assert!(all.windows(2).all(|it| it[0] != it[1]), "none is written twice");
+        assert_eq!(rings.last(Of::Dialogs, 9, |_| true).0.len(), 0);
+        rings.forget();
+        assert!(!at.exists());
+    }
+
+    #[test]
+    fn secrets_are_out_before_they_are_kept_and_more_is_heard_than_anybody_takes_in() {
+        let mut rings = Rings::default();
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
+        rings.take_in(heard(Of::Console, [format!("log: token {token}")].into_iter()));
+        let all = rings.last(Of::Console, 9, |_| true).0;
+        assert!(
+            !all[0].text.contains("dozjg") && all[0].text.starts_with("log: token "),
+            "{all:?}"
+        );
+
+        let much = heard(Of::Network, (0..MOST + 7).map(|it| it.to_string()));
+        assert_eq!((much.lines.len(), much.lost), (MOST, 7));
+    }
+}
