@@ -24,6 +24,7 @@ mod heal;
 mod learn;
 mod learn_batch;
 mod learn_manual;
+mod learned;
 mod list;
 mod logs;
 mod man;

@@ -7,6 +7,7 @@ mod hidden;
 mod kept;
 mod look;
 mod one;
+mod picture;
 mod refs;
 mod replay;
 mod shown;
@@ -14,6 +15,7 @@ mod state;
 mod suspect;
 mod tabs;
 mod target;
+mod traffic;
 mod tree;
 mod warn;
 mod words;
@@ -326,14 +328,15 @@ impl Desk {
         }
     }
 
-    /// A recording that has grown long begins anew: nobody learns from so much.
+    /// A recording that has grown long begins anew, where no session counts on it: nobody learns from so much.
     fn renew(&mut self) -> Result<()> {
-        let long = self
-            .shared()
-            .lock()
-            .recorder
-            .as_ref()
-            .is_some_and(|it| it.requests() > LONG && it.is_idle());
+        let long = self.keep.is_none()
+            && self
+                .shared()
+                .lock()
+                .recorder
+                .as_ref()
+                .is_some_and(|it| it.requests() > LONG && it.is_idle());
         if long {
             self.context.listen()?;
         }

@@ -224,7 +224,7 @@ async fn recorded(browser: &Browser, all: &Sessions, case: &Case) -> Vec<Line> {
     for act in case.acts {
         desk.run(command(*act)).await.unwrap_or_else(|err| panic!("{}: {act:?}: {err}", case.url));
     }
-    let id = desk.end().unwrap().id;
+    let id = desk.end().await.unwrap().id;
     all.load(&id).unwrap().1
 }
 
