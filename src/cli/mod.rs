@@ -38,6 +38,7 @@ mod run;
 mod serve;
 mod session;
 mod session_doctor;
+mod session_template;
 mod settings;
 mod steps;
 mod table;

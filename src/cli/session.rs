@@ -8,7 +8,7 @@ use std::{
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learned, session_doctor, wire};
+use super::{Global, daemon, learned, session_doctor, session_template, wire};
 use crate::{
     error::{Code, Error, Result},
     files,
@@ -53,7 +53,7 @@ enum Command {
     End,
     /// List sessions, the newest first
     Ls {
-        /// Words of its name, task or address
+        /// Words of its name, task or address; the best comes first
         #[arg(long, default_value = "")]
         query: String,
     },
@@ -129,6 +129,9 @@ enum Command {
     },
     /// Try the seven contracts of a kept session here, on the test web; 1 where one does not hold
     Doctor,
+    /// What is taken of a page, kept by name and used again
+    #[command(subcommand)]
+    Template(session_template::Command),
     /// Remove what was done, and leave the manifest
     Purge { id: String },
 }
@@ -161,6 +164,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         _ => {}
     }
     let (client, _) = daemon::client(global).await?;
+    if let Command::Template(command) = command {
+        return session_template::run(&client, command, &context, as_json).await;
+    }
     let (name, body) = match &command {
         Command::Record { name, url, task } => {
             ("record", json!({"context": context, "name": name, "url": url, "task": task}))
@@ -202,7 +208,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         Command::Audit { id } => ("audit", json!({"id": id})),
         Command::Purge { id } => ("purge", json!({"id": id})),
-        Command::Export { .. } | Command::Import { .. } | Command::Doctor => return Ok(0),
+        Command::Export { .. }
+        | Command::Import { .. }
+        | Command::Doctor
+        | Command::Template(_) => return Ok(0),
     };
     let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
     let mut data: Value = answer["data"].take();
@@ -388,6 +397,7 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
         Command::Learn { .. }
         | Command::Export { .. }
         | Command::Import { .. }
-        | Command::Doctor => Vec::new(),
+        | Command::Doctor
+        | Command::Template(_) => Vec::new(),
     }
 }

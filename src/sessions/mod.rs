@@ -8,6 +8,7 @@ pub mod archive;
 pub mod audit;
 pub mod compare;
 pub mod container;
+mod find;
 mod gate;
 pub mod learn;
 pub mod memory;
@@ -15,6 +16,7 @@ pub mod page;
 pub mod pictures;
 pub mod pixels;
 pub mod relocate;
+pub mod templates;
 pub mod traffic;
 pub mod wire;
 
@@ -306,23 +308,13 @@ impl Sessions {
         Ok(bytes.map(|it| String::from_utf8_lossy(&it).into_owned()))
     }
 
-    /// Those of an owner whose name, task or address has all of the words; the newest first. Damaged ones are left out.
+    /// Those of an owner, the newest first; with words those that share some, the best first. Damaged ones are left out.
     pub fn list(&self, owner: Option<&str>, query: &str) -> Result<Vec<Manifest>> {
         let Some(dir) = Dir::open(&self.folder, false)? else { return Ok(Vec::new()) };
-        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let mut out: Vec<Manifest> = dir
-            .names()?
-            .iter()
-            .filter(|it| is_id(it))
-            .filter_map(|it| self.manifest(it).ok())
-            .filter(|it| owner.is_none_or(|owner| it.owner == owner))
-            .filter(|it| {
-                let text = format!("{} {} {}", it.name, it.task, it.url).to_lowercase();
-                words.iter().all(|it| text.contains(it))
-            })
-            .collect();
-        out.sort_by(|a, b| b.begun_ms.cmp(&a.begun_ms).then(a.id.cmp(&b.id)));
-        Ok(out)
+        let names = dir.names()?;
+        let all = names.iter().filter(|it| is_id(it)).filter_map(|it| self.manifest(it).ok());
+        let all = all.filter(|it| owner.is_none_or(|owner| it.owner == owner)).collect();
+        Ok(find::ranked(all, query))
     }
 
     /// Removes folders whose process was killed before there was a manifest in them, and nothing in those that somebody holds.

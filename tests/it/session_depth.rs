@@ -215,3 +215,28 @@ fn no_file_of_a_session_holds_one_of_64_secrets() {
     let show = well(&daemon, &["session", "show", id, "--html"]);
     assert!(canaries.iter().all(|it| !show.contains(it.as_str())));
 }
+
+#[test]
+fn a_template_takes_the_same_of_other_pages_or_nothing() {
+    let Some(daemon) = daemon() else { return };
+    well(&daemon, &["browse", "goto", "https://shop.test/"]);
+    well(&daemon, &["browse", "fill", "searchbox \"Search products\"", "lantern"]);
+    well(&daemon, &["browse", "click", "button \"Search\""]);
+    let template = |args: &[&str]| {
+        run(&daemon, &["session", "template"].iter().chain(args).copied().collect::<Vec<_>>())
+    };
+    let saved = template(&["save", "products", "--about", "lantern"]);
+    let data: Value = serde_json::from_str(&saved.out).unwrap();
+    assert!(data.as_array().unwrap().len() > 3 && data.to_string().contains("antern"), "{data}");
+    well(&daemon, &["browse", "fill", "searchbox \"Search products\"", "hose"]);
+    well(&daemon, &["browse", "click", "button \"Search\""]);
+    let hoses: Value = serde_json::from_str(&template(&["apply", "products"]).out).unwrap();
+    assert!(hoses.to_string().contains("hose") && !hoses.to_string().contains("antern"), "{hoses}");
+    let other = template(&["apply", "products", "--url", "https://city.test/"]);
+    assert!(other.code != 0 && other.out.is_empty(), "{}", other.out);
+    assert!(other.err.contains("template"), "{}", other.err);
+    assert!(template(&["ls"]).out.starts_with("products  https://shop.test/"));
+    assert!(template(&["show", "products"]).out.contains("\"items\""));
+    assert_eq!(template(&["rm", "products"]).out, "removed");
+    assert_eq!(template(&["apply", "products"]).code, 2);
+}

@@ -127,6 +127,14 @@ impl Desk {
         audit::audit(&self.traffic("").await, &[])
     }
 
+    /// The page's address, and what it and its frames draw, as markup.
+    pub async fn drawn(&self) -> Result<(String, Vec<String>)> {
+        let shared = self.shared();
+        let frames = shared.frames().await?;
+        let page = page::summary(&shared.cdp, &frames).await;
+        Ok((redact::message(&page.url), page.documents))
+    }
+
     /// Width and height of what the page is drawn in.
     pub(super) async fn window(&self) -> Option<[u32; 2]> {
         let shared = self.shared();

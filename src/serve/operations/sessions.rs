@@ -67,7 +67,7 @@ struct End {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct List {
-    /// Words that its name, task or address has.
+    /// Words of its name, task or address: those that share most of them come first.
     #[serde(default)]
     query: String,
 }
@@ -172,7 +172,7 @@ pub fn rows(out: &mut Vec<Row>) {
             end,
         ),
         row(
-            spec("session_list", &[(Verb::Post, "/api/sessions/list")], READ, Kind::Read, "List sessions, the newest first."),
+            spec("session_list", &[(Verb::Post, "/api/sessions/list")], READ, Kind::Read, "List sessions, the newest first; with words, the best first."),
             list,
         ),
         row(
