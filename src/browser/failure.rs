@@ -149,7 +149,8 @@ pub async fn see(
     }
 }
 
-async fn read_page(shared: &Shared) -> RawPage {
+/// The page as it is, and the context's cookies; empty where it cannot be read.
+pub async fn read_page(shared: &Shared) -> RawPage {
     let frames = shared.frames().await.unwrap_or_default();
     let cookies = page::cookies(&shared.cdp, &shared.id);
     let (mut page, cookies) = tokio::join!(page::summary(&shared.cdp, &frames), cookies);

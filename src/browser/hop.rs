@@ -19,6 +19,7 @@ use crate::{
 pub const MAX_BODY: usize = 8 << 20;
 
 /// One hop of one request.
+#[derive(Clone)]
 pub struct Hop {
     pub id: String,
     pub session: Arc<str>,
@@ -55,6 +56,18 @@ pub enum Body {
     /// No answer yet, or not whole yet.
     Coming,
     Known(RawBody),
+}
+
+impl Clone for Body {
+    fn clone(&self) -> Self {
+        Self::Known(match self {
+            Self::Coming => return Self::Coming,
+            Self::Known(RawBody::Captured(it)) => RawBody::Captured(it.clone()),
+            Self::Known(RawBody::Missing(it)) => RawBody::Missing(*it),
+            // Never a browser's.
+            Self::Known(RawBody::Elsewhere(_)) => RawBody::Missing(BodyStatus::Absent),
+        })
+    }
 }
 
 impl Hop {

@@ -60,6 +60,7 @@ pub struct Recorder {
 }
 
 /// Extra headers of one request id as one session saw them, in hop order.
+#[derive(Clone)]
 struct Extras {
     session: Arc<str>,
     requests: Vec<wire::RequestExtra>,
@@ -492,6 +493,15 @@ impl Recorder {
     /// When it last had news.
     pub fn changed(&self) -> Instant {
         self.changed
+    }
+
+    /// What [`finish`](Self::finish) would give now; it goes on.
+    pub fn so_far(&self) -> (Vec<Action>, Vec<RawExchange>) {
+        let mut copy = Self::new(self.begun, &self.main_frame);
+        copy.actions.clone_from(&self.actions);
+        copy.seen.clone_from(&self.seen);
+        copy.extras.clone_from(&self.extras);
+        copy.finish()
     }
 
     /// Actions and exchanges, in the order they happened.

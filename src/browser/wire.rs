@@ -29,7 +29,7 @@ pub struct Id {
     pub request_id: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestWillBeSent {
     pub request_id: String,
@@ -72,7 +72,7 @@ impl RequestWillBeSent {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
     pub url: String,
@@ -86,7 +86,7 @@ pub struct Request {
     post_data_entries: Vec<Entry>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Entry {
     bytes: Option<String>,
 }
@@ -115,7 +115,7 @@ impl Request {
     }
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Clone, Deserialize, Default)]
 #[serde(default)]
 pub struct Initiator {
     #[serde(rename = "type")]
@@ -123,7 +123,7 @@ pub struct Initiator {
     pub stack: Option<IgnoredAny>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Clone, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Response {
     pub status: u16,
@@ -133,20 +133,20 @@ pub struct Response {
 }
 
 /// Seconds and, relative to them, milliseconds.
-#[derive(Deserialize, Default)]
+#[derive(Clone, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceTiming {
     pub request_time: f64,
     pub receive_headers_end: f64,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub struct RequestExtra {
     #[serde(default)]
     pub headers: Headers,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResponseExtra {
     #[serde(default)]

@@ -1,12 +1,12 @@
 //! `commis browse`: a page that stays in the daemon's browser, command by command.
 
-use std::{collections::BTreeMap, io::Read as _, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, io::Read as _, path::PathBuf};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Global, daemon, wire};
+use super::{Global, daemon, learned, wire};
 use crate::{
     error::{Code, Error, Result},
     files,
@@ -253,6 +253,7 @@ enum Command {
     Status,
     Steps,
     Clear,
+    Audit,
     Learn {
         /// What it is about, with {parameter} where values go
         #[arg(long)]
@@ -433,6 +434,7 @@ impl Desk {
                 }
                 return self.learn(args).await;
             }
+            Command::Audit => ("audit", none()),
             Command::Close => ("close", none()),
             Command::Chain => {
                 return Err(Error::new(Code::Internal, "a chain is no command of a page"));
@@ -498,29 +500,7 @@ impl Desk {
     /// Begins to learn, and waits until it has ended.
     async fn learn(&self, args: Value) -> Result<u8> {
         let task = self.ask("learn", args).await?;
-        let id = task["task_id"].as_str().unwrap_or_default().to_owned();
-        let mut stage = String::new();
-        loop {
-            let it = self.client.get(&format!("/api/tasks/{id}")).await?;
-            let it = &it["data"];
-            if let Some(now) = it["stage"].as_str().filter(|it| *it != stage) {
-                wire::say(now);
-                now.clone_into(&mut stage);
-            }
-            if !it["ended_ms"].is_null() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        let done = self.client.get(&format!("/api/tasks/{id}/result")).await?;
-        let learned = &done["data"];
-        if self.json {
-            wire::out(learned);
-        } else {
-            let text = |name: &str| wire::clean(learned[name].as_str().unwrap_or_default());
-            wire::line(&format!("{}: {}", text("name"), text("outcome")));
-        }
-        Ok(0)
+        learned::wait(&self.client, &task, self.json).await
     }
 }
 

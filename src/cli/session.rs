@@ -8,11 +8,17 @@ use std::{
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, session_doctor, wire};
+use super::{Global, daemon, learned, session_doctor, session_template, wire};
 use crate::{
     error::{Code, Error, Result},
     files,
-    sessions::{Line, Manifest, Sessions, archive, page},
+    sessions::{
+        Line, Manifest, Sessions, archive,
+        audit::Finding,
+        page,
+        pictures::{self, Picture},
+        traffic,
+    },
 };
 
 /// Keep what is done on a page that stays, look at it, do it again
@@ -47,7 +53,7 @@ enum Command {
     End,
     /// List sessions, the newest first
     Ls {
-        /// Words of its name, task or address
+        /// Words of its name, task or address; the best comes first
         #[arg(long, default_value = "")]
         query: String,
     },
@@ -60,7 +66,28 @@ enum Command {
         /// What the page showed after that action, where it led elsewhere or failed
         #[arg(long, value_name = "N", conflicts_with = "html")]
         at: Option<u32>,
+        /// What was asked for, each with its action
+        #[arg(long)]
+        requests: bool,
     },
+    /// Learn what was done in one, as a recipe, now or later
+    Learn {
+        id: String,
+        /// What it is about, with {parameter} where values go
+        #[arg(long)]
+        task: String,
+        /// The recipe's name (default: made of the task)
+        #[arg(long)]
+        name: Option<String>,
+        /// A value that was typed or chosen, as its parameter. Repeatable
+        #[arg(short, value_name = "NAME=VALUE", value_parser = pair)]
+        param: Vec<(String, String)>,
+        /// Another value, to prove the recipe on. Repeatable
+        #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+        second: Vec<(String, String)>,
+    },
+    /// Say what its traffic shows of how sites keep logins; 1 where something was found
+    Audit { id: String },
     /// Do the first actions of one again, and keep what is done from there on as another
     Fork {
         id: String,
@@ -73,7 +100,16 @@ enum Command {
         allow: Vec<u32>,
     },
     /// Compare what was done in two sessions; 1 where it was not the same
-    Diff { first: String, second: String },
+    Diff {
+        first: String,
+        second: String,
+        /// Compare what the pages showed as well: pixels and elements
+        #[arg(long)]
+        pictures: bool,
+        /// Put pictures of where pixels differ into this folder
+        #[arg(long, value_name = "DIR", requires = "pictures")]
+        out: Option<PathBuf>,
+    },
     /// Write one that has ended to a file, to be shared
     Export { id: String, file: PathBuf },
     /// Take in what `export` wrote
@@ -93,12 +129,15 @@ enum Command {
     },
     /// Try the seven contracts of a kept session here, on the test web; 1 where one does not hold
     Doctor,
+    /// What is taken of a page, kept by name and used again
+    #[command(subcommand)]
+    Template(session_template::Command),
     /// Remove what was done, and leave the manifest
     Purge { id: String },
 }
 
 fn pair(text: &str) -> std::result::Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("give N=TEXT")?;
+    let (name, value) = text.split_once('=').ok_or("give NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
@@ -125,23 +164,40 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         _ => {}
     }
     let (client, _) = daemon::client(global).await?;
+    if let Command::Template(command) = command {
+        return session_template::run(&client, command, &context, as_json).await;
+    }
     let (name, body) = match &command {
         Command::Record { name, url, task } => {
             ("record", json!({"context": context, "name": name, "url": url, "task": task}))
         }
         Command::End => ("end", json!({"context": context})),
         Command::Ls { query } => ("list", json!({"query": query})),
-        Command::Show { id, at, .. } => {
-            let mut body = json!({"id": id});
+        Command::Show { id, at, requests, html } => {
+            let mut body = json!({"id": id, "requests": requests | html, "pictures": html});
             if let Some(n) = at {
                 body["at"] = (*n).into();
             }
             ("show", body)
         }
+        Command::Learn { id, task, name, param, second } => {
+            let values = |all: &[(String, String)]| -> BTreeMap<String, String> {
+                all.iter().cloned().collect()
+            };
+            let (params, second) = (values(param), values(second));
+            let mut body = json!({"id": id, "task": task, "params": params, "second": second});
+            if let Some(it) = name {
+                body["name"] = it.as_str().into();
+            }
+            ("learn", body)
+        }
         Command::Fork { id, name, at, allow } => {
             ("fork", json!({"id": id, "name": name, "at": at, "allow": allow, "context": context}))
         }
-        Command::Diff { first, second } => ("diff", json!({"first": first, "second": second})),
+        Command::Diff { first, second, pictures, out } => (
+            "diff",
+            json!({"first": first, "second": second, "pictures": pictures, "drawn": out.is_some()}),
+        ),
         Command::Replay { id, value, allow, url } => {
             let values: BTreeMap<_, _> = value.iter().cloned().collect();
             let mut body = json!({"id": id, "context": context, "values": values, "allow": allow});
@@ -150,11 +206,27 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             }
             ("replay", body)
         }
+        Command::Audit { id } => ("audit", json!({"id": id})),
         Command::Purge { id } => ("purge", json!({"id": id})),
-        Command::Export { .. } | Command::Import { .. } | Command::Doctor => return Ok(0),
+        Command::Export { .. }
+        | Command::Import { .. }
+        | Command::Doctor
+        | Command::Template(_) => return Ok(0),
     };
     let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
     let mut data: Value = answer["data"].take();
+    if matches!(command, Command::Learn { .. }) {
+        return learned::wait(&client, &data, as_json).await;
+    }
+    if let Command::Diff { out: Some(folder), .. } = &command {
+        for step in data["steps"].as_array_mut().into_iter().flatten() {
+            if let Some(it) = step["png_base64"].take().as_str() {
+                let name = format!("{:05}.png", step["n"].as_u64().unwrap_or_default());
+                files::write_atomic(folder, &name, &pictures::of_base64(it)?)?;
+                step["file"] = folder.join(name).display().to_string().into();
+            }
+        }
+    }
     if matches!(command, Command::Show { html: true, .. }) {
         wire::line(&as_page(data.take())?);
     } else if as_json {
@@ -167,6 +239,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let failed = match command {
         Command::Replay { .. } => data["verdict"] != "pass",
         Command::Diff { .. } => data["same"] != true,
+        Command::Audit { .. } => data["findings"].as_array().is_some_and(|it| !it.is_empty()),
         _ => false,
     };
     Ok(u8::from(failed))
@@ -195,7 +268,19 @@ fn as_page(mut data: Value) -> Result<String> {
     };
     let session: Manifest = serde_json::from_value(data["session"].take()).map_err(unread)?;
     let actions: Vec<Line> = serde_json::from_value(data["actions"].take()).map_err(unread)?;
-    Ok(page::page(&session, &actions, data["findings"].as_str().unwrap_or_default()))
+    let list = |it: Value| if it.is_null() { Value::Array(Vec::new()) } else { it };
+    let requests: Vec<traffic::Shown> =
+        serde_json::from_value(list(data["requests"].take())).map_err(unread)?;
+    let pictures: Vec<Picture> =
+        serde_json::from_value(list(data["pictures"].take())).map_err(unread)?;
+    let findings = data["findings"].as_str().unwrap_or_default();
+    Ok(page::page(&page::Seen {
+        manifest: &session,
+        lines: &actions,
+        findings,
+        requests: &requests,
+        pictures: &pictures,
+    }))
 }
 
 fn told(command: &Command, data: &Value) -> Vec<String> {
@@ -233,6 +318,30 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
         .trim_end()
         .to_owned()
     };
+    let step = |it: &Value| {
+        let share = it["pixels_bp"].as_u64().unwrap_or_default();
+        let file = it["file"].as_str().map(|it| format!(": {it}")).unwrap_or_default();
+        let share = (share > 0).then(|| {
+            format!("{}: {}.{:02} % of the pixels differ{file}", it["n"], share / 100, share % 100)
+        });
+        let sides = |change: &Value| -> Vec<String> {
+            let side = |mark: &str, it: &Value| it.as_str().map(|it| format!("  {mark} {it}"));
+            [side("-", &change["was"]), side("+", &change["now"])].into_iter().flatten().collect()
+        };
+        let lines: Vec<String> =
+            it["elements"].as_array().into_iter().flatten().flat_map(sides).collect();
+        let head = (share.is_none() && !lines.is_empty()).then(|| format!("{}:", it["n"]));
+        share.into_iter().chain(head).chain(lines).collect::<Vec<_>>()
+    };
+    let request = |it: &Value| {
+        let part = |it: &Value| match it {
+            Value::Null => "-".to_owned(),
+            Value::String(it) => it.clone(),
+            it => it.to_string(),
+        };
+        let all = ["action", "status", "kind", "ms", "method", "url"];
+        all.iter().map(|name| part(&it[*name])).collect::<Vec<_>>().join(" ")
+    };
     let all = |name: &str| data[name].as_array().cloned().unwrap_or_default();
     match command {
         Command::Record { .. } | Command::End | Command::Fork { .. } => vec![session(data)],
@@ -246,14 +355,20 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
                 };
                 format!("{mark} {}", text(&it["action"]))
             })
+            .chain(all("steps").iter().flat_map(step))
             .collect(),
         Command::Ls { .. } => all("sessions").iter().map(session).collect(),
         Command::Show { at: Some(n), .. } => match data["snapshot"].as_str() {
             Some(it) => it.lines().map(str::to_owned).collect(),
             None => vec![format!("nothing was kept of what the page showed after action {n}")],
         },
+        Command::Show { requests: true, .. } => all("requests").iter().map(request).collect(),
         Command::Show { .. } => std::iter::once(session(&data["session"]))
             .chain(all("actions").iter().map(action))
+            .chain(all("remembered").iter().map(|it| {
+                let known = format!("{} is now {}", it["n"], text(&it["now"]));
+                format!("{known}: found by memory, proven {} times", it["proven"])
+            }))
             .chain(data["findings"].as_str().into_iter().flat_map(str::lines).map(str::to_owned))
             .collect(),
         Command::Replay { .. } => {
@@ -263,14 +378,26 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
                     it["n"],
                     text(&it["command"]),
                     text(&it["outcome"]),
-                    text(&it["why"])
+                    if it["found_by"] == "memory" {
+                        "found by memory".to_owned()
+                    } else {
+                        text(&it["why"])
+                    }
                 )
                 .trim_end()
                 .to_owned()
             };
             all("actions").iter().map(line).chain([text(&data["verdict"])]).collect()
         }
+        Command::Audit { .. } => {
+            let finding = |it: &Value| serde_json::from_value::<Finding>(it.clone()).ok();
+            all("findings").iter().filter_map(finding).map(|it| it.told()).collect()
+        }
         Command::Purge { .. } => vec!["purged".to_owned()],
-        Command::Export { .. } | Command::Import { .. } | Command::Doctor => Vec::new(),
+        Command::Learn { .. }
+        | Command::Export { .. }
+        | Command::Import { .. }
+        | Command::Doctor
+        | Command::Template(_) => Vec::new(),
     }
 }

@@ -185,7 +185,7 @@ async fn searched(browser: &Browser, all: &Sessions) -> Result<String> {
     let field = "searchbox \"Search products\"".parse()?;
     desk.run(Command::Fill(field, "lantern".to_owned())).await?;
     desk.run(Command::Click("button \"Search\"".parse()?)).await?;
-    Ok(desk.end()?.id)
+    Ok(desk.end().await?.id)
 }
 
 async fn login(browser: &Browser, all: &Sessions) -> Result<String> {
@@ -197,5 +197,5 @@ async fn login(browser: &Browser, all: &Sessions) -> Result<String> {
     let field = "css=input[name=password]".parse()?;
     desk.run(Command::Fill(field, PASSWORD.to_owned())).await?;
     desk.run(Command::Goto("https://forum.test/".to_owned())).await?;
-    Ok(desk.end()?.id)
+    Ok(desk.end().await?.id)
 }

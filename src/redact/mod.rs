@@ -30,6 +30,7 @@ mod names;
 mod origins;
 pub mod raw;
 mod scan;
+mod sealed;
 mod services;
 mod share;
 mod shown;
@@ -43,6 +44,7 @@ mod walk;
 pub use failure::failure;
 pub use hidden::hide;
 pub use live::LiveValues;
+pub use sealed::{Sealed, count};
 pub use share::{Redactor, Removed};
 pub use walk::{Place, Rules};
 
@@ -87,7 +89,21 @@ pub struct Redacted {
 }
 
 /// Redacts, measures and cuts a recording.
-pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
+pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
+    let (recording, sealed) = sealed(raw, settings);
+    Redacted { recording, live: sealed.into_live() }
+}
+
+/// Without a recording nothing is known.
+#[cfg(test)]
+pub fn nothing() -> Sealed {
+    let mut vault = Vault::default();
+    vault.seal(Vec::new());
+    Sealed(vault)
+}
+
+/// The same, with its secrets ready to be found elsewhere.
+pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecording, Sealed) {
     let rules = rules(settings, &raw.task, &raw.typed);
     let least = least(&raw.exchanges);
     let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().with_min_len(least).map(parse).collect();
@@ -249,7 +265,7 @@ pub fn redact(mut raw: RawRecording, settings: &RedactSettings) -> Redacted {
         duration_ms: raw.duration_ms,
         producer: words(&mut walk, &raw.producer),
     };
-    Redacted { recording, live: vault.into_live() }
+    (recording, Sealed(vault))
 }
 
 /// What one answer comes to before anything is written.

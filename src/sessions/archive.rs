@@ -2,20 +2,19 @@
 
 use std::{collections::BTreeMap, io::Read as _, path::Path};
 
-use sha2::{Digest as _, Sha256};
-
 use super::{
-    FINDINGS, Line, MANIFEST, MAX_MANIFEST, MAX_SNAPSHOT, MAX_TRAJECTORY, Manifest, SNAPSHOTS,
-    Sessions, State, TRAJECTORY, file, is_id,
+    Line, Manifest, Sessions, State,
+    container::{self, MANIFEST, MAX_TRAJECTORY, TRAJECTORY, hash},
+    is_id, pictures,
 };
 use crate::{
     error::{Code, Error, Result},
-    files, ids,
+    files,
 };
 
 const LEVEL: i32 = 9;
-/// Of an archive, unpacked: both texts, and what their headers take.
-const MOST: u64 = 2 * MAX_TRAJECTORY as u64 + (1 << 20);
+/// Of an archive, unpacked.
+const MOST: u64 = 3 * MAX_TRAJECTORY as u64;
 /// 8 MiB, the window of the levels that people use.
 const WINDOW_LOG: u32 = 23;
 
@@ -29,7 +28,8 @@ fn io(err: std::io::Error) -> Error {
 }
 
 impl Sessions {
-    /// All of a session that has ended, without its owner. Fails with `TASK_NOT_FOUND`, `ARTIFACT_CORRUPT`, `PARAM_INVALID`.
+    /// All of a session that has ended, without its owner. Fails with `TASK_NOT_FOUND`, `ARTIFACT_CORRUPT`, `PARAM_INVALID`, and with
+    /// `SECRET_IN_TASK` where the rules find something in it.
     pub fn export(&self, id: &str) -> Result<Vec<u8>> {
         let (mut manifest, _) = self.load(id)?;
         if manifest.state != State::Complete {
@@ -39,15 +39,16 @@ impl Sessions {
             )
             .hint("`session end` ends it"));
         }
+        self.may_leave(id)?;
         manifest.owner = String::new();
         let dir = self.at(id)?;
         let yaml = serde_saphyr::to_string(&manifest).map_err(|err| {
             Error::new(Code::Internal, "a manifest cannot be written").source(err)
         })?;
         let mut all = vec![(MANIFEST, yaml.into_bytes())];
-        for (name, hash) in &manifest.files {
-            let bytes = file(&dir, name)?.unwrap_or_default();
-            if ids::hex(&Sha256::digest(&bytes)) != *hash {
+        for (name, expected) in &manifest.files {
+            let bytes = container::read(&dir, name)?.unwrap_or_default();
+            if hash(&bytes) != *expected {
                 return Err(super::corrupt(id));
             }
             all.push((name, bytes));
@@ -80,8 +81,8 @@ impl Sessions {
         {
             return Err(bad("its manifest is another's"));
         }
-        for (name, hash) in &manifest.files {
-            if ids::hex(&Sha256::digest(&all[name])) != *hash {
+        for (name, expected) in &manifest.files {
+            if hash(&all[name]) != *expected {
                 return Err(bad(format!("{name} was changed")));
             }
         }
@@ -91,16 +92,19 @@ impl Sessions {
         if lines.is_ok_and(|it| it.len() != manifest.actions as usize) || text.is_empty() {
             return Err(bad("its actions cannot be read"));
         }
+        let is_no_picture = |it: &(&String, &Vec<u8>)| {
+            it.0.starts_with(container::SCREENSHOTS) && !pictures::is_picture(it.1)
+        };
+        if all.iter().any(|it| is_no_picture(&it)) {
+            return Err(bad("a picture in it is none"));
+        }
         manifest.owner = String::new();
         // Its own number may be another's here.
         let name = id.rsplit_once('-').map_or(&*id, |it| it.0);
         let (id, dir) = self.begun(name)?;
         manifest.id = id;
         for name in manifest.files.keys() {
-            match name.split_once('/') {
-                Some((folder, file)) => dir.make_folder(folder)?.write(file, &all[name])?,
-                None => dir.write(name, &all[name])?,
-            }
+            container::write(&dir, name, &all[name])?;
         }
         // Last: what has none is no session.
         super::write(&dir, &manifest)?;
@@ -120,12 +124,7 @@ fn unpacked(bytes: &[u8]) -> Result<(String, BTreeMap<String, Vec<u8>>)> {
         let path = entry.path_bytes().into_owned();
         let told = String::from_utf8_lossy(&path).into_owned();
         let (folder, name) = told.split_once('/').unwrap_or_default();
-        let most = match name {
-            MANIFEST => MAX_MANIFEST,
-            TRAJECTORY | FINDINGS => MAX_TRAJECTORY,
-            it if is_snapshot(it) => MAX_SNAPSHOT,
-            _ => 0,
-        };
+        let most = container::most(name).unwrap_or_default();
         let is_file = entry.header().entry_type() == tar::EntryType::Regular;
         if most == 0 || !is_file || !is_id(folder) || entry.size() > most as u64 {
             return Err(bad("it holds what no session has"));
@@ -140,12 +139,6 @@ fn unpacked(bytes: &[u8]) -> Result<(String, BTreeMap<String, Vec<u8>>)> {
     id.map(|id| (id, out)).ok_or_else(|| bad("it is empty"))
 }
 
-fn is_snapshot(name: &str) -> bool {
-    let number = name.strip_prefix(SNAPSHOTS).and_then(|it| it.strip_prefix('/'));
-    let number = number.and_then(|it| it.strip_suffix(".txt"));
-    number.is_some_and(|it| it.len() == 5 && it.bytes().all(|it| it.is_ascii_digit()))
-}
-
 /// Reads an archive that somebody names. Fails with `ARTIFACT_IO`, and beyond 64 MiB.
 pub fn given(path: &Path) -> Result<Vec<u8>> {
     files::read_bounded(path, MAX_TRAJECTORY as u64)
@@ -153,7 +146,7 @@ pub fn given(path: &Path) -> Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::container::FINDINGS, *};
 
     fn ended(all: &Sessions) -> String {
         let mut it = all.record("one", "Look", "http://a.test/", "somebody").unwrap();

@@ -1,12 +1,23 @@
 //! Sessions: what was done on a page that stays, kept as it happens, to be read and to be done again.
 //!
-//! A session is a folder: `manifest.yaml`, `trajectory.ndjson` with one line an action, `findings.md` when it has ended. Each line
-//! is on disk before the act is answered; a crash loses none and leaves a container that says `interrupted`.
+//! A session is a folder: `manifest.yaml`, `trajectory.ndjson` with one line an action, and what `container.rs` names, most of it
+//! written when it ends. Each line is on disk before the act is answered; a crash loses none and leaves a container that says
+//! `interrupted`.
 
 pub mod archive;
+pub mod audit;
 pub mod compare;
+pub mod container;
+mod find;
+mod gate;
+pub mod learn;
+pub mod memory;
 pub mod page;
+pub mod pictures;
+pub mod pixels;
 pub mod relocate;
+pub mod templates;
+pub mod traffic;
 pub mod wire;
 
 use std::{
@@ -16,25 +27,25 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
+use serde_json::Value;
 
-use self::{relocate::Fingerprint, wire::Sent};
+use self::{
+    container::{
+        FINDINGS, HELD, MANIFEST, MAX_MANIFEST, MAX_SNAPSHOT, MAX_TRAJECTORY, SNAPSHOTS,
+        TRAJECTORY, hash, snapshot_of,
+    },
+    relocate::Fingerprint,
+    wire::Sent,
+};
 use crate::{
     error::{Code, Error, Result},
     files::{self, Dir, Lock},
-    ids::{self, RecipeName},
+    ids::RecipeName,
+    redact,
+    settings::RedactSettings,
     state::now_ms,
 };
 
-const MANIFEST: &str = "manifest.yaml";
-const TRAJECTORY: &str = "trajectory.ndjson";
-const FINDINGS: &str = "findings.md";
-/// What the page showed after an action that led elsewhere, or failed: `snapshots/00003.txt`.
-const SNAPSHOTS: &str = "snapshots";
-const HELD: &str = "held";
-const MAX_MANIFEST: usize = 1 << 20;
-const MAX_TRAJECTORY: usize = 64 << 20;
-const MAX_SNAPSHOT: usize = 64 << 10;
 /// Snapshots of one session.
 const MOST_SNAPSHOTS: usize = 500;
 /// Characters of a name in its id.
@@ -70,9 +81,31 @@ pub struct Manifest {
     /// Whose it is; empty for the owner of the machine.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub owner: String,
+    /// What recorded it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub browser: String,
+    /// Width and height of the window, in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub viewport: Option<[u32; 2]>,
+    /// What became of its actions, once it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// How often something was left out for a secret, by what it was called.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub redactions: BTreeMap<String, u64>,
     /// SHA-256 of every other file, once it has ended.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// All of it was done.
+    Pass,
+    /// Some of it was.
+    Partial,
+    Fail,
 }
 
 /// A session, and how many of its actions were done again.
@@ -105,6 +138,18 @@ pub struct Line {
     /// What it had the page ask for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Sent>,
+    /// Its requests in the session's traffic: the first, and the one after the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<[u32; 2]>,
+    /// What it added to the steps of a task, as a manifest has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Value>,
+    /// Steps that it took back.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub undone: u32,
+    /// What of it no task can do again, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
     /// Whether the page changed.
     pub changed: bool,
     /// The code that it failed with.
@@ -118,6 +163,13 @@ pub struct Recording {
     manifest: Manifest,
     findings: Vec<String>,
     snapshots: usize,
+    pictures: usize,
+    picture_bytes: usize,
+    /// Actions that failed.
+    failed: u32,
+    pub rules: RedactSettings,
+    /// The document that a secret was typed into last.
+    pub secret_in: Option<String>,
     /// Given back when the process ends, in whatever way.
     _held: Lock,
 }
@@ -175,17 +227,32 @@ impl Sessions {
             .ok_or_else(|| Error::new(Code::ArtifactIo, "somebody else holds a new session"))?;
         let manifest = Manifest {
             id,
-            name: name.to_owned(),
-            task: task.to_owned(),
-            url: url.to_owned(),
+            name: redact::written(name),
+            task: redact::written(task),
+            url: redact::message(url),
             begun_ms: now_ms(),
             state: State::Recording,
             actions: 0,
             parent: None,
             owner: owner.to_owned(),
+            browser: String::new(),
+            viewport: None,
+            verdict: None,
+            redactions: BTreeMap::new(),
             files: BTreeMap::new(),
         };
-        let it = Recording { dir, manifest, findings: Vec::new(), snapshots: 0, _held: held };
+        let it = Recording {
+            dir,
+            manifest,
+            findings: Vec::new(),
+            snapshots: 0,
+            pictures: 0,
+            picture_bytes: 0,
+            failed: 0,
+            rules: RedactSettings::default(),
+            secret_in: None,
+            _held: held,
+        };
         it.write()?;
         Ok(it)
     }
@@ -220,7 +287,7 @@ impl Sessions {
         let dir = self.at(id)?;
         if let Some(expected) = manifest.files.get(TRAJECTORY) {
             let bytes = dir.read(TRAJECTORY, MAX_TRAJECTORY)?.unwrap_or_default();
-            if manifest.state == State::Complete && ids::hex(&Sha256::digest(&bytes)) != *expected {
+            if manifest.state == State::Complete && hash(&bytes) != *expected {
                 return Err(corrupt(id));
             }
         }
@@ -241,23 +308,13 @@ impl Sessions {
         Ok(bytes.map(|it| String::from_utf8_lossy(&it).into_owned()))
     }
 
-    /// Those of an owner whose name, task or address has all of the words; the newest first. Damaged ones are left out.
+    /// Those of an owner, the newest first; with words those that share some, the best first. Damaged ones are left out.
     pub fn list(&self, owner: Option<&str>, query: &str) -> Result<Vec<Manifest>> {
         let Some(dir) = Dir::open(&self.folder, false)? else { return Ok(Vec::new()) };
-        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let mut out: Vec<Manifest> = dir
-            .names()?
-            .iter()
-            .filter(|it| is_id(it))
-            .filter_map(|it| self.manifest(it).ok())
-            .filter(|it| owner.is_none_or(|owner| it.owner == owner))
-            .filter(|it| {
-                let text = format!("{} {} {}", it.name, it.task, it.url).to_lowercase();
-                words.iter().all(|it| text.contains(it))
-            })
-            .collect();
-        out.sort_by(|a, b| b.begun_ms.cmp(&a.begun_ms).then(a.id.cmp(&b.id)));
-        Ok(out)
+        let names = dir.names()?;
+        let all = names.iter().filter(|it| is_id(it)).filter_map(|it| self.manifest(it).ok());
+        let all = all.filter(|it| owner.is_none_or(|owner| it.owner == owner)).collect();
+        Ok(find::ranked(all, query))
     }
 
     /// Removes folders whose process was killed before there was a manifest in them, and nothing in those that somebody holds.
@@ -293,34 +350,16 @@ impl Sessions {
             );
         }
         let dir = self.at(id)?;
-        for name in [TRAJECTORY, FINDINGS] {
-            dir.discard(name)?;
-        }
-        if let Some(folder) = dir.folder(SNAPSHOTS)? {
-            for name in folder.names()? {
-                folder.discard(&name)?;
-            }
-            dir.remove_folder(SNAPSHOTS, &folder)?;
-        }
+        container::clear(&dir)?;
         manifest.state = State::Purged;
         manifest.files.clear();
         write(&dir, &manifest)
     }
 }
 
-fn snapshot_of(n: u32) -> String {
-    format!("{n:05}.txt")
-}
-
-/// A file of a session by its name in the manifest.
-fn file(dir: &Dir, name: &str) -> Result<Option<Vec<u8>>> {
-    match name.split_once('/') {
-        None => dir.read(name, MAX_TRAJECTORY),
-        Some((folder, name)) => match dir.folder(folder)? {
-            Some(it) => it.read(name, MAX_SNAPSHOT),
-            None => Ok(None),
-        },
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(it: &u32) -> bool {
+    *it == 0
 }
 
 fn corrupt(id: &str) -> Error {
@@ -361,10 +400,24 @@ impl Recording {
             self.findings
                 .push(format!("- action {}: what was typed is a secret and is not here", line.n));
         }
+        self.failed += u32::from(line.failed.is_some());
         if let Some(code) = line.failed {
             self.findings.push(format!("- action {}: {} failed with {code}", line.n, line.command));
         }
         Ok(())
+    }
+
+    /// What records it.
+    pub fn seen_in(&mut self, browser: &str, viewport: Option<[u32; 2]>) {
+        browser.clone_into(&mut self.manifest.browser);
+        self.manifest.viewport = viewport;
+    }
+
+    /// By these rules secrets are left out.
+    #[must_use]
+    pub fn by(mut self, rules: &RedactSettings) -> Self {
+        self.rules.clone_from(rules);
+        self
     }
 
     /// Names what it was begun from.
@@ -386,6 +439,11 @@ impl Recording {
         folder.write(&snapshot_of(self.manifest.actions), text.as_bytes())
     }
 
+    /// Its actions so far.
+    pub fn lines(&self) -> Result<Vec<Line>> {
+        Sessions::lines_in(&self.dir, &self.manifest.id)
+    }
+
     /// Something that a reader should know.
     pub fn find(&mut self, what: &str) {
         self.findings.push(format!("- action {}: {what}", self.manifest.actions));
@@ -396,16 +454,16 @@ impl Recording {
         let findings =
             if self.findings.is_empty() { "- none".to_owned() } else { self.findings.join("\n") };
         self.dir.write(FINDINGS, format!("# Findings\n\n{findings}\n").as_bytes())?;
-        let snapshots = match self.dir.folder(SNAPSHOTS)? {
-            Some(it) => it.names()?,
-            None => Vec::new(),
-        };
-        let names = snapshots.iter().map(|it| format!("{SNAPSHOTS}/{it}"));
-        for name in [TRAJECTORY.to_owned(), FINDINGS.to_owned()].into_iter().chain(names) {
-            if let Some(bytes) = file(&self.dir, &name)? {
-                self.manifest.files.insert(name, ids::hex(&Sha256::digest(&bytes)));
+        for name in container::names(&self.dir)? {
+            if let Some(bytes) = container::read(&self.dir, &name)? {
+                self.manifest.files.insert(name, hash(&bytes));
             }
         }
+        self.manifest.verdict = Some(match (self.failed, self.manifest.actions) {
+            (0, _) => Verdict::Pass,
+            (failed, all) if failed < all => Verdict::Partial,
+            _ => Verdict::Fail,
+        });
         self.manifest.state = State::Complete;
         self.write()?;
         Ok(self.manifest)

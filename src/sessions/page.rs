@@ -3,17 +3,33 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::{Line, Manifest, State, compare};
+use super::{
+    Line, Manifest, State, Verdict, compare,
+    pictures::{self, Picture},
+    traffic::Shown,
+};
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884}
 td,dd{overflow-wrap:anywhere}.bar{display:inline-block;height:.6rem;background:#3a7bd5;min-width:2px}.failed{color:#c0392b}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{font-weight:600}dd{margin:0}pre{white-space:pre-wrap}";
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}img{max-width:100%;border:1px solid #8884;margin:.4rem 0}details{margin:.2rem 0}dt{font-weight:600}dd{margin:0}pre{white-space:pre-wrap}";
 /// Width of the longest act's bar.
 const WIDE: u64 = 160;
+/// Requests of one act that are listed.
+const REQUESTS: usize = 100;
+
+/// What a page shows.
+pub struct Seen<'a> {
+    pub manifest: &'a Manifest,
+    pub lines: &'a [Line],
+    pub findings: &'a str,
+    pub requests: &'a [Shown],
+    pub pictures: &'a [Picture],
+}
 
 /// The whole page.
-pub fn page(manifest: &Manifest, lines: &[Line], findings: &str) -> String {
+pub fn page(it: &Seen<'_>) -> String {
+    let Seen { manifest, lines, findings, .. } = it;
     let longest = lines.iter().map(|it| it.ms).max().unwrap_or(0).max(1);
     let state = match manifest.state {
         State::Recording => "recording",
@@ -28,7 +44,7 @@ pub fn page(manifest: &Manifest, lines: &[Line], findings: &str) -> String {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
                 title { (manifest.name) ", a session" }
                 style { (STYLE) }
             }
@@ -41,6 +57,17 @@ pub fn page(manifest: &Manifest, lines: &[Line], findings: &str) -> String {
                         dt { "Begins at" } dd { (manifest.url) }
                         dt { "Begun" } dd { (begun) }
                         dt { "State" } dd { (state) ", " (manifest.actions) " actions" }
+                        @if let Some(verdict) = manifest.verdict {
+                            dt { "Verdict" }
+                            dd { (match verdict { Verdict::Pass => "pass", Verdict::Partial => "partial", Verdict::Fail => "fail" }) }
+                        }
+                        @if !manifest.browser.is_empty() {
+                            dt { "Browser" }
+                            dd {
+                                (manifest.browser)
+                                @if let Some([width, height]) = manifest.viewport { ", " (width) " × " (height) }
+                            }
+                        }
                         @if let Some(it) = &manifest.parent {
                             dt { "Begun from" } dd { (it.session) ", after action " (it.actions) }
                         }
@@ -48,7 +75,7 @@ pub fn page(manifest: &Manifest, lines: &[Line], findings: &str) -> String {
                     h2 { "Actions" }
                     table {
                         thead { tr { th { "No." } th { "Action" } th { "Asked for" } th { "Time" } } }
-                        tbody { @for line in lines { (row(line, longest)) } }
+                        tbody { @for line in *lines { (row(line, longest, it)) } }
                     }
                     @if !findings.is_empty() { h2 { "Findings" } pre { (findings.trim_start_matches("# Findings").trim()) } }
                 }
@@ -58,7 +85,12 @@ pub fn page(manifest: &Manifest, lines: &[Line], findings: &str) -> String {
     out.into_string()
 }
 
-fn row(line: &Line, longest: u64) -> Markup {
+fn row(line: &Line, longest: u64, seen: &Seen<'_>) -> Markup {
+    let picture = seen.pictures.iter().find(|it| it.n == line.n);
+    // Nothing but base64 is let into an address.
+    let picture = picture.filter(|it| pictures::of_base64(&it.png_base64).is_ok());
+    let own = |it: &&Shown| it.action == Some(line.n);
+    let requests: Vec<&Shown> = seen.requests.iter().filter(own).take(REQUESTS).collect();
     let width = line.ms * WIDE / longest;
     let bare = Line { requests: Vec::new(), ..line.clone() };
     html! {
@@ -67,8 +99,23 @@ fn row(line: &Line, longest: u64) -> Markup {
             td class=[line.failed.as_ref().map(|_| "failed")] {
                 (compare::told(&bare))
                 @if line.url_after != line.url_before { br; small { "to " (line.url_after) } }
+                @if let Some(it) = picture {
+                    br;
+                    img alt={ "The page after action " (line.n) } src={ "data:image/png;base64," (it.png_base64) };
+                }
             }
-            td { @for it in &line.requests { (it.told()) br; } }
+            td {
+                @for it in &line.requests { (it.told()) br; }
+                @if !requests.is_empty() {
+                    details {
+                        summary { (requests.len()) " requests" }
+                        @for it in &requests {
+                            (it.status.map_or_else(|| "-".to_owned(), |it| it.to_string())) " "
+                            (it.method) " " (it.url) " " (it.kind) " " (it.ms) " ms" br;
+                        }
+                    }
+                }
+            }
             td { span class="bar" style={ "width:" (width) "px" } {} " " (line.ms) " ms" }
         }
     }
@@ -90,8 +137,32 @@ mod tests {
             value: Some("</td><img src=x onerror=alert(1)>".into()),
             ..Line::default()
         };
-        let text = page(it.manifest(), &[line], "# Findings\n\n- <i>");
-        for bad in ["<script", "<img", "<b>", "<i>"] {
+        let request = Shown {
+            request: 0,
+            action: Some(1),
+            method: "GET".into(),
+            url: "http://a.test/<s>".into(),
+            status: None,
+            kind: "fetch".into(),
+            ms: 1,
+            bytes: None,
+        };
+        let picture = |png_base64: &str| Picture { n: 1, png_base64: png_base64.to_owned() };
+        let with = |picture: Picture| {
+            page(&Seen {
+                manifest: it.manifest(),
+                lines: std::slice::from_ref(&line),
+                findings: "# Findings\n\n- <i>",
+                requests: std::slice::from_ref(&request),
+                pictures: &[picture],
+            })
+        };
+        // Such an address would be a page of its own.
+        assert!(!with(picture("PHN2Zz4=")).contains("data:image/png;base64,"));
+        let text = with(picture("iVBORw0KGgo="));
+        assert!(text.contains("data:image/png;base64,iVBORw0KGgo="));
+        let text = text.replace("<img alt=\"The page after action 1\"", "");
+        for bad in ["<script", "<img", "<b>", "<i>", "<s>"] {
             assert!(!text.contains(bad), "{bad} in {text}");
         }
         assert!(text.contains("a &amp; b") && text.contains("default-src 'none'"));

@@ -41,6 +41,7 @@ mod quickstart;
 mod redact;
 mod secrets;
 mod session;
+mod session_depth;
 mod stopping;
 mod support;
 mod threats;

@@ -10,29 +10,29 @@ use crate::{
     support::{has_chromium, write},
 };
 
-struct Said {
-    code: i32,
-    out: String,
-    err: String,
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
 }
 
-fn run(daemon: &Daemon, args: &[&str]) -> Said {
+pub fn run(daemon: &Daemon, args: &[&str]) -> Said {
     let out = daemon.home.run(args);
     let text = |it: &[u8]| String::from_utf8_lossy(it).trim_end().to_owned();
     Said { code: out.status.code().unwrap(), out: text(&out.stdout), err: text(&out.stderr) }
 }
 
-fn well(daemon: &Daemon, args: &[&str]) -> String {
+pub fn well(daemon: &Daemon, args: &[&str]) -> String {
     let it = run(daemon, args);
     assert_eq!(it.code, 0, "{args:?}: {} {}", it.out, it.err);
     it.out
 }
 
-fn data(daemon: &Daemon, args: &[&str]) -> Value {
+pub fn data(daemon: &Daemon, args: &[&str]) -> Value {
     serde_json::from_str(&well(daemon, args)).unwrap()
 }
 
-fn daemon() -> Option<Daemon> {
+pub fn daemon() -> Option<Daemon> {
     if !has_chromium() {
         eprintln!("no Chromium here: not tested");
         return None;
@@ -41,7 +41,7 @@ fn daemon() -> Option<Daemon> {
 }
 
 /// Searches the shop while it is kept; the session's id.
-fn searched(daemon: &Daemon, name: &str, query: &str) -> String {
+pub fn searched(daemon: &Daemon, name: &str, query: &str) -> String {
     let task = "Search the shop for something";
     let it =
         data(daemon, &["session", "record", name, "https://shop.test/", "--task", task, "--json"]);
@@ -53,7 +53,7 @@ fn searched(daemon: &Daemon, name: &str, query: &str) -> String {
 }
 
 /// All that a session keeps, as one text.
-fn kept(home: &Path, id: &str) -> String {
+pub fn kept(home: &Path, id: &str) -> String {
     let all = fs::read_dir(home.join("sessions").join(id)).unwrap();
     let files = all.map(|it| it.unwrap().path()).filter(|it| it.is_file());
     files.map(|it| fs::read_to_string(it).unwrap()).collect()

@@ -2,8 +2,11 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
+use serde_json::Value;
+
 use super::{
     Command, Desk, Item, Meant, Outcome, Read, Replay, Said, Target, Until, Way, What, Wish,
+    suspect, words::cut,
 };
 use crate::{
     browser::lookup::Found,
@@ -18,6 +21,8 @@ use crate::{
 
 /// Characters of what a page shows that are kept.
 const SEEN: usize = 20_000;
+/// Places of a page that instruct their reader and are named in the findings.
+const QUARANTINED: usize = 5;
 /// Shorter ones stand in other words as well.
 const SHORTEST: usize = 4;
 const ATTRIBUTES: &str = "function () {
@@ -146,14 +151,25 @@ pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
 impl Desk {
     /// Opens the page and keeps what is done from then on; what was kept before has ended.
     pub async fn record(&mut self, it: Recording, url: &str) -> Result<Manifest> {
-        if let Some(before) = self.keep.replace(it) {
-            before.end()?;
-        }
+        self.keep(it, true).await?;
         self.run(Command::Goto(url.to_owned())).await?;
         self.keep
             .as_ref()
             .map(|it| it.manifest().clone())
             .ok_or_else(|| Error::new(Code::Internal, "nothing is kept"))
+    }
+
+    /// Ends what was kept before, and keeps from here on; with traffic of its own where that is `anew`.
+    async fn keep(&mut self, mut it: Recording, anew: bool) -> Result<()> {
+        if self.keep.is_some() {
+            self.end().await?;
+        }
+        if anew {
+            self.context.listen()?;
+        }
+        it.seen_in(self.context.producer(), self.window().await);
+        self.keep = Some(it);
+        Ok(())
     }
 
     /// Does those actions again and keeps what is done from then on, as a session that begins with them. What was kept before has
@@ -174,19 +190,12 @@ impl Desk {
         }
         let mut begun = begin()?;
         for line in lines.iter().filter(|it| it.failed.is_none()) {
-            begun.add(line.clone())?;
+            // Its requests were another session's.
+            begun.add(Line { traffic: None, ..line.clone() })?;
         }
         let manifest = begun.manifest().clone();
-        if let Some(before) = self.keep.replace(begun) {
-            before.end()?;
-        }
+        self.keep(begun, false).await?;
         Ok(manifest)
-    }
-
-    /// Ends it. Fails with `PARAM_INVALID` where nothing is kept.
-    pub fn end(&mut self) -> Result<Manifest> {
-        let it = self.keep.take();
-        it.ok_or_else(|| Error::new(Code::ParamInvalid, "this page's acts are not recorded"))?.end()
     }
 
     pub(super) async fn attributes(&self, found: &Found) -> BTreeMap<String, String> {
@@ -221,13 +230,19 @@ impl Desk {
         self.touched = None;
         self.shared().lock().tap = Some(Tap::default());
         let url_before = self.url().await.unwrap_or_default();
+        let noted = (self.requested(), self.steps.len(), self.lost.len());
         let begun = Instant::now();
         let done = self.answer(command).await;
         let tap = self.shared().lock().tap.take();
         let element = self.touched.take();
         let secret = value.as_ref().is_some_and(|it| self.is_secret(element.as_ref(), it));
+        let (steps, undone, lost) = self.noted_since(noted.1, noted.2, secret);
         let line = Line {
             n: 0,
+            traffic: Some([noted.0, self.requested()]).filter(|it| it[0] < it[1]),
+            steps,
+            undone,
+            lost,
             command: name.to_owned(),
             element,
             value: value.filter(|_| !secret),
@@ -246,11 +261,25 @@ impl Desk {
         let led = done
             .as_ref()
             .map_or(true, |it| it.effect.as_ref().is_some_and(|it| it.navigated.is_some()));
+        let here = if led || secret { self.document().await } else { None };
+        if let Some(keep) = self.keep.as_mut().filter(|_| secret) {
+            keep.secret_in.clone_from(&here);
+        }
+        let wanted = |it: &Recording| it.wants_picture() && it.secret_in != here;
+        let drawn = led && here.is_some() && self.keep.as_ref().is_some_and(wanted);
         let seen = if led { self.seen().await } else { None };
+        // Why there is none is no news: most often a page shows what looks like a secret.
+        let picture = if drawn { self.picture().await.ok() } else { None };
         if let Some(keep) = &mut self.keep {
             keep.add(line)?;
             if let Some(it) = seen {
                 keep.snapshot(&it)?;
+                for line in it.lines().filter(|it| it.contains(suspect::MARK)).take(QUARANTINED) {
+                    keep.find(&format!("quarantined: {}", cut(line.trim(), 200)));
+                }
+            }
+            if let Some(it) = picture {
+                keep.picture(&it)?;
             }
             if let Ok(Said { effect: Some(effect), .. }) = &done {
                 effect.refused.iter().for_each(|it| keep.find(it));
@@ -269,8 +298,44 @@ impl Desk {
         said.map(|it| self.without_secrets(it.text))
     }
 
+    /// Requests so far.
+    fn requested(&self) -> u32 {
+        self.shared().lock().recorder.as_ref().map_or(0, |it| it.requests() as u32)
+    }
+
+    /// What became of the steps of a task: those that were added, how many were taken back, and what cannot be one.
+    fn noted_since(
+        &self,
+        steps: usize,
+        lost: usize,
+        secret: bool,
+    ) -> (Vec<Value>, u32, Vec<String>) {
+        let undone = steps.saturating_sub(self.steps.len()) as u32;
+        let new = self.steps.iter().skip(steps).filter_map(|it| serde_json::to_value(it).ok());
+        let new: Vec<Value> = new.collect();
+        let mut lost: Vec<String> =
+            self.lost.iter().skip(lost).map(|it| redact::message(it)).collect();
+        // A step names its element and its value as they are.
+        if new.iter().any(|it| secret || self.tells_secret(it)) {
+            lost.push("a step that holds what looks like a secret".to_owned());
+            return (Vec::new(), undone, lost);
+        }
+        (new, undone, lost)
+    }
+
+    fn tells_secret(&self, it: &Value) -> bool {
+        match it {
+            Value::String(it) => {
+                redact::written(it) != *it || self.without_secrets(it.clone()) != *it
+            }
+            Value::Array(all) => all.iter().any(|it| self.tells_secret(it)),
+            Value::Object(all) => all.values().any(|it| self.tells_secret(it)),
+            _ => false,
+        }
+    }
+
     /// What was typed and is secret is not repeated by what a page makes of it.
-    fn without_secrets(&self, mut text: String) -> String {
+    pub(super) fn without_secrets(&self, mut text: String) -> String {
         for it in self.shared().lock().secrets.iter().filter(|it| it.len() >= SHORTEST) {
             let encoded: String = url::form_urlencoded::byte_serialize(it.as_bytes()).collect();
             text = text.replace(it.as_str(), MASK).replace(&encoded, MASK);
@@ -303,10 +368,10 @@ impl Desk {
 impl Drop for Desk {
     /// A page that is closed while it is recorded ends its session.
     fn drop(&mut self) {
-        if let Some(mut it) = self.keep.take() {
+        if let Some(it) = &mut self.keep {
             it.find("the page was closed before the session was ended");
             // Where the disk refuses, it stays as a crash leaves it.
-            let _ = it.end();
+            let _ = self.end_now();
         }
     }
 }

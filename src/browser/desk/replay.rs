@@ -15,6 +15,7 @@ use crate::{
     error::{Code, Error, Result},
     sessions::{
         Line,
+        memory::{self, Memory},
         relocate::{Fingerprint, Trust, choose},
         wire::{self, Hold, Other, Sent, Tap},
     },
@@ -38,6 +39,8 @@ pub struct Replay {
     pub allow: Vec<u32>,
     /// Where it begins instead.
     pub url: Option<String>,
+    /// What was found before.
+    pub memory: Option<Memory>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -59,8 +62,44 @@ pub struct Replayed {
     pub n: u32,
     pub command: String,
     pub outcome: Outcome,
+    /// How its element was found, where it is another than recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<FoundBy>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FoundBy {
+    /// By what is left of it.
+    Likeness,
+    /// It was found before, and what it asked for was right twice.
+    Memory,
+}
+
+/// What was done.
+struct Did {
+    /// The element, where it is another than recorded.
+    anew: Option<Anew>,
+    /// What it asked for was what was recorded.
+    fitted: bool,
+}
+
+/// An element that was found anew.
+struct Anew {
+    host: Option<String>,
+    was: Fingerprint,
+    now: Fingerprint,
+    by: FoundBy,
+}
+
+/// An element of the page as it is now.
+struct Best {
+    target: Target,
+    trust: Trust,
+    now: Fingerprint,
+    by: FoundBy,
 }
 
 impl Desk {
@@ -70,6 +109,7 @@ impl Desk {
         let known: Vec<Sent> = lines.iter().flat_map(|it| it.requests.clone()).collect();
         let known: Vec<Sent> = known.into_iter().filter(|it| !it.changes()).collect();
         let mut out = Vec::new();
+        let mut unproven: Vec<Anew> = Vec::new();
         for line in lines.iter().filter(|it| it.failed.is_none()) {
             let allowed = how.allow.contains(&line.n);
             let expected = line.requests.iter().filter(|it| allowed || !it.changes());
@@ -81,11 +121,37 @@ impl Desk {
                 ..Hold::default()
             };
             let told_later = lines.iter().any(|it| it.n > line.n && !it.requests.is_empty());
-            let (outcome, why) = match self.again(line, how, hold, told_later).await {
-                Ok(healed) => (if healed { Outcome::Healed } else { Outcome::Same }, None),
-                Err((outcome, why)) => (outcome, Some(why)),
+            let mut relied = None;
+            let mut done = self.again(line, how, (hold, told_later), &mut relied).await;
+            if done.is_ok()
+                && let Some(next) = lines.iter().find(|it| it.n > line.n && it.failed.is_none())
+                && let Err(why) = self.led_to(line, next, how).await
+            {
+                done = Err((Outcome::Differs, why));
+            }
+            let mut found_by = None;
+            let (outcome, why) = match done {
+                Ok(Did { anew, fitted }) => {
+                    found_by = anew.as_ref().map(|it| it.by);
+                    unproven.extend(anew);
+                    // What came before led here.
+                    if fitted {
+                        unproven.drain(..).for_each(|it| remember(how, &it));
+                    }
+                    (if found_by.is_some() { Outcome::Healed } else { Outcome::Same }, None)
+                }
+                Err((outcome, why)) => {
+                    if let (Some(memory), Some(was), Some(host)) =
+                        (&how.memory, &line.element, relied)
+                    {
+                        // Where the disk refuses, it fails again next time.
+                        let _ = memory.forget(&host, was);
+                    }
+                    (outcome, Some(why))
+                }
             };
-            out.push(Replayed { n: line.n, command: line.command.clone(), outcome, why });
+            let command = line.command.clone();
+            out.push(Replayed { n: line.n, command, outcome, found_by, why });
             if matches!(outcome, Outcome::Refused | Outcome::Differs) {
                 break;
             }
@@ -93,14 +159,25 @@ impl Desk {
         Ok(out)
     }
 
-    /// Whether the element was another than recorded.
+    /// An act that asks for nothing has to lead to the element of the next one. Why not, else.
+    async fn led_to(&mut self, line: &Line, next: &Line, how: &Replay) -> Result<(), String> {
+        let asks = !line.requests.is_empty() || opens(&line.command);
+        if asks || next.element.is_none() || next.url_before != line.url_after {
+            return Ok(());
+        }
+        let told =
+            |it: (Outcome, String)| format!("what comes next is not there after it: {}", it.1);
+        // Whether anything tells what it is, is the next act's to say.
+        self.relocated(next, true, true, how).await.map(drop).map_err(told)
+    }
+
     async fn again(
         &mut self,
         line: &Line,
         how: &Replay,
-        hold: Hold,
-        told_later: bool,
-    ) -> std::result::Result<bool, (Outcome, String)> {
+        (hold, told_later): (Hold, bool),
+        relied: &mut Option<String>,
+    ) -> std::result::Result<Did, (Outcome, String)> {
         let refused = |err: Error| (Outcome::Refused, err.message().to_owned());
         let allowed = how.allow.contains(&line.n);
         let site = wire::site(&line.url_before);
@@ -113,24 +190,31 @@ impl Desk {
                 format!("it may change something ({}): allow {}", sent.unwrap_or_default(), line.n),
             ));
         }
-        let (on, healed) = match &line.element {
-            Some(_) => {
-                let (target, trust) = self.relocated(line, told_later).await?;
-                (Some(target), trust != Trust::Same)
+        let (on, anew) = match &line.element {
+            Some(was) => {
+                let host = memory::host(&self.url().await.unwrap_or_default());
+                let knows = |host: &String| {
+                    how.memory.as_ref().is_some_and(|it| it.of(host, was).is_some())
+                };
+                *relied = host.clone().filter(knows);
+                let it = self.relocated(line, told_later, false, how).await?;
+                relied.take_if(|_| it.by != FoundBy::Memory);
+                let anew = Anew { host, was: was.clone(), now: it.now, by: it.by };
+                (Some(it.target), Some(anew).filter(|_| it.trust != Trust::Same))
             }
-            None => (None, false),
+            None => (None, None),
         };
         let other = hold.other.clone();
         let mut value = how.values.get(&line.n).cloned().or_else(|| line.value.clone());
         if matches!(&*line.command, "goto" | "newtab") {
             value = value.map(|it| moved(&it, &other));
         }
-        let command = kept::command(line, on, value).map_err(refused)?;
-        let opens = matches!(
-            &*line.command,
-            "goto" | "back" | "forward" | "reload" | "newtab" | "tab" | "closetab"
-        );
-        if !opens {
+        let command = kept::command(line, on, value).map_err(|err| {
+            // That is not the element's fault.
+            *relied = None;
+            refused(err)
+        })?;
+        if !opens(&line.command) {
             self.shared().lock().tap = Some(Tap { hold: Some(hold), ..Tap::default() });
         }
         let done = self.answer(command).await;
@@ -144,6 +228,7 @@ impl Desk {
             ));
         }
         let said = done.map_err(|err| (Outcome::Refused, err.message().to_owned()))?;
+        let fitted = hold.as_ref().is_some_and(|it| it.fitted);
         if let Some(hold) = hold
             && !hold.fitted
             && let Some(it) = hold.expected.first()
@@ -163,7 +248,7 @@ impl Desk {
                 format!("it is now at {now}, and was at {}", line.url_after),
             ));
         }
-        Ok(healed)
+        Ok(Did { anew, fitted })
     }
 
     /// The line's element as it is now. What is only likely has to have asked for something, or a later act, so that the wire can
@@ -172,25 +257,35 @@ impl Desk {
         &mut self,
         line: &Line,
         told_later: bool,
-    ) -> std::result::Result<(Target, Trust), (Outcome, String)> {
+        ahead: bool,
+        how: &Replay,
+    ) -> std::result::Result<Best, (Outcome, String)> {
         let refused = |why: String| (Outcome::Refused, why);
         let was = line.element.as_ref().ok_or_else(|| refused("it has no element".to_owned()))?;
         let begun = Instant::now();
+        let told = ahead || !line.requests.is_empty() || told_later;
+        let host = memory::host(&self.url().await.unwrap_or_default());
+        let known = match (&how.memory, &host) {
+            (Some(memory), Some(host)) if told => memory.of(host, was),
+            _ => None,
+        };
         loop {
-            let found = self.best(was).await;
+            let found = self.best(was, known.as_ref()).await;
             let still = self.still_for().await;
             // Only what is as it was is taken from a page that is still being built.
             match found {
-                Ok((target, Trust::Same, _)) => return Ok((target, Trust::Same)),
-                Ok((target, trust, now)) if still >= STILL || begun.elapsed() >= PATIENCE => {
-                    let told = !line.requests.is_empty() || (told_later && trust == Trust::Likely);
-                    if trust != Trust::Healed && !told {
+                Ok(it) if it.trust == Trust::Same => return Ok(it),
+                Ok(it) if still >= STILL || begun.elapsed() >= PATIENCE => {
+                    let asks = ahead || !line.requests.is_empty();
+                    let told = asks || (told_later && it.trust == Trust::Likely);
+                    if it.trust != Trust::Healed && !told {
                         return Err(refused(format!(
-                            "{} may be {now} now, and nothing that is asked for would tell",
-                            was.told()
+                            "{} may be {} now, and nothing that is asked for would tell",
+                            was.told(),
+                            it.now.told()
                         )));
                     }
-                    return Ok((target, trust));
+                    return Ok(it);
                 }
                 Err(why) if begun.elapsed() >= PATIENCE => return Err(refused(why)),
                 _ => tokio::time::sleep(AGAIN).await,
@@ -210,13 +305,16 @@ impl Desk {
     async fn best(
         &mut self,
         was: &Fingerprint,
-    ) -> std::result::Result<(Target, Trust, String), String> {
+        known: Option<&Fingerprint>,
+    ) -> std::result::Result<Best, String> {
         let (read, items) = self.look(false).await.map_err(|err| err.message().to_owned())?;
         let mut all = kept::fingerprints(&items);
         all.retain(|it| {
             was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled")
         });
-        all.sort_by(|a, b| was.score(&b.1).total_cmp(&was.score(&a.1)));
+        let score =
+            |it: &Fingerprint| known.map_or(0.0, |known| known.score(it)).max(was.score(it));
+        all.sort_by(|a, b| score(&b.1).total_cmp(&score(&a.1)));
         let close = all.iter().take(CLOSE).map(|it| Self::found_at(&read, &items[it.0]));
         let close: Vec<_> = close.collect();
         let attributes = join_all(close.iter().map(|it| self.attributes(it))).await;
@@ -224,10 +322,42 @@ impl Desk {
             it.1.attributes = attributes;
         }
         let now: Vec<_> = all.iter().map(|it| it.1.clone()).collect();
-        let (best, trust) = choose(was, &now)?;
+        let ((best, trust), by) = remembered(was, known, &now)?;
         let target = Target::Ref(self.refs.of(&read, &items[all[best].0]));
-        Ok((target, trust, now[best].told()))
+        Ok(Best { target, trust, now: now[best].clone(), by })
     }
+}
+
+/// Which it is: as it was recorded, as it was found before, most like either. What was found before is never more than likely.
+fn remembered(
+    was: &Fingerprint,
+    known: Option<&Fingerprint>,
+    now: &[Fingerprint],
+) -> std::result::Result<((usize, Trust), FoundBy), String> {
+    let first = choose(was, now);
+    let Some(known) = known else { return first.map(|it| (it, FoundBy::Likeness)) };
+    match (&first, choose(known, now)) {
+        (Ok((_, Trust::Same)), _) => {}
+        (_, Ok((at, Trust::Same))) => return Ok(((at, Trust::Likely), FoundBy::Memory)),
+        (Err(_), Ok((at, trust))) => {
+            let trust = if trust == Trust::Placed { trust } else { Trust::Likely };
+            return Ok(((at, trust), FoundBy::Memory));
+        }
+        _ => {}
+    }
+    first.map(|it| (it, FoundBy::Likeness))
+}
+
+fn remember(how: &Replay, it: &Anew) {
+    if let (Some(memory), Some(host)) = (&how.memory, &it.host) {
+        // Losing it loses time and nothing else.
+        let _ = memory.proven(host, &it.was, &it.now);
+    }
+}
+
+/// It goes to a page by itself.
+fn opens(command: &str) -> bool {
+    matches!(command, "goto" | "back" | "forward" | "reload" | "newtab" | "tab" | "closetab")
 }
 
 fn other(lines: &[Line], how: &Replay) -> Result<Other> {

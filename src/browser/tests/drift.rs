@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     browser::desk::{Command, Desk, Outcome, Replay},
-    sessions::{Line, Sessions},
+    sessions::{Line, Sessions, memory::Memory},
     testbed::Testbed,
 };
 
@@ -224,7 +224,7 @@ async fn recorded(browser: &Browser, all: &Sessions, case: &Case) -> Vec<Line> {
     for act in case.acts {
         desk.run(command(*act)).await.unwrap_or_else(|err| panic!("{}: {act:?}: {err}", case.url));
     }
-    let id = desk.end().unwrap().id;
+    let id = desk.end().await.unwrap().id;
     all.load(&id).unwrap().1
 }
 
@@ -318,4 +318,47 @@ async fn what_has_moved_is_found_and_what_is_gone_is_not() {
     assert!(sum(&moved, End::Right) * 100 >= 85 * moved.len() * CASES.len(), "{text}");
     assert!(sum(&moved, End::Wrong) * 100 <= moved.len() * CASES.len(), "{text}");
     assert_eq!(sum(&["remove"], End::Refused), CASES.len(), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_wire_proved_twice_is_remembered_until_it_fails() {
+    let (testbed, site) = (Testbed::start(0).await.unwrap(), serve().await);
+    let Some(browser) = start(testbed.addr(), site.addr).await else { return };
+    let home = tempfile::tempdir().unwrap();
+    let all = Sessions::new(home.path());
+    let case = CASES.iter().find(|it| it.url == "https://shop.test/").unwrap();
+    let lines = recorded(&browser, &all, case).await;
+    let n = case.on as u32 + 2;
+    let was = lines[case.on + 1].element.clone().unwrap();
+    let memory = Memory::new(home.path(), "");
+    let replayed = async |way: &str, allow: Vec<u32>| {
+        let mut desk = desk(&browser).await;
+        let shared = desk.shared();
+        let session = shared.page().unwrap().session;
+        let given = json!({ "op": way, "target": case.css, "names": case.names, "value": "" });
+        let script = json!({ "source": SCRIPT.replace("DRIFT", &given.to_string()) });
+        shared
+            .cdp
+            .run(Some(&session), "Page.addScriptToEvaluateOnNewDocument", script)
+            .await
+            .unwrap();
+        let how = Replay { allow, memory: Some(memory.clone()), ..Replay::default() };
+        let done = desk.replay(&lines, &how).await.unwrap();
+        let it = done.iter().find(|it| it.n == n);
+        it.map(|it| (it.outcome, serde_json::to_value(it.found_by).unwrap()))
+    };
+    let known = || memory.told(n, "shop.test", &was).map(|it| it.proven);
+    let healed = |by: &str| Some((Outcome::Healed, json!(by)));
+    assert_eq!(replayed("rename", vec![]).await, healed("likeness"));
+    assert_eq!((known(), memory.of("shop.test", &was)), (Some(1), None));
+    assert_eq!(replayed("rename", vec![]).await, healed("likeness"));
+    assert_eq!(replayed("rename", vec![]).await, healed("memory"));
+    assert_eq!(known(), Some(3));
+    // As it was recorded is as it was recorded, whatever is remembered.
+    assert_eq!(replayed("none", vec![]).await, Some((Outcome::Same, Value::Null)));
+    assert_eq!(known(), Some(3));
+    assert!(memory.told(n, "stall.test", &was).is_none());
+    let gone = replayed("remove", vec![]).await;
+    assert!(gone.is_none_or(|it| it.0 != Outcome::Healed && it.0 != Outcome::Same));
+    assert_eq!(known(), None);
 }

@@ -22,6 +22,7 @@ use crate::{
         principal::{Area, Need, Right},
         queue::{How, Performed, Queue},
     },
+    sessions::audit::Finding,
 };
 
 type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
@@ -485,6 +486,10 @@ pub fn rows(out: &mut Vec<Row>) {
             clear,
         ),
         row(
+            read("browse_audit", &[(Verb::Post, "/api/browse/audit")], "Say what the traffic of the context shows of how its sites keep logins: cookies, forms, addresses, redirects, headers.\nNo value is shown."),
+            audit,
+        ),
+        row(
             act("browse_learn", &[(Verb::Post, "/api/browse/learn")], "Learn what was done since the task began, as a recipe.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
             learn,
         ),
@@ -535,14 +540,22 @@ fn scroll(to: &str) -> Result<Command> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Trail {
+pub(super) struct Trail {
     /// Where they begin.
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
+    pub(super) url: Option<String>,
     /// As a manifest has them.
-    steps: Vec<Value>,
+    pub(super) steps: Vec<Value>,
     /// What was done and is not among them.
-    lost: Vec<String>,
+    pub(super) lost: Vec<String>,
+}
+
+/// What is to be learned of it.
+pub(super) struct Wanted {
+    pub(super) task: String,
+    pub(super) name: Option<String>,
+    pub(super) params: Params,
+    pub(super) second: Params,
 }
 
 async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
@@ -556,6 +569,22 @@ async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
 
 async fn steps(asked: Asked, it: Bare) -> Out<Trail> {
     plain(trail(&asked, &it.context).await?)
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Audited {
+    /// For whoever reads it.
+    text: String,
+    /// The gravest first.
+    findings: Vec<Finding>,
+}
+
+async fn audit(asked: Asked, it: Bare) -> Out<Audited> {
+    let of = (&asked.who, &*it.context);
+    let look = async |desk: &mut Desk| Ok(desk.audit().await);
+    let findings = Desks::with(&asked.daemon, of, look).await?;
+    let text = findings.iter().map(Finding::told).collect::<Vec<_>>().join("\n");
+    plain(Audited { text, findings })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -646,6 +675,12 @@ async fn close(asked: Asked, it: Bare) -> Out<Closed> {
 
 async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
     let trail = trail(&asked, &it.context).await?;
+    let wanted = Wanted { task: it.task, name: it.name, params: it.params, second: it.second };
+    learned(asked, trail, wanted).await
+}
+
+/// Gives the steps to the queue, with parameters in place of values. Fails with `PARAM_INVALID` and what `recipe_learn` fails with.
+pub(super) async fn learned(asked: Asked, trail: Trail, it: Wanted) -> Out<TaskView> {
     let Some(url) = trail.url else {
         return Err(Error::new(Code::ParamInvalid, "nothing was done on this page yet")
             .hint("goto the page where the task begins, and do it")
@@ -655,7 +690,7 @@ async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
         let err = Error::new(Code::ParamInvalid, "not all that was done can be done again");
         return Err(err
             .hint(format!(
-                "there was {}; `browse clear`, and do it in another way",
+                "there was {}; begin anew (`browse clear`), and do it in another way",
                 trail.lost.join("; ")
             ))
             .into());

@@ -5,18 +5,28 @@ use std::{collections::BTreeMap, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row};
+use super::{
+    Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb,
+    browse::{self, Trail, Wanted},
+    plain, row,
+};
 use crate::{
     browser::desk::{Desk, Outcome, Replay, Replayed},
     error::{Code, Error, Result},
     serve::{
         answer::Trouble,
+        book::TaskView,
         desks::{Desks, TIMEOUT},
         principal::{Area, Need, Principal, Right},
     },
     sessions::{
-        Line, Manifest, Sessions,
+        Line, Manifest, Sessions, Verdict,
+        audit::Finding,
         compare::{Compared, compare},
+        learn,
+        memory::{self, Memory, Remembered},
+        pictures::{Picture, Step},
+        traffic,
     },
 };
 
@@ -57,7 +67,7 @@ struct End {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct List {
-    /// Words that its name, task or address has.
+    /// Words of its name, task or address: those that share most of them come first.
     #[serde(default)]
     query: String,
 }
@@ -76,6 +86,12 @@ struct Show {
     id: String,
     /// Also what the page showed after that action, where it led elsewhere or failed.
     at: Option<u32>,
+    /// Also what was asked for, once it has ended.
+    #[serde(default)]
+    requests: bool,
+    /// Also pictures of the page, by action.
+    #[serde(default)]
+    pictures: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -120,6 +136,29 @@ struct Two {
     first: String,
     /// Likewise.
     second: String,
+    /// Compare what the pages showed as well: pixels of their pictures, and their elements.
+    #[serde(default)]
+    pictures: bool,
+    /// Also pictures of where pixels differ.
+    #[serde(default)]
+    drawn: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Learn {
+    /// As `session_list` names it.
+    id: String,
+    /// What it is about, with `{parameter}` where values go.
+    task: String,
+    /// The recipe's name; else made of the task.
+    name: Option<String>,
+    /// Values that were typed or chosen, by parameter.
+    #[serde(default)]
+    params: Params,
+    /// Other values, to prove the recipe on.
+    #[serde(default)]
+    second: Params,
 }
 
 pub fn rows(out: &mut Vec<Row>) {
@@ -133,7 +172,7 @@ pub fn rows(out: &mut Vec<Row>) {
             end,
         ),
         row(
-            spec("session_list", &[(Verb::Post, "/api/sessions/list")], READ, Kind::Read, "List sessions, the newest first."),
+            spec("session_list", &[(Verb::Post, "/api/sessions/list")], READ, Kind::Read, "List sessions, the newest first; with words, the best first."),
             list,
         ),
         row(
@@ -151,6 +190,14 @@ pub fn rows(out: &mut Vec<Row>) {
         row(
             spec("session_diff", &[(Verb::Post, "/api/sessions/diff")], READ, Kind::Read, "Compare what was done in two sessions."),
             diff,
+        ),
+        row(
+            spec("session_learn", &[(Verb::Post, "/api/sessions/learn")], WRITE, Kind::Write, "Learn what was done in a session, as a recipe, now or later.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
+            learned,
+        ),
+        row(
+            spec("session_audit", &[(Verb::Post, "/api/sessions/audit")], READ, Kind::Read, "Say what the traffic of a session shows of how its sites keep logins: cookies, forms, addresses, redirects, headers.\nNo value is shown."),
+            audited,
         ),
         row(
             spec("session_purge", &[(Verb::Post, "/api/sessions/purge")], WRITE, Kind::Write, "Remove what was done in a session, and leave its manifest."),
@@ -178,6 +225,11 @@ fn all(asked: &Asked) -> Sessions {
     Sessions::new(&asked.daemon.home.sessions)
 }
 
+/// What their replays found anew.
+fn memory(asked: &Asked) -> Memory {
+    Memory::new(&asked.daemon.home.sessions, owner(&asked.who).unwrap_or_default())
+}
+
 /// Somebody else's is not there.
 fn own(asked: &Asked, id: &str) -> Result<Manifest> {
     let it = all(asked).manifest(id)?;
@@ -191,16 +243,18 @@ fn own(asked: &Asked, id: &str) -> Result<Manifest> {
 async fn record(asked: Asked, it: Record) -> Out<Manifest> {
     let whose = owner(&asked.who).unwrap_or_default();
     let sessions = all(&asked);
+    let rules = asked.daemon.world().settings.redact.clone();
     let of = (&asked.who, &*it.context);
     let done = Desks::with(&asked.daemon, of, async |desk: &mut Desk| {
-        desk.record(sessions.record(&it.name, &it.task, &it.url, whose)?, &it.url).await
+        let begun = sessions.record(&it.name, &it.task, &it.url, whose)?.by(&rules);
+        desk.record(begun, &it.url).await
     });
     plain(done.await?)
 }
 
 async fn end(asked: Asked, it: End) -> Out<Manifest> {
     let of = (&asked.who, &*it.context);
-    plain(Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.end()).await?)
+    plain(Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.end().await).await?)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -221,6 +275,15 @@ struct Shown {
     /// What the page showed after the action that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<String>,
+    /// Elements that replays found anew, by action.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remembered: Vec<Remembered>,
+    /// What was asked for, each with its action.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    requests: Vec<traffic::Shown>,
+    /// Pictures of the page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pictures: Vec<Picture>,
 }
 
 async fn show(asked: Asked, it: Show) -> Out<Shown> {
@@ -231,7 +294,13 @@ async fn show(asked: Asked, it: Show) -> Out<Shown> {
         Some(n) => all(&asked).snapshot(&it.id, n)?,
         None => None,
     };
-    plain(Shown { session, actions, findings, snapshot })
+    let memory = memory(&asked);
+    let told = |it: &Line| memory.told(it.n, &memory::host(&it.url_before)?, it.element.as_ref()?);
+    let remembered = actions.iter().filter_map(told).collect();
+    let recording = if it.requests { all(&asked).traffic(&it.id)? } else { None };
+    let requests = recording.map(|it| traffic::shown(&it, &actions)).unwrap_or_default();
+    let pictures = if it.pictures { all(&asked).pictures(&it.id)? } else { Vec::new() };
+    plain(Shown { session, actions, findings, snapshot, remembered, requests, pictures })
 }
 
 /// How long so many actions may take.
@@ -252,8 +321,9 @@ async fn fork(asked: Asked, it: Fork) -> Out<Manifest> {
     lines.truncate(it.at as usize);
     let whose = owner(&asked.who).unwrap_or_default();
     let how = Replay { allow: it.allow.clone(), ..Replay::default() };
+    let rules = asked.daemon.world().settings.redact.clone();
     let begin = || {
-        let mut begun = sessions.record(&it.name, &parent.task, &parent.url, whose)?;
+        let mut begun = sessions.record(&it.name, &parent.task, &parent.url, whose)?.by(&rules);
         begun.of_parent(&it.id, it.at)?;
         Ok(begun)
     };
@@ -266,9 +336,12 @@ async fn fork(asked: Asked, it: Fork) -> Out<Manifest> {
 
 #[derive(Serialize, JsonSchema)]
 struct Difference {
-    /// Both did the same.
+    /// Both did the same, and their pages showed the same where that was asked.
     same: bool,
     actions: Vec<Compared>,
+    /// What the pages showed, action by action.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<Step>,
 }
 
 async fn diff(asked: Asked, it: Two) -> Out<Difference> {
@@ -276,18 +349,13 @@ async fn diff(asked: Asked, it: Two) -> Out<Difference> {
     own(&asked, &it.second)?;
     let sessions = all(&asked);
     let actions = compare(&sessions.load(&it.first)?.1, &sessions.load(&it.second)?.1);
-    let same = actions.iter().all(|it| it.place == crate::sessions::compare::In::Both);
-    plain(Difference { same, actions })
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Verdict {
-    /// All of it was done.
-    Pass,
-    /// Some of it was.
-    Partial,
-    Fail,
+    let mut same = actions.iter().all(|it| it.place == crate::sessions::compare::In::Both);
+    let mut steps = Vec::new();
+    if it.pictures || it.drawn {
+        steps = sessions.seen_beside(&it.first, &it.second, it.drawn)?;
+        same &= !steps.iter().any(Step::differs);
+    }
+    plain(Difference { same, actions, steps })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -308,7 +376,8 @@ async fn replay(asked: Asked, it: Again) -> Out<Report> {
     let values: Option<BTreeMap<u32, String>> = values.into_iter().map(number).collect();
     let values = values
         .ok_or_else(|| Error::new(Code::ParamInvalid, "values go by the number of their action"))?;
-    let how = Replay { values, allow: it.allow, url: it.url };
+    let memory = Some(memory(&asked));
+    let how = Replay { values, allow: it.allow, url: it.url, memory };
     let of = (&asked.who, &*it.context);
     let done = Desks::within(&asked.daemon, of, limit(&lines), async |desk: &mut Desk| {
         desk.replay(&lines, &how).await
@@ -325,6 +394,29 @@ async fn replay(asked: Asked, it: Again) -> Out<Report> {
         _ => Verdict::Fail,
     };
     plain(Report { verdict, actions, first_difference })
+}
+
+async fn learned(asked: Asked, it: Learn) -> Out<TaskView> {
+    own(&asked, &it.id)?;
+    let (_, lines) = all(&asked).load(&it.id)?;
+    let learn::Trail { url, steps, lost } = learn::trail(&lines)?;
+    let wanted = Wanted { task: it.task, name: it.name, params: it.params, second: it.second };
+    browse::learned(asked, Trail { url, steps, lost }, wanted).await
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Audited {
+    /// The gravest first.
+    findings: Vec<Finding>,
+}
+
+async fn audited(asked: Asked, it: One) -> Out<Audited> {
+    own(&asked, &it.id)?;
+    let Some(findings) = all(&asked).audit(&it.id)? else {
+        let err = Error::new(Code::ParamInvalid, "no traffic of this session was looked at");
+        return Err(err.hint("it has not ended, or was interrupted; record it again").into());
+    };
+    plain(Audited { findings })
 }
 
 #[derive(Serialize, JsonSchema)]

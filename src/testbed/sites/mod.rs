@@ -22,6 +22,7 @@ pub mod jobs;
 pub mod keyed;
 pub mod library;
 pub mod load;
+pub mod locks;
 pub mod lures;
 pub mod markup;
 pub mod members;

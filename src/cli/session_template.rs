@@ -1,0 +1,71 @@
+//! `commis session template`: what is taken of a page, kept by name and used again.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::wire;
+use crate::{error::Result, serve::client::Client};
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Keep which list or record of the page is taken, and show what that is
+    Save {
+        name: String,
+        /// Words of the list or record that is meant (default: the weightiest)
+        #[arg(long, default_value = "")]
+        about: String,
+        /// A `JMESPath` expression that what is taken goes through
+        #[arg(long, value_name = "EXPRESSION")]
+        extract: Option<String>,
+    },
+    /// Take the same of a page, as JSON
+    Apply {
+        name: String,
+        /// Open this page first
+        #[arg(long)]
+        url: Option<String>,
+    },
+    /// List templates
+    Ls,
+    /// Show one, with its selectors
+    Show { name: String },
+    /// Remove one
+    Rm { name: String },
+}
+
+pub async fn run(client: &Client, command: Command, context: &str, as_json: bool) -> Result<u8> {
+    let (what, body) = match &command {
+        Command::Save { name, about, extract } => {
+            let mut body = json!({"name": name, "context": context, "about": about});
+            if let Some(it) = extract {
+                body["extract"] = it.as_str().into();
+            }
+            ("save", body)
+        }
+        Command::Apply { name, url } => {
+            let mut body = json!({"name": name, "context": context});
+            if let Some(it) = url {
+                body["url"] = it.as_str().into();
+            }
+            ("apply", body)
+        }
+        Command::Ls => ("list", json!({})),
+        Command::Show { name } => ("show", json!({"name": name})),
+        Command::Rm { name } => ("remove", json!({"name": name})),
+    };
+    let mut answer = client.post(&format!("/api/sessions/templates/{what}"), &body).await?;
+    let data: Value = answer["data"].take();
+    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
+    match command {
+        _ if as_json => wire::out(&data),
+        Command::Save { .. } | Command::Apply { .. } => wire::out(&data["data"]),
+        Command::Ls => {
+            for it in data["templates"].as_array().into_iter().flatten() {
+                wire::line(&format!("{}  {}", text(&it["name"]), text(&it["url"])));
+            }
+        }
+        Command::Show { .. } => wire::out(&data),
+        Command::Rm { .. } => wire::line("removed"),
+    }
+    Ok(0)
+}
