@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{
     cdp::{Event, Reply},
     console,
+    desk::{Kind, feed},
     hop::MAX_BODY,
     recorder::{Read, Recorder, What},
     shared::{Page, Saved, Shared},
@@ -199,10 +200,12 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             accept = accept || shared.lock().dialog.take() == Some(true);
             {
                 let mut state = shared.lock();
+                let message: String = dialog.message.chars().take(300).collect();
+                let answer = if accept { "accepted" } else { "dismissed" };
+                let told = format!("{} {message:?} was {answer}", dialog.kind);
+                state.tell(Kind::Dialog, &told);
                 if state.dialogs.len() < MAX_DIALOGS {
-                    let message: String = dialog.message.chars().take(300).collect();
-                    let answer = if accept { "accepted" } else { "dismissed" };
-                    state.dialogs.push(format!("{} {message:?} was {answer}", dialog.kind));
+                    state.dialogs.push(told);
                 }
             }
             if !accept && let Some(watch) = &mut shared.lock().watch {
@@ -254,8 +257,12 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         "Page.frameNavigated" => {
             shared.lock().frames += 1;
             watched::navigated(shared, event);
+            feed::navigated(shared, event);
         }
-        "Page.navigatedWithinDocument" => watched::navigated(shared, event),
+        "Page.navigatedWithinDocument" => {
+            watched::navigated(shared, event);
+            feed::navigated(shared, event);
+        }
         // A download names only the frame that began it.
         "Page.frameAttached" => {
             shared.lock().frames += 1;
@@ -506,6 +513,7 @@ fn refuse_popup(shared: &Shared, url: &str) {
         if let Some(watch) = &mut state.watch {
             watch.refuse(format!("a popup to {url} was closed: open it in the window itself"));
         }
+        state.tell(Kind::Refused, &format!("a popup to {url} was closed"));
         state.popup = Some(url.to_owned());
     }
     if let Err(err) = shared.policy().check(url) {
@@ -563,6 +571,7 @@ fn name(shared: &Shared, url: &str, err: &Error) {
     if state.blocked.len() < super::proxy::MAX_BLOCKED
         && state.blocked.iter().all(|it| it.url != url)
     {
+        state.tell(Kind::Refused, &format!("{url} was refused: {}", err.message()));
         state.blocked.push(BlockedRequest {
             url: url.to_owned(),
             code: err.code().as_str().to_owned(),
@@ -624,7 +633,9 @@ fn record(shared: &Arc<Shared>, event: &Event) {
         let Some(recorder) = &mut state.recorder else {
             return;
         };
-        (recorder.take(event, kind), recorder.begun())
+        let out = (recorder.take(event, kind), recorder.begun());
+        feed::asked(&state, event);
+        out
     };
     for it in reads {
         read(shared, it, begun);

@@ -437,13 +437,27 @@ impl Recorder {
     pub fn told_from(&self, from: usize, until: Instant) -> (Vec<Asked>, usize) {
         let rest = self.seen.get(from..).unwrap_or_default();
         let begun = rest.iter().take_while(|it| it.arrived < until).count();
-        let told = rest[..begun].iter().filter(|it| !it.is_preflight()).map(|it| Asked {
-            method: it.sent.request.method.clone(),
-            url: it.sent.request.url.clone(),
-            status: it.response.as_ref().map(|it| it.status).filter(|it| *it > 0),
-            is_data: it.is_stream() || matches!(&*it.sent.kind, "Document" | "XHR" | "Fetch"),
-        });
+        let told = rest[..begun].iter().filter(|it| !it.is_preflight()).map(asked);
         (told.collect(), from + begun)
+    }
+
+    /// The request that was answered with that event, or came to nothing; of several sessions that tell, its own does.
+    pub fn ended_by(&self, event: &Event) -> Option<Asked> {
+        let wire::Id { request_id } = event.read()?;
+        let mut hop = self.seen.get(*self.by_id.get(&request_id)?)?;
+        match &*event.method {
+            "Network.requestWillBeSent" => {
+                // Taken in by now: the one that was redirected is told.
+                let it: Redirected = event.read()?;
+                it.redirect_response?;
+                hop = self.seen.get(hop.redirected_from?)?;
+            }
+            "Network.responseReceived" | "Network.webSocketHandshakeResponseReceived" => {}
+            "Network.loadingFailed" if hop.response.is_none() => {}
+            _ => return None,
+        }
+        let own = event.session.as_ref().is_some_and(|it| *it == hop.session);
+        (own && !hop.is_preflight()).then(|| asked(hop))
     }
 
     /// Nothing is on its way.
@@ -482,6 +496,21 @@ impl Recorder {
         }
         let actions = actions.into_iter().map(|(_, it)| it).collect();
         (actions, exchanges)
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Redirected {
+    redirect_response: Option<serde::de::IgnoredAny>,
+}
+
+fn asked(it: &Hop) -> Asked {
+    Asked {
+        method: it.sent.request.method.clone(),
+        url: it.sent.request.url.clone(),
+        status: it.response.as_ref().map(|it| it.status).filter(|it| *it > 0),
+        is_data: it.is_stream() || matches!(&*it.sent.kind, "Document" | "XHR" | "Fetch"),
     }
 }
 

@@ -39,7 +39,7 @@ impl Sessions {
             )
             .hint("`session end` ends it"));
         }
-        manifest.owner = String::new();
+        (manifest.owner, manifest.context) = (String::new(), String::new());
         let dir = self.at(id)?;
         let yaml = serde_saphyr::to_string(&manifest).map_err(|err| {
             Error::new(Code::Internal, "a manifest cannot be written").source(err)
@@ -91,7 +91,7 @@ impl Sessions {
         if lines.is_ok_and(|it| it.len() != manifest.actions as usize) || text.is_empty() {
             return Err(bad("its actions cannot be read"));
         }
-        manifest.owner = String::new();
+        (manifest.owner, manifest.context) = (String::new(), String::new());
         // Its own number may be another's here.
         let name = id.rsplit_once('-').map_or(&*id, |it| it.0);
         let (id, dir) = self.begun(name)?;

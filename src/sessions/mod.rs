@@ -70,6 +70,9 @@ pub struct Manifest {
     /// Whose it is; empty for the owner of the machine.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub owner: String,
+    /// The page that it was recorded at.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub context: String,
     /// SHA-256 of every other file, once it has ended.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
@@ -183,6 +186,7 @@ impl Sessions {
             actions: 0,
             parent: None,
             owner: owner.to_owned(),
+            context: String::new(),
             files: BTreeMap::new(),
         };
         let it = Recording { dir, manifest, findings: Vec::new(), snapshots: 0, _held: held };
@@ -370,6 +374,12 @@ impl Recording {
     /// Names what it was begun from.
     pub fn of_parent(&mut self, session: &str, actions: u32) -> Result<()> {
         self.manifest.parent = Some(Parent { session: session.to_owned(), actions });
+        self.write()
+    }
+
+    /// Names the page that it is recorded at.
+    pub fn at_page(&mut self, context: &str) -> Result<()> {
+        context.clone_into(&mut self.manifest.context);
         self.write()
     }
 

@@ -3,6 +3,8 @@
 mod acts;
 mod clickable;
 mod effect;
+pub(in crate::browser) mod feed;
+mod handoff;
 mod hidden;
 mod kept;
 mod look;
@@ -27,6 +29,7 @@ use serde_json::Value;
 
 pub use self::{
     effect::Effect,
+    feed::{Feed, Kind, Standing},
     replay::{Outcome, Replay, Replayed},
     shown::Wish,
     state::Asks,
@@ -191,6 +194,12 @@ pub struct Desk {
     aside: Option<(u32, usize)>,
     /// What each page is made to look like.
     look: Option<Look>,
+    /// Who looks on is told there.
+    feed: Option<Feed>,
+    /// A person has the page.
+    handed: Option<handoff::Handed>,
+    /// It stands in a window.
+    visible: bool,
 }
 
 /// How things stood before an act.
@@ -232,7 +241,17 @@ impl Desk {
             touched: None,
             aside: None,
             look: None,
+            feed: None,
+            handed: None,
+            visible: false,
         })
+    }
+
+    /// From here on, those who listen there are told what happens.
+    pub fn told_to(&mut self, feed: Feed) {
+        feed.look_at(self.context.shared());
+        self.shared().lock().feed = Some(feed.clone());
+        self.feed = Some(feed);
     }
 
     pub fn is_alive(&self) -> bool {

@@ -15,7 +15,7 @@ use crate::{
         principal::{Area, Need, Principal, Right},
     },
     sessions::{
-        Line, Manifest, Sessions,
+        Line, Manifest, Recording, Sessions,
         compare::{Compared, compare},
     },
 };
@@ -24,11 +24,13 @@ type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
 
 /// No replay takes longer.
 const MOST_TIME: Duration = Duration::from_secs(30 * 60);
-const READ: Need = Need::May(Area::Browse, Right::Read);
 const WRITE: Need = Need::May(Area::Browse, Right::Write);
+/// About sessions and no page: each is looked at ([`is_theirs`]).
+const LOOK: Need = Need::Sessions(Right::Read);
+const CHANGE: Need = Need::Sessions(Right::Write);
 
 fn first() -> String {
-    "default".to_owned()
+    super::FIRST.to_owned()
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -133,11 +135,11 @@ pub fn rows(out: &mut Vec<Row>) {
             end,
         ),
         row(
-            spec("session_list", &[(Verb::Post, "/api/sessions/list")], READ, Kind::Read, "List sessions, the newest first."),
+            spec("session_list", &[(Verb::Post, "/api/sessions/list")], LOOK, Kind::Read, "List sessions, the newest first."),
             list,
         ),
         row(
-            spec("session_show", &[(Verb::Post, "/api/sessions/show")], READ, Kind::Read, "Show what was done in a session."),
+            spec("session_show", &[(Verb::Post, "/api/sessions/show")], LOOK, Kind::Read, "Show what was done in a session."),
             show,
         ),
         row(
@@ -149,11 +151,11 @@ pub fn rows(out: &mut Vec<Row>) {
             fork,
         ),
         row(
-            spec("session_diff", &[(Verb::Post, "/api/sessions/diff")], READ, Kind::Read, "Compare what was done in two sessions."),
+            spec("session_diff", &[(Verb::Post, "/api/sessions/diff")], LOOK, Kind::Read, "Compare what was done in two sessions."),
             diff,
         ),
         row(
-            spec("session_purge", &[(Verb::Post, "/api/sessions/purge")], WRITE, Kind::Write, "Remove what was done in a session, and leave its manifest."),
+            spec("session_purge", &[(Verb::Post, "/api/sessions/purge")], CHANGE, Kind::Write, "Remove what was done in a session, and leave its manifest."),
             purge,
         ),
     ]);
@@ -169,31 +171,42 @@ const fn spec(
     Spec { name, kind, need, routes, tool: Tool::Browse, length: Length::Now, help }
 }
 
-/// Whose sessions a caller sees; all for the owner of the machine.
-fn owner(who: &Principal) -> Option<&str> {
-    who.scopes.as_ref().map(|_| &*who.id)
-}
-
 fn all(asked: &Asked) -> Sessions {
     Sessions::new(&asked.daemon.home.sessions)
 }
 
+/// Whether a session is theirs to see, or to change: their own, or one of a page that they were granted.
+fn is_theirs(who: &Principal, it: &Manifest, right: Right) -> bool {
+    if who.scopes.is_none() {
+        return true;
+    }
+    if it.owner.is_empty() {
+        return who.is_granted(&it.context) && who.may_at(&it.context, right);
+    }
+    it.owner == who.id && who.may(Need::May(Area::Browse, right), None)
+}
+
 /// Somebody else's is not there.
-fn own(asked: &Asked, id: &str) -> Result<Manifest> {
+fn own(asked: &Asked, id: &str, right: Right) -> Result<Manifest> {
     let it = all(asked).manifest(id)?;
-    if owner(&asked.who).is_some_and(|owner| it.owner != owner) {
+    if !is_theirs(&asked.who, &it, right) {
         return Err(Error::new(Code::TaskNotFound, "there is no such session")
             .hint("`session ls` lists them"));
     }
     Ok(it)
 }
 
+/// Begins one at that page. Fails with `ARTIFACT_IO`.
+fn begun(asked: &Asked, context: &str, (name, task, url): (&str, &str, &str)) -> Result<Recording> {
+    let mut it = all(asked).record(name, task, url, asked.who.owner_of(context))?;
+    it.at_page(context)?;
+    Ok(it)
+}
+
 async fn record(asked: Asked, it: Record) -> Out<Manifest> {
-    let whose = owner(&asked.who).unwrap_or_default();
-    let sessions = all(&asked);
     let of = (&asked.who, &*it.context);
     let done = Desks::with(&asked.daemon, of, async |desk: &mut Desk| {
-        desk.record(sessions.record(&it.name, &it.task, &it.url, whose)?, &it.url).await
+        desk.record(begun(&asked, &it.context, (&it.name, &it.task, &it.url))?, &it.url).await
     });
     plain(done.await?)
 }
@@ -209,7 +222,9 @@ struct Listed {
 }
 
 async fn list(asked: Asked, it: List) -> Out<Listed> {
-    plain(Listed { sessions: all(&asked).list(owner(&asked.who), &it.query)? })
+    let mut sessions = all(&asked).list(None, &it.query)?;
+    sessions.retain(|it| is_theirs(&asked.who, it, Right::Read));
+    plain(Listed { sessions })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -224,7 +239,7 @@ struct Shown {
 }
 
 async fn show(asked: Asked, it: Show) -> Out<Shown> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Read)?;
     let (session, actions) = all(&asked).load(&it.id)?;
     let findings = all(&asked).findings(&it.id)?;
     let snapshot = match it.at {
@@ -240,7 +255,7 @@ fn limit(lines: &[Line]) -> Duration {
 }
 
 async fn fork(asked: Asked, it: Fork) -> Out<Manifest> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Read)?;
     let sessions = all(&asked);
     let (parent, mut lines) = sessions.load(&it.id)?;
     if it.at == 0 || it.at as usize > lines.len() {
@@ -250,10 +265,9 @@ async fn fork(asked: Asked, it: Fork) -> Out<Manifest> {
             .into());
     }
     lines.truncate(it.at as usize);
-    let whose = owner(&asked.who).unwrap_or_default();
     let how = Replay { allow: it.allow.clone(), ..Replay::default() };
     let begin = || {
-        let mut begun = sessions.record(&it.name, &parent.task, &parent.url, whose)?;
+        let mut begun = begun(&asked, &it.context, (&it.name, &parent.task, &parent.url))?;
         begun.of_parent(&it.id, it.at)?;
         Ok(begun)
     };
@@ -272,8 +286,8 @@ struct Difference {
 }
 
 async fn diff(asked: Asked, it: Two) -> Out<Difference> {
-    own(&asked, &it.first)?;
-    own(&asked, &it.second)?;
+    own(&asked, &it.first, Right::Read)?;
+    own(&asked, &it.second, Right::Read)?;
     let sessions = all(&asked);
     let actions = compare(&sessions.load(&it.first)?.1, &sessions.load(&it.second)?.1);
     let same = actions.iter().all(|it| it.place == crate::sessions::compare::In::Both);
@@ -301,7 +315,7 @@ struct Report {
 }
 
 async fn replay(asked: Asked, it: Again) -> Out<Report> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Read)?;
     let (_, lines) = all(&asked).load(&it.id)?;
     let values: BTreeMap<String, String> = it.values.into();
     let number = |(n, value): (String, String)| Some((n.parse().ok()?, value));
@@ -333,7 +347,7 @@ struct Purged {
 }
 
 async fn purge(asked: Asked, it: One) -> Out<Purged> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Write)?;
     all(&asked).purge(&it.id)?;
     plain(Purged { purged: true })
 }
