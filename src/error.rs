@@ -122,6 +122,8 @@ codes! {
     StepFailed = "STEP_FAILED", Task, true;
     /// What a ref stood for is no longer there, or is something else now.
     RefStale = "REF_STALE", Usage, false;
+    /// A person has the page; what acts on it waits until it is given back.
+    PageHandedOff = "PAGE_HANDED_OFF", Task, true;
     DownloadBlocked = "DOWNLOAD_BLOCKED", Task, false;
     /// The recipe needs a browser session and none can be opened.
     SessionRequired = "SESSION_REQUIRED", Task, false;

@@ -63,7 +63,7 @@ async function look(page, name) {
     over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     headings: document.querySelectorAll("h1").length,
     scripts: [...document.scripts].map((it) => it.getAttribute("src")),
-    inline: document.querySelectorAll("[style], style, iframe, object, embed, svg[onload], img:not([src='/assets/icon.svg'])").length,
+    inline: document.querySelectorAll("[style], style, iframe, object, embed, svg[onload], img:not([src='/assets/icon.svg'], [data-picture])").length,
     handlers: [...document.querySelectorAll("*")].filter((it) => [...it.attributes].some((a) => a.name.startsWith("on"))).length,
     links: [...document.querySelectorAll("a")].filter((it) => !["http:", "https:"].includes(it.protocol)).map((it) => it.href),
     away: [...document.querySelectorAll("a")].filter((it) => it.origin !== location.origin && it.rel !== "noreferrer noopener").map((it) => it.href),
@@ -137,7 +137,7 @@ async function main() {
       for (const it of LOOKS) {
         const page = await tab(browser, it);
         await enter(page, home);
-        for (const address of ["/", "/tasks", "/tasks?state=failed", "/approvals", "/recipes?q=nothingislikethis"]) {
+        for (const address of ["/", "/tasks", "/tasks?state=failed", "/approvals", "/browser", "/recipes?q=nothingislikethis"]) {
           await page.goto(home.base + address);
           await look(page, it.name);
         }
@@ -204,6 +204,55 @@ async function main() {
       await page.locator("#state").getByText("cancelled").waitFor();
       await page.locator("#cancel").waitFor({ state: "detached" });
       assert.equal((await home.ended(id)).state, "cancelled");
+      await page.context().close();
+    });
+
+    await part("a page that stays, looked on at", async () => {
+      const browse = async (command, args) => {
+        const it = await home.api("POST", `/api/browse/${command}`, { context: "shop", ...args });
+        assert.equal(it.status, 200, JSON.stringify(it));
+        return it.data;
+      };
+      const kept = await home.api("POST", "/api/sessions/record", { context: "shop", name: "<b>Search</b> & look", url: "http://shop.test/" });
+      assert.equal(kept.status, 200, JSON.stringify(kept));
+      for (const it of LOOKS) {
+        const page = await tab(browser, it);
+        await enter(page, home);
+        await page.goto(`${home.base}/browser`);
+        await look(page, it.name);
+        // By the keyboard alone.
+        await page.getByRole("link", { name: "shop", exact: true }).focus();
+        await page.keyboard.press("Enter");
+        await page.locator(".live.on").waitFor();
+        await page.waitForFunction(() => document.querySelector("img[data-picture]").naturalWidth > 100);
+        const first = await page.locator("img[data-picture]").getAttribute("src");
+        await browse("fill", { target: 'searchbox "Search products"', value: "lantern" });
+        await browse("press", { key: "Enter" });
+        await page.locator("#events .done").filter({ hasText: "pressed Enter" }).waitFor();
+        assert.ok((await page.locator("#events .request").count()) > 0);
+        await page.waitForFunction((was) => document.querySelector("img[data-picture]").getAttribute("src") !== was, first);
+        await look(page, it.name);
+        await picture(page, `browser-live-${it.name}`);
+        await page.goto(`${home.base}/browser/sessions/${kept.data.id}`);
+        await look(page, it.name);
+        assert.equal(await page.textContent("h1"), "<b>Search</b> & look");
+        await picture(page, `browser-session-${it.name}`);
+        await page.context().close();
+      }
+      // Who may look at this page alone, and then no longer.
+      const made = await home.api("POST", "/api/browse/watch", { context: "shop" });
+      const page = await tab(browser, LOOKS[1]);
+      await page.goto(made.data.url);
+      await page.locator(".live.on").waitFor();
+      assert.equal(page.url(), `${home.base}/watch`);
+      await look(page, "watched");
+      page.expected = /401/;
+      assert.equal((await page.goto(`${home.base}/browser`)).status(), 401);
+      page.expected = null;
+      await page.goto(`${home.base}/watch`);
+      await page.locator(".live.on").waitFor();
+      await browse("close", {});
+      await page.locator("#events .closed").waitFor();
       await page.context().close();
     });
 

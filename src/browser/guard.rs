@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{
     cdp::{Event, Reply},
     console,
+    desk::{Kind, feed},
     hop::MAX_BODY,
     recorder::{Read, Recorder, What},
     rings::Of,
@@ -207,6 +208,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 if let Some(heard) = &mut state.heard {
                     heard.add(Of::Dialogs, told.clone());
                 }
+                state.tell(Kind::Dialog, &told);
                 if state.dialogs.len() < MAX_DIALOGS {
                     state.dialogs.push(told);
                 }
@@ -268,8 +270,12 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         "Page.frameNavigated" => {
             shared.lock().frames += 1;
             watched::navigated(shared, event);
+            feed::navigated(shared, event);
         }
-        "Page.navigatedWithinDocument" => watched::navigated(shared, event),
+        "Page.navigatedWithinDocument" => {
+            watched::navigated(shared, event);
+            feed::navigated(shared, event);
+        }
         // A download names only the frame that began it.
         "Page.frameAttached" => {
             shared.lock().frames += 1;
@@ -533,6 +539,7 @@ fn refuse_popup(shared: &Shared, url: &str) {
         if let Some(watch) = &mut state.watch {
             watch.refuse(format!("a popup to {url} was closed: open it in the window itself"));
         }
+        state.tell(Kind::Refused, &format!("a popup to {url} was closed"));
         state.popup = Some(url.to_owned());
     }
     if let Err(err) = shared.policy().check(url) {
@@ -590,6 +597,7 @@ fn name(shared: &Shared, url: &str, err: &Error) {
     if state.blocked.len() < super::proxy::MAX_BLOCKED
         && state.blocked.iter().all(|it| it.url != url)
     {
+        state.tell(Kind::Refused, &format!("{url} was refused: {}", err.message()));
         state.blocked.push(BlockedRequest {
             url: url.to_owned(),
             code: err.code().as_str().to_owned(),
@@ -652,13 +660,14 @@ fn record(shared: &Arc<Shared>, event: &Event) {
         let Some(recorder) = &mut state.recorder else {
             return;
         };
-        let reads = recorder.take(event, kind);
-        if let Some(heard) = &mut state.heard
-            && let Some(it) = recorder.ended(event)
-        {
-            heard.ended(&it);
+        let out = (recorder.take(event, kind), recorder.begun());
+        if let Some(it) = recorder.answered(event) {
+            if let Some(heard) = &mut state.heard {
+                heard.ended(&it);
+            }
+            feed::asked(state, &it);
         }
-        (reads, recorder.begun())
+        out
     };
     for it in reads {
         read(shared, it, begun);

@@ -463,26 +463,25 @@ impl Recorder {
         }
     }
 
-    /// The request that this event, which was taken in, says the end of; of a socket, that it is open.
-    pub fn ended(&self, event: &Event) -> Option<Asked> {
+    /// The request that was answered with that event, or came to nothing; of several sessions that tell, its own does.
+    pub fn answered(&self, event: &Event) -> Option<Asked> {
         let redirects = match &*event.method {
             "Network.requestWillBeSent" => true,
-            "Network.loadingFinished"
-            | "Network.loadingFailed"
-            | "Network.webSocketHandshakeResponseReceived" => false,
+            "Network.responseReceived"
+            | "Network.webSocketHandshakeResponseReceived"
+            | "Network.loadingFailed" => false,
             _ => return None,
         };
         let wire::Id { request_id } = event.read()?;
-        let index = *self.by_id.get(&request_id)?;
-        let hop = &self.seen[index];
-        if event.session.as_ref() != Some(&hop.session) || hop.is_preflight() {
-            return None;
-        }
+        let mut index = *self.by_id.get(&request_id)?;
         if redirects {
-            hop.redirected_from.map(|it| self.asked(it))
-        } else {
-            Some(self.asked(index))
+            // Taken in by now: the one that was redirected is told.
+            index = self.seen[index].redirected_from?;
         }
+        let hop = &self.seen[index];
+        let own = event.session.as_ref().is_some_and(|it| *it == hop.session);
+        let late = &*event.method == "Network.loadingFailed" && hop.response.is_some();
+        (own && !late && !hop.is_preflight()).then(|| self.asked(index))
     }
 
     /// Nothing is on its way.

@@ -213,6 +213,19 @@ impl Keeping {
         Ok(Self { shared: Arc::clone(shared), rings, task })
     }
 
+    /// Goes on with the pages of another context, whose rings these are from here on. Fails with `BROWSER_FAILED`.
+    pub fn follow(&mut self, shared: &Arc<Shared>) -> Result<()> {
+        drop(self.now());
+        shared.lock().heard = Some(Heard::default());
+        for it in shared.frame_sessions()? {
+            super::guard::hear(shared, &it);
+        }
+        self.task.abort();
+        self.task = tokio::spawn(keep(Arc::clone(shared), Arc::clone(&self.rings)));
+        self.shared = Arc::clone(shared);
+        Ok(())
+    }
+
     /// With all that was heard until now.
     pub fn now(&self) -> MutexGuard<'_, Rings> {
         now(&self.shared, &self.rings)
@@ -231,7 +244,16 @@ impl Drop for Keeping {
 
 fn now<'a>(shared: &Shared, rings: &'a Mutex<Rings>) -> MutexGuard<'a, Rings> {
     let mut rings = rings.lock().unwrap_or_else(PoisonError::into_inner);
-    let heard = shared.lock().heard.as_mut().map(std::mem::take);
+    let heard = {
+        let mut state = shared.lock();
+        let mut heard = state.heard.as_mut().map(std::mem::take);
+        if !state.secrets.is_empty() {
+            for it in heard.iter_mut().flat_map(|it| &mut it.lines) {
+                it.text = state.masked(std::mem::take(&mut it.text));
+            }
+        }
+        heard
+    };
     if let Some(heard) = heard {
         rings.take_in(heard);
     }

@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 
 use super::{
     cdp::{Cdp, Event},
+    desk::Feed,
     page,
     proxy::Proxy,
     recorder::Recorder,
@@ -109,6 +110,8 @@ pub struct State {
     pub tap: Option<Tap>,
     /// A person is at the page.
     pub watch: Option<Watch>,
+    /// Who looks on is told there.
+    pub feed: Option<Feed>,
 }
 
 /// What stands on the page, as far as a failing step is concerned.

@@ -64,6 +64,9 @@ impl State {
         if let Some(recorder) = &mut self.recorder {
             recorder.turn_to(&page.target);
         }
+        if self.page.as_ref().is_none_or(|it| *it.session != *page.session) {
+            self.tell_tab(number, "is the page");
+        }
         self.page = Some(page);
         self.crashed = false;
         self.within = None;
@@ -72,6 +75,8 @@ impl State {
 
     /// A page went away. Where it was the page, the one before it is.
     pub fn leave(&mut self, session: &str) {
+        let left = self.tabs.as_ref().and_then(|it| it.of(session)).map(|it| it.number);
+        left.into_iter().for_each(|it| self.tell_tab(it, "was closed"));
         if let Some(tabs) = &mut self.tabs {
             tabs.all.retain(|it| *it.page.session != *session);
         }
@@ -105,11 +110,17 @@ pub async fn adopt(shared: Arc<Shared>, page: Page) {
     if !held {
         shared.cdp.post(None, "Target.closeTarget", target.clone());
     }
-    if let Some(tabs) = &mut shared.lock().tabs {
-        tabs.coming = false;
-        if held {
-            tabs.add(page);
+    {
+        let mut state = shared.lock();
+        let mut came = None;
+        if let Some(tabs) = &mut state.tabs {
+            tabs.coming = false;
+            if held {
+                tabs.add(page);
+                came = Some(tabs.last);
+            }
         }
+        came.into_iter().for_each(|it| state.tell_tab(it, "was opened"));
     }
     // One that is closed keeps its opener waiting as long as it waits itself.
     shared.cdp.post(Some(&session), "Runtime.runIfWaitingForDebugger", json!({}));

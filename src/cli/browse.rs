@@ -46,6 +46,9 @@ struct Line {
 enum Command {
     Goto {
         url: String,
+        /// In a window that people see, which the page keeps from then on
+        #[arg(long)]
+        visible: bool,
     },
     Back,
     Forward,
@@ -268,6 +271,17 @@ enum Command {
         #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
         second: Vec<(String, String)>,
     },
+    Handoff {
+        /// What the person is to do
+        #[arg(long, default_value = "")]
+        note: String,
+    },
+    Resume,
+    Watch {
+        /// Print an address instead, at which a person looks on in a browser: once, within a minute, for half an hour
+        #[arg(long)]
+        page: bool,
+    },
     Close,
     /// Run commands from stdin, one a line, until one fails
     Chain,
@@ -340,7 +354,7 @@ impl Desk {
         let of = |target: Option<String>| target.map_or_else(|| json!({}), on);
         let none = || json!({});
         let (name, args) = match command {
-            Command::Goto { url } => ("goto", json!({"url": url})),
+            Command::Goto { url, visible } => ("goto", json!({"url": url, "visible": visible})),
             Command::Back => ("back", none()),
             Command::Forward => ("forward", none()),
             Command::Reload => ("reload", none()),
@@ -435,6 +449,10 @@ impl Desk {
                 return self.learn(args).await;
             }
             Command::Audit => ("audit", none()),
+            Command::Handoff { note } => ("handoff", json!({"note": note})),
+            Command::Resume => ("resume", none()),
+            Command::Watch { page: false } => return self.watch().await,
+            Command::Watch { page: true } => ("watch", none()),
             Command::Close => ("close", none()),
             Command::Chain => {
                 return Err(Error::new(Code::Internal, "a chain is no command of a page"));
@@ -446,10 +464,38 @@ impl Desk {
             wire::out(&data);
         } else if let Some(text) = data["text"].as_str() {
             wire::line(&wire::clean(text));
+        } else if let Some(url) = data["url"].as_str() {
+            wire::line(url);
         } else if data["closed"] == false {
             wire::say("there was no such page");
         }
         Ok(u8::from(no))
+    }
+
+    /// Prints events until the page is closed. What breaks is taken up again where it broke.
+    async fn watch(&self) -> Result<u8> {
+        let path = format!("/api/browse/events?context={}", self.context);
+        let mut after = None;
+        loop {
+            let mut events = match self.client.stream(&path, after).await {
+                // Closed meanwhile.
+                Err(err) if after.is_some() && err.code() == Code::TaskNotFound => return Ok(0),
+                it => it?,
+            };
+            while let Some(it) = events.next().await {
+                after = it["id"].as_u64();
+                let kind = it["kind"].as_str().unwrap_or_default();
+                if self.json {
+                    wire::event(&it.to_string());
+                } else {
+                    let text = it["text"].as_str().unwrap_or_default();
+                    wire::line(&wire::clean(&format!("{kind:<10} {text}")));
+                }
+                if kind == "closed" {
+                    return Ok(0);
+                }
+            }
+        }
     }
 
     /// Puts what a command answers into a file.

@@ -83,7 +83,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
                 }
                 return Ok(1);
             };
-            let health = Client::new(&it).get("/api/health").await?;
+            let health = Client::new(&it).telling(wire::say).get("/api/health").await?;
             show(&it, Some(&health["data"]), print.json);
             Ok(0)
         }
@@ -110,14 +110,14 @@ pub fn starter(global: &Global) -> Starter {
     if global.testbed {
         args.push("--testbed".to_owned());
     }
-    Starter { args }
+    Starter { args, tell: wire::say }
 }
 
 /// The daemon as a client, started if there is none. Fails with `DAEMON_FAILED`.
 pub async fn client(global: &Global) -> Result<(Client, StateFile)> {
     let (it, kept) = starter(global).ensure(&wire::home(global)?).await?;
     tell(kept.as_deref());
-    Ok((Client::new(&it), it))
+    Ok((Client::new(&it).telling(wire::say), it))
 }
 
 fn tell(kept: Option<&str>) {

@@ -123,6 +123,7 @@ pub fn status(code: Code) -> StatusCode {
         | Code::TaskBusy
         | Code::TaskNotDone
         | Code::KeyReused
+        | Code::PageHandedOff
         | Code::RefStale => StatusCode::CONFLICT,
         Code::Cancelled => StatusCode::GONE,
         Code::Stopping => StatusCode::SERVICE_UNAVAILABLE,

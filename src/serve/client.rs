@@ -12,7 +12,13 @@ pub struct Client {
     http: reqwest::Client,
     url: String,
     token: Zeroizing<String>,
+    pid: u32,
+    /// Who is told that it takes long.
+    tell: Option<fn(&str)>,
 }
+
+/// A daemon that has not answered for so long is looked after, and waited for.
+const SLOW: Duration = Duration::from_secs(2);
 
 impl Client {
     /// For the daemon of that file: one that was found alive, so that no other is sent the token.
@@ -25,7 +31,14 @@ impl Client {
         // And without certificates, which take longer to read than a command takes.
         let http = http.connect_timeout(Duration::from_secs(2)).tls_certs_only([]);
         let http = http.build().unwrap_or_default();
-        Self { http, url: it.url(), token: Zeroizing::new(it.token.clone()) }
+        let token = Zeroizing::new(it.token.clone());
+        Self { http, url: it.url(), token, pid: it.pid, tell: None }
+    }
+
+    /// Tells somebody where the daemon does not answer for a while. It is never taken for dead: its process is there.
+    #[must_use]
+    pub fn telling(self, tell: fn(&str)) -> Self {
+        Self { tell: Some(tell), ..self }
     }
 
     pub async fn is_up(&self) -> bool {
@@ -55,22 +68,75 @@ impl Client {
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Value> {
-        let failed = |err: reqwest::Error| {
-            Error::new(Code::DaemonFailed, "the daemon does not answer").source(err.without_url())
-        };
         let request = request.bearer_auth(&*self.token).timeout(Duration::from_secs(60));
-        let answer = request.send().await.map_err(failed)?;
+        let mut answer = std::pin::pin!(request.send());
+        let answer = match tokio::time::timeout(SLOW, &mut answer).await {
+            Ok(it) => it,
+            // Some things take long; a daemon that answers nothing else either is busy, or was stopped.
+            Err(_) => {
+                if let Some(tell) = self.tell
+                    && !self.is_up().await
+                {
+                    let pid = self.pid;
+                    tell(&format!(
+                        "the daemon, process {pid}, is busy or was stopped: it is waited for, not replaced"
+                    ));
+                }
+                answer.await
+            }
+        };
+        let answer = answer.map_err(failed)?;
         let body: Value = answer.json().await.map_err(failed)?;
-        if body["ok"] == true {
-            return Ok(body);
+        if body["ok"] == true { Ok(body) } else { Err(refusal(&body)) }
+    }
+
+    /// A stream of events from after that one on. Fails as [`Client::get`].
+    pub async fn stream(&self, path: &str, after: Option<u64>) -> Result<Events> {
+        let mut request = self.request(reqwest::Method::GET, path);
+        if let Some(it) = after {
+            request = request.header("last-event-id", it.to_string());
         }
-        let it = &body["error"];
-        let code =
-            it["error_code"].as_str().and_then(Code::from_wire).unwrap_or(Code::DaemonFailed);
-        let err = Error::new(code, it["message"].as_str().unwrap_or("it refuses"));
-        Err(match it["hint"].as_str() {
-            Some(hint) => err.hint(hint),
-            None => err,
-        })
+        let answer = request.send().await.map_err(failed)?;
+        if !answer.status().is_success() {
+            return Err(refusal(&answer.json().await.map_err(failed)?));
+        }
+        Ok(Events { answer, rest: Vec::new() })
+    }
+}
+
+fn failed(err: reqwest::Error) -> Error {
+    Error::new(Code::DaemonFailed, "the daemon does not answer").source(err.without_url())
+}
+
+fn refusal(body: &Value) -> Error {
+    let it = &body["error"];
+    let code = it["error_code"].as_str().and_then(Code::from_wire).unwrap_or(Code::DaemonFailed);
+    let err = Error::new(code, it["message"].as_str().unwrap_or("it refuses"));
+    match it["hint"].as_str() {
+        Some(hint) => err.hint(hint),
+        None => err,
+    }
+}
+
+/// Server-sent events as ours are: what each says is one line of JSON.
+pub struct Events {
+    answer: reqwest::Response,
+    rest: Vec<u8>,
+}
+
+impl Events {
+    /// What the next one says; `None` when the stream has ended, or broke.
+    pub async fn next(&mut self) -> Option<Value> {
+        loop {
+            while let Some(end) = self.rest.iter().position(|it| *it == b'\n') {
+                let line: Vec<u8> = self.rest.drain(..=end).collect();
+                let said =
+                    line.strip_prefix(b"data:").and_then(|it| serde_json::from_slice(it).ok());
+                if said.is_some() {
+                    return said;
+                }
+            }
+            self.rest.extend_from_slice(&self.answer.chunk().await.ok()??);
+        }
     }
 }

@@ -21,6 +21,7 @@ use super::{
     events::Events,
     guard::Guard,
     lifecycle::{self, StateFile},
+    lookers::Lookers,
     mcp,
     pantry::Pantry,
     principal::{Principal, Scope, digest, same},
@@ -74,6 +75,7 @@ pub struct Daemon {
     /// Requests that are being answered, streams with them.
     pub open: Arc<AtomicUsize>,
     pub guard: Guard,
+    pub lookers: Lookers,
     pub remote: Remote,
     /// Health of recipes; `None` where it cannot be used, and nothing is counted.
     pub state: Result<State, Code>,
@@ -242,6 +244,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         ),
         open: Arc::default(),
         guard: Guard::new(addr.port()),
+        lookers: Lookers::new(addr.port()),
         remote: Remote::default(),
         state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
         stop: CancellationToken::new(),

@@ -3,12 +3,17 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use super::{Daemon, principal::Principal};
+use axum::body::Bytes;
+
+use super::{
+    Daemon,
+    principal::{Principal, page_name},
+};
 use crate::{
-    browser::desk::{Command, Desk, Said},
+    browser::desk::{Command, Desk, Feed, Said, Standing},
     error::{Code, Error, Result},
     state::now_ms,
 };
@@ -20,12 +25,41 @@ pub const IDLE: Duration = Duration::from_secs(30 * 60);
 /// For one command of a page; and beyond that for the browser to say so.
 pub const TIMEOUT: Duration = Duration::from_secs(20);
 const GRACE: Duration = Duration::from_secs(15);
+/// A picture for who looks on is not taken more often.
+const PICTURE: Duration = Duration::from_secs(1);
 
-type Key = (String, String);
+/// Whose, empty for who owns the machine; and its name.
+pub type Key = (String, String);
 
 struct Slot {
     desk: tokio::sync::Mutex<Option<Desk>>,
+    opened_ms: i64,
     used_ms: Mutex<i64>,
+    /// What those are told who look on.
+    feed: Feed,
+    picture: tokio::sync::Mutex<Option<(Instant, Bytes)>>,
+}
+
+impl Slot {
+    fn used_ms(&self) -> i64 {
+        *self.used_ms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.feed.close();
+    }
+}
+
+/// A page as it is seen from outside.
+pub struct Open {
+    pub key: Key,
+    pub opened_ms: i64,
+    pub used_ms: i64,
+    /// A command is at work.
+    pub busy: bool,
+    pub standing: Standing,
 }
 
 #[derive(Default)]
@@ -33,10 +67,9 @@ pub struct Desks {
     all: Mutex<BTreeMap<Key, Arc<Slot>>>,
 }
 
-/// Two tokens share nothing, and neither do two names.
-fn key(who: &Principal, name: &str) -> Key {
-    let whose = if who.scopes.is_some() { who.id.clone() } else { String::new() };
-    (whose, name.to_owned())
+/// Two tokens share nothing, and neither do two names; but who was granted a page of the owner's means that one.
+pub fn key(who: &Principal, name: &str) -> Key {
+    (who.owner_of(name).to_owned(), name.to_owned())
 }
 
 impl Desks {
@@ -55,7 +88,50 @@ impl Desks {
 
     /// Whether there was one of that name.
     pub fn close(&self, who: &Principal, name: &str) -> bool {
-        self.lock().remove(&key(who, name)).is_some()
+        let closed = self.lock().remove(&key(who, name));
+        closed.iter().for_each(|it| it.feed.close());
+        closed.is_some()
+    }
+
+    fn of(&self, key: &Key) -> Option<Arc<Slot>> {
+        self.lock().get(key).cloned()
+    }
+
+    /// Those that are open, by whose they are and what they are called.
+    pub fn open(&self) -> Vec<Open> {
+        let all: Vec<(Key, Arc<Slot>)> =
+            self.lock().iter().map(|(key, it)| (key.clone(), Arc::clone(it))).collect();
+        all.into_iter()
+            .map(|(key, it)| Open {
+                key,
+                opened_ms: it.opened_ms,
+                used_ms: it.used_ms(),
+                busy: it.desk.try_lock().is_err(),
+                standing: it.feed.standing(),
+            })
+            .collect()
+    }
+
+    /// What happens at an open page.
+    pub fn feed(&self, key: &Key) -> Option<Feed> {
+        self.of(key).map(|it| it.feed.clone())
+    }
+
+    /// What an open page's window shows, as a JPEG: the last picture where there is a younger one than a second, where a command
+    /// is at work, and where there is no other.
+    pub async fn picture(&self, key: &Key) -> Option<Bytes> {
+        let slot = self.of(key)?;
+        // Whoever else looks is waited for: that is one picture.
+        let mut last = slot.picture.lock().await;
+        let young = last.as_ref().is_some_and(|it| it.0.elapsed() < PICTURE);
+        // Neither behind a command nor ahead of one.
+        if !young
+            && slot.desk.try_lock().is_ok()
+            && let Ok(it) = slot.feed.picture().await
+        {
+            *last = Some((Instant::now(), it.into()));
+        }
+        last.as_ref().map(|it| it.1.clone())
     }
 
     fn slot(&self, key: &Key) -> Result<Arc<Slot>> {
@@ -66,12 +142,18 @@ impl Desks {
             return Ok(Arc::clone(it));
         }
         let idle = IDLE.as_millis() as i64;
-        all.retain(|_, it| now - *it.used_ms.lock().unwrap_or_else(PoisonError::into_inner) < idle);
+        all.retain(|_, it| now - it.used_ms() < idle);
         if all.len() >= MOST {
             return Err(Error::new(Code::QueueFull, format!("{MOST} pages are open already"))
                 .hint("`browse close` closes one"));
         }
-        let slot = Arc::new(Slot { desk: tokio::sync::Mutex::default(), used_ms: Mutex::new(now) });
+        let slot = Arc::new(Slot {
+            desk: tokio::sync::Mutex::default(),
+            opened_ms: now,
+            used_ms: Mutex::new(now),
+            feed: Feed::new(),
+            picture: tokio::sync::Mutex::default(),
+        });
         all.insert(key.clone(), Arc::clone(&slot));
         Ok(slot)
     }
@@ -93,13 +175,7 @@ impl Desks {
         limit: Duration,
         what: impl AsyncFnOnce(&mut Desk) -> Result<T>,
     ) -> Result<T> {
-        let known = |it: u8| it.is_ascii_alphanumeric() || b"_-".contains(&it);
-        if name.is_empty() || name.len() > 40 || !name.bytes().all(known) {
-            return Err(Error::new(
-                Code::ParamInvalid,
-                "a context's name has letters, digits, _ and -, 40 at most",
-            ));
-        }
+        page_name(name)?;
         let key = key(who, name);
         let slot = daemon.desks.slot(&key)?;
         let Ok(mut held) = tokio::time::timeout(TIMEOUT, slot.desk.lock()).await else {
@@ -124,7 +200,9 @@ impl Desks {
                 let context = daemon.world().browser.context().await?;
                 // A token's id and a context's name are both plain words.
                 let folder = daemon.home.rings.join(format!("{}.{}", key.0, key.1));
-                empty.insert(Desk::new(context, TIMEOUT, Some(&folder))?)
+                let mut desk = Desk::new(context, TIMEOUT, Some(&folder))?;
+                desk.told_to(slot.feed.clone());
+                empty.insert(desk)
             }
         };
         // Enforced from here: a page that hangs is closed alone.
@@ -135,6 +213,27 @@ impl Desks {
             return Err(err.hint("goto an address again"));
         };
         done
+    }
+
+    /// Gives the page of that name to a person, in a window, where it moves if it has none.
+    pub async fn hand_off(daemon: &Daemon, of: (&Principal, &str), note: &str) -> Result<Said> {
+        Self::in_window(daemon, of, async |desk: &mut Desk| desk.hand_off(note).await).await
+    }
+
+    /// Does something at the page of that name, in a window.
+    pub async fn in_window<T>(
+        daemon: &Daemon,
+        of: (&Principal, &str),
+        what: impl AsyncFnOnce(&mut Desk) -> Result<T>,
+    ) -> Result<T> {
+        // A browser is started, and a page opened in it.
+        Self::within(daemon, of, 2 * TIMEOUT, async |desk: &mut Desk| {
+            if !desk.is_visible() {
+                desk.move_to(daemon.world().window().await?).await?;
+            }
+            what(desk).await
+        })
+        .await
     }
 
     /// One command.

@@ -30,7 +30,7 @@ pub struct Events {
 const OURS: usize = 2;
 
 /// One of the streams that may be open at once.
-struct Place(Vec<Arc<AtomicUsize>>);
+pub struct Place(Vec<Arc<AtomicUsize>>);
 
 impl Place {
     /// One of each, if that is not too many.
@@ -60,7 +60,8 @@ impl Events {
         Self { open: Arc::default(), scoped: Arc::default(), most }
     }
 
-    fn place(&self, is_scoped: bool) -> Result<Place> {
+    /// Fails with `RATE_LIMITED`.
+    pub fn place(&self, is_scoped: bool) -> Result<Place> {
         let all = [(&self.open, self.most), (&self.scoped, self.most.saturating_sub(OURS).max(1))];
         Place::take(if is_scoped { &all } else { &all[..1] }).ok_or_else(|| {
             Error::new(Code::RateLimited, "too many streams of events are open already")

@@ -30,7 +30,7 @@ use super::{
     Daemon,
     answer::{Refusal, Trouble},
     connections::Doubtful,
-    dashboard,
+    dashboard, lookers,
     principal::{Principal, digest, same},
     rates::Counted,
 };
@@ -248,8 +248,13 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         return answer;
     }
     let path = parts.uri.path();
-    let is_open =
-        path == "/health" || path == "/" || path == "/bootstrap" || path.starts_with("/assets/");
+    let is_open = path == "/health"
+        || path == "/"
+        || path == "/bootstrap"
+        || path.starts_with("/assets/")
+        // What a cookie for one page opens, which is looked at there.
+        || path == lookers::PATH
+        || path.strip_prefix(lookers::PATH).is_some_and(|it| it.starts_with('/'));
     let who = match who(daemon, &parts) {
         Ok(it) => it,
         Err(_) if is_open && is_safe(&parts.method) => None,
@@ -331,7 +336,8 @@ pub async fn passed(daemon: &Arc<Daemon>, request: Request, next: Next) -> Respo
     let kind = answer.headers().get(header::CONTENT_TYPE);
     let is_stream = kind.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
     match who {
-        Some(who) if is_stream && who.scopes.is_some() => {
+        // Nobody's ends otherwise.
+        Some(who) if is_stream && who.scopes.is_some() && who.id != NOBODY => {
             let daemon = Arc::clone(daemon);
             let over = async move { daemon.let_go(&who.id).await };
             answer.map(|it| Body::from_stream(it.into_data_stream().take_until(Box::pin(over))))

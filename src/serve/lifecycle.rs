@@ -125,6 +125,8 @@ pub fn raise_limits() {
 pub struct Starter {
     /// Arguments that say which home, and how it is served.
     pub args: Vec<String>,
+    /// Who is told that a daemon which is there does not answer for a while.
+    pub tell: fn(&str),
 }
 
 impl Starter {
@@ -136,7 +138,7 @@ impl Starter {
             if own.is_none() || it.binary == own {
                 return Ok((it, None));
             }
-            let client = super::client::Client::new(&it);
+            let client = super::client::Client::new(&it).telling(self.tell);
             let stopped = client.post("/api/shutdown", &serde_json::json!({"if_idle": true})).await;
             let running = match stopped {
                 Ok(it) if it["data"]["stopping"] == true => None,

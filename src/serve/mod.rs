@@ -11,6 +11,7 @@ mod desks;
 mod events;
 mod guard;
 pub mod lifecycle;
+mod lookers;
 pub mod mcp;
 mod openapi;
 pub mod operations;
@@ -22,6 +23,7 @@ mod rates;
 mod reference;
 mod remote;
 mod rest;
+mod watching;
 mod world;
 
 pub use daemon::{Daemon, Options, serve};

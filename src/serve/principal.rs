@@ -19,6 +19,8 @@ pub enum Need {
     May(Area, Right),
     /// To run that recipe; its name is an argument.
     Run,
+    /// Sessions, of which the operation itself tells apart whose they are.
+    Sessions(Right),
     /// The root token, on the local listener.
     Root,
 }
@@ -46,6 +48,8 @@ pub enum Scope {
     Run(Option<RecipeName>),
     /// The right to write is one to read.
     In(Area, Right),
+    /// The page of that name of whoever owns the machine, and sessions that were recorded at it.
+    Page(String, Right),
 }
 
 const AREAS: [(&str, Area); 4] = [
@@ -59,8 +63,9 @@ impl Scope {
     /// Fails with `USAGE`.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = || {
-            Error::new(Code::Usage, "a scope is AREA:RIGHT")
-                .hint("run:NAME or run:*; recipes, tasks, learn or browse with :read or :write")
+            Error::new(Code::Usage, "a scope is AREA:RIGHT").hint(
+                "run:NAME or run:*; recipes, tasks, learn or browse with :read or :write; browse:read:NAME or browse:write:NAME",
+            )
         };
         let (area, right) = text.split_once(':').ok_or_else(wrong)?;
         if area == "run" {
@@ -68,11 +73,37 @@ impl Scope {
             return Ok(Self::Run(name));
         }
         let area = AREAS.iter().find(|it| it.0 == area).ok_or_else(wrong)?.1;
-        match right {
-            "read" => Ok(Self::In(area, Right::Read)),
-            "write" => Ok(Self::In(area, Right::Write)),
-            _ => Err(wrong()),
+        let (right, page) = match right.split_once(':') {
+            Some((right, page)) => (right, Some(page)),
+            None => (right, None),
+        };
+        let right = match right {
+            "read" => Right::Read,
+            "write" => Right::Write,
+            _ => return Err(wrong()),
+        };
+        match page {
+            None => Ok(Self::In(area, right)),
+            Some(it) if area == Area::Browse => Ok(Self::Page(page_name(it)?.to_owned(), right)),
+            Some(_) => Err(wrong()),
         }
+    }
+}
+
+/// Fails with `PARAM_INVALID`.
+pub fn page_name(name: &str) -> Result<&str> {
+    let known = |it: u8| it.is_ascii_alphanumeric() || b"_-".contains(&it);
+    if name.is_empty() || name.len() > 40 || !name.bytes().all(known) {
+        let why = "a context's name has letters, digits, _ and -, 40 at most";
+        return Err(Error::new(Code::ParamInvalid, why));
+    }
+    Ok(name)
+}
+
+const fn word(right: Right) -> &'static str {
+    match right {
+        Right::Read => "read",
+        Right::Write => "write",
     }
 }
 
@@ -83,9 +114,9 @@ impl fmt::Display for Scope {
             Self::Run(Some(name)) => write!(f, "run:{name}"),
             Self::In(area, right) => {
                 let area = AREAS.iter().find(|it| it.1 == *area).map_or("", |it| it.0);
-                let right = if *right == Right::Read { "read" } else { "write" };
-                write!(f, "{area}:{right}")
+                write!(f, "{area}:{}", word(*right))
             }
+            Self::Page(name, right) => write!(f, "browse:{}:{name}", word(*right)),
         }
     }
 }
@@ -129,11 +160,44 @@ impl Principal {
             Need::Run => scopes.iter().any(|it| match it {
                 Scope::Run(None) => true,
                 Scope::Run(Some(name)) => recipe == Some(name.as_str()),
-                Scope::In(..) => false,
+                Scope::In(..) | Scope::Page(..) => false,
             }),
+            Need::Sessions(right) => {
+                self.may(Need::May(Area::Browse, right), None)
+                    || scopes.iter().any(|it| matches!(it, Scope::Page(_, r) if *r >= right))
+            }
             Need::May(area, right) => {
                 scopes.iter().any(|it| matches!(it, Scope::In(a, r) if *a == area && *r >= right))
             }
+        }
+    }
+
+    /// Whether a scope names that page: then it is the owner's that is meant, and no other scope says what they may do there.
+    pub fn is_granted(&self, page: &str) -> bool {
+        let scopes = self.scopes.as_deref().unwrap_or_default();
+        scopes.iter().any(|it| matches!(it, Scope::Page(name, _) if name == page))
+    }
+
+    /// Whose the page of that name is that they mean; empty for who owns the machine.
+    pub fn owner_of(&self, page: &str) -> &str {
+        if self.scopes.is_none() || self.is_granted(page) { "" } else { &self.id }
+    }
+
+    /// Whether they may look at that page, or act on it.
+    pub fn may_at(&self, page: &str, right: Right) -> bool {
+        if !self.is_granted(page) {
+            return self.may(Need::May(Area::Browse, right), None);
+        }
+        let scopes = self.scopes.as_deref().unwrap_or_default();
+        scopes.iter().any(|it| matches!(it, Scope::Page(name, r) if name == page && *r >= right))
+    }
+
+    /// [`Self::must`] of what is about one page. Fails with `FORBIDDEN`.
+    pub fn must_at(&self, need: Need, recipe: Option<&str>, page: Option<&str>) -> Result<()> {
+        match (need, page) {
+            (Need::May(Area::Browse, right), Some(page)) if self.may_at(page, right) => Ok(()),
+            (Need::May(Area::Browse, _), Some(_)) => Err(forbidden()),
+            _ => self.must(need, recipe),
         }
     }
 
@@ -147,9 +211,13 @@ impl Principal {
         if self.may(need, recipe) {
             return Ok(());
         }
-        Err(Error::new(Code::Forbidden, "this token may not do that")
-            .hint("`commis token create --can …` makes one that may"))
+        Err(forbidden())
     }
+}
+
+pub fn forbidden() -> Error {
+    Error::new(Code::Forbidden, "this token may not do that")
+        .hint("`commis token create --can …` makes one that may")
 }
 
 /// What is kept of a token, and compared: SHA-256 in hexadecimal. Tokens are random, so no salt makes that harder.
@@ -168,11 +236,34 @@ mod tests {
 
     #[test]
     fn scopes_are_read_and_written_alike() {
-        for text in ["run:*", "run:shop-search", "recipes:read", "tasks:write", "learn:write"] {
+        for text in [
+            "run:*",
+            "run:shop-search",
+            "recipes:read",
+            "tasks:write",
+            "learn:write",
+            "browse:read",
+            "browse:read:shop",
+            "browse:write:My_shop-2",
+        ] {
             assert_eq!(Scope::parse(text).unwrap().to_string(), text);
         }
-        for text in ["", "run", "run:", "run:A B", "all:read", "recipes:", "recipes:own", "browse"]
-        {
+        for text in [
+            "",
+            "run",
+            "run:",
+            "run:A B",
+            "all:read",
+            "recipes:",
+            "recipes:own",
+            "browse",
+            "browse:read:",
+            "browse:read:a:b",
+            "browse:read:*",
+            "browse:own:shop",
+            "browse::shop",
+            "recipes:read:shop",
+        ] {
             assert!(Scope::parse(text).is_err(), "{text}");
         }
     }
@@ -194,6 +285,21 @@ mod tests {
         assert!(of(&["run:*"]).may(Need::Run, Some("b")) && !of(&["run:*"]).may(Need::Root, None));
         assert!(of(&["recipes:write"]).may(read, None) && !of(&["recipes:read"]).may(write, None));
         assert!(!of(&["tasks:write"]).may(read, None) && !of(&[]).may(read, None));
+        let shop = of(&["browse:read:shop"]);
+        let (look, act) =
+            (Need::May(Area::Browse, Right::Read), Need::May(Area::Browse, Right::Write));
+        assert!(shop.must_at(look, None, Some("shop")).is_ok());
+        for (need, page) in [(act, Some("shop")), (look, Some("default")), (look, None)] {
+            assert!(shop.must_at(need, None, page).is_err(), "{page:?}");
+        }
+        assert!(shop.may(Need::Sessions(Right::Read), None));
+        assert!(!shop.may(Need::Sessions(Right::Write), None) && !shop.may(look, None));
+        assert_eq!((shop.owner_of("shop"), shop.owner_of("other")), ("", "t"));
+        // What is meant by a name that is granted is the owner's, whatever else may be done elsewhere.
+        let both = of(&["browse:write", "browse:read:shop"]);
+        assert!(both.must_at(act, None, Some("shop")).is_err());
+        assert!(both.must_at(act, None, Some("other")).is_ok());
+        assert!(Principal::root().may_at("shop", Right::Write));
         assert!(Principal::root().may(Need::Root, None));
         assert!(!Principal::dashboard("x").may(Need::Root, None));
         assert!(same(&digest("a"), &digest("a")) && !same(&digest("a"), &digest("ab")));

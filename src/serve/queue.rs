@@ -222,7 +222,7 @@ impl Queue {
         how: How,
     ) -> Result<Performed, Box<Trouble>> {
         let recipe = args["name"].as_str();
-        who.must(row.spec.need, recipe)?;
+        who.must_at(row.spec.need, recipe, row.page(&args))?;
         if let Some(it) = recipe.filter(|_| row.in_path().any(|it| it == "name")) {
             // What is no name is not written down.
             RecipeName::new(it)?;

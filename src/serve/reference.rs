@@ -16,6 +16,8 @@ fn need(row: &Row) -> &'static str {
         Need::Any => "any",
         Need::Run => "`run:NAME`",
         Need::Root => "root",
+        Need::Sessions(Right::Read) => "`browse:read`",
+        Need::Sessions(Right::Write) => "`browse:write`",
         Need::May(area, right) => match (area, right) {
             (Area::Recipes, Right::Read) => "`recipes:read`",
             (Area::Recipes, Right::Write) => "`recipes:write`",

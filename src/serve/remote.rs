@@ -44,6 +44,9 @@ use crate::{
 /// How long a key waits to be used.
 const KEY: Duration = Duration::from_secs(10 * 60);
 
+/// What it answers is of use at the local listener alone.
+const LOOKS_ON: &str = "/api/browse/watch";
+
 #[derive(Default)]
 pub struct Remote {
     open: Mutex<Option<(SocketAddr, CancellationToken)>>,
@@ -221,6 +224,9 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         const WHY: &str = "pages are not answered here";
         guard::noted(daemon, &parts.uri, StatusCode::FORBIDDEN, WHY);
         return refuse(&Error::new(Code::Forbidden, WHY));
+    }
+    if parts.uri.path() == LOOKS_ON {
+        return nothing();
     }
     if parts.uri.path() == "/connect" {
         if let Err(wait) = daemon.rates.take(Counted::Refused, "connect") {

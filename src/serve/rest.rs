@@ -27,6 +27,7 @@ use super::{
     operations::{Asked, Row, TABLE, Verb, coerced, theirs},
     principal::{Area, Need, Principal, Right},
     queue::{How, Performed, Queue},
+    watching,
 };
 use crate::error::{Code, Error};
 
@@ -37,6 +38,7 @@ pub fn router(daemon: &Arc<Daemon>) -> Router {
         .route("/api/openapi.json", get(|| async { Json(openapi::document()) }))
         .route("/api/events", get(all_events))
         .merge(dashboard::routes())
+        .merge(watching::routes())
         .route_service("/mcp", mcp::service(daemon))
         .fallback(|| async {
             refuse(

@@ -4,11 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use super::mcp::Wanted;
 use crate::{
+    browser::{Browser, Context, find_visible_chromium},
     egress::EgressPolicy,
     error::{Error, Result},
     pipeline::{BrowserPool, Cx, OnStage, Redo, Runs, Sessions},
     runner::call::Caller,
-    settings::{Home, Settings},
+    settings::{Display, Home, Settings},
     transport::retry::Wait,
 };
 
@@ -43,6 +44,21 @@ impl World {
     /// Everything that learning one task needs. Fails with what the model's settings fail with, and with `ARTIFACT_IO`.
     pub fn learning(&self, home: &Home, redo: Option<Redo>, on_stage: OnStage) -> Result<Arc<Cx>> {
         Cx::open(home, &self.settings, self.browser.clone(), (redo, Duration::ZERO), on_stage)
+    }
+
+    /// A context with a window of its own, in a browser of its own, behind the same policy. Fails with `DISPLAY_MISSING`,
+    /// `BROWSER_MISSING`, `BROWSER_FAILED`.
+    pub async fn window(&self) -> Result<Context> {
+        let display = Display::find().map_err(|err| {
+            Error::new(err.code(), "the daemon has no display to open a window on").hint(
+                "`commis daemon restart` from a terminal of your desktop gives it yours, and closes what is open; elsewhere \
+                 start it under `xvfb-run` with a remote desktop",
+            )
+        })?;
+        let settings = &self.settings.browser;
+        let exe = find_visible_chromium(settings.path.as_deref())?;
+        let policy = Arc::clone(self.policy());
+        Browser::launch_visible(&exe, policy, settings, &display).await?.context().await
     }
 
     /// Ends the browser and what is open in it.

@@ -40,7 +40,7 @@ impl Sessions {
             .hint("`session end` ends it"));
         }
         self.may_leave(id)?;
-        manifest.owner = String::new();
+        (manifest.owner, manifest.context) = (String::new(), String::new());
         let dir = self.at(id)?;
         let yaml = serde_saphyr::to_string(&manifest).map_err(|err| {
             Error::new(Code::Internal, "a manifest cannot be written").source(err)
@@ -98,7 +98,7 @@ impl Sessions {
         if all.iter().any(|it| is_no_picture(&it)) {
             return Err(bad("a picture in it is none"));
         }
-        manifest.owner = String::new();
+        (manifest.owner, manifest.context) = (String::new(), String::new());
         // Its own number may be another's here.
         let name = id.rsplit_once('-').map_or(&*id, |it| it.0);
         let (id, dir) = self.begun(name)?;

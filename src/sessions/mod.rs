@@ -93,6 +93,9 @@ pub struct Manifest {
     /// How often something was left out for a secret, by what it was called.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub redactions: BTreeMap<String, u64>,
+    /// The page that it was recorded at.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub context: String,
     /// SHA-256 of every other file, once it has ended.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
@@ -239,6 +242,7 @@ impl Sessions {
             viewport: None,
             verdict: None,
             redactions: BTreeMap::new(),
+            context: String::new(),
             files: BTreeMap::new(),
         };
         let it = Recording {
@@ -423,6 +427,12 @@ impl Recording {
     /// Names what it was begun from.
     pub fn of_parent(&mut self, session: &str, actions: u32) -> Result<()> {
         self.manifest.parent = Some(Parent { session: session.to_owned(), actions });
+        self.write()
+    }
+
+    /// Names the page that it is recorded at.
+    pub fn at_page(&mut self, context: &str) -> Result<()> {
+        context.clone_into(&mut self.manifest.context);
         self.write()
     }
 

@@ -11,9 +11,9 @@ use super::{
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884}
-td,dd{overflow-wrap:anywhere}.bar{display:inline-block;height:.6rem;background:#3a7bd5;min-width:2px}.failed{color:#c0392b}
+td,dd{overflow-wrap:anywhere}.bar{display:block;width:10rem;height:.6rem}.bar rect{fill:#3a7bd5}.failed{color:#c0392b}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}img{max-width:100%;border:1px solid #8884;margin:.4rem 0}details{margin:.2rem 0}dt{font-weight:600}dd{margin:0}pre{white-space:pre-wrap}";
-/// Width of the longest act's bar.
+/// Of the longest act's bar.
 const WIDE: u64 = 160;
 /// Requests of one act that are listed.
 const REQUESTS: usize = 100;
@@ -29,15 +29,7 @@ pub struct Seen<'a> {
 
 /// The whole page.
 pub fn page(it: &Seen<'_>) -> String {
-    let Seen { manifest, lines, findings, .. } = it;
-    let longest = lines.iter().map(|it| it.ms).max().unwrap_or(0).max(1);
-    let state = match manifest.state {
-        State::Recording => "recording",
-        State::Complete => "complete",
-        State::Interrupted => "interrupted",
-        State::Purged => "purged",
-    };
-    let begun = jiff::Timestamp::from_second(manifest.begun_ms / 1000).unwrap_or_default();
+    let manifest = it.manifest;
     let out: Markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -49,40 +41,58 @@ pub fn page(it: &Seen<'_>) -> String {
                 style { (STYLE) }
             }
             body {
-                main {
-                    h1 { (manifest.name) }
-                    dl {
-                        dt { "Id" } dd { (manifest.id) }
-                        @if !manifest.task.is_empty() { dt { "Task" } dd { (manifest.task) } }
-                        dt { "Begins at" } dd { (manifest.url) }
-                        dt { "Begun" } dd { (begun) }
-                        dt { "State" } dd { (state) ", " (manifest.actions) " actions" }
-                        @if let Some(verdict) = manifest.verdict {
-                            dt { "Verdict" }
-                            dd { (match verdict { Verdict::Pass => "pass", Verdict::Partial => "partial", Verdict::Fail => "fail" }) }
-                        }
-                        @if !manifest.browser.is_empty() {
-                            dt { "Browser" }
-                            dd {
-                                (manifest.browser)
-                                @if let Some([width, height]) = manifest.viewport { ", " (width) " × " (height) }
-                            }
-                        }
-                        @if let Some(it) = &manifest.parent {
-                            dt { "Begun from" } dd { (it.session) ", after action " (it.actions) }
-                        }
-                    }
-                    h2 { "Actions" }
-                    table {
-                        thead { tr { th { "No." } th { "Action" } th { "Asked for" } th { "Time" } } }
-                        tbody { @for line in *lines { (row(line, longest, it)) } }
-                    }
-                    @if !findings.is_empty() { h2 { "Findings" } pre { (findings.trim_start_matches("# Findings").trim()) } }
-                }
+                main { (content(it)) }
             }
         }
     };
     out.into_string()
+}
+
+/// What stands on it, without styles of its own.
+pub fn content(it: &Seen<'_>) -> Markup {
+    let Seen { manifest, lines, findings, .. } = it;
+    let longest = lines.iter().map(|it| it.ms).max().unwrap_or(0).max(1);
+    let state = match manifest.state {
+        State::Recording => "recording",
+        State::Complete => "complete",
+        State::Interrupted => "interrupted",
+        State::Purged => "purged",
+    };
+    let begun = jiff::Timestamp::from_second(manifest.begun_ms / 1000).unwrap_or_default();
+    html! {
+        h1 { (manifest.name) }
+        dl.facts {
+            dt { "Id" } dd { (manifest.id) }
+            @if !manifest.task.is_empty() { dt { "Task" } dd { (manifest.task) } }
+            dt { "Begins at" } dd { (manifest.url) }
+            dt { "Begun" } dd { (begun) }
+            dt { "State" } dd { (state) ", " (manifest.actions) " actions" }
+            @if let Some(verdict) = manifest.verdict {
+                dt { "Verdict" }
+                dd { (match verdict { Verdict::Pass => "pass", Verdict::Partial => "partial", Verdict::Fail => "fail" }) }
+            }
+            @if !manifest.browser.is_empty() {
+                dt { "Browser" }
+                dd {
+                    (manifest.browser)
+                    @if let Some([width, height]) = manifest.viewport { ", " (width) " × " (height) }
+                }
+            }
+            @if let Some(it) = &manifest.parent {
+                dt { "Begun from" } dd { (it.session) ", after action " (it.actions) }
+            }
+        }
+        h2 { "Actions" }
+        div.scroll tabindex="0" role="region" aria-label="Actions" {
+            table {
+                thead { tr {
+                    th scope="col" { "No." } th scope="col" { "Action" } th scope="col" { "Asked for" } th scope="col" { "Time" }
+                } }
+                tbody { @for line in *lines { (row(line, longest, it)) } }
+            }
+        }
+        @if !findings.is_empty() { h2 { "Findings" } pre { (findings.trim_start_matches("# Findings").trim()) } }
+    }
 }
 
 fn row(line: &Line, longest: u64, seen: &Seen<'_>) -> Markup {
@@ -116,7 +126,10 @@ fn row(line: &Line, longest: u64, seen: &Seen<'_>) -> Markup {
                     }
                 }
             }
-            td { span class="bar" style={ "width:" (width) "px" } {} " " (line.ms) " ms" }
+            td {
+                svg.bar viewBox={ "0 0 " (WIDE) " 10" } preserveAspectRatio="none" aria-hidden="true" { rect width=(width.max(1)) height="10" {} }
+                " " (line.ms) " ms"
+            }
         }
     }
 }

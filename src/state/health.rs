@@ -112,6 +112,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::TaskNotDone
         | Code::KeyReused
         | Code::RefStale
+        | Code::PageHandedOff
         | Code::Cancelled
         | Code::Interrupted => Blame::User,
         Code::DaemonFailed

@@ -170,7 +170,16 @@ fn who_gets_in() {
     is_plain("/", &door);
     assert!(door.body.contains("commis dashboard") && !door.body.contains("csrf"), "{}", door.body);
     // Whoever asks for a page is shown the door, whoever asks for data is told why.
-    for path in ["/tasks", "/recipes", "/recipes/arxiv-papers", "/approvals", "/tasks/t-1"] {
+    for path in [
+        "/tasks",
+        "/recipes",
+        "/recipes/arxiv-papers",
+        "/approvals",
+        "/tasks/t-1",
+        "/browser",
+        "/browser/live",
+        "/browser/sessions/x-1",
+    ] {
         let closed = daemon.ask(&format!("GET {path}"), &page, "");
         assert_eq!(closed.status, 401, "{path}");
         is_plain(path, &closed);
@@ -208,9 +217,17 @@ fn who_gets_in() {
     let (cookie, csrf) = daemon.enter();
     let (other, others) = daemon.enter();
     assert!(cookie != other && csrf != others);
-    for path in
-        ["/", "/tasks", "/tasks?state=failed&limit=3", "/recipes", "/recipes?q=jobs", "/approvals"]
-    {
+    for path in [
+        "/",
+        "/tasks",
+        "/tasks?state=failed&limit=3",
+        "/recipes",
+        "/recipes?q=jobs",
+        "/approvals",
+        "/browser",
+        "/browser?q=jobs",
+        "/browser/live",
+    ] {
         assert_eq!(daemon.look(path, &cookie).status, 200, "{path}");
     }
     // A cookie may look, and no more.
@@ -322,6 +339,21 @@ fn what_others_wrote_is_text() {
             ),
         );
         let page = daemon.look(&format!("/recipes/hostile-{i}"), &cookie);
+        let id = format!("kept-{i}");
+        let folder = daemon.home.path().join("sessions").join(&id);
+        std::fs::create_dir_all(&folder).unwrap();
+        let manifest = json!({
+            "id": id, "name": seed, "task": seed, "url": seed, "begun_ms": 0, "state": "complete", "actions": 1, "context": "shop",
+        });
+        write(&folder.join("manifest.yaml"), &manifest.to_string());
+        let act =
+            json!({"n": 1, "command": seed, "value": seed, "url_before": seed, "url_after": ""});
+        write(&folder.join("trajectory.ndjson"), &format!("{act}\n"));
+        write(&folder.join("findings.md"), seed);
+        let kept = daemon.look(&format!("/browser/sessions/{id}"), &cookie);
+        assert_eq!(kept.status, 200, "{seed}: {kept:?}");
+        assert!(text(&kept).matches(&shown(seed)).count() >= 3, "{seed}: {}", text(&kept));
+        assert!(text(&daemon.look("/browser", &cookie)).contains(&shown(seed)), "{seed}");
         // One whose braces are no template is no recipe; what is said of that is text, too.
         if page.status == 200 {
             assert!(text(&page).contains(&shown(seed)), "{seed}");
@@ -341,6 +373,10 @@ fn what_others_wrote_is_text() {
         "/tasks/%1b%5D8;;x%07",
         "/tasks/%E2%80%AEgpj.exe",
         "/tasks?state=%3Cscript%3E&limit=-1",
+        "/browser?q=%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+        "/browser/live?context=shop&of=%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+        "/browser/live?context=%3Cscript%3E",
+        "/browser/sessions/%22%3E%3Cimg%20src=x%20onerror=alert(1)%3E",
     ] {
         daemon.look(path, &cookie);
     }

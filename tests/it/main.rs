@@ -47,3 +47,4 @@ mod support;
 mod threats;
 mod tidy;
 mod tls;
+mod watch;

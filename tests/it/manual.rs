@@ -30,9 +30,9 @@ const PASSWORD: &str = "sunshine";
 const PART: &str = "sunsh";
 
 /// An X server without a desktop.
-struct Desk {
+pub struct Desk {
     server: Child,
-    display: String,
+    pub display: String,
 }
 
 #[expect(clippy::disallowed_methods, reason = "the tests run programs")]
@@ -42,7 +42,7 @@ fn program(name: &str) -> Command {
 
 impl Desk {
     /// `None`, with a line saying so, where something is missing.
-    fn new() -> Option<Self> {
+    pub fn new() -> Option<Self> {
         if !Path::new("/usr/lib/chromium/chromium").exists() {
             eprintln!("skipped: no Chromium that can show a window on this machine");
             return None;
@@ -75,11 +75,11 @@ impl Desk {
         assert!(done.success(), "{args:?}");
     }
 
-    fn types(&self, text: &str) {
+    pub fn types(&self, text: &str) {
         self.does(&["type", "--delay", "20", text]);
     }
 
-    fn presses(&self, keys: &[&str]) {
+    pub fn presses(&self, keys: &[&str]) {
         for key in keys {
             self.does(&["key", key]);
         }

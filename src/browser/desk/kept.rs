@@ -15,7 +15,7 @@ use crate::{
     sessions::{
         Line, Manifest, Recording,
         relocate::{Fingerprint, class},
-        wire::{MASK, Sent, Tap},
+        wire::{Sent, Tap},
     },
 };
 
@@ -23,8 +23,6 @@ use crate::{
 const SEEN: usize = 20_000;
 /// Places of a page that instruct their reader and are named in the findings.
 const QUARANTINED: usize = 5;
-/// Shorter ones stand in other words as well.
-const SHORTEST: usize = 4;
 const ATTRIBUTES: &str = "function () {
   const out = {};
   const put = (name, it) => { if (typeof it === 'string' && it !== '') out[name] = it.slice(0, 200).toWellFormed(); };
@@ -75,6 +73,21 @@ fn act(command: &Command) -> Option<(&'static str, Option<String>)> {
         }
         _ => return None,
     })
+}
+
+/// What those who look on are told that it is.
+pub(super) fn called(command: &Command) -> &'static str {
+    match command {
+        Command::Snapshot { .. } => "snapshot",
+        Command::Screenshot(_) => "screenshot",
+        Command::Text(_) => "text",
+        Command::Html(_) => "html",
+        Command::Wait(Until::Passed(_)) => "wait",
+        Command::Download(..) => "download",
+        Command::Emulate(_) => "emulate",
+        Command::Pdf => "pdf",
+        it => act(it).map_or("a look", |it| it.0),
+    }
 }
 
 /// The command that a line of a session stands for, on that element.
@@ -151,6 +164,7 @@ pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
 impl Desk {
     /// Opens the page and keeps what is done from then on; what was kept before has ended.
     pub async fn record(&mut self, it: Recording, url: &str) -> Result<Manifest> {
+        self.is_free()?;
         self.keep(it, true).await?;
         self.run(Command::Goto(url.to_owned())).await?;
         self.keep
@@ -169,6 +183,7 @@ impl Desk {
         }
         it.seen_in(self.context.producer(), self.window().await);
         self.keep = Some(it);
+        self.tell_session();
         Ok(())
     }
 
@@ -196,6 +211,12 @@ impl Desk {
         let manifest = begun.manifest().clone();
         self.keep(begun, false).await?;
         Ok(manifest)
+    }
+
+    /// Which session it is kept in, for those who look on.
+    pub(super) fn tell_session(&self) {
+        let id = self.keep.as_ref().map(|it| it.manifest().id.clone());
+        self.feed.iter().for_each(|it| it.stand(|it| it.session.clone_from(&id)));
     }
 
     pub(super) async fn attributes(&self, found: &Found) -> BTreeMap<String, String> {
@@ -289,7 +310,7 @@ impl Desk {
     }
 
     /// What the page shows; nobody's last snapshot is another for it.
-    async fn seen(&mut self) -> Option<String> {
+    pub(super) async fn seen(&mut self) -> Option<String> {
         let shown = self.shown.clone();
         let wish = Wish { max_chars: Some(SEEN), ..Wish::default() };
         // A page that goes away shows nothing.
@@ -335,15 +356,11 @@ impl Desk {
     }
 
     /// What was typed and is secret is not repeated by what a page makes of it.
-    pub(super) fn without_secrets(&self, mut text: String) -> String {
-        for it in self.shared().lock().secrets.iter().filter(|it| it.len() >= SHORTEST) {
-            let encoded: String = url::form_urlencoded::byte_serialize(it.as_bytes()).collect();
-            text = text.replace(it.as_str(), MASK).replace(&encoded, MASK);
-        }
-        text
+    pub(super) fn without_secrets(&self, text: String) -> String {
+        self.shared().lock().masked(text)
     }
 
-    fn requests(&self, tap: Option<Tap>) -> Vec<Sent> {
+    pub(super) fn requests(&self, tap: Option<Tap>) -> Vec<Sent> {
         let mut out = tap.map_or_else(Vec::new, |it| it.sent);
         for it in &mut out {
             it.path = self.without_secrets(std::mem::take(&mut it.path));

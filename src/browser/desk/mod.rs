@@ -3,7 +3,9 @@
 mod acts;
 mod clickable;
 mod effect;
+pub(in crate::browser) mod feed;
 mod granted;
+mod handoff;
 mod hidden;
 mod kept;
 mod look;
@@ -32,6 +34,7 @@ use serde_json::Value;
 
 pub use self::{
     effect::Effect,
+    feed::{Feed, Kind, Standing},
     granted::Given,
     replay::{Outcome, Replay, Replayed},
     shown::Wish,
@@ -216,6 +219,12 @@ pub struct Desk {
     rings: Keeping,
     /// How often files were given to a page.
     given: u32,
+    /// Who looks on is told there.
+    feed: Option<Feed>,
+    /// A person has the page.
+    handed: Option<handoff::Handed>,
+    /// It stands in a window.
+    visible: bool,
 }
 
 /// How things stood before an act.
@@ -262,7 +271,17 @@ impl Desk {
             touched: None,
             aside: None,
             look: None,
+            feed: None,
+            handed: None,
+            visible: false,
         })
+    }
+
+    /// From here on, those who listen there are told what happens.
+    pub fn told_to(&mut self, feed: Feed) {
+        feed.look_at(self.context.shared());
+        self.shared().lock().feed = Some(feed.clone());
+        self.feed = Some(feed);
     }
 
     pub fn is_alive(&self) -> bool {

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Desk, Target, kept};
+use super::{Desk, Kind, Target, kept};
 use crate::{
     browser::page,
     error::{Code, Error, Result},
@@ -105,6 +105,7 @@ struct Best {
 impl Desk {
     /// Does the actions one after the other, until one is refused or differs.
     pub async fn replay(&mut self, lines: &[Line], how: &Replay) -> Result<Vec<Replayed>> {
+        self.is_free()?;
         let other = other(lines, how)?;
         let known: Vec<Sent> = lines.iter().flat_map(|it| it.requests.clone()).collect();
         let known: Vec<Sent> = known.into_iter().filter(|it| !it.changes()).collect();
@@ -150,6 +151,7 @@ impl Desk {
                     (outcome, Some(why))
                 }
             };
+            self.tells_again(line, outcome, why.as_deref());
             let command = line.command.clone();
             out.push(Replayed { n: line.n, command, outcome, found_by, why });
             if matches!(outcome, Outcome::Refused | Outcome::Differs) {
@@ -171,6 +173,18 @@ impl Desk {
         self.relocated(next, true, true, how).await.map(drop).map_err(told)
     }
 
+    /// Tells those who look on.
+    fn tells_again(&self, line: &Line, outcome: Outcome, why: Option<&str>) {
+        let (kind, told) = match outcome {
+            Outcome::Same => (Kind::Done, "as it was recorded"),
+            Outcome::Healed => (Kind::Done, "on an element that was found anew"),
+            Outcome::Refused | Outcome::Differs => (Kind::Failed, why.unwrap_or_default()),
+        };
+        let text = format!("action {} again, {}: {told}", line.n, line.command);
+        self.shared().lock().tell(kind, &text);
+    }
+
+    /// Whether the element was another than recorded.
     async fn again(
         &mut self,
         line: &Line,

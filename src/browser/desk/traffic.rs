@@ -95,6 +95,7 @@ impl Desk {
     fn ended(&mut self, mut raw: RawRecording, stored: Vec<(String, String)>) -> Result<Manifest> {
         let gone = || Error::new(Code::ParamInvalid, "this page's acts are not recorded");
         let mut keep = self.keep.take().ok_or_else(gone)?;
+        self.tell_session();
         // What was typed and may be told is no secret because a cookie remembers it.
         let lines = keep.lines()?;
         let typed = lines.iter().filter(|it| matches!(&*it.command, "fill" | "select"));

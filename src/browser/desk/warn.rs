@@ -20,6 +20,16 @@ impl Desk {
     /// Does it. Fails with `STEP_FAILED`, `REF_STALE`, `PARAM_INVALID`, `BROWSER_FAILED`, and where a page is opened with the
     /// policy's codes.
     pub async fn run(&mut self, command: Command) -> Result<Said> {
+        let begun = self.begins(&command);
+        let done = match self.is_free_for(&command) {
+            Ok(()) => self.marked(command).await,
+            Err(err) => Err(err),
+        };
+        self.tells(&begun, &done);
+        done
+    }
+
+    async fn marked(&mut self, command: Command) -> Result<Said> {
         let made = match command {
             Command::Snapshot { .. } | Command::Links => Made::Marked,
             Command::Title => Made::Title,

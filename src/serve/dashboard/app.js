@@ -10,7 +10,8 @@
   // --- In: the fragment never reaches a log, the code works once.
   const enter = () => {
     const code = /^#([0-9a-f]{32})$/.exec(location.hash);
-    if (code) location.replace(`/bootstrap?code=${code[1]}`);
+    const door = location.pathname === "/watch" ? "/watch/in" : "/bootstrap";
+    if (code) location.replace(`${door}?code=${code[1]}`);
     return Boolean(code);
   };
   if (enter()) return;
@@ -90,7 +91,7 @@
     button.disabled = true;
     trouble(button, "");
     try {
-      const done = await post(button.dataset.post, {});
+      const done = await post(button.dataset.post, JSON.parse(button.dataset.body ?? "{}"));
       if (button.dataset.then === "task" && done.data?.task_id) {
         location.assign(`/tasks/${encodeURIComponent(done.data.task_id)}`);
         return;
@@ -305,7 +306,7 @@
   };
 
   // Server-sent events (WHATWG HTML, 9.2.6), as far as ours use them.
-  const read = async (body) => {
+  const read = async (body, happened) => {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     for (;;) {
@@ -360,7 +361,7 @@
           pause = 1000;
           if (again) soon(0);
           again = true;
-          await read(answer.body);
+          await read(answer.body, happened);
         } else {
           // Too many look at once.
           pause = Math.max(pause, 15_000);
@@ -376,4 +377,83 @@
     }
   };
   if (last !== undefined) watch();
+
+  // --- What no event tells of is asked for again.
+  const every = Number(meta("every"));
+  if (every) {
+    setInterval(() => {
+      if (!over && !document.hidden) refresh().catch(() => {});
+    }, every);
+  }
+
+  // --- A page that stays, as somebody works on it.
+  const LINES = 300;
+  const list = document.querySelector("[data-stream]");
+  const line = (it) => {
+    // Who reads further up is left there.
+    const follows = list.scrollTop + list.clientHeight >= list.scrollHeight - 40;
+    const made = list.appendChild(element("li", undefined, { class: String(it.kind).replace(/[^a-z_]/g, "") }));
+    const kind = element("b", String(it.kind).replaceAll("_", " "));
+    kind.title = new Date(it.at_ms).toLocaleTimeString();
+    made.append(kind, element("span", it.text));
+    while (list.children.length > LINES) list.firstChild.remove();
+    if (follows) list.scrollTop = list.scrollHeight;
+  };
+  const follow = async () => {
+    let seen;
+    let pause = 1000;
+    let closed = false;
+    const told = (event) => {
+      if (event.id) seen = event.id;
+      try {
+        line(JSON.parse(event.data));
+      } catch {
+        return;
+      }
+      if (event.kind === "closed") closed = true;
+    };
+    while (!over && !closed) {
+      await visible();
+      stream = new AbortController();
+      try {
+        const headers = { Accept: "text/event-stream", ...(seen ? { "Last-Event-ID": seen } : {}) };
+        const answer = await fetch(list.dataset.stream, { headers, signal: stream.signal });
+        if (answer.status === 401) return end();
+        if (answer.status === 404) closed = true;
+        if (answer.ok) {
+          tell("on", "live");
+          pause = 1000;
+          await read(answer.body, told);
+        } else {
+          pause = Math.max(pause, 15_000);
+        }
+      } catch {
+        // The daemon is gone, or nobody looks.
+      }
+      if (over || closed || document.hidden) continue;
+      tell("off", "not live");
+      await sleep(pause);
+      pause = Math.min(pause * 2, 30_000);
+    }
+    if (closed) tell("off", "closed");
+  };
+  const picture = async () => {
+    for (let n = 0; !over && document.querySelector("#standing .facts"); n += 1) {
+      await visible();
+      const old = document.querySelector("img[data-picture]");
+      const fresh = old.cloneNode();
+      const loaded = new Promise((done) => {
+        fresh.onload = () => done(true);
+        fresh.onerror = () => done(false);
+      });
+      const join = old.dataset.picture.includes("?") ? "&" : "?";
+      fresh.src = `${old.dataset.picture}${join}n=${n}`;
+      if (await loaded) old.replaceWith(fresh);
+      await sleep(1000);
+    }
+  };
+  if (list) {
+    follow();
+    picture();
+  }
 })();

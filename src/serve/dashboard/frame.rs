@@ -15,6 +15,7 @@ pub enum Here {
     Overview,
     Tasks,
     Recipes,
+    Browser,
     Approvals,
 }
 
@@ -22,6 +23,7 @@ const PAGES: &[(Here, &str, &str)] = &[
     (Here::Overview, "/", "Overview"),
     (Here::Tasks, "/tasks", "Tasks"),
     (Here::Recipes, "/recipes", "Recipes"),
+    (Here::Browser, "/browser", "Browser"),
     (Here::Approvals, "/approvals", "Approvals"),
 ];
 
@@ -39,6 +41,18 @@ pub fn page(
     };
     whole(StatusCode::OK, title, &head, Some(here), body)
 }
+
+/// The same that is asked for again every few seconds: no event says when it is another.
+pub fn kept_up(looking: &Looking, here: Here, title: &str, body: &Markup) -> Response {
+    let head = html! {
+        @if let Some(it) = &looking.csrf { meta name="csrf" content=(it); }
+        (EVERY)
+    };
+    whole(StatusCode::OK, title, &head, Some(here), body)
+}
+
+/// For the page's script.
+const EVERY: maud::PreEscaped<&str> = maud::PreEscaped(r#"<meta name="every" content="5000">"#);
 
 /// The event that a page which is made now is as of. Without it the page is not kept up to date.
 pub async fn after(looking: &Looking) -> Option<i64> {
@@ -71,6 +85,27 @@ pub fn closed(status: StatusCode) -> Response {
         html lang="en" {
             (head(title, &html! {}))
             body { main #main { (body) } }
+        }
+    };
+    answer(status, &out)
+}
+
+/// A page that leads to no other; `looks`: it is kept up to date while what opened it lasts.
+pub fn alone(status: StatusCode, title: &str, looks: bool, body: &Markup) -> Response {
+    let out = html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head(title, &html! { @if looks { (EVERY) } }))
+            body {
+                @if looks {
+                    header.top { div.inner { span.brand { img src="/assets/icon.svg" alt="" width="28" height="28"; "commis" } span #live.live hidden {} } }
+                    p #closed.notice hidden role="alert" {
+                        "What opened this page is over. " code { "commis browse watch --page" } " prints an address that opens it again."
+                    }
+                }
+                main #main tabindex="-1" data-signed[looks] { (body) }
+                p #said.unseen role="status" {}
+            }
         }
     };
     answer(status, &out)

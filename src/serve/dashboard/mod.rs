@@ -5,6 +5,7 @@
 //! surroundings around or cannot be seen (`frame.rs`), so nobody has to think of it.
 
 mod approvals;
+mod browser;
 mod chart;
 mod chosen;
 mod frame;
@@ -38,6 +39,8 @@ use crate::{
     state::now_ms,
 };
 
+pub use self::browser::{not_watched, watched};
+
 const SCRIPT: &str = include_str!("app.js");
 const STYLE: &str = include_str!("app.css");
 const ICON: &str = include_str!("icon.svg");
@@ -51,6 +54,9 @@ pub fn routes() -> Router<Arc<Daemon>> {
         .route("/recipes", get(recipes::page))
         .route("/recipes/{name}", get(recipe::page))
         .route("/approvals", get(approvals::page))
+        .route("/browser", get(browser::page))
+        .route("/browser/live", get(browser::live))
+        .route("/browser/sessions/{id}", get(browser::session))
         .route("/assets/app.js", get(|| async { asset("text/javascript; charset=utf-8", SCRIPT) }))
         .route("/assets/app.css", get(|| async { asset("text/css; charset=utf-8", STYLE) }))
         .route("/assets/icon.svg", get(|| async { asset("image/svg+xml", ICON) }))

@@ -105,7 +105,7 @@ pub fn recipes(daemon: &Daemon, who: &Principal, wanted: &Recipes) -> Result<Vec
 /// The tools of that caller, in the order of the table, then recipes by name. Fails with `ARTIFACT_IO`.
 pub fn tools(daemon: &Daemon, who: &Principal, wanted: &Wanted) -> Result<Vec<McpTool>> {
     let mut out: Vec<McpTool> = rows(wanted)
-        .filter(|(_, row)| who.may(row.spec.need, None) || matches!(row.spec.tool, Tool::Always(_)))
+        .filter(|(_, row)| row.is_for(who) || matches!(row.spec.tool, Tool::Always(_)))
         .map(|(name, row)| of_row(name, row))
         .collect();
     for it in recipes(daemon, who, &wanted.recipes)? {

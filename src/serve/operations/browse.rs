@@ -10,16 +10,17 @@ use serde_json::{Value, json};
 use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, find, plain, row};
 use crate::{
     browser::desk::{
-        Asks, Command, Desk, Device, Effect, Given, Last, Look, Picture, Scheme, Target, Until,
-        Way, Wish,
+        Asks, Command, Desk, Device, Effect, Given, Last, Look, Picture, Said, Scheme, Target,
+        Until, Way, Wish,
     },
     error::{Code, Error, Result},
     files::Dir,
     serve::{
         answer::Trouble,
         book::TaskView,
-        desks::Desks,
-        principal::{Area, Need, Right},
+        desks::{Desks, key},
+        lookers,
+        principal::{Area, Need, Right, page_name},
         queue::{How, Performed, Queue},
     },
     sessions::audit::Finding,
@@ -69,13 +70,21 @@ fn newest(last: u32, all: bool) -> Last {
 }
 
 fn first() -> String {
-    "default".to_owned()
+    super::FIRST.to_owned()
 }
 
 arguments!(Bare {});
 arguments!(At {
     /// An absolute address.
     url: String,
+    /// In a window that people see, which the page keeps from then on; it takes a display.
+    #[serde(default)]
+    visible: bool,
+});
+arguments!(Handing {
+    /// What the person is to do.
+    #[serde(default)]
+    note: String,
 });
 arguments!(On {
     /// `@e17` of a snapshot, `@c3` of one with `clickable`, a role and a name such as `button "Search"`, or `css=SELECTOR`.
@@ -247,7 +256,7 @@ pub fn rows(out: &mut Vec<Row>) {
     out.extend([
         row(
             act("browse_goto", &[(Verb::Post, "/api/browse/goto")], "Open a page.\nOn a page that stays: its context keeps cookies and history until it is closed, or unused for half an hour."),
-            |asked, it: At| run(asked, it.context, Ok(Command::Goto(it.url))),
+            goto,
         ),
         row(
             act("browse_back", &[(Verb::Post, "/api/browse/back")], "Go back to the page before."),
@@ -494,6 +503,18 @@ pub fn rows(out: &mut Vec<Row>) {
             learn,
         ),
         row(
+            act("browse_handoff", &[(Verb::Post, "/api/browse/handoff")], "Give the page to a person, in a window.\nA page without a window moves into one: cookies and what it stores with it, not what its scripts hold in memory. What acts is refused from then on (`PAGE_HANDED_OFF`), what reads is answered."),
+            handoff,
+        ),
+        row(
+            act("browse_resume", &[(Verb::Post, "/api/browse/resume")], "Take the page back from a person.\nIt keeps its window. What the person did cannot be learned."),
+            resume,
+        ),
+        row(
+            Spec { tool: Tool::Never, ..read("browse_watch", &[(Verb::Post, "/api/browse/watch")], "Make an address at which a person looks on at a page, once, within a minute.\nWhat it opens lasts half an hour: what happens there, as it happens, and pictures. Nobody can act with it. `GET /api/browse/events?context=NAME` is the stream for programs.") },
+            watch,
+        ),
+        row(
             act("browse_close", &[(Verb::Post, "/api/browse/close")], "Close the page and forget its context."),
             close,
         ),
@@ -511,13 +532,39 @@ const fn spec(
 }
 
 async fn run(asked: Asked, context: String, command: Result<Command>) -> Out<Shown> {
-    let said = Desks::run(&asked.daemon, (&asked.who, &context), command?).await?;
-    plain(Shown {
-        text: said.text,
-        effect: said.effect,
-        png_base64: said.png.map(|it| STANDARD.encode(it)),
-        pdf_base64: said.pdf.map(|it| STANDARD.encode(it)),
-    })
+    plain(Desks::run(&asked.daemon, (&asked.who, &context), command?).await?.into())
+}
+
+impl From<Said> for Shown {
+    fn from(said: Said) -> Self {
+        Self {
+            text: said.text,
+            effect: said.effect,
+            png_base64: said.png.map(|it| STANDARD.encode(it)),
+            pdf_base64: said.pdf.map(|it| STANDARD.encode(it)),
+        }
+    }
+}
+
+async fn goto(asked: Asked, it: At) -> Out<Shown> {
+    let (of, command) = ((&asked.who, &*it.context), Command::Goto(it.url));
+    let said = if it.visible {
+        Desks::in_window(&asked.daemon, of, async |desk: &mut Desk| desk.run(command).await).await
+    } else {
+        Desks::run(&asked.daemon, of, command).await
+    };
+    plain(said?.into())
+}
+
+async fn handoff(asked: Asked, it: Handing) -> Out<Shown> {
+    let of = (&asked.who, &*it.context);
+    plain(Desks::hand_off(&asked.daemon, of, &it.note).await?.into())
+}
+
+async fn resume(asked: Asked, it: Bare) -> Out<Shown> {
+    let of = (&asked.who, &*it.context);
+    let said = Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.resume().await);
+    plain(said.await?.into())
 }
 
 /// The element that a target names. With `retarget` a ref may be another's.
@@ -671,6 +718,37 @@ fn given(asked: &Asked, files: &[PathBuf]) -> Result<Vec<Given>> {
 
 async fn close(asked: Asked, it: Bare) -> Out<Closed> {
     plain(Closed { closed: asked.daemon.desks.close(&asked.who, &it.context) })
+}
+
+/// That a person may look on.
+#[derive(Serialize, JsonSchema)]
+struct Watched {
+    /// For a browser; the code stands behind `#`.
+    url: String,
+    /// Seconds in which it has to be opened.
+    holds_sec: u32,
+}
+
+async fn watch(asked: Asked, it: Bare) -> Out<Watched> {
+    let page = key(&asked.who, page_name(&it.context)?);
+    if asked.daemon.desks.feed(&page).is_none() {
+        return Err(Error::new(Code::TaskNotFound, "no page of that name is open")
+            .hint("`browse goto` opens one")
+            .into());
+    }
+    let (code, over) = asked.daemon.lookers.new_code(page)?;
+    if asked.who.scopes.is_some() {
+        // Who may look no longer has nobody look on.
+        let (daemon, id) = (std::sync::Arc::clone(&asked.daemon), asked.who.id.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = daemon.let_go(&id) => over.cancel(),
+                () = tokio::time::sleep(lookers::LASTS) => {}
+            }
+        });
+    }
+    let url = format!("http://{}{}#{code}", asked.daemon.addr, lookers::PATH);
+    plain(Watched { url, holds_sec: lookers::CODE.as_secs() as u32 })
 }
 
 async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {

@@ -16,8 +16,7 @@ use crate::{
 };
 
 /// As `Scope::parse` reads it.
-const SCOPE: &str =
-    r"^(run:(\*|[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)|(recipes|tasks|learn|browse):(read|write))$";
+const SCOPE: &str = r"^(run:(\*|[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)|(recipes|tasks|learn|browse):(read|write)|browse:(read|write):[A-Za-z0-9_-]{1,40})$";
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
 
@@ -181,7 +180,7 @@ async fn version(asked: Asked, _: Nothing) -> Out<Version> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewToken {
-    /// What it may do: `run:NAME` or `run:*`; `recipes`, `tasks`, `learn` or `browse` with `:read` or `:write`.
+    /// What it may do: `run:NAME` or `run:*`; `recipes`, `tasks`, `learn` or `browse` with `:read` or `:write`; `browse:read:NAME` or `browse:write:NAME` for the owner's page of that name alone.
     #[schemars(length(min = 1, max = 100), inner(regex(pattern = SCOPE)))]
     can: Vec<String>,
     /// How long it holds; for good when absent.

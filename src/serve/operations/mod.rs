@@ -26,12 +26,15 @@ pub use self::{
 use super::{
     Daemon,
     answer::{Answer, Meta, Trouble},
-    principal::{Need, Principal},
+    principal::{Area, Need, Principal},
 };
 use crate::{
     error::{Code, Error},
     settings::Settings,
 };
+
+/// The page that is meant where none is named.
+pub const FIRST: &str = "default";
 
 /// What an operation does to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -186,6 +189,32 @@ impl Row {
     fn hiding<A: DeserializeOwned + 'static>(mut self, hides: fn(A) -> bool) -> Self {
         self.hider = Box::new(move |args| parsed::<A>(args.clone()).is_ok_and(hides));
         self
+    }
+
+    /// The page that it is about with these arguments, where it is about no more than a page: what brings something else there is
+    /// not covered by a scope of that page.
+    pub fn page<'a>(&self, args: &'a Value) -> Option<&'a str> {
+        if !self.is_of_page() || !args["as"].is_null() {
+            return None;
+        }
+        match &args["context"] {
+            Value::Null => Some(FIRST),
+            it => it.as_str(),
+        }
+    }
+
+    /// Whether it is about a page that stays.
+    pub fn is_of_page(&self) -> bool {
+        self.input["properties"]["context"].is_object()
+    }
+
+    /// Whether it is of use to that caller at all.
+    pub fn is_for(&self, who: &Principal) -> bool {
+        let right = match self.spec.need {
+            Need::May(Area::Browse, right) if self.is_of_page() => Need::Sessions(right),
+            it => it,
+        };
+        who.may(right, None)
     }
 
     /// Names of arguments that stand in its path.

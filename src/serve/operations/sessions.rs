@@ -20,7 +20,7 @@ use crate::{
         principal::{Area, Need, Principal, Right},
     },
     sessions::{
-        Line, Manifest, Sessions, Verdict,
+        Line, Manifest, Recording, Sessions, Verdict,
         audit::Finding,
         compare::{Compared, compare},
         learn,
@@ -34,11 +34,13 @@ type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
 
 /// No replay takes longer.
 const MOST_TIME: Duration = Duration::from_secs(30 * 60);
-const READ: Need = Need::May(Area::Browse, Right::Read);
 const WRITE: Need = Need::May(Area::Browse, Right::Write);
+/// About sessions and no page: each is looked at ([`is_theirs`]).
+const LOOK: Need = Need::Sessions(Right::Read);
+const CHANGE: Need = Need::Sessions(Right::Write);
 
 fn first() -> String {
-    "default".to_owned()
+    super::FIRST.to_owned()
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -172,11 +174,11 @@ pub fn rows(out: &mut Vec<Row>) {
             end,
         ),
         row(
-            spec("session_list", &[(Verb::Post, "/api/sessions/list")], READ, Kind::Read, "List sessions, the newest first; with words, the best first."),
+            spec("session_list", &[(Verb::Post, "/api/sessions/list")], LOOK, Kind::Read, "List sessions, the newest first; with words, the best first."),
             list,
         ),
         row(
-            spec("session_show", &[(Verb::Post, "/api/sessions/show")], READ, Kind::Read, "Show what was done in a session."),
+            spec("session_show", &[(Verb::Post, "/api/sessions/show")], LOOK, Kind::Read, "Show what was done in a session."),
             show,
         ),
         row(
@@ -188,19 +190,19 @@ pub fn rows(out: &mut Vec<Row>) {
             fork,
         ),
         row(
-            spec("session_diff", &[(Verb::Post, "/api/sessions/diff")], READ, Kind::Read, "Compare what was done in two sessions."),
+            spec("session_diff", &[(Verb::Post, "/api/sessions/diff")], LOOK, Kind::Read, "Compare what was done in two sessions."),
             diff,
         ),
         row(
-            spec("session_learn", &[(Verb::Post, "/api/sessions/learn")], WRITE, Kind::Write, "Learn what was done in a session, as a recipe, now or later.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
+            spec("session_learn", &[(Verb::Post, "/api/sessions/learn")], CHANGE, Kind::Write, "Learn what was done in a session, as a recipe, now or later.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
             learned,
         ),
         row(
-            spec("session_audit", &[(Verb::Post, "/api/sessions/audit")], READ, Kind::Read, "Say what the traffic of a session shows of how its sites keep logins: cookies, forms, addresses, redirects, headers.\nNo value is shown."),
+            spec("session_audit", &[(Verb::Post, "/api/sessions/audit")], LOOK, Kind::Read, "Say what the traffic of a session shows of how its sites keep logins: cookies, forms, addresses, redirects, headers.\nNo value is shown."),
             audited,
         ),
         row(
-            spec("session_purge", &[(Verb::Post, "/api/sessions/purge")], WRITE, Kind::Write, "Remove what was done in a session, and leave its manifest."),
+            spec("session_purge", &[(Verb::Post, "/api/sessions/purge")], CHANGE, Kind::Write, "Remove what was done in a session, and leave its manifest."),
             purge,
         ),
     ]);
@@ -216,37 +218,49 @@ const fn spec(
     Spec { name, kind, need, routes, tool: Tool::Browse, length: Length::Now, help }
 }
 
-/// Whose sessions a caller sees; all for the owner of the machine.
-fn owner(who: &Principal) -> Option<&str> {
-    who.scopes.as_ref().map(|_| &*who.id)
-}
-
 fn all(asked: &Asked) -> Sessions {
     Sessions::new(&asked.daemon.home.sessions)
 }
 
 /// What their replays found anew.
 fn memory(asked: &Asked) -> Memory {
-    Memory::new(&asked.daemon.home.sessions, owner(&asked.who).unwrap_or_default())
+    let whose = if asked.who.scopes.is_some() { &*asked.who.id } else { "" };
+    Memory::new(&asked.daemon.home.sessions, whose)
+}
+
+/// Whether a session is theirs to see, or to change: their own, or one of a page that they were granted.
+fn is_theirs(who: &Principal, it: &Manifest, right: Right) -> bool {
+    if who.scopes.is_none() {
+        return true;
+    }
+    if it.owner.is_empty() {
+        return who.is_granted(&it.context) && who.may_at(&it.context, right);
+    }
+    it.owner == who.id && who.may(Need::May(Area::Browse, right), None)
 }
 
 /// Somebody else's is not there.
-fn own(asked: &Asked, id: &str) -> Result<Manifest> {
+fn own(asked: &Asked, id: &str, right: Right) -> Result<Manifest> {
     let it = all(asked).manifest(id)?;
-    if owner(&asked.who).is_some_and(|owner| it.owner != owner) {
+    if !is_theirs(&asked.who, &it, right) {
         return Err(Error::new(Code::TaskNotFound, "there is no such session")
             .hint("`session ls` lists them"));
     }
     Ok(it)
 }
 
+/// Begins one at that page. Fails with `ARTIFACT_IO`.
+fn begun(asked: &Asked, context: &str, (name, task, url): (&str, &str, &str)) -> Result<Recording> {
+    let mut it = all(asked).record(name, task, url, asked.who.owner_of(context))?;
+    it.at_page(context)?;
+    Ok(it)
+}
+
 async fn record(asked: Asked, it: Record) -> Out<Manifest> {
-    let whose = owner(&asked.who).unwrap_or_default();
-    let sessions = all(&asked);
-    let rules = asked.daemon.world().settings.redact.clone();
     let of = (&asked.who, &*it.context);
+    let rules = asked.daemon.world().settings.redact.clone();
     let done = Desks::with(&asked.daemon, of, async |desk: &mut Desk| {
-        let begun = sessions.record(&it.name, &it.task, &it.url, whose)?.by(&rules);
+        let begun = begun(&asked, &it.context, (&it.name, &it.task, &it.url))?.by(&rules);
         desk.record(begun, &it.url).await
     });
     plain(done.await?)
@@ -263,7 +277,9 @@ struct Listed {
 }
 
 async fn list(asked: Asked, it: List) -> Out<Listed> {
-    plain(Listed { sessions: all(&asked).list(owner(&asked.who), &it.query)? })
+    let mut sessions = all(&asked).list(None, &it.query)?;
+    sessions.retain(|it| is_theirs(&asked.who, it, Right::Read));
+    plain(Listed { sessions })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -287,7 +303,7 @@ struct Shown {
 }
 
 async fn show(asked: Asked, it: Show) -> Out<Shown> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Read)?;
     let (session, actions) = all(&asked).load(&it.id)?;
     let findings = all(&asked).findings(&it.id)?;
     let snapshot = match it.at {
@@ -309,7 +325,7 @@ fn limit(lines: &[Line]) -> Duration {
 }
 
 async fn fork(asked: Asked, it: Fork) -> Out<Manifest> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Read)?;
     let sessions = all(&asked);
     let (parent, mut lines) = sessions.load(&it.id)?;
     if it.at == 0 || it.at as usize > lines.len() {
@@ -319,11 +335,11 @@ async fn fork(asked: Asked, it: Fork) -> Out<Manifest> {
             .into());
     }
     lines.truncate(it.at as usize);
-    let whose = owner(&asked.who).unwrap_or_default();
     let how = Replay { allow: it.allow.clone(), ..Replay::default() };
     let rules = asked.daemon.world().settings.redact.clone();
     let begin = || {
-        let mut begun = sessions.record(&it.name, &parent.task, &parent.url, whose)?.by(&rules);
+        let begun = begun(&asked, &it.context, (&it.name, &parent.task, &parent.url))?;
+        let mut begun = begun.by(&rules);
         begun.of_parent(&it.id, it.at)?;
         Ok(begun)
     };
@@ -345,8 +361,8 @@ struct Difference {
 }
 
 async fn diff(asked: Asked, it: Two) -> Out<Difference> {
-    own(&asked, &it.first)?;
-    own(&asked, &it.second)?;
+    own(&asked, &it.first, Right::Read)?;
+    own(&asked, &it.second, Right::Read)?;
     let sessions = all(&asked);
     let actions = compare(&sessions.load(&it.first)?.1, &sessions.load(&it.second)?.1);
     let mut same = actions.iter().all(|it| it.place == crate::sessions::compare::In::Both);
@@ -369,7 +385,7 @@ struct Report {
 }
 
 async fn replay(asked: Asked, it: Again) -> Out<Report> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Read)?;
     let (_, lines) = all(&asked).load(&it.id)?;
     let values: BTreeMap<String, String> = it.values.into();
     let number = |(n, value): (String, String)| Some((n.parse().ok()?, value));
@@ -397,7 +413,7 @@ async fn replay(asked: Asked, it: Again) -> Out<Report> {
 }
 
 async fn learned(asked: Asked, it: Learn) -> Out<TaskView> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Read)?;
     let (_, lines) = all(&asked).load(&it.id)?;
     let learn::Trail { url, steps, lost } = learn::trail(&lines)?;
     let wanted = Wanted { task: it.task, name: it.name, params: it.params, second: it.second };
@@ -411,7 +427,7 @@ struct Audited {
 }
 
 async fn audited(asked: Asked, it: One) -> Out<Audited> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Read)?;
     let Some(findings) = all(&asked).audit(&it.id)? else {
         let err = Error::new(Code::ParamInvalid, "no traffic of this session was looked at");
         return Err(err.hint("it has not ended, or was interrupted; record it again").into());
@@ -425,7 +441,7 @@ struct Purged {
 }
 
 async fn purge(asked: Asked, it: One) -> Out<Purged> {
-    own(&asked, &it.id)?;
+    own(&asked, &it.id, Right::Write)?;
     all(&asked).purge(&it.id)?;
     plain(Purged { purged: true })
 }

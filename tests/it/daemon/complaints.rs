@@ -201,3 +201,33 @@ fn a_list_of_tools_is_small_and_an_answer_is_bounded() {
     assert_eq!(default.len(), 33);
     assert_eq!(default, asked("/mcp?tools=core,top:30"));
 }
+
+/// A daemon that answers nothing for a while is taken for dead, killed and replaced, and what was open in it is lost.
+#[test]
+fn one_that_is_stopped_for_a_while_is_waited_for() {
+    use std::io::{BufRead as _, BufReader};
+    let daemon = Daemon::start(UNLIMITED, &[]);
+    let pid = rustix::process::Pid::from_raw(daemon.pid().cast_signed()).unwrap();
+    let signal = |it| rustix::process::kill_process(pid, it).unwrap();
+    signal(rustix::process::Signal::STOP);
+    let mut child = daemon.home.command(&["token", "list", "--json"]);
+    let mut child = child
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It says so while it waits.
+    let mut line = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains(&daemon.pid().to_string()), "{line}");
+    assert!(line.contains("it is waited for, not replaced"), "{line}");
+    assert!(child.try_wait().unwrap().is_none());
+    signal(rustix::process::Signal::CONT);
+    let out = child.wait_with_output().unwrap();
+    assert!(out.status.success(), "{out:?}");
+    let (_, status) = daemon.home.json(&["daemon", "status", "--json"]);
+    assert_eq!(
+        (status["running"].clone(), status["pid"].clone()),
+        (json!(true), json!(daemon.pid()))
+    );
+}

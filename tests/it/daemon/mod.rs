@@ -45,11 +45,23 @@ impl Daemon {
 
     /// In a home that is there already.
     pub fn of(home: Home, args: &[&str]) -> Self {
+        Self::of_env(home, args, &[])
+    }
+
+    /// The same with these variables.
+    pub fn of_env(home: Home, args: &[&str], env: &[(&str, &str)]) -> Self {
         let all: Vec<&str> = args.iter().copied().chain(["serve"]).collect();
         let file = home.path().join("serve/daemon.json");
         let _ = std::fs::remove_file(&file);
-        let mut child =
-            home.command(&all).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = home
+            .command(&all)
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .envs(env.iter().copied())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let begun = Instant::now();
         let state: Value = loop {
             if let Ok(text) = std::fs::read(&file)

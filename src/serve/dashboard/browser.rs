@@ -1,0 +1,271 @@
+//! Pages that stay: which are open, one as it goes on, and what was kept of others.
+
+use axum::{
+    extract::{Path, Query},
+    http::StatusCode,
+    response::Response,
+};
+use maud::{Markup, html};
+
+use super::{
+    Looking, Shown,
+    frame::{self, Here},
+    show,
+};
+use crate::{
+    serve::{
+        Daemon,
+        desks::{Key, Open},
+        lookers,
+        principal::Principal,
+        watching::Which,
+    },
+    sessions::{Manifest, Sessions, State, page as kept, traffic},
+    state::now_ms,
+};
+
+/// Sessions that are listed at once.
+const SHOWN: usize = 100;
+
+pub async fn page(looking: Looking) -> Shown {
+    let open = looking.daemon.desks.open();
+    let words = looking.asked("q").unwrap_or_default();
+    let mut sessions = Sessions::new(&looking.daemon.home.sessions).list(None, words)?;
+    let more = sessions.len().saturating_sub(SHOWN);
+    sessions.truncate(SHOWN);
+    let body = html! {
+        h1 { "Browser" }
+        section #open data-live aria-labelledby="open-head" {
+            h2 #open-head { "Open now" }
+            @if open.is_empty() {
+                (show::empty("No page is open.", &html! { p { code { "commis browse goto URL" } " opens one, and so does an agent." } }))
+            } @else { (table(&open, looking.now_ms)) }
+        }
+        section aria-labelledby="sessions-head" {
+            h2 #sessions-head { "Sessions" }
+            form.filter action="/browser" {
+                label { span { "With these words" } input type="search" name="q" value=(words); }
+                button type="submit" { "Search" }
+            }
+            @if sessions.is_empty() {
+                (show::empty("No session is kept.", &html! { p { code { "commis session record NAME URL" } " begins one." } }))
+            } @else { (listed(&sessions, looking.now_ms)) }
+            @if more > 0 { p.soft { (more) " more; " code { "commis session ls" } " lists all." } }
+        }
+    };
+    Ok(frame::kept_up(&looking, Here::Browser, "Browser", &body))
+}
+
+fn whose(key: &Key) -> &str {
+    if key.0.is_empty() { "this machine" } else { &key.0 }
+}
+
+fn query(key: &Key) -> String {
+    let mut out = url::form_urlencoded::Serializer::new(String::new());
+    out.append_pair("context", &key.1);
+    if !key.0.is_empty() {
+        out.append_pair("of", &key.0);
+    }
+    out.finish()
+}
+
+fn badge(it: &Open) -> Markup {
+    let (class, text) = match (&it.standing.handed, it.busy) {
+        (Some(_), _) => ("badge warn", "a person has it"),
+        (None, true) => ("badge now", "at work"),
+        (None, false) => ("badge", "waits"),
+    };
+    html! { span class=(class) { (text) } }
+}
+
+fn place(url: &str) -> Markup {
+    if url.is_empty() {
+        html! { span.soft { "no page yet" } }
+    } else {
+        html! { span.said { (show::clip(url, 200)) } }
+    }
+}
+
+fn table(all: &[Open], now_ms: i64) -> Markup {
+    html! {
+        table.rows {
+            thead { tr {
+                th scope="col" { "Page" }
+                th scope="col" { "State" }
+                th.wide scope="col" { "Whose" }
+                th.wide.n scope="col" { "Open since" }
+                th.n scope="col" { "Last command" }
+            } }
+            tbody {
+                @for it in all {
+                    tr {
+                        th scope="row" {
+                            a href={ "/browser/live?" (query(&it.key)) } { (it.key.1) }
+                            span.task { (place(&it.standing.url)) }
+                        }
+                        td { (badge(it)) }
+                        td.wide { (whose(&it.key)) }
+                        td.wide.n { (show::ago(it.opened_ms, now_ms)) }
+                        td.n { (show::ago(it.used_ms, now_ms)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn state(it: State) -> Markup {
+    let (class, text) = match it {
+        State::Recording => ("badge now", "recorded now"),
+        State::Complete => ("badge good", "complete"),
+        State::Interrupted => ("badge warn", "interrupted"),
+        State::Purged => ("badge", "purged"),
+    };
+    html! { span class=(class) { (text) } }
+}
+
+fn listed(all: &[Manifest], now_ms: i64) -> Markup {
+    html! {
+        table.rows {
+            thead { tr {
+                th scope="col" { "Session" }
+                th scope="col" { "State" }
+                th.wide.n scope="col" { "Actions" }
+                th.n scope="col" { "Begun" }
+            } }
+            tbody {
+                @for it in all {
+                    tr {
+                        th scope="row" {
+                            a href={ "/browser/sessions/" (it.id) } { (it.name) }
+                            span.task { span.said { (show::clip(if it.task.is_empty() { &it.url } else { &it.task }, 200)) } }
+                        }
+                        td { (state(it.state)) }
+                        td.wide.n { (it.actions) }
+                        td.n { (show::ago(it.begun_ms, now_ms)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub async fn session(looking: Looking, Path(id): Path<String>) -> Shown {
+    let all = Sessions::new(&looking.daemon.home.sessions);
+    let (manifest, lines) = all.load(&id)?;
+    let findings = all.findings(&id)?;
+    let requests = all.traffic(&id)?.map(|it| traffic::shown(&it, &lines)).unwrap_or_default();
+    let body = html! {
+        p.crumbs { a href="/browser" { "Browser" } }
+        (kept::content(&kept::Seen {
+            manifest: &manifest,
+            lines: &lines,
+            findings: &findings,
+            requests: &requests,
+            // They would have to come from somewhere, and a page of the dashboard has nothing but itself.
+            pictures: &[],
+        }))
+    };
+    Ok(frame::page(&looking, Here::Browser, &show::clip(&manifest.name, 60), None, &body))
+}
+
+pub async fn live(looking: Looking, Query(which): Query<Which>) -> Shown {
+    let key = which.key(&Principal::root())?;
+    let query = query(&key);
+    let own = key.0.is_empty();
+    let links = Links {
+        events: format!("/api/browse/events?{query}"),
+        picture: format!("/browser/picture?{query}"),
+        resumes: own,
+        inside: true,
+    };
+    let body = html! {
+        p.crumbs { a href="/browser" { "Browser" } }
+        (shown(&looking.daemon, &key, &links))
+    };
+    Ok(frame::kept_up(&looking, Here::Browser, &key.1, &body))
+}
+
+/// What somebody sees who may look at one page alone.
+pub fn watched(daemon: &Daemon, key: &Key) -> Response {
+    let links = Links {
+        events: format!("{}/events", lookers::PATH),
+        picture: format!("{}/picture", lookers::PATH),
+        resumes: false,
+        inside: false,
+    };
+    frame::alone(StatusCode::OK, &key.1, true, &shown(daemon, key, &links))
+}
+
+/// What somebody sees who may not, or not any more.
+pub fn not_watched(status: StatusCode) -> Response {
+    let body = html! {
+        div.door {
+            h1 { "Nothing to look at" }
+            p { "Open this with the address that this command prints:" }
+            pre.command { code { "commis browse watch --page" } }
+            p.soft { "The address works once, within a minute. What it opens lasts for half an hour, and as long as whoever gave it may look." }
+        }
+    };
+    frame::alone(status, "Nothing to look at", false, &body)
+}
+
+/// Where a page that is looked at comes from.
+struct Links {
+    events: String,
+    picture: String,
+    /// It can be given back from here.
+    resumes: bool,
+    /// Other pages may be gone to.
+    inside: bool,
+}
+
+fn shown(daemon: &Daemon, key: &Key, links: &Links) -> Markup {
+    let now = now_ms();
+    let found = daemon.desks.open().into_iter().find(|it| it.key == *key);
+    html! {
+        h1 { (key.1) }
+        section #standing data-live aria-label="How it stands" {
+            @match &found {
+                None => p.notice { "This page is closed." }
+                Some(it) => {
+                    p.line { (badge(it)) (place(&it.standing.url)) }
+                    @if let Some(note) = &it.standing.handed {
+                        div.notice.warn {
+                            p { "A person has this page; commands that act wait until it is given back." }
+                            @if !note.is_empty() { p.said { (note) } }
+                            @if links.resumes {
+                                p.notice.bad hidden role="alert" data-trouble {}
+                                div.buttons {
+                                    button type="button" data-post="/api/browse/resume" data-body=(serde_json::json!({"context": key.1})) data-then="close" { "Give it back" }
+                                }
+                            }
+                        }
+                    }
+                    dl.facts {
+                        dt { "Whose" } dd { (whose(key)) }
+                        @if it.standing.visible { dt { "Where" } dd { "in a window" } }
+                        dt { "Open since" } dd { (show::ago(it.opened_ms, now)) }
+                        dt { "Last command" } dd { (show::ago(it.used_ms, now)) }
+                        @if let Some(id) = &it.standing.session {
+                            dt { "Session" } dd { @if links.inside { a href={ "/browser/sessions/" (id) } { (id) } } @else { (id) } }
+                        }
+                    }
+                }
+            }
+        }
+        @if found.is_some() {
+            div.watch {
+                figure.view {
+                    img src=(links.picture) alt="What the page shows now" data-picture=(links.picture) width="1280" height="900";
+                    figcaption.soft { "Renewed each second at most, and not while a command is at work." }
+                }
+                section aria-labelledby="events-head" {
+                    h2 #events-head { "What happens" }
+                    ol #events.events role="log" aria-live="off" tabindex="0" aria-labelledby="events-head" data-stream=(links.events) {}
+                    noscript { p.soft { "That needs this page's script; " code { "commis browse watch" } " prints the same." } }
+                }
+            }
+        }
+    }
+}
