@@ -508,6 +508,8 @@ pub struct Home {
     pub sessions: PathBuf,
     /// Files that pages saved, where that was asked for.
     pub downloads: PathBuf,
+    /// Logins, sealed; their key is beside the settings.
+    pub vault: PathBuf,
     /// The variable that named where the settings are, instead of a flag or the user's home.
     named_by: Option<&'static str>,
 }
@@ -528,6 +530,7 @@ impl Home {
                 serve: root.join("serve"),
                 sessions: root.join("sessions"),
                 downloads: root.join("downloads"),
+                vault: root.join("vault"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -546,6 +549,7 @@ impl Home {
             serve: state.join("commis/serve"),
             sessions: state.join("commis/sessions"),
             downloads: state.join("commis/downloads"),
+            vault: state.join("commis/vault"),
             named_by: (config != usual).then_some("XDG_CONFIG_HOME"),
         })
     }

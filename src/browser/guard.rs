@@ -14,6 +14,7 @@ use super::{
     cdp::{Event, Reply},
     console,
     hop::MAX_BODY,
+    login,
     recorder::{Read, Recorder, What},
     shared::{Page, Saved, Shared},
     tabs,
@@ -150,6 +151,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         }
         "Fetch.requestPaused" => {
             if let Some(paused) = event.read::<Paused>() {
+                if login::stand_in(shared, session, &paused.request_id, &paused.request.url) {
+                    return;
+                }
                 note_asked(shared, &paused);
                 if paused.resource_type == "Document" {
                     read_waiting(shared);

@@ -101,6 +101,8 @@ pub struct State {
     pub tap: Option<Tap>,
     /// A person is at the page.
     pub watch: Option<Watch>,
+    /// The page's next document, where it comes from us and is empty.
+    pub stand_in: Option<String>,
 }
 
 /// What stands on the page, as far as a failing step is concerned.

@@ -8,7 +8,7 @@ use std::{
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, session_doctor, wire};
+use super::{Global, daemon, session_doctor, session_login, wire};
 use crate::{
     error::{Code, Error, Result},
     files,
@@ -26,6 +26,9 @@ pub struct Args {
     /// The page's context
     #[arg(long, default_value = "default", value_name = "NAME", global = true)]
     context: String,
+    /// Begin the context with a login of the vault: `commis vault ls` lists them
+    #[arg(long = "as", value_name = "LOGIN", global = true)]
+    login: Option<String>,
     /// Print the answer as JSON
     #[arg(long, global = true)]
     pub json: bool,
@@ -43,6 +46,7 @@ enum Command {
         #[arg(long, default_value = "")]
         task: String,
     },
+    Login(session_login::Args),
     /// End it
     End,
     /// List sessions, the newest first
@@ -73,11 +77,19 @@ enum Command {
         allow: Vec<u32>,
     },
     /// Compare what was done in two sessions; 1 where it was not the same
-    Diff { first: String, second: String },
+    Diff {
+        first: String,
+        second: String,
+    },
     /// Write one that has ended to a file, to be shared
-    Export { id: String, file: PathBuf },
+    Export {
+        id: String,
+        file: PathBuf,
+    },
     /// Take in what `export` wrote
-    Import { file: PathBuf },
+    Import {
+        file: PathBuf,
+    },
     /// Do it again, on the page as it is now
     Replay {
         id: String,
@@ -94,7 +106,9 @@ enum Command {
     /// Try the seven contracts of a kept session here, on the test web; 1 where one does not hold
     Doctor,
     /// Remove what was done, and leave the manifest
-    Purge { id: String },
+    Purge {
+        id: String,
+    },
 }
 
 fn pair(text: &str) -> std::result::Result<(String, String), String> {
@@ -104,7 +118,7 @@ fn pair(text: &str) -> std::result::Result<(String, String), String> {
 
 /// 1 where a replay did not pass.
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let Args { context, json: as_json, command } = args;
+    let Args { context, login, json: as_json, command } = args;
     // Files: as large as they are, and no daemon is asked.
     let all = || wire::home(global).map(|it| Sessions::new(&it.sessions));
     match &command {
@@ -122,9 +136,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             return Ok(told_one(as_json, &data, &told));
         }
         Command::Doctor => return session_doctor::run(as_json, global).await,
+        Command::Login(args) => return session_login::run(args, &context, as_json, global).await,
         _ => {}
     }
     let (client, _) = daemon::client(global).await?;
+    super::vault::mount(&client, login.as_deref(), &context).await?;
     let (name, body) = match &command {
         Command::Record { name, url, task } => {
             ("record", json!({"context": context, "name": name, "url": url, "task": task}))
@@ -151,7 +167,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             ("replay", body)
         }
         Command::Purge { id } => ("purge", json!({"id": id})),
-        Command::Export { .. } | Command::Import { .. } | Command::Doctor => return Ok(0),
+        Command::Export { .. } | Command::Import { .. } | Command::Doctor | Command::Login(_) => {
+            return Ok(0);
+        }
     };
     let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
     let mut data: Value = answer["data"].take();
@@ -271,6 +289,8 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
             all("actions").iter().map(line).chain([text(&data["verdict"])]).collect()
         }
         Command::Purge { .. } => vec!["purged".to_owned()],
-        Command::Export { .. } | Command::Import { .. } | Command::Doctor => Vec::new(),
+        Command::Export { .. } | Command::Import { .. } | Command::Doctor | Command::Login(_) => {
+            Vec::new()
+        }
     }
 }

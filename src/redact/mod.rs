@@ -41,7 +41,7 @@ mod visible;
 mod walk;
 
 pub use failure::failure;
-pub use hidden::hide;
+pub use hidden::{hide, hide_all};
 pub use live::LiveValues;
 pub use share::{Redactor, Removed};
 pub use walk::{Place, Rules};

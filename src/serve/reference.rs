@@ -15,6 +15,7 @@ fn need(row: &Row) -> &'static str {
     match row.spec.need {
         Need::Any => "any",
         Need::Run => "`run:NAME`",
+        Need::Login => "`vault:NAME`",
         Need::Root => "root",
         Need::May(area, right) => match (area, right) {
             (Area::Recipes, Right::Read) => "`recipes:read`",

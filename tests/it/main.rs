@@ -46,3 +46,4 @@ mod support;
 mod threats;
 mod tidy;
 mod tls;
+mod vault;

@@ -5,6 +5,7 @@ mod clickable;
 mod effect;
 mod hidden;
 mod kept;
+mod login;
 mod look;
 mod one;
 mod refs;
@@ -53,6 +54,7 @@ use crate::{
     error::{Code, Error, Result},
     redact,
     sessions::{Recording, relocate::Fingerprint},
+    vault::Name,
 };
 
 /// How long what an act set off is waited for, and how long there has to be no news.
@@ -191,6 +193,8 @@ pub struct Desk {
     aside: Option<(u32, usize)>,
     /// What each page is made to look like.
     look: Option<Look>,
+    /// Whose cookies it began with.
+    login: Option<Name>,
 }
 
 /// How things stood before an act.
@@ -232,6 +236,7 @@ impl Desk {
             touched: None,
             aside: None,
             look: None,
+            login: None,
         })
     }
 

@@ -7,6 +7,7 @@ mod meta;
 mod recipes;
 mod sessions;
 mod tasks;
+mod vault;
 
 use std::{
     pin::Pin,
@@ -293,6 +294,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     tasks::rows(&mut out);
     browse::rows(&mut out);
     sessions::rows(&mut out);
+    vault::rows(&mut out);
     meta::rows(&mut out);
     out
 });
