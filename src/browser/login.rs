@@ -17,6 +17,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 use super::{Context, page, recorder::Recorder, shared::Shared};
 use crate::{
+    egress::site_of,
     error::{Code, Error, Result},
     redact,
     vault::{Cookie, Held, Item, Seen},
@@ -238,8 +239,8 @@ impl Context {
         let shared = self.shared();
         let frame = shared.main_frame().await?;
         let at = page::url(&shared.cdp, &frame).await?;
-        let same = |it: &&str| crate::egress::site_of(it) != crate::egress::site_of(&at);
-        let at = url.filter(same).map_or(at.clone(), str::to_owned);
+        let elsewhere = |it: &&str| site_of(it) != site_of(&at);
+        let at = url.filter(elsewhere).map_or(at.clone(), str::to_owned);
         let mut stored = BTreeMap::new();
         read_stored(shared, &mut stored).await;
         self.sealed_as(&at, from, stored).await
@@ -257,12 +258,13 @@ impl Context {
         Ok(held)
     }
 
-    /// Opens the URL in a window, and takes what its site holds when the window is closed or `done` comes. Fails with the codes of
-    /// [`Context::open`] and as [`Held::new`].
+    /// Opens the URL in a window, and takes what its site holds when the window is closed or `done` comes. `told` gets a line for
+    /// each page, for a terminal. Fails with the codes of [`Context::open`] and as [`Held::new`].
     pub async fn log_in(
         &mut self,
         url: &str,
         timeout: Duration,
+        told: &(dyn Fn(&str) + Send + Sync),
         done: impl Future<Output = ()>,
     ) -> Result<Held> {
         let shared = Arc::clone(self.shared());
@@ -277,7 +279,7 @@ impl Context {
             return Err(err);
         }
         let begun = Instant::now();
-        let (mut at, mut stored) = (url.to_owned(), BTreeMap::new());
+        let (mut at, mut seen, mut stored) = (url.to_owned(), String::new(), BTreeMap::new());
         let mut done = pin!(done);
         let mut over = false;
         while !over && shared.lock().page.is_some() {
@@ -291,9 +293,16 @@ impl Context {
             read_stored(&shared, &mut stored).await;
             if let Ok(frame) = shared.main_frame().await
                 && let Ok(now) = page::url(&shared.cdp, &frame).await
-                && crate::egress::site_of(&now) == crate::egress::site_of(url)
             {
-                at = now;
+                // What stands behind a path may be a secret of its own.
+                let shown = now.split(['?', '#']).next().unwrap_or_default();
+                if shown != seen {
+                    told(&format!("the window is at {shown}"));
+                    shown.clone_into(&mut seen);
+                }
+                if site_of(&now) == site_of(url) {
+                    at = now;
+                }
             }
             tokio::select! {
                 () = &mut done => over = true,
@@ -318,7 +327,7 @@ impl Context {
         let seen = page::summary(&shared.cdp, &frames).await;
         let state = shared.lock();
         let document = state.recorder.as_ref().and_then(Recorder::document);
-        let status = document.and_then(|it| it.response.as_ref()).map(|it| it.status as u16);
+        let status = document.and_then(|it| it.response.as_ref()).map(|it| it.status);
         Ok(Seen { url: seen.url, password: seen.has_password_field, status })
     }
 }

@@ -46,6 +46,7 @@ mod token;
 mod try_steps;
 mod validate;
 mod vault;
+mod vault_import;
 mod verify;
 mod wire;
 

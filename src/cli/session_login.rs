@@ -104,10 +104,11 @@ async fn by_window(
         }
     };
     wire::say("log in; then close the window, or press Enter here; Ctrl-C keeps nothing");
+    let told = |line: &str| wire::say(&wire::clean(&crate::redact::message(line)));
     let held = async {
         let mut context = browser.context().await?;
         tokio::select! {
-            held = context.log_in(url, OPEN, done) => held,
+            held = context.log_in(url, OPEN, &told, done) => held,
             () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was kept")),
         }
     };

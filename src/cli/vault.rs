@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, table::ruled, wire};
+use super::{Global, daemon, table::ruled, vault_import, wire};
 use crate::{error::Result, serve::client::Client, vault::Name};
 
 /// Look after the logins that are kept: list, check, save, remove
@@ -26,7 +26,9 @@ enum Command {
     /// List them: names, sites, counts and when they end
     Ls,
     /// Open its page and say whether it still holds, as far as the page tells; 1 where it does not
-    Check { name: String },
+    Check {
+        name: String,
+    },
     /// Seal what a page's context holds now
     Save {
         name: String,
@@ -38,15 +40,23 @@ enum Command {
         force: bool,
     },
     /// Remove it, all states of it
-    Rm { name: String },
+    Rm {
+        name: String,
+    },
+    Import(vault_import::Args),
 }
 
 /// 1 where a login does not hold.
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let Args { json: as_json, command } = args;
+    let command = match command {
+        // Files of this person: no daemon is asked.
+        Command::Import(args) => return vault_import::run(args, as_json, global),
+        other => other,
+    };
     // Before a daemon is asked.
     let name = match &command {
-        Command::Ls => None,
+        Command::Ls | Command::Import(_) => None,
         Command::Check { name } | Command::Save { name, .. } | Command::Rm { name } => {
             Some(name.parse::<Name>()?)
         }
@@ -54,7 +64,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let name = name.as_ref().map(Name::as_str);
     let (client, _) = daemon::client(global).await?;
     let (path, body) = match &command {
-        Command::Ls => ("list", json!({})),
+        Command::Ls | Command::Import(_) => ("list", json!({})),
         Command::Check { .. } => ("check", json!({"name": name})),
         Command::Save { context, force, .. } => {
             ("save", json!({"name": name, "context": context, "force": force}))
@@ -70,7 +80,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
     match command {
-        Command::Ls => listed(&data["logins"]),
+        Command::Ls | Command::Import(_) => listed(&data["logins"]),
         Command::Check { .. } => {
             let verdict = if holds { "holds" } else { "does not hold" };
             wire::line(&format!("{} {verdict}: {}", text(&data["name"]), text(&data["why"])));

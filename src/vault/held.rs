@@ -239,31 +239,38 @@ impl Held {
         !self.cookies.is_empty() && self.cookies.iter().all(|it| it.is_over(now))
     }
 
-    /// Values that are long enough to be known again, and that nothing may repeat: of cookies, of what is stored, and the texts in
-    /// what is stored as JSON.
+    /// Values that nothing may repeat: of cookies that pages do not see, and what else is long and looks like no word of a page,
+    /// also in what is stored as JSON. Hiding a language or a town would hide it wherever a page says it.
     pub fn secrets(&self) -> Vec<Zeroizing<String>> {
+        fn keep(it: &str, out: &mut Vec<Zeroizing<String>>) {
+            let has = |of: fn(&u8) -> bool| it.as_bytes().iter().any(of);
+            let is_word = has(u8::is_ascii_whitespace)
+                || !has(u8::is_ascii_digit)
+                || !has(u8::is_ascii_alphabetic);
+            if it.len() >= 16 && !is_word {
+                out.push(Zeroizing::new(it.to_owned()));
+            }
+        }
         fn texts(it: &serde_json::Value, out: &mut Vec<Zeroizing<String>>) {
             match it {
-                serde_json::Value::String(it) if it.len() >= 16 => {
-                    out.push(Zeroizing::new(it.clone()));
-                }
+                serde_json::Value::String(it) => keep(it, out),
                 serde_json::Value::Array(all) => all.iter().for_each(|it| texts(it, out)),
                 serde_json::Value::Object(all) => all.values().for_each(|it| texts(it, out)),
                 _ => {}
             }
         }
-        let mut out: Vec<_> = self
-            .cookies
-            .iter()
-            .filter(|it| it.value.len() >= 8)
-            .map(|it| it.value.clone())
-            .collect();
-        for it in self.stored.iter().filter(|it| it.value.len() >= 16) {
-            out.push(it.value.clone());
-            if it.value.starts_with(['{', '[', '"'])
-                && let Ok(it) = serde_json::from_str(&it.value)
-            {
-                texts(&it, &mut out);
+        let mut out = Vec::new();
+        for it in &self.cookies {
+            if it.http_only && it.value.len() >= 8 {
+                out.push(it.value.clone());
+            } else {
+                keep(&it.value, &mut out);
+            }
+        }
+        for it in &self.stored {
+            match serde_json::from_str(&it.value) {
+                Ok(read) => texts(&read, &mut out),
+                Err(_) => keep(&it.value, &mut out),
             }
         }
         out.truncate(MOST);

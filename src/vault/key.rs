@@ -50,7 +50,8 @@ impl Key {
     }
 
     fn seals(&self) -> Result<bool> {
-        Ok(files::Dir::open(&self.vault, false)?.map_or(Ok(Vec::new()), |it| it.names())?.len() > 0)
+        let names = files::Dir::open(&self.vault, false)?.map_or(Ok(Vec::new()), |it| it.names());
+        Ok(!names?.is_empty())
     }
 
     fn refused(&self, why: &str) -> Error {

@@ -4,6 +4,7 @@
 //! of a login is its [`Card`]. The last three states of each are kept, and one with fewer cookies replaces a fuller one only where
 //! that is asked for: a login that was lost is not noticed when it is written over.
 
+pub mod browsers;
 mod check;
 mod held;
 mod key;
@@ -400,6 +401,31 @@ mod tests {
         assert!(err.message().contains("key"), "{err}");
         // Nothing is sealed with a new key beside what the old one sealed.
         assert!(it.seal(&name, &held(cookies(&["sid"], None)), false).is_err());
+    }
+
+    #[test]
+    fn what_is_hidden_is_no_word_of_a_page() {
+        let mut all = cookies(&["a", "b", "c", "d"], None);
+        all[0].value = "short-id".to_owned().into();
+        for (it, value) in
+            all[1..].iter_mut().zip(["Switzerland", "0123456789abcdef", "de-CH,de;q=0.9 en;q=0.8"])
+        {
+            it.http_only = false;
+            it.value = value.to_owned().into();
+        }
+        let item = |value: &str| Item {
+            origin: "https://shop.test".to_owned(),
+            name: "n".to_owned(),
+            value: value.to_owned().into(),
+        };
+        let stored = vec![
+            item("{\"theme\":\"a-very-dark-one\",\"token\":[\"tok-0123456789abc\"]}"),
+            item("light"),
+        ];
+        let held = Held::new("https://shop.test/", "form", all, stored).unwrap();
+        let hidden = held.secrets();
+        let hidden: Vec<&str> = hidden.iter().map(|it| it.as_str()).collect();
+        assert_eq!(hidden, ["short-id", "0123456789abcdef", "tok-0123456789abc"]);
     }
 
     #[test]

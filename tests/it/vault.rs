@@ -277,3 +277,91 @@ fn a_login_is_used_by_whoever_its_token_names_and_picked_by_no_model() {
     let said = call(&token(&["browse:write", "vault:bank"]));
     assert!(said.contains("accounts.test") && !said.contains("FORBIDDEN"), "{said}");
 }
+
+#[test]
+fn a_recipe_is_run_with_a_login() {
+    let Some(place) = place() else { return };
+    place.log_in("shop");
+    let proof = "{ fingerprint_version: 1, fingerprint_sha256: '', verified_at: null, transport: context_request, requires_session: true }";
+    let recipe = format!(
+        "version: 1\nname: orders\ntask: List my orders of something\nstatus: draft\n\
+         source_url: http://accounts.test/\n\
+         parameters: [{{name: q, type: str, required: true, source: task_input, examples: [garden]}}]\n\
+         request:\n  method: GET\n  url: http://accounts.test/api/orders\n\
+         \x20 query: [{{ name: q, value: '{{q}}' }}]\n  allowed_domains: [accounts.test]\n\
+         response: {{ type: json }}\nverification: {proof}\n"
+    );
+    place.daemon.home.recipe("orders", &recipe);
+    let run = ["recipe", "run", "orders", "--draft", "-p", "q=garden"];
+    let (code, out, _) = place.run(&run);
+    assert!(code != 0 && !out.contains("garden lamp"), "{out}");
+    let with = |login: &'static str| run.iter().copied().chain(["--as", login]).collect::<Vec<_>>();
+    assert!(place.well(&with("shop")).contains("garden lamp"));
+    assert!(place.fails(&with("bank")).contains("there is no login `bank`"));
+}
+
+/// Full Chromium and its headless shell write the same files; this one is the person's, with a folder of its own.
+fn chromium(home: &Path, web: &Web, url: &str) {
+    use std::os::unix::{fs::chown, process::CommandExt as _};
+    let exe = "/usr/lib/chromium/chromium-headless-shell";
+    let folder = home.join(".config/chromium");
+    fs::create_dir_all(&folder).unwrap();
+    let port = web.test_host.rsplit(':').next().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "the person's own browser")]
+    let mut command = std::process::Command::new(exe);
+    command
+        .arg(format!("--user-data-dir={}", folder.display()))
+        .arg(format!("--host-resolver-rules=MAP * 127.0.0.1:{port}"))
+        .args(["--password-store=basic", "--dump-dom", url])
+        .env("HOME", home)
+        .current_dir(home);
+    // It refuses to be sandboxed as root.
+    if rustix::process::geteuid().is_root() {
+        let nobody = 65534;
+        let open = |at: &Path| {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o711);
+            fs::set_permissions(at, mode).unwrap();
+        };
+        open(home);
+        open(&home.join(".config"));
+        chown(&folder, Some(nobody), Some(nobody)).unwrap();
+        command.uid(nobody).gid(nobody);
+    }
+    let out = command.output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(said.contains("Welcome back"), "{said} {}", String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
+fn a_login_is_taken_over_from_the_cookies_that_chromium_wrote() {
+    if !Path::new("/usr/lib/chromium/chromium-headless-shell").exists() {
+        eprintln!("skipped: no headless shell on this machine");
+        return;
+    }
+    let Some(place) = place() else { return };
+    let person = tempfile::tempdir().unwrap();
+    chromium(person.path(), &place.web, "http://accounts.test/link");
+    let import = |args: &[&str]| {
+        let all: Vec<&str> = ["vault", "import"].iter().chain(args).copied().collect();
+        let mut command = place.daemon.home.command(&all);
+        command.env("HOME", person.path()).env_remove("XDG_CONFIG_HOME");
+        let out = command.stdin(std::process::Stdio::null()).output().unwrap();
+        let text = |it: &[u8]| String::from_utf8_lossy(it).trim_end().to_owned();
+        (out.status.code().unwrap(), text(&out.stdout), text(&out.stderr))
+    };
+    // Nothing is taken over that nobody agreed to.
+    let (code, out, err) = import(&[]);
+    assert!(code == 2 && err.contains("--site SITE --yes"), "{err}");
+    assert!(out.contains("accounts.test") && out.contains("chromium"), "{out}");
+    let (code, _, err) = import(&["--site", "shop.test", "--yes"]);
+    assert!(code == 2 && err.contains("no profile has cookies of `shop.test`"), "{err}");
+    assert!(!place.daemon.home.path().join("vault").exists());
+    let (code, _, err) = import(&["--from", "firefox"]);
+    assert!(code == 2 && err.contains("no such browser profile"), "{err}");
+    let (code, out, err) = import(&["--site", "accounts.test", "--yes", "--name", "mine"]);
+    assert!(code == 0 && out.contains("mine: 1 cookies"), "{out} {err}");
+    let sid = digest("accounts session 1");
+    assert!(!out.contains(&sid) && !err.contains(&sid));
+    let told = place.well(&["browse", "--as", "mine", "goto", "http://accounts.test/"]);
+    assert_eq!(told, "http://accounts.test/ \"Account\"");
+}

@@ -1,5 +1,5 @@
 //! `accounts.test`: a login that works. Without one everything leads to its form; with one the page greets, by cookie and by what
-//! it stored. `/many` leaves 32 cookies and 32 stored values, each of which would be known again.
+//! it stored. `/link` logs in for a day. `/many` leaves 32 cookies and 32 stored values, each of which would be known again.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -20,6 +20,7 @@ pub fn answer(ask: &Ask, world: &World) -> Response {
     match (ask.route(), known) {
         (("GET", "/login"), _) => page("Sign in", FORM),
         (("POST", "/login"), _) => log_in(ask, world),
+        (("GET", "/link"), _) => linked(world),
         (("GET", "/logout"), Some(id)) => {
             world.close_session("accounts", id);
             wire::redirect("/login")
@@ -66,15 +67,27 @@ fn log_in(ask: &Ask, world: &World) -> Response {
     wire::with(out, "set-cookie", "accounts_seen=1; Path=/; Max-Age=86400")
 }
 
+/// As a link in a mail: logged in for a day, and no browser forgets it when it ends.
+fn linked(world: &World) -> Response {
+    let sid = world.open_session("accounts");
+    let cookie = format!("{COOKIE}={sid}; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400");
+    wire::with(page("Welcome", "<p>Welcome back"), "set-cookie", &cookie)
+}
+
 /// Its `n`th value, of cookies first.
 fn canary(n: usize) -> String {
     secret(&format!("accounts canary {n}"))
 }
 
 fn many() -> Response {
-    let stored: String =
-        (32..64).map(|n| format!("localStorage.setItem('stored_{n}', '{}');", canary(n))).collect();
-    let out = page("Many", &format!("<p>Many values</p><script>{stored}</script>"));
+    let stored = (32..64).fold(String::new(), |it, n| {
+        it + &format!("localStorage.setItem('stored_{n}', '{}');", canary(n))
+    });
+    // It shows them, as pages for developers do.
+    let shown = "const all = document.cookie + ' ' + Object.values(localStorage).join(' ');
+      document.getElementById('all').textContent = all; console.log(all);";
+    let main = format!("<p>Many values</p><p id=all></p><script>{stored}{shown}</script>");
+    let out = page("Many", &main);
     (0..32).fold(out, |out, n| {
         wire::with(out, "set-cookie", &format!("many_{n}={}; Path=/", canary(n)))
     })
