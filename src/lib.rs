@@ -32,5 +32,6 @@ mod stages;
 mod state;
 mod testbed;
 mod transport;
+mod vault;
 
 pub use cli::main;

@@ -521,6 +521,8 @@ pub struct Home {
     pub downloads: PathBuf,
     /// What pages that stay said and asked for.
     pub rings: PathBuf,
+    /// Logins, sealed; their key is beside the settings.
+    pub vault: PathBuf,
     /// The variable that named where the settings are, instead of a flag or the user's home.
     named_by: Option<&'static str>,
 }
@@ -542,6 +544,7 @@ impl Home {
                 sessions: root.join("sessions"),
                 downloads: root.join("downloads"),
                 rings: root.join("browse"),
+                vault: root.join("vault"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -561,6 +564,7 @@ impl Home {
             sessions: state.join("commis/sessions"),
             downloads: state.join("commis/downloads"),
             rings: state.join("commis/browse"),
+            vault: state.join("commis/vault"),
             named_by: (config != usual).then_some("XDG_CONFIG_HOME"),
         })
     }

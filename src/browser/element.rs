@@ -180,6 +180,10 @@ impl Element {
         Self { by: By::Role { role: Some(role.to_owned()), name: name.to_owned() }, nth: None }
     }
 
+    pub fn css(selector: &str) -> Self {
+        Self { by: By::Css(selector.to_owned()), nth: None }
+    }
+
     /// With each text of it changed but the role.
     #[must_use]
     pub fn map(&self, with: impl Fn(&str) -> String) -> Self {

@@ -15,6 +15,7 @@ use super::{
     console,
     desk::{Kind, feed},
     hop::MAX_BODY,
+    login,
     recorder::{Read, Recorder, What},
     rings::Of,
     shared::{Page, Saved, Shared},
@@ -152,6 +153,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         }
         "Fetch.requestPaused" => {
             if let Some(paused) = event.read::<Paused>() {
+                if login::stand_in(shared, session, &paused.request_id, &paused.request.url) {
+                    return;
+                }
                 note_asked(shared, &paused);
                 if paused.resource_type == "Document" {
                     read_waiting(shared);

@@ -19,6 +19,7 @@ mod guard;
 mod hop;
 mod keys;
 mod launch;
+mod login;
 mod lookup;
 mod nameable;
 mod navigation;

@@ -112,6 +112,8 @@ pub struct State {
     pub watch: Option<Watch>,
     /// Who looks on is told there.
     pub feed: Option<Feed>,
+    /// The page's next document, where it comes from us and is empty.
+    pub stand_in: Option<String>,
 }
 
 /// What stands on the page, as far as a failing step is concerned.

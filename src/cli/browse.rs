@@ -26,6 +26,9 @@ pub struct Args {
     /// The page's context: contexts share nothing
     #[arg(long, default_value = "default", value_name = "NAME")]
     context: String,
+    /// Begin the context with a login of the vault: `commis vault ls` lists them
+    #[arg(long = "as", value_name = "LOGIN")]
+    login: Option<String>,
     /// Print the answer as JSON
     #[arg(long)]
     pub json: bool,
@@ -301,8 +304,9 @@ pub fn told(command: clap::Command) -> clap::Command {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let Args { context, json, command } = args;
+    let Args { context, login, json, command } = args;
     let (client, _) = daemon::client(global).await?;
+    super::vault::mount(&client, login.as_deref(), &context).await?;
     let desk = Desk { client, context, json };
     if !matches!(command, Command::Chain) {
         return desk.run(command).await;

@@ -38,6 +38,7 @@ mod run;
 mod serve;
 mod session;
 mod session_doctor;
+mod session_login;
 mod session_template;
 mod settings;
 mod steps;
@@ -46,6 +47,8 @@ mod testbed_serve;
 mod token;
 mod try_steps;
 mod validate;
+mod vault;
+mod vault_import;
 mod verify;
 mod wire;
 
@@ -132,6 +135,7 @@ enum Command {
     Dashboard(dashboard::Args),
     Browse(browse::Args),
     Session(session::Args),
+    Vault(vault::Args),
     #[command(subcommand)]
     Remote(remote::Command),
     Eval(eval::Args),
@@ -238,6 +242,7 @@ impl Command {
             Self::Dashboard(it) => it.json,
             Self::Browse(it) => it.json,
             Self::Session(it) => it.json,
+            Self::Vault(it) => it.json,
             Self::Eval(it) => it.json,
             Self::Bench(it) => it.json,
             Self::Settings(it) => it.wants_json(),
@@ -310,6 +315,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Remote(command) => remote::run(command, global).await,
             Command::Browse(args) => browse::run(args, global).await,
             Command::Session(args) => session::run(args, global).await,
+            Command::Vault(args) => vault::run(args, global).await,
             Command::Dashboard(args) => dashboard::run(args, global).await,
             Command::Doctor(args) => doctor::run(args, global).await,
             Command::Artifacts(command) => artifacts::run(command, global),

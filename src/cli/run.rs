@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     artifacts::store::now,
-    egress::EgressPolicy,
+    egress::{EgressPolicy, site_of},
     error::{Code, Error, Result},
     ids::RecipeName,
     pipeline::{BrowserPool, Noted, Runs, Sessions, note, refused, way_back},
@@ -21,6 +21,7 @@ use crate::{
     runner::{RecipeRunResult, call::Caller},
     state::State,
     transport::retry::{Wait, Why},
+    vault::{Held, Name, Vault},
 };
 
 /// Run a recipe and print its data as JSON, NDJSON or CSV
@@ -42,6 +43,9 @@ pub struct Args {
     /// Run a recipe that was never verified
     #[arg(long)]
     draft: bool,
+    /// Open its source page with a login of the vault: `commis vault ls` lists them
+    #[arg(long = "as", value_name = "LOGIN")]
+    login: Option<String>,
     /// How the data is printed
     #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
     format: Format,
@@ -69,6 +73,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let state = State::open_briefly(&place.home.artifacts);
     let pool = BrowserPool::new(Arc::clone(caller.policy()), place.settings.browser.clone());
     let sessions = Sessions::new(pool, place.settings.browser.session_ttl());
+    let sessions = match &args.login {
+        Some(it) => sessions.logged_in(login(it, &recipe, &place)?),
+        None => sessions,
+    };
     let runs = Runs { caller: &caller, sessions: &sessions, tell: &told };
     let count = (&registry, state.as_ref().map_err(Error::code));
     let result = runs.serve((&recipe, held.source), &params, count).await;
@@ -87,6 +95,28 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             Code::ALL.iter().find(|it| it.as_str() == code).map_or(1, |it| it.class().exit_code())
         }
     })
+}
+
+/// A login for the page that a recipe is asked from. Fails with `PARAM_INVALID` where the recipe has no use for it.
+fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
+    let name: Name = name.parse()?;
+    let (_, held) = Vault::new(&place.home).open(&name)?;
+    let refused = |why: String| Err(Error::new(Code::ParamInvalid, why));
+    if !recipe.transport().in_session() {
+        return refused(format!(
+            "{} is asked without a session, so a login is of no use to it",
+            recipe.name
+        ));
+    }
+    if site_of(&recipe.source_url) != held.site() {
+        let why = format!(
+            "the login `{name}` is one of {}, and {} is of another site",
+            held.site(),
+            recipe.name
+        );
+        return refused(why);
+    }
+    Ok(held)
 }
 
 /// Says that a run put its recipe out of service, or should have.

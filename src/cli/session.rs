@@ -8,7 +8,7 @@ use std::{
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learned, session_doctor, session_template, wire};
+use super::{Global, daemon, learned, session_doctor, session_login, session_template, wire};
 use crate::{
     error::{Code, Error, Result},
     files,
@@ -32,6 +32,9 @@ pub struct Args {
     /// The page's context
     #[arg(long, default_value = "default", value_name = "NAME", global = true)]
     context: String,
+    /// Begin the context with a login of the vault: `commis vault ls` lists them
+    #[arg(long = "as", value_name = "LOGIN", global = true)]
+    login: Option<String>,
     /// Print the answer as JSON
     #[arg(long, global = true)]
     pub json: bool,
@@ -49,6 +52,7 @@ enum Command {
         #[arg(long, default_value = "")]
         task: String,
     },
+    Login(session_login::Args),
     /// End it
     End,
     /// List sessions, the newest first
@@ -111,9 +115,14 @@ enum Command {
         out: Option<PathBuf>,
     },
     /// Write one that has ended to a file, to be shared
-    Export { id: String, file: PathBuf },
+    Export {
+        id: String,
+        file: PathBuf,
+    },
     /// Take in what `export` wrote
-    Import { file: PathBuf },
+    Import {
+        file: PathBuf,
+    },
     /// Do it again, on the page as it is now
     Replay {
         id: String,
@@ -133,7 +142,9 @@ enum Command {
     #[command(subcommand)]
     Template(session_template::Command),
     /// Remove what was done, and leave the manifest
-    Purge { id: String },
+    Purge {
+        id: String,
+    },
 }
 
 fn pair(text: &str) -> std::result::Result<(String, String), String> {
@@ -143,7 +154,7 @@ fn pair(text: &str) -> std::result::Result<(String, String), String> {
 
 /// 1 where a replay did not pass.
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let Args { context, json: as_json, command } = args;
+    let Args { context, login, json: as_json, command } = args;
     // Files: as large as they are, and no daemon is asked.
     let all = || wire::home(global).map(|it| Sessions::new(&it.sessions));
     match &command {
@@ -161,9 +172,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             return Ok(told_one(as_json, &data, &told));
         }
         Command::Doctor => return session_doctor::run(as_json, global).await,
+        Command::Login(args) => return session_login::run(args, &context, as_json, global).await,
         _ => {}
     }
     let (client, _) = daemon::client(global).await?;
+    super::vault::mount(&client, login.as_deref(), &context).await?;
     if let Command::Template(command) = command {
         return session_template::run(&client, command, &context, as_json).await;
     }
@@ -211,6 +224,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Command::Export { .. }
         | Command::Import { .. }
         | Command::Doctor
+        | Command::Login(_)
         | Command::Template(_) => return Ok(0),
     };
     let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
@@ -398,6 +412,7 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
         | Command::Export { .. }
         | Command::Import { .. }
         | Command::Doctor
+        | Command::Login(_)
         | Command::Template(_) => Vec::new(),
     }
 }

@@ -17,8 +17,8 @@ pub enum Command {
     ///
     /// Example: commis token create --can run:shop-search --expires 1h
     Create {
-        /// run:NAME or run:*; recipes, tasks, learn or browse with :read or :write; browse:read:NAME or browse:write:NAME for your
-        /// page of that name alone. Repeatable, or with commas
+        /// run:NAME or run:*; vault:NAME; recipes, tasks, learn or browse with :read or :write; browse:read:NAME or browse:write:NAME
+        /// for your page of that name alone. Repeatable, or with commas
         #[arg(long, required = true, value_delimiter = ',', value_name = "SCOPE")]
         can: Vec<String>,
         /// How long it holds: 30m, 12h, 7d (default: for good)

@@ -15,9 +15,11 @@ use tokio::sync::Mutex;
 use super::BrowserPool;
 use crate::{
     browser::Context,
+    egress::site_of,
     error::{Code, Error, Result},
     recipe::model::{Recipe, SlotSource, TransportKind},
     transport::Transport,
+    vault::Held,
 };
 
 /// How long a source page may take to come up.
@@ -28,6 +30,8 @@ pub struct Sessions {
     pool: BrowserPool,
     ttl: Duration,
     live: Arc<Live>,
+    /// What pages of its site are opened with.
+    login: Option<Held>,
 }
 
 /// By source page, and the host of the user's own that it is opened at.
@@ -47,7 +51,13 @@ pub struct Session {
 impl Sessions {
     /// None yet; each will live for `ttl`.
     pub fn new(pool: BrowserPool, ttl: Duration) -> Self {
-        Self { pool, ttl, live: Arc::default() }
+        Self { pool, ttl, live: Arc::default(), login: None }
+    }
+
+    /// From here on, pages of that login's site are opened with it.
+    #[must_use]
+    pub fn logged_in(self, login: Held) -> Self {
+        Self { login: Some(login), ..self }
     }
 
     /// The live session of that page, or a new one, at the host `own` of the user's own. Fails with `BROWSER_*` and what opening
@@ -61,6 +71,9 @@ impl Sessions {
         }
         let mut context = self.pool.context().await?;
         context.visit(own);
+        if let Some(it) = self.login.as_ref().filter(|it| it.site() == site_of(source_url)) {
+            context.mount(it).await?;
+        }
         context.open(source_url, OPEN).await?;
         let session = Arc::new(Session {
             id: random_id()?,

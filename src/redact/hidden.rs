@@ -5,8 +5,11 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeSet,
     sync::{PoisonError, RwLock},
 };
+
+use zeroize::Zeroizing;
 
 use super::known::Known;
 
@@ -22,6 +25,22 @@ pub fn hide(value: &str) {
         let known = Known::new(PLACEHOLDER.to_owned(), &all);
         *hidden = Some(known);
     }
+}
+
+/// [`hide`] of many.
+pub fn hide_all(values: &[Zeroizing<String>]) {
+    let mut hidden = HIDDEN.write().unwrap_or_else(PoisonError::into_inner);
+    let known = {
+        let mut all: BTreeSet<&str> = hidden.iter().flat_map(Known::values).collect();
+        let before = all.len();
+        all.extend(values.iter().map(|it| it.as_str()));
+        if all.len() == before {
+            return;
+        }
+        let all: Vec<&str> = all.into_iter().collect();
+        Known::new(PLACEHOLDER.to_owned(), &all)
+    };
+    *hidden = Some(known);
 }
 
 /// The text without them.

@@ -42,7 +42,7 @@ mod visible;
 mod walk;
 
 pub use failure::failure;
-pub use hidden::hide;
+pub use hidden::{hide, hide_all};
 pub use live::LiveValues;
 pub use sealed::{Sealed, count};
 pub use share::{Redactor, Removed};

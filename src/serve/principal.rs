@@ -8,6 +8,7 @@ use subtle::ConstantTimeEq as _;
 use crate::{
     error::{Code, Error, Result},
     ids::{RecipeName, hex},
+    vault,
 };
 
 /// What an operation wants of who asks for it.
@@ -21,6 +22,8 @@ pub enum Need {
     Run,
     /// Sessions, of which the operation itself tells apart whose they are.
     Sessions(Right),
+    /// To use that login of the vault; its name is an argument.
+    Login,
     /// The root token, on the local listener.
     Root,
 }
@@ -41,11 +44,13 @@ pub enum Right {
     Write,
 }
 
-/// One thing that a token may do: `run:NAME`, `run:*`, `recipes:read`, `tasks:write`.
+/// One thing that a token may do: `run:NAME`, `run:*`, `vault:NAME`, `recipes:read`, `tasks:write`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// `None`: every recipe.
     Run(Option<RecipeName>),
+    /// One login of the vault. There is no scope for all: each is named by who makes the token.
+    Vault(vault::Name),
     /// The right to write is one to read.
     In(Area, Right),
     /// The page of that name of whoever owns the machine, and sessions that were recorded at it.
@@ -64,13 +69,16 @@ impl Scope {
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = || {
             Error::new(Code::Usage, "a scope is AREA:RIGHT").hint(
-                "run:NAME or run:*; recipes, tasks, learn or browse with :read or :write; browse:read:NAME or browse:write:NAME",
+                "run:NAME or run:*; vault:NAME; recipes, tasks, learn or browse with :read or :write; browse:read:NAME or browse:write:NAME",
             )
         };
         let (area, right) = text.split_once(':').ok_or_else(wrong)?;
         if area == "run" {
             let name = (right != "*").then(|| RecipeName::new(right)).transpose()?;
             return Ok(Self::Run(name));
+        }
+        if area == "vault" {
+            return right.parse().map(Self::Vault);
         }
         let area = AREAS.iter().find(|it| it.0 == area).ok_or_else(wrong)?.1;
         let (right, page) = match right.split_once(':') {
@@ -112,6 +120,7 @@ impl fmt::Display for Scope {
         match self {
             Self::Run(None) => f.write_str("run:*"),
             Self::Run(Some(name)) => write!(f, "run:{name}"),
+            Self::Vault(name) => write!(f, "vault:{name}"),
             Self::In(area, right) => {
                 let area = AREAS.iter().find(|it| it.1 == *area).map_or("", |it| it.0);
                 write!(f, "{area}:{}", word(*right))
@@ -149,10 +158,10 @@ impl Principal {
         Self { id: format!("{DASHBOARD}{id}"), scopes: None, is_dashboard: true }
     }
 
-    /// Whether they may; `recipe` is the one that is to be run.
+    /// Whether they may; `recipe` is the one that is to be run, or the login that is to be used.
     pub fn may(&self, need: Need, recipe: Option<&str>) -> bool {
         let Some(scopes) = &self.scopes else {
-            return need != Need::Root || !self.is_dashboard;
+            return !matches!(need, Need::Root | Need::Login) || !self.is_dashboard;
         };
         match need {
             Need::Any => true,
@@ -160,7 +169,11 @@ impl Principal {
             Need::Run => scopes.iter().any(|it| match it {
                 Scope::Run(None) => true,
                 Scope::Run(Some(name)) => recipe == Some(name.as_str()),
-                Scope::In(..) | Scope::Page(..) => false,
+                Scope::In(..) | Scope::Page(..) | Scope::Vault(_) => false,
+            }),
+            // Without a name: whether there is one that they may use.
+            Need::Login => scopes.iter().any(|it| {
+                matches!(it, Scope::Vault(name) if recipe.is_none_or(|it| it == name.as_str()))
             }),
             Need::Sessions(right) => {
                 self.may(Need::May(Area::Browse, right), None)
@@ -239,6 +252,7 @@ mod tests {
         for text in [
             "run:*",
             "run:shop-search",
+            "vault:shop.test",
             "recipes:read",
             "tasks:write",
             "learn:write",
@@ -263,6 +277,9 @@ mod tests {
             "browse:own:shop",
             "browse::shop",
             "recipes:read:shop",
+            "vault:",
+            "vault:*",
+            "vault:../a",
         ] {
             assert!(Scope::parse(text).is_err(), "{text}");
         }
@@ -300,6 +317,12 @@ mod tests {
         assert!(both.must_at(act, None, Some("shop")).is_err());
         assert!(both.must_at(act, None, Some("other")).is_ok());
         assert!(Principal::root().may_at("shop", Right::Write));
+        let login = of(&["vault:shop", "browse:write"]);
+        assert!(login.may(Need::Login, Some("shop")) && !login.may(Need::Login, Some("bank")));
+        assert!(login.may(Need::Login, None) && !of(&["browse:write"]).may(Need::Login, None));
+        assert!(!of(&["run:*"]).may(Need::Login, Some("shop")));
+        assert!(Principal::root().may(Need::Login, Some("shop")));
+        assert!(!Principal::dashboard("x").may(Need::Login, Some("shop")));
         assert!(Principal::root().may(Need::Root, None));
         assert!(!Principal::dashboard("x").may(Need::Root, None));
         assert!(same(&digest("a"), &digest("a")) && !same(&digest("a"), &digest("ab")));

@@ -15,6 +15,7 @@ fn need(row: &Row) -> &'static str {
     match row.spec.need {
         Need::Any => "any",
         Need::Run => "`run:NAME`",
+        Need::Login => "`vault:NAME`",
         Need::Root => "root",
         Need::Sessions(Right::Read) => "`browse:read`",
         Need::Sessions(Right::Write) => "`browse:write`",

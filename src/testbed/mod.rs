@@ -53,6 +53,7 @@ type Answer = fn(&Ask, &World) -> Response;
 /// Host and what answers for it, sorted by host.
 const TABLE: &[(&str, Answer)] = &[
     ("abc123-dsn.searchkit.test", sites::docs::searchkit),
+    ("accounts.test", sites::accounts::answer),
     ("ads.adnet.test", third::ads),
     ("almanac.test", sites::requests::almanac),
     ("api.gauges.test", sites::gauges::answer),

@@ -47,4 +47,5 @@ mod support;
 mod threats;
 mod tidy;
 mod tls;
+mod vault;
 mod watch;

@@ -541,3 +541,41 @@ fn without_a_display_it_says_what_to_do() {
     assert_eq!((out.status.code(), &answer["error_code"]), (Some(3), &json!("DISPLAY_MISSING")));
     assert!(answer["hint"].as_str().unwrap().contains("--har"), "{answer}");
 }
+
+#[test]
+fn who_logs_in_in_a_window_is_logged_in_from_then_on() {
+    let Some(desk) = Desk::new() else { return };
+    let home = Home::new();
+    let web = Web::start(&home);
+    for (name, closes) in [("one", true), ("two", false)] {
+        let url = "http://accounts.test/login";
+        let args = ["session", "login", name, url, "--test-host", &web.test_host];
+        let mut command = home.command(&args);
+        command
+            .env("DISPLAY", &desk.display)
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("XAUTHORITY")
+            .stdin(Stdio::piped());
+        let mut session = Session::start(command);
+        session.says("the window is at http://accounts.test/login");
+        desk.presses(&["Tab"]);
+        desk.types("ada@accounts.test");
+        desk.presses(&["Tab"]);
+        desk.types("marmalade-and-toast");
+        desk.presses(&["Return"]);
+        session.says("the window is at http://accounts.test/");
+        if closes {
+            desk.presses(&["ctrl+w"]);
+        } else {
+            // Said on the terminal.
+            let mut stdin = session.child.stdin.take().unwrap();
+            std::io::Write::write_all(&mut stdin, b"\n").unwrap();
+        }
+        let pid = session.pid();
+        let (code, said, out) = session.ends();
+        let sealed = format!("{name}: 2 cookies and 1 stored values of accounts.test");
+        assert!(code == 0 && out.starts_with(&sealed), "{out} {said}");
+        assert!(!said.contains("marmalade"), "{said}");
+        has_left_nothing(pid);
+    }
+}

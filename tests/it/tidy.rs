@@ -13,7 +13,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (6, &["pipeline"]),
     (5, &["stages"]),
     (4, &["runner", "browser", "har", "model"]),
-    (3, &["transport", "redact"]),
+    (3, &["transport", "redact", "vault"]),
     (2, &["egress", "artifacts", "blocks"]),
     (1, &["recipe", "state"]),
     (0, &["error", "files", "ids", "page", "settings", "shape"]),

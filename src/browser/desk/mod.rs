@@ -8,6 +8,7 @@ mod granted;
 mod handoff;
 mod hidden;
 mod kept;
+mod login;
 mod look;
 mod marks;
 mod one;
@@ -63,6 +64,7 @@ use crate::{
     error::{Code, Error, Result},
     redact,
     sessions::{Recording, relocate::Fingerprint},
+    vault::Name,
 };
 
 /// How long what an act set off is waited for, and how long there has to be no news.
@@ -225,6 +227,8 @@ pub struct Desk {
     handed: Option<handoff::Handed>,
     /// It stands in a window.
     visible: bool,
+    /// Whose cookies it began with.
+    login: Option<Name>,
 }
 
 /// How things stood before an act.
@@ -274,6 +278,7 @@ impl Desk {
             feed: None,
             handed: None,
             visible: false,
+            login: None,
         })
     }
 

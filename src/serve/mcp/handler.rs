@@ -166,6 +166,11 @@ impl ServerHandler for Face {
                 }
             },
         };
+        if listed::picks_a_login(row, &who) {
+            let err = Error::new(Code::Forbidden, "a model uses a login where its token names it");
+            let hint = "a person makes one: `commis token create --can vault:NAME,browse:write`";
+            return Ok(refusal(&Trouble::of(&err.hint(hint))).into());
+        }
         let args = if row.spec.name == "recipe_run" {
             match self.completed(&who, args, &request, &context).await? {
                 Completed::Yes(it) => it,

@@ -16,7 +16,7 @@ use crate::{
         book::Event,
         operations::{Kind, Row, TABLE, Tool},
         pantry::Known,
-        principal::Principal,
+        principal::{Need, Principal},
     },
 };
 
@@ -106,12 +106,18 @@ pub fn recipes(daemon: &Daemon, who: &Principal, wanted: &Recipes) -> Result<Vec
 pub fn tools(daemon: &Daemon, who: &Principal, wanted: &Wanted) -> Result<Vec<McpTool>> {
     let mut out: Vec<McpTool> = rows(wanted)
         .filter(|(_, row)| row.is_for(who) || matches!(row.spec.tool, Tool::Always(_)))
+        .filter(|(_, row)| !picks_a_login(row, who))
         .map(|(name, row)| of_row(name, row))
         .collect();
     for it in recipes(daemon, who, &wanted.recipes)? {
         out.extend(of_recipe(&it));
     }
     Ok(out)
+}
+
+/// Whether it uses a login that nobody named to whoever asks: a model with everybody's rights does not choose whose it is.
+pub fn picks_a_login(row: &Row, who: &Principal) -> bool {
+    row.spec.need == Need::Login && who.scopes.is_none()
 }
 
 /// Operations that are tools, under their tools' names.

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// As `Scope::parse` reads it.
-const SCOPE: &str = r"^(run:(\*|[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)|(recipes|tasks|learn|browse):(read|write)|browse:(read|write):[A-Za-z0-9_-]{1,40})$";
+const SCOPE: &str = r"^(run:(\*|[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)|vault:[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?|(recipes|tasks|learn|browse):(read|write)|browse:(read|write):[A-Za-z0-9_-]{1,40})$";
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
 

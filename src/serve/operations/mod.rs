@@ -8,6 +8,7 @@ mod recipes;
 mod sessions;
 mod tasks;
 mod templates;
+mod vault;
 
 use std::{
     pin::Pin,
@@ -324,6 +325,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     browse::rows(&mut out);
     sessions::rows(&mut out);
     templates::rows(&mut out);
+    vault::rows(&mut out);
     meta::rows(&mut out);
     out
 });

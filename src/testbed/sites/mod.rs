@@ -1,5 +1,6 @@
 //! One file per site. Each answers its own calls and leaves the rest to [`super::shell::answer`].
 
+pub mod accounts;
 pub mod archive;
 pub mod chained;
 pub mod choices;

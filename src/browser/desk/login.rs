@@ -1,0 +1,37 @@
+//! A page that stays, logged in: a login is put into a context before its first page, and taken out where that is asked for.
+
+use super::Desk;
+use crate::{
+    error::{Code, Error, Result},
+    vault::{Held, Name},
+};
+
+impl Desk {
+    /// Puts a login into this context; nothing where it is in it already. How many of its cookies the browser did not take. Fails
+    /// with `PARAM_INVALID` where something was done here before.
+    pub async fn mount(&mut self, name: &Name, held: &Held) -> Result<usize> {
+        if self.login.as_ref() == Some(name) {
+            return Ok(0);
+        }
+        let fresh = self.login.is_none() && self.begun_at.is_none() && self.keep.is_none();
+        if !fresh || !self.context.is_fresh().await? {
+            let what = match &self.login {
+                Some(it) => format!("this context is logged in as `{it}`"),
+                None => "something was done in this context before".to_owned(),
+            };
+            return Err(Error::new(Code::ParamInvalid, what).hint(
+                "a login goes into a fresh context: give another --context, or `commis browse close` first",
+            ));
+        }
+        let refused = self.context.mount(held).await?;
+        // What that took is nobody's business.
+        self.context.listen()?;
+        self.login = Some(name.clone());
+        Ok(refused)
+    }
+
+    /// What this context holds of the page's site, or of that of `url`.
+    pub async fn held(&self, url: Option<&str>) -> Result<Held> {
+        self.context.held(url, "context").await
+    }
+}

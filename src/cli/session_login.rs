@@ -1,0 +1,186 @@
+//! `commis session login`: a person logs in once, or a form does, and what the site keeps of it is sealed.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use super::{Global, daemon, vault::sealed, wire};
+use crate::{
+    browser::{Browser, Element, Fill, Plan, Step, Wait, desk::Target, find_visible_chromium},
+    egress::EgressPolicy,
+    error::{Code, Error, Result},
+    pipeline::{BrowserPool, Secrets},
+    settings::Display,
+    vault::{Held, Name, Vault},
+};
+
+const OPEN: Duration = Duration::from_secs(30);
+
+/// Log in once, and keep it: in a window, by a form, or what an open page holds
+///
+/// With an address alone a window is opened; log in, then close it or press Enter here. With --fill the form is filled in without a
+/// window, with values that variables hold. Without an address what the context of `commis browse` holds of its page's site is
+/// kept. Only cookies and stored values of the address' own site are, sealed on disk; `--as NAME` uses them.
+///
+/// Examples:
+///   commis session login shop https://shop.test/login
+///   commis session login shop https://shop.test/login --fill 'textbox "Email"=env:MAIL' --fill 'css=#pw=env:WORD'
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// What the login is called
+    name: String,
+    /// Where one logs in; without it, what the page's context holds is kept
+    url: Option<String>,
+    /// A field, as `commis browse` names elements, and the variable that holds its value. Repeatable
+    #[arg(long, value_name = "TARGET=env:NAME", requires = "url")]
+    fill: Vec<String>,
+    /// What is clicked when the fields are filled in (default: Enter is pressed)
+    #[arg(long, value_name = "TARGET", requires = "fill")]
+    click: Option<String>,
+    /// Wait until the page shows it
+    #[arg(long, value_name = "TEXT", requires = "fill")]
+    until: Option<String>,
+    /// Also where it has fewer cookies than before
+    #[arg(long)]
+    force: bool,
+}
+
+pub async fn run(args: &Args, context: &str, as_json: bool, global: &Global) -> Result<u8> {
+    let name: Name = args.name.parse()?;
+    let Some(url) = args.url.clone() else {
+        let (client, _) = daemon::client(global).await?;
+        let body = json!({"name": name.as_str(), "context": context, "force": args.force});
+        let card = client.post("/api/vault/save", &body).await?["data"].take();
+        tell(&card, as_json);
+        return Ok(0);
+    };
+    let place = wire::open(global).await?;
+    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    // Before anybody takes the trouble.
+    policy.check(&url)?;
+    let held = if args.fill.is_empty() {
+        by_window(&url, policy, &place.settings.browser).await?
+    } else {
+        let plan = plan(args, &url)?;
+        let pool = BrowserPool::new(policy, place.settings.browser.clone());
+        let held = by_form(&plan, &pool).await;
+        pool.close().await;
+        held?
+    };
+    let card = Vault::new(&place.home).seal(&name, &held, args.force)?;
+    tell(&serde_json::to_value(card).unwrap_or_default(), as_json);
+    Ok(0)
+}
+
+fn tell(card: &serde_json::Value, as_json: bool) {
+    if as_json {
+        wire::out(card);
+    } else {
+        wire::line(&sealed(card));
+    }
+}
+
+async fn by_window(
+    url: &str,
+    policy: Arc<EgressPolicy>,
+    settings: &crate::settings::BrowserSettings,
+) -> Result<Held> {
+    let display = Display::find()?;
+    let exe = find_visible_chromium(settings.path.as_deref())?;
+    let browser = Browser::launch_visible(&exe, policy, settings, &display).await?;
+    let (said, done) = tokio::sync::oneshot::channel();
+    // A thread of its own: nothing ends a read of the terminal.
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        if std::io::stdin().read_line(&mut line).is_ok_and(|it| it > 0) {
+            let _ = said.send(());
+        }
+    });
+    let done = async {
+        if done.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    wire::say("log in; then close the window, or press Enter here; Ctrl-C keeps nothing");
+    let told = |line: &str| wire::say(&wire::clean(&crate::redact::message(line)));
+    let held = async {
+        let mut context = browser.context().await?;
+        tokio::select! {
+            held = context.log_in(url, OPEN, &told, done) => held,
+            () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was kept")),
+        }
+    };
+    let held = held.await;
+    // It is going away either way.
+    let _ = browser.close().await;
+    held
+}
+
+async fn by_form(plan: &Plan, pool: &BrowserPool) -> Result<Held> {
+    let mut context = pool.context().await?;
+    let work = async {
+        let seen = context.record_then(plan, || ()).await?;
+        if seen.page.has_password_field {
+            return Err(Error::new(
+                Code::StepFailed,
+                "the page still asks for a password: nothing was kept",
+            )
+            .hint("look at the variables, and at --click and --until; a second factor needs the window"));
+        }
+        context.held(Some(&plan.url), "form").await
+    };
+    tokio::select! {
+        held = work => held,
+        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was kept")),
+    }
+}
+
+/// The form as steps; what is typed is read from the environment, and hidden from here on.
+fn plan(args: &Args, url: &str) -> Result<Plan> {
+    let mut secrets = Secrets::default();
+    let mut values: Vec<Zeroizing<String>> = Vec::new();
+    let mut steps = Vec::new();
+    for it in &args.fill {
+        let wrong = || {
+            Error::new(Code::Usage, "--fill takes TARGET=env:NAME").hint(
+                "a value given on the command line is read by every process; put it into a variable",
+            )
+        };
+        let (target, value) = it.rsplit_once('=').ok_or_else(wrong)?;
+        if !secrets.name(value) {
+            return Err(wrong());
+        }
+        let value = secrets.value(value)?.ok_or_else(wrong)?;
+        steps.push(Step::Fill(Fill { element: element(target)?, value: value.to_string() }));
+        values.push(value);
+    }
+    steps.push(match &args.click {
+        Some(it) => Step::Click(element(it)?),
+        None => Step::Press("Enter".to_owned()),
+    });
+    if let Some(it) = &args.until {
+        steps.push(Step::WaitFor(Wait::Text(it.clone())));
+    }
+    Ok(Plan {
+        task: "Log in".to_owned(),
+        url: url.to_owned(),
+        typed: std::collections::BTreeMap::new(),
+        steps,
+        secrets: values,
+        timeout: OPEN,
+    })
+}
+
+fn element(target: &str) -> Result<Element> {
+    match target.parse()? {
+        Target::Named { role, name, row: None } => Ok(Element::named(&role, &name)),
+        Target::Css(it) => Ok(Element::css(&it)),
+        _ => Err(Error::new(
+            Code::ParamInvalid,
+            "a form's element is one by role and name, or by css=SELECTOR",
+        )
+        .hint("such as 'textbox \"Email\"', or css=#password")),
+    }
+}

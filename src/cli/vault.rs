@@ -1,0 +1,147 @@
+//! `commis vault`: logins that are kept, as they may be shown.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::{Global, daemon, table::ruled, vault_import, wire};
+use crate::{error::Result, serve::client::Client, vault::Name};
+
+/// Look after the logins that are kept: list, check, save, remove
+///
+/// A login is the cookies of one site and what its pages stored, sealed on disk. `commis session login` makes one, `--as NAME` of
+/// `commis browse` and `commis session` begins a context with it. No command shows a value of one.
+///
+/// Example: commis vault ls && commis browse --as shop goto https://shop.test/account
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print the answer as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List them: names, sites, counts and when they end
+    Ls,
+    /// Open its page and say whether it still holds, as far as the page tells; 1 where it does not
+    Check {
+        name: String,
+    },
+    /// Seal what a page's context holds now
+    Save {
+        name: String,
+        /// The page's context
+        #[arg(long, default_value = "default", value_name = "NAME")]
+        context: String,
+        /// Also where it has fewer cookies than before
+        #[arg(long)]
+        force: bool,
+    },
+    /// Remove it, all states of it
+    Rm {
+        name: String,
+    },
+    Import(vault_import::Args),
+}
+
+/// 1 where a login does not hold.
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let Args { json: as_json, command } = args;
+    let command = match command {
+        // Files of this person: no daemon is asked.
+        Command::Import(args) => return vault_import::run(args, as_json, global),
+        other => other,
+    };
+    // Before a daemon is asked.
+    let name = match &command {
+        Command::Ls | Command::Import(_) => None,
+        Command::Check { name } | Command::Save { name, .. } | Command::Rm { name } => {
+            Some(name.parse::<Name>()?)
+        }
+    };
+    let name = name.as_ref().map(Name::as_str);
+    let (client, _) = daemon::client(global).await?;
+    let (path, body) = match &command {
+        Command::Ls | Command::Import(_) => ("list", json!({})),
+        Command::Check { .. } => ("check", json!({"name": name})),
+        Command::Save { context, force, .. } => {
+            ("save", json!({"name": name, "context": context, "force": force}))
+        }
+        Command::Rm { .. } => ("remove", json!({"name": name})),
+    };
+    let mut answer = client.post(&format!("/api/vault/{path}"), &body).await?;
+    let data = answer["data"].take();
+    let holds = data["holds"] != false;
+    if as_json {
+        wire::out(&data);
+        return Ok(u8::from(!holds));
+    }
+    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
+    match command {
+        Command::Ls | Command::Import(_) => listed(&data["logins"]),
+        Command::Check { .. } => {
+            let verdict = if holds { "holds" } else { "does not hold" };
+            wire::line(&format!("{} {verdict}: {}", text(&data["name"]), text(&data["why"])));
+        }
+        Command::Save { .. } => wire::line(&sealed(&data)),
+        Command::Rm { .. } => wire::line("removed"),
+    }
+    Ok(u8::from(!holds))
+}
+
+/// What was sealed, in a line.
+pub fn sealed(card: &Value) -> String {
+    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
+    let ends = card["last_ends_ms"].as_i64();
+    let ends = ends.map_or_else(String::new, |it| format!(", until {}", wire::moment(it)));
+    format!(
+        "{}: {} cookies and {} stored values of {}{ends}",
+        text(&card["name"]),
+        card["cookies"],
+        card["stored"],
+        text(&card["site"])
+    )
+}
+
+fn listed(all: &Value) {
+    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
+    let moment = |it: &Value| it.as_i64().map_or_else(String::new, wire::moment);
+    let mut table = ruled(["name", "site", "cookies", "stored", "first ends", "taken", "checked"]);
+    for it in all.as_array().into_iter().flatten() {
+        if it["trouble"].is_string() {
+            wire::say(&text(&it["trouble"]));
+            continue;
+        }
+        let checked = &it["checked"];
+        let holds = match checked["holds"].as_bool() {
+            Some(true) => format!("holds, {}", moment(&checked["at_ms"])),
+            Some(false) => format!("does not hold, {}", moment(&checked["at_ms"])),
+            None => String::new(),
+        };
+        table.add_row([
+            text(&it["name"]),
+            text(&it["site"]),
+            it["cookies"].to_string(),
+            it["stored"].to_string(),
+            moment(&it["first_ends_ms"]),
+            format!("{}, {}", moment(&it["taken_ms"]), text(&it["from"])),
+            holds,
+        ]);
+    }
+    wire::line(&table.to_string());
+}
+
+/// Puts a login into a context before its first command, where one is named.
+pub async fn mount(client: &Client, login: Option<&str>, context: &str) -> Result<()> {
+    let Some(login) = login else { return Ok(()) };
+    let name: Name = login.parse()?;
+    let body = json!({"name": name.as_str(), "context": context});
+    let answer = client.post("/api/vault/mount", &body).await?;
+    match answer["data"]["refused"].as_u64() {
+        None | Some(0) => {}
+        Some(n) => wire::say(&format!("warning: the browser did not take {n} of its cookies")),
+    }
+    Ok(())
+}

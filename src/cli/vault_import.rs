@@ -1,0 +1,196 @@
+//! `commis vault import`: cookies of the person's own browser, site by site, become logins.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{IsTerminal as _, Write as _},
+};
+
+use serde_json::json;
+
+use super::{Global, table::ruled, vault::sealed, wire};
+use crate::{
+    error::{Code, Error, Result},
+    settings::Folders,
+    vault::{
+        Cookie, Held, Name, Vault,
+        browsers::{Brand, Profile, profiles},
+    },
+};
+
+/// Take over cookies of your own browser, site by site
+///
+/// Looks at the known folders of browsers below your home, copies their cookie files and reads the copies. Sites and counts are
+/// listed, never values; then each site is asked for, and sealed as a login. --site and --yes are for scripts.
+///
+/// Firefox keeps cookies that end with it in no file, and those of Chromium that are encrypted with a key of the system's keyring
+/// (v11) are counted and left: log in with `commis session login` there.
+///
+/// Example: commis vault import --from firefox --site shop.test
+#[derive(clap::Args)]
+pub struct Args {
+    /// Which browser (default: all that are found)
+    #[arg(long, value_name = "BROWSER", value_parser = ["firefox", "chromium", "chrome", "brave", "edge"])]
+    from: Option<String>,
+    /// Which of its profiles, by the name of its folder
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Only this site. Repeatable
+    #[arg(long, value_name = "SITE")]
+    site: Vec<String>,
+    /// Do not ask; needs --site
+    #[arg(long, requires = "site")]
+    yes: bool,
+    /// What the login is called, where one --site is given (default: as the site)
+    #[arg(long, value_name = "LOGIN", requires = "site")]
+    name: Option<String>,
+    /// Also where it has fewer cookies than before
+    #[arg(long)]
+    force: bool,
+}
+
+/// A site in one profile.
+struct Found {
+    profile: Profile,
+    site: String,
+    cookies: Vec<Cookie>,
+}
+
+/// 1 where a site could not be sealed.
+pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
+    let asks = std::io::stdin().is_terminal() && !args.yes;
+    if args.name.is_some() && args.site.len() != 1 {
+        return Err(Error::new(Code::Usage, "--name is for one --site"));
+    }
+    let name = args.name.as_deref().map(str::parse::<Name>).transpose()?;
+    let all = found(&args)?;
+    if !as_json {
+        list(&all);
+    }
+    if !asks && !args.yes {
+        return Err(Error::new(Code::Usage, "nobody is here to be asked which sites are meant")
+            .hint("run it in a terminal, or name sites: --site SITE --yes"));
+    }
+    let wanted: BTreeSet<&str> = args.site.iter().map(String::as_str).collect();
+    if let Some(missing) = wanted.iter().find(|site| all.iter().all(|it| it.site != **site)) {
+        let shown = wire::clean(missing);
+        return Err(Error::new(Code::ParamInvalid, format!("no profile has cookies of `{shown}`"))
+            .hint("give a site as it is listed, without its host"));
+    }
+    if args.yes && all.len() > wanted.len() {
+        return Err(Error::new(Code::ParamInvalid, "several profiles have cookies of that site")
+            .hint("say which with --from and --profile"));
+    }
+    let vault = Vault::new(&wire::home(global)?);
+    let (mut done, mut failed) = (Vec::new(), 0_u8);
+    for it in all {
+        let name = name.clone().map_or_else(|| Name::of_site(&it.site), Ok)?;
+        if !args.yes && !agreed(&it, &name)? {
+            continue;
+        }
+        match held(it).and_then(|held| vault.seal(&name, &held, args.force)) {
+            Ok(card) => done.push(serde_json::to_value(card).unwrap_or_default()),
+            Err(err) => {
+                failed = 1;
+                wire::say(&wire::clean(&format!("{name}: {err}")));
+                if let Some(hint) = err.hint_text() {
+                    wire::say(&format!("  hint: {hint}"));
+                }
+            }
+        }
+    }
+    if as_json {
+        wire::out(&json!({ "logins": done }));
+    } else {
+        for it in &done {
+            wire::line(&sealed(it));
+        }
+    }
+    Ok(failed)
+}
+
+/// Sites of the profiles that are meant, those that are meant.
+fn found(args: &Args) -> Result<Vec<Found>> {
+    let brand = Brand::ALL.into_iter().find(|it| args.from.as_deref() == Some(it.as_str()));
+    let folders = Folders::find()?;
+    let mut profiles = profiles(&folders.home, &folders.config, brand);
+    profiles.retain(|it| args.profile.as_ref().is_none_or(|name| *name == it.name));
+    if profiles.is_empty() {
+        return Err(Error::new(Code::ParamInvalid, "no such browser profile is below your home folder")
+            .hint("known are the usual folders of firefox, chromium, chrome, brave and edge, as packages, snaps and flatpaks"));
+    }
+    let mut out = Vec::new();
+    for profile in profiles {
+        let shown = wire::clean(&format!("{} profile {}", profile.brand.as_str(), profile.name));
+        // One that cannot be read does not keep the others back, unless it is the one that was asked for.
+        let taken = match profile.read() {
+            Ok(it) => it,
+            Err(err) if args.profile.is_some() => return Err(err),
+            Err(err) => {
+                wire::say(&wire::clean(&format!("warning: {err}")));
+                continue;
+            }
+        };
+        if taken.locked > 0 {
+            let many = taken.locked;
+            wire::say(&format!(
+                "{shown}: {many} cookies are encrypted with a key of the system's keyring, and left"
+            ));
+        }
+        if taken.strange > 0 {
+            wire::say(&format!(
+                "{shown}: {} entries are no cookies that can be taken over",
+                taken.strange
+            ));
+        }
+        let mut sites: BTreeMap<String, Vec<Cookie>> = BTreeMap::new();
+        for it in taken.cookies {
+            let site = it.site();
+            if !site.is_empty() && (args.site.is_empty() || args.site.contains(&site)) {
+                sites.entry(site).or_default().push(it);
+            }
+        }
+        let of = |(site, cookies)| Found { profile: profile.clone(), site, cookies };
+        out.extend(sites.into_iter().map(of));
+    }
+    Ok(out)
+}
+
+fn list(all: &[Found]) {
+    let mut table = ruled(["site", "cookies", "browser", "profile"]);
+    for it in all {
+        table.add_row([
+            wire::clean(&it.site),
+            it.cookies.len().to_string(),
+            it.profile.brand.as_str().to_owned(),
+            wire::clean(&it.profile.name),
+        ]);
+    }
+    wire::line(&table.to_string());
+}
+
+fn agreed(it: &Found, name: &Name) -> Result<bool> {
+    let mut to = anstream::stderr();
+    let asked = format!("seal {} cookies of {} as `{name}`? [y/N] ", it.cookies.len(), it.site);
+    // Who cannot be asked has not agreed.
+    if write!(to, "{}", wire::clean(&asked)).and_then(|()| to.flush()).is_err() {
+        return Ok(false);
+    }
+    let mut line = String::new();
+    std::io::stdin()
+        .read_line(&mut line)
+        .map_err(|err| Error::new(Code::Usage, "the terminal cannot be read").source(err))?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// Looked at later where most of its cookies are.
+fn held(it: Found) -> Result<Held> {
+    let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
+    for it in &it.cookies {
+        *hosts.entry(it.domain.trim_start_matches('.')).or_default() += 1;
+    }
+    let host = hosts.into_iter().max_by_key(|it| it.1).map_or(&*it.site, |it| it.0).to_owned();
+    let named = host.contains(|it: char| it.is_ascii_alphabetic());
+    let secure = named || it.cookies.iter().any(|it| it.secure);
+    let scheme = if secure { "https" } else { "http" };
+    Held::new(&format!("{scheme}://{host}/"), it.profile.brand.as_str(), it.cookies, Vec::new())
+}

@@ -1,0 +1,329 @@
+//! What a login is made of. In memory, wiped when it goes; written by [`Held::written`] alone, which only sealing calls.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use zeroize::Zeroizing;
+
+use super::{Card, Checked, Name};
+use crate::{
+    egress::{is_public_suffix, site_of},
+    error::{Code, Error, Result},
+    state::now_ms,
+};
+
+/// Of one login.
+const MOST: usize = 3000;
+/// Bytes of one value, and of all.
+const LONGEST: usize = 1 << 20;
+const WHOLE: usize = 16 << 20;
+
+/// The cookies and stored values of one site; neither `Debug` nor `Serialize`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Held {
+    site: String,
+    url: String,
+    from: String,
+    taken_ms: i64,
+    cookies: Vec<Cookie>,
+    stored: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cookie {
+    pub name: String,
+    #[serde(deserialize_with = "secret")]
+    pub value: Zeroizing<String>,
+    /// With a leading dot for the domain and all below it, else of that host alone.
+    pub domain: String,
+    pub path: String,
+    /// Seconds since 1970; absent where it ends with its context.
+    pub ends: Option<i64>,
+    pub secure: bool,
+    pub http_only: bool,
+    /// `Strict`, `Lax` or `None`.
+    pub same_site: Option<String>,
+    /// The site that it is kept apart for.
+    pub partition: Option<String>,
+}
+
+/// Something that a page stored.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    pub origin: String,
+    pub name: String,
+    #[serde(deserialize_with = "secret")]
+    pub value: Zeroizing<String>,
+}
+
+fn secret<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Zeroizing<String>, D::Error> {
+    String::deserialize(from).map(Zeroizing::new)
+}
+
+/// As it is written; borrows, so that nothing is copied but into the buffer that is encrypted.
+#[derive(Serialize)]
+struct Written<'a> {
+    site: &'a str,
+    url: &'a str,
+    from: &'a str,
+    taken_ms: i64,
+    cookies: Vec<WrittenCookie<'a>>,
+    stored: Vec<WrittenItem<'a>>,
+}
+
+#[derive(Serialize)]
+struct WrittenCookie<'a> {
+    name: &'a str,
+    value: &'a str,
+    domain: &'a str,
+    path: &'a str,
+    ends: Option<i64>,
+    secure: bool,
+    http_only: bool,
+    same_site: Option<&'a str>,
+    partition: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct WrittenItem<'a> {
+    origin: &'a str,
+    name: &'a str,
+    value: &'a str,
+}
+
+impl Cookie {
+    fn is_over(&self, now_ms: i64) -> bool {
+        self.ends.is_some_and(|it| it.saturating_mul(1000) <= now_ms)
+    }
+
+    /// The site that its domain is of; empty for one that spans a public suffix.
+    pub fn site(&self) -> String {
+        let host = self.domain.trim_start_matches('.');
+        if self.domain.starts_with('.') && is_public_suffix(host) {
+            return String::new();
+        }
+        site_of(&format!("https://{host}/"))
+    }
+
+    fn is_of(&self, site: &str) -> bool {
+        let partition = self.partition.as_deref().is_none_or(|it| site_of(it) == site);
+        self.site() == site && partition
+    }
+}
+
+impl Held {
+    /// What of it is of the URL's site and has not ended; the rest is left out. `url` is where a check looks, without what stands
+    /// behind its path. Fails with `URL_INVALID`, and with `PARAM_INVALID` for more than a login is.
+    pub fn new(url: &str, from: &str, cookies: Vec<Cookie>, stored: Vec<Item>) -> Result<Self> {
+        let mut at = url::Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
+        if let Some(it) = &mut at {
+            it.set_query(None);
+            it.set_fragment(None);
+        }
+        let site = site_of(url);
+        let at = at.filter(|_| !site.is_empty()).ok_or_else(|| {
+            Error::new(Code::UrlInvalid, "a login is one of a page, which this is not")
+                .hint("give an address that begins with http:// or https://")
+        })?;
+        let mut out = Self {
+            site,
+            url: at.into(),
+            from: from.to_owned(),
+            taken_ms: now_ms(),
+            cookies,
+            stored,
+        };
+        let (site, now) = (out.site.clone(), out.taken_ms);
+        out.cookies.retain(|it| it.is_of(&site) && !it.is_over(now));
+        out.stored.retain(|it| site_of(&it.origin) == site);
+        out.bounded()?;
+        Ok(out)
+    }
+
+    fn bounded(&self) -> Result<()> {
+        let values = || {
+            let cookies = self.cookies.iter().map(|it| it.name.len() + it.value.len());
+            cookies.chain(self.stored.iter().map(|it| it.name.len() + it.value.len()))
+        };
+        let many = self.cookies.len() > MOST || self.stored.len() > MOST;
+        if many || values().any(|it| it > LONGEST) || values().sum::<usize>() > WHOLE {
+            return Err(Error::new(
+                Code::ParamInvalid,
+                format!(
+                    "{} keeps more than a login is: {MOST} cookies and values, 1 MiB each, 16 MiB in all",
+                    self.site
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// What was sealed. Fails with `ARTIFACT_CORRUPT`, also for what is not of its site.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
+        let strange = || {
+            Error::new(Code::ArtifactCorrupt, "a login was sealed by another version of commis")
+                .hint("log in again with --force")
+        };
+        // What went wrong would be told with what stands there.
+        let out: Self = serde_json::from_slice(bytes).map_err(|_| strange())?;
+        let own = out.cookies.iter().all(|it| it.is_of(&out.site))
+            && out.stored.iter().all(|it| site_of(&it.origin) == out.site)
+            && site_of(&out.url) == out.site;
+        if !own || out.bounded().is_err() {
+            return Err(strange());
+        }
+        Ok(out)
+    }
+
+    pub(super) fn written(&self) -> Result<Zeroizing<Vec<u8>>> {
+        let cookies = self.cookies.iter().map(|it| WrittenCookie {
+            name: &it.name,
+            value: &it.value,
+            domain: &it.domain,
+            path: &it.path,
+            ends: it.ends,
+            secure: it.secure,
+            http_only: it.http_only,
+            same_site: it.same_site.as_deref(),
+            partition: it.partition.as_deref(),
+        });
+        let stored = self.stored.iter().map(|it| WrittenItem {
+            origin: &it.origin,
+            name: &it.name,
+            value: &it.value,
+        });
+        let it = Written {
+            site: &self.site,
+            url: &self.url,
+            from: &self.from,
+            taken_ms: self.taken_ms,
+            cookies: cookies.collect(),
+            stored: stored.collect(),
+        };
+        // As long as it can become, so that no copy is left behind where it grows.
+        let long = |name: &str, value: &str| 6 * (name.len() + value.len()) + 600;
+        let most = self.cookies.iter().map(|it| long(&it.name, &it.value) + 6 * it.path.len());
+        let most =
+            most.chain(self.stored.iter().map(|it| long(&it.name, &it.value))).sum::<usize>();
+        let mut out = Zeroizing::new(Vec::with_capacity(most + 4096));
+        serde_json::to_writer(&mut *out, &it)
+            .map_err(|err| Error::new(Code::Internal, "a login cannot be written").source(err))?;
+        Ok(out)
+    }
+
+    pub fn site(&self) -> &str {
+        &self.site
+    }
+
+    /// Where to look whether it still holds.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub fn cookies(&self) -> &[Cookie] {
+        &self.cookies
+    }
+
+    pub fn stored(&self) -> &[Item] {
+        &self.stored
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.cookies.is_empty() && self.stored.is_empty()
+    }
+
+    /// Whether it has cookies, and all of them have ended.
+    pub fn is_over(&self) -> bool {
+        let now = now_ms();
+        !self.cookies.is_empty() && self.cookies.iter().all(|it| it.is_over(now))
+    }
+
+    /// Values that nothing may repeat: of cookies that pages do not see, and what else is long and looks like no word of a page,
+    /// also in what is stored as JSON. Hiding a language or a town would hide it wherever a page says it.
+    pub fn secrets(&self) -> Vec<Zeroizing<String>> {
+        fn keep(it: &str, out: &mut Vec<Zeroizing<String>>) {
+            let has = |of: fn(&u8) -> bool| it.as_bytes().iter().any(of);
+            let is_word = has(u8::is_ascii_whitespace)
+                || !has(u8::is_ascii_digit)
+                || !has(u8::is_ascii_alphabetic);
+            if it.len() >= 16 && !is_word {
+                out.push(Zeroizing::new(it.to_owned()));
+            }
+        }
+        fn texts(it: &serde_json::Value, out: &mut Vec<Zeroizing<String>>) {
+            match it {
+                serde_json::Value::String(it) => keep(it, out),
+                serde_json::Value::Array(all) => all.iter().for_each(|it| texts(it, out)),
+                serde_json::Value::Object(all) => all.values().for_each(|it| texts(it, out)),
+                _ => {}
+            }
+        }
+        let mut out = Vec::new();
+        for it in &self.cookies {
+            if it.http_only && it.value.len() >= 8 {
+                out.push(it.value.clone());
+            } else {
+                keep(&it.value, &mut out);
+            }
+        }
+        for it in &self.stored {
+            match serde_json::from_str(&it.value) {
+                Ok(read) => texts(&read, &mut out),
+                Err(_) => keep(&it.value, &mut out),
+            }
+        }
+        out.truncate(MOST);
+        out
+    }
+
+    /// Whether a later state may take the place of this one. Fails with `PARAM_INVALID`.
+    pub(super) fn may_become(&self, later: &Self, name: &Name, force: bool) -> Result<()> {
+        if later.site != self.site {
+            return Err(Error::new(
+                Code::ParamInvalid,
+                format!("the login `{name}` is one of {}, not of {}", self.site, later.site),
+            )
+            .hint("give another name, or remove it first"));
+        }
+        let now = now_ms();
+        let living = |it: &Self| {
+            let all = it.cookies.iter().filter(|it| !it.is_over(now));
+            let session = all.clone().filter(|it| it.ends.is_none()).count();
+            (all.count(), session)
+        };
+        let ((was, was_session), (is, is_session)) = (living(self), living(later));
+        let emptied = later.stored.is_empty() && !self.stored.is_empty();
+        if force || (is >= was && is_session >= was_session && !emptied) {
+            return Ok(());
+        }
+        let what = if emptied && is >= was && is_session >= was_session {
+            "nothing is stored, and there was something".to_owned()
+        } else {
+            format!(
+                "fewer cookies: {is} ({is_session} of the session), and there were {was} ({was_session})"
+            )
+        };
+        Err(Error::new(Code::ParamInvalid, format!("the login `{name}` stays as it was: {what}"))
+            .hint("look whether you are logged in; --force seals it all the same"))
+    }
+
+    pub(super) fn card(&self, name: &Name, checked: Option<Checked>) -> Card {
+        let ends =
+            || self.cookies.iter().filter_map(|it| it.ends).map(|it| it.saturating_mul(1000));
+        let session_cookies = self.cookies.iter().filter(|it| it.ends.is_none()).count();
+        Card {
+            name: name.to_string(),
+            site: self.site.clone(),
+            cookies: self.cookies.len(),
+            session_cookies,
+            stored: self.stored.len(),
+            first_ends_ms: ends().min(),
+            last_ends_ms: ends().max().filter(|_| session_cookies == 0),
+            taken_ms: self.taken_ms,
+            from: self.from.clone(),
+            checked,
+            trouble: None,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! A login on disk: AES-256-GCM under a fresh nonce. Format, name and number of the state are bound to it, so that one file does
+//! not pass for another.
+
+use ring::{
+    aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
+    rand::{SecureRandom as _, SystemRandom},
+};
+use zeroize::{Zeroize as _, Zeroizing};
+
+use super::{Name, held::Held, key::Secret};
+use crate::error::{Code, Error, Result};
+
+const MAGIC: &[u8] = b"commis-vault 1\n";
+
+fn bound(name: &Name, state: u64) -> Aad<String> {
+    Aad::from(format!("commis-vault 1\0{name}\0{state}"))
+}
+
+fn key(secret: &Secret) -> Result<LessSafeKey> {
+    let key = UnboundKey::new(&AES_256_GCM, &secret[..]);
+    key.map(LessSafeKey::new).map_err(|_| Error::new(Code::Internal, "the vault's key is no key"))
+}
+
+/// What is written. Fails with `INTERNAL`.
+pub fn seal(secret: &Secret, name: &Name, state: u64, held: &Held) -> Result<Vec<u8>> {
+    let failed = |_| Error::new(Code::Internal, "the system gives no random bytes");
+    let mut nonce = [0; NONCE_LEN];
+    SystemRandom::new().fill(&mut nonce).map_err(failed)?;
+    // In the buffer that is wiped, and encrypted where it stands.
+    let mut body = held.written()?;
+    let tag = key(secret)?
+        .seal_in_place_separate_tag(
+            Nonce::assume_unique_for_key(nonce),
+            bound(name, state),
+            &mut body,
+        )
+        .map_err(failed)?;
+    Ok([MAGIC, &nonce, &body, tag.as_ref()].concat())
+}
+
+/// Fails with `ARTIFACT_CORRUPT` where it was changed, is another's, or was sealed with another key: they look alike.
+pub fn open(secret: &Secret, name: &Name, state: u64, bytes: Vec<u8>) -> Result<Held> {
+    let refused = || {
+        let why = "was changed, or sealed with another key";
+        Error::new(Code::ArtifactCorrupt, format!("the login `{name}` cannot be opened: it {why}"))
+            .hint("bring back the vault.key that it was sealed with, or log in again with --force")
+    };
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(refused)?;
+    let (nonce, body) = rest.split_at_checked(NONCE_LEN).ok_or_else(refused)?;
+    let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| refused())?;
+    let mut body = Zeroizing::new(body.to_vec());
+    let end = key(secret)?.open_in_place(nonce, bound(name, state), &mut body);
+    let held = end.map_err(|_| refused()).and_then(|it| Held::read(it));
+    body.zeroize();
+    held
+}
