@@ -26,6 +26,9 @@ def program(given=None):
 @contextlib.contextmanager
 def place(name, keep=False):
     """A folder for a home and for what is temporary. The browser's user, who may be another, passes through it."""
+    # Whatever ends a drill lets it stop what it started.
+    for it in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(it, lambda *_: sys.exit(143))
     base = tempfile.mkdtemp(prefix=f"commis-{name}-")
     os.chmod(base, 0o711)
     for folder, mode in (("home", 0o700), ("tmp", 0o711), ("out", 0o700)):
@@ -53,12 +56,12 @@ class Daemon:
 
     def __init__(self, program, home, *flags, tmp=None, log=None):
         self.program, self.home, self.flags = program, str(home), flags
-        self.env = {**os.environ, "COMMIS_HOME": self.home, **({"TMPDIR": tmp} if tmp else {})}
+        self.env = {**os.environ, **({"TMPDIR": tmp} if tmp else {})}
         self.log = log
         self.child = None
 
     def words(self, *args):
-        return [self.program, *self.flags, *[str(it) for it in args]]
+        return [self.program, "--home", self.home, *self.flags, *[str(it) for it in args]]
 
     def state(self):
         """What the home says of its daemon; nothing where it says nothing."""

@@ -35,6 +35,26 @@ def below(pid):
     return found
 
 
+def since(pid):
+    """When it began, in ticks, by which another process of that number is told apart; nothing where it has ended."""
+    words = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return int(words[19]) if words and words[0] not in (b"Z", b"X") else None
+
+
+class Seen:
+    """Processes that a daemon had below it: those of a browser do not say whose they are once it is gone."""
+
+    def __init__(self):
+        self.all = {}
+
+    def note(self, pid):
+        for it in [pid, *below(pid)] if pid else []:
+            self.all[it] = since(it)
+
+    def alive(self):
+        return [it for it, begun in self.all.items() if begun and since(it) == begun]
+
+
 def words(pid):
     return _read(f"/proc/{pid}/cmdline").replace(b"\0", b" ").decode("utf-8", "replace")
 
@@ -82,9 +102,9 @@ def files(folder):
     return number, size
 
 
-def left(base):
+def left(base, seen=None):
     """What a drill left: processes, profiles and temporary files, sockets, locks that are held."""
-    out = [f"process {it}: {words(it)[:80]}" for it in at(base)]
+    out = [f"process {it}: {words(it)[:80]}" for it in sorted({*at(base), *(seen.alive() if seen else [])})]
     tmp, home = os.path.join(base, "tmp"), os.path.join(base, "home")
     out += [f"temporary: {it}" for it in sorted(os.listdir(tmp))]
     for folder, folders, names in os.walk(home):
