@@ -54,7 +54,8 @@ def holds(selector_text):
 
 
 def datasette(app):
-    query = "select id from permits where id in (select rowid from permits_fts where permits_fts match 'chimney') and city = 'Lyon' order by fee"
+    among = "select rowid from permits_fts where permits_fts match 'chimney'"
+    query = f"select id from permits where id in ({among}) and city = 'Lyon' order by fee"
     first = app.rows(query)[0]["id"]
     return Case(
         "/open/permits?_size=20",
