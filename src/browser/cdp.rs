@@ -337,10 +337,9 @@ impl Reply {
             )),
             Err(_) => {
                 cdp.lock().pending.remove(&id);
-                Err(Error::new(
-                    Code::BrowserFailed,
-                    format!("{method}: no answer in {} s", timeout.as_secs()),
-                ))
+                let why = format!("{method}: no answer in {} s", timeout.as_secs());
+                Err(Error::new(Code::BrowserFailed, why)
+                    .hint("the page may be busy: ask again, or goto another address"))
             }
         }
     }

@@ -52,6 +52,8 @@ pub const PERMISSIONS: &[&str] = &[
 
 /// Of a recording.
 const MAX_DIALOGS: usize = 20;
+/// Refusals that an act tells of.
+const MAX_REFUSED: usize = 5;
 const MAX_CONSOLE: usize = 500;
 /// Bytes of a file that a page saves.
 pub const MAX_SAVED: u64 = 100 << 20;
@@ -213,9 +215,11 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                     heard.add(Of::Dialogs, told.clone());
                 }
                 state.tell(Kind::Dialog, &told);
-                if state.dialogs.len() < MAX_DIALOGS {
-                    state.dialogs.push(told);
+                if state.dialogs.len() == MAX_DIALOGS {
+                    state.dialogs.remove(0);
                 }
+                state.dialogs.push(told);
+                state.dialogs_told += 1;
             }
             if !accept && let Some(watch) = &mut shared.lock().watch {
                 watch.refuse("a dialog of the page was dismissed".to_owned());
@@ -598,6 +602,9 @@ fn refuse_download(shared: &Shared, url: &str) {
 
 fn name(shared: &Shared, url: &str, err: &Error) {
     let mut state = shared.lock();
+    if state.refused.len() < MAX_REFUSED {
+        state.refused.push((url.to_owned(), err.message().to_owned()));
+    }
     if state.blocked.len() < super::proxy::MAX_BLOCKED
         && state.blocked.iter().all(|it| it.url != url)
     {

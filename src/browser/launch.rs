@@ -27,7 +27,7 @@ use tokio::{
     process::{Child, ChildStderr, Command},
 };
 
-use super::{cdp::Tail, flags};
+use super::{cdp::Tail, flags, processes};
 use crate::{
     error::{Code, Error, Result},
     settings::Display,
@@ -108,10 +108,11 @@ impl Process {
         // Helper processes may still be writing for a moment.
         for _ in 0..20 {
             if self.profile.remove() {
-                return;
+                break;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+        remove_left();
     }
 }
 
@@ -213,6 +214,7 @@ impl Profile {
     fn create(user: Option<(u32, u32)>) -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let base = std::env::temp_dir();
+        remove_left();
         sweep(&base, user.map(|it| it.0));
         for _ in 0..1000 {
             let n = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -237,11 +239,22 @@ impl Profile {
 
     /// Whether it is gone.
     fn remove(&self) -> bool {
-        match fs::remove_dir_all(&self.path) {
-            Ok(()) => true,
-            Err(err) => err.kind() == std::io::ErrorKind::NotFound,
-        }
+        removed(&self.path)
     }
+}
+
+fn removed(path: &Path) -> bool {
+    match fs::remove_dir_all(path) {
+        Ok(()) => true,
+        Err(err) => err.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+/// Profiles of this process in which something that was killed still wrote when they were to go.
+static LEFT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn remove_left() {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner).retain(|it| !removed(it));
 }
 
 fn failed(profile: &Path, err: std::io::Error) -> Error {
@@ -269,7 +282,8 @@ fn sweep(base: &Path, user: Option<u32>) {
         // Of the entry itself: a link is no folder.
         let Ok(found) = entry.metadata() else { continue };
         let ours = found.uid() == own || Some(found.uid()) == user;
-        let gone = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
+        let gone = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+            || processes::is_over(pid);
         if !found.is_dir() || !ours || !gone {
             continue;
         }
@@ -295,6 +309,7 @@ impl Drop for Profile {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
+        LEFT.lock().unwrap_or_else(PoisonError::into_inner).push(self.path.clone());
     }
 }
 
@@ -360,6 +375,25 @@ mod tests {
     #[test]
     #[expect(
         clippy::disallowed_methods,
+        reason = "a profile that a killed process still writes to"
+    )]
+    fn a_profile_that_could_not_be_removed_goes_with_the_next() {
+        let profile = Profile::create(None).unwrap();
+        let path = profile.path.clone();
+        // Not even root removes a folder of that name, for it is a file's folder no more.
+        let aside = path.with_extension("aside");
+        fs::rename(&path, &aside).unwrap();
+        fs::write(&path, "in the way").unwrap();
+        drop(profile);
+        fs::remove_file(&path).unwrap();
+        fs::rename(&aside, &path).unwrap();
+        drop(Profile::create(None).unwrap());
+        assert!(!path.exists());
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
         reason = "what a killed browser and a stranger leave behind"
     )]
     fn profiles_of_killed_processes_are_swept() {
@@ -401,5 +435,16 @@ mod tests {
         drop(alive);
         sweep(base.path(), None);
         assert!(!at(&format!("{PROFILE}{gone}-3")).exists());
+        // One that has ended, and that nobody has collected.
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        let left = at(&format!("{PROFILE}{}-0", ended.id()));
+        fs::create_dir(&left).unwrap();
+        let pid = Pid::from_raw(ended.id().cast_signed()).unwrap();
+        while std::path::Path::new("/proc").exists() && !processes::is_over(pid) {
+            std::thread::yield_now();
+        }
+        sweep(base.path(), None);
+        assert!(!left.exists() || !std::path::Path::new("/proc").exists());
+        ended.wait().unwrap();
     }
 }

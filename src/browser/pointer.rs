@@ -76,6 +76,7 @@ const TO_BOTTOM: &str = "function () {
   const room = it => it.scrollHeight - it.clientHeight;
   const area = it => it.clientHeight * it.clientWidth;
   let it = document.scrollingElement ?? document.documentElement;
+  if (!it) return true;
   if (room(it) < 2) {
     const scrolls = it => room(it) > 1 && /auto|scroll/.test(getComputedStyle(it).overflowY);
     const inner = Array.from(document.querySelectorAll('*')).filter(scrolls).sort((a, b) => area(b) - area(a));

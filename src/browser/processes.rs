@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fs};
 
+use rustix::process::Pid;
+
 /// The processes below that one and itself, each with its `/proc/PID/status`.
 fn family(browser: u32) -> BTreeMap<u32, String> {
     let mut all = BTreeMap::new();
@@ -41,6 +43,15 @@ pub fn renderer_sandboxed(browser: u32) -> Option<bool> {
 /// Memory that is the browser's own, not shared with others and not a file's, all its processes together: MiB.
 pub fn memory(browser: u32) -> u32 {
     family(browser).values().filter_map(|it| field(it, "RssAnon:")).sum::<u32>() / 1024
+}
+
+/// Whether it has ended and nobody has collected it, as where the first process of a container collects none.
+pub fn is_over(pid: Pid) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero()));
+    let state = status.ok().and_then(|it| {
+        it.lines().find_map(|it| it.strip_prefix("State:")).map(|it| it.trim().to_owned())
+    });
+    state.is_some_and(|it| it.starts_with(['Z', 'X']))
 }
 
 /// A number of `/proc/PID/status`; of a memory, in KiB.

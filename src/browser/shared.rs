@@ -67,6 +67,8 @@ pub struct State {
     pub recorder: Option<Recorder>,
     /// What interception refused; the proxy has its own list.
     pub blocked: Vec<BlockedRequest>,
+    /// The same since the last act of a page that stays began, whether it was refused before or not: the address, and why.
+    pub refused: Vec<(String, String)>,
     /// Times the page's document was parsed, and loaded with all it embeds.
     pub parsed: u64,
     pub loads: u64,
@@ -84,8 +86,9 @@ pub struct State {
     pub secrets: Vec<Zeroizing<String>>,
     /// How the next dialog is answered, where a step said so, and what is typed into one that asks.
     pub dialog: Option<(bool, Option<String>)>,
-    /// What dialogs said in this recording, and how they were answered; the first ones.
+    /// What dialogs said, and how they were answered; the last ones. How many there were.
     pub dialogs: Vec<String>,
+    pub dialogs_told: usize,
     /// What the page wrote to its console, where that is asked for.
     pub console: Option<Vec<String>>,
     /// What a page that stays says and asks for, where that is kept.

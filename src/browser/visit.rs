@@ -5,7 +5,7 @@
 //! document of that host. Public hosts may be asked for all else, and may not redirect back.
 
 use std::{
-    collections::BTreeSet,
+    collections::VecDeque,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
@@ -15,14 +15,14 @@ use crate::{
     error::{Code, Error, Result},
 };
 
-/// Ids of requests that are kept; a page that makes more of them is no longer redirected.
+/// Ids of requests that are kept, the last ones.
 const MAX_KNOWN: usize = 10_000;
 
 pub struct Visit {
     policy: Arc<EgressPolicy>,
     at: OnceLock<EgressPolicy>,
     /// Paused requests to the host that were let go: what they redirect to at the host is the host's own word.
-    known: Mutex<BTreeSet<String>>,
+    known: Mutex<VecDeque<String>>,
 }
 
 /// A request that interception has paused.
@@ -46,6 +46,12 @@ impl Visit {
     /// The host of the user's own, when a page that the user names is at one.
     pub fn begin_at(&self, url: &str) {
         self.begin(self.policy.own_host(url).as_deref());
+    }
+
+    /// Whether that page is at another host of the user's own than this context, or only one of them is at any.
+    pub fn is_elsewhere(&self, url: &str) -> bool {
+        let at = self.policy().at().map(str::to_owned);
+        at != self.policy.own_host(url)
     }
 
     /// What everything in this context is judged by.
@@ -74,12 +80,38 @@ impl Visit {
             return refused("a frame apart asks for a host of your own");
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if asked.redirected_from.is_some_and(|it| !known.contains(it)) {
+        if asked.redirected_from.is_some_and(|it| !known.iter().any(|known| known == it)) {
             return refused("a redirect from another site leads to a host of your own");
         }
-        if known.len() < MAX_KNOWN {
-            known.insert(asked.id.to_owned());
+        if known.len() == MAX_KNOWN {
+            known.pop_front();
         }
+        known.push_back(asked.id.to_owned());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::EgressSettings;
+
+    #[test]
+    fn a_page_that_has_asked_for_much_is_still_redirected() {
+        let own = [("localhost:8001".to_owned(), "127.0.0.1".to_owned())];
+        let settings = EgressSettings { own: own.into(), ..EgressSettings::default() };
+        let visit = Visit::new(Arc::new(EgressPolicy::new(&settings).unwrap()));
+        visit.begin_at("http://localhost:8001/");
+        let url = visit.policy().check("http://localhost:8001/x").unwrap();
+        let admit = |id: &str, from: Option<&str>| {
+            let asked =
+                Asked { id, redirected_from: from, document: false, from: TargetKind::Page };
+            visit.admit(&url, &asked).is_ok()
+        };
+        for n in 0..MAX_KNOWN + 5 {
+            assert!(admit(&n.to_string(), None));
+        }
+        assert!(admit("next", Some(&(MAX_KNOWN + 4).to_string())));
+        assert!(!admit("other", Some("of another site")));
     }
 }

@@ -91,7 +91,9 @@ enum Command {
         second: Vec<(String, String)>,
     },
     /// Say what its traffic shows of how sites keep logins; 1 where something was found
-    Audit { id: String },
+    Audit {
+        id: String,
+    },
     /// Do the first actions of one again, and keep what is done from there on as another
     Fork {
         id: String,

@@ -210,6 +210,8 @@ impl Principal {
         match (need, page) {
             (Need::May(Area::Browse, right), Some(page)) if self.may_at(page, right) => Ok(()),
             (Need::May(Area::Browse, _), Some(_)) => Err(forbidden()),
+            // A login goes where they may act.
+            (Need::Login, Some(page)) if !self.may_at(page, Right::Write) => Err(forbidden()),
             _ => self.must(need, recipe),
         }
     }
@@ -320,6 +322,9 @@ mod tests {
         let login = of(&["vault:shop", "browse:write"]);
         assert!(login.may(Need::Login, Some("shop")) && !login.may(Need::Login, Some("bank")));
         assert!(login.may(Need::Login, None) && !of(&["browse:write"]).may(Need::Login, None));
+        let aside = of(&["vault:shop", "browse:read:mine"]);
+        assert!(aside.must_at(Need::Login, Some("shop"), Some("mine")).is_err());
+        assert!(login.must_at(Need::Login, Some("shop"), Some("mine")).is_ok());
         assert!(!of(&["run:*"]).may(Need::Login, Some("shop")));
         assert!(Principal::root().may(Need::Login, Some("shop")));
         assert!(!Principal::dashboard("x").may(Need::Login, Some("shop")));

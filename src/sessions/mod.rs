@@ -321,7 +321,8 @@ impl Sessions {
         Ok(find::ranked(all, query))
     }
 
-    /// Removes folders whose process was killed before there was a manifest in them, and nothing in those that somebody holds.
+    /// Removes folders whose process was killed before there was a manifest in them, and what others that were killed had not written
+    /// to its end; nothing in those that somebody holds.
     /// Returns how many. Fails with `ARTIFACT_IO`.
     pub fn sweep(&self) -> Result<usize> {
         let Some(all) = Dir::open(&self.folder, false)? else { return Ok(0) };
@@ -329,6 +330,7 @@ impl Sessions {
         for id in all.names()?.into_iter().filter(|it| is_id(it)) {
             let Some(dir) = all.folder(&id)? else { continue };
             if dir.stat(MANIFEST)?.is_some() {
+                tidy(&dir)?;
                 continue;
             }
             // What is not ours is left alone.
@@ -480,6 +482,21 @@ impl Recording {
     }
 }
 
+/// Removes half-written files of a session that nobody records.
+fn tidy(session: &Dir) -> Result<()> {
+    let held = session.folder(HELD)?;
+    let lock = held.as_ref().map(Dir::try_lock).transpose()?;
+    if matches!(lock, Some(None)) {
+        return Ok(());
+    }
+    for it in [session.folder(SNAPSHOTS)?.as_ref(), Some(session)].into_iter().flatten() {
+        if let Some(_lock) = it.try_lock()? {
+            it.sweep()?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
@@ -551,5 +568,27 @@ mod tests {
         for id in ["", "..", "../../etc", "ffff", "UPPER"] {
             assert_eq!(all.manifest(id).unwrap_err().code(), Code::TaskNotFound);
         }
+    }
+
+    #[test]
+    fn what_was_half_written_is_swept_where_nobody_records() {
+        let home = tempfile::tempdir().unwrap();
+        let all = Sessions::new(home.path());
+        let mut it = all.record("one", "", "http://a.test/", "").unwrap();
+        it.add(Line { command: "click".into(), ..Line::default() }).unwrap();
+        it.snapshot("a page").unwrap();
+        let folder = home.path().join(&it.manifest().id);
+        let halves = [folder.join(".tmp-1-1"), folder.join(SNAPSHOTS).join(".tmp-1-2")];
+        for it in &halves {
+            std::fs::File::create(it).unwrap();
+        }
+        all.sweep().unwrap();
+        assert!(halves.iter().all(|it| it.exists()));
+        // As a killed process leaves it: its lock is gone with it.
+        let id = it.manifest().id.clone();
+        drop(it);
+        all.sweep().unwrap();
+        assert!(!halves.iter().any(|it| it.exists()));
+        assert_eq!(all.snapshot(&id, 1).unwrap().unwrap(), "a page");
     }
 }

@@ -141,6 +141,11 @@ impl Fingerprint {
         })
     }
 
+    fn leads_where(&self, now: &Self) -> bool {
+        let was = self.attributes.get("href").filter(|it| !it.is_empty());
+        was.is_some() && was == now.attributes.get("href")
+    }
+
     fn is_in_row(&self, now: &Self) -> bool {
         both(self.row.as_deref(), now.row.as_deref()) >= AGREES
     }
@@ -186,6 +191,9 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), 
             was.is_named_as(it) && was.is_in_form(it) && (was.alone || was.is_in_row(it))
         }),
     };
+    // Rows that say the same are told apart by where they lead.
+    let led = same.iter().copied().filter(|at| was.leads_where(&now[*at])).collect::<Vec<_>>();
+    let same = if same.len() > 1 && led.len() == 1 { led } else { same };
     if let [one] = same[..] {
         let it = &now[one];
         let contradicted = !marked.is_empty() && !marked.contains(&one);
@@ -250,6 +258,20 @@ mod tests {
         assert!(choose(&was, &rows(&["Rake", "Hose"])).is_err());
         assert!(choose(&was, &rows(&["Garden lantern", "Garden lantern"])).is_err());
         assert!(choose(&was, &[]).is_err());
+    }
+
+    #[test]
+    fn rows_that_say_the_same_are_told_apart_by_where_they_lead() {
+        let view = |id: u32| {
+            let mut it = Fingerprint { role: "link".into(), ..button("View", Some("Edit")) };
+            it.attributes.insert("href".into(), format!("/ships/details?id={id}"));
+            it
+        };
+        let rows: Vec<_> = [7, 5, 9].map(view).into();
+        assert_eq!(choose(&view(9), &rows), Ok((2, Trust::Same)));
+        // Gone, or there twice: the others look just like it.
+        assert!(choose(&view(8), &rows).is_err());
+        assert!(choose(&view(5), &[view(5), view(5)]).is_err());
     }
 
     #[test]

@@ -17,7 +17,9 @@ use crate::{
         plan::{Step, Wait},
         pointer,
         steps::MASK,
-        typing, waiting,
+        typing,
+        visit::Visit,
+        waiting,
     },
     error::{Code, Error, Result},
     redact,
@@ -27,11 +29,20 @@ const FOCUS: &str = "function () { this.focus(); return true; }";
 const KIND: &str = "function () { return String(this.type ?? '').slice(0, 40); }";
 const SCROLL: &str = "function (to) {
   const it = document.scrollingElement ?? document.documentElement;
+  if (!it) return true;
   const by = Math.round(innerHeight * 0.8);
   if (to === 'top') it.scrollTo({ top: 0, behavior: 'instant' });
   else it.scrollBy({ top: to === 'up' ? -by : by, behavior: 'instant' });
   return true;
 }";
+
+/// What to do where a context is at a host of the user's own and the page is elsewhere, or the other way round.
+fn apart(visit: &Visit, url: &str, err: Error) -> Error {
+    if err.code() == Code::UrlBlocked && visit.is_elsewhere(url) {
+        return err.hint("a host of your own has a context to itself: give another --context");
+    }
+    err
+}
 
 impl Desk {
     pub(super) async fn press(&mut self, target: Target, times: u8) -> Result<Said> {
@@ -200,8 +211,18 @@ impl Desk {
 
     pub(super) async fn goto(&mut self, url: &str) -> Result<Said> {
         let shared = self.shared();
-        let before = self.before().await?;
-        shared.navigate(url, self.timeout).await?;
+        let mut hung = false;
+        let before = match self.before().await {
+            // Whoever wants to go elsewhere need not wait for a page that hangs.
+            Err(err) if err.code() == Code::BrowserFailed && self.is_alive() => {
+                hung = Box::pin(self.leave_behind()).await.is_ok();
+                if hung { self.before().await? } else { return Err(err) }
+            }
+            it => it?,
+        };
+        // The first page says whether this context is at a host of the user's own; from then on it is, or never.
+        shared.visit.begin_at(url);
+        shared.navigate(url, self.timeout).await.map_err(|err| apart(&shared.visit, url, err))?;
         if self.steps.is_empty() || self.begun_at.is_none() {
             (self.steps, self.lost) = (Vec::new(), Vec::new());
             self.begun_at = Some(url.to_owned());
@@ -212,8 +233,10 @@ impl Desk {
         let frame = shared.main_frame().await?;
         let title: String = page::call(&shared.cdp, &frame, TITLE, &[], page::PATIENCE).await?;
         let at = self.url().await?;
+        let closed =
+            if hung { "; the page before it did not answer any more and was closed" } else { "" };
         Ok(Said {
-            text: format!("{at} {}", quoted(&plain(&title))),
+            text: format!("{at} {}{closed}", quoted(&plain(&title))),
             effect: Some(effect),
             ..Said::default()
         })

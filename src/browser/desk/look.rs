@@ -20,8 +20,7 @@ use crate::{
 
 const TEXT: &str = "function (max) { return (this.innerText ?? this.textContent ?? '').slice(0, max).toWellFormed(); }";
 const HTML: &str = "function (max) { return (this.outerHTML ?? '').slice(0, max).toWellFormed(); }";
-const PAGE_HTML: &str =
-    "function (max) { return document.documentElement.outerHTML.slice(0, max).toWellFormed(); }";
+const PAGE_HTML: &str = "function (max) { return (document.documentElement?.outerHTML ?? '').slice(0, max).toWellFormed(); }";
 const MAX_HTML: usize = 512 * 1024;
 /// Where an element is in its document, in the document's pixels.
 const BOX: &str = "function () {

@@ -239,7 +239,6 @@ struct Before {
     seen: usize,
     loads: u64,
     dialogs: usize,
-    blocked: usize,
     /// The tab, and the newest one.
     tabs: (u32, u32),
 }
@@ -306,11 +305,7 @@ impl Desk {
     async fn answer(&mut self, command: Command) -> Result<Said> {
         let shared = self.shared();
         shared.renew();
-        {
-            let mut state = shared.lock();
-            state.dialogs.clear();
-            state.is_acting = true;
-        }
+        shared.lock().is_acting = true;
         let done = self.obey(command).await;
         shared.lock().is_acting = false;
         done
@@ -396,15 +391,15 @@ impl Desk {
         let url = page::url(&shared.cdp, &frame);
         // The first look begins to watch.
         let (url, _) = tokio::join!(url, page::still_for(&shared.cdp, &frame));
-        let state = shared.lock();
+        let mut state = shared.lock();
+        state.refused.clear();
         Ok(Before {
             at: Instant::now(),
             url: url?,
             world: frame.world,
             seen: state.recorder.as_ref().map_or(0, Recorder::requests),
             loads: state.loads,
-            dialogs: state.dialogs.len(),
-            blocked: state.blocked.len(),
+            dialogs: state.dialogs_told,
             tabs: (state.tab(), state.tabs.as_ref().map_or(0, |it| it.last)),
         })
     }
@@ -454,20 +449,14 @@ impl Desk {
         out.dialogs = state
             .dialogs
             .iter()
-            .skip(before.dialogs)
+            .skip(state.dialogs.len().saturating_sub(state.dialogs_told - before.dialogs))
             .map(|it| plain(&redact::message(it)))
             .collect();
         out.refused = state
-            .blocked
+            .refused
             .iter()
-            .skip(before.blocked)
-            .take(5)
-            .map(|it| {
-                format!(
-                    "{} was refused: {}",
-                    cut(&plain(&redact::message(&it.url)), 100),
-                    it.reason
-                )
+            .map(|(url, why)| {
+                format!("{} was refused: {why}", cut(&plain(&redact::message(url)), 100))
             })
             .collect();
         drop(state);

@@ -166,6 +166,20 @@ impl Desk {
         Ok(format!("closed tab {number}; now in tab {now}: {}", self.url().await?).into())
     }
 
+    /// A page that hangs is closed alone, and an empty one takes its place. Fails with `QUEUE_FULL` and `BROWSER_FAILED`.
+    pub(super) async fn leave_behind(&mut self) -> Result<()> {
+        let shared = self.shared();
+        let old = shared.page()?;
+        self.new_tab(None).await?;
+        shared.cdp.run(None, "Target.closeTarget", json!({ "targetId": old.target })).await?;
+        let gone = |it: &State| it.tabs.as_ref().is_none_or(|it| it.of(&old.session).is_none());
+        shared.until(Instant::now() + self.timeout, gone).await?;
+        if !self.steps.is_empty() {
+            self.lost.push("a page that did not answer any more".to_owned());
+        }
+        Ok(())
+    }
+
     /// What an act did to the tabs: one that came is the page from here on.
     pub(super) async fn turned(&mut self, before: (u32, u32), out: &mut Effect) -> Result<bool> {
         let (tab, last) = before;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::words::{cut, plain};
 use crate::{
     browser::{page::Frame, shared::Shared},
-    error::Result,
+    error::{Code, Error, Result},
 };
 
 /// For the tree of one frame; a large page takes a while.
@@ -191,7 +191,8 @@ impl Node {
     }
 }
 
-/// The trees of the page and of its frames, asked for at once. A frame that is going away has none.
+/// The trees of the page and of its frames, asked for at once, the page's own first. A frame that is going away has none. Fails with
+/// `TIMEOUT` where the page itself does not answer.
 pub async fn read(shared: &Shared) -> Result<Vec<Read>> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -200,6 +201,11 @@ pub async fn read(shared: &Shared) -> Result<Vec<Read>> {
     }
     let frames = shared.frames().await?;
     let page = shared.page()?;
+    if frames.first().is_none_or(|it| it.id != page.target) {
+        // Frames of other processes may answer; what they hold is not the page.
+        return Err(Error::new(Code::Timeout, "the page does not answer at present")
+            .hint("ask again when it has less to do, or goto another address"));
+    }
     let asked: Vec<_> = frames
         .into_iter()
         .map(|frame| {
@@ -227,9 +233,8 @@ pub async fn read(shared: &Shared) -> Result<Vec<Read>> {
 pub fn items(all: &[Read]) -> Vec<Item> {
     let mut out = Vec::new();
     let mut done = vec![false; all.len()];
-    walk(all, 0, &mut done, &mut out);
-    // Frames whose element nobody knows come last.
-    for at in 1..all.len() {
+    // The page, and what its elements hold; frames whose element nobody knows come last.
+    for at in 0..all.len() {
         if !done[at] {
             walk(all, at, &mut done, &mut out);
         }
@@ -594,4 +599,14 @@ fn states(node: &Node) -> Vec<String> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_of_which_nothing_could_be_read_has_nothing_on_it() {
+        assert_eq!(items(&[]), []);
+    }
 }

@@ -206,6 +206,49 @@ async fn an_act_says_what_it_did() {
     browser.close().await.unwrap();
 }
 
+/// However many of them there were before.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_act_tells_of_its_dialogs_and_refusals_as_the_first_one_did() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let html = "<button onclick=\"alert('sure')\">Ask</button>
+        <button onclick=\"fetch('http://10.0.0.1/x').catch(() => {})\">Reach</button>
+        <button onclick=\"document.open('x')\">Empty</button>";
+    open(&mut desk, html).await;
+    for n in 0..25 {
+        let effect = click(&mut desk, "button Ask").await.unwrap().effect.unwrap();
+        assert_eq!(effect.dialogs, ["alert \"sure\" was dismissed"], "{n}");
+    }
+    for n in 0..3 {
+        let effect = click(&mut desk, "button Reach").await.unwrap().effect.unwrap();
+        assert!(effect.refused.len() == 1 && effect.refused[0].contains("10.0.0.1"), "{n}");
+    }
+    // A page may have no element at all.
+    click(&mut desk, "button Empty").await.unwrap();
+    assert_eq!(told(&mut desk, Command::Html(None)).await, "");
+    desk.run(Command::Scroll(crate::browser::desk::Way::Bottom)).await.unwrap();
+    browser.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_hangs_is_left_by_going_elsewhere() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    open(&mut desk, "<button onclick=\"setTimeout(() => { for (;;); })\">Hang</button>").await;
+    // Whether it is told before the page hangs is a matter of moments.
+    let _ = click(&mut desk, "button Hang").await;
+    let snapshot = Command::Snapshot { wish: Wish::default(), clickable: false, within: None };
+    let err = desk.run(snapshot).await.unwrap_err();
+    assert!(err.hint_text().unwrap().contains("goto another address"), "{err}");
+    let said = told(&mut desk, Command::Goto("http://shop.test/next".into())).await;
+    assert!(said.contains("did not answer any more and was closed"), "{said}");
+    let tabs = told(&mut desk, Command::Tabs).await;
+    assert!(tabs.lines().count() == 1 && tabs.contains("http://shop.test/next"), "{tabs}");
+    browser.close().await.unwrap();
+}
+
 /// What an act looks at is what a snapshot of the whole page says of that element.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_element_read_alone_is_what_the_page_says_it_is() {

@@ -193,3 +193,24 @@ async fn only_who_names_it_comes_to_a_host_of_ones_own() {
     browser.close().await.unwrap();
     assert!(log(&site).iter().all(|it| !it.contains("/sneaked")), "{:#?}", log(&site));
 }
+
+/// A page that stays is at a host of the user's own from its first page on, or never.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_stays_is_at_a_host_of_ones_own_or_elsewhere() {
+    use crate::browser::desk::{Command, Desk};
+    let site = serve().await;
+    let Some(browser) = begin(&site).await else { return };
+    let own = format!("http://localhost:{}/next", site.addr.port());
+    let elsewhere = "http://shop.test/next".to_owned();
+    for (first, second) in [(&own, &elsewhere), (&elsewhere, &own)] {
+        let context = browser.context().await.unwrap();
+        let mut desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
+        desk.run(Command::Goto(first.clone())).await.unwrap();
+        let err = desk.run(Command::Goto(second.clone())).await.unwrap_err();
+        assert_eq!(err.code(), Code::UrlBlocked, "{err}");
+        assert!(err.hint_text().unwrap().contains("another --context"), "{err}");
+        let at = desk.run(Command::Url).await.unwrap().text;
+        assert_ne!(at, *second);
+    }
+    browser.close().await.unwrap();
+}
