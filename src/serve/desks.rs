@@ -88,6 +88,7 @@ impl Desks {
 
     /// Whether there was one of that name.
     pub fn close(&self, who: &Principal, name: &str) -> bool {
+        // A session that ends with it takes its time: the other pages are not held up.
         let closed = self.lock().remove(&key(who, name));
         closed.iter().for_each(|it| it.feed.close());
         closed.is_some()

@@ -146,7 +146,7 @@ static INPUTS: LazyLock<Option<Selector>> = LazyLock::new(|| selector("input,tex
 static LOADED: LazyLock<Option<Selector>> =
     LazyLock::new(|| selector("script[src],iframe[src],img[src],link[rel=stylesheet][href]"));
 
-fn all<'a>(at: ElementRef<'a>, what: &'a Option<Selector>) -> Vec<ElementRef<'a>> {
+fn all<'a>(at: ElementRef<'a>, what: &'a LazyLock<Option<Selector>>) -> Vec<ElementRef<'a>> {
     what.iter().flat_map(|it| at.select(it)).take(ELEMENTS).collect()
 }
 

@@ -43,9 +43,8 @@ pub fn most(name: &str) -> Option<usize> {
         number.is_some_and(|it| it.len() == 5 && it.bytes().all(|it| it.is_ascii_digit()))
     };
     match name.split_once('/') {
-        None if name == MANIFEST => Some(MAX_MANIFEST),
+        None if matches!(name, MANIFEST | AUDIT) => Some(MAX_MANIFEST),
         None if matches!(name, TRAJECTORY | FINDINGS) => Some(MAX_TRAJECTORY),
-        None if name == AUDIT => Some(MAX_MANIFEST),
         Some((SNAPSHOTS, it)) if numbered(it, ".txt") => Some(MAX_SNAPSHOT),
         Some((SCREENSHOTS, it)) if numbered(it, ".png") => Some(MAX_PICTURE),
         Some((RECORDING, TRAFFIC)) => Some(MAX_RECORDING),

@@ -23,6 +23,8 @@ use crate::{
 const END: &str = ".yaml";
 const MAX_FILE: usize = 64 << 10;
 const MOST: usize = 500;
+/// Items that may lack what all had, in ten thousandths.
+const LACKING_BP: usize = 2000;
 /// How alike an answer's shape has to be, in ten thousandths; as for recipes.
 const ALIKE_BP: u32 = 8000;
 
@@ -71,6 +73,19 @@ fn taken(html: &HtmlSpec, reader: &Reader, page: &Html) -> Result<Option<Value>>
     })
 }
 
+fn items(data: &Value) -> &[Value] {
+    data.as_array().map_or(std::slice::from_ref(data), Vec::as_slice)
+}
+
+/// Whether too many items lack a field that all had.
+fn lacks(html: &HtmlSpec, data: &Value) -> bool {
+    let all = items(data);
+    html.fields.keys().filter(|it| !html.optional.contains(it)).any(|field| {
+        let lacking = all.iter().filter(|it| it[field].is_null()).count();
+        lacking * 10_000 > all.len() * LACKING_BP
+    })
+}
+
 fn through(extract: Option<&str>, data: Value) -> Result<Value> {
     let Some(text) = extract else { return Ok(data) };
     let found = Query::compile(text)?.search(&Document::from(&data))?;
@@ -107,11 +122,17 @@ impl Template {
                 }
             }
         }
-        let Some((spoken, _, html, data)) = best else {
+        let Some((spoken, _, mut html, data)) = best else {
             return Err(empty("the page has neither a list nor a record"));
         };
         if spoken < words.len() {
             return Err(empty("no list or record of the page has all of these words"));
+        }
+        for field in html.fields.keys() {
+            let has = |it: &Value| !it[field].is_null();
+            if !html.optional.contains(field) && !items(&data).iter().all(has) {
+                html.optional.push(field.clone());
+            }
         }
         let data = through(wish.extract.as_deref(), data)?;
         let it = Self {
@@ -130,14 +151,21 @@ impl Template {
         let reader = Reader::new(&self.html)?;
         for page in documents.iter().filter_map(|it| blocks::parsed(it)) {
             let Some(data) = taken(&self.html, &reader, &page)? else { continue };
+            let drift = |why: String| {
+                Err(Error::new(Code::ShapeDrift, why).hint(
+                    "the page has changed, or is another kind of page; save the template anew",
+                ))
+            };
+            if lacks(&self.html, &data) {
+                return drift("what the page has lacks what this template takes".to_owned());
+            }
             let data = through(self.extract.as_deref(), data)?;
             let alike = Verified::new(&self.shape).similarity_bp(&data);
             if alike < ALIKE_BP {
-                return Err(Error::new(
-                    Code::ShapeDrift,
-                    format!("what the page has is {} % like what the template takes", alike / 100),
-                )
-                .hint("the page has changed, or is another kind of page; save the template anew"));
+                return drift(format!(
+                    "what the page has is {} % like what this template takes",
+                    alike / 100
+                ));
             }
             return Ok(redacted(data));
         }

@@ -240,3 +240,14 @@ fn a_template_takes_the_same_of_other_pages_or_nothing() {
     assert_eq!(template(&["rm", "products"]).out, "removed");
     assert_eq!(template(&["apply", "products"]).code, 2);
 }
+
+#[test]
+fn what_instructs_its_reader_is_told_in_the_findings() {
+    let Some(daemon) = daemon() else { return };
+    let url = "http://lures.test/lure/heading";
+    let it = data(&daemon, &["session", "record", "lure", url, "--json"]);
+    well(&daemon, &["session", "end"]);
+    let shown = well(&daemon, &["session", "show", it["id"].as_str().unwrap()]);
+    let told = shown.lines().find(|it| it.contains("quarantined")).unwrap();
+    assert!(told.starts_with("- action 1: quarantined: ⚠ instructs its reader: "), "{told}");
+}

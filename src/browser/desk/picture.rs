@@ -16,6 +16,11 @@ use crate::{
 
 /// Fields of a page that are blackened.
 const FIELDS: usize = 200;
+/// What fields for secrets are called.
+const NAMES: &[&str] = &[
+    "passw", "pwd", "secret", "token", "otp", "api key", "api-key", "api_key", "apikey", "cvc",
+    "cvv",
+];
 
 /// A node of the document, closed shadow roots and frames included.
 #[derive(Deserialize, Default)]
@@ -50,10 +55,6 @@ impl Deep {
         let named = ["name", "id", "aria-label", "placeholder"]
             .map(|it| self.attribute(it).to_lowercase())
             .join(" ");
-        const NAMES: &[&str] = &[
-            "passw", "pwd", "secret", "token", "otp", "api key", "api-key", "api_key", "apikey",
-            "cvc", "cvv",
-        ];
         self.attribute("type").eq_ignore_ascii_case("password")
             || ["password", "one-time-code", "cc-"].iter().any(|it| filled.contains(it))
             || NAMES.iter().any(|it| named.contains(it))

@@ -103,7 +103,7 @@ pub fn hoarded(kind: &str, n: usize) -> String {
 fn named(kind: &str, n: usize) -> String {
     let names =
         ["session_token", "auth_token", "access_token", "api_key", "refresh_token", "secret"];
-    format!("{}_{kind}{n}", names[n % names.len()])
+    format!("{kind}{n}_{}", names[n % names.len()])
 }
 
 pub fn hoard(ask: &Ask, _: &World) -> Response {
@@ -129,7 +129,7 @@ pub fn hoard(ask: &Ask, _: &World) -> Response {
             );
             let first = hoarded("url", 0);
             let main = format!(
-                "<label>Password <input type=\"password\" name=\"password\"></label> <a href=\"/next?auth_token_url0={first}\">Next</a> <output></output><script>{script}</script>"
+                "<label>Password <input type=\"password\" name=\"password\"></label> <a href=\"/next?url0_auth_token={first}\">Next</a> <output></output><script>{script}</script>"
             );
             let page = wire::html(page("Hoard", &main));
             all("cookie").fold(page, |page, (name, value)| {
