@@ -322,29 +322,12 @@ impl Sessions {
     }
 
     /// Removes folders whose process was killed before there was a manifest in them, and what others that were killed had not written
-    /// to its end; nothing in those that somebody holds.
-    /// Returns how many. Fails with `ARTIFACT_IO`.
+    /// to its end; nothing in those that somebody holds. Returns how many folders. Fails with `ARTIFACT_IO`; not for what is damaged, or
+    /// no session, which is left alone.
     pub fn sweep(&self) -> Result<usize> {
         let Some(all) = Dir::open(&self.folder, false)? else { return Ok(0) };
-        let mut swept = 0;
-        for id in all.names()?.into_iter().filter(|it| is_id(it)) {
-            let Some(dir) = all.folder(&id)? else { continue };
-            if dir.stat(MANIFEST)?.is_some() {
-                tidy(&dir)?;
-                continue;
-            }
-            // What is not ours is left alone.
-            if dir.names()?.iter().any(|it| it != HELD) {
-                continue;
-            }
-            if let Some(held) = dir.folder(HELD)? {
-                let Some(_lock) = held.try_lock()? else { continue };
-                dir.remove_folder(HELD, &held)?;
-            }
-            all.remove_folder(&id, &dir)?;
-            swept += 1;
-        }
-        Ok(swept)
+        let ids = all.names()?.into_iter().filter(|it| is_id(it));
+        Ok(ids.filter(|id| swept(&all, id).unwrap_or(false)).count())
     }
 
     /// Removes what was done and leaves the manifest. Fails with `TASK_BUSY` while it is recorded.
@@ -482,6 +465,25 @@ impl Recording {
     }
 }
 
+/// Whether that folder was one without a manifest, and is gone.
+fn swept(all: &Dir, id: &str) -> Result<bool> {
+    let Some(dir) = all.folder(id)? else { return Ok(false) };
+    if dir.stat(MANIFEST)?.is_some() {
+        tidy(&dir)?;
+        return Ok(false);
+    }
+    // What is not ours is left alone.
+    if dir.names()?.iter().any(|it| it != HELD) {
+        return Ok(false);
+    }
+    if let Some(held) = dir.folder(HELD)? {
+        let Some(_lock) = held.try_lock()? else { return Ok(false) };
+        dir.remove_folder(HELD, &held)?;
+    }
+    all.remove_folder(id, &dir)?;
+    Ok(true)
+}
+
 /// Removes half-written files of a session that nobody records.
 fn tidy(session: &Dir) -> Result<()> {
     let held = session.folder(HELD)?;
@@ -579,7 +581,9 @@ mod tests {
         it.snapshot("a page").unwrap();
         let folder = home.path().join(&it.manifest().id);
         let halves = [folder.join(".tmp-1-1"), folder.join(SNAPSHOTS).join(".tmp-1-2")];
-        for it in &halves {
+        // A file of somebody's own is in nobody's way.
+        let own = home.path().join("notes");
+        for it in halves.iter().chain([&own]) {
             std::fs::File::create(it).unwrap();
         }
         all.sweep().unwrap();
@@ -588,7 +592,7 @@ mod tests {
         let id = it.manifest().id.clone();
         drop(it);
         all.sweep().unwrap();
-        assert!(!halves.iter().any(|it| it.exists()));
+        assert!(own.exists() && !halves.iter().any(|it| it.exists()));
         assert_eq!(all.snapshot(&id, 1).unwrap().unwrap(), "a page");
     }
 }
