@@ -89,7 +89,9 @@ impl Desks {
     /// Whether there was one of that name.
     pub fn close(&self, who: &Principal, name: &str) -> bool {
         let closed = self.lock().remove(&key(who, name));
-        closed.iter().for_each(|it| it.feed.close());
+        if let Some(it) = &closed {
+            it.feed.close();
+        }
         closed.is_some()
     }
 
