@@ -254,7 +254,7 @@ fn shown(daemon: &Daemon, key: &Key, links: &Links) -> Markup {
                     img src=(links.picture) alt="What the page shows now" data-picture=(links.picture) width="1280" height="900";
                     figcaption.soft { "Renewed each second at most, and not while a command is at work." }
                 }
-                section aria-labelledby="events-head" {
+                div {
                     h2 #events-head { "What happens" }
                     div.events tabindex="0" role="region" aria-labelledby="events-head" { ol #events data-stream=(links.events) {} }
                     noscript { p.soft { "That needs this page's script; " code { "commis browse watch" } " prints the same." } }
