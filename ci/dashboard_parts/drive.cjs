@@ -228,8 +228,8 @@ async function main() {
         const first = await page.locator("img[data-picture]").getAttribute("src");
         await browse("fill", { target: 'searchbox "Search products"', value: "lantern" });
         await browse("press", { key: "Enter" });
-        await page.locator("#events .done").filter({ hasText: "pressed Enter" }).waitFor();
-        assert.ok((await page.locator("#events .request").count()) > 0);
+        await page.locator("#events [data-kind=done]").filter({ hasText: "pressed Enter" }).waitFor();
+        assert.ok((await page.locator("#events [data-kind=request]").count()) > 0);
         await page.waitForFunction((was) => document.querySelector("img[data-picture]").getAttribute("src") !== was, first);
         await look(page, it.name);
         await picture(page, `browser-live-${it.name}`);
@@ -252,7 +252,7 @@ async function main() {
       await page.goto(`${home.base}/watch`);
       await page.locator(".live.on").waitFor();
       await browse("close", {});
-      await page.locator("#events .closed").waitFor();
+      await page.locator("#events [data-kind=closed]").waitFor();
       await page.context().close();
     });
 

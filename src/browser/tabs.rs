@@ -76,7 +76,9 @@ impl State {
     /// A page went away. Where it was the page, the one before it is.
     pub fn leave(&mut self, session: &str) {
         let left = self.tabs.as_ref().and_then(|it| it.of(session)).map(|it| it.number);
-        left.into_iter().for_each(|it| self.tell_tab(it, "was closed"));
+        if let Some(it) = left {
+            self.tell_tab(it, "was closed");
+        }
         if let Some(tabs) = &mut self.tabs {
             tabs.all.retain(|it| *it.page.session != *session);
         }
@@ -120,7 +122,9 @@ pub async fn adopt(shared: Arc<Shared>, page: Page) {
                 came = Some(tabs.last);
             }
         }
-        came.into_iter().for_each(|it| state.tell_tab(it, "was opened"));
+        if let Some(it) = came {
+            state.tell_tab(it, "was opened");
+        }
     }
     // One that is closed keeps its opener waiting as long as it waits itself.
     shared.cdp.post(Some(&session), "Runtime.runIfWaitingForDebugger", json!({}));

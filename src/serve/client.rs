@@ -70,20 +70,19 @@ impl Client {
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Value> {
         let request = request.bearer_auth(&*self.token).timeout(Duration::from_secs(60));
         let mut answer = std::pin::pin!(request.send());
-        let answer = match tokio::time::timeout(SLOW, &mut answer).await {
-            Ok(it) => it,
+        let answer = if let Ok(it) = tokio::time::timeout(SLOW, &mut answer).await {
+            it
+        } else {
             // Some things take long; a daemon that answers nothing else either is busy, or was stopped.
-            Err(_) => {
-                if let Some(tell) = self.tell
-                    && !self.is_up().await
-                {
-                    let pid = self.pid;
-                    tell(&format!(
-                        "the daemon, process {pid}, is busy or was stopped: it is waited for, not replaced"
-                    ));
-                }
-                answer.await
+            if let Some(tell) = self.tell
+                && !self.is_up().await
+            {
+                let pid = self.pid;
+                tell(&format!(
+                    "the daemon, process {pid}, is busy or was stopped: it is waited for, not replaced"
+                ));
             }
+            answer.await
         };
         let answer = answer.map_err(failed)?;
         let body: Value = answer.json().await.map_err(failed)?;

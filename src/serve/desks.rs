@@ -90,7 +90,9 @@ impl Desks {
     pub fn close(&self, who: &Principal, name: &str) -> bool {
         // A session that ends with it takes its time: the other pages are not held up.
         let closed = self.lock().remove(&key(who, name));
-        closed.iter().for_each(|it| it.feed.close());
+        if let Some(it) = &closed {
+            it.feed.close();
+        }
         closed.is_some()
     }
 

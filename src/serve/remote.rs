@@ -225,9 +225,6 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         guard::noted(daemon, &parts.uri, StatusCode::FORBIDDEN, WHY);
         return refuse(&Error::new(Code::Forbidden, WHY));
     }
-    if parts.uri.path() == LOOKS_ON {
-        return nothing();
-    }
     if parts.uri.path() == "/connect" {
         if let Err(wait) = daemon.rates.take(Counted::Refused, "connect") {
             return answer_with(StatusCode::TOO_MANY_REQUESTS, *guard::too_often(wait));
@@ -245,6 +242,9 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
                 &Error::new(Code::Forbidden, WHY)
                     .hint("`commis token create` makes one for a purpose"),
             );
+        }
+        if parts.uri.path() == LOOKS_ON {
+            return nothing();
         }
         let counted = if guard::is_mcp(parts.uri.path()) { Counted::Mcp } else { Counted::Rest };
         if let Err(wait) = daemon.rates.take(counted, &who.id) {

@@ -411,7 +411,7 @@ impl Desk {
                     Some(_) => it.text.lines().next().unwrap_or_default().to_owned(),
                     None => format!("{}: {} characters", begun.command, it.text.chars().count()),
                 };
-                more.effect = it.effect.clone();
+                more.effect.clone_from(&it.effect);
                 for it in more.effect.iter_mut().flat_map(|it| &mut it.requests) {
                     it.path = state.masked(std::mem::take(&mut it.path));
                 }

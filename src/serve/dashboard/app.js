@@ -391,13 +391,14 @@
   const list = document.querySelector("[data-stream]");
   const line = (it) => {
     // Who reads further up is left there.
-    const follows = list.scrollTop + list.clientHeight >= list.scrollHeight - 40;
-    const made = list.appendChild(element("li", undefined, { class: String(it.kind).replace(/[^a-z_]/g, "") }));
+    const box = list.parentElement;
+    const follows = box.scrollTop + box.clientHeight >= box.scrollHeight - 40;
+    const made = list.appendChild(element("li", undefined, { "data-kind": it.kind }));
     const kind = element("b", String(it.kind).replaceAll("_", " "));
     kind.title = new Date(it.at_ms).toLocaleTimeString();
     made.append(kind, element("span", it.text));
     while (list.children.length > LINES) list.firstChild.remove();
-    if (follows) list.scrollTop = list.scrollHeight;
+    if (follows) box.scrollTop = box.scrollHeight;
   };
   const follow = async () => {
     let seen;

@@ -141,7 +141,7 @@ fn listed(all: &[Manifest], now_ms: i64) -> Markup {
                             span.task { span.said { (show::clip(if it.task.is_empty() { &it.url } else { &it.task }, 200)) } }
                         }
                         td { (state(it.state)) }
-                        td.wide.n { (it.actions) }
+                        td.wide.n { @if it.state == State::Recording { "–" } @else { (it.actions) } }
                         td.n { (show::ago(it.begun_ms, now_ms)) }
                     }
                 }
@@ -152,7 +152,9 @@ fn listed(all: &[Manifest], now_ms: i64) -> Markup {
 
 pub async fn session(looking: Looking, Path(id): Path<String>) -> Shown {
     let all = Sessions::new(&looking.daemon.home.sessions);
-    let (manifest, lines) = all.load(&id)?;
+    let (mut manifest, lines) = all.load(&id)?;
+    // While it is recorded, they are counted in its other file.
+    manifest.actions = manifest.actions.max(u32::try_from(lines.len()).unwrap_or(u32::MAX));
     let findings = all.findings(&id)?;
     let requests = all.traffic(&id)?.map(|it| traffic::shown(&it, &lines)).unwrap_or_default();
     let body = html! {
@@ -260,9 +262,9 @@ fn shown(daemon: &Daemon, key: &Key, links: &Links) -> Markup {
                     img src=(links.picture) alt="What the page shows now" data-picture=(links.picture) width="1280" height="900";
                     figcaption.soft { "Renewed each second at most, and not while a command is at work." }
                 }
-                section aria-labelledby="events-head" {
+                div {
                     h2 #events-head { "What happens" }
-                    ol #events.events role="log" aria-live="off" tabindex="0" aria-labelledby="events-head" data-stream=(links.events) {}
+                    div.events tabindex="0" role="region" aria-labelledby="events-head" { ol #events data-stream=(links.events) {} }
                     noscript { p.soft { "That needs this page's script; " code { "commis browse watch" } " prints the same." } }
                 }
             }
