@@ -95,6 +95,8 @@ pub struct State {
     pub heard: Option<Heard>,
     /// A command is at work on it.
     pub is_acting: bool,
+    /// Its traffic is a session's, which ends it itself.
+    pub is_kept: bool,
     /// What the last step acted on, as the browser calls it.
     pub took: Option<String>,
     /// What was around when an element was missing.
@@ -162,6 +164,15 @@ pub struct Page {
     pub target: String,
 }
 
+impl State {
+    /// A recording that nobody ends has grown long: it is held in memory.
+    pub fn is_long(&self) -> bool {
+        let long =
+            |it: &Recorder| it.requests() > LONG && (it.is_idle() || it.requests() > LONGEST);
+        self.recorder.as_ref().is_some_and(long)
+    }
+}
+
 impl Shared {
     pub fn policy(&self) -> &EgressPolicy {
         self.visit.policy()
@@ -222,12 +233,11 @@ impl Shared {
         Ok(())
     }
 
-    /// A recording that nobody ends begins anew when it has grown long: it is held in memory. Not while a command looks at it.
+    /// A recording that nobody ends begins anew when it has grown long. Not while a command looks at it.
     pub fn renew(&self) {
         let long = {
             let state = self.lock();
-            let of = state.recorder.as_ref().filter(|_| !state.is_acting);
-            of.is_some_and(|it| it.requests() > LONG && (it.is_idle() || it.requests() > LONGEST))
+            !state.is_acting && !state.is_kept && state.is_long()
         };
         if long {
             // A page that is gone asks for nothing more.

@@ -16,6 +16,8 @@ pub const SCREENSHOTS: &str = "screenshots";
 /// What was asked for and answered, as the first stage of learning stores it.
 pub const RECORDING: &str = "recording";
 pub const TRAFFIC: &str = "01_session_recording.json";
+/// Traffic of one session may be in so many files; a long one is begun anew.
+pub const MOST_PARTS: u32 = 10;
 /// Locked while it is recorded.
 pub const HELD: &str = "held";
 
@@ -36,6 +38,14 @@ pub fn picture_of(n: u32) -> String {
     format!("{n:05}.png")
 }
 
+/// The file of a part of the traffic, from 0.
+pub fn traffic_of(part: u32) -> String {
+    match part {
+        0 => TRAFFIC.to_owned(),
+        n => format!("01_session_recording-{n}.json"),
+    }
+}
+
 /// How large a file of that name may be; `None`: a session has none of that name.
 pub fn most(name: &str) -> Option<usize> {
     let numbered = |name: &str, end: &str| {
@@ -47,7 +57,9 @@ pub fn most(name: &str) -> Option<usize> {
         None if matches!(name, TRAJECTORY | FINDINGS) => Some(MAX_TRAJECTORY),
         Some((SNAPSHOTS, it)) if numbered(it, ".txt") => Some(MAX_SNAPSHOT),
         Some((SCREENSHOTS, it)) if numbered(it, ".png") => Some(MAX_PICTURE),
-        Some((RECORDING, TRAFFIC)) => Some(MAX_RECORDING),
+        Some((RECORDING, it)) if (0..MOST_PARTS).any(|n| traffic_of(n) == it) => {
+            Some(MAX_RECORDING)
+        }
         _ => None,
     }
 }

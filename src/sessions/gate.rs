@@ -77,6 +77,13 @@ fn by_rules(text: &str) -> Option<String> {
 impl Recording {
     /// Takes out of every file what is secret all the same, and says so; counts what was left out. Fails with `ARTIFACT_IO`.
     pub fn gate(&mut self, sealed: &mut Sealed) -> Result<()> {
+        for it in &mut std::mem::take(&mut self.seals) {
+            self.gate_by(it)?;
+        }
+        self.gate_by(sealed)
+    }
+
+    fn gate_by(&mut self, sealed: &mut Sealed) -> Result<()> {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for it in &mut self.findings {
             *it = sealed.hide(it).into_owned();
@@ -84,8 +91,14 @@ impl Recording {
         for name in container::names(&self.dir)?.into_iter().filter(|it| is_text(it)) {
             let Some(bytes) = container::read(&self.dir, &name)? else { continue };
             let mut text = String::from_utf8_lossy(&bytes).into_owned();
-            // The traffic was written without them.
-            if !name.starts_with(RECORDING) {
+            // The traffic was written without them, but for those that a later part told.
+            if name.starts_with(RECORDING) {
+                let new = if self.parts > 1 { self.hide_in_part(&bytes, sealed)? } else { None };
+                if let Some(new) = new {
+                    container::write(&self.dir, &name, &new)?;
+                    text = String::from_utf8_lossy(&new).into_owned();
+                }
+            } else {
                 let mut found = 0;
                 let mut look = |it: &str| {
                     let known = sealed.hide(it).into_owned();

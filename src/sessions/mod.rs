@@ -41,7 +41,7 @@ use crate::{
     error::{Code, Error, Result},
     files::{self, Dir, Lock},
     ids::RecipeName,
-    redact,
+    redact::{self, Sealed},
     settings::RedactSettings,
     state::now_ms,
 };
@@ -173,6 +173,9 @@ pub struct Recording {
     pub rules: RedactSettings,
     /// The document that a secret was typed into last.
     pub secret_in: Option<String>,
+    /// Parts of its traffic that were written, and what was known to be secret in them.
+    parts: u32,
+    seals: Vec<Sealed>,
     /// Given back when the process ends, in whatever way.
     _held: Lock,
 }
@@ -255,6 +258,8 @@ impl Sessions {
             failed: 0,
             rules: RedactSettings::default(),
             secret_in: None,
+            parts: 0,
+            seals: Vec::new(),
             _held: held,
         };
         it.write()?;

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Line, Recording, Sessions,
-    container::{self, MAX_RECORDING, RECORDING, TRAFFIC},
+    container::{self, MAX_RECORDING, MOST_PARTS, RECORDING, traffic_of},
     corrupt,
 };
 use crate::{
@@ -28,12 +28,19 @@ const SHOWN: usize = 1000;
 impl Recording {
     /// Writes it, without answers where it would be too large. Fails with `ARTIFACT_IO`.
     pub fn traffic(&mut self, it: SessionRecording, sealed: &mut Sealed) -> Result<()> {
-        // What only became known beside it.
+        let part = self.parts;
+        if part >= MOST_PARTS {
+            self.find("more was asked for than is kept: later traffic is not in it");
+            return Ok(());
+        }
+        self.parts += 1;
+        // What only became known beside it, and before it.
         let cannot = |err: serde_json::Error| {
             Error::new(Code::Internal, "traffic cannot be written").source(err)
         };
         let mut whole = serde_json::to_value(&it).map_err(cannot)?;
-        let found = sealed.hide_in(&mut whole);
+        let mut found = sealed.hide_in(&mut whole);
+        found += self.seals.iter_mut().map(|it| it.hide_in(&mut whole)).sum::<usize>();
         let mut it = if found > 0 { serde_json::from_value(whole).map_err(cannot)? } else { it };
         let mut bytes = self.envelope(&it)?;
         if bytes.len() > MAX_RECORDING {
@@ -49,7 +56,31 @@ impl Recording {
             self.find("its traffic was too large to be kept");
             return Ok(());
         }
-        container::write(&self.dir, &format!("{RECORDING}/{TRAFFIC}"), &bytes)
+        container::write(&self.dir, &format!("{RECORDING}/{}", traffic_of(part)), &bytes)
+    }
+
+    /// Writes what was asked for until now, of a session that goes on. Fails with `ARTIFACT_IO`.
+    pub fn part(&mut self, it: SessionRecording, mut sealed: Sealed) -> Result<()> {
+        self.traffic(it, &mut sealed)?;
+        self.seals.push(sealed);
+        Ok(())
+    }
+
+    /// Takes what is known to be secret out of a part that was written before that was known. Whether there was anything.
+    pub(super) fn hide_in_part(
+        &self,
+        bytes: &[u8],
+        sealed: &mut Sealed,
+    ) -> Result<Option<Vec<u8>>> {
+        let cannot = |err: serde_json::Error| {
+            Error::new(Code::Internal, "traffic cannot be read").source(err)
+        };
+        let mut whole: serde_json::Value = serde_json::from_slice(bytes).map_err(cannot)?;
+        let mut payload = whole["payload"].take();
+        if sealed.hide_in(&mut payload) == 0 {
+            return Ok(None);
+        }
+        self.envelope(&serde_json::from_value(payload).map_err(cannot)?).map(Some)
     }
 
     fn envelope(&self, it: &SessionRecording) -> Result<Vec<u8>> {
@@ -118,7 +149,26 @@ pub fn shown(recording: &SessionRecording, lines: &[Line]) -> Vec<Shown> {
 impl Sessions {
     /// The traffic of a session; `None` where none was kept. Fails with `ARTIFACT_CORRUPT`.
     pub fn traffic(&self, id: &str) -> Result<Option<SessionRecording>> {
-        let name = format!("{RECORDING}/{TRAFFIC}");
+        let mut whole: Option<SessionRecording> = None;
+        for part in 0..MOST_PARTS {
+            let Some(it) = self.part(id, part)? else { break };
+            let Some(before) = &mut whole else {
+                whole = Some(it);
+                continue;
+            };
+            // Its requests count on where those of the part before ended.
+            let from = before.exchanges.len() as u32;
+            before.exchanges.extend(it.exchanges.into_iter().map(|mut it| {
+                it.id += from;
+                it.redirected_from = it.redirected_from.map(|it| it + from);
+                it
+            }));
+        }
+        Ok(whole)
+    }
+
+    fn part(&self, id: &str, part: u32) -> Result<Option<SessionRecording>> {
+        let name = format!("{RECORDING}/{}", traffic_of(part));
         let Some(bytes) = container::read(&self.at(id)?, &name)? else { return Ok(None) };
         let envelope: Envelope<Box<RawValue>> =
             serde_json::from_slice(&bytes).map_err(|err| corrupt(id).source(err))?;

@@ -181,6 +181,8 @@ impl Desk {
         if anew {
             self.context.listen()?;
         }
+        self.on_disk = 0;
+        self.shared().lock().is_kept = true;
         it.seen_in(self.context.producer(), self.window().await);
         self.keep = Some(it);
         self.tell_session();
@@ -251,6 +253,7 @@ impl Desk {
         self.touched = None;
         self.shared().lock().tap = Some(Tap::default());
         let url_before = self.url().await.unwrap_or_default();
+        self.shorten().await?;
         let noted = (self.requested(), self.steps.len(), self.lost.len());
         let begun = Instant::now();
         let done = self.answer(command).await;
@@ -321,7 +324,7 @@ impl Desk {
 
     /// Requests so far.
     fn requested(&self) -> u32 {
-        self.shared().lock().recorder.as_ref().map_or(0, |it| it.requests() as u32)
+        self.on_disk + self.shared().lock().recorder.as_ref().map_or(0, |it| it.requests() as u32)
     }
 
     /// What became of the steps of a task: those that were added, how many were taken back, and what cannot be one.

@@ -219,6 +219,8 @@ pub struct Desk {
     /// What each page is made to look like.
     look: Option<Look>,
     rings: Keeping,
+    /// Requests of the session whose traffic is on disk.
+    on_disk: u32,
     /// How often files were given to a page.
     given: u32,
     /// Who looks on is told there.
@@ -262,6 +264,7 @@ impl Desk {
         Ok(Self {
             rings,
             given: 0,
+            on_disk: 0,
             context,
             refs: Refs::default(),
             clicks: Refs::default(),

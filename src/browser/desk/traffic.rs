@@ -72,6 +72,21 @@ impl Desk {
         }
     }
 
+    /// Traffic that has grown long goes to disk, and what comes is noted anew. Fails with `ARTIFACT_IO`.
+    pub(super) async fn shorten(&mut self) -> Result<()> {
+        let Some(rules) = self.keep.as_ref().map(|it| it.rules.clone()) else { return Ok(()) };
+        if !self.shared().lock().is_long() {
+            return Ok(());
+        }
+        let (recording, sealed) = redact::sealed(self.traffic("").await, &rules);
+        let count = recording.exchanges.len() as u32;
+        if let Some(keep) = &mut self.keep {
+            keep.part(recording, sealed)?;
+        }
+        self.on_disk += count;
+        self.context.listen()
+    }
+
     /// Ends the session that is kept, with its traffic. Fails with `PARAM_INVALID` where nothing is kept.
     pub async fn end(&mut self) -> Result<Manifest> {
         let task = match &self.keep {
@@ -96,6 +111,7 @@ impl Desk {
         let gone = || Error::new(Code::ParamInvalid, "this page's acts are not recorded");
         let mut keep = self.keep.take().ok_or_else(gone)?;
         self.tell_session();
+        self.shared().lock().is_kept = false;
         // What was typed and may be told is no secret because a cookie remembers it.
         let lines = keep.lines()?;
         let typed = lines.iter().filter(|it| matches!(&*it.command, "fill" | "select"));

@@ -145,3 +145,37 @@ async fn a_ref_is_another_elements_only_where_that_is_asked_for() {
     let err = desk.run(click(&format!("{number}~"))).await.unwrap_err();
     assert_eq!(err.code(), Code::RefStale, "there are two: {err}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let home = tempfile::tempdir().unwrap();
+    let sessions = crate::sessions::Sessions::new(home.path());
+    let context = browser.context().await.unwrap();
+    let mut desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
+    // More than are held in memory.
+    let many = "<button onclick=\"all()\">All</button><button onclick=\"fetch('/code?last=1')\">One</button><p id=out></p><script>
+        async function all() {
+          for (let n = 0; n < 62; n++) await Promise.all(Array.from({length: 50}, (_, i) => fetch('/code?n=' + (n * 50 + i))));
+          out.textContent = 'done';
+        }</script>";
+    let begun = sessions.record("long", "", "http://shop.test/", "").unwrap();
+    desk.record(begun, &page(many)).await.unwrap();
+    for target in ["button \"All\"", "button \"One\"", "button \"One\""] {
+        desk.run(click(target)).await.unwrap();
+        let done = crate::browser::desk::Until::Text("done".to_owned());
+        desk.run(Command::Wait(done)).await.unwrap();
+    }
+    let effect = desk.run(click("button \"One\"")).await.unwrap().effect.unwrap();
+    assert_eq!(effect.requests.len(), 1, "{effect:?}");
+    assert!(effect.requests[0].id > 3100, "{effect:?}");
+    let manifest = desk.end().await.unwrap();
+    assert!(manifest.files.contains_key("recording/01_session_recording-1.json"), "{manifest:?}");
+    let whole = sessions.traffic(&manifest.id).unwrap().unwrap();
+    assert!(whole.exchanges.len() > 3100, "{}", whole.exchanges.len());
+    let (_, lines) = sessions.load(&manifest.id).unwrap();
+    let last = lines.iter().rfind(|it| it.command == "click").unwrap().traffic.unwrap();
+    let own = &whole.exchanges[last[0] as usize];
+    assert!(own.url.ends_with("/code?last=1") && own.id == last[0], "{own:?}");
+}
