@@ -106,7 +106,7 @@ fn bearer(token: &str) -> String {
 }
 
 /// A stream that is open, read to its end or to what is waited for.
-struct Stream(BufReader<TcpStream>);
+struct Stream(BufReader<TcpStream>, Instant);
 
 impl Stream {
     fn open(daemon: &Daemon, path: &str, headers: &str) -> Self {
@@ -114,12 +114,14 @@ impl Stream {
         let mut it = TcpStream::connect(addr).unwrap();
         it.set_read_timeout(Some(PATIENCE)).unwrap();
         write!(it, "GET {path} HTTP/1.1\r\nHost: {addr}\r\n{headers}\r\n\r\n").unwrap();
-        let mut it = Self(BufReader::new(it));
+        let mut it = Self(BufReader::new(it), Instant::now());
         assert_eq!(it.line().unwrap(), "HTTP/1.1 200 OK");
         it
     }
 
     fn line(&mut self) -> Option<String> {
+        // What keeps it alive comes for ever.
+        assert!(self.1.elapsed() < 2 * PATIENCE, "the stream does not end");
         let mut line = String::new();
         let n = self.0.read_line(&mut line).unwrap();
         (n > 0).then(|| line.trim_end().to_owned())
