@@ -153,7 +153,7 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     let home = tempfile::tempdir().unwrap();
     let sessions = crate::sessions::Sessions::new(home.path());
     let context = browser.context().await.unwrap();
-    let mut desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
+    let mut desk = Desk::new(context, Duration::from_secs(90), None).unwrap();
     // More than are held in memory.
     let many = "<button onclick=\"all()\">All</button><button onclick=\"fetch('/code?last=1')\">One</button><p id=out></p><script>
         async function all() {
@@ -175,7 +175,8 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     let whole = sessions.traffic(&manifest.id).unwrap().unwrap();
     assert!(whole.exchanges.len() > 3100, "{}", whole.exchanges.len());
     let (_, lines) = sessions.load(&manifest.id).unwrap();
-    let last = lines.iter().rfind(|it| it.command == "click").unwrap().traffic.unwrap();
+    let last = lines.iter().rfind(|it| it.command == "click").unwrap();
+    let last = last.traffic.unwrap_or_else(|| panic!("{lines:#?}"));
     let own = &whole.exchanges[last[0] as usize];
     assert!(own.url.ends_with("/code?last=1") && own.id == last[0], "{own:?}");
 }
