@@ -12,8 +12,6 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use url::Url;
-use zeroize::{Zeroize as _, Zeroizing};
 
 use super::{Context, page, recorder::Recorder, shared::Shared};
 use crate::{
@@ -120,16 +118,6 @@ fn given(it: &Cookie) -> Value {
     out
 }
 
-/// Wipes the texts of what was sent, which its owner no longer needs.
-fn wipe(it: &mut Value) {
-    match it {
-        Value::String(it) => it.zeroize(),
-        Value::Array(all) => all.iter_mut().for_each(wipe),
-        Value::Object(all) => all.values_mut().for_each(wipe),
-        _ => {}
-    }
-}
-
 /// Answers the request for the document that stands in for a site's; whether it was that one.
 pub fn stand_in(shared: &Shared, session: Option<&str>, request: &str, url: &str) -> bool {
     let state = shared.lock();
@@ -165,14 +153,12 @@ impl Context {
         redact::hide_all(&secrets);
         shared.lock().secrets.extend(secrets);
         let mut refused = 0;
-        let all: Vec<Value> = held.cookies().iter().map(given).collect();
-        let replies: Vec<_> = all
-            .into_iter()
+        let replies: Vec<_> = held
+            .cookies()
+            .iter()
             .map(|it| {
-                let mut params = json!({ "cookies": [it], "browserContextId": shared.id });
-                let reply = shared.cdp.send(None, "Storage.setCookies", params.clone());
-                wipe(&mut params);
-                reply
+                let params = json!({ "cookies": [given(it)], "browserContextId": shared.id });
+                shared.cdp.send(None, "Storage.setCookies", params)
             })
             .collect();
         for reply in replies {
@@ -201,17 +187,8 @@ impl Context {
         shared.lock().stand_in = None;
         opened?;
         let frame = shared.main_frame().await?;
-        let mut all: Value = items.iter().map(|it| json!([it.name, it.value.as_str()])).collect();
-        let stored = page::call::<u32>(
-            &shared.cdp,
-            &frame,
-            STORE,
-            std::slice::from_ref(&all),
-            page::PATIENCE,
-        )
-        .await;
-        wipe(&mut all);
-        stored.map(drop)
+        let all: Value = items.iter().map(|it| json!([it.name, it.value.as_str()])).collect();
+        page::call::<u32>(&shared.cdp, &frame, STORE, &[all], page::PATIENCE).await.map(drop)
     }
 
     /// As it was before.
@@ -357,21 +334,15 @@ async fn read_stored(shared: &Shared, out: &mut BTreeMap<String, Vec<Item>>) {
         frames.extend(page::main_frame(&shared.cdp, &it.session, &it.target).await.ok());
     }
     for frame in frames {
-        type Read = (String, Option<Vec<(String, Zeroizing<String>)>>);
-        #[derive(Deserialize)]
-        struct Raw(String, Option<Vec<(String, String)>>);
-        let read: Option<Raw> =
-            page::call(&shared.cdp, &frame, STORED, &[MOST.into()], page::PATIENCE).await.ok();
-        let read: Option<Read> = read.map(|Raw(origin, all)| {
-            let all = all.map(|it| it.into_iter().map(|(n, v)| (n, v.into())).collect());
-            (origin, all)
-        });
-        let Some((origin, Some(all))) = read else { continue };
-        if Url::parse(&origin).is_err() {
-            continue;
-        }
-        let items =
-            all.into_iter().map(|(name, value)| Item { origin: origin.clone(), name, value });
-        out.insert(origin.clone(), items.collect());
+        type Read = (String, Option<Vec<(String, String)>>);
+        let read: Result<Read> =
+            page::call(&shared.cdp, &frame, STORED, &[MOST.into()], page::PATIENCE).await;
+        let Ok((origin, Some(all))) = read else { continue };
+        let item = |(name, value): (String, String)| Item {
+            origin: origin.clone(),
+            name,
+            value: value.into(),
+        };
+        out.insert(origin.clone(), all.into_iter().map(item).collect());
     }
 }

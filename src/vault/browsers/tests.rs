@@ -1,3 +1,5 @@
+//! Cookie files as browsers write them, and as nobody should.
+
 use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use aes::cipher::{BlockModeEncrypt as _, KeyIvInit as _, block_padding::Pkcs7};
