@@ -56,7 +56,9 @@ impl Client {
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Value> {
         let failed = |err: reqwest::Error| {
-            Error::new(Code::DaemonFailed, "the daemon does not answer").source(err.without_url())
+            Error::new(Code::DaemonFailed, "the daemon does not answer")
+                .hint("where it has just ended the next command starts another; `commis daemon status` says how it is")
+                .source(err.without_url())
         };
         let request = request.bearer_auth(&*self.token).timeout(Duration::from_secs(60));
         let answer = request.send().await.map_err(failed)?;
