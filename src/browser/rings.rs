@@ -115,7 +115,7 @@ struct Ring {
 /// The three rings of a context.
 #[derive(Default)]
 pub struct Rings {
-    rings: [Ring; 3],
+    all: [Ring; 3],
     folder: Option<(PathBuf, Dir)>,
     lost: u64,
 }
@@ -134,7 +134,7 @@ impl Rings {
     fn take_in(&mut self, heard: Heard) {
         self.lost += heard.lost;
         for it in heard.lines {
-            let ring = &mut self.rings[it.of as usize];
+            let ring = &mut self.all[it.of as usize];
             if ring.kept.len() == MOST {
                 ring.kept.pop_front();
                 ring.gone += 1;
@@ -149,7 +149,7 @@ impl Rings {
 
     /// The newest of those that are `wanted`, oldest first, and how many there are besides.
     pub fn last(&self, of: Of, most: usize, wanted: impl Fn(&Entry) -> bool) -> (Vec<Entry>, u64) {
-        let ring = &self.rings[of as usize];
+        let ring = &self.all[of as usize];
         let all: Vec<&Entry> = ring.kept.iter().filter(|it| wanted(it)).collect();
         let from = all.len().saturating_sub(most);
         let shown = all[from..].iter().map(|it| (*it).clone()).collect();
@@ -159,7 +159,7 @@ impl Rings {
     /// Adds what is new to the files. Fails with `ARTIFACT_IO`; what was not written is tried again.
     fn write(&mut self) -> Result<()> {
         let Some((_, dir)) = &self.folder else { return Ok(()) };
-        for (ring, name) in self.rings.iter_mut().zip(FILES) {
+        for (ring, name) in self.all.iter_mut().zip(FILES) {
             if ring.fresh == 0 {
                 continue;
             }

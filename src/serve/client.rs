@@ -104,7 +104,9 @@ impl Client {
 }
 
 fn failed(err: reqwest::Error) -> Error {
-    Error::new(Code::DaemonFailed, "the daemon does not answer").source(err.without_url())
+    Error::new(Code::DaemonFailed, "the daemon does not answer")
+        .hint("where it has just ended the next command starts another; `commis daemon status` says how it is")
+        .source(err.without_url())
 }
 
 fn refusal(body: &Value) -> Error {

@@ -155,9 +155,9 @@ impl Sessions {
         let (one, other) = (self.at(one)?, self.at(other)?);
         let mut out = Vec::new();
         for n in 1..=last {
-            let both = |folder: &str, name: &str| -> Result<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+            let both = |folder: &str, name: &str| {
                 let name = format!("{folder}/{name}");
-                Ok((container::read(&one, &name)?, container::read(&other, &name)?))
+                Ok::<_, Error>((container::read(&one, &name)?, container::read(&other, &name)?))
             };
             let texts = both(SNAPSHOTS, &snapshot_of(n))?;
             let pngs = both(SCREENSHOTS, &picture_of(n))?;

@@ -253,10 +253,11 @@ mod tests {
     use super::*;
 
     fn page(rows: &[(&str, &str)], price: &str) -> Vec<String> {
-        let rows: String = rows
+        let rows: Vec<String> = rows
             .iter()
             .map(|(name, it)| format!("<li class=\"product\"><h3>{name}</h3><span class=\"{price}\">{it}</span><p>Made by hand of the best that there is</p></li>"))
             .collect();
+        let rows = rows.concat();
         vec![format!(
             "<body><nav><a href=\"/a\">Home</a><a href=\"/b\">Help</a></nav><h2>Products</h2><ul class=\"products\">{rows}</ul></body>"
         )]

@@ -37,6 +37,27 @@ const HIGHEST: f64 = 16_000.0;
 /// Bytes of a text that are shown.
 const MAX_TEXT: usize = 64 * 1024;
 
+/// How large the page is, and where in it the window is.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metrics {
+    css_content_size: Size,
+    css_layout_viewport: View,
+}
+
+#[derive(Deserialize)]
+struct Size {
+    width: f64,
+    height: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct View {
+    page_x: f64,
+    page_y: f64,
+}
+
 impl Desk {
     pub(super) async fn text(&mut self, of: Option<Target>) -> Result<Said> {
         let shared = self.shared();
@@ -193,7 +214,6 @@ impl Desk {
         }
         let shared = self.shared();
         let session = shared.page()?.session;
-        let marks = if what.marks { self.marks(true).await? } else { Vec::new() };
         let mut params = json!({ "format": "png", "captureBeyondViewport": what.full });
         let mut from = None;
         if let Some(of) = what.of {
@@ -208,23 +228,6 @@ impl Desk {
                 json!({ "x": x, "y": y, "width": width, "height": height, "scale": 1 });
             from = Some([x, y]);
         }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Metrics {
-            css_content_size: Size,
-            css_layout_viewport: View,
-        }
-        #[derive(Deserialize)]
-        struct Size {
-            width: f64,
-            height: f64,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct View {
-            page_x: f64,
-            page_y: f64,
-        }
         let metrics: Metrics =
             shared.cdp.call(Some(&session), "Page.getLayoutMetrics", json!({})).await?;
         let View { page_x, page_y } = metrics.css_layout_viewport;
@@ -235,9 +238,10 @@ impl Desk {
                 json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
             from = Some([0.0, 0.0]);
         }
+        let marks = if what.marks { Some(self.marks(true).await?) } else { None };
         let reply = shared.cdp.send(Some(&session), "Page.captureScreenshot", params);
         let mut png = decoded(&reply.read::<Captured>(self.timeout).await?.data)?;
-        if what.marks {
+        if let Some(marks) = marks {
             // Quads are in pixels of the window, pictures of a part in pixels of the document.
             let [x, y] = from.map_or([0.0, 0.0], |[x, y]| [x - page_x, y - page_y]);
             let scale = self.look.as_ref().and_then(|it| it.scale).unwrap_or(1.0);

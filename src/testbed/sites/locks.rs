@@ -118,7 +118,8 @@ pub fn hoard(ask: &Ask, _: &World) -> Response {
             let headers: Map<String, Value> = all("header")
                 .map(|(name, it)| (format!("x-{}", name.replace('_', "-")), it.into()))
                 .collect();
-            let query: String = all("url").map(|(name, it)| format!("{name}={it}&")).collect();
+            let query: Vec<String> = all("url").map(|(name, it)| format!("{name}={it}")).collect();
+            let query = query.join("&");
             let _ = writeln!(
                 script,
                 "fetch('/api/keys?{query}', {{ headers: {} }}).then(it => it.json()).then(it => {{
