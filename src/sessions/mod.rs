@@ -141,6 +141,9 @@ pub struct Line {
     /// What it had the page ask for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Sent>,
+    /// What pages asked for between the act before and this one: what that one had a timer begin.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub between: Vec<Sent>,
     /// Its requests in the session's traffic: the first, and the one after the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<[u32; 2]>,

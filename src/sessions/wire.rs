@@ -154,6 +154,8 @@ pub struct Hold {
     pub expected: Vec<Sent>,
     /// What else pages of that session asked for, whatever was done.
     pub known: Vec<Sent>,
+    /// What timers of acts before may ask for.
+    pub timed: Vec<Sent>,
     pub other: Other,
     pub fitted: bool,
     /// Where the page is. What it tells others, and may change something there, is stopped and no difference.
@@ -178,6 +180,9 @@ impl Hold {
         let among = |all: &[Sent]| all.iter().any(|it| it.fits(sent, &self.other));
         if among(&self.expected) {
             self.fitted = true;
+            return true;
+        }
+        if among(&self.timed) {
             return true;
         }
         // What a page asks for by itself, and what follows from what fitted.

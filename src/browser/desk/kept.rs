@@ -182,7 +182,11 @@ impl Desk {
             self.context.listen()?;
         }
         self.on_disk = 0;
-        self.shared().lock().is_kept = true;
+        {
+            let shared = self.shared();
+            let mut state = shared.lock();
+            (state.is_kept, state.tap) = (true, None);
+        }
         it.seen_in(self.context.producer(), self.window().await);
         self.keep = Some(it);
         self.tell_session();
@@ -251,13 +255,15 @@ impl Desk {
             return self.answer(command).await;
         };
         self.touched = None;
-        self.shared().lock().tap = Some(Tap::default());
+        // What timers of the act before have begun since.
+        let between = self.shared().lock().tap.replace(Tap::default());
+        let between = self.requests(between);
         let url_before = self.url().await.unwrap_or_default();
         self.shorten().await?;
         let noted = (self.requested(), self.steps.len(), self.lost.len());
         let begun = Instant::now();
         let done = self.answer(command).await;
-        let tap = self.shared().lock().tap.take();
+        let tap = self.shared().lock().tap.replace(Tap::default());
         let element = self.touched.take();
         let secret = value.as_ref().is_some_and(|it| self.is_secret(element.as_ref(), it));
         let (steps, undone, lost) = self.noted_since(noted.1, noted.2, secret);
@@ -275,6 +281,7 @@ impl Desk {
             url_after: self.without_secrets(self.url().await.unwrap_or_default()),
             ms: begun.elapsed().as_millis() as u64,
             requests: self.requests(tap),
+            between,
             changed: done
                 .as_ref()
                 .ok()

@@ -107,15 +107,23 @@ impl Desk {
     pub async fn replay(&mut self, lines: &[Line], how: &Replay) -> Result<Vec<Replayed>> {
         self.is_free()?;
         let other = other(lines, how)?;
-        let known: Vec<Sent> = lines.iter().flat_map(|it| it.requests.clone()).collect();
-        let known: Vec<Sent> = known.into_iter().filter(|it| !it.changes()).collect();
+        let known = lines.iter().flat_map(|it| it.requests.iter().chain(&it.between));
+        let known: Vec<Sent> = known.filter(|it| !it.changes()).cloned().collect();
         let mut out = Vec::new();
         let mut unproven: Vec<Anew> = Vec::new();
         for line in lines.iter().filter(|it| it.failed.is_none()) {
             let allowed = how.allow.contains(&line.n);
             let expected = line.requests.iter().filter(|it| allowed || !it.changes());
+            // What timers begin comes when it comes, here perhaps an act later.
+            let timed = lines.windows(2).filter(|it| it[0].n <= line.n).flat_map(|it| {
+                let allowed = how.allow.contains(&it[0].n);
+                it[1].between.iter().filter(move |it| allowed || !it.changes())
+            });
+            let later = lines.iter().find(|it| it.n > line.n).map(|it| &it.between[..]);
+            let later = later.unwrap_or_default();
             let hold = Hold {
                 expected: expected.cloned().collect(),
+                timed: timed.cloned().collect(),
                 site: self.url().await.ok().and_then(|it| wire::site(&it)),
                 known: known.clone(),
                 other: other.clone(),
@@ -123,7 +131,7 @@ impl Desk {
             };
             let told_later = lines.iter().any(|it| it.n > line.n && !it.requests.is_empty());
             let mut relied = None;
-            let mut done = self.again(line, how, (hold, told_later), &mut relied).await;
+            let mut done = self.again(line, how, (hold, later, told_later), &mut relied).await;
             if done.is_ok()
                 && let Some(next) = lines.iter().find(|it| it.n > line.n && it.failed.is_none())
                 && let Err(why) = self.led_to(line, next, how).await
@@ -158,6 +166,7 @@ impl Desk {
                 break;
             }
         }
+        self.shared().lock().tap = None;
         Ok(out)
     }
 
@@ -189,7 +198,7 @@ impl Desk {
         &mut self,
         line: &Line,
         how: &Replay,
-        (hold, told_later): (Hold, bool),
+        (hold, later, told_later): (Hold, &[Sent], bool),
         relied: &mut Option<String>,
     ) -> std::result::Result<Did, (Outcome, String)> {
         let refused = |err: Error| (Outcome::Refused, err.message().to_owned());
@@ -197,7 +206,8 @@ impl Desk {
         let site = wire::site(&line.url_before);
         // A page tells others what is done on it; an act that does nothing else is meant to.
         let aside = |it: &Sent| it.site() != site && line.requests.iter().any(|it| !it.changes());
-        let sent = line.requests.iter().find(|it| it.changes() && !aside(it)).map(Sent::told);
+        let mut sent = line.requests.iter().chain(later);
+        let sent = sent.find(|it| it.changes() && !aside(it)).map(Sent::told);
         if sent.is_some() && !allowed {
             return Err((
                 Outcome::Refused,
@@ -228,11 +238,28 @@ impl Desk {
             *relied = None;
             refused(err)
         })?;
-        if !opens(&line.command) {
-            self.shared().lock().tap = Some(Tap { hold: Some(hold), ..Tap::default() });
+        let after = Hold {
+            // What only reads is a page's own affair.
+            fitted: true,
+            timed: hold.timed.clone(),
+            other: hold.other.clone(),
+            site: hold.site.clone(),
+            ..Hold::default()
+        };
+        let hold = Some(hold).filter(|_| !opens(&line.command));
+        let held = |hold: Hold| Tap { hold: Some(hold), ..Tap::default() };
+        let before = std::mem::replace(&mut self.shared().lock().tap, hold.map(held));
+        if let Some(it) = before.and_then(|it| it.hold?.stopped) {
+            *relied = None;
+            return Err((
+                Outcome::Differs,
+                format!(
+                    "before it, the page asked for {it} by itself, which it did not when it was recorded; that was stopped"
+                ),
+            ));
         }
         let done = self.answer(command).await;
-        let hold = self.shared().lock().tap.take().and_then(|it| it.hold);
+        let hold = self.shared().lock().tap.replace(held(after)).and_then(|it| it.hold);
         if let Some(Hold { stopped: Some(it), .. }) = &hold {
             return Err((
                 Outcome::Differs,

@@ -362,3 +362,62 @@ async fn what_the_wire_proved_twice_is_remembered_until_it_fails() {
     assert!(gone.is_none_or(|it| it.0 != Outcome::Healed && it.0 != Outcome::Same));
     assert_eq!(known(), None);
 }
+
+/// A field that is saved a while after it was typed into: between two acts, when nobody waits for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_timer_changes_leaves_only_where_that_is_allowed() {
+    let site = serve().await;
+    let Some(browser) = super::start(&site).await else { return };
+    let home = tempfile::tempdir().unwrap();
+    let all = Sessions::new(home.path());
+    let html = "<input aria-label=Note oninput=\"clearTimeout(globalThis.t); globalThis.t = setTimeout(save, 200)\">
+        <button onclick=\"out.textContent = 'seen'\">Look</button><p id=out></p><p id=saved></p>
+        <script>function save() { fetch('/post', { method: 'POST', body: 'note=1' }).then(() => { saved.textContent = 'saved'; }); }</script>";
+    let mut url = url::Url::parse("http://shop.test/html").unwrap();
+    url.query_pairs_mut().append_pair("html", html);
+    let posts = || site.log.lock().unwrap().iter().filter(|it| it.contains("/post")).count();
+    let mut desk = self::desk(&browser).await;
+    desk.record(all.record("note", "", url.as_str(), "").unwrap(), url.as_str()).await.unwrap();
+    // Nothing is asked of the page while the timer runs, as when somebody thinks.
+    desk.run(Command::Fill("textbox Note".parse().unwrap(), "rope".into())).await.unwrap();
+    let begun = Instant::now();
+    while posts() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    desk.run(Command::Click("button Look".parse().unwrap())).await.unwrap();
+    let id = desk.end().await.unwrap().id;
+    let lines = all.load(&id).unwrap().1;
+    assert_eq!(lines[2].between.len(), 1, "{lines:?}");
+    for (allow, ends, wanted) in [(vec![], Outcome::Refused, 0), (vec![2], Outcome::Same, 1)] {
+        let before = posts();
+        let how = Replay { allow, ..Replay::default() };
+        let mut desk = self::desk(&browser).await;
+        let done = desk.replay(&lines, &how).await.unwrap();
+        assert_eq!(done.last().unwrap().outcome, ends, "{done:?}");
+        let begun = Instant::now();
+        while wanted > 0 && posts() == before {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert_eq!(posts() - before, wanted);
+    }
+    // A page that did not do so when it was recorded: it is stopped, and told with the next act.
+    let mut lines = lines;
+    lines[2].between.clear();
+    lines.insert(
+        2,
+        Line { n: 0, command: "wait_text".into(), value: Some("saved".into()), ..Line::default() },
+    );
+    for (n, it) in lines.iter_mut().enumerate() {
+        it.n = n as u32 + 1;
+    }
+    let before = posts();
+    let context = browser.context().await.unwrap();
+    let mut desk = Desk::new(context, Duration::from_secs(2)).unwrap();
+    let done = desk.replay(&lines, &Replay::default()).await.unwrap();
+    let last = done.last().unwrap();
+    assert!(last.why.as_ref().unwrap().contains("POST http://shop.test/post"), "{done:?}");
+    assert_eq!((last.outcome, posts()), (Outcome::Differs, before));
+    browser.close().await.unwrap();
+}

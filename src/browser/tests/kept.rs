@@ -153,7 +153,7 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     let home = tempfile::tempdir().unwrap();
     let sessions = crate::sessions::Sessions::new(home.path());
     let context = browser.context().await.unwrap();
-    let mut desk = Desk::new(context, Duration::from_secs(90), None).unwrap();
+    let mut desk = Desk::new(context, Duration::from_secs(30), None).unwrap();
     // More than are held in memory.
     let many = "<button onclick=\"all()\">All</button><button onclick=\"fetch('/code?last=1')\">One</button><p id=out></p><script>
         async function all() {
@@ -165,7 +165,11 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     for target in ["button \"All\"", "button \"One\"", "button \"One\""] {
         desk.run(click(target)).await.unwrap();
         let done = crate::browser::desk::Until::Text("done".to_owned());
-        desk.run(Command::Wait(done)).await.unwrap();
+        if let Err(err) = desk.run(Command::Wait(done)).await {
+            let said = told(&mut desk, Command::Console(last(5))).await;
+            let asked = told(&mut desk, Command::Network(last(5))).await;
+            panic!("{err}: {said}; {asked}");
+        }
     }
     let effect = desk.run(click("button \"One\"")).await.unwrap().effect.unwrap();
     assert_eq!(effect.requests.len(), 1, "{effect:?}");
