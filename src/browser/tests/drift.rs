@@ -414,7 +414,7 @@ async fn what_a_timer_changes_leaves_only_where_that_is_allowed() {
     }
     let before = posts();
     let context = browser.context().await.unwrap();
-    let mut desk = Desk::new(context, Duration::from_secs(2)).unwrap();
+    let mut desk = Desk::new(context, Duration::from_secs(2), None).unwrap();
     let done = desk.replay(&lines, &Replay::default()).await.unwrap();
     let last = done.last().unwrap();
     assert!(last.why.as_ref().unwrap().contains("POST http://shop.test/post"), "{done:?}");
