@@ -155,8 +155,8 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     let context = browser.context().await.unwrap();
     let mut desk = Desk::new(context, Duration::from_secs(30), None).unwrap();
     // More than are held in memory.
-    let many = "<button onclick=\"all()\">All</button><button onclick=\"fetch('/code?last=1')\">One</button><p id=out></p><script>
-        async function all() {
+    let many = "<button onclick=\"many()\">All</button><button onclick=\"fetch('/code?last=1')\">One</button><p id=out></p><script>
+        async function many() {
           for (let n = 0; n < 62; n++) await Promise.all(Array.from({length: 50}, (_, i) => fetch('/code?n=' + (n * 50 + i))));
           out.textContent = 'done';
         }</script>";
