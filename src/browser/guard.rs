@@ -13,13 +13,13 @@ use tokio::sync::{mpsc, oneshot};
 use super::{
     cdp::{Event, Reply},
     console,
-    desk::{Kind, feed},
+    feed::Kind,
+    heard::Of,
     hop::MAX_BODY,
-    login,
+    login, looked_on,
     recorder::{Read, Recorder, What},
-    rings::Of,
-    shared::{Page, Saved, Shared},
-    tabs,
+    shared::{Saved, Shared},
+    tabs::Page,
     visit::Asked,
     watched,
     wire::{self, RequestExtra, pairs},
@@ -60,6 +60,8 @@ pub const MAX_SAVED: u64 = 100 << 20;
 /// For one answer, and for all that are awaited in the end.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// For what has to hold before another page may run.
+const BEFORE_IT_RUNS: Duration = Duration::from_secs(1);
 /// https requests whose hosts are remembered, in case they fail.
 const MAX_SECURED: usize = 256;
 
@@ -278,11 +280,11 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         "Page.frameNavigated" => {
             shared.lock().frames += 1;
             watched::navigated(shared, event);
-            feed::navigated(shared, event);
+            looked_on::navigated(shared, event);
         }
         "Page.navigatedWithinDocument" => {
             watched::navigated(shared, event);
-            feed::navigated(shared, event);
+            looked_on::navigated(shared, event);
         }
         // A download names only the frame that began it.
         "Page.frameAttached" => {
@@ -360,7 +362,7 @@ fn attach(
                     state.tabs.iter_mut().for_each(|it| it.coming = true);
                 }
                 let page = Page { session, target: target_info.target_id };
-                tokio::spawn(tabs::adopt(Arc::clone(shared), page));
+                tokio::spawn(adopt(Arc::clone(shared), page));
                 return;
             }
             tokio::spawn(close_popup(Arc::clone(shared), session, target_info.target_id));
@@ -395,6 +397,40 @@ async fn close_popup(shared: Arc<Shared>, session: Arc<str>, target: String) {
     shared.cdp.post(None, "Target.closeTarget", params);
     let method = "Runtime.runIfWaitingForDebugger";
     shared.cdp.post(session, method, json!({}));
+}
+
+/// Takes a page in: it runs when every request of it is seen and judged.
+async fn adopt(shared: Arc<Shared>, page: Page) {
+    let session = Arc::clone(&page.session);
+    let target = json!({ "targetId": page.target });
+    let (intercepts, others) = prepare(&shared, &session);
+    let held = intercepts.raw(BEFORE_IT_RUNS).await.is_ok();
+    if !held {
+        shared.cdp.post(None, "Target.closeTarget", target.clone());
+    }
+    {
+        let mut state = shared.lock();
+        let mut came = None;
+        if let Some(tabs) = &mut state.tabs {
+            tabs.coming = false;
+            if held {
+                tabs.add(page);
+                came = Some(tabs.last);
+            }
+        }
+        if let Some(it) = came {
+            state.tell_tab(it, "was opened");
+        }
+    }
+    // One that is closed keeps its opener waiting as long as it waits itself.
+    shared.cdp.post(Some(&session), "Runtime.runIfWaitingForDebugger", json!({}));
+    shared.news.notify_waiters();
+    for it in others {
+        if it.raw(BEFORE_IT_RUNS).await.is_err() {
+            shared.cdp.post(None, "Target.closeTarget", target);
+            return;
+        }
+    }
 }
 
 fn intercept_all() -> Value {
@@ -676,7 +712,7 @@ fn record(shared: &Arc<Shared>, event: &Event) {
             if let Some(heard) = &mut state.heard {
                 heard.ended(&it);
             }
-            feed::asked(state, &it);
+            looked_on::asked(state, &it);
         }
         out
     };

@@ -11,15 +11,19 @@ mod context;
 mod controls;
 mod cookies;
 pub mod desk;
+mod effect;
 mod element;
 mod failure;
+mod feed;
 mod fetch;
 mod flags;
 mod guard;
+mod heard;
 mod hop;
 mod keys;
 mod launch;
 mod login;
+mod looked_on;
 mod lookup;
 mod nameable;
 mod navigation;
@@ -34,6 +38,7 @@ mod request;
 mod rings;
 mod shared;
 mod steps;
+mod suspect;
 mod tabs;
 
 #[cfg(test)]
@@ -46,6 +51,7 @@ mod waiting;
 mod watch;
 mod watched;
 mod wire;
+mod words;
 
 use std::{
     path::Path,

@@ -16,78 +16,23 @@ use std::{
 use serde::Serialize;
 use tokio::task::JoinHandle;
 
-use super::{recorder::Asked, shared::Shared};
+use super::{
+    heard::{Heard, MOST, Of},
+    shared::Shared,
+};
 use crate::{
     error::{Code, Error, Result},
     files::{self, Dir},
     redact,
-    state::now_ms,
 };
 
-/// Of each ring.
-const MOST: usize = 50_000;
 /// In a file; then it is written anew, with what the ring holds.
 const MOST_LINES: usize = 2 * MOST;
 /// Characters of an entry.
 const LONGEST: usize = 500;
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What an entry is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
-    Console,
-    Network,
-    Dialogs,
-}
-
 const FILES: [&str; 3] = ["console.ndjson", "network.ndjson", "dialogs.ndjson"];
-
-/// As the guard heard it, raw.
-#[derive(Debug)]
-struct Line {
-    of: Of,
-    at_ms: i64,
-    /// Of a request: its number, and whether it was a document or data.
-    request: Option<(u64, bool)>,
-    text: String,
-}
-
-/// What was heard and nobody has taken in yet.
-#[derive(Debug, Default)]
-pub struct Heard {
-    lines: VecDeque<Line>,
-    lost: u64,
-}
-
-impl Heard {
-    pub fn add(&mut self, of: Of, text: String) {
-        self.put(Line { of, at_ms: now_ms(), request: None, text });
-    }
-
-    /// A request that has ended.
-    pub fn ended(&mut self, it: &Asked) {
-        let status = it.status.map_or_else(|| "-".to_owned(), |it| it.to_string());
-        let text = format!("{status} {} {}", it.method, it.url);
-        self.put(Line {
-            of: Of::Network,
-            at_ms: now_ms(),
-            request: Some((it.id, it.is_data)),
-            text,
-        });
-    }
-
-    fn put(&mut self, it: Line) {
-        if self.lines.len() == MOST {
-            self.lines.pop_front();
-            self.lost += 1;
-        }
-        self.lines.push_back(it);
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-}
 
 /// One line of a ring, and of its file.
 #[derive(Clone, Debug, Serialize)]

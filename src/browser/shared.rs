@@ -14,27 +14,32 @@ use zeroize::Zeroizing;
 
 use super::{
     cdp::{Cdp, Event},
-    desk::Feed,
+    feed::{Feed, Kind, More},
+    heard::Heard,
     page,
     proxy::Proxy,
     recorder::Recorder,
-    rings::Heard,
-    tabs::Tabs,
+    suspect,
+    tabs::{self, Page, Tabs},
     visit::Visit,
     watch::Watch,
+    words::plain,
 };
 use crate::{
     artifacts::failure::Element as Seen,
     artifacts::recording::{Action, ActionKind, BlockedRequest, TargetKind},
     egress::{EgressPolicy, SafeUrl},
     error::{Code, Error, Result},
-    sessions::wire::Tap,
+    redact,
+    sessions::wire::{MASK, Tap},
     transport::tls,
 };
 
 /// A page that is busy for longer is taken as it is.
 const MARK: Duration = Duration::from_secs(3);
 const TEST_HOST: &str = "the host is pinned, and held to the test CA alone";
+/// Shorter ones stand in other words as well.
+const SHORTEST: usize = 4;
 /// Elements that a hint lists.
 const IN_HINT: usize = 8;
 /// Requests after which a recording that nobody ends begins anew, and after which it does so though some have not ended.
@@ -156,20 +161,101 @@ pub struct Saved {
     pub complete: Option<bool>,
 }
 
-/// The page that commands and steps are about.
-#[derive(Clone)]
-pub struct Page {
-    pub session: Arc<str>,
-    /// Also the id of its main frame.
-    pub target: String,
-}
-
 impl State {
     /// A recording that nobody ends has grown long: it is held in memory.
     pub fn is_long(&self) -> bool {
         let long =
             |it: &Recorder| it.requests() > LONG && (it.is_idle() || it.requests() > LONGEST);
         self.recorder.as_ref().is_some_and(long)
+    }
+}
+
+impl State {
+    /// Without what was typed and is secret.
+    pub fn masked(&self, mut text: String) -> String {
+        for it in self.secrets.iter().filter(|it| it.len() >= SHORTEST) {
+            let encoded: String = url::form_urlencoded::byte_serialize(it.as_bytes()).collect();
+            text = text.replace(it.as_str(), MASK).replace(&encoded, MASK);
+        }
+        text
+    }
+
+    /// Words of a page as they are shown.
+    pub fn shown(&self, text: &str) -> String {
+        suspect::told(plain(&redact::message(&self.masked(text.to_owned()))))
+    }
+
+    /// Tells those who look on.
+    pub fn tell(&self, kind: Kind, text: &str) {
+        if let Some(feed) = &self.feed {
+            feed.tell(kind, &self.shown(text), More::default());
+        }
+    }
+
+    pub fn tell_tab(&self, number: u32, what: &str) {
+        if let Some(feed) = &self.feed {
+            let more = More { tab: Some(number), ..More::default() };
+            feed.tell(Kind::Tab, &format!("tab {number} {what}"), more);
+        }
+    }
+}
+
+impl State {
+    /// Whether another page may come up and stay.
+    pub fn takes_tabs(&self) -> bool {
+        self.tabs.as_ref().is_some_and(|it| it.all.len() < tabs::MOST)
+    }
+
+    /// The number of the tab that is the page; 0 where there are no tabs.
+    pub fn tab(&self) -> u32 {
+        let page = self.page.as_ref();
+        let tab = self.tabs.as_ref().zip(page).and_then(|(tabs, it)| tabs.of(&it.session));
+        tab.map_or(0, |it| it.number)
+    }
+
+    /// From here on, that tab is the page. Whether there is one.
+    pub fn turn_to(&mut self, number: u32) -> bool {
+        let found = self.tabs.as_ref().and_then(|it| it.all.iter().find(|it| it.number == number));
+        let Some(page) = found.map(|it| it.page.clone()) else { return false };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.turn_to(&page.target);
+        }
+        if self.page.as_ref().is_none_or(|it| *it.session != *page.session) {
+            self.tell_tab(number, "is the page");
+        }
+        self.page = Some(page);
+        self.crashed = false;
+        self.within = None;
+        true
+    }
+
+    /// A page went away. Where it was the page, the one before it is.
+    pub fn leave(&mut self, session: &str) {
+        let left = self.tabs.as_ref().and_then(|it| it.of(session)).map(|it| it.number);
+        if let Some(it) = left {
+            self.tell_tab(it, "was closed");
+        }
+        if let Some(tabs) = &mut self.tabs {
+            tabs.all.retain(|it| *it.page.session != *session);
+        }
+        if self.page.as_ref().is_some_and(|it| *it.session == *session) {
+            self.page = None;
+            let before = self.tabs.as_ref().and_then(|it| it.all.last()).map(|it| it.number);
+            before.map(|it| self.turn_to(it));
+        }
+    }
+
+    /// Whether that frame's session belongs to the page, and not to another tab.
+    pub fn is_frame_of(&self, frame: &str, page: &str) -> bool {
+        let mut at = frame;
+        // Deeper than any page is.
+        for _ in 0..64 {
+            match self.above.get(at) {
+                Some(up) => at = up,
+                None => break,
+            }
+        }
+        at == page || self.tabs.as_ref().is_none_or(|it| it.of(at).is_none())
     }
 }
 

@@ -9,13 +9,13 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
-    Command, Desk, Said,
-    feed::{Kind, noted},
-    plain,
-};
+use super::{Command, Desk, Said, plain};
 use crate::{
-    browser::{context::Context, page},
+    browser::{
+        context::Context,
+        feed::{Kind, noted},
+        page,
+    },
     error::{Code, Error, Result},
     redact,
     sessions::{Line, wire::Tap},

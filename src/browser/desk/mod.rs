@@ -2,8 +2,7 @@
 
 mod acts;
 mod clickable;
-mod effect;
-pub(in crate::browser) mod feed;
+mod feed;
 mod granted;
 mod handoff;
 mod hidden;
@@ -17,13 +16,11 @@ mod refs;
 mod replay;
 mod shown;
 mod state;
-mod suspect;
 mod tabs;
 mod target;
 mod traffic;
 mod tree;
 mod warn;
-mod words;
 
 use std::{
     path::Path,
@@ -31,11 +28,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use self::{
-    effect::Effect,
-    feed::{Feed, Kind, Standing},
     granted::Given,
     replay::{Outcome, Replay, Replayed},
     shown::Wish,
@@ -46,19 +41,26 @@ pub use self::{
 use self::{
     refs::Refs,
     tree::{Item, Read, What},
-    words::{cut, plain, quoted},
 };
 use super::{
     context::Context,
+    effect,
     element::{By, Element},
     guard,
+    heard::Of,
     lookup::{self, Found, Sought},
     page::{self, Frame},
     plan::{Answer, Step},
     pointer,
     recorder::Recorder,
-    rings::{Keeping, Of},
+    rings::Keeping,
     shared::{Shared, State},
+    suspect,
+    words::{self, cut, plain, quoted},
+};
+pub use super::{
+    effect::Effect,
+    feed::{Feed, Kind, Standing},
 };
 use crate::{
     error::{Code, Error, Result},
@@ -286,7 +288,14 @@ impl Desk {
 
     /// From here on, those who listen there are told what happens.
     pub fn told_to(&mut self, feed: Feed) {
-        feed.look_at(self.context.shared());
+        let of = Arc::downgrade(self.context.shared());
+        feed.look_with(Box::new(move || {
+            let gone = || Error::new(Code::BrowserFailed, "there is no page to look at");
+            let shared = of.upgrade().ok_or_else(gone)?;
+            let session = shared.page()?.session;
+            let params = json!({ "format": "jpeg", "quality": 60, "optimizeForSpeed": true });
+            Ok(shared.cdp.send(Some(&session), "Page.captureScreenshot", params))
+        }));
         self.shared().lock().feed = Some(feed.clone());
         self.feed = Some(feed);
     }

@@ -3,8 +3,11 @@
 use serde::Serialize;
 use url::Url;
 
-use super::words::{cut, plain};
-use crate::{browser::recorder::Asked, redact};
+use super::{
+    recorder::Asked,
+    words::{cut, plain},
+};
+use crate::redact;
 
 /// Requests that are told one by one.
 const TOLD: usize = 8;
