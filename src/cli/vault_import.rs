@@ -22,8 +22,8 @@ use crate::{
 /// Looks at the known folders of browsers below your home, copies their cookie files and reads the copies. Sites and counts are
 /// listed, never values; then each site is asked for, and sealed as a login. --site and --yes are for scripts.
 ///
-/// Firefox keeps cookies that end with it in no file, and those of Chromium that are encrypted with a key of the system's keyring
-/// (v11) are counted and left: log in with `commis session login` there.
+/// Firefox keeps cookies that end with it in no file. Those of Chromium that are encrypted with a password of the system's keyring
+/// (v11) are counted and left, unless --keyring says to ask it (with secret-tool, of libsecret).
 ///
 /// Example: commis vault import --from firefox --site shop.test
 #[derive(clap::Args)]
@@ -43,6 +43,9 @@ pub struct Args {
     /// What the login is called, where one --site is given (default: as the site)
     #[arg(long, value_name = "LOGIN", requires = "site")]
     name: Option<String>,
+    /// Ask the system's keyring for the browser's password
+    #[arg(long)]
+    keyring: bool,
     /// Also where it has fewer cookies than before
     #[arg(long)]
     force: bool,
@@ -122,7 +125,12 @@ fn found(args: &Args) -> Result<Vec<Found>> {
     for profile in profiles {
         let shown = wire::clean(&format!("{} profile {}", profile.brand.as_str(), profile.name));
         // One that cannot be read does not keep the others back, unless it is the one that was asked for.
-        let taken = match profile.read() {
+        let read = if args.keyring && profile.brand != Brand::Firefox {
+            profile.read_with_keyring()
+        } else {
+            profile.read()
+        };
+        let taken = match read {
             Ok(it) => it,
             Err(err) if args.profile.is_some() => return Err(err),
             Err(err) => {
@@ -133,7 +141,7 @@ fn found(args: &Args) -> Result<Vec<Found>> {
         if taken.locked > 0 {
             let many = taken.locked;
             wire::say(&format!(
-                "{shown}: {many} cookies are encrypted with a key of the system's keyring, and left"
+                "{shown}: {many} cookies are encrypted with a key of the system's keyring, and left: --keyring asks it"
             ));
         }
         if taken.strange > 0 {

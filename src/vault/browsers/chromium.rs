@@ -1,5 +1,5 @@
 //! `Cookies` of Chromium and its kin: values encrypted by AES-128-CBC, with a key that is fixed where the browser keeps no secrets
-//! of its own (`v10`), else with one that the system's keyring has (`v11`), which is not asked. From version 24 of the file on, what is encrypted begins
+//! of its own (`v10`), else with one that is made of a password in the system's keyring (`v11`). From version 24 of the file on, what is encrypted begins
 //! with a digest of the cookie's host, so that a value is not moved to another.
 
 use std::num::NonZeroU32;
@@ -37,7 +37,8 @@ fn decrypted(key: &Key, mut text: Zeroizing<Vec<u8>>) -> Option<Zeroizing<Vec<u8
     Some(text)
 }
 
-pub fn read(db: &Connection) -> rusqlite::Result<Taken> {
+/// `password`: the keyring's, where it was asked.
+pub fn read(db: &Connection, password: Option<&[u8]>) -> rusqlite::Result<Taken> {
     let known = columns(db, "cookies")?;
     let has = |it: &str| known.iter().any(|known| known == it);
     for it in
@@ -64,19 +65,20 @@ pub fn read(db: &Connection) -> rusqlite::Result<Taken> {
         or("samesite", "-1"),
         or("top_frame_site_key", "''"),
     );
-    let fixed = derived(FIXED);
+    let (fixed, own) = (derived(FIXED), password.map(derived));
     let mut query = db.prepare(&sql)?;
     let mut rows = query.query([])?;
     let mut out = Taken::default();
     while let Some(row) = rows.next()? {
         let sealed = bytes(row, 2);
-        if sealed.as_ref().is_some_and(|it| it.starts_with(b"v11")) {
+        let locked = sealed.as_ref().is_some_and(|it| it.starts_with(b"v11"));
+        let Some(key) = (if locked { own.as_ref() } else { Some(&fixed) }) else {
             out.locked += 1;
             continue;
-        }
+        };
         let cookie = || {
             let host = text(row, 0)?;
-            let value = opened(&fixed, &sealed?, version, &host)
+            let value = opened(key, &sealed?, version, &host)
                 .or_else(|| text(row, 7).filter(|it| !it.is_empty()).map(Zeroizing::new))?;
             let ends = number(row, 4)?;
             let apart = text(row, 9)?;
@@ -103,7 +105,7 @@ pub fn read(db: &Connection) -> rusqlite::Result<Taken> {
 
 /// `None` where it is not encrypted, or with another key.
 fn opened(key: &Key, sealed: &[u8], version: i64, host: &str) -> Option<Zeroizing<String>> {
-    let text = sealed.strip_prefix(b"v10")?;
+    let text = sealed.strip_prefix(b"v10").or(sealed.strip_prefix(b"v11"))?;
     let text = decrypted(key, text.to_vec().into())?;
     let text = if version >= BOUND {
         text.strip_prefix(&*Sha256::digest(host.as_bytes()))?

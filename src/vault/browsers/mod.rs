@@ -6,6 +6,7 @@
 mod chromium;
 mod copy;
 mod firefox;
+mod keyring;
 
 use std::{
     path::{Path, PathBuf},
@@ -94,7 +95,7 @@ pub struct Profile {
 #[derive(Default)]
 pub struct Taken {
     pub cookies: Vec<Cookie>,
-    /// How many are encrypted with a key that the system's keyring has, which is not asked.
+    /// How many are encrypted with a key that the system's keyring has, where it was not asked.
     pub locked: usize,
     /// How many are none: of another type, too long, of a container, or damaged.
     pub strange: usize,
@@ -132,6 +133,17 @@ impl Profile {
     /// The cookies of it. Fails with `ARTIFACT_CORRUPT` where the file is no
     /// cookie file, and with `ARTIFACT_IO` and `USAGE` where it cannot be read.
     pub fn read(&self) -> Result<Taken> {
+        self.read_with(None)
+    }
+
+    /// The same with the password that the system's keyring has for the browser. Also fails with `USAGE` and `PARAM_INVALID` where
+    /// that cannot be had.
+    pub fn read_with_keyring(&self) -> Result<Taken> {
+        let password = keyring::password(self.brand)?;
+        self.read_with(Some(&password))
+    }
+
+    fn read_with(&self, password: Option<&[u8]>) -> Result<Taken> {
         let copy = copy::Copy::of(&self.file)?;
         let db = open(&copy.path()).map_err(|err| self.strange(&err))?;
         // Ends whatever is still at work then; one that has ended minds nothing.
@@ -143,7 +155,7 @@ impl Profile {
         });
         let taken = match self.brand {
             Brand::Firefox => firefox::read(&db),
-            _ => chromium::read(&db),
+            _ => chromium::read(&db, password),
         };
         drop(ended);
         let _ = timer.join();

@@ -67,12 +67,13 @@ fn cookies_of_firefox_are_read_while_it_has_them_open() {
 }
 
 fn sealed(prefix: &str, host: Option<&str>, value: &str) -> Vec<u8> {
+    let password: &[u8] = if prefix == "v11" { b"of the keyring" } else { b"peanuts" };
     let mut key = [0; 16];
     pbkdf2::derive(
         pbkdf2::PBKDF2_HMAC_SHA1,
         std::num::NonZeroU32::MIN,
         b"saltysalt",
-        b"peanuts",
+        password,
         &mut key,
     );
     let mut text = host.map_or_else(Vec::new, |it| Sha256::digest(it.as_bytes()).to_vec());
@@ -114,6 +115,11 @@ fn cookies_of_chromium_are_decrypted_by_the_version_of_their_file() {
         assert_eq!(in_clear(&taken.cookies), [(".shop.test", "sid", "canary-1")]);
         assert_eq!((taken.strange, taken.locked), (if bound { 3 } else { 2 }, 1));
         assert_eq!(taken.cookies[0].ends, Some(1_795_646_626));
+        let taken = profile.read_with(Some(b"of the keyring")).unwrap();
+        let both = [(".shop.test", "sid", "canary-1"), ("city.test", "locked", "canary-2")];
+        assert_eq!((in_clear(&taken.cookies), taken.locked), (both.to_vec(), 0));
+        let other = profile.read_with(Some(b"another")).unwrap();
+        assert_eq!((other.cookies.len(), other.locked), (1, 0));
     }
 }
 
