@@ -486,7 +486,16 @@ fn the_remote_listener_shows_what_a_scope_names_and_nothing_else() {
         let status =
             |token: &str, page: &str| ask(addr, ("POST", path), &bearer(token), &body(page)).status;
         assert_eq!(status(&daemon.token, "shop"), 403, "{name}: the root token");
-        assert_eq!(status("cms_none", "shop"), 401, "{name}: no token");
+        // Strangers who ask often are let wait.
+        let mut stranger = status("cms_none", "shop");
+        for _ in 0..60 {
+            if stranger != 429 {
+                break;
+            }
+            std::thread::sleep(Duration::from_secs(1));
+            stranger = status("cms_none", "shop");
+        }
+        assert_eq!(stranger, 401, "{name}: no token");
         for (scope, token) in &tokens {
             for page in ["shop", "other"] {
                 let mut parts = scope.split(':');

@@ -5,23 +5,25 @@ use std::path::PathBuf;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, find, plain, row};
+use super::{
+    Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb,
+    files::{self, Saved},
+    plain, row,
+    trail::{self, Trail, Wanted},
+};
 use crate::{
     browser::desk::{
-        Asks, Command, Desk, Device, Effect, Given, Last, Look, Picture, Said, Scheme, Target,
-        Until, Way, Wish,
+        Asks, Command, Desk, Device, Effect, Last, Look, Picture, Said, Scheme, Target, Until, Way,
+        Wish,
     },
     error::{Code, Error, Result},
-    files::Dir,
     serve::{
         answer::Trouble,
         book::TaskView,
         desks::{Desks, key},
         lookers,
         principal::{Area, Need, Right, page_name},
-        queue::{How, Performed, Queue},
     },
     sessions::audit::Finding,
 };
@@ -435,7 +437,7 @@ pub fn rows(out: &mut Vec<Row>) {
         row(
             act("browse_upload", &[(Verb::Post, "/api/browse/upload")], "Give files to a field for files.\nOnly those in folders that the settings name (`browse.uploads`); none by default."),
             |asked, it: Upload| async move {
-                let all = given(&asked, &it.files)?;
+                let all = files::given(&asked, &it.files)?;
                 let command = it.target.parse().map(|at| Command::Upload(at, all));
                 run(asked, it.context, command).await
             },
@@ -587,38 +589,6 @@ fn scroll(to: &str) -> Result<Command> {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Trail {
-    /// Where they begin.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) url: Option<String>,
-    /// As a manifest has them.
-    pub(super) steps: Vec<Value>,
-    /// What was done and is not among them.
-    pub(super) lost: Vec<String>,
-}
-
-/// What is to be learned of it.
-pub(super) struct Wanted {
-    pub(super) task: String,
-    pub(super) name: Option<String>,
-    pub(super) params: Params,
-    pub(super) second: Params,
-}
-
-async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
-    Desks::with(&asked.daemon, (&asked.who, context), async |desk: &mut Desk| {
-        let (url, steps, lost) = desk.trail();
-        let steps = steps.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
-        Ok(Trail { url: url.map(str::to_owned), steps, lost: lost.to_vec() })
-    })
-    .await
-}
-
-async fn steps(asked: Asked, it: Bare) -> Out<Trail> {
-    plain(trail(&asked, &it.context).await?)
-}
-
-#[derive(Serialize, JsonSchema)]
 struct Audited {
     /// For whoever reads it.
     text: String,
@@ -652,68 +622,6 @@ async fn clear(asked: Asked, it: Bare) -> Out<Cleared> {
 #[derive(Serialize, JsonSchema)]
 struct Closed {
     closed: bool,
-}
-
-/// Files of a page's, as they are on disk; nobody's secret is told by a name.
-#[derive(Serialize, JsonSchema)]
-struct Saved {
-    /// Their folder, in the home.
-    folder: String,
-    files: Vec<SavedFile>,
-    /// For whoever reads it.
-    text: String,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct SavedFile {
-    name: String,
-    bytes: u64,
-}
-
-async fn downloads(asked: Asked, _: Bare) -> Out<Saved> {
-    let folder = &asked.daemon.home.downloads;
-    let mut files = Vec::new();
-    if let Some(dir) = Dir::open(folder, false)? {
-        for name in dir.names()? {
-            if let Some((bytes, ..)) = dir.stat(&name)? {
-                files.push(SavedFile { name, bytes });
-            }
-        }
-    }
-    let lines: Vec<String> = files.iter().map(|it| format!("{} {}", it.bytes, it.name)).collect();
-    plain(Saved { folder: folder.display().to_string(), files, text: lines.join("\n") })
-}
-
-/// Reads files for a page. Fails with `FORBIDDEN` for one that the settings do not name, also by a link.
-fn given(asked: &Asked, files: &[PathBuf]) -> Result<Vec<Given>> {
-    const MOST: usize = 100 << 20;
-    let world = asked.daemon.world();
-    let allowed: Vec<PathBuf> =
-        world.settings.browse.uploads.iter().filter_map(|it| it.canonicalize().ok()).collect();
-    let mut out = Vec::new();
-    for file in files {
-        let shown = file.display().to_string();
-        let missing = || {
-            Error::new(Code::Forbidden, format!("{shown} is in no folder that may be given to pages"))
-                .hint("`commis settings set browse.uploads '[\"/a/folder\"]'` names one; give the whole path")
-        };
-        // Whether there is such a file is nobody's business elsewhere.
-        let whole = file.canonicalize().map_err(|_| missing())?;
-        let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
-            return Err(missing());
-        };
-        if !file.is_absolute() || !allowed.iter().any(|it| folder.starts_with(it)) {
-            return Err(missing());
-        }
-        let name = name.to_str().ok_or_else(missing)?.to_owned();
-        let dir = Dir::open(folder, false)?.ok_or_else(missing)?;
-        let bytes = dir.read(&name, MOST)?.ok_or_else(missing)?;
-        out.push(Given { name, bytes });
-    }
-    if out.is_empty() || out.len() > 20 {
-        return Err(Error::new(Code::ParamInvalid, "give 1 to 20 files"));
-    }
-    Ok(out)
 }
 
 async fn close(asked: Asked, it: Bare) -> Out<Closed> {
@@ -751,113 +659,16 @@ async fn watch(asked: Asked, it: Bare) -> Out<Watched> {
     plain(Watched { url, holds_sec: lookers::CODE.as_secs() as u32 })
 }
 
+async fn steps(asked: Asked, it: Bare) -> Out<Trail> {
+    plain(trail::trail(&asked, &it.context).await?)
+}
+
 async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
-    let trail = trail(&asked, &it.context).await?;
+    let trail = trail::trail(&asked, &it.context).await?;
     let wanted = Wanted { task: it.task, name: it.name, params: it.params, second: it.second };
-    learned(asked, trail, wanted).await
+    trail::learned(asked, trail, wanted).await
 }
 
-/// Gives the steps to the queue, with parameters in place of values. Fails with `PARAM_INVALID` and what `recipe_learn` fails with.
-pub(super) async fn learned(asked: Asked, trail: Trail, it: Wanted) -> Out<TaskView> {
-    let Some(url) = trail.url else {
-        return Err(Error::new(Code::ParamInvalid, "nothing was done on this page yet")
-            .hint("goto the page where the task begins, and do it")
-            .into());
-    };
-    if !trail.lost.is_empty() {
-        let err = Error::new(Code::ParamInvalid, "not all that was done can be done again");
-        return Err(err
-            .hint(format!(
-                "there was {}; begin anew (`browse clear`), and do it in another way",
-                trail.lost.join("; ")
-            ))
-            .into());
-    }
-    let params: std::collections::BTreeMap<String, String> = it.params.into();
-    let second: std::collections::BTreeMap<String, String> = it.second.into();
-    let mut steps = Value::Array(trail.steps);
-    let mut used = std::collections::BTreeSet::new();
-    parameters(&mut steps, &params, &mut used);
-    if let Some(name) = params.keys().find(|it| !used.contains(*it)) {
-        let err = Error::new(
-            Code::ParamInvalid,
-            format!("the value of `{name}` was neither typed nor chosen"),
-        );
-        return Err(err.hint("`browse steps` shows what was").into());
-    }
-    let mut args = json!({"task": it.task, "url": url, "steps": steps, "params": params});
-    if !second.is_empty() {
-        args["second"] = json!(second);
-    }
-    if let Some(name) = it.name {
-        args["name"] = name.into();
-    }
-    let row = find("recipe_learn").ok_or_else(|| Error::new(Code::Internal, "nothing learns"))?;
-    match Box::pin(Queue::perform(
-        &asked.daemon,
-        row,
-        args,
-        asked.who.clone(),
-        How { apart: true, ..How::default() },
-    ))
-    .await?
-    {
-        Performed::Accepted(task) => plain(task),
-        Performed::Done(_) => Err(Error::new(Code::Internal, "learning is a task").into()),
-    }
-}
-
-/// `{name}` in place of its value, where that is all of what was typed, chosen or named.
-fn parameters(
-    it: &mut Value,
-    params: &std::collections::BTreeMap<String, String>,
-    used: &mut std::collections::BTreeSet<String>,
-) {
-    match it {
-        Value::String(text) => {
-            if let Some((name, _)) = params.iter().find(|it| *it.1 == *text) {
-                used.insert(name.clone());
-                *text = format!("{{{name}}}");
-            }
-        }
-        Value::Array(all) => all.iter_mut().for_each(|it| parameters(it, params, used)),
-        Value::Object(all) => {
-            for (key, it) in all {
-                match it {
-                    Value::Object(wait) if key == "wait_for" => {
-                        // What a page shows of a value stands among other words.
-                        for it in wait.values_mut() {
-                            let Value::String(text) = it else { continue };
-                            for (name, value) in params.iter().filter(|it| it.1.len() > 1) {
-                                *text = text.replace(value.as_str(), &format!("{{{name}}}"));
-                            }
-                        }
-                    }
-                    it => parameters(it, params, used),
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_become_parameters_where_they_were_typed_and_where_they_are_waited_for() {
-        let mut steps = json!([
-            {"fill": {"role": "searchbox", "name": "Search", "value": "hat"}},
-            {"fill": {"role": "textbox", "name": "Note", "value": "a hat"}},
-            {"wait_for": {"text": "3 results for hat"}},
-        ]);
-        let params = std::collections::BTreeMap::from([("q".to_owned(), "hat".to_owned())]);
-        let mut used = std::collections::BTreeSet::new();
-        parameters(&mut steps, &params, &mut used);
-        assert_eq!(steps[0]["fill"]["value"], "{q}");
-        assert_eq!(steps[1]["fill"]["value"], "a hat");
-        assert_eq!(steps[2]["wait_for"]["text"], "3 results for {q}");
-        assert!(used.contains("q"));
-    }
+async fn downloads(asked: Asked, _: Bare) -> Out<Saved> {
+    plain(files::downloads(&asked)?)
 }

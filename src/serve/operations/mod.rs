@@ -2,12 +2,14 @@
 
 mod arguments;
 mod browse;
+mod files;
 mod learning;
 mod meta;
 mod recipes;
 mod sessions;
 mod tasks;
 mod templates;
+mod trail;
 mod vault;
 
 use std::{

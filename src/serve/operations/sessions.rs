@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb,
-    browse::{self, Trail, Wanted},
-    plain, row,
+    Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row,
+    trail::{self, Trail, Wanted},
 };
 use crate::{
     browser::desk::{Desk, Outcome, Replay, Replayed},
@@ -417,7 +416,7 @@ async fn learned(asked: Asked, it: Learn) -> Out<TaskView> {
     let (_, lines) = all(&asked).load(&it.id)?;
     let learn::Trail { url, steps, lost } = learn::trail(&lines)?;
     let wanted = Wanted { task: it.task, name: it.name, params: it.params, second: it.second };
-    browse::learned(asked, Trail { url, steps, lost }, wanted).await
+    trail::learned(asked, Trail { url, steps, lost }, wanted).await
 }
 
 #[derive(Serialize, JsonSchema)]

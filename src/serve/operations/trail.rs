@@ -1,0 +1,153 @@
+//! What was done on a page, as the steps of a task, and learned from.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Asked, Meta, Params, find, plain};
+use crate::{
+    browser::desk::Desk,
+    error::{Code, Error, Result},
+    serve::{
+        answer::Trouble,
+        book::TaskView,
+        desks::Desks,
+        queue::{How, Performed, Queue},
+    },
+};
+
+type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Trail {
+    /// Where they begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) url: Option<String>,
+    /// As a manifest has them.
+    pub(super) steps: Vec<Value>,
+    /// What was done and is not among them.
+    pub(super) lost: Vec<String>,
+}
+
+/// What is to be learned of it.
+pub(super) struct Wanted {
+    pub(super) task: String,
+    pub(super) name: Option<String>,
+    pub(super) params: Params,
+    pub(super) second: Params,
+}
+
+/// The steps of that page's task so far.
+pub(super) async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
+    Desks::with(&asked.daemon, (&asked.who, context), async |desk: &mut Desk| {
+        let (url, steps, lost) = desk.trail();
+        let steps = steps.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
+        Ok(Trail { url: url.map(str::to_owned), steps, lost: lost.to_vec() })
+    })
+    .await
+}
+
+/// Gives the steps to the queue, with parameters in place of values. Fails with `PARAM_INVALID` and what `recipe_learn` fails with.
+pub(super) async fn learned(asked: Asked, trail: Trail, it: Wanted) -> Out<TaskView> {
+    let Some(url) = trail.url else {
+        return Err(Error::new(Code::ParamInvalid, "nothing was done on this page yet")
+            .hint("goto the page where the task begins, and do it")
+            .into());
+    };
+    if !trail.lost.is_empty() {
+        let err = Error::new(Code::ParamInvalid, "not all that was done can be done again");
+        return Err(err
+            .hint(format!(
+                "there was {}; begin anew (`browse clear`), and do it in another way",
+                trail.lost.join("; ")
+            ))
+            .into());
+    }
+    let params: std::collections::BTreeMap<String, String> = it.params.into();
+    let second: std::collections::BTreeMap<String, String> = it.second.into();
+    let mut steps = Value::Array(trail.steps);
+    let mut used = std::collections::BTreeSet::new();
+    parameters(&mut steps, &params, &mut used);
+    if let Some(name) = params.keys().find(|it| !used.contains(*it)) {
+        let err = Error::new(
+            Code::ParamInvalid,
+            format!("the value of `{name}` was neither typed nor chosen"),
+        );
+        return Err(err.hint("`browse steps` shows what was").into());
+    }
+    let mut args = json!({"task": it.task, "url": url, "steps": steps, "params": params});
+    if !second.is_empty() {
+        args["second"] = json!(second);
+    }
+    if let Some(name) = it.name {
+        args["name"] = name.into();
+    }
+    let row = find("recipe_learn").ok_or_else(|| Error::new(Code::Internal, "nothing learns"))?;
+    match Box::pin(Queue::perform(
+        &asked.daemon,
+        row,
+        args,
+        asked.who.clone(),
+        How { apart: true, ..How::default() },
+    ))
+    .await?
+    {
+        Performed::Accepted(task) => plain(task),
+        Performed::Done(_) => Err(Error::new(Code::Internal, "learning is a task").into()),
+    }
+}
+
+/// `{name}` in place of its value, where that is all of what was typed, chosen or named.
+fn parameters(
+    it: &mut Value,
+    params: &std::collections::BTreeMap<String, String>,
+    used: &mut std::collections::BTreeSet<String>,
+) {
+    match it {
+        Value::String(text) => {
+            if let Some((name, _)) = params.iter().find(|it| *it.1 == *text) {
+                used.insert(name.clone());
+                *text = format!("{{{name}}}");
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(|it| parameters(it, params, used)),
+        Value::Object(all) => {
+            for (key, it) in all {
+                match it {
+                    Value::Object(wait) if key == "wait_for" => {
+                        // What a page shows of a value stands among other words.
+                        for it in wait.values_mut() {
+                            let Value::String(text) = it else { continue };
+                            for (name, value) in params.iter().filter(|it| it.1.len() > 1) {
+                                *text = text.replace(value.as_str(), &format!("{{{name}}}"));
+                            }
+                        }
+                    }
+                    it => parameters(it, params, used),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_become_parameters_where_they_were_typed_and_where_they_are_waited_for() {
+        let mut steps = json!([
+            {"fill": {"role": "searchbox", "name": "Search", "value": "hat"}},
+            {"fill": {"role": "textbox", "name": "Note", "value": "a hat"}},
+            {"wait_for": {"text": "3 results for hat"}},
+        ]);
+        let params = std::collections::BTreeMap::from([("q".to_owned(), "hat".to_owned())]);
+        let mut used = std::collections::BTreeSet::new();
+        parameters(&mut steps, &params, &mut used);
+        assert_eq!(steps[0]["fill"]["value"], "{q}");
+        assert_eq!(steps[1]["fill"]["value"], "a hat");
+        assert_eq!(steps[2]["wait_for"]["text"], "3 results for {q}");
+        assert!(used.contains("q"));
+    }
+}
