@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    Context, guard, page,
+    Context, bodies, page,
     recorder::Recorder,
     shared::Shared,
     steps, typed,
@@ -213,7 +213,7 @@ fn due(shared: &Shared, seen: Option<&Seen>) -> Option<bool> {
 
 /// Waits for what is being read; what went with the window says so at once.
 async fn read_out(shared: &Shared) {
-    let deadline = Instant::now() + guard::READ_TIMEOUT;
+    let deadline = Instant::now() + bodies::READ_TIMEOUT;
     loop {
         let mut news = pin!(shared.news.notified());
         news.as_mut().enable();

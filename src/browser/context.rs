@@ -17,6 +17,7 @@ use url::Url;
 use super::{
     Browser,
     awaiting::{self, Owed},
+    bodies,
     cdp::Reply,
     failure::{Failed, see},
     fetch::InPageFetch,
@@ -205,14 +206,14 @@ impl Context {
             told(Told::Step { what: step.describe(), ms: waited.as_millis() as u64, took });
         }
         let duration_ms = begun.elapsed().as_millis() as u64;
-        guard::hurry(shared);
+        bodies::hurry(shared);
         stepped();
         let last = plan.steps.last();
         self.settle(matches!(last, Some(Step::WaitFor(Wait::Text(_) | Wait::Selector(_))))).await;
         let notes = self.second_look().await.then(|| SECOND_LOOK_NOTE.to_owned());
         let read = |it: &State| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
         // A page that is gone has taken the rest with it.
-        let _ = shared.until(Instant::now() + guard::READ_TIMEOUT, read).await;
+        let _ = shared.until(Instant::now() + bodies::READ_TIMEOUT, read).await;
         let recorder = shared.lock().recorder.take();
         let frames = shared.frames().await.map_err(|err| self.page_fault(err))?;
         let cookies = page::cookies(&shared.cdp, &shared.id);

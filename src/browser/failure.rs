@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    guard, nearest, page,
+    bodies, nearest, page,
     plan::{Plan, Step, Wait},
     recorder::Recorder,
     shared::{Shared, State},
@@ -64,7 +64,7 @@ pub async fn see(
 ) -> RawFailure {
     let Failed { plan, n, step, waited, begun } = failed;
     let deadline = (Instant::now() + PATIENCE).into();
-    guard::hurry(shared);
+    bodies::hurry(shared);
     let around = shared.lock().around.take();
     let looked = async {
         let around = match around {

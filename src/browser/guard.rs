@@ -3,21 +3,20 @@
 //! Setting up sends everything in one burst and then lets the target go; waiting for replies first would deadlock
 //! service workers. The boundary is the proxy; interception here names what was blocked, by its full URL.
 
-use std::{sync::Arc, time::Duration, time::Instant};
+use std::{sync::Arc, time::Duration};
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
+    bodies,
     cdp::{Event, Reply},
     console,
     feed::Kind,
     heard::Of,
     hop::MAX_BODY,
     login, looked_on,
-    recorder::{Read, Recorder, What},
     shared::{Saved, Shared},
     tabs::Page,
     visit::Asked,
@@ -57,8 +56,6 @@ const MAX_REFUSED: usize = 5;
 const MAX_CONSOLE: usize = 500;
 /// Bytes of a file that a page saves.
 pub const MAX_SAVED: u64 = 100 << 20;
-/// For one answer, and for all that are awaited in the end.
-pub const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// For what has to hold before another page may run.
 const BEFORE_IT_RUNS: Duration = Duration::from_secs(1);
@@ -162,14 +159,14 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 }
                 note_asked(shared, &paused);
                 if paused.resource_type == "Document" {
-                    read_waiting(shared);
+                    bodies::read_waiting(shared);
                 }
                 judge(shared, session, paused);
             }
         }
         // Where the next document comes from no network.
         "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => {
-            read_waiting(shared);
+            bodies::read_waiting(shared);
             watched::navigating(shared, event);
         }
         "Runtime.bindingCalled" => watched::called(shared, event),
@@ -717,88 +714,6 @@ fn record(shared: &Arc<Shared>, event: &Event) {
         out
     };
     for it in reads {
-        read(shared, it, begun);
+        bodies::read(shared, it, begun);
     }
-}
-
-/// Reads what waited until the page has time: it has, or it will be gone.
-pub fn read_waiting(shared: &Arc<Shared>) {
-    read_what(shared, Recorder::waiting);
-}
-
-/// The same, and from now on bodies are read as they come.
-pub fn hurry(shared: &Arc<Shared>) {
-    read_what(shared, Recorder::hurry);
-}
-
-fn read_what(shared: &Arc<Shared>, what: fn(&mut Recorder) -> Vec<Read>) {
-    let (reads, begun) = match &mut shared.lock().recorder {
-        Some(recorder) => (what(recorder), recorder.begun()),
-        None => return,
-    };
-    for it in reads {
-        read(shared, it, begun);
-    }
-}
-
-/// Asks now, before the page can navigate away; the answer is awaited elsewhere.
-fn read(shared: &Arc<Shared>, read: Read, begun: Instant) {
-    // A late answer must not reach the context's next recording.
-    let same = move |it: &&mut Recorder| it.begun() == begun;
-    let Read { what, session, index, id } = read;
-    let params = json!({ "requestId": id });
-    let shared = Arc::clone(shared);
-    match what {
-        What::Body => {
-            let reply = shared.cdp.send(Some(&session), "Network.getResponseBody", params);
-            tokio::spawn(async move {
-                let mut body = read_body(reply).await;
-                let owner = shared.lock().recorder.as_ref().and_then(|it| it.session(index));
-                if body.is_none()
-                    && let Some(owner) = owner.filter(|it| *it != session)
-                {
-                    let params = json!({ "requestId": id });
-                    let reply = shared.cdp.send(Some(&owner), "Network.getResponseBody", params);
-                    body = read_body(reply).await;
-                }
-                if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
-                    recorder.read_body(index, body);
-                }
-                shared.news.notify_waiters();
-            });
-        }
-        What::PostData => {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct PostData {
-                post_data: String,
-                #[serde(default)]
-                base64_encoded: bool,
-            }
-            let reply = shared.cdp.send(Some(&session), "Network.getRequestPostData", params);
-            tokio::spawn(async move {
-                let read = reply.read::<PostData>(READ_TIMEOUT).await.ok();
-                let data = read.and_then(|it| decode(it.post_data, it.base64_encoded));
-                if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
-                    recorder.read_post(index, data);
-                }
-                shared.news.notify_waiters();
-            });
-        }
-    }
-}
-
-async fn read_body(reply: Reply) -> Option<Vec<u8>> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct ResponseBody {
-        body: String,
-        base64_encoded: bool,
-    }
-    let read: ResponseBody = reply.read(READ_TIMEOUT).await.ok()?;
-    decode(read.body, read.base64_encoded)
-}
-
-fn decode(text: String, base64: bool) -> Option<Vec<u8>> {
-    if base64 { STANDARD.decode(text).ok() } else { Some(text.into_bytes()) }
 }

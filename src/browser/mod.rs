@@ -4,6 +4,7 @@
 //! Nothing of it listens on a port but the egress proxies, on loopback. Raw recordings leave this module in memory only.
 
 mod awaiting;
+mod bodies;
 mod by_hand;
 mod cdp;
 mod console;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-use super::{guard, proxy, recorder::Recorder, shared::Shared, wire::pairs};
+use super::{bodies, proxy, recorder::Recorder, shared::Shared, wire::pairs};
 use crate::{
     egress::SafeUrl,
     error::{Code, Error, Result},
@@ -46,7 +46,7 @@ impl Shared {
         if let Ok(given) = Url::parse(url) {
             target.set_fragment(given.fragment());
         }
-        guard::read_waiting(self);
+        bodies::read_waiting(self);
         let params = json!({ "url": target.as_str() });
         let reply = self.cdp.send(Some(&page.session), "Page.navigate", params);
         let navigated: Navigated = reply.read(timeout).await.map_err(|err| {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Desk;
 use crate::{
     artifacts::recording::Driver,
-    browser::{failure, guard, page, recorder::Recorder, shared::State, typed},
+    browser::{bodies, failure, page, recorder::Recorder, shared::State, typed},
     error::{Code, Error, Result},
     redact::{
         self,
@@ -38,7 +38,7 @@ impl Desk {
     /// The traffic since the desk, or its session, began, and the page as it is; raw.
     pub(super) async fn traffic(&self, task: &str) -> RawRecording {
         let shared = self.shared();
-        guard::read_waiting(&shared);
+        bodies::read_waiting(&shared);
         let read = |it: &State| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
         // A page that is gone has taken the rest with it.
         let _ = shared.until(Instant::now() + READ, read).await;

@@ -1,0 +1,98 @@
+//! Reads bodies of answers and requests from the browser, before the page that has them is gone.
+
+use std::{sync::Arc, time::Duration, time::Instant};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    cdp::Reply,
+    recorder::{Read, Recorder, What},
+    shared::Shared,
+};
+
+/// For one answer, and for all that are awaited in the end.
+pub const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Reads what waited until the page has time: it has, or it will be gone.
+pub fn read_waiting(shared: &Arc<Shared>) {
+    read_what(shared, Recorder::waiting);
+}
+
+/// The same, and from now on bodies are read as they come.
+pub fn hurry(shared: &Arc<Shared>) {
+    read_what(shared, Recorder::hurry);
+}
+
+fn read_what(shared: &Arc<Shared>, what: fn(&mut Recorder) -> Vec<Read>) {
+    let (reads, begun) = match &mut shared.lock().recorder {
+        Some(recorder) => (what(recorder), recorder.begun()),
+        None => return,
+    };
+    for it in reads {
+        read(shared, it, begun);
+    }
+}
+
+/// Asks now, before the page can navigate away; the answer is awaited elsewhere.
+pub fn read(shared: &Arc<Shared>, read: Read, begun: Instant) {
+    // A late answer must not reach the context's next recording.
+    let same = move |it: &&mut Recorder| it.begun() == begun;
+    let Read { what, session, index, id } = read;
+    let params = json!({ "requestId": id });
+    let shared = Arc::clone(shared);
+    match what {
+        What::Body => {
+            let reply = shared.cdp.send(Some(&session), "Network.getResponseBody", params);
+            tokio::spawn(async move {
+                let mut body = read_body(reply).await;
+                let owner = shared.lock().recorder.as_ref().and_then(|it| it.session(index));
+                if body.is_none()
+                    && let Some(owner) = owner.filter(|it| *it != session)
+                {
+                    let params = json!({ "requestId": id });
+                    let reply = shared.cdp.send(Some(&owner), "Network.getResponseBody", params);
+                    body = read_body(reply).await;
+                }
+                if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
+                    recorder.read_body(index, body);
+                }
+                shared.news.notify_waiters();
+            });
+        }
+        What::PostData => {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct PostData {
+                post_data: String,
+                #[serde(default)]
+                base64_encoded: bool,
+            }
+            let reply = shared.cdp.send(Some(&session), "Network.getRequestPostData", params);
+            tokio::spawn(async move {
+                let read = reply.read::<PostData>(READ_TIMEOUT).await.ok();
+                let data = read.and_then(|it| decode(it.post_data, it.base64_encoded));
+                if let Some(recorder) = shared.lock().recorder.as_mut().filter(same) {
+                    recorder.read_post(index, data);
+                }
+                shared.news.notify_waiters();
+            });
+        }
+    }
+}
+
+async fn read_body(reply: Reply) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ResponseBody {
+        body: String,
+        base64_encoded: bool,
+    }
+    let read: ResponseBody = reply.read(READ_TIMEOUT).await.ok()?;
+    decode(read.body, read.base64_encoded)
+}
+
+fn decode(text: String, base64: bool) -> Option<Vec<u8>> {
+    if base64 { STANDARD.decode(text).ok() } else { Some(text.into_bytes()) }
+}
