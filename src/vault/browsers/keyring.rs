@@ -17,6 +17,10 @@ const TOOL: &str = "/usr/bin/secret-tool";
 const LONGEST: usize = 1024;
 
 /// Fails with `USAGE` where there is no such tool, and with `PARAM_INVALID` where the keyring has none for that browser.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a tool of the system, by its whole path, with fixed arguments"
+)]
 pub fn password(brand: Brand) -> Result<Zeroizing<Vec<u8>>> {
     if !Path::new(TOOL).is_file() {
         return Err(Error::new(
