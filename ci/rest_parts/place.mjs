@@ -116,7 +116,7 @@ export class Place {
 
   /** @param {string} serve settings of the daemon @param {string} [more] other tables */
   config(serve, more = "") {
-    fs.writeFileSync(path.join(this.home, "config.toml"), `[serve]\nidle_minutes = 0\n${serve}${more}`);
+    fs.writeFileSync(path.join(this.home, "config.toml"), `[browse]\nallow_js = true\nuploads = [${JSON.stringify(this.home)}]\n[serve]\nidle_minutes = 0\n${serve}${more}`);
   }
 
   /** @param {string} serve */

@@ -203,8 +203,8 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             // Refusing `beforeunload` would keep the page from navigating.
             let dialog: Dialog = event.read().unwrap_or_default();
             let unloads = dialog.kind == "beforeunload";
-            let (said, text) = shared.lock().dialog.take().unwrap_or((false, None));
-            let accept = said || unloads;
+            let said = if unloads { None } else { shared.lock().dialog.take() };
+            let (accept, text) = said.unwrap_or((unloads, None));
             {
                 let mut state = shared.lock();
                 let message: String = dialog.message.chars().take(300).collect();

@@ -45,6 +45,16 @@ fn what_was_browsed_is_learned() {
     assert_eq!(told["effect"]["requests"][0]["path"], "/api/search?q=lantern&page=1", "{told}");
     let (_, steps, _) = browse(&daemon, &["steps"]);
     assert!(steps.contains("press: Enter") && steps.contains("value: lantern"), "{steps}");
+    // What the settings do not name is not done, and no step of the task.
+    let (code, _, err) = browse(&daemon, &["js", "1 + 1"]);
+    assert!(code != 0 && err.contains("browse.allow_js"), "{err}");
+    let (code, _, err) = browse(&daemon, &["upload", field, "/etc/hostname"]);
+    assert!(code != 0 && err.contains("browse.uploads"), "{err}");
+    let (_, help, _) = browse(&daemon, &["help"]);
+    assert!(help.contains("Show what is on the page, a line an element"), "{help}");
+    let picture = daemon.home.path().join("page.png");
+    let (code, _, err) = browse(&daemon, &["screenshot", "-a", picture.to_str().unwrap()]);
+    assert!(code == 0 && std::fs::read(&picture).unwrap().starts_with(b"\x89PNG"), "{err}");
     // A value that nobody typed is no parameter.
     let learn = ["learn", "--task", "Search the shop for {query}", "--name", "shop"];
     let with = |more: &[&'static str]| {

@@ -437,7 +437,8 @@ pub fn rows(out: &mut Vec<Row>) {
         row(
             act("browse_upload", &[(Verb::Post, "/api/browse/upload")], "Give files to a field for files.\nOnly those in folders that the settings name (`browse.uploads`); none by default."),
             |asked, it: Upload| async move {
-                let all = files::given(&asked, &it.files)?;
+                let world = asked.daemon.world();
+                let all = files::given(&world.settings.browse.uploads, &it.files)?;
                 let command = it.target.parse().map(|at| Command::Upload(at, all));
                 run(asked, it.context, command).await
             },

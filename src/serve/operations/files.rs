@@ -44,11 +44,9 @@ pub(super) fn downloads(asked: &Asked) -> Result<Saved> {
 }
 
 /// Reads files for a page. Fails with `FORBIDDEN` for one that the settings do not name, also by a link.
-pub(super) fn given(asked: &Asked, files: &[PathBuf]) -> Result<Vec<Given>> {
+pub(super) fn given(allowed: &[PathBuf], files: &[PathBuf]) -> Result<Vec<Given>> {
     const MOST: usize = 100 << 20;
-    let world = asked.daemon.world();
-    let allowed: Vec<PathBuf> =
-        world.settings.browse.uploads.iter().filter_map(|it| it.canonicalize().ok()).collect();
+    let allowed: Vec<PathBuf> = allowed.iter().filter_map(|it| it.canonicalize().ok()).collect();
     let mut out = Vec::new();
     for file in files {
         let shown = file.display().to_string();
@@ -73,4 +71,42 @@ pub(super) fn given(asked: &Asked, files: &[PathBuf]) -> Result<Vec<Given>> {
         return Err(Error::new(Code::ParamInvalid, "give 1 to 20 files"));
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_named_folders_are_given_whatever_leads_to_them() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |it: &str| home.path().join(it);
+        for it in ["open/inner", "closed"] {
+            crate::files::ensure_private_dir(&at(it)).unwrap();
+        }
+        for it in ["open/a.txt", "open/inner/b.txt", "closed/c.txt"] {
+            let path = at(it);
+            let name = path.file_name().unwrap().to_str().unwrap();
+            crate::files::write_atomic(path.parent().unwrap(), name, it.as_bytes()).unwrap();
+        }
+        std::os::unix::fs::symlink(at("closed/c.txt"), at("open/link.txt")).unwrap();
+        std::os::unix::fs::symlink(at("closed"), at("open/folder")).unwrap();
+        let allowed = [at("open"), at("nowhere")];
+        let given = |it: PathBuf| given(&allowed, &[it]).map(|it| it[0].bytes.clone());
+        assert_eq!(given(at("open/a.txt")).unwrap(), b"open/a.txt");
+        assert_eq!(given(at("open/inner/../inner/b.txt")).unwrap(), b"open/inner/b.txt");
+        for it in [
+            at("closed/c.txt"),
+            at("open/../closed/c.txt"),
+            at("open/link.txt"),
+            at("open/folder/c.txt"),
+            at("open/none.txt"),
+            at("open/inner"),
+            "open/a.txt".into(),
+        ] {
+            let err = given(it.clone()).unwrap_err();
+            assert_eq!(err.code(), Code::Forbidden, "{}", it.display());
+        }
+        assert!(super::given(&[], &[at("open/a.txt")]).is_err());
+    }
 }
