@@ -515,10 +515,11 @@ async function browse({ as, place }: Drive): Promise<void> {
   well(await api.POST("/api/sessions/templates/remove", { body: { name: "docs" } }));
   refused(await api.POST("/api/sessions/templates/show", { body: { name: "docs" } }), 404, "TASK_NOT_FOUND");
   well(await api.POST("/api/browse/diff", { body: { url: "https://shop.test/" } }));
-  well(await api.POST("/api/browse/downloads", { body: {} }));
-  assert.equal(well(await api.POST("/api/browse/js", { body: { script: "document.body.insertAdjacentHTML('beforeend', '<input type=file id=up>'); 1 + 1" } })).text, "> 2");
+  assert.equal(well(await api.POST("/api/browse/js", { body: { script: "document.body.insertAdjacentHTML('beforeend', '<input type=file id=up><a id=save download=page.html href=/>Save</a>'); 1 + 1" } })).text, "> 2");
   well(await api.POST("/api/browse/upload", { body: { target: "css=#up", files: [path.join(place.home, "config.toml")] } }));
   refused(await api.POST("/api/browse/upload", { body: { target: "css=#up", files: ["/etc/hostname"] } }), 403, "FORBIDDEN");
+  assert.match(well(await api.POST("/api/browse/download", on("css=#save"))).text, /page\.html/);
+  assert.equal(well(await api.POST("/api/browse/downloads", { body: {} })).files.length, 1);
   assert.match(well(await api.POST("/api/browse/watch", { body: {} })).url, /#/);
   refused(await api.POST("/api/browse/resume", { body: {} }), 400, "PARAM_INVALID");
   // Logins.
