@@ -248,6 +248,7 @@ impl Cdp {
             message.push_str(line);
         }
         Error::new(Code::BrowserFailed, message)
+            .hint("what was open in it is gone; the next command starts another")
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
