@@ -59,7 +59,8 @@ pub(super) fn given(allowed: &[PathBuf], files: &[PathBuf]) -> Result<Vec<Given>
         let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
             return Err(missing());
         };
-        if !file.is_absolute() || !allowed.iter().any(|it| folder.starts_with(it)) {
+        let named = allowed.iter().any(|it| folder.starts_with(it));
+        if !file.is_absolute() || !named || !whole.is_file() {
             return Err(missing());
         }
         let name = name.to_str().ok_or_else(missing)?.to_owned();
