@@ -42,6 +42,11 @@ impl Event {
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         serde_json::from_str(self.params.get()).ok()
     }
+
+    /// One that the browser did not report: whoever reads a queue has come to where it was put.
+    pub fn here() -> Self {
+        Self { at: Instant::now(), session: None, method: HERE.into(), params: Box::default() }
+    }
 }
 
 #[cfg(test)]
@@ -58,6 +63,9 @@ impl Event {
 
 /// The last event of every queue: the browser has ended.
 const CLOSED: &str = "commis.closed";
+
+/// See [`Event::here`].
+pub const HERE: &str = "commis.here";
 
 /// The last lines Chromium wrote to stderr.
 pub type Tail = Arc<Mutex<VecDeque<String>>>;

@@ -11,12 +11,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     bodies,
-    cdp::{Event, Reply},
+    cdp::{self, Event, Reply},
     console,
     feed::Kind,
     heard::Of,
     hop::MAX_BODY,
-    login, looked_on,
+    leaving, login, looked_on,
     shared::{Saved, Shared},
     tabs::Page,
     visit::Asked,
@@ -122,6 +122,7 @@ pub async fn run(
 fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sender<Vec<Reply>>>) {
     let session = event.session.as_deref();
     match &*event.method {
+        cdp::HERE => shared.lock().come_to += 1,
         "Target.attachedToTarget" => {
             if let Some(attached) = event.read() {
                 attach(shared, attached, event.session.as_ref(), ready);
@@ -167,6 +168,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         // Where the next document comes from no network.
         "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => {
             bodies::read_waiting(shared);
+            if &*event.method == "Page.frameRequestedNavigation" {
+                leaving::asked(shared, event);
+            }
             watched::navigating(shared, event);
         }
         "Runtime.bindingCalled" => watched::called(shared, event),
@@ -280,6 +284,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             looked_on::navigated(shared, event);
         }
         "Page.navigatedWithinDocument" => {
+            shared.lock().leaving = None;
             watched::navigated(shared, event);
             looked_on::navigated(shared, event);
         }

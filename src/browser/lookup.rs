@@ -335,7 +335,7 @@ pub async fn resolve(
     struct Resolved {
         object: Remote,
     }
-    let params = json!({ "backendNodeId": backend, "executionContextId": world });
+    let params = json!({ "backendNodeId": backend, "executionContextId": world, "objectGroup": page::OBJECTS });
     let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
     let resolved: Resolved = reply.read(PATIENCE).await?;
     Ok(resolved.object.object_id)
@@ -384,7 +384,8 @@ async fn objects(shared: &Shared, frame: &Frame, how: &str, text: &str) -> Resul
         value: Option<Remote>,
     }
     let arguments = json!([{ "value": how }, { "value": text }, { "value": MAX_ALIKE }]);
-    let params = json!({ "functionDeclaration": FIND, "executionContextId": frame.world, "arguments": arguments });
+    let params = json!({ "functionDeclaration": FIND, "executionContextId": frame.world,
+        "arguments": arguments, "objectGroup": page::OBJECTS });
     let reply = shared.cdp.send(Some(&frame.session), "Runtime.callFunctionOn", params);
     let Ok(called) = reply.read::<Called>(PATIENCE).await else { return Ok(Vec::new()) };
     let Some(array) = called.result.object_id else {

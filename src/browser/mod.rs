@@ -23,6 +23,7 @@ mod heard;
 mod hop;
 mod keys;
 mod launch;
+mod leaving;
 mod login;
 mod looked_on;
 mod lookup;

@@ -11,12 +11,17 @@ use std::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::cdp::Cdp;
+use super::{
+    cdp::{Cdp, Reply},
+    tabs::Page,
+};
 use crate::{
     error::{Code, Error, Result},
     redact::raw::RawPage,
 };
 
+/// The browser keeps elements that it named to us until this group of them is released, also those that are no longer on the page.
+pub const OBJECTS: &str = "commis";
 /// A frame that hangs must not hold up the others for long.
 pub const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of visible text kept of the page and its frames together.
@@ -96,9 +101,10 @@ const SPARE_TIME: &str = "function (ms) {
 const TIMERS: &str = "function (ms) {
   return new Promise(done => setTimeout(() => requestIdleCallback(() => done(true), { timeout: 200 }), ms));
 }";
-/// Milliseconds since something of the document changed, counted from the first call on, by the page's own clock: timers of it that
-/// were due by then have run. 0 while it is loading, moving, or says that it is busy.
-const STILL: &str = "function () {
+/// The text of [`STILL`].
+macro_rules! still {
+    () => {
+        "function () {
   const watch = globalThis.commisStill ??= { at: performance.now(), seen: new WeakSet() };
   watch.observer ??= new MutationObserver(() => { watch.at = performance.now(); });
   const roots = [document];
@@ -112,8 +118,26 @@ const STILL: &str = "function () {
   const moves = document.getAnimations().some(it => it.playState === 'running' && Number.isFinite(it.effect?.getComputedTiming().endTime));
   const waits = document.querySelector('[aria-busy=true],progress:not([value]),[role=progressbar]:not([aria-valuenow]),meta[http-equiv=refresh i]');
   return document.readyState !== 'complete' || moves || waits ? 0 : performance.now() - watch.at;
-}";
+}"
+    };
+}
+/// Milliseconds since something of the document changed, counted from the first call on, by the page's own clock: timers of it that
+/// were due by then have run. 0 while it is loading, moving, or says that it is busy.
+const STILL: &str = still!();
+/// The address, and [`STILL`]: 0 where that fails.
+const STANDS: &str = concat!(
+    "function () {
+  let still = 0;
+  try { still = (",
+    still!(),
+    ")(); } catch {}
+  return [location.href, still];
+}"
+);
 const URL: &str = "function () { return location.href; }";
+/// The address and the title.
+const HEAD: &str =
+    "function () { return [location.href, document.title.slice(0, 1000).toWellFormed()]; }";
 
 /// One document: the page, or a frame of this or another process.
 pub struct Frame {
@@ -154,17 +178,50 @@ struct World {
     execution_context_id: i64,
 }
 
+/// A page's own document, with our last world in one of that page, which is most often in the same.
+pub struct Main<'a> {
+    pub session: &'a Arc<str>,
+    pub frame: &'a str,
+    pub last: Option<i64>,
+}
+
 /// A page's own document.
 pub async fn main_frame(cdp: &Cdp, session: &Arc<str>, frame: &str) -> Result<Frame> {
     let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(frame));
-    let world: World = reply.read(PATIENCE).await?;
-    Ok(Frame {
+    Ok(main_of(session, frame, reply.read(PATIENCE).await?))
+}
+
+fn main_of(session: &Arc<str>, frame: &str, world: World) -> Frame {
+    Frame {
         session: Arc::clone(session),
         world: world.execution_context_id,
         id: frame.to_owned(),
         name: String::new(),
         url: String::new(),
-    })
+    }
+}
+
+/// Calls a snippet in a page's own document. It is sent to the last one at once, which is one way to the browser and not two where
+/// that is still there; its answer counts only then.
+pub async fn call_main<T: DeserializeOwned>(
+    cdp: &Cdp,
+    Main { session, frame, last }: Main<'_>,
+    snippet: &'static str,
+    timeout: Duration,
+) -> Result<(Frame, T)> {
+    let send = |world: i64| {
+        let params = called(json!({ "executionContextId": world }), snippet, &[]);
+        cdp.send(Some(session), "Runtime.callFunctionOn", params)
+    };
+    let world = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(frame));
+    let early = last.map(|it| (it, send(it)));
+    let frame = main_of(session, frame, world.read(PATIENCE).await?);
+    let reply = match early {
+        Some((world, reply)) if world == frame.world => reply,
+        _ => send(frame.world),
+    };
+    let said = said(reply, timeout).await?;
+    Ok((frame, said))
 }
 
 /// The same world each time, until the frame navigates.
@@ -172,32 +229,50 @@ fn isolated(frame: &str) -> Value {
     json!({ "frameId": frame, "worldName": "commis" })
 }
 
-/// The documents of these sessions, each session's main document first. Frames that are going away are left out.
-pub async fn frames(cdp: &Cdp, sessions: &[Arc<str>]) -> Vec<Frame> {
-    let trees: Vec<_> = sessions
-        .iter()
-        .map(|it| (it, cdp.send(Some(it), "Page.getFrameTree", json!({}))))
-        .collect();
-    let mut worlds = Vec::new();
-    for (session, reply) in trees {
-        let Ok(Tree { frame_tree }) = reply.read(PATIENCE).await else {
-            continue;
-        };
-        let mut all = Vec::new();
-        collect(frame_tree, &mut all);
-        for it in all {
-            let reply = cdp.send(Some(session), "Page.createIsolatedWorld", isolated(&it.id));
-            worlds.push((session, it, reply));
+/// Documents that were asked for.
+pub struct Asked {
+    trees: Vec<(Arc<str>, Reply)>,
+    main: Reply,
+}
+
+/// Asks for the documents of these sessions, the page's own first, which is `main`.
+pub fn ask_frames(cdp: &Cdp, sessions: Vec<Arc<str>>, main: &Page) -> Asked {
+    let ask = |it: Arc<str>| {
+        let reply = cdp.send(Some(&it), "Page.getFrameTree", json!({}));
+        (it, reply)
+    };
+    let trees = sessions.into_iter().map(ask).collect();
+    let main = cdp.send(Some(&main.session), "Page.createIsolatedWorld", isolated(&main.target));
+    Asked { trees, main }
+}
+
+impl Asked {
+    /// Each session's main document first. Frames that are going away are left out.
+    pub async fn read(self, cdp: &Cdp, main: &Page) -> Vec<Frame> {
+        let mut known = Some(self.main);
+        let mut worlds = Vec::new();
+        for (session, reply) in self.trees {
+            let Ok(Tree { frame_tree }) = reply.read(PATIENCE).await else {
+                continue;
+            };
+            let mut all = Vec::new();
+            collect(frame_tree, &mut all);
+            for it in all {
+                let is_main = session == main.session && it.id == main.target;
+                let reply = known.take_if(|_| is_main).unwrap_or_else(|| {
+                    cdp.send(Some(&session), "Page.createIsolatedWorld", isolated(&it.id))
+                });
+                worlds.push((Arc::clone(&session), it, reply));
+            }
         }
-    }
-    let mut frames = Vec::new();
-    for (session, NodeFrame { id, name, url }, reply) in worlds {
-        if let Ok(world) = reply.read::<World>(PATIENCE).await {
-            let (session, world) = (Arc::clone(session), world.execution_context_id);
-            frames.push(Frame { session, world, id, name, url });
+        let mut frames = Vec::new();
+        for (session, NodeFrame { id, name, url }, reply) in worlds {
+            if let Ok(world) = reply.read::<World>(PATIENCE).await {
+                frames.push(Frame { session, world: world.execution_context_id, id, name, url });
+            }
         }
+        frames
     }
-    frames
 }
 
 /// Depth first; a page with thousands of frames is not read whole.
@@ -258,17 +333,26 @@ pub async fn call_on_object<T: DeserializeOwned>(
 async fn call_on<T: DeserializeOwned>(
     cdp: &Cdp,
     session: &str,
-    mut params: Value,
+    target: Value,
     snippet: &'static str,
     arguments: &[Value],
     timeout: Duration,
 ) -> Result<T> {
+    let params = called(target, snippet, arguments);
+    said(cdp.send(Some(session), "Runtime.callFunctionOn", params), timeout).await
+}
+
+fn called(mut params: Value, snippet: &'static str, arguments: &[Value]) -> Value {
     params["functionDeclaration"] = snippet.into();
     params["arguments"] = arguments.iter().map(|it| json!({ "value": it })).collect();
     params["returnByValue"] = true.into();
     params["awaitPromise"] = true.into();
     params["userGesture"] = true.into();
-    let reply = cdp.send(Some(session), "Runtime.callFunctionOn", params);
+    params
+}
+
+/// What a snippet returned.
+async fn said<T: DeserializeOwned>(reply: Reply, timeout: Duration) -> Result<T> {
     let called: Called = reply.read(timeout).await?;
     if let Some(exception) = called.exception_details {
         let message = format!("snippet failed in the page: {}", exception.text);
@@ -281,7 +365,8 @@ async fn call_on<T: DeserializeOwned>(
 
 /// Object id of the frame's `document`.
 pub async fn document(cdp: &Cdp, frame: &Frame) -> Option<String> {
-    let params = json!({ "expression": "document", "contextId": frame.world });
+    let params =
+        json!({ "expression": "document", "contextId": frame.world, "objectGroup": OBJECTS });
     let reply = cdp.send(Some(&frame.session), "Runtime.evaluate", params);
     reply.read::<Called>(PATIENCE).await.ok()?.result.object_id
 }
@@ -327,8 +412,22 @@ pub async fn timers(cdp: &Cdp, frame: &Frame, within: Duration) {
 
 /// For how long nothing of a frame's document has changed, as far as it was watched. One that is going away is not at rest.
 pub async fn still_for(cdp: &Cdp, frame: &Frame) -> Duration {
-    let ms = call::<f64>(cdp, frame, STILL, &[], PATIENCE).await.unwrap_or_default();
+    millis(call::<f64>(cdp, frame, STILL, &[], PATIENCE).await.unwrap_or_default())
+}
+
+fn millis(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
+}
+
+/// The page's own document, its address, and for how long nothing of it has changed, as far as it was watched.
+pub async fn stands(cdp: &Cdp, main: Main<'_>) -> Result<(Frame, (String, Duration))> {
+    let (frame, (url, still)) = call_main::<(String, f64)>(cdp, main, STANDS, PATIENCE).await?;
+    Ok((frame, (url, millis(still))))
+}
+
+/// The page's own document, its address and its title.
+pub async fn head(cdp: &Cdp, main: Main<'_>) -> Result<(Frame, (String, String))> {
+    call_main(cdp, main, HEAD, PATIENCE).await
 }
 
 pub async fn url(cdp: &Cdp, frame: &Frame) -> Result<String> {

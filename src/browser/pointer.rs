@@ -117,11 +117,17 @@ pub async fn reach(
         let target = json!({ "backendNodeId": backend });
         shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", target.clone());
         let reply = shared.cdp.send(Some(session), "DOM.getContentQuads", target);
-        let quads = reply.read::<Quads>(PATIENCE).await.unwrap_or_default();
+        let object = lookup::resolve(shared, session, *world, *backend);
+        let (quads, object) = tokio::join!(reply.read::<Quads>(PATIENCE), object);
+        let (quads, object) = (quads.unwrap_or_default(), object.ok().flatten());
         let points: Vec<[f64; 2]> = quads.quads.iter().flat_map(|it| points(it)).collect();
         let first = quads.quads.first().and_then(|it| corner(it));
         if let (Some([x, y]), Some(first)) = (points.first().copied(), first) {
-            let Some(hit) = hit(shared, found, &points, first).await else { return Ok((x, y)) };
+            let hit = match object {
+                Some(it) => hit(shared, session, &it, &points, first).await,
+                None => None,
+            };
+            let Some(hit) = hit else { return Ok((x, y)) };
             let off = hit.disabled && !matches!(step, Step::Hover(_));
             if let Ok(at) = usize::try_from(hit.at)
                 && !off
@@ -167,11 +173,15 @@ pub async fn middle(shared: &Shared, step: &Step, found: &Found) -> Result<(f64,
     Ok((x, y))
 }
 
-async fn hit(shared: &Shared, found: &Found, points: &[[f64; 2]], first: [f64; 2]) -> Option<Hit> {
-    let Found { session, world, backend, .. } = found;
-    let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
+async fn hit(
+    shared: &Shared,
+    session: &str,
+    object: &str,
+    points: &[[f64; 2]],
+    first: [f64; 2],
+) -> Option<Hit> {
     let arguments = [json!(points), first[0].into(), first[1].into()];
-    page::call_on_object(&shared.cdp, session, &object, HIT, &arguments).await.ok()
+    page::call_on_object(&shared.cdp, session, object, HIT, &arguments).await.ok()
 }
 
 /// By leaving the field, and if that was not enough by Escape, which a field for searching would take as a wish to be emptied.
@@ -204,8 +214,11 @@ pub async fn hover(shared: &Shared, session: &str, (x, y): (f64, f64)) -> Result
 
 /// Moves the mouse there and clicks.
 pub async fn press(shared: &Shared, session: &str, at: (f64, f64)) -> Result<()> {
-    mouse(shared, session, "mouseMoved", at, 0).raw(PATIENCE).await?;
-    clicked(shared, session, at, 1).await
+    // All sent at once: the browser does one after the other.
+    let moved = mouse(shared, session, "mouseMoved", at, 0);
+    let clicked = clicked(shared, session, at, 1);
+    moved.raw(PATIENCE).await?;
+    clicked.await
 }
 
 /// Clicks where the mouse is that has just clicked there: the second half of a double click.
@@ -213,11 +226,21 @@ pub async fn press_again(shared: &Shared, session: &str, at: (f64, f64)) -> Resu
     clicked(shared, session, at, 2).await
 }
 
-async fn clicked(shared: &Shared, session: &str, at: (f64, f64), count: u8) -> Result<()> {
-    mouse(shared, session, "mousePressed", at, count).raw(PATIENCE).await?;
-    // The page may be gone before it answers.
-    let _ = mouse(shared, session, "mouseReleased", at, count).raw(PATIENCE).await;
-    Ok(())
+/// Sent at once; what is awaited is that it was done.
+fn clicked(
+    shared: &Shared,
+    session: &str,
+    at: (f64, f64),
+    count: u8,
+) -> impl Future<Output = Result<()>> + use<> {
+    let down = mouse(shared, session, "mousePressed", at, count);
+    let up = mouse(shared, session, "mouseReleased", at, count);
+    async move {
+        down.raw(PATIENCE).await?;
+        // The page may be gone before it answers.
+        let _ = up.raw(PATIENCE).await;
+        Ok(())
+    }
 }
 
 /// Moves something from here to there, in small steps, as pages expect of a hand.

@@ -422,10 +422,16 @@ impl Recorder {
 
     /// What the page's own document was answered with: the last one.
     pub fn document(&self) -> Option<&Hop> {
-        let main = Some(self.main_frame.as_str());
-        self.seen
-            .iter()
-            .rfind(|it| it.sent.kind == "Document" && it.sent.frame_id.as_deref() == main)
+        self.seen.iter().rfind(|it| self.is_document(it))
+    }
+
+    /// How often the page's own document was asked for.
+    pub fn documents(&self) -> usize {
+        self.seen.iter().filter(|it| self.is_document(it)).count()
+    }
+
+    fn is_document(&self, it: &Hop) -> bool {
+        it.sent.kind == "Document" && it.sent.frame_id.as_deref() == Some(&*self.main_frame)
     }
 
     /// A stream is open, on which anything may come at any time.

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use url::Url;
@@ -16,6 +17,7 @@ use super::{
     cdp::{Cdp, Event},
     feed::{Feed, Kind, More},
     heard::Heard,
+    leaving::Leaving,
     page,
     proxy::Proxy,
     recorder::Recorder,
@@ -122,6 +124,13 @@ pub struct State {
     pub watch: Option<Watch>,
     /// Who looks on is told there.
     pub feed: Option<Feed>,
+    /// Marks put into the queue of what the browser reports, and how many of them were come to.
+    pub marks: u64,
+    pub come_to: u64,
+    /// It is about to have another document.
+    pub leaving: Option<Leaving>,
+    /// Our world in the page's last document, by the page's session.
+    pub world: Option<(Arc<str>, i64)>,
     /// The page's next document, where it comes from us and is empty.
     pub stand_in: Option<String>,
 }
@@ -292,7 +301,9 @@ impl Shared {
     }
 
     pub async fn frames(&self) -> Result<Vec<page::Frame>> {
-        Ok(page::frames(&self.cdp, &self.frame_sessions()?).await)
+        let page = self.page()?;
+        let asked = page::ask_frames(&self.cdp, self.frame_sessions()?, &page);
+        Ok(asked.read(&self.cdp, &page).await)
     }
 
     /// Those that steps act in.
@@ -308,6 +319,57 @@ impl Shared {
     pub async fn main_frame(&self) -> Result<page::Frame> {
         let page = self.page()?;
         page::main_frame(&self.cdp, &page.session, &page.target).await
+    }
+
+    /// Something asked of the page's own document, whose world is known from the last time.
+    async fn of_main<T>(
+        &self,
+        ask: impl AsyncFnOnce(page::Main<'_>) -> Result<(page::Frame, T)>,
+    ) -> Result<(page::Frame, T)> {
+        let Page { session, target, .. } = self.page()?;
+        let last = self.lock().world.as_ref().filter(|it| it.0 == session).map(|it| it.1);
+        let (frame, said) = ask(page::Main { session: &session, frame: &target, last }).await?;
+        self.lock().world = Some((session, frame.world));
+        Ok((frame, said))
+    }
+
+    /// The page's own document, its address, and for how long nothing of it has changed.
+    pub async fn stands(&self) -> Result<(page::Frame, (String, Duration))> {
+        self.of_main(async |main| page::stands(&self.cdp, main).await).await
+    }
+
+    /// The page's own document, its address and its title.
+    pub async fn head(&self) -> Result<(page::Frame, (String, String))> {
+        self.of_main(async |main| page::head(&self.cdp, main).await).await
+    }
+
+    /// Elements that were named to us are the page's alone again.
+    pub fn let_go(&self) {
+        for it in self.frame_sessions().unwrap_or_default() {
+            let group = json!({ "objectGroup": page::OBJECTS });
+            self.cdp.post(Some(&it), "Runtime.releaseObjectGroup", group);
+        }
+    }
+
+    /// Asks the page's own document something that takes no arguments.
+    pub async fn ask<T: DeserializeOwned>(
+        &self,
+        snippet: &'static str,
+        timeout: Duration,
+    ) -> Result<(page::Frame, T)> {
+        self.of_main(async |main| page::call_main(&self.cdp, main, snippet, timeout).await).await
+    }
+
+    /// Waits until all that the browser has reported by now was heeded. Fails when the page is gone.
+    pub async fn heed(&self, deadline: Instant) -> Result<()> {
+        let mark = {
+            let mut state = self.lock();
+            state.marks += 1;
+            state.marks
+        };
+        // Where nobody reads any more the page is gone.
+        let _ = self.queue.send(Event::here());
+        self.until(deadline, |it| it.come_to >= mark).await.map(drop)
     }
 
     /// Begins to note what the page asks for, anew. Fails with `BROWSER_FAILED`.

@@ -1,10 +1,11 @@
 //! Typing into a field, key by key.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 use serde_json::{Value, json};
 
 use super::{
+    cdp::Reply,
     keys,
     lookup::{self, Found},
     page,
@@ -15,6 +16,8 @@ use crate::error::Result;
 
 /// For each question to the page.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Halves of keys that are sent before the first of them was answered.
+const AHEAD: usize = 64;
 /// Makes an element ready to be typed into, its content selected. For a `<select>`, and
 /// for fields that browsers show widgets of their own for, it chooses the value at once.
 const PREPARE: &str = "function (value) {
@@ -56,12 +59,8 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
         page::call_on_object(&shared.cdp, session, &object, PREPARE, &arguments).await?;
     match &*prepared {
         "chosen" => return Ok(()),
-        "filled" => {
-            // Selected above, so that one key empties it and its listeners hear of it.
-            if let Some(events) = keys::named("Backspace") {
-                type_events(shared, session, events).await?;
-            }
-        }
+        // Selected above, so that one key empties it and its listeners hear of it.
+        "filled" => return typed(shared, session, keys::named("Backspace"), value).await,
         "empty" => {}
         it if it.starts_with("no value of ") => {
             let kind = it.trim_start_matches("no value of ");
@@ -77,20 +76,67 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
 
 /// Types where the focus is, key by key.
 pub async fn text(shared: &Shared, session: &str, value: &str) -> Result<()> {
-    let last = value.chars().count().saturating_sub(1);
-    for (i, it) in value.chars().enumerate() {
-        if i == last {
+    typed(shared, session, None, value).await
+}
+
+/// Keys that are on their way to the page: the browser does one after the other, so that none waits for the answer to the one before.
+struct OnTheWay(VecDeque<Reply>);
+
+impl OnTheWay {
+    async fn add(&mut self, it: Reply) -> Result<()> {
+        self.0.push_back(it);
+        if self.0.len() <= AHEAD {
+            return Ok(());
+        }
+        match self.0.pop_front() {
+            Some(it) => it.raw(PATIENCE).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until all of them were done.
+    async fn done(&mut self) -> Result<()> {
+        for it in self.0.drain(..) {
+            it.raw(PATIENCE).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn typed(
+    shared: &Shared,
+    session: &str,
+    first: Option<[Value; 2]>,
+    value: &str,
+) -> Result<()> {
+    let key = |it| shared.cdp.send(Some(session), "Input.dispatchKeyEvent", it);
+    let mut keys = OnTheWay(VecDeque::new());
+    for it in first.into_iter().flatten() {
+        keys.add(key(it)).await?;
+    }
+    let mut all = value.chars().peekable();
+    while let Some(it) = all.next() {
+        let is_last = all.peek().is_none();
+        if is_last {
+            keys.done().await?;
             // A search as one types sends one for each key: the last one's is meant.
             shared.mark(session, Some(value)).await;
         }
-        if let Some(events) = keys::character(it) {
-            type_events(shared, session, events).await?;
-        } else {
-            let params = json!({ "text": it.to_string() });
-            shared.cdp.run(Some(session), "Input.insertText", params).await?;
+        match keys::character(it) {
+            // What it sets off may take the page away from under its second half.
+            Some(events) if is_last => type_events(shared, session, events).await?,
+            Some(events) => {
+                for it in events {
+                    keys.add(key(it)).await?;
+                }
+            }
+            None => {
+                let params = json!({ "text": it.to_string() });
+                keys.add(shared.cdp.send(Some(session), "Input.insertText", params)).await?;
+            }
         }
     }
-    Ok(())
+    keys.done().await
 }
 
 /// One key, down and up.

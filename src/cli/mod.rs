@@ -62,11 +62,11 @@ use crate::error::{Class, Error, Result};
 /// Learn a web task from one watched browser session; serve it without a browser.
 #[derive(Parser)]
 #[command(name = "commis", version, propagate_version = true, max_term_width = 100)]
-struct Cli {
+struct Cli<T: Subcommand = Command> {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    command: Command,
+    command: T,
 }
 
 /// Flags that every command takes.
@@ -154,6 +154,29 @@ enum Command {
     Man(man::Args),
 }
 
+/// What is asked for many times in a row, alone: to set up all commands takes longer than one of these takes.
+#[derive(Subcommand)]
+enum Often {
+    Browse(browse::Args),
+    #[command(subcommand)]
+    Recipe(OftenRecipe),
+}
+
+#[derive(Subcommand)]
+enum OftenRecipe {
+    Run(run::Args),
+}
+
+impl From<Cli<Often>> for Cli {
+    fn from(Cli { global, command }: Cli<Often>) -> Self {
+        let command = match command {
+            Often::Browse(it) => Command::Browse(it),
+            Often::Recipe(OftenRecipe::Run(it)) => Command::Recipe(Recipe::Run(it)),
+        };
+        Self { global, command }
+    }
+}
+
 #[derive(Subcommand)]
 enum Recipe {
     Learn(learn::Args),
@@ -187,7 +210,20 @@ enum Testbed {
 
 /// The program's commands with all of their help.
 fn command() -> clap::Command {
-    Cli::command().mut_subcommand("browse", browse::told)
+    <Cli>::command().mut_subcommand("browse", browse::told)
+}
+
+/// What was asked for; whatever is wrong with it, and help, takes all commands to say.
+fn asked() -> Cli {
+    let has = |all: &[&str]| std::env::args_os().any(|it| all.iter().any(|of| it == **of));
+    if has(&["browse", "run"])
+        && let Ok(it) = Cli::<Often>::try_parse()
+    {
+        return it.into();
+    }
+    // The table of operations takes its time, and only help shows it.
+    let known = if has(&["-h", "--help", "help"]) { command() } else { <Cli>::command() };
+    Cli::from_arg_matches(&known.get_matches()).unwrap_or_else(|err| err.exit())
 }
 
 /// Runs the command and returns the exit code: 0 done, 1 done and the answer is no, 2 usage, 3 environment, 70 bug, 130
@@ -195,13 +231,7 @@ fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    // The table of operations takes its time, and only help shows it.
-    let asks = |it: std::ffi::OsString| it == "-h" || it == "--help" || it == "help";
-    let known = if std::env::args_os().any(asks) { command() } else { Cli::command() };
-    let cli = match Cli::from_arg_matches(&known.get_matches()) {
-        Ok(it) => it,
-        Err(err) => err.exit(),
-    };
+    let cli = asked();
     cli.global.color.choose();
     let json = cli.command.wants_json();
     let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_)));

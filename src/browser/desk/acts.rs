@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Desk, Said, TITLE, Target, Until, Way,
+    Desk, Said, Target, Until, Way,
     words::{cut, plain, quoted},
 };
 use crate::{
@@ -82,8 +82,8 @@ impl Desk {
     pub(super) async fn fill(&mut self, target: Target, value: String) -> Result<Said> {
         let meant = self.meant(&target).await?;
         let shared = self.shared();
-        let kind: String = self.call(&meant.found, KIND, &[]).await?;
-        let before = self.before().await?;
+        let (kind, before) = tokio::join!(self.call(&meant.found, KIND, &[]), self.before());
+        let (kind, before): (String, _) = (kind?, before?);
         let element =
             meant.element.clone().unwrap_or_else(|| Element::named("textbox", &meant.told));
         let step = Step::Fill(Fill { element, value: value.clone() });
@@ -230,13 +230,11 @@ impl Desk {
             self.note(Step::Navigate(url.to_owned()));
         }
         let effect = self.after(before).await?;
-        let frame = shared.main_frame().await?;
-        let title: String = page::call(&shared.cdp, &frame, TITLE, &[], page::PATIENCE).await?;
-        let at = self.url().await?;
+        let (at, title) = self.head().await?;
         let closed =
             if hung { "; the page before it did not answer any more and was closed" } else { "" };
         Ok(Said {
-            text: format!("{at} {}{closed}", quoted(&plain(&title))),
+            text: format!("{at} {}{closed}", quoted(&title)),
             effect: Some(effect),
             ..Said::default()
         })

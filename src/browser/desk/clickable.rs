@@ -1,6 +1,6 @@
 //! What can be clicked although the accessibility tree knows nothing of it: elements that listen to clicks, or look so.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde::Deserialize;
 use serde_json::json;
@@ -9,7 +9,10 @@ use super::{
     tree::{Item, Read, What},
     words::{cut, plain, quoted},
 };
-use crate::browser::shared::Shared;
+use crate::{
+    browser::{cdp::Reply, shared::Shared},
+    error::Result,
+};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const LABEL: usize = 60;
@@ -55,30 +58,37 @@ struct Layout {
     bounds: Vec<Vec<f64>>,
 }
 
-/// Those of the page and its frames, beside what `known` numbers among the elements with a role.
-pub async fn items(shared: &Shared, read: &[Read], known: &[Item]) -> Vec<Item> {
-    let sessions: BTreeSet<_> = read.iter().map(|it| it.frame.session.clone()).collect();
+/// What was asked for of each process that draws a part of the page.
+pub struct Asked(Vec<Reply>);
+
+pub fn ask(shared: &Shared) -> Result<Asked> {
     let params = json!({ "computedStyles": ["cursor", "visibility"] });
-    let asked: Vec<_> = sessions
-        .iter()
-        .map(|it| shared.cdp.send(Some(it), "DOMSnapshot.captureSnapshot", params.clone()))
-        .collect();
-    let mut out = Vec::new();
-    for reply in asked {
-        let Ok(all) = reply.read::<Captured>(PATIENCE).await else { continue };
-        for document in &all.documents {
-            let id = string(&all.strings, document.frame_id);
-            let Some(frame) = read.iter().position(|it| it.frame.id == id) else { continue };
-            // Numbers are a process's own: two frames may have the same.
-            let session = &read[frame].frame.session;
-            let near =
-                |it: &&Item| it.what == What::Control && read[it.frame].frame.session == *session;
-            let controls = known.iter().filter(near).map(|it| it.backend).collect();
-            of(&all.strings, document, frame, &controls, &mut out);
+    let send =
+        |it: Arc<str>| shared.cdp.send(Some(&it), "DOMSnapshot.captureSnapshot", params.clone());
+    Ok(Asked(shared.frame_sessions()?.into_iter().map(send).collect()))
+}
+
+impl Asked {
+    /// Those of the page and its frames, beside what `known` numbers among the elements with a role.
+    pub async fn read(self, read: &[Read], known: &[Item]) -> Vec<Item> {
+        let mut out = Vec::new();
+        for reply in self.0 {
+            let Ok(all) = reply.read::<Captured>(PATIENCE).await else { continue };
+            for document in &all.documents {
+                let id = string(&all.strings, document.frame_id);
+                let Some(frame) = read.iter().position(|it| it.frame.id == id) else { continue };
+                // Numbers are a process's own: two frames may have the same.
+                let session = &read[frame].frame.session;
+                let near = |it: &&Item| {
+                    it.what == What::Control && read[it.frame].frame.session == *session
+                };
+                let controls = known.iter().filter(near).map(|it| it.backend).collect();
+                of(&all.strings, document, frame, &controls, &mut out);
+            }
         }
+        out.truncate(MOST);
+        out
     }
-    out.truncate(MOST);
-    out
 }
 
 fn string(all: &[String], at: i64) -> &str {

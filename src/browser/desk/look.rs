@@ -7,8 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Desk, Last, Of, Picture, Said, TITLE, Target, Wish, clickable, effect, hidden, marks, shown,
-    suspect,
+    Desk, Last, Of, Picture, Said, Target, Wish, clickable, effect, hidden, marks, shown, suspect,
     tree::{self, Item, What},
     words::{plain, quoted},
 };
@@ -105,7 +104,11 @@ impl Desk {
         within: Option<String>,
     ) -> Result<Said> {
         let shared = self.shared();
-        let read = tree::read(&shared).await?;
+        let asked = tree::ask(&shared)?;
+        let clicks = clickable.then(|| clickable::ask(&shared)).transpose()?;
+        let (read, head) = tokio::join!(asked.read(&shared), self.head());
+        let read = read?;
+        self.nodes = read.iter().map(|it| it.nodes.len()).sum();
         let mut items = tree::items(&read);
         if let Some(css) = within {
             let inside = self.inside(&css).await?;
@@ -113,30 +116,30 @@ impl Desk {
         }
         let (found, left) = hidden::leave_out(&shared, &mut items).await;
         let numbers = self.refs.number(&read, &items);
-        let frame = shared.main_frame().await?;
-        let title: String = page::call(&shared.cdp, &frame, TITLE, &[], page::PATIENCE).await?;
-        let at = format!("{} {}", self.url().await?, quoted(&plain(&title)));
+        let (url, title) = head?;
+        let at = format!("{url} {}", quoted(&title));
         let mut lines = vec![suspect::told(redact::message(&at))];
         lines.extend(shown::lines(&items, &numbers, &found).iter().map(|it| redact::message(it)));
-        let mut clicks = Vec::new();
-        if clickable {
-            for it in &clickable::items(&shared, &read, &items).await {
+        let mut shown_clicks = Vec::new();
+        if let Some(clicks) = clicks {
+            for it in &clicks.read(&read, &items).await {
                 let n = self.clicks.of(&read, it);
-                clicks.push(redact::message(&shown::line(it, n, false).replacen("@e", "@c", 1)));
+                shown_clicks
+                    .push(redact::message(&shown::line(it, n, false).replacen("@e", "@c", 1)));
             }
         }
         let mut out = if wish.changed && !self.shown[0].is_empty() {
             let mut out = shown::changes(&self.shown[0], &lines);
             if clickable {
-                out.extend(shown::changes(&self.shown[1], &clicks));
+                out.extend(shown::changes(&self.shown[1], &shown_clicks));
             }
             out
         } else if wish.compact {
             let first = lines[..1].iter().cloned();
             let rest = shown::folded(&items, &numbers, &lines[1..]);
-            first.chain(rest).chain(clicks.iter().cloned()).collect()
+            first.chain(rest).chain(shown_clicks.iter().cloned()).collect()
         } else {
-            lines.iter().chain(&clicks).cloned().collect()
+            lines.iter().chain(&shown_clicks).cloned().collect()
         };
         if wish.interactive {
             // The address, and what has a ref.
@@ -150,7 +153,7 @@ impl Desk {
         }
         self.shown[0] = lines;
         if clickable {
-            self.shown[1] = clicks;
+            self.shown[1] = shown_clicks;
         }
         if out.is_empty() {
             return Ok("nothing changed".to_owned().into());

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     Desk,
-    tree::{Item, Read, What},
+    tree::{self, Item, Read, What},
 };
 use crate::{
     browser::{cdp::Reply, page, shared::Shared},
@@ -48,15 +48,17 @@ impl Desk {
     /// What can be acted on and is drawn, with its refs; `clickable`: also what has no role.
     pub(super) async fn marks(&mut self, clickable: bool) -> Result<Vec<Mark>> {
         let shared = self.shared();
-        let (read, items) = self.look(false).await?;
+        let asked = tree::ask(&shared)?;
+        let clicks = clickable.then(|| super::clickable::ask(&shared)).transpose()?;
+        let read = asked.read(&shared).await?;
+        let items = tree::items(&read);
         let mut all: Vec<(String, &Item)> = Vec::new();
         for it in items.iter().filter(|it| it.what == What::Control) {
             all.push((format!("e{}", self.refs.of(&read, it)), it));
         }
-        let clicks = if clickable {
-            super::clickable::items(&shared, &read, &items).await
-        } else {
-            Vec::new()
+        let clicks = match clicks {
+            Some(it) => it.read(&read, &items).await,
+            None => Vec::new(),
         };
         for it in &clicks {
             all.push((format!("c{}", self.clicks.of(&read, it)), it));

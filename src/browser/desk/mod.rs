@@ -74,6 +74,8 @@ const SETTLE: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_millis(40);
 /// A page may go on loading so long before the next command.
 const LOAD: Duration = Duration::from_secs(3);
+/// A page that asks for another document has its request seen by then; what opens a program of the system has none.
+const LEAVES: Duration = Duration::from_secs(1);
 /// The end of a page is told so long after it.
 const GONE: Duration = Duration::from_secs(2);
 /// What an act sets off at once has begun by then; a page that is not drawn has no frames.
@@ -83,7 +85,8 @@ const TURN: &str = "function () {
     requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(true); }, 0));
   });
 }";
-const TITLE: &str = "function () { return document.title.slice(0, 1000).toWellFormed(); }";
+/// Nodes of an accessibility tree from which on one of them is looked at alone.
+const LARGE: usize = 1500;
 /// Steps that are remembered.
 const MAX_STEPS: usize = 1000;
 
@@ -205,6 +208,8 @@ pub struct Desk {
     clicks: Refs,
     /// What the last snapshot found: the page's lines, and those of what can be clicked.
     shown: [Vec<String>; 2],
+    /// How large the page was for it.
+    nodes: usize,
     steps: Vec<Step>,
     /// Where the steps begin.
     begun_at: Option<String>,
@@ -271,6 +276,7 @@ impl Desk {
             refs: Refs::default(),
             clicks: Refs::default(),
             shown: [const { Vec::new() }; 2],
+            nodes: 0,
             steps: Vec::new(),
             begun_at: None,
             lost: Vec::new(),
@@ -319,6 +325,7 @@ impl Desk {
         shared.renew();
         shared.lock().is_acting = true;
         let done = self.obey(command).await;
+        shared.let_go();
         shared.lock().is_acting = false;
         done
     }
@@ -330,12 +337,7 @@ impl Desk {
             Command::Forward => self.history(1).await,
             Command::Reload => self.reload().await,
             Command::Url => self.url().await.map(Said::from),
-            Command::Title => {
-                let frame = self.shared().main_frame().await?;
-                let title: String =
-                    page::call(&self.shared().cdp, &frame, TITLE, &[], page::PATIENCE).await?;
-                Ok(plain(&title).into())
-            }
+            Command::Title => Ok(self.head().await?.1.into()),
             Command::Text(of) => self.text(of).await,
             Command::Html(of) => self.html(of).await,
             Command::Links => self.links().await,
@@ -391,23 +393,25 @@ impl Desk {
     }
 
     async fn url(&self) -> Result<String> {
-        let shared = self.shared();
-        let frame = shared.main_frame().await?;
-        let url = page::url(&shared.cdp, &frame).await?;
-        Ok(plain(&redact::message(&url)))
+        self.head().await.map(|it| it.0)
+    }
+
+    /// The page's address and its title.
+    async fn head(&self) -> Result<(String, String)> {
+        let (_, (url, title)) = self.shared().head().await?;
+        Ok((plain(&redact::message(&url)), plain(&title)))
     }
 
     async fn before(&self) -> Result<Before> {
         let shared = self.shared();
-        let frame = shared.main_frame().await?;
-        let url = page::url(&shared.cdp, &frame);
         // The first look begins to watch.
-        let (url, _) = tokio::join!(url, page::still_for(&shared.cdp, &frame));
+        let (frame, (url, _)) = shared.stands().await?;
         let mut state = shared.lock();
         state.refused.clear();
+        state.leaving = None;
         Ok(Before {
             at: Instant::now(),
-            url: url?,
+            url,
             world: frame.world,
             seen: state.recorder.as_ref().map_or(0, Recorder::requests),
             loads: state.loads,
@@ -420,40 +424,43 @@ impl Desk {
     async fn after(&mut self, before: Before) -> Result<Effect> {
         let shared = self.shared();
         let deadline = Instant::now() + SETTLE;
-        if let Ok(frame) = shared.main_frame().await {
-            // A document that goes away has nothing to say.
-            let _ = page::call::<bool>(&shared.cdp, &frame, TURN, &[], Duration::from_millis(500))
-                .await;
+        // A document that goes away has nothing to say.
+        let _ = shared.ask::<bool>(TURN, Duration::from_millis(500)).await;
+        // A page that is gone leaves for nowhere; that comes out below.
+        let leaves = Instant::now() + LEAVES;
+        if shared.heed(leaves).await.is_ok() {
+            let _ = shared.until(leaves, |it| !it.is_leaving()).await;
         }
         self.context.silence(QUIET, deadline).await;
         let mut out = Effect::default();
         let mut turned = self.turned(before.tabs, &mut out).await?;
-        let mut found = shared.main_frame().await;
-        if found.is_err() && !turned {
+        // Taken before it is asked: the answer takes its time, too.
+        let mut since = before.at.elapsed();
+        let mut stands = shared.stands().await;
+        if stands.is_err() && !turned {
             // A tab that closes itself is gone a moment before that is told.
             let left = |it: &State| it.page.is_none() || it.tab() != before.tabs.0;
             shared.until(Instant::now() + GONE, left).await?;
             turned = self.turned(before.tabs, &mut out).await?;
-            found = shared.main_frame().await;
+            since = before.at.elapsed();
+            stands = shared.stands().await;
         }
-        let mut frame = found?;
-        if turned {
+        let (mut frame, (mut url, mut still)) = stands?;
+        let moved = frame.world != before.world;
+        if turned || moved {
+            if !turned {
+                let until = Instant::now() + LOAD;
+                shared.until(until, |it| it.loads != before.loads).await?;
+            }
             self.context.silence(QUIET, deadline).await;
-            frame = shared.main_frame().await?;
-        } else if frame.world != before.world {
-            let until = Instant::now() + LOAD;
-            shared.until(until, |it| it.loads != before.loads).await?;
-            self.context.silence(QUIET, deadline).await;
-            frame = shared.main_frame().await?;
+            since = before.at.elapsed();
+            (frame, (url, still)) = shared.stands().await?;
         }
-        let url = page::url(&shared.cdp, &frame).await?;
         let went = turned || frame.world != before.world;
         if went || url != before.url {
             out.navigated = Some(plain(&redact::message(&url)));
         }
-        // Taken before it is asked: the answer takes its time, too.
-        let since = before.at.elapsed();
-        out.dom_changed = went || page::still_for(&shared.cdp, &frame).await < since;
+        out.dom_changed = went || still < since;
         let state = shared.lock();
         if let Some(recorder) = &state.recorder {
             out.requests(recorder.told_from(before.seen, Instant::now()).0, &url);
@@ -515,16 +522,21 @@ impl Desk {
     /// The page as it is now.
     async fn look(&self, clickable: bool) -> Result<(Vec<Read>, Vec<Item>)> {
         let shared = self.shared();
-        let read = tree::read(&shared).await?;
+        let asked = tree::ask(&shared)?;
+        let clicks = clickable.then(|| clickable::ask(&shared)).transpose()?;
+        let read = asked.read(&shared).await?;
         let mut items = tree::items(&read);
-        if clickable {
-            items = clickable::items(&shared, &read, &items).await;
+        if let Some(it) = clicks {
+            items = it.read(&read, &items).await;
         }
         Ok((read, items))
     }
 
-    /// The element of a ref, where it is what it was; else the page says what became of it.
+    /// The element of a ref, where it is what it was; else the page says what became of it. A small page is read whole as quickly.
     async fn unchanged(&self, n: u32) -> Result<Option<Meant>> {
+        if self.nodes < LARGE {
+            return Ok(None);
+        }
         let shared = self.shared();
         let frames = shared.frames().await?;
         let Some((at, backend)) = self.refs.at(n, &frames) else { return Ok(None) };

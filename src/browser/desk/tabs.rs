@@ -8,7 +8,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Desk, Effect, LOAD, QUIET, Said, TITLE, Target, cut, plain, quoted};
+use super::{Desk, Effect, LOAD, QUIET, Said, Target, cut, plain, quoted};
 use crate::{
     browser::{
         guard::MAX_SAVED,
@@ -91,14 +91,11 @@ impl Desk {
         let mut lines = Vec::new();
         for (number, it) in all {
             // One that hangs is listed without what it shows.
-            let frame = page::main_frame(&shared.cdp, &it.session, &it.target).await;
-            let (mut url, mut title) = (String::new(), String::new());
-            if let Ok(frame) = frame {
-                url = page::url(&shared.cdp, &frame).await.unwrap_or_default();
-                title = page::call(&shared.cdp, &frame, TITLE, &[], page::PATIENCE)
-                    .await
-                    .unwrap_or_default();
-            }
+            let main = page::Main { session: &it.session, frame: &it.target, last: None };
+            let (url, title) = match page::head(&shared.cdp, main).await {
+                Ok((_, it)) => it,
+                Err(_) => Default::default(),
+            };
             let mark = if number == now { "*" } else { " " };
             let url = cut(&plain(&redact::message(&url)), 200);
             lines.push(format!("{mark} tab {number} {url} {}", quoted(&plain(&title))));

@@ -15,7 +15,12 @@ use serde_json::{Value, json};
 
 use super::words::{cut, plain};
 use crate::{
-    browser::{page::Frame, shared::Shared},
+    browser::{
+        cdp::Reply,
+        page::{self, Frame},
+        shared::Shared,
+        tabs::Page,
+    },
     error::{Code, Error, Result},
 };
 
@@ -191,42 +196,60 @@ impl Node {
     }
 }
 
-/// The trees of the page and of its frames, asked for at once, the page's own first. A frame that is going away has none. Fails with
-/// `TIMEOUT` where the page itself does not answer.
-pub async fn read(shared: &Shared) -> Result<Vec<Read>> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Owner {
-        backend_node_id: i64,
-    }
-    let frames = shared.frames().await?;
+/// Trees that were asked for.
+pub struct Asked {
+    page: Page,
+    frames: page::Asked,
+    /// The page's own.
+    tree: Reply,
+}
+
+/// Asks for the trees of the page and of its frames.
+pub fn ask(shared: &Shared) -> Result<Asked> {
     let page = shared.page()?;
-    if frames.first().is_none_or(|it| it.id != page.target) {
-        // Frames of other processes may answer; what they hold is not the page.
-        return Err(Error::new(Code::Timeout, "the page does not answer at present")
-            .hint("ask again when it has less to do, or goto another address"));
-    }
-    let asked: Vec<_> = frames
-        .into_iter()
-        .map(|frame| {
-            let of = json!({ "frameId": frame.id });
-            let tree =
-                shared.cdp.send(Some(&frame.session), "Accessibility.getFullAXTree", of.clone());
-            let owner = (frame.id != page.target)
-                .then(|| shared.cdp.send(Some(&page.session), "DOM.getFrameOwner", of));
-            (frame, tree, owner)
-        })
-        .collect();
-    let mut out = Vec::with_capacity(asked.len());
-    for (frame, tree, owner) in asked {
-        let nodes = tree.read::<Nodes>(PATIENCE).await.map(|it| it.nodes).unwrap_or_default();
-        let owner = match owner {
-            Some(it) => it.read::<Owner>(PATIENCE).await.ok().map(|it| it.backend_node_id),
-            None => None,
+    let frames = page::ask_frames(&shared.cdp, shared.frame_sessions()?, &page);
+    let tree = tree_of(shared, &page.session, &page.target);
+    Ok(Asked { page, frames, tree })
+}
+
+fn tree_of(shared: &Shared, session: &str, frame: &str) -> Reply {
+    let of = json!({ "frameId": frame });
+    shared.cdp.send(Some(session), "Accessibility.getFullAXTree", of)
+}
+
+impl Asked {
+    /// The page's own first. A frame that is going away has none. Fails with `TIMEOUT` where the page itself does not answer.
+    pub async fn read(self, shared: &Shared) -> Result<Vec<Read>> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Owner {
+            backend_node_id: i64,
+        }
+        let Self { page, frames, tree } = self;
+        let mut frames = frames.read(&shared.cdp, &page).await.into_iter();
+        let Some(main) = frames.next().filter(|it| it.id == page.target) else {
+            // Frames of other processes may answer; what they hold is not the page.
+            return Err(Error::new(Code::Timeout, "the page does not answer at present")
+                .hint("ask again when it has less to do, or goto another address"));
         };
-        out.push(Read { frame, nodes, owner });
+        let ask = |frame: Frame| {
+            let tree = tree_of(shared, &frame.session, &frame.id);
+            let of = json!({ "frameId": frame.id });
+            let owner = shared.cdp.send(Some(&page.session), "DOM.getFrameOwner", of);
+            (frame, tree, Some(owner))
+        };
+        let others: Vec<_> = frames.map(ask).collect();
+        let mut out = Vec::with_capacity(1 + others.len());
+        for (frame, tree, owner) in std::iter::once((main, tree, None)).chain(others) {
+            let nodes = tree.read::<Nodes>(PATIENCE).await.map(|it| it.nodes).unwrap_or_default();
+            let owner = match owner {
+                Some(it) => it.read::<Owner>(PATIENCE).await.ok().map(|it| it.backend_node_id),
+                None => None,
+            };
+            out.push(Read { frame, nodes, owner });
+        }
+        Ok(out)
     }
-    Ok(out)
 }
 
 /// What there is on the page, frames where they stand in it.
