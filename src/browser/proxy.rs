@@ -23,7 +23,7 @@ use hyper::{
     header::{HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION},
     service::service_fn,
 };
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -44,6 +44,9 @@ use crate::{
 
 const USER: &str = "commis";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// A connection on which nothing is asked for so long is closed. Chromium itself keeps one for each host for five minutes, and up to 256
+/// of them; it opens another where it needs one.
+const IDLE: Duration = Duration::from_secs(30);
 /// Refusals that are named one by one; a page can cause any number.
 pub const MAX_BLOCKED: usize = 500;
 /// Hosts of which it is known why they were not reached, newest first.
@@ -161,6 +164,8 @@ async fn accept(listener: TcpListener, gate: Arc<Gate>) {
             });
             let _ = hyper::server::conn::http1::Builder::new()
                 .preserve_header_case(true)
+                .timer(TokioTimer::new())
+                .header_read_timeout(IDLE)
                 .serve_connection(TokioIo::new(stream), service)
                 .with_upgrades()
                 .await;

@@ -358,11 +358,11 @@ fn start(cli: Cli) -> Result<u8> {
 }
 
 fn begin_log(cli: &Cli) {
-    // A run is one request, and prints what there is to say of it.
-    let is_run = matches!(&cli.command, Command::Recipe(Recipe::Run(_)));
-    if !is_run || cli.global.verbose > 0 {
+    // One request each, that print what there is to say of it, and what the daemon does it logs.
+    let is_brief = matches!(&cli.command, Command::Recipe(Recipe::Run(_)) | Command::Browse(_));
+    if !is_brief || cli.global.verbose > 0 {
         let home = wire::home(&cli.global).ok();
-        logs::start(home.as_ref().filter(|_| !is_run), cli.global.verbose);
+        logs::start(home.as_ref().filter(|_| !is_brief), cli.global.verbose);
     }
     tracing::info!(command = %std::env::args().skip(1).take(2).collect::<Vec<_>>().join(" "), "begun");
 }

@@ -28,7 +28,7 @@ pub const MAX_SNAPSHOT: usize = 64 << 10;
 pub const MAX_PICTURE: usize = 2 << 20;
 pub const MAX_RECORDING: usize = 32 << 20;
 
-const FOLDERS: &[&str] = &[SNAPSHOTS, SCREENSHOTS, RECORDING];
+pub const FOLDERS: &[&str] = &[SNAPSHOTS, SCREENSHOTS, RECORDING];
 
 pub fn snapshot_of(n: u32) -> String {
     format!("{n:05}.txt")

@@ -31,7 +31,7 @@ use serde_json::Value;
 
 use self::{
     container::{
-        FINDINGS, HELD, MANIFEST, MAX_MANIFEST, MAX_SNAPSHOT, MAX_TRAJECTORY, SNAPSHOTS,
+        FINDINGS, FOLDERS, HELD, MANIFEST, MAX_MANIFEST, MAX_SNAPSHOT, MAX_TRAJECTORY, SNAPSHOTS,
         TRAJECTORY, hash, snapshot_of,
     },
     relocate::Fingerprint,
@@ -499,12 +499,14 @@ fn tidy(session: &Dir) -> Result<()> {
     if matches!(lock, Some(None)) {
         return Ok(());
     }
-    for it in [session.folder(SNAPSHOTS)?.as_ref(), Some(session)].into_iter().flatten() {
-        if let Some(_lock) = it.try_lock()? {
-            it.sweep()?;
-        }
+    let sweep = |it: &Dir| match it.try_lock()? {
+        Some(_lock) => it.sweep().map(drop),
+        None => Ok(()),
+    };
+    for part in FOLDERS {
+        session.folder(part)?.as_ref().map_or(Ok(()), sweep)?;
     }
-    Ok(())
+    sweep(session)
 }
 
 #[cfg(test)]
@@ -588,7 +590,10 @@ mod tests {
         it.add(Line { command: "click".into(), ..Line::default() }).unwrap();
         it.snapshot("a page").unwrap();
         let folder = home.path().join(&it.manifest().id);
-        let halves = [folder.join(".tmp-1-1"), folder.join(SNAPSHOTS).join(".tmp-1-2")];
+        let parts: Vec<_> = FOLDERS.iter().map(|it| folder.join(it)).collect();
+        parts.iter().for_each(|it| crate::files::ensure_private_dir(it).unwrap());
+        let parts = parts.iter().map(|it| it.join(".tmp-1-2"));
+        let halves: Vec<_> = parts.chain([folder.join(".tmp-1-1")]).collect();
         // A file of somebody's own is in nobody's way.
         let own = home.path().join("notes");
         for it in halves.iter().chain([&own]) {

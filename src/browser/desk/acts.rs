@@ -1,6 +1,6 @@
 //! Acting on a page that stays: each act says what it did.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::json;
@@ -16,6 +16,7 @@ use crate::{
         keys, page,
         plan::{Step, Wait},
         pointer,
+        shared::Shared,
         steps::MASK,
         typing,
         visit::Visit,
@@ -25,6 +26,8 @@ use crate::{
     redact,
 };
 
+/// A page that is being left is asked so often whether it still answers.
+const ASKED: Duration = Duration::from_secs(1);
 const FOCUS: &str = "function () { this.focus(); return true; }";
 const KIND: &str = "function () { return String(this.type ?? '').slice(0, 40); }";
 const SCROLL: &str = "function (to) {
@@ -42,6 +45,21 @@ fn apart(visit: &Visit, url: &str, err: Error) -> Error {
         return err.hint("a host of your own has a context to itself: give another --context");
     }
     err
+}
+
+/// Returns where the page answers nothing any more before another document takes its place: it keeps that one from coming, too.
+async fn hangs(shared: &Shared) {
+    let frames = shared.lock().frames;
+    let stays = || shared.lock().frames == frames;
+    loop {
+        tokio::time::sleep(ASKED).await;
+        if !stays() {
+            return std::future::pending().await;
+        }
+        if shared.main_frame().await.is_err() && stays() {
+            return;
+        }
+    }
 }
 
 impl Desk {
@@ -212,7 +230,7 @@ impl Desk {
     pub(super) async fn goto(&mut self, url: &str) -> Result<Said> {
         let shared = self.shared();
         let mut hung = false;
-        let before = match self.before().await {
+        let mut before = match self.before().await {
             // Whoever wants to go elsewhere need not wait for a page that hangs.
             Err(err) if err.code() == Code::BrowserFailed && self.is_alive() => {
                 hung = Box::pin(self.leave_behind()).await.is_ok();
@@ -222,7 +240,20 @@ impl Desk {
         };
         // The first page says whether this context is at a host of the user's own; from then on it is, or never.
         shared.visit.begin_at(url);
-        shared.navigate(url, self.timeout).await.map_err(|err| apart(&shared.visit, url, err))?;
+        let gone = tokio::select! {
+            it = shared.navigate(url, self.timeout) => Some(it),
+            () = hangs(&shared), if !hung => None,
+        };
+        let gone = match gone {
+            Some(it) => it,
+            None => {
+                hung = true;
+                Box::pin(self.leave_behind()).await?;
+                before = self.before().await?;
+                shared.navigate(url, self.timeout).await
+            }
+        };
+        gone.map_err(|err| apart(&shared.visit, url, err))?;
         if self.steps.is_empty() || self.begun_at.is_none() {
             (self.steps, self.lost) = (Vec::new(), Vec::new());
             self.begun_at = Some(url.to_owned());

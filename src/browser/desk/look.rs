@@ -104,6 +104,7 @@ impl Desk {
         within: Option<String>,
     ) -> Result<Said> {
         let shared = self.shared();
+        let begun = Instant::now();
         let asked = tree::ask(&shared)?;
         let clicks = clickable.then(|| clickable::ask(&shared)).transpose()?;
         let (read, head) = tokio::join!(asked.read(&shared), self.head());
@@ -115,7 +116,7 @@ impl Desk {
             items.retain(|it| inside.contains(&(read[it.frame].frame.session.clone(), it.backend)));
         }
         let (found, left) = hidden::leave_out(&shared, &mut items).await;
-        let numbers = self.refs.number(&read, &items);
+        let numbers = self.refs.number(&read, &items, begun);
         let (url, title) = head?;
         let at = format!("{url} {}", quoted(&title));
         let mut lines = vec![suspect::told(redact::message(&at))];

@@ -532,6 +532,13 @@ impl Desk {
         Ok((read, items))
     }
 
+    /// Nothing of the page has changed since then, as far as that can be seen.
+    async fn stood_still(&self, at: Instant) -> bool {
+        let Ok((_, (_, still))) = self.shared().stands().await else { return false };
+        // Taken after it was asked: what changed while it was asked counts.
+        still > at.elapsed()
+    }
+
     /// The element of a ref, where it is what it was; else the page says what became of it. A small page is read whole as quickly.
     async fn unchanged(&self, n: u32) -> Result<Option<Meant>> {
         if self.nodes < LARGE {
@@ -546,8 +553,18 @@ impl Desk {
         if !self.refs.is(n, &item) {
             return Ok(None);
         }
-        let named = is_name(&item.name);
-        let nth = if named { one::nth(&shared, &frames, &item).await } else { Some(0) };
+        let nth = if !is_name(&item.name) {
+            Some(0)
+        } else {
+            match self.refs.nth(n).filter(|_| frames.len() == 1) {
+                Some((nth, at)) if self.stood_still(at).await => Some(nth),
+                _ => None,
+            }
+        };
+        let nth = match nth {
+            None => one::nth(&shared, &frames, &item).await,
+            it => it,
+        };
         Ok(nth.map(|nth| {
             Meant::new(&frames[at], &item, Some(nth).filter(|it| *it > 0), Some(format!("@e{n}")))
         }))

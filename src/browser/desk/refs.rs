@@ -4,7 +4,7 @@
 //! node alone says little: all of it is read again when a ref is used, and whatever is different refuses. Never another element
 //! silently.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Instant};
 
 use super::{
     shown,
@@ -33,6 +33,8 @@ struct Place {
 struct Held {
     place: Place,
     item: Item,
+    /// Which of those that are called alike it was when all were numbered, from 1; 0 where no other was. And when that was begun.
+    nth: Option<(u32, Instant)>,
 }
 
 #[derive(Default)]
@@ -44,11 +46,32 @@ pub struct Refs {
 
 impl Refs {
     /// A number for each element: the one it had, if it was numbered before. 0 for what cannot be acted on.
-    pub fn number(&mut self, read: &[Read], items: &[Item]) -> Vec<u32> {
-        items
-            .iter()
-            .map(|it| if it.what == What::Control { self.of(read, it) } else { 0 })
-            .collect()
+    /// `begun`: when the page was asked for them.
+    pub fn number(&mut self, read: &[Read], items: &[Item], begun: Instant) -> Vec<u32> {
+        let mut alike: BTreeMap<(&str, &str), Vec<u32>> = BTreeMap::new();
+        let mut out = Vec::with_capacity(items.len());
+        for it in items {
+            let n = if it.what == What::Control { self.of(read, it) } else { 0 };
+            if n > 0 {
+                alike.entry((&it.role, &it.name)).or_default().push(n);
+            }
+            out.push(n);
+        }
+        for all in alike.into_values() {
+            let is_one = all.len() == 1;
+            for (n, i) in all.iter().zip(1..) {
+                if let Some(it) = self.held.get_mut(n) {
+                    it.nth = Some((if is_one { 0 } else { i }, begun));
+                }
+            }
+        }
+        out
+    }
+
+    /// Which of those that were called alike the number's element was when all were numbered last, from 1; 0 where no other was. And
+    /// when that was begun.
+    pub fn nth(&self, n: u32) -> Option<(u32, Instant)> {
+        self.held.get(&n)?.nth
     }
 
     pub fn of(&mut self, read: &[Read], item: &Item) -> u32 {
@@ -59,7 +82,7 @@ impl Refs {
             self.by_place.insert(place.clone(), self.last);
             self.last
         });
-        self.held.insert(n, Held { place, item: item.clone() });
+        self.held.insert(n, Held { place, item: item.clone(), nth: None });
         while self.held.len() > MOST {
             if let Some((_, old)) = self.held.pop_first() {
                 self.by_place.remove(&old.place);
