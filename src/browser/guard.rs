@@ -168,8 +168,8 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         // Where the next document comes from no network.
         "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => {
             bodies::read_waiting(shared);
-            if &*event.method == "Page.frameRequestedNavigation" {
-                leaving::asked(shared, event);
+            if let Some(frame) = leaving::asked(event) {
+                shared.lock().leaves(&frame);
             }
             watched::navigating(shared, event);
         }

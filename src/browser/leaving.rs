@@ -2,42 +2,24 @@
 
 use serde::Deserialize;
 
-use super::{
-    cdp::Event,
-    shared::{Shared, State},
-};
+use super::cdp::Event;
 
 /// How things stood when it said so.
 pub struct Leaving {
-    documents: usize,
-    frames: u64,
+    /// How often the page's document had been asked for.
+    pub documents: usize,
+    /// How often a frame had come, gone or got another document.
+    pub frames: u64,
 }
 
-/// A script, a link or a form of the page asks for another document in its place.
-pub fn asked(shared: &Shared, event: &Event) {
+/// The frame in whose place a script, a link or a form asks for another document.
+pub fn asked(event: &Event) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Asked {
         frame_id: String,
         disposition: Option<String>,
     }
-    let Some(it) = event.read::<Asked>() else { return };
-    let mut state = shared.lock();
-    let own = state.page.as_ref().is_some_and(|page| page.target == it.frame_id);
-    if own && it.disposition.as_deref() == Some("currentTab") {
-        state.leaving = Some(Leaving { documents: state.documents(), frames: state.frames });
-    }
-}
-
-impl State {
-    /// It was asked for, and neither its request nor the document has been seen.
-    pub fn is_leaving(&self) -> bool {
-        self.leaving
-            .as_ref()
-            .is_some_and(|it| it.documents == self.documents() && it.frames == self.frames)
-    }
-
-    fn documents(&self) -> usize {
-        self.recorder.as_ref().map_or(0, super::recorder::Recorder::documents)
-    }
+    let it: Asked = event.read()?;
+    (it.disposition.as_deref() == Some("currentTab")).then_some(it.frame_id)
 }

@@ -171,6 +171,24 @@ pub struct Saved {
 }
 
 impl State {
+    /// That frame asks for another document.
+    pub fn leaves(&mut self, frame: &str) {
+        if self.page.as_ref().is_some_and(|it| it.target == frame) {
+            self.leaving = Some(Leaving { documents: self.documents(), frames: self.frames });
+        }
+    }
+
+    /// The page has asked for another document, and neither the request for it nor the document has been seen.
+    pub fn is_leaving(&self) -> bool {
+        self.leaving
+            .as_ref()
+            .is_some_and(|it| it.documents == self.documents() && it.frames == self.frames)
+    }
+
+    fn documents(&self) -> usize {
+        self.recorder.as_ref().map_or(0, Recorder::documents)
+    }
+
     /// A recording that nobody ends has grown long: it is held in memory.
     pub fn is_long(&self) -> bool {
         let long =
@@ -471,5 +489,31 @@ fn same_origin(a: &str, b: &str) -> bool {
     match (Url::parse(a), Url::parse(b)) {
         (Ok(a), Ok(b)) => a.origin() == b.origin(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_leaving_until_something_of_its_next_document_is_seen() {
+        let page = Page { session: "s".into(), target: "main".to_owned() };
+        let mut state = State { page: Some(page), ..State::default() };
+        let asked = |disposition: &str| {
+            let params = json!({ "frameId": "main", "reason": "anchorClick", "url": "http://a.test/", "disposition": disposition });
+            crate::browser::leaving::asked(&Event::literal(
+                "s",
+                "Page.frameRequestedNavigation",
+                &params,
+            ))
+        };
+        assert_eq!(asked("newTab"), None);
+        state.leaves("inner");
+        assert!(!state.is_leaving(), "a frame is no page");
+        state.leaves(&asked("currentTab").unwrap());
+        assert!(state.is_leaving());
+        state.frames += 1;
+        assert!(!state.is_leaving());
     }
 }

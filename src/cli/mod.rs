@@ -216,10 +216,13 @@ fn command() -> clap::Command {
 /// What was asked for; whatever is wrong with it, and help, takes all commands to say.
 fn asked() -> Cli {
     let has = |all: &[&str]| std::env::args_os().any(|it| all.iter().any(|of| it == **of));
-    if has(&["browse", "run"])
-        && let Ok(it) = Cli::<Often>::try_parse()
-    {
-        return it.into();
+    if has(&["browse", "run"]) {
+        // Flags of all commands are copied into each; most people give them before it.
+        let known = Cli::<Often>::command().mut_args(|it| it.global(false));
+        let it = known.try_get_matches().and_then(|it| Cli::<Often>::from_arg_matches(&it));
+        if let Ok(it) = it {
+            return it.into();
+        }
     }
     // The table of operations takes its time, and only help shows it.
     let known = if has(&["-h", "--help", "help"]) { command() } else { <Cli>::command() };

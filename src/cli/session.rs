@@ -229,6 +229,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         | Command::Login(_)
         | Command::Template(_) => return Ok(0),
     };
+    let client = if matches!(name, "replay" | "fork") { client.patient() } else { client };
     let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
     let mut data: Value = answer["data"].take();
     if matches!(command, Command::Learn { .. }) {

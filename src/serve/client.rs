@@ -15,8 +15,13 @@ pub struct Client {
     pid: u32,
     /// Who is told that it takes long.
     tell: Option<fn(&str)>,
+    /// For one request.
+    patience: Duration,
 }
 
+/// For one request, and for one that does many things.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(3600);
 /// A daemon that has not answered for so long is looked after, and waited for.
 const SLOW: Duration = Duration::from_secs(2);
 
@@ -32,13 +37,19 @@ impl Client {
         let http = http.connect_timeout(Duration::from_secs(2)).tls_certs_only([]);
         let http = http.build().unwrap_or_default();
         let token = Zeroizing::new(it.token.clone());
-        Self { http, url: it.url(), token, pid: it.pid, tell: None }
+        Self { http, url: it.url(), token, pid: it.pid, tell: None, patience: PATIENCE }
     }
 
     /// Tells somebody where the daemon does not answer for a while. It is never taken for dead: its process is there.
     #[must_use]
     pub fn telling(self, tell: fn(&str)) -> Self {
         Self { tell: Some(tell), ..self }
+    }
+
+    /// Asks for something that consists of many acts, each of which has a deadline of its own.
+    #[must_use]
+    pub fn patient(self) -> Self {
+        Self { patience: LONG, ..self }
     }
 
     pub async fn is_up(&self) -> bool {
@@ -68,7 +79,7 @@ impl Client {
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Value> {
-        let request = request.bearer_auth(&*self.token).timeout(Duration::from_secs(60));
+        let request = request.bearer_auth(&*self.token).timeout(self.patience);
         let mut answer = std::pin::pin!(request.send());
         let answer = if let Ok(it) = tokio::time::timeout(SLOW, &mut answer).await {
             it

@@ -109,6 +109,26 @@ pub fn binary() -> Option<String> {
     ))
 }
 
+/// glibc: how many arenas memory is taken from.
+const ARENAS: (&str, &str) = ("MALLOC_ARENA_MAX", "2");
+
+/// Begins this program again with few arenas to take memory from, where nothing was said of that. There would be several for each
+/// core, and each keeps what it needed once: a page of many megabytes, read by one thread after the other, would be kept many times.
+/// How many there are is decided when a program begins.
+pub fn with_few_arenas() {
+    use std::os::unix::process::CommandExt as _;
+    if std::env::var_os(ARENAS.0).is_some() {
+        return;
+    }
+    let mut args = std::env::args_os();
+    if let (Ok(program), Some(name)) = (std::env::current_exe(), args.next()) {
+        #[expect(clippy::disallowed_methods, reason = "the program begins itself again")]
+        let mut again = Command::new(program);
+        // Where that fails it goes on with what it has.
+        let _ = again.arg0(name).args(args).env(ARENAS.0, ARENAS.1).exec();
+    }
+}
+
 /// As many files as the system lets us have open: each connection is one.
 pub fn raise_limits() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -170,6 +190,7 @@ impl Starter {
         let mut child = Command::new(program)
             .args(&self.args)
             .args(["serve", "--detached"])
+            .env(ARENAS.0, ARENAS.1)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

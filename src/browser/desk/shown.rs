@@ -34,8 +34,12 @@ pub fn line(it: &Item, n: u32, in_row: bool) -> String {
     if let Some(value) = it.value.as_ref().filter(|it| !it.is_empty()) {
         out = format!("{out} = {}", quoted(value));
     }
-    if !it.states.is_empty() {
-        out = format!("{out} [{}]", it.states.join(", "));
+    // A list whose options are told beside it is closed.
+    let is_said = |state: &&String| *state == "collapsed" && !it.options.is_empty();
+    let states: Vec<&str> =
+        it.states.iter().filter(|it| !is_said(it)).map(String::as_str).collect();
+    if !states.is_empty() {
+        out = format!("{out} [{}]", states.join(", "));
     }
     if !it.options.is_empty() {
         let all: Vec<String> = it.options.iter().map(|it| quoted(it)).collect();

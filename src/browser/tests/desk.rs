@@ -142,7 +142,7 @@ async fn everything_that_can_be_acted_on_is_shown_and_acts() {
     for line in [
         "textbox \"Word\" = \"lantern\"",
         "checkbox \"Gift\" [checked]",
-        "combobox \"Size\" = \"M\" [collapsed] {\"S\", \"M\"}",
+        "combobox \"Size\" = \"M\" {\"S\", \"M\"}",
     ] {
         assert!(now.contains(line), "{line}: {now}");
     }
@@ -246,6 +246,10 @@ async fn a_page_that_hangs_is_left_by_going_elsewhere() {
     assert!(said.contains("did not answer any more and was closed"), "{said}");
     let tabs = told(&mut desk, Command::Tabs).await;
     assert!(tabs.lines().count() == 1 && tabs.contains("http://shop.test/next"), "{tabs}");
+    // One that begins to hang while it is being left.
+    open(&mut desk, "<script>onbeforeunload = () => { for (;;); };</script>").await;
+    let said = told(&mut desk, Command::Goto("http://shop.test/next".into())).await;
+    assert!(said.contains("did not answer any more and was closed"), "{said}");
     browser.close().await.unwrap();
 }
 
