@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Global, wire};
 use crate::{
     error::{Code, Error, Result},
-    serve::{Options, lifecycle::with_few_arenas, serve},
+    serve::{Options, lifecycle::with_one_arena, serve},
 };
 
 /// Serve agents, scripts and people: MCP, REST, events and the dashboard on one local socket
@@ -26,7 +26,7 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    with_few_arenas();
+    with_one_arena();
     if args.detached {
         // A terminal that closes is nothing to it.
         let _ = rustix::process::setsid();

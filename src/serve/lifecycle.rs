@@ -110,12 +110,12 @@ pub fn binary() -> Option<String> {
 }
 
 /// glibc: how many arenas memory is taken from.
-const ARENAS: (&str, &str) = ("MALLOC_ARENA_MAX", "2");
+const ARENAS: (&str, &str) = ("MALLOC_ARENA_MAX", "1");
 
-/// Begins this program again with few arenas to take memory from, where nothing was said of that. There would be several for each
+/// Begins this program again with one arena to take memory from, where nothing was said of that. There would be several for each
 /// core, and each keeps what it needed once: a page of many megabytes, read by one thread after the other, would be kept many times.
 /// How many there are is decided when a program begins.
-pub fn with_few_arenas() {
+pub fn with_one_arena() {
     use std::os::unix::process::CommandExt as _;
     if std::env::var_os(ARENAS.0).is_some() {
         return;

@@ -16,6 +16,8 @@ use crate::{egress::site_of, redact};
 const MOST: usize = 50;
 const PARAMETERS: usize = 100;
 const VALUE: usize = 120;
+/// Links to one place whose parameters are told apart from what they all carry.
+const FEWEST: usize = 3;
 pub const MASK: &str = "[masked]";
 /// Parameters that are another each time.
 const VOLATILE: &[&str] = &["csrf", "token", "nonce", "timestamp", "_"];
@@ -38,6 +40,42 @@ pub struct Other {
     pub values: Vec<(String, String)>,
     /// Origins, likewise.
     pub origins: Vec<(String, String)>,
+    /// What may come in addition where nothing is changed.
+    pub carried: Vec<Carried>,
+}
+
+/// A parameter that every link of a page to that place carries, with that value: the page's, and not what one of them asks for. A later
+/// version of an application may say how long its lists are where the one before did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    origin: String,
+    path: String,
+    name: String,
+    value: String,
+}
+
+/// What the links of a page to a place have in common, where there are several that differ.
+pub fn carried(links: &[String]) -> Vec<Carried> {
+    let mut places: BTreeMap<(String, String), Vec<BTreeMap<String, String>>> = BTreeMap::new();
+    for it in links.iter().filter_map(|it| Sent::of("GET", it, None)) {
+        let all = places.entry((it.origin, it.path)).or_default();
+        if !it.parameters.is_empty() && !all.contains(&it.parameters) {
+            all.push(it.parameters);
+        }
+    }
+    let mut out = Vec::new();
+    for ((origin, path), all) in places {
+        let Some((first, others)) = all.split_first().filter(|it| it.1.len() + 1 >= FEWEST) else {
+            continue;
+        };
+        for (name, value) in first {
+            if others.iter().all(|it| it.get(name) == Some(value)) {
+                let (origin, path) = (origin.clone(), path.clone());
+                out.push(Carried { origin, path, name: name.clone(), value: value.clone() });
+            }
+        }
+    }
+    out
 }
 
 impl Sent {
@@ -113,16 +151,27 @@ impl Sent {
                 || moved(was, is, &other.values)
                 || (typing && other.values.iter().any(typed))
         };
+        let added = |name: &str, is: &str| {
+            let it = Carried {
+                origin: now.origin.clone(),
+                path: now.path.clone(),
+                name: name.to_owned(),
+                value: is.to_owned(),
+            };
+            !self.changes() && !self.parameters.contains_key(name) && other.carried.contains(&it)
+        };
+        let parameters: Vec<(&String, &String)> =
+            now.parameters.iter().filter(|(name, is)| !added(name, is)).collect();
         self.method == now.method
             && moved(&self.origin, &now.origin, &other.origins)
             && self.path.split('/').count() == now.path.split('/').count()
             && self.path.split('/').zip(now.path.split('/')).all(segment)
-            && self.parameters.keys().eq(now.parameters.keys())
+            && self.parameters.keys().eq(parameters.iter().map(|it| it.0))
             && self
                 .parameters
                 .iter()
-                .zip(now.parameters.values())
-                .all(|((name, was), is)| value(name, was, is))
+                .zip(parameters)
+                .all(|((name, was), (_, is))| value(name, was, is))
     }
 }
 
@@ -227,6 +276,31 @@ mod tests {
         let page = sent("GET", "http://shop.test/items/17", None);
         assert!(!page.fits(&sent("GET", "http://shop.test/items/18", None), &other));
         assert!(page.fits(&sent("GET", "http://shop.test/items/20", None), &other));
+    }
+
+    #[test]
+    fn what_every_link_carries_may_come_in_addition() {
+        let links = |all: &[&str]| -> Vec<String> {
+            all.iter().map(|it| format!("http://a.test/ships/{it}")).collect()
+        };
+        let all = links(&["", "?sort=1&size=20", "?sort=2&size=20", "?page=2&size=20", "7?size=9"]);
+        let other = Other { carried: carried(&all), ..Other::default() };
+        let was = sent("GET", "http://a.test/ships/?sort=1", None);
+        for (now, fits) in [
+            ("?sort=1", true),
+            ("?sort=1&size=20", true),
+            ("?sort=1&size=50", false),
+            ("?sort=2&size=20", false),
+            ("?sort=1&desc=1&size=20", false),
+            ("?size=20", false),
+        ] {
+            let now = sent("GET", &format!("http://a.test/ships/{now}"), None);
+            assert_eq!(was.fits(&now, &other), fits, "{now:?}");
+        }
+        // Two may agree by chance, and what changes something is never more than it was.
+        assert_eq!(carried(&links(&["?sort=1&size=20", "?sort=2&size=20"])), []);
+        let was = sent("POST", "http://a.test/ships/?sort=1", None);
+        assert!(!was.fits(&sent("POST", "http://a.test/ships/?sort=1&size=20", None), &other));
     }
 
     #[test]

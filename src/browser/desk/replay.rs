@@ -21,6 +21,9 @@ use crate::{
     },
 };
 
+const HREFS: &str = "function () {
+  return Array.from(document.links, it => it.href.slice(0, 4000).toWellFormed()).slice(0, 3000);
+}";
 /// Elements whose attributes are looked at.
 const CLOSE: usize = 48;
 /// An element is waited for so long,
@@ -126,7 +129,7 @@ impl Desk {
                 timed: timed.cloned().collect(),
                 site: self.url().await.ok().and_then(|it| wire::site(&it)),
                 known: known.clone(),
-                other: other.clone(),
+                other: Other { carried: wire::carried(&self.hrefs().await), ..other.clone() },
                 ..Hold::default()
             };
             let told_later = lines.iter().any(|it| it.n > line.n && !it.requests.is_empty());
@@ -168,6 +171,12 @@ impl Desk {
         }
         self.shared().lock().tap = None;
         Ok(out)
+    }
+
+    /// Where the links of the page lead to.
+    async fn hrefs(&self) -> Vec<String> {
+        // A page that goes away has none.
+        self.shared().ask(HREFS, page::PATIENCE).await.map(|it| it.1).unwrap_or_default()
     }
 
     /// An act that asks for nothing has to lead to the element of the next one. Why not, else.
