@@ -637,6 +637,11 @@ impl Display {
     }
 }
 
+/// Whether the environment has it, and something in it.
+pub fn has_variable(name: &str) -> bool {
+    env_path(name).is_some()
+}
+
 #[expect(clippy::disallowed_methods, reason = "the only reader of the environment")]
 fn env_path(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from)

@@ -117,7 +117,7 @@ const ARENAS: (&str, &str) = ("MALLOC_ARENA_MAX", "1");
 /// How many there are is decided when a program begins.
 pub fn with_one_arena() {
     use std::os::unix::process::CommandExt as _;
-    if std::env::var_os(ARENAS.0).is_some() {
+    if crate::settings::has_variable(ARENAS.0) {
         return;
     }
     let mut args = std::env::args_os();

@@ -591,7 +591,9 @@ mod tests {
         it.snapshot("a page").unwrap();
         let folder = home.path().join(&it.manifest().id);
         let parts: Vec<_> = FOLDERS.iter().map(|it| folder.join(it)).collect();
-        parts.iter().for_each(|it| crate::files::ensure_private_dir(it).unwrap());
+        for it in &parts {
+            crate::files::ensure_private_dir(it).unwrap();
+        }
         let parts = parts.iter().map(|it| it.join(".tmp-1-2"));
         let halves: Vec<_> = parts.chain([folder.join(".tmp-1-1")]).collect();
         // A file of somebody's own is in nobody's way.

@@ -244,14 +244,13 @@ impl Desk {
             it = shared.navigate(url, self.timeout) => Some(it),
             () = hangs(&shared), if !hung => None,
         };
-        let gone = match gone {
-            Some(it) => it,
-            None => {
-                hung = true;
-                Box::pin(self.leave_behind()).await?;
-                before = self.before().await?;
-                shared.navigate(url, self.timeout).await
-            }
+        let gone = if let Some(it) = gone {
+            it
+        } else {
+            hung = true;
+            Box::pin(self.leave_behind()).await?;
+            before = self.before().await?;
+            shared.navigate(url, self.timeout).await
         };
         gone.map_err(|err| apart(&shared.visit, url, err))?;
         if self.steps.is_empty() || self.begun_at.is_none() {

@@ -553,17 +553,10 @@ impl Desk {
         if !self.refs.is(n, &item) {
             return Ok(None);
         }
-        let nth = if !is_name(&item.name) {
-            Some(0)
-        } else {
-            match self.refs.nth(n).filter(|_| frames.len() == 1) {
-                Some((nth, at)) if self.stood_still(at).await => Some(nth),
-                _ => None,
-            }
-        };
-        let nth = match nth {
-            None => one::nth(&shared, &frames, &item).await,
-            it => it,
+        let nth = match self.refs.nth(n).filter(|_| frames.len() == 1) {
+            _ if !is_name(&item.name) => Some(0),
+            Some((nth, at)) if self.stood_still(at).await => Some(nth),
+            _ => one::nth(&shared, &frames, &item).await,
         };
         Ok(nth.map(|nth| {
             Meant::new(&frames[at], &item, Some(nth).filter(|it| *it > 0), Some(format!("@e{n}")))
