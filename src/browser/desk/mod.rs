@@ -432,6 +432,12 @@ impl Desk {
             let _ = shared.until(leaves, |it| !it.is_leaving()).await;
         }
         self.context.silence(QUIET, deadline).await;
+        let asked = shared.lock().recorder.as_ref().map_or(0, Recorder::requests);
+        if asked > before.seen {
+            // What the page makes of the answers it makes in its own time.
+            let _ = shared.ask::<bool>(TURN, Duration::from_millis(500)).await;
+            self.context.silence(QUIET, deadline).await;
+        }
         let mut out = Effect::default();
         let mut turned = self.turned(before.tabs, &mut out).await?;
         // Taken before it is asked: the answer takes its time, too.

@@ -30,6 +30,8 @@ const CLOSE: usize = 48;
 const PATIENCE: Duration = Duration::from_secs(4);
 /// and looked for so often;
 const AGAIN: Duration = Duration::from_millis(150);
+/// what came of an act that changed a page is waited for so long;
+const LATE: Duration = Duration::from_secs(2);
 /// a page that has not changed for so long has been built.
 const STILL: Duration = Duration::from_millis(400);
 
@@ -267,6 +269,7 @@ impl Desk {
                 ),
             ));
         }
+        let begun = Instant::now();
         let done = self.answer(command).await;
         let hold = self.shared().lock().tap.replace(held(after)).and_then(|it| it.hold);
         if let Some(Hold { stopped: Some(it), .. }) = &hold {
@@ -285,7 +288,8 @@ impl Desk {
         {
             return Err((Outcome::Differs, format!("it did not ask for {}", it.told())));
         }
-        if line.changed && said.effect.is_some_and(|it| !it.dom_changed && it.navigated.is_none()) {
+        let unchanged = said.effect.is_some_and(|it| !it.dom_changed && it.navigated.is_none());
+        if line.changed && unchanged && !self.changes_since(begun).await {
             return Err((Outcome::Differs, "the page did not change".to_owned()));
         }
         let now = self.url().await.map_err(refused)?;
@@ -340,6 +344,21 @@ impl Desk {
                 Err(why) if begun.elapsed() >= PATIENCE => return Err(refused(why)),
                 _ => tokio::time::sleep(AGAIN).await,
             }
+        }
+    }
+
+    /// Whether something of the page has changed since then, or does within a moment: on a machine with much to do it takes its time.
+    async fn changes_since(&self, begun: Instant) -> bool {
+        let until = Instant::now() + LATE;
+        loop {
+            let since = begun.elapsed();
+            if self.still_for().await < since {
+                return true;
+            }
+            if Instant::now() >= until {
+                return false;
+            }
+            tokio::time::sleep(AGAIN).await;
         }
     }
 
