@@ -63,6 +63,12 @@ def renderers(pid):
     return [it for it in below(pid) if "--type=renderer" in words(it)]
 
 
+def kind(pid):
+    """What a process of Chromium is there for: pages, the network, or all else."""
+    said = words(pid)
+    return "pages" if "--type=renderer" in said else "network" if "network.mojom" in said else "else"
+
+
 def at(path):
     """Processes that have that path in their words or in their environment, but for this one."""
     wanted = str(path).encode()

@@ -363,11 +363,7 @@ impl Desk {
     }
 
     async fn still_for(&self) -> Duration {
-        let shared = self.shared();
-        match shared.main_frame().await {
-            Ok(frame) => page::still_for(&shared.cdp, &frame).await,
-            Err(_) => Duration::ZERO,
-        }
+        self.shared().stands().await.map(|it| it.1.1).unwrap_or_default()
     }
 
     /// What is most like it on the page as it is now, and what that is called.
