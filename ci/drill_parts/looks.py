@@ -60,7 +60,7 @@ def words(pid):
 
 
 def renderers(pid):
-    return [it for it in below(pid) if "--type=renderer" in words(it)]
+    return [it for it in below(pid) if kind(it) == "pages"]
 
 
 def kind(pid):
