@@ -66,6 +66,8 @@ codes! {
     /// A draft was run without `--draft`, or the recipe is deprecated.
     RecipeNotVerified = "RECIPE_NOT_VERIFIED", Usage, false;
     ParamInvalid = "PARAM_INVALID", Usage, false;
+    PlaybookInvalid = "PLAYBOOK_INVALID", Usage, false;
+    PlaybookNotFound = "PLAYBOOK_NOT_FOUND", Usage, false;
     SecretInTask = "SECRET_IN_TASK", Usage, false;
     HarInvalid = "HAR_INVALID", Task, false;
     TaskNotFound = "TASK_NOT_FOUND", Usage, false;
@@ -124,6 +126,15 @@ codes! {
     RefStale = "REF_STALE", Usage, false;
     /// A person has the page; what acts on it waits until it is given back.
     PageHandedOff = "PAGE_HANDED_OFF", Task, true;
+    /// No request of that number waits, or none of theirs.
+    ApprovalNotFound = "APPROVAL_NOT_FOUND", Usage, false;
+    /// What was shown to a person is no longer what would be sent.
+    ApprovalStale = "APPROVAL_STALE", Task, false;
+    ApprovalExpired = "APPROVAL_EXPIRED", Task, false;
+    /// Somebody has decided, or it was sent.
+    ApprovalSettled = "APPROVAL_SETTLED", Task, false;
+    /// What was read on one site would leave to another.
+    ValueFromElsewhere = "VALUE_FROM_ELSEWHERE", Task, false;
     DownloadBlocked = "DOWNLOAD_BLOCKED", Task, false;
     /// The recipe needs a browser session and none can be opened.
     SessionRequired = "SESSION_REQUIRED", Task, false;
@@ -131,6 +142,8 @@ codes! {
     ModelFailed = "MODEL_FAILED", Task, true;
     /// A model is configured and the variable that should hold its key is empty.
     ModelKeyMissing = "MODEL_KEY_MISSING", Usage, false;
+    /// The MCP server that drives a browser cannot be started, or its connection is lost.
+    McpFailed = "MCP_FAILED", Environment, true;
     /// The daemon cannot be started, or does not answer.
     DaemonFailed = "DAEMON_FAILED", Environment, true;
     /// A token is missing or wrong.

@@ -2,6 +2,7 @@
 //!
 //! ARCHITECTURE.md is the map; a floor imports only floors below it.
 
+mod agent;
 mod artifacts;
 mod batch;
 mod bench;

@@ -1,5 +1,7 @@
 //! Settings: flags over environment over file over defaults. The only reader of the environment.
 
+mod model;
+
 use std::{
     collections::BTreeMap,
     net::SocketAddr,
@@ -8,6 +10,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
+
+pub use model::{ModelSettings, Provider};
 
 use crate::{
     error::{Code, Error, Result},
@@ -33,6 +37,7 @@ pub struct Settings {
     pub artifacts: ArtifactsSettings,
     pub serve: ServeSettings,
     pub browse: BrowseSettings,
+    pub agent: AgentSettings,
 }
 
 /// What the egress policy is told. See "Test hosts, and hosts of one's own" in ARCHITECTURE.md.
@@ -95,6 +100,16 @@ pub struct BrowseSettings {
     pub allow_js: bool,
     /// Folders whose files may be given to pages; none by default.
     pub uploads: Vec<PathBuf>,
+}
+
+/// What does tasks with a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AgentSettings {
+    /// The command of Playwright's MCP server, quoted as in a shell; absent: `npx` gets the version that was tried.
+    pub playwright_mcp: Option<String>,
+    /// Its browser keeps logins from one run to the next, in the state folder. Otherwise it begins as a stranger.
+    pub playwright_profile: bool,
 }
 
 /// The daemon.
@@ -299,103 +314,6 @@ pub struct RedactSettings {
     pub allow: Vec<String>,
 }
 
-/// The model that may choose where the heuristics cannot. Off unless `provider` and `name` are set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ModelSettings {
-    pub provider: Option<Provider>,
-    pub name: Option<String>,
-    /// Base URL of the API: https, or http to a loopback address. Absent: the provider's own.
-    pub endpoint: Option<String>,
-    /// Name of the environment variable that holds the key. Absent: the provider's usual one at its own endpoint, and no
-    /// key at another endpoint.
-    pub api_key_env: Option<String>,
-    /// For one call, connecting included.
-    pub timeout_s: u32,
-    /// Of one answer.
-    pub max_tokens: u32,
-    /// Price of a million tokens, in any currency; only reports use it.
-    pub price_in_per_mtok: Option<f64>,
-    pub price_out_per_mtok: Option<f64>,
-}
-
-impl Default for ModelSettings {
-    fn default() -> Self {
-        Self {
-            provider: None,
-            name: None,
-            endpoint: None,
-            api_key_env: None,
-            timeout_s: 60,
-            max_tokens: 1024,
-            price_in_per_mtok: None,
-            price_out_per_mtok: None,
-        }
-    }
-}
-
-/// A wire format. `openai` is also what Ollama, llama.cpp, vLLM and many gateways speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Provider {
-    Anthropic,
-    Openai,
-    Gemini,
-}
-
-impl Provider {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Anthropic => "anthropic",
-            Self::Openai => "openai",
-            Self::Gemini => "gemini",
-        }
-    }
-}
-
-impl ModelSettings {
-    /// Provider and name, when both are set.
-    pub fn chosen(&self) -> Option<(Provider, &str)> {
-        Some((self.provider?, self.name.as_deref()?))
-    }
-
-    /// Takes `PROVIDER/NAME`. Endpoint, key and prices that were set for another provider are forgotten: a key must not
-    /// reach somebody else. Fails with [`Code::SettingsInvalid`].
-    pub fn choose(&mut self, text: &str) -> Result<()> {
-        let known = [Provider::Anthropic, Provider::Openai, Provider::Gemini];
-        let (provider, name) = text
-            .split_once('/')
-            .and_then(|(provider, name)| {
-                Some((known.into_iter().find(|it| it.as_str() == provider)?, name))
-            })
-            .filter(|it| !it.1.is_empty())
-            .ok_or_else(|| {
-                Error::new(Code::SettingsInvalid, "a model is given as PROVIDER/NAME")
-                    .hint("providers are anthropic, openai (and what speaks like it) and gemini")
-            })?;
-        if self.provider.is_some_and(|it| it != provider) {
-            let (timeout_s, max_tokens) = (self.timeout_s, self.max_tokens);
-            *self = Self { timeout_s, max_tokens, ..Self::default() };
-        }
-        self.provider = Some(provider);
-        self.name = Some(name.to_owned());
-        Ok(())
-    }
-
-    /// Name of the variable that the key is read from; `None` when no key is sent.
-    pub fn key_variable(&self) -> Option<&str> {
-        match (&self.api_key_env, &self.endpoint) {
-            (Some(it), _) => Some(it),
-            (None, Some(_)) => None,
-            (None, None) => Some(match self.provider? {
-                Provider::Anthropic => "ANTHROPIC_API_KEY",
-                Provider::Openai => "OPENAI_API_KEY",
-                Provider::Gemini => "GEMINI_API_KEY",
-            }),
-        }
-    }
-}
-
 /// A secret from the environment, wiped after use; `None` when it is unset, empty or not text.
 #[expect(clippy::disallowed_methods, reason = "the only reader of the environment")]
 pub fn secret(variable: &str) -> Option<Zeroizing<String>> {
@@ -487,20 +405,26 @@ impl Settings {
             out.egress.own.clear();
             out.egress.own_refused = Some(why);
         }
-        if let Some(hosts) = env_path("COMMIS_TEST_HOSTS") {
+        out.heed(&env_path)?;
+        Ok(out)
+    }
+
+    /// What the environment says, over what is there.
+    fn heed(&mut self, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Result<()> {
+        if let Some(hosts) = variable("COMMIS_TEST_HOSTS") {
             let hosts = hosts.to_string_lossy().into_owned();
-            out.egress.test_hosts.extend(
+            self.egress.test_hosts.extend(
                 hosts.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned),
             );
         }
-        out.egress.test_ca = env_path("COMMIS_TEST_CA").or(out.egress.test_ca);
-        if let Some(path) = env_path("COMMIS_CHROMIUM") {
-            out.browser.path = Some(path);
+        self.egress.test_ca = variable("COMMIS_TEST_CA").or_else(|| self.egress.test_ca.take());
+        if let Some(path) = variable("COMMIS_CHROMIUM") {
+            self.browser.path = Some(path);
         }
-        if let Some(model) = env_path("COMMIS_MODEL") {
-            out.model.choose(&model.to_string_lossy())?;
+        if let Some(model) = variable("COMMIS_MODEL") {
+            self.model.choose(&model.to_string_lossy())?;
         }
-        Ok(out)
+        Ok(())
     }
 }
 
@@ -509,6 +433,8 @@ impl Settings {
 pub struct Home {
     pub config: PathBuf,
     pub recipes: PathBuf,
+    /// The user's playbooks.
+    pub playbooks: PathBuf,
     pub artifacts: PathBuf,
     /// What `egress::limits` remembers of each host.
     pub limits: PathBuf,
@@ -523,6 +449,10 @@ pub struct Home {
     pub rings: PathBuf,
     /// Logins, sealed; their key is beside the settings.
     pub vault: PathBuf,
+    /// What happened while tasks were done, a file a run.
+    pub runs: PathBuf,
+    /// Requests that wait for a person, or waited.
+    pub approvals: PathBuf,
     /// The variable that named where the settings are, instead of a flag or the user's home.
     named_by: Option<&'static str>,
 }
@@ -537,6 +467,7 @@ impl Home {
                 named_by,
                 config: root.join("config.toml"),
                 recipes: root.join("recipes"),
+                playbooks: root.join("playbooks"),
                 artifacts: root.join("artifacts"),
                 limits: root.join("limits"),
                 logs: root.join("logs"),
@@ -545,6 +476,8 @@ impl Home {
                 downloads: root.join("downloads"),
                 rings: root.join("browse"),
                 vault: root.join("vault"),
+                approvals: root.join("approvals"),
+                runs: root.join("runs"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -557,6 +490,7 @@ impl Home {
         Ok(Self {
             config: config.join("commis/config.toml"),
             recipes: config.join("commis/recipes"),
+            playbooks: config.join("commis/playbooks"),
             artifacts: state.join("commis/artifacts"),
             limits: state.join("commis/limits"),
             logs: state.join("commis/logs"),
@@ -565,6 +499,8 @@ impl Home {
             downloads: state.join("commis/downloads"),
             rings: state.join("commis/browse"),
             vault: state.join("commis/vault"),
+            approvals: state.join("commis/approvals"),
+            runs: state.join("commis/runs"),
             named_by: (config != usual).then_some("XDG_CONFIG_HOME"),
         })
     }
@@ -635,6 +571,16 @@ impl Display {
     pub fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         self.0.iter().map(|(name, value)| (*name, value.as_path()))
     }
+}
+
+/// What a program of somebody else is told of the environment: where programs are, whose home it is, and whom Node trusts. Keys are
+/// in there, so nothing else goes.
+pub fn for_programs() -> BTreeMap<String, PathBuf> {
+    let names = ["PATH", "HOME", "LANG", "NODE_EXTRA_CA_CERTS"].into_iter();
+    let mut out: BTreeMap<String, PathBuf> =
+        names.filter_map(|it| Some((it.to_owned(), env_path(it)?))).collect();
+    out.entry("PATH".to_owned()).or_insert_with(|| PathBuf::from("/usr/local/bin:/usr/bin:/bin"));
+    out
 }
 
 /// Whether the environment has it, and something in it.

@@ -184,6 +184,7 @@ fn check(
         examples: entry.examples,
         category: entry.category,
         requires_auth: entry.requires_auth,
+        reads_only: false,
         timeout,
         secrets: Secrets::default(),
     };

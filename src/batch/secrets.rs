@@ -147,6 +147,7 @@ mod tests {
             expect: Expectation::default(),
             category: None,
             requires_auth: false,
+            reads_only: false,
             timeout: Duration::from_secs(30),
             secrets: Secrets::default(),
         }

@@ -330,6 +330,13 @@ impl Cdp {
     }
 }
 
+const GONE: &str = "the page or frame went away";
+
+/// Whether what was asked was gone before it answered.
+pub fn is_gone(err: &Error) -> bool {
+    err.code() == Code::BrowserFailed && err.message().ends_with(GONE)
+}
+
 impl Reply {
     /// The result as it came.
     pub async fn raw(self, timeout: Duration) -> Result<Box<RawValue>> {
@@ -340,10 +347,7 @@ impl Reply {
                 Err(Error::new(Code::BrowserFailed, format!("{method}: {refusal}")))
             }
             Ok(Err(_)) if cdp.is_closed() => Err(cdp.gone()),
-            Ok(Err(_)) => Err(Error::new(
-                Code::BrowserFailed,
-                format!("{method}: the page or frame went away"),
-            )),
+            Ok(Err(_)) => Err(Error::new(Code::BrowserFailed, format!("{method}: {GONE}"))),
             Err(_) => {
                 cdp.lock().pending.remove(&id);
                 let why = format!("{method}: no answer in {} s", timeout.as_secs());

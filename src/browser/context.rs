@@ -350,6 +350,11 @@ impl Context {
             let mut news = pin!(self.shared.news.notified());
             news.as_mut().enable();
             let now = Instant::now();
+            // What waits for a person ends in its own time.
+            if self.shared.is_held() {
+                tokio::time::sleep(quiet).await;
+                return;
+            }
             let wait = self.shared.lock().recorder.as_ref().map(|it| it.idle_in(quiet, now));
             let wait = match wait {
                 None | Some(Some(Duration::ZERO)) => return,
@@ -367,6 +372,11 @@ impl Context {
     pub async fn unwatch(&self) -> Result<()> {
         let session = self.shared.page()?.session;
         self.shared.cdp.run(Some(&session), "Network.disable", json!({})).await
+    }
+
+    /// From here on, what its pages ask for is judged before it leaves.
+    pub fn hold(&self, judge: super::held::Judge) {
+        self.shared.hold(judge);
     }
 
     /// The host of the user's own that what this context opens is at; heeded before its first page alone.
@@ -464,6 +474,7 @@ impl Context {
 
     /// Closes the page and forgets cookies and cache.
     pub async fn dispose(self) -> Result<()> {
+        self.shared.take_all_back();
         let params = json!({ "browserContextId": self.shared.id });
         let Shared { cdp, .. } = &*self.shared;
         // Dropping asks once more, which the browser refuses and nobody reads.
@@ -487,6 +498,7 @@ fn tell_requests(
 
 impl Drop for Context {
     fn drop(&mut self) {
+        self.shared.take_all_back();
         let params = json!({ "browserContextId": self.shared.id });
         let Shared { cdp, queue, .. } = &*self.shared;
         cdp.post(None, "Target.disposeBrowserContext", params);

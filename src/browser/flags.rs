@@ -38,7 +38,7 @@ const FIXED: &[&str] = &[
     "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication,\
      CertificateTransparencyComponentUpdater,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,NetworkTimeServiceQuerying,\
      AsyncDns,DnsOverHttpsUpgrade,\
-     Reporting,NetworkErrorLogging",
+     Reporting,NetworkErrorLogging,Prerender2,PrefetchUseContentRefactor,SpeculationRulesPrefetchFuture,NoStatePrefetch",
     // Nobody is there to be asked for a camera or the screen.
     "--use-fake-ui-for-media-stream=deny",
     // The machine.
@@ -48,6 +48,16 @@ const FIXED: &[&str] = &[
     "--disable-gpu",
     "--mute-audio",
     "--window-size=1280,900",
+];
+
+/// What keeps a browser that others start at the proxy that they are told of.
+pub const KEPT_IN: &[&str] = &[
+    "--disable-quic",
+    "--no-pings",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-domain-reliability",
+    "--use-fake-ui-for-media-stream=deny",
 ];
 
 /// Where nobody looks on.

@@ -15,6 +15,7 @@ use super::{
     console,
     feed::Kind,
     heard::Of,
+    held,
     hop::MAX_BODY,
     leaving, login, looked_on,
     shared::{Saved, Shared},
@@ -162,7 +163,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 if paused.resource_type == "Document" {
                     bodies::read_waiting(shared);
                 }
-                judge(shared, session, paused);
+                judge(shared, event, paused);
             }
         }
         // Where the next document comes from no network.
@@ -293,6 +294,10 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             shared.lock().frames += 1;
             if let Some(Frame { frame_id, .. }) = event.read() {
                 shared.cdp.route(&frame_id, &shared.queue);
+                let mut state = shared.lock();
+                if state.holding.is_some() {
+                    state.subframes.insert(frame_id);
+                }
             }
         }
         "Page.frameDetached" => {
@@ -302,6 +307,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 && reason.as_deref() == Some("remove")
             {
                 shared.cdp.forget(&frame_id);
+                shared.lock().subframes.remove(&frame_id);
             }
         }
         "Browser.downloadWillBegin" => {
@@ -490,6 +496,9 @@ fn watched_from(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> 
         post("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
         post("Inspector.enable", json!({}));
     }
+    if shared.lock().holding.is_some() {
+        held::close_others(shared, session);
+    }
     let (watches, hears) = {
         let state = shared.lock();
         (state.watch.is_some(), state.heard.is_some())
@@ -509,7 +518,8 @@ pub fn hear(shared: &Shared, session: &str) {
     shared.cdp.post(Some(session), "Log.enable", json!({}));
 }
 
-fn judge(shared: &Arc<Shared>, session: Option<&str>, paused: Paused) {
+fn judge(shared: &Arc<Shared>, event: &Event, paused: Paused) {
+    let session = event.session.as_deref();
     let url = &paused.request.url;
     // Chromium answers these itself.
     let inner = ["data:", "blob:", "about:", "chrome-error:"];
@@ -534,6 +544,9 @@ fn judge(shared: &Arc<Shared>, session: Option<&str>, paused: Paused) {
     if matches!(verdict, Ok(Some(_))) && !is_admitted(shared, &paused) {
         let params = json!({ "requestId": paused.request_id, "errorReason": "Aborted" });
         shared.cdp.post(session, "Fetch.failRequest", params);
+        return;
+    }
+    if matches!(verdict, Ok(Some(_))) && !held::admits(shared, event, target) {
         return;
     }
     match verdict {

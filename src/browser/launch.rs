@@ -180,7 +180,7 @@ fn chromium(exe: &Path) -> Command {
 }
 
 /// When we are root: the ids of the system user `commis`, else of `nobody`.
-fn unprivileged_user() -> Option<(u32, u32)> {
+pub fn unprivileged_user() -> Option<(u32, u32)> {
     if !rustix::process::geteuid().is_root() {
         return None;
     }
@@ -205,13 +205,18 @@ fn ids_of(passwd: &str, user: &str) -> Option<(u32, u32)> {
 const PROFILE: &str = "commis-browser-";
 
 /// A fresh folder of mode 0700 that belongs to the browser's user; removed on drop. Whoever holds its lock is alive.
-struct Profile {
+pub struct Profile {
     path: PathBuf,
     _lock: Option<OwnedFd>,
 }
 
 impl Profile {
-    fn create(user: Option<(u32, u32)>) -> Result<Self> {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Fails with [`Code::BrowserFailed`].
+    pub fn create(user: Option<(u32, u32)>) -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let base = std::env::temp_dir();
         remove_left();

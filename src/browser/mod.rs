@@ -18,8 +18,10 @@ mod failure;
 mod feed;
 mod fetch;
 mod flags;
+mod gateway;
 mod guard;
 mod heard;
+pub mod held;
 mod hop;
 mod keys;
 mod launch;
@@ -67,13 +69,16 @@ use serde_json::json;
 pub use self::{
     by_hand::Typed,
     context::{Context, Told},
-    flags::check as check_arguments,
+    flags::{KEPT_IN, check as check_arguments},
+    gateway::{Gateway, Left, Stopped},
     keys::is_named as named_key,
-    launch::{find_chromium, find_visible_chromium},
+    launch::{Profile, find_chromium, find_visible_chromium, unprivileged_user},
     lookup::is_interactive,
     nameable::Offer,
     plan::{Choice, Element, Fill, Plan, Step, Tick, Wait},
+    processes::{below as processes_below, is_over},
     recorder::Asked,
+    words::{cut, is_unseen, plain},
 };
 use self::{cdp::Cdp, launch::Process, vouched::Vouched};
 use crate::{

@@ -28,6 +28,12 @@ fn family(browser: u32) -> BTreeMap<u32, String> {
     pids.into_iter().filter_map(|it| all.remove_entry(&it)).collect()
 }
 
+/// The processes below that one and itself, as long as they are its own: for whoever ends it later.
+pub fn below(root: u32) -> Vec<Pid> {
+    let raw = |it: &u32| Pid::from_raw(i32::try_from(*it).ok()?);
+    family(root).keys().filter_map(raw).collect()
+}
+
 /// Whether the renderers below `browser` run under seccomp; `None` when there is none yet.
 pub fn renderer_sandboxed(browser: u32) -> Option<bool> {
     let mut found = None;

@@ -20,12 +20,15 @@ use http_body_util::{BodyExt, Empty, combinators::BoxBody};
 use hyper::{
     Method, Request, Response, StatusCode, Uri,
     body::Incoming,
-    header::{HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION},
+    header::{
+        HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, UPGRADE,
+    },
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value, json};
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     task::{JoinHandle, JoinSet},
 };
@@ -42,11 +45,11 @@ use crate::{
     transport::Caps,
 };
 
-const USER: &str = "commis";
+pub(super) const USER: &str = "commis";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection on which nothing is asked for so long is closed. Chromium itself keeps one for each host for five minutes, and up to 256
 /// of them; it opens another where it needs one.
-const IDLE: Duration = Duration::from_secs(30);
+pub(super) const IDLE: Duration = Duration::from_secs(30);
 /// Refusals that are named one by one; a page can cause any number.
 pub const MAX_BLOCKED: usize = 500;
 /// Hosts of which it is known why they were not reached, newest first.
@@ -55,7 +58,7 @@ const MAX_UNREACHED: usize = 50;
 pub const BLOCKED_HEADER: &str = "x-commis-blocked";
 pub const ERROR_HEADER: &str = "x-commis-error";
 
-type Body = BoxBody<Bytes, hyper::Error>;
+pub(super) type Body = BoxBody<Bytes, hyper::Error>;
 
 /// A listening proxy; dropping it closes the listener and every connection.
 pub struct Proxy {
@@ -131,7 +134,7 @@ struct Gate {
 }
 
 /// RFC 7617.
-fn credentials(word: &str) -> Result<HeaderValue> {
+pub(super) fn credentials(word: &str) -> Result<HeaderValue> {
     let mut out =
         HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(format!("{USER}:{word}"))))
             .map_err(|err| Error::new(Code::Internal, "credentials of the proxy").source(err))?;
@@ -190,7 +193,12 @@ async fn answer(
     }
     let connect = request.method() == Method::CONNECT;
     let url = if connect { tunnel_url(request.uri()) } else { request.uri().to_string() };
-    let outcome = if connect {
+    let outcome = if gate.visit.is_seen_alone() && is_unseen(&request, &url) {
+        Err(Error::new(
+            Code::UrlBlocked,
+            "what cannot be judged does not leave: a WebSocket, or what is read ahead",
+        ))
+    } else if connect {
         tunnel(request, &url, gate, tunnels).await
     } else {
         forward(request, &url, gate.visit.policy()).await
@@ -222,8 +230,21 @@ fn note(log: &Log, url: String, err: &Error) {
     }
 }
 
+/// Whether interception is told nothing of it. A WebSocket in the clear is a tunnel to a port of http; a secure one cannot be told
+/// from a page's requests here.
+fn is_unseen(request: &Request<Incoming>, url: &str) -> bool {
+    let headers = request.headers();
+    let ahead = |name: &str| {
+        headers.get(name).and_then(|it| it.to_str().ok()).is_some_and(|it| it.contains("prefetch"))
+    };
+    headers.contains_key(UPGRADE)
+        || request.method() == Method::CONNECT && url.starts_with("http:")
+        || ahead("sec-purpose")
+        || ahead("purpose")
+}
+
 /// `host:port` as a URL that the policy can judge; a tunnel to port 80 carries a WebSocket in the clear.
-fn tunnel_url(target: &Uri) -> String {
+pub(super) fn tunnel_url(target: &Uri) -> String {
     let authority = target.authority().map_or("", |it| it.as_str());
     let scheme = if target.port_u16() == Some(80) { "http" } else { "https" };
     format!("{scheme}://{authority}/")
@@ -262,20 +283,34 @@ async fn tunnel(
 }
 
 async fn forward(
-    mut request: Request<Incoming>,
+    request: Request<Incoming>,
     url: &str,
     policy: &EgressPolicy,
 ) -> Result<Response<Body>> {
     let safe = policy.check(url)?;
     let pinned = policy.pin(&safe).await?;
     let stream = connect(&pinned).await?;
-    let too_large =
-        || Error::new(Code::HeadersTooLarge, format!("{} sends too many headers", safe.host()));
+    sent(request, safe.host(), stream).await
+}
+
+/// One request in absolute form, over a connection to its host that is for nothing else, and the head of its answer. Fails with
+/// `CONNECT_FAILED`, `HEADERS_TOO_LARGE`, `URL_INVALID`.
+pub(super) async fn sent<B, S>(
+    mut request: Request<B>,
+    to: &str,
+    stream: S,
+) -> Result<Response<Body>>
+where
+    B: hyper::body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let too_large = || Error::new(Code::HeadersTooLarge, format!("{to} sends too many headers"));
     let failed = |err: hyper::Error| {
         if err.is_parse_too_large() {
             return too_large();
         }
-        Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())).source(err)
+        Error::new(Code::ConnectFailed, format!("no answer from {to}")).source(err)
     };
     let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
         .preserve_header_case(true)
@@ -300,11 +335,11 @@ async fn forward(
     let mut response = sender.send_request(request).await.map_err(failed)?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         // The offer to switch did not travel, so this is no answer to it.
-        return Err(Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())));
+        return Err(Error::new(Code::ConnectFailed, format!("no answer from {to}")));
     }
     if response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
         // A server is no proxy; the browser would take this for our question.
-        return Err(Error::new(Code::ConnectFailed, format!("no answer from {}", safe.host())));
+        return Err(Error::new(Code::ConnectFailed, format!("no answer from {to}")));
     }
     let size: usize =
         response.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
@@ -322,7 +357,7 @@ async fn forward(
 }
 
 /// Only addresses that the policy pinned, in its order.
-async fn connect(pinned: &Pinned) -> Result<TcpStream> {
+pub(super) async fn connect(pinned: &Pinned) -> Result<TcpStream> {
     let attempt = async {
         let mut last = None;
         for addr in pinned.addrs() {
@@ -346,7 +381,7 @@ async fn connect(pinned: &Pinned) -> Result<TcpStream> {
 }
 
 /// RFC 9110, 7.6.1, and what is meant for proxies.
-fn drop_hop_by_hop(headers: &mut HeaderMap) {
+pub(super) fn drop_hop_by_hop(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(hyper::header::CONNECTION)
         .iter()
@@ -372,14 +407,14 @@ fn drop_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-fn refusal(status: StatusCode, header: &'static str, code: Code) -> Response<Body> {
+pub(super) fn refusal(status: StatusCode, header: &'static str, code: Code) -> Response<Body> {
     let mut response = Response::new(empty());
     *response.status_mut() = status;
     response.headers_mut().insert(header, HeaderValue::from_static(code.as_str()));
     response
 }
 
-fn empty() -> Body {
+pub(super) fn empty() -> Body {
     Empty::new().map_err(|it| match it {}).boxed()
 }
 

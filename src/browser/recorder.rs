@@ -490,6 +490,12 @@ impl Recorder {
         (own && !late && !hop.is_preflight()).then(|| self.asked(index))
     }
 
+    /// How the first request of that id was answered; what it redirected to has the same id.
+    pub fn status(&self, id: &str) -> Option<u16> {
+        let first = self.seen.iter().find(|it| it.id == id && !it.is_preflight())?;
+        first.response.as_ref().map(|it| it.status).filter(|it| *it > 0)
+    }
+
     /// Nothing is on its way.
     pub fn is_idle(&self) -> bool {
         self.idle_in(Duration::ZERO, Instant::now()) == Some(Duration::ZERO)

@@ -1,7 +1,7 @@
 //! What steps, guard, recorder and transports look at together, and the questions that all of them ask of it.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -14,9 +14,10 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use super::{
-    cdp::{Cdp, Event},
+    cdp::{self, Cdp, Event},
     feed::{Feed, Kind, More},
     heard::Heard,
+    held::Holding,
     leaving::Leaving,
     page,
     proxy::Proxy,
@@ -44,6 +45,8 @@ const TEST_HOST: &str = "the host is pinned, and held to the test CA alone";
 const SHORTEST: usize = 4;
 /// Elements that a hint lists.
 const IN_HINT: usize = 8;
+/// Between two documents.
+const BETWEEN: Duration = Duration::from_millis(50);
 /// Requests after which a recording that nobody ends begins anew, and after which it does so though some have not ended.
 const LONG: usize = 3000;
 const LONGEST: usize = 4500;
@@ -120,6 +123,10 @@ pub struct State {
     pub distrusted: BTreeMap<String, String>,
     /// What the page asks for is noted, and held back where it is not expected.
     pub tap: Option<Tap>,
+    /// What may change something waits.
+    pub holding: Option<Holding>,
+    /// Frames in pages, where requests of pages have to be told from theirs.
+    pub subframes: BTreeSet<String>,
     /// A person is at the page.
     pub watch: Option<Watch>,
     /// Who looks on is told there.
@@ -272,6 +279,19 @@ impl State {
         }
     }
 
+    /// The session of the page that a frame or a worker belongs to.
+    pub fn page_of(&self, session: Option<&Arc<str>>) -> Option<Arc<str>> {
+        let mut at = session?;
+        // Deeper than any page is.
+        for _ in 0..64 {
+            match self.above.get(at) {
+                Some(up) => at = up,
+                None => break,
+            }
+        }
+        Some(Arc::clone(at))
+    }
+
     /// Whether that frame's session belongs to the page, and not to another tab.
     pub fn is_frame_of(&self, frame: &str, page: &str) -> bool {
         let mut at = frame;
@@ -353,7 +373,14 @@ impl Shared {
 
     /// The page's own document, its address, and for how long nothing of it has changed.
     pub async fn stands(&self) -> Result<(page::Frame, (String, Duration))> {
-        self.of_main(async |main| page::stands(&self.cdp, main).await).await
+        match self.of_main(async |main| page::stands(&self.cdp, main).await).await {
+            // Just where one document takes the place of another there is none for a moment.
+            Err(err) if cdp::is_gone(&err) && !self.cdp.is_closed() => {
+                tokio::time::sleep(BETWEEN).await;
+                self.of_main(async |main| page::stands(&self.cdp, main).await).await
+            }
+            it => it,
+        }
     }
 
     /// The page's own document, its address and its title.

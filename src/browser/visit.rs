@@ -6,7 +6,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use crate::{
@@ -23,6 +26,8 @@ pub struct Visit {
     at: OnceLock<EgressPolicy>,
     /// Paused requests to the host that were let go: what they redirect to at the host is the host's own word.
     known: Mutex<VecDeque<String>>,
+    /// Nothing leaves that interception does not see.
+    seen_alone: AtomicBool,
 }
 
 /// A request that interception has paused.
@@ -35,7 +40,12 @@ pub struct Asked<'a> {
 
 impl Visit {
     pub fn new(policy: Arc<EgressPolicy>) -> Self {
-        Self { policy, at: OnceLock::new(), known: Mutex::default() }
+        Self {
+            policy,
+            at: OnceLock::new(),
+            known: Mutex::default(),
+            seen_alone: AtomicBool::new(false),
+        }
     }
 
     /// Decides it, unless it is decided.
@@ -57,6 +67,15 @@ impl Visit {
     /// What everything in this context is judged by.
     pub fn policy(&self) -> &EgressPolicy {
         self.at.get().unwrap_or(&self.policy)
+    }
+
+    /// From here on nothing leaves that interception does not see: WebSockets, and what the browser reads ahead.
+    pub fn see_alone(&self) {
+        self.seen_alone.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_seen_alone(&self) -> bool {
+        self.seen_alone.load(Ordering::Relaxed)
     }
 
     /// Whether this context may ask for a URL that its policy allows. Fails with `URL_BLOCKED`.

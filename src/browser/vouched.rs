@@ -22,7 +22,7 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
     net::TcpStream,
 };
-use tokio_rustls::{LazyConfigAcceptor, TlsConnector};
+use tokio_rustls::{LazyConfigAcceptor, TlsConnector, client::TlsStream};
 
 use crate::{
     error::{Code, Error, Result},
@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// The first byte of a TLS record that holds a handshake (RFC 8446, 5.1).
-const HANDSHAKE: u8 = 0x16;
+pub(super) const HANDSHAKE: u8 = 0x16;
 
 /// Whom a host is checked against.
 pub enum Authorities {
@@ -82,11 +82,7 @@ impl Vouched {
         host: &str,
         authorities: Authorities,
     ) -> Result<()> {
-        let cut = |err: std::io::Error| {
-            let refused = tls::refusal(host, &err);
-            let cut = || Error::new(Code::ConnectFailed, format!("no TLS handshake with {host}"));
-            refused.unwrap_or_else(cut).source(err)
-        };
+        let cut = |err| cut(host, err);
         let (mut reader, writer) = tokio::io::split(client);
         let mut first = [0];
         let read = reader.read(&mut first).await.map_err(cut)?;
@@ -97,6 +93,26 @@ impl Vouched {
             return Ok(());
         }
         let hello = LazyConfigAcceptor::new(Acceptor::default(), client).await.map_err(cut)?;
+        // What the browser speaks: the server chooses for both.
+        let offered = hello.client_hello().alpn().into_iter().flatten();
+        let offered = offered.map(<[u8]>::to_vec).collect();
+        let mut upstream = self.reached(upstream, host, authorities, offered).await?;
+        let agreed = upstream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
+        let config = self.answering(host, agreed.into_iter().collect())?;
+        let mut client = hello.into_stream(config).await.map_err(cut)?;
+        let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
+        Ok(())
+    }
+
+    /// A connection to `host` that was checked, with one of these protocols (none: as TLS begins). Fails with `TLS_FAILED` and
+    /// `CONNECT_FAILED`.
+    pub(super) async fn reached(
+        &self,
+        upstream: TcpStream,
+        host: &str,
+        authorities: Authorities,
+        protocols: Vec<Vec<u8>>,
+    ) -> Result<TlsStream<TcpStream>> {
         let config = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
             .map_err(failed)?;
@@ -109,12 +125,18 @@ impl Vouched {
             Authorities::Machine => config.with_platform_verifier().map_err(failed)?,
         };
         let mut config = config.with_no_client_auth();
-        // What the browser speaks: the server chooses for both.
-        let offered = hello.client_hello().alpn().into_iter().flatten();
-        config.alpn_protocols = offered.map(<[u8]>::to_vec).collect();
+        config.alpn_protocols = protocols;
         let name = ServerName::try_from(host.to_owned()).map_err(failed)?;
-        let mut upstream =
-            TlsConnector::from(Arc::new(config)).connect(name, upstream).await.map_err(cut)?;
+        let connector = TlsConnector::from(Arc::new(config));
+        connector.connect(name, upstream).await.map_err(|err| cut(host, err))
+    }
+
+    /// How a browser that trusts the key is answered for `host`.
+    pub(super) fn answering(
+        &self,
+        host: &str,
+        protocols: Vec<Vec<u8>>,
+    ) -> Result<Arc<ServerConfig>> {
         let secret = PrivatePkcs8KeyDer::from(self.key.serialize_der());
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
@@ -122,12 +144,15 @@ impl Vouched {
             .with_no_client_auth()
             .with_single_cert(vec![self.certificate(host)?], PrivateKeyDer::from(secret))
             .map_err(failed)?;
-        let agreed = upstream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
-        config.alpn_protocols = agreed.into_iter().collect();
-        let mut client = hello.into_stream(Arc::new(config)).await.map_err(cut)?;
-        let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
-        Ok(())
+        config.alpn_protocols = protocols;
+        Ok(Arc::new(config))
     }
+}
+
+fn cut(host: &str, err: std::io::Error) -> Error {
+    let refused = tls::refusal(host, &err);
+    let cut = || Error::new(Code::ConnectFailed, format!("no TLS handshake with {host}"));
+    refused.unwrap_or_else(cut).source(err)
 }
 
 fn failed(err: impl std::error::Error + Send + Sync + 'static) -> Error {

@@ -290,7 +290,7 @@ enum Command {
     Chain,
 }
 
-fn pair(text: &str) -> std::result::Result<(String, String), String> {
+pub fn pair(text: &str) -> std::result::Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("give NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }

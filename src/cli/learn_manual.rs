@@ -40,6 +40,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         expect: Expectation::default(),
         category: None,
         requires_auth: false,
+        reads_only: false,
         timeout: Duration::from_secs(30),
         secrets: Secrets::default(),
     };

@@ -1,5 +1,6 @@
 //! The command line: one file per command, and the only place that wires real effects together.
 
+mod approve;
 mod artifacts;
 mod batch_progress;
 mod bench;
@@ -15,6 +16,7 @@ mod dashboard;
 mod debug;
 mod delete;
 mod doctor;
+mod doing;
 mod dry_run;
 mod eval;
 mod explain;
@@ -43,6 +45,7 @@ mod session_template;
 mod settings;
 mod steps;
 mod table;
+mod testbed_model;
 mod testbed_serve;
 mod token;
 mod try_steps;
@@ -133,6 +136,10 @@ enum Command {
     #[command(subcommand)]
     Token(token::Command),
     Dashboard(dashboard::Args),
+    #[command(name = "do")]
+    Do(doing::Args),
+    Approve(approve::Args),
+    Reject(approve::Reject),
     Browse(browse::Args),
     Session(session::Args),
     Vault(vault::Args),
@@ -206,6 +213,7 @@ enum Corpus {
 #[derive(Subcommand)]
 enum Testbed {
     Serve(testbed_serve::Args),
+    Model(testbed_model::Args),
 }
 
 /// The program's commands with all of their help.
@@ -273,6 +281,9 @@ impl Command {
             Self::Daemon(it) => it.wants_json(),
             Self::Token(it) => it.wants_json(),
             Self::Dashboard(it) => it.json,
+            Self::Do(it) => it.json,
+            Self::Approve(it) => it.json,
+            Self::Reject(it) => it.json,
             Self::Browse(it) => it.json,
             Self::Session(it) => it.json,
             Self::Vault(it) => it.json,
@@ -338,6 +349,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Recipe(Recipe::Heal(args)) => heal::run(args, global).await,
             Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
+            Command::Testbed(Testbed::Model(args)) => testbed_model::run(args).await,
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
             Command::Eval(args) => eval::run(&args, global),
             Command::Bench(args) => bench::run(&args).await,
@@ -346,6 +358,9 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Daemon(command) => daemon::run(command, global).await,
             Command::Token(command) => token::run(command, global).await,
             Command::Remote(command) => remote::run(command, global).await,
+            Command::Do(args) => doing::run(args, global).await,
+            Command::Approve(args) => approve::run(args, global).await,
+            Command::Reject(args) => approve::reject(args, global).await,
             Command::Browse(args) => browse::run(args, global).await,
             Command::Session(args) => session::run(args, global).await,
             Command::Vault(args) => vault::run(args, global).await,

@@ -28,14 +28,16 @@ pub struct Args {
     until_eof: bool,
 }
 
+/// Why nothing is served on a port.
+pub fn busy(port: u16) -> impl FnOnce(std::io::Error) -> Error {
+    move |err| {
+        Error::new(Code::ConnectFailed, format!("cannot listen on 127.0.0.1:{port}"))
+            .hint("give another --port")
+            .source(err)
+    }
+}
+
 pub async fn run(args: Args) -> Result<u8> {
-    let busy = |port: u16| {
-        move |err| {
-            Error::new(Code::ConnectFailed, format!("cannot listen on 127.0.0.1:{port}"))
-                .hint("give another --port")
-                .source(err as std::io::Error)
-        }
-    };
     let web = Testbed::start(args.port).await.map_err(busy(args.port))?;
     let dns = match args.dns {
         Some(port) => Some(Dns::start(port).await.map_err(busy(port))?),
@@ -57,7 +59,13 @@ pub async fn run(args: Args) -> Result<u8> {
         super::redact::write(path, authority_pem().as_bytes())?;
         wire::line(&format!("--test-ca {}", path.display()));
     }
-    if args.until_eof {
+    ended(args.until_eof).await;
+    Ok(0)
+}
+
+/// Until Ctrl-C, or until whoever started it is gone.
+pub async fn ended(until_eof: bool) {
+    if until_eof {
         // The runtime would wait for a read of its own until somebody presses a key; this thread dies with the process.
         let (done, ended) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
@@ -69,5 +77,4 @@ pub async fn run(args: Args) -> Result<u8> {
         // Ctrl-C is how it ends; an error to listen for it ends it too.
         let _ = tokio::signal::ctrl_c().await;
     }
-    Ok(0)
 }

@@ -24,6 +24,10 @@ use crate::{
 
 const CONNECT: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(2);
+/// Bytes of a request: a prompt with its wrapping is well below.
+const MAX_QUESTION: usize = 128 * 1024;
+/// Of one with a conversation and its tools in it, about as many as a model of 128,000 tokens can read.
+const MAX_TALK: usize = 512 * 1024;
 
 /// A model behind one of the three wire formats.
 pub struct Client {
@@ -100,24 +104,37 @@ impl Client {
     }
 
     async fn call(&self, question: &Question) -> Result<Answer> {
-        let relay = Relay::open(Arc::clone(&self.upstream)).await?;
+        let chat = ChatRequest::from_system(question.instructions)
+            .append_message(ChatMessage::user(question.text.as_str()));
+        let format = JsonSpec::new("choice", question.schema.clone());
+        let options = self.options.clone().with_response_format(format);
+        self.exchange(chat, &options, MAX_QUESTION).await.map(|it| answer(&it))
+    }
+
+    /// The same without a form for the answer.
+    pub(super) async fn converse(&self, chat: ChatRequest) -> Result<ChatResponse> {
+        self.exchange(chat, &self.options, MAX_TALK).await
+    }
+
+    /// One call, of at most so many bytes. Fails with `MODEL_FAILED` without an answer.
+    async fn exchange(
+        &self,
+        chat: ChatRequest,
+        options: &ChatOptions,
+        most: usize,
+    ) -> Result<ChatResponse> {
+        let relay = Relay::open(Arc::clone(&self.upstream), most).await?;
         let target = ServiceTarget {
             endpoint: Endpoint::from_owned(relay.base()),
             auth: AuthData::from_single(relay.word()),
             model: self.iden.clone(),
         };
-        let chat = ChatRequest::from_system(question.instructions)
-            .append_message(ChatMessage::user(question.text.as_str()));
-        let options = self
-            .options
-            .clone()
-            .with_response_format(JsonSpec::new("choice", question.schema.clone()));
-        let asked = self.genai.exec_chat(target, chat, Some(&options));
+        let asked = self.genai.exec_chat(target, chat, Some(options));
         // The hop gives up first and knows why.
         match tokio::time::timeout(self.timeout + GRACE, asked).await {
             Err(_) => Err(Error::new(Code::ModelFailed, "the model did not answer in time")
-                .hint("raise `timeout_s` under [model], then --resume")),
-            Ok(Ok(it)) => Ok(answer(&it)),
+                .hint("raise `timeout_s` under [model], then try again (learning: with --resume)")),
+            Ok(Ok(it)) => Ok(it),
             // The crate's own errors hold request and answer: they are not shown.
             Ok(Err(_)) => Err(relay.trouble().unwrap_or_else(|| {
                 Error::new(Code::ModelFailed, "what the model's server sent is no answer")
@@ -141,7 +158,8 @@ impl Model for Client {
     }
 }
 
-fn answer(reply: &ChatResponse) -> Answer {
+/// What it says and how it ended; what it calls is not in it.
+pub(super) fn answer(reply: &ChatResponse) -> Answer {
     let count = |it: Option<i32>| it.and_then(|it| u64::try_from(it).ok()).unwrap_or(0);
     let end = match &reply.stop_reason {
         Some(StopReason::MaxTokens(_)) => End::Cut,

@@ -7,8 +7,11 @@
 mod answer;
 mod cache;
 mod client;
+mod converse;
+mod mend;
 mod prompt;
 mod relay;
+mod talk;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -17,6 +20,7 @@ pub use answer::read;
 pub use cache::Cache;
 pub use client::Client;
 pub use prompt::{Offer, PROMPT_VERSION, again, question};
+pub use talk::{Call, Spoken, Talker, Tool, Turn};
 
 use crate::error::Result;
 

@@ -24,13 +24,12 @@ use tokio::{
 };
 use zeroize::Zeroizing;
 
+use super::mend::mended;
 use crate::{
     error::{Code, Error, Result},
     ids::word,
 };
 
-/// A prompt with its wrapping is well below.
-const MAX_REQUEST: usize = 128 * 1024;
 /// A good answer with its wrapping is a few kilobytes.
 const MAX_REPLY: usize = 256 * 1024;
 /// What a request may carry upstream, besides the key.
@@ -62,8 +61,9 @@ impl Drop for Relay {
 }
 
 impl Relay {
-    /// Fails with `MODEL_FAILED` when loopback cannot be listened on, `INTERNAL` without randomness.
-    pub async fn open(upstream: Arc<Upstream>) -> Result<Self> {
+    /// For requests of at most so many bytes. Fails with `MODEL_FAILED` when loopback cannot be listened on, `INTERNAL` without
+    /// randomness.
+    pub async fn open(upstream: Arc<Upstream>, most: usize) -> Result<Self> {
         let word = word()?;
         let no_port = |err| {
             Error::new(Code::ModelFailed, "cannot listen on loopback for the model").source(err)
@@ -72,7 +72,7 @@ impl Relay {
         let addr = listener.local_addr().map_err(no_port)?;
         let trouble = Arc::new(Mutex::new(None));
         let path = upstream.base.path().to_owned();
-        let hop = Hop { upstream, word: word.clone(), trouble: Arc::clone(&trouble) };
+        let hop = Hop { upstream, most, word: word.clone(), trouble: Arc::clone(&trouble) };
         let task = tokio::spawn(serve(listener, Arc::new(hop))).abort_handle();
         Ok(Self { addr, word, path, trouble, task })
     }
@@ -95,6 +95,7 @@ impl Relay {
 
 struct Hop {
     upstream: Arc<Upstream>,
+    most: usize,
     word: String,
     trouble: Arc<Mutex<Option<Error>>>,
 }
@@ -143,10 +144,10 @@ impl Hop {
     async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
         let failed = |what: String| Error::new(Code::ModelFailed, what);
         let (head, body) = request.into_parts();
-        let body = Limited::new(body, MAX_REQUEST)
+        let body = Limited::new(body, self.most)
             .collect()
             .await
-            .map_err(|_| failed("the question is too large".to_owned()))?
+            .map_err(|_| failed(format!("the question is larger than {} bytes", self.most)))?
             .to_bytes();
         let mut url = self.upstream.base.clone();
         url.set_path(head.uri.path());
@@ -180,7 +181,7 @@ impl Hop {
                 "broke the connection"
             };
             failed(format!("the model at `{host}` {what}"))
-                .hint("look at `timeout_s` and `endpoint` under [model], then --resume")
+                .hint("look at `timeout_s` and `endpoint` under [model], then try again (learning: with --resume)")
         };
         let mut reply = sent.send().await.map_err(gone)?;
         let status = reply.status();
@@ -198,7 +199,7 @@ impl Hop {
             }
             out.extend_from_slice(&chunk);
         }
-        let mut answer = Response::new(Full::new(Bytes::from(out)));
+        let mut answer = Response::new(Full::new(Bytes::from(mended(out))));
         if let Some(mime) = mime {
             answer.headers_mut().insert(CONTENT_TYPE, mime);
         }
@@ -211,8 +212,8 @@ fn hint(status: u16) -> &'static str {
         300..=399 => "redirects are not followed; set `endpoint` under [model] to where it leads",
         401 | 403 => "check the key in the variable that `commis doctor` names",
         404 => "check the model's name, and that `endpoint` is the API's base URL",
-        429 => "the provider limits the rate; go on later with --resume",
-        500..=599 => "the provider has trouble; go on later with --resume",
+        429 => "the provider limits the rate; try again later (learning: with --resume)",
+        500..=599 => "the provider has trouble; try again later (learning: with --resume)",
         _ => "check name, endpoint and `max_tokens` under [model]",
     }
 }

@@ -1,15 +1,21 @@
 //! Driving a task's steps in a browser with one example, and keeping what was seen where one of them fails.
 
+use std::sync::Arc;
+
 use super::{learn::Cx, task::Task};
 use crate::{
     artifacts::{
         failure::Failure,
         store::{TaskFolder, now},
     },
-    browser::{Context, Plan, Step, Told},
+    browser::{
+        Context, Plan, Step, Told,
+        held::{Judge, Judged},
+    },
     error::{Code, Error, Result},
     redact::{self, raw::RawRecording},
     settings::RedactSettings,
+    stages::before::known_to_read,
 };
 
 /// What to do with an example of the task, its secrets read. Fails with `NETWORK_DISABLED` and `AUTH_ENV_*`.
@@ -44,6 +50,19 @@ pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> 
         steps,
         secrets: task.secrets.values()?,
         timeout: task.timeout,
+    })
+}
+
+/// Lets nothing leave that is not known to read, whoever asks for it: nobody is there to be asked.
+pub fn only_reads() -> Judge {
+    Arc::new(|it| {
+        if it.overrides {
+            return Judged::Refuse("it asks for another method by a header".to_owned());
+        }
+        match known_to_read(it.method, it.url, it.content_type, it.body) {
+            Ok(()) => Judged::Go,
+            Err(why) => Judged::Refuse(why),
+        }
     })
 }
 

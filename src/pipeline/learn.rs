@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     by_hand,
-    drive::{drive, plan},
+    drive::{drive, only_reads, plan},
     fresh::{Freshness, look},
     held::{demote, demoted_since, is_ours, keep, proven_since},
     pacer::Pacer,
@@ -548,6 +548,9 @@ impl Run<'_> {
                 let plan = plan(self.task, url, steps, example, self.cx)?;
                 self.cx.pacer.wait(&plan.url).await;
                 let mut context = self.cx.browser.context().await?;
+                if self.task.reads_only {
+                    context.hold(only_reads());
+                }
                 // For the second example, a stranger's proof or the next task.
                 let ahead = || drop(self.cx.browser.prepare());
                 let redact = &self.cx.settings.redact;

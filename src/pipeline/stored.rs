@@ -54,6 +54,8 @@ struct Entry {
     required_paths: Vec<String>,
     category: Option<String>,
     timeout_s: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    reads_only: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,6 +95,7 @@ impl StoredTask {
             required_paths: task.expect.required_paths.clone(),
             category: task.category.clone(),
             timeout_s: task.timeout.as_secs(),
+            reads_only: task.reads_only,
         };
         let internal =
             |err| Error::new(Code::Internal, "a task cannot be written as JSON").source(err);
@@ -185,6 +188,7 @@ impl StoredTask {
             category: entry.category,
             // A task that wants a login is not begun.
             requires_auth: false,
+            reads_only: entry.reads_only,
             timeout: Duration::from_secs(entry.timeout_s),
             secrets: Secrets::default(),
         };
@@ -218,6 +222,7 @@ mod tests {
             },
             category: Some("shopping".to_owned()),
             requires_auth: false,
+            reads_only: false,
             timeout: Duration::from_secs(30),
             secrets: Secrets::default(),
         }

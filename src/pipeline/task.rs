@@ -33,6 +33,8 @@ pub struct Task {
     pub expect: Expectation,
     pub category: Option<String>,
     pub requires_auth: bool,
+    /// Its steps are a model's: while they are driven nothing leaves that is not known to read.
+    pub reads_only: bool,
     pub timeout: Duration,
     /// Values that `examples` and steps only have something standing for.
     pub secrets: Secrets,

@@ -159,6 +159,7 @@ fn task() -> Task {
         expect: Expectation::default(),
         category: None,
         requires_auth: false,
+        reads_only: false,
         timeout: Duration::from_secs(1),
         secrets: Secrets::default(),
     }

@@ -68,6 +68,12 @@ impl Client {
         self.send(self.http.post(format!("{}{path}", self.url)).json(body)).await
     }
 
+    /// Asks for something as a task, which it does not wait for. As [`Client::get`].
+    pub async fn begin(&self, path: &str, body: &Value) -> Result<Value> {
+        let request = self.http.post(format!("{}{path}", self.url)).json(body);
+        self.send(request.header("prefer", "respond-async")).await
+    }
+
     /// As [`Client::get`].
     pub async fn delete(&self, path: &str) -> Result<Value> {
         self.send(self.http.delete(format!("{}{path}", self.url))).await

@@ -18,6 +18,7 @@ use super::{
     client::Client,
     connections,
     desks::{self, Desks},
+    doing::{Parking, Questions},
     events::Events,
     guard::Guard,
     lifecycle::{self, StateFile},
@@ -76,6 +77,10 @@ pub struct Daemon {
     pub open: Arc<AtomicUsize>,
     pub guard: Guard,
     pub lookers: Lookers,
+    /// Requests that wait for approval, and the runs that they belong to.
+    pub parking: Parking,
+    /// What tasks ask their people.
+    pub questions: Questions,
     pub remote: Remote,
     /// Health of recipes; `None` where it cannot be used, and nothing is counted.
     pub state: Result<State, Code>,
@@ -245,6 +250,8 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         open: Arc::default(),
         guard: Guard::new(addr.port()),
         lookers: Lookers::new(addr.port()),
+        parking: Parking::new(home.approvals.clone()),
+        questions: Questions::default(),
         remote: Remote::default(),
         state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
         stop: CancellationToken::new(),
@@ -261,6 +268,8 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         home,
     });
     daemon.read_tokens()?;
+    // What waited with a daemon that is gone is told as what it is.
+    daemon.parking.approvals.recover(now_ms())?;
     Queue::recover(&daemon)?;
     let router = rest::router(&daemon);
     let state = StateFile::of_this_process(addr.port(), token)?;
@@ -330,7 +339,11 @@ async fn pruning(daemon: Arc<Daemon>) {
     loop {
         tokio::time::sleep(PRUNED).await;
         let of = Arc::clone(&daemon);
-        if let Ok(Err(err)) = tokio::task::spawn_blocking(move || of.book.prune()).await {
+        let forget = move || {
+            of.parking.approvals.prune(now_ms())?;
+            of.book.prune()
+        };
+        if let Ok(Err(err)) = tokio::task::spawn_blocking(forget).await {
             tracing::error!(error = %err, "old tasks could not be forgotten");
         }
     }

@@ -8,6 +8,7 @@ pub mod client;
 mod connections;
 pub mod dashboard;
 mod desks;
+mod doing;
 mod events;
 mod guard;
 pub mod lifecycle;

@@ -36,6 +36,8 @@ pub enum Area {
     Learn,
     /// Pages that stay.
     Browse,
+    /// Requests that wait for a person.
+    Approvals,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,11 +59,12 @@ pub enum Scope {
     Page(String, Right),
 }
 
-const AREAS: [(&str, Area); 4] = [
+const AREAS: [(&str, Area); 5] = [
     ("recipes", Area::Recipes),
     ("tasks", Area::Tasks),
     ("learn", Area::Learn),
     ("browse", Area::Browse),
+    ("approvals", Area::Approvals),
 ];
 
 impl Scope {
@@ -69,7 +72,7 @@ impl Scope {
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = || {
             Error::new(Code::Usage, "a scope is AREA:RIGHT").hint(
-                "run:NAME or run:*; vault:NAME; recipes, tasks, learn or browse with :read or :write; browse:read:NAME or browse:write:NAME",
+                "run:NAME or run:*; vault:NAME; recipes, tasks, learn, browse or approvals with :read or :write; browse:read:NAME or browse:write:NAME",
             )
         };
         let (area, right) = text.split_once(':').ok_or_else(wrong)?;

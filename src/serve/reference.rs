@@ -28,6 +28,8 @@ fn need(row: &Row) -> &'static str {
             (Area::Learn, Right::Write) => "`learn:write`",
             (Area::Browse, Right::Read) => "`browse:read`",
             (Area::Browse, Right::Write) => "`browse:write`",
+            (Area::Approvals, Right::Read) => "`approvals:read`",
+            (Area::Approvals, Right::Write) => "`approvals:write`",
         },
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod analyze;
 pub mod baseline;
+pub mod before;
 mod chained;
 pub mod consult;
 mod doubts;
@@ -28,6 +29,7 @@ mod subject;
 pub mod summarize;
 mod terms;
 pub mod validate;
+mod verbs;
 pub mod verify;
 mod weave;
 mod witness;

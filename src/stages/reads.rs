@@ -254,7 +254,7 @@ fn keeps_text(exchange: &Exchange) -> bool {
     })
 }
 
-fn changes(word: &str) -> bool {
+pub(super) fn changes(word: &str) -> bool {
     CHANGE_WORDS.contains(&word)
 }
 

@@ -95,6 +95,8 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::RecipeExists
         | Code::RecipeNotVerified
         | Code::ParamInvalid
+        | Code::PlaybookInvalid
+        | Code::PlaybookNotFound
         | Code::SecretInTask
         | Code::HarInvalid
         | Code::TaskNotFound
@@ -113,9 +115,15 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::KeyReused
         | Code::RefStale
         | Code::PageHandedOff
+        | Code::ApprovalNotFound
+        | Code::ApprovalStale
+        | Code::ApprovalExpired
+        | Code::ApprovalSettled
+        | Code::ValueFromElsewhere
         | Code::Cancelled
         | Code::Interrupted => Blame::User,
         Code::DaemonFailed
+        | Code::McpFailed
         | Code::Stopping
         | Code::ArtifactSchemaMismatch
         | Code::ArtifactCorrupt

@@ -10,6 +10,7 @@
 mod brotli;
 mod dns;
 mod hostile;
+pub mod model;
 mod pictures;
 mod shell;
 mod sites;
@@ -71,10 +72,12 @@ const TABLE: &[(&str, Answer)] = &[
     ("cabins.test", sites::inputs::cabins),
     ("city.test", sites::city::answer),
     ("clinic.test", sites::walls::clinic),
+    ("club.test", sites::club::answer),
     ("code.test", sites::code::answer),
     ("coins.test", sites::walks::coins),
     ("config.flagsrv.test", third::flags),
     ("control.test", third::control),
+    ("courier.test", sites::reorder::courier),
     ("crier.test", sites::paging::crier),
     ("depot.test", sites::depot::answer),
     ("docs.test", sites::docs::answer),
@@ -116,6 +119,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("quay.test", sites::choices::quay),
     ("recipes.test", sites::recipes::answer),
     ("redirect.test", sites::redirect::answer),
+    ("reorder.test", sites::reorder::answer),
     ("reviews.test", sites::traps::reviews),
     ("seeds.test", sites::hosts::seeds),
     ("shop.test", sites::shop::answer),

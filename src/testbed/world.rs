@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::http::Version;
 use sha2::{Digest, Sha256};
+use tokio::sync::watch;
 
 use super::wire::Ask;
 
@@ -14,6 +15,8 @@ pub struct World {
     /// The port it listens on; the hostile page aims at it.
     pub port: u16,
     memory: Mutex<Memory>,
+    /// How often a page was to change by itself.
+    bumps: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -27,11 +30,41 @@ struct Memory {
     hasty: BTreeSet<&'static str>,
     /// How `api.gauges.test` answers.
     gauges: String,
+    /// What was done and what was sent for it, in order.
+    done: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl World {
     pub fn new(port: u16) -> World {
-        World { port, memory: Mutex::default() }
+        World { port, memory: Mutex::default(), bumps: watch::Sender::new(0) }
+    }
+
+    /// Notes that something was done, and returns how often it has been.
+    pub fn note(&self, what: &'static str, body: &[u8]) -> usize {
+        let mut memory = self.memory();
+        let all = memory.done.entry(what).or_default();
+        all.push(String::from_utf8_lossy(body).into_owned());
+        all.len()
+    }
+
+    /// The bodies of what was done.
+    pub fn noted(&self, what: &str) -> Vec<String> {
+        self.memory().done.get(what).cloned().unwrap_or_default()
+    }
+
+    /// Pages that wait for it change; how often they were to.
+    pub fn bump(&self) -> u64 {
+        self.bumps.send_modify(|it| *it += 1);
+        self.bumps()
+    }
+
+    pub fn bumps(&self) -> u64 {
+        *self.bumps.borrow()
+    }
+
+    /// Hears of it.
+    pub fn bumped(&self) -> watch::Receiver<u64> {
+        self.bumps.subscribe()
     }
 
     pub fn hits(&self) -> BTreeMap<String, u64> {

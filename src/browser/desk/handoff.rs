@@ -14,6 +14,7 @@ use crate::{
     browser::{
         context::Context,
         feed::{Kind, noted},
+        held::Holding,
         page,
     },
     error::{Code, Error, Result},
@@ -159,6 +160,8 @@ impl Desk {
         }
         // Its refs, its tabs and its looks were the other page's.
         self.rings.follow(&new)?;
+        let holding = self.shared().lock().holding.take();
+        new.lock().holding = holding.map(Holding::afresh);
         self.context = window;
         (self.aside, self.look, self.visible) = (None, None, true);
         if let Some(feed) = self.feed.clone() {
@@ -177,6 +180,7 @@ impl Desk {
         let session = shared.page()?.session;
         shared.cdp.run(Some(&session), "Page.bringToFront", json!({})).await?;
         shared.lock().tap = Some(Tap::default());
+        shared.lock().holding.iter_mut().for_each(|it| it.is_open = true);
         self.handed = Some(Handed { url, begun: Instant::now() });
         let text = format!("a person has the page{}", noted(&note));
         if let Some(feed) = &self.feed {
@@ -196,6 +200,7 @@ impl Desk {
         if let Some(feed) = &self.feed {
             feed.stand(|it| it.handed = None);
         }
+        self.shared().lock().holding.iter_mut().for_each(|it| it.is_open = false);
         let tap = self.shared().lock().tap.take();
         let requests = self.requests(tap);
         let asked = requests.len();

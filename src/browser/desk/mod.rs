@@ -6,6 +6,7 @@ mod feed;
 mod granted;
 mod handoff;
 mod hidden;
+mod hold;
 mod kept;
 mod login;
 mod look;
@@ -238,6 +239,8 @@ pub struct Desk {
     visible: bool,
     /// Whose cookies it began with.
     login: Option<Name>,
+    /// What was done last that a change may follow from, where changes wait.
+    acting: Option<Command>,
 }
 
 /// How things stood before an act.
@@ -289,6 +292,7 @@ impl Desk {
             handed: None,
             visible: false,
             login: None,
+            acting: None,
         })
     }
 
@@ -323,10 +327,21 @@ impl Desk {
     async fn answer(&mut self, command: Command) -> Result<Said> {
         let shared = self.shared();
         shared.renew();
-        shared.lock().is_acting = true;
+        {
+            let mut state = shared.lock();
+            state.is_acting = true;
+            state.holding.iter_mut().for_each(|it| it.begins(command.acts()));
+        }
+        if command.acts() && shared.lock().holding.is_some() {
+            self.acting = Some(command.clone());
+        }
         let done = self.obey(command).await;
         shared.let_go();
-        shared.lock().is_acting = false;
+        {
+            let mut state = shared.lock();
+            state.is_acting = false;
+            state.holding.iter_mut().for_each(|it| it.ends(Instant::now()));
+        }
         done
     }
 

@@ -1,5 +1,6 @@
 //! The question, the check of answers, and the client against a local server that speaks the three wire formats.
 
+mod converse;
 mod question;
 mod wire;
 

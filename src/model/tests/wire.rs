@@ -26,13 +26,13 @@ use crate::{
     settings::{ModelSettings, Provider},
 };
 
-const KEY: &str = "k3y-Zk3vQ9xT7bLm2pWc8RfYhN4s";
+pub(super) const KEY: &str = "k3y-Zk3vQ9xT7bLm2pWc8RfYhN4s";
 const GOOD: &str = r#"{"request": "GET http://shop.test/api/search?q=lantern", "path": "hits"}"#;
-const ALL: [Provider; 3] = [Provider::Anthropic, Provider::Openai, Provider::Gemini];
+pub(super) const ALL: [Provider; 3] = [Provider::Anthropic, Provider::Openai, Provider::Gemini];
 
 /// How the server behaves.
 #[derive(Clone)]
-enum Say {
+pub(super) enum Say {
     /// Text and the provider's word for why it ended.
     Text(String, &'static str),
     /// Status, type, body.
@@ -43,10 +43,10 @@ enum Say {
     Endless,
 }
 
-struct Seen {
-    uri: String,
+pub(super) struct Seen {
+    pub(super) uri: String,
     headers: HeaderMap,
-    body: Value,
+    pub(super) body: Value,
 }
 
 struct Server {
@@ -127,10 +127,21 @@ async fn call(
     say: Say,
     key: Option<&str>,
 ) -> (Result<Answer, Error>, Vec<Seen>) {
+    with(provider, say, key, async |client| client.ask(&asked()).await).await
+}
+
+/// Whatever a client does with a server that behaves so.
+pub(super) async fn with<T>(
+    provider: Provider,
+    say: Say,
+    key: Option<&str>,
+    calls: impl AsyncFnOnce(&Client) -> T,
+) -> (T, Vec<Seen>) {
     let server = Arc::new(Server { provider, say, seen: Mutex::default() });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
-    let app = Router::new().fallback(answer).with_state(Arc::clone(&server));
+    let limit = axum::extract::DefaultBodyLimit::max(4 << 20);
+    let app = Router::new().fallback(answer).layer(limit).with_state(Arc::clone(&server));
     let serving = tokio::spawn(async move { axum::serve(listener, app).await });
     let settings = ModelSettings {
         endpoint: Some(format!("http://{addr}/api/v1")),
@@ -140,7 +151,7 @@ async fn call(
     };
     let key = key.map(|it| Zeroizing::new(it.to_owned()));
     let client = Client::with_key(&settings, provider, "small-1", key).unwrap();
-    let out = client.ask(&asked()).await;
+    let out = calls(&client).await;
     serving.abort();
     let seen = std::mem::take(&mut *server.seen.lock().unwrap());
     (out, seen)

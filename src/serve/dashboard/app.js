@@ -81,7 +81,7 @@
   };
 
   const trouble = (button, text) => {
-    const place = button.closest("dialog, section, #ends")?.querySelector("[data-trouble]");
+    const place = button.closest("dialog, article, section, #ends")?.querySelector("[data-trouble]");
     if (!place) return;
     place.textContent = clean(text);
     place.hidden = !text;

@@ -1,28 +1,63 @@
-//! What waits for a person.
+//! What waits for a person: requests that may change something, each as it would be sent, and tasks that stopped.
 
-use maud::html;
+use maud::{Markup, html};
+use serde_json::json;
 
 use super::{
     Looking, Shown,
     frame::{self, Here},
     show, tasks,
 };
-use crate::serve::book::TaskState;
+use crate::{agent::Pending, serve::book::TaskState};
+
+/// Settled ones that are shown.
+const SETTLED: usize = 20;
 
 pub async fn page(looking: Looking) -> Shown {
     let after = frame::after(&looking).await;
     let all = looking.daemon.book.tasks(Some(TaskState::WaitingForApproval), None, 200).await?;
+    let requests = looking.daemon.parking.approvals.list(None, looking.now_ms)?;
+    let (open, settled): (Vec<&Pending>, Vec<&Pending>) =
+        requests.iter().rev().partition(|it| it.state.is_open());
     let body = html! {
         h1 { "Approvals" }
-        section #approvals data-live aria-label="Tasks that wait for you" {
-            @if all.is_empty() {
+        section #approvals data-live aria-label="What waits for you" {
+            @if all.is_empty() && open.is_empty() {
                 (show::empty("Nothing waits for you.", &html! {
-                    p { "A task that must not go on without a person stops and is listed here." }
+                    p { "A request that may change something, and a task that must not go on without a person, wait here." }
                 }))
-            } @else {
-                (tasks::table(&all, looking.now_ms))
+            }
+            @for it in &open { (request(it, looking.now_ms)) }
+            @if !all.is_empty() { (tasks::table(&all, looking.now_ms)) }
+        }
+        @if !settled.is_empty() {
+            section #settled data-live aria-label="What was decided" {
+                h2 { "Decided" }
+                ul { @for it in settled.iter().take(SETTLED) { li {
+                    (it.state.word()) ": " code { (it.request.method) " " (it.request.origin) (it.request.path) }
+                } } }
             }
         }
     };
     Ok(frame::page(&looking, Here::Approvals, "Approvals", after, &body))
+}
+
+/// One request: its bytes as they would be sent, and the two answers. What a page or a model says of it stands in quotes.
+fn request(it: &Pending, now_ms: i64) -> Markup {
+    let path = format!("/api/approvals/{}", it.id);
+    let body = json!({ "digest": it.request.digest }).to_string();
+    let minutes = (it.expires_ms - now_ms).max(0) / 60_000;
+    html! {
+        article aria-label={ "Request " (it.id) } {
+            h2 { (it.request.method) " " (it.request.origin) (it.request.path) }
+            pre.code tabindex="0" { code { (it.text()) } }
+            p.soft { "It waits for " (minutes) " more minutes; then it is never sent." }
+            p.notice hidden role="alert" data-trouble {}
+            div.buttons {
+                button.danger type="button" data-post={ (path) "/approve" } data-body=(body) { "Send this request once" }
+                button type="button" data-post={ (path) "/reject" } { "Never send it" }
+            }
+            noscript { p.soft { "That needs this page's script; or " code { "commis approve " (it.id) } "." } }
+        }
+    }
 }

@@ -666,7 +666,13 @@ async fn steps(asked: Asked, it: Bare) -> Out<Trail> {
 
 async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
     let trail = trail::trail(&asked, &it.context).await?;
-    let wanted = Wanted { task: it.task, name: it.name, params: it.params, second: it.second };
+    let wanted = Wanted {
+        task: it.task,
+        name: it.name,
+        params: it.params,
+        second: it.second,
+        reads_only: false,
+    };
     trail::learned(asked, trail, wanted).await
 }
 

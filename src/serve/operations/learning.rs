@@ -119,6 +119,9 @@ struct Learn {
     /// Learn again from the start.
     #[serde(default)]
     force: bool,
+    /// Let nothing leave that is not known to read while the steps are driven: they are a model's.
+    #[serde(default)]
+    reads_only: bool,
 }
 
 impl Learn {
@@ -184,6 +187,7 @@ impl Learn {
             expect: Expectation::default(),
             category: None,
             requires_auth: false,
+            reads_only: self.reads_only,
             timeout: Duration::from_secs(30),
             secrets: Secrets::default(),
         };

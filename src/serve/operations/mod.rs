@@ -2,6 +2,7 @@
 
 mod arguments;
 mod browse;
+mod doing;
 mod files;
 mod learning;
 mod meta;
@@ -22,6 +23,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+pub(in crate::serve) use self::trail::{Wanted as Learned, learned, trail};
 pub use self::{
     arguments::{Params, coerced, no_secrets},
     tasks::{failed, theirs},
@@ -322,6 +324,7 @@ fn tidy(schema: &mut Value) {
 pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let mut out = Vec::new();
     recipes::rows(&mut out);
+    doing::rows(&mut out);
     learning::rows(&mut out);
     tasks::rows(&mut out);
     browse::rows(&mut out);
@@ -382,7 +385,7 @@ fn plain<T>(data: T) -> Result<(T, Meta), Box<Trouble>> {
 }
 
 /// That the task is to end.
-async fn stopped(asked: &Asked) -> Error {
+pub(in crate::serve) async fn stopped(asked: &Asked) -> Error {
     match &asked.job {
         Some(it) => it.cancel.cancelled().await,
         None => std::future::pending().await,

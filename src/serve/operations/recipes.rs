@@ -23,7 +23,7 @@ use crate::{
     runner::RecipeRunResult,
     serve::{
         answer::Trouble,
-        mcp::find::{ranked, scored},
+        mcp::find::ranked,
         pantry::Known,
         principal::{Area, Need, Right},
         world::{no_state, told},
@@ -128,18 +128,6 @@ pub fn rows(out: &mut Vec<Row>) {
             help: "Run a recipe by name and return its data.\nA run that takes longer than two seconds becomes a task. Of a recipe that is not verified only with `draft`.",
         },
         run,
-    ));
-    out.push(row(
-        Spec {
-            name: "run",
-            kind: Kind::Write,
-            need: Need::Any,
-            routes: &[(Verb::Post, "/api/runs")],
-            tool: Tool::All,
-            length: Length::Run,
-            help: "Answer a task from the recipe that it means.\nThe words choose among recipes that take just the values that are given; where none fits, or two fit as well, nothing is run and the error names those that come near.",
-        },
-        run_task,
     ));
     out.push(row(
         Spec {
@@ -461,60 +449,6 @@ fn failure(ran: RecipeRunResult) -> Trouble {
         err = err.hint(hint);
     }
     Trouble { retryable: ran.retryable, retry_after_sec: ran.retry_after_sec, ..Trouble::of(&err) }
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct RunTask {
-    /// What you want to know or do, in a few words.
-    task: String,
-    /// Values of the parameters that the recipe takes.
-    #[serde(default)]
-    params: Params,
-}
-
-async fn run_task(asked: Asked, args: RunTask) -> Out<Value> {
-    let params: BTreeMap<String, String> = args.params.into();
-    let all = asked.daemon.pantry.all()?;
-    let mine: Vec<&Arc<Known>> = all
-        .iter()
-        .filter(|it| it.is_served() && asked.who.may(Need::Run, Some(it.recipe.name.as_str())))
-        .collect();
-    let near = scored(&args.task, &mine);
-    let takes = |it: &Recipe| {
-        let given = |name: &String| params.contains_key(name);
-        params.keys().all(|name| it.parameters.iter().any(|it| it.name == *name))
-            && it
-                .parameters
-                .iter()
-                .all(|it| given(&it.name) || !it.required || it.default.is_some())
-    };
-    let fit: Vec<_> = near.iter().filter(|it| it.0 > 1 && takes(&it.1.recipe)).collect();
-    let best = match fit.as_slice() {
-        [] => None,
-        [one] => Some(one.1),
-        [first, second, ..] => (first.0 > second.0).then_some(first.1),
-    };
-    let Some(known) = best else {
-        let names: Vec<String> = near
-            .iter()
-            .take(5)
-            .map(|it| {
-                let takes = it.1.recipe.parameters.iter().map(|it| it.name.as_str());
-                format!("{} ({})", it.1.recipe.name, takes.collect::<Vec<_>>().join(", "))
-            })
-            .collect();
-        let err = Error::new(
-            Code::RecipeNotFound,
-            "no recipe is clearly meant by this task and these values",
-        );
-        return Err(match names.as_slice() {
-            [] => err.hint("recipe_learn learns one"),
-            names => err.hint(format!("near are {}", names.join("; "))),
-        }
-        .into());
-    };
-    run_data(&asked, known, params, false).await
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -415,7 +415,13 @@ async fn learned(asked: Asked, it: Learn) -> Out<TaskView> {
     own(&asked, &it.id, Right::Read)?;
     let (_, lines) = all(&asked).load(&it.id)?;
     let learn::Trail { url, steps, lost } = learn::trail(&lines)?;
-    let wanted = Wanted { task: it.task, name: it.name, params: it.params, second: it.second };
+    let wanted = Wanted {
+        task: it.task,
+        name: it.name,
+        params: it.params,
+        second: it.second,
+        reads_only: false,
+    };
     trail::learned(asked, Trail { url, steps, lost }, wanted).await
 }
 

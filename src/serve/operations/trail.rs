@@ -19,26 +19,28 @@ use crate::{
 type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Trail {
+pub(in crate::serve) struct Trail {
     /// Where they begin.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) url: Option<String>,
+    pub(in crate::serve) url: Option<String>,
     /// As a manifest has them.
-    pub(super) steps: Vec<Value>,
+    pub(in crate::serve) steps: Vec<Value>,
     /// What was done and is not among them.
-    pub(super) lost: Vec<String>,
+    pub(in crate::serve) lost: Vec<String>,
 }
 
 /// What is to be learned of it.
-pub(super) struct Wanted {
-    pub(super) task: String,
-    pub(super) name: Option<String>,
-    pub(super) params: Params,
-    pub(super) second: Params,
+pub(in crate::serve) struct Wanted {
+    pub(in crate::serve) task: String,
+    pub(in crate::serve) name: Option<String>,
+    pub(in crate::serve) params: Params,
+    pub(in crate::serve) second: Params,
+    /// A model did it.
+    pub(in crate::serve) reads_only: bool,
 }
 
 /// The steps of that page's task so far.
-pub(super) async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
+pub(in crate::serve) async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
     Desks::with(&asked.daemon, (&asked.who, context), async |desk: &mut Desk| {
         let (url, steps, lost) = desk.trail();
         let steps = steps.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
@@ -48,7 +50,7 @@ pub(super) async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
 }
 
 /// Gives the steps to the queue, with parameters in place of values. Fails with `PARAM_INVALID` and what `recipe_learn` fails with.
-pub(super) async fn learned(asked: Asked, trail: Trail, it: Wanted) -> Out<TaskView> {
+pub(in crate::serve) async fn learned(asked: Asked, trail: Trail, it: Wanted) -> Out<TaskView> {
     let Some(url) = trail.url else {
         return Err(Error::new(Code::ParamInvalid, "nothing was done on this page yet")
             .hint("goto the page where the task begins, and do it")
@@ -78,6 +80,9 @@ pub(super) async fn learned(asked: Asked, trail: Trail, it: Wanted) -> Out<TaskV
     let mut args = json!({"task": it.task, "url": url, "steps": steps, "params": params});
     if !second.is_empty() {
         args["second"] = json!(second);
+    }
+    if it.reads_only {
+        args["reads_only"] = true.into();
     }
     if let Some(name) = it.name {
         args["name"] = name.into();

@@ -1,0 +1,336 @@
+//! What a run may do at most, settled before it begins: where it goes, what it types where, what leaves.
+//!
+//! It is made from the task and the playbook, never from what a page or a model says.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::{
+    Act, Held, Seen,
+    amounts::Amount,
+    origins::{Origin, Origins},
+    playbook::Playbook,
+};
+use crate::{
+    browser::held::{Going, Judge, Judged},
+    egress::site_of,
+    error::{Code, Error, Result},
+    stages::before::known_to_read,
+};
+
+/// Arguments that come to stand in a page: ours, and those of Playwright MCP.
+const TYPED: &[&str] = &["value", "text", "option", "values", "fields", "promptText"];
+/// Actions that only wait or look: what they name is looked for, not typed.
+const WAITS: &[&str] = &["wait", "browser_wait_for", "browser_find"];
+
+pub struct Contract {
+    sites: BTreeSet<String>,
+    playbook: Option<Arc<Playbook>>,
+    origins: Origins,
+}
+
+impl Contract {
+    /// For a task that begins there, at that site, those of the playbook and those that the user names. Fails with `URL_INVALID`,
+    /// `PARAM_INVALID`.
+    pub fn new(
+        url: &str,
+        hosts: &[String],
+        playbook: Option<Arc<Playbook>>,
+        said: &[&str],
+    ) -> Result<Self> {
+        let begins = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
+        let begins = begins.ok_or_else(|| {
+            Error::new(Code::UrlInvalid, "a task begins at an absolute http or https address")
+        })?;
+        let mut sites = BTreeSet::from([site_of(begins.as_str())]);
+        let named = playbook.as_ref().map(|it| it.all_hosts()).unwrap_or_default();
+        for host in hosts.iter().chain(&named) {
+            let site = site_of(&format!("https://{host}/"));
+            if site.is_empty() || host.contains(['/', '@', '?', '#', ' ']) {
+                return Err(Error::new(Code::ParamInvalid, format!("{host:?} is no host")));
+            }
+            sites.insert(site);
+        }
+        let mut origins = Origins::default();
+        said.iter().chain([&url]).for_each(|it| origins.said(it));
+        Ok(Self { sites, playbook, origins })
+    }
+
+    /// The sites where pages may be, by registrable domain.
+    pub fn sites(&self) -> impl Iterator<Item = &str> {
+        self.sites.iter().map(String::as_str)
+    }
+
+    pub fn origins(&self) -> &Origins {
+        &self.origins
+    }
+
+    /// The user said it: it may be typed anywhere.
+    pub fn said(&mut self, text: &str) {
+        self.origins.said(text);
+    }
+
+    /// The page was looked at: what it says may be typed at its site.
+    pub fn saw(&mut self, it: &Seen) {
+        self.origins.saw(&it.url, &it.content);
+        self.origins.saw(&it.url, &it.title);
+        self.origins.saw(&it.url, &it.url);
+    }
+
+    /// The action that opens a page.
+    pub fn opens(url: &str) -> Act {
+        let arguments = Map::from_iter([("url".to_owned(), Value::from(url))]);
+        Act { name: "goto".to_owned(), arguments }
+    }
+
+    /// Whether an action may be tried on that page. Fails with `URL_BLOCKED` where it leads elsewhere or changes something by an
+    /// address, and with `VALUE_FROM_ELSEWHERE`.
+    pub fn allows(&self, act: &Act, seen: &Seen) -> Result<()> {
+        if let Some(url) = act.text("url") {
+            let to = Url::parse(url).ok();
+            let Some(to) = to.filter(|it| matches!(it.scheme(), "http" | "https")) else {
+                return Err(Error::new(Code::UrlInvalid, "give an absolute http or https address"));
+            };
+            if !self.sites.contains(&site_of(to.as_str())) {
+                return Err(self.elsewhere(to.host_str().unwrap_or_default()));
+            }
+            if let Err(why) = known_to_read("GET", to.as_str(), None, None)
+                && !self.is_only_a_page(to.as_str())
+            {
+                return Err(Error::new(Code::UrlBlocked, format!("not opened: {why}"))
+                    .hint("do on the page what a person would do there"));
+            }
+            self.origins.allowed_address(to.as_str())?;
+        }
+        if WAITS.contains(&act.name.as_str()) {
+            return Ok(());
+        }
+        let typed = act.arguments.iter().filter(|it| TYPED.contains(&it.0.as_str()));
+        for value in typed.flat_map(|it| texts(it.1)) {
+            self.names_no_other(value, &seen.url)?;
+            self.origins.allowed(value, &seen.url)?;
+        }
+        Ok(())
+    }
+
+    fn elsewhere(&self, host: &str) -> Error {
+        let sites: Vec<&str> = self.sites().collect();
+        Error::new(Code::UrlBlocked, format!("{host:?} is not where this task may go"))
+            .hint(format!("it may go to {}; the user names others with --host", sites.join(", ")))
+    }
+
+    /// Text that names a host elsewhere is not typed unless the user said it: pages draw what is typed, and fetch what it names.
+    fn names_no_other(&self, value: &str, at: &str) -> Result<()> {
+        let marks = |it: &str| it.contains("//") || it.to_ascii_lowercase().contains("www.");
+        if !marks(value) || self.origins.of(value, at) == Origin::User {
+            return Ok(());
+        }
+        let own =
+            |it: &str| Url::parse(it).is_ok_and(|it| self.sites.contains(&site_of(it.as_str())));
+        if own(value.trim()) {
+            return Ok(());
+        }
+        Err(Error::new(Code::ValueFromElsewhere, "a text that names a host elsewhere is not typed")
+            .hint("the user did not say it"))
+    }
+
+    fn is_only_a_page(&self, url: &str) -> bool {
+        Url::parse(url).is_ok_and(|url| self.playbook.as_ref().is_some_and(|it| it.is_page(&url)))
+    }
+
+    /// Whether what is held may be put to a person at all: where a playbook says what may be changed, how often and for how much at
+    /// most, nothing else may. `sent`: requests of this run that were let go. The error says why not.
+    pub fn permits(&self, held: &Held, amounts: &[Amount], sent: u32) -> Result<(), String> {
+        let Some(book) = &self.playbook else { return Ok(()) };
+        let url = Url::parse(&held.url).map_err(|_| "its address cannot be read".to_owned())?;
+        let Some(change) = book.change(&held.method, &url) else {
+            return Err("the playbook allows no such change".to_owned());
+        };
+        if sent >= change.most {
+            return Err(format!("the playbook allows {} of these", change.most));
+        }
+        let Some(most) = &book.amount else { return Ok(()) };
+        let over = amounts
+            .iter()
+            .find(|it| it.currency != most.currency || it.hundredths > most.most.hundredths());
+        match over {
+            Some(it) => Err(format!("{it} is not within {} {}", most.most, most.currency)),
+            None => Ok(()),
+        }
+    }
+
+    /// Decides what leaves the browser.
+    pub fn judge(&self) -> Judge {
+        let (sites, playbook) = (self.sites.clone(), self.playbook.clone());
+        Arc::new(move |it| judged(it, &sites, playbook.as_deref()))
+    }
+}
+
+/// Texts of an argument. Of a field of a form what is to stand in it: the rest says which one it is.
+fn texts(it: &Value) -> Vec<&str> {
+    match it {
+        Value::String(it) => vec![it],
+        Value::Array(all) => all.iter().flat_map(texts).collect(),
+        Value::Object(all) => all.get("value").map(texts).unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+/// Pages stay at the sites of the task. What is not known to read waits where an act led to it and it goes to one of these sites;
+/// all else of the kind is refused: what a page sends by itself, what goes elsewhere, what nobody will see the answer of.
+fn judged(it: &Going<'_>, sites: &BTreeSet<String>, playbook: Option<&Playbook>) -> Judged {
+    let site = site_of(it.url);
+    let is_own = sites.contains(&site);
+    if it.is_page && !is_own {
+        return Judged::Refuse(format!("pages of {site} are none of this task's"));
+    }
+    // What a frame shows and takes would count as the page's.
+    if it.kind == "Document" && !it.is_page && it.framed_by.is_none_or(|top| site_of(top) != site) {
+        return Judged::Refuse(format!("frames of {site} are not opened in pages of others"));
+    }
+    let read = if it.overrides {
+        Err("a header of it asks for another method".to_owned())
+    } else {
+        known_to_read(it.method, it.url, it.content_type, it.body)
+    };
+    let Err(why) = read else { return Judged::Go };
+    let is_only_a_page = |book: &Playbook| Url::parse(it.url).is_ok_and(|it| book.is_page(&it));
+    if is_own && it.method == "GET" && playbook.is_some_and(is_only_a_page) {
+        return Judged::Go;
+    }
+    if !is_own {
+        return Judged::Refuse(format!("it goes to {site}, which is none of this task's: {why}"));
+    }
+    if !it.follows_act || !matches!(it.kind, "Document" | "XHR" | "Fetch") {
+        return Judged::Refuse(format!("the page asks for it by itself: {why}"));
+    }
+    Judged::Hold(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn contract(hosts: &[&str]) -> Contract {
+        let hosts: Vec<String> = hosts.iter().map(|it| (*it).to_owned()).collect();
+        Contract::new("http://shop.test/", &hosts, None, &["find a lantern", "lantern"]).unwrap()
+    }
+
+    fn act(name: &str, arguments: Value) -> Act {
+        let Value::Object(arguments) = arguments else { panic!("no object") };
+        Act { name: name.into(), arguments }
+    }
+
+    fn at(url: &str, content: &str) -> Seen {
+        Seen { url: url.into(), title: String::new(), content: content.into() }
+    }
+
+    #[test]
+    fn it_goes_where_the_task_is() {
+        let it = contract(&["bank.test"]);
+        let page = at("http://shop.test/", "");
+        for (url, allowed) in [
+            ("http://shop.test/a", true),
+            ("http://www.shop.test/a", true),
+            ("https://bank.test/", true),
+            ("http://evil.test/", false),
+            ("http://shop.test.evil.test/", false),
+            ("http://shop.test@evil.test/", false),
+            ("javascript:alert(1)", false),
+            ("file:///etc/passwd", false),
+            ("/a", false),
+            ("http://shop.test/account/delete", false),
+        ] {
+            let it = it.allows(&act("goto", json!({ "url": url })), &page);
+            assert_eq!(it.is_ok(), allowed, "{url} {it:?}");
+        }
+        assert!(Contract::new("shop.test", &[], None, &[]).is_err());
+        assert!(Contract::new("http://a.test/", &["b.test/x".into()], None, &[]).is_err());
+    }
+
+    #[test]
+    fn what_one_site_says_is_not_typed_at_another() {
+        let mut it = contract(&["bank.test"]);
+        let (shop, bank) =
+            (at("http://shop.test/", "Search"), at("http://bank.test/", "IBAN DE00 1234 5678"));
+        it.saw(&shop);
+        it.saw(&bank);
+        let fill = |value: &str| act("fill", json!({"target": "textbox \"q\"", "value": value}));
+        assert!(it.allows(&fill("lantern"), &shop).is_ok());
+        assert!(it.allows(&fill("IBAN DE00 1234 5678"), &bank).is_ok());
+        assert!(it.allows(&fill("IBAN DE00 1234 5678"), &shop).is_err());
+        let goto = act("goto", json!({"url": "http://shop.test/?q=DE00%201234%205678"}));
+        assert!(it.allows(&goto, &bank).is_err());
+        // The same by the names that Playwright has for it.
+        for (name, with) in [
+            ("browser_type", json!({"target": "e4", "text": "VALUE"})),
+            ("browser_select_option", json!({"target": "e4", "values": ["lantern", "VALUE"]})),
+            ("browser_handle_dialog", json!({"accept": true, "promptText": "VALUE"})),
+            (
+                "browser_fill_form",
+                json!({"fields": [{"target": "e1", "name": "q", "type": "textbox", "value": "lantern"},
+                    {"target": "e2", "name": "r", "type": "textbox", "value": "VALUE"}]}),
+            ),
+        ] {
+            let act = |value: &str| {
+                act(name, serde_json::from_str(&with.to_string().replace("VALUE", value)).unwrap())
+            };
+            assert!(it.allows(&act("lantern"), &shop).is_ok(), "{name}");
+            assert!(it.allows(&act("IBAN DE00 1234 5678"), &bank).is_ok(), "{name}");
+            let err = it.allows(&act("IBAN DE00 1234 5678"), &shop).unwrap_err();
+            assert_eq!(err.code(), Code::ValueFromElsewhere, "{name}");
+        }
+        let theirs = act("browser_navigate", json!({"url": "http://evil.test/"}));
+        assert_eq!(it.allows(&theirs, &shop).unwrap_err().code(), Code::UrlBlocked);
+        // Looked for, not typed.
+        let find = act("browser_find", json!({"text": "DE00 1234 5678"}));
+        assert!(it.allows(&find, &shop).is_ok());
+        let wait = act("wait", json!({"text": "DE00 1234 5678"}));
+        assert!(it.allows(&wait, &shop).is_ok());
+    }
+
+    #[test]
+    fn what_leaves() {
+        let it = contract(&[]);
+        let judge = it.judge();
+        let go = |method: &str, url: &str, kind: &str, follows_act: bool| {
+            let is_page = kind == "Document";
+            let body = (method == "POST").then_some(&b"a=1"[..]);
+            let content_type = (method == "POST").then_some("application/x-www-form-urlencoded");
+            match judge(&Going {
+                method,
+                url,
+                content_type,
+                body,
+                is_page,
+                framed_by: None,
+                overrides: false,
+                kind,
+                follows_act,
+            }) {
+                Judged::Go => "go",
+                Judged::Hold(_) => "hold",
+                Judged::Refuse(_) => "refuse",
+            }
+        };
+        for (method, url, kind, acted, expected) in [
+            ("GET", "http://shop.test/list", "Document", true, "go"),
+            ("GET", "http://cdn.test/x.js", "Script", false, "go"),
+            ("GET", "http://evil.test/", "Document", true, "refuse"),
+            ("POST", "http://shop.test/orders", "Fetch", true, "hold"),
+            ("POST", "http://shop.test/orders", "Document", true, "hold"),
+            ("POST", "http://shop.test/orders", "Fetch", false, "refuse"),
+            ("POST", "http://shop.test/orders", "Ping", true, "refuse"),
+            ("POST", "http://evil.test/orders", "Fetch", true, "refuse"),
+            ("DELETE", "http://shop.test/orders/7", "XHR", true, "hold"),
+            ("GET", "http://shop.test/orders/7/delete", "Document", true, "hold"),
+            ("GET", "http://shop.test/cart/add?id=7", "Image", true, "refuse"),
+        ] {
+            assert_eq!(go(method, url, kind, acted), expected, "{method} {url} {kind} {acted}");
+        }
+    }
+}

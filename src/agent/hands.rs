@@ -1,0 +1,50 @@
+//! What drives a browser for the loop: our own, or a server of somebody else.
+
+use std::path::PathBuf;
+
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use super::{Act, Seen};
+use crate::{error::Result, model::Tool};
+
+/// A browser that does one action after the other. Dropping it closes what it opened.
+pub trait Hands: Send {
+    /// What the model may call there.
+    fn tools(&self) -> Vec<Tool>;
+
+    /// `on`: the address of the page that it was judged for. Fails with `REF_STALE` where the page is of another site now, and with
+    /// what the action fails with, which the model is told; `BROWSER_FAILED` and other environments' failures end the task.
+    fn act<'a>(&'a mut self, act: &'a Act, on: &'a str) -> BoxFuture<'a, Result<Did>>;
+
+    /// The page as it is now.
+    fn look(&mut self) -> BoxFuture<'_, Result<Seen>>;
+
+    /// Where a picture of the page was put; `None` where there are none.
+    fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>>;
+}
+
+/// What an action came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Did {
+    /// For the model. What a page says in it is marked.
+    pub text: String,
+    /// Requests that were held back on the way.
+    pub held: Vec<Held>,
+}
+
+/// A request that did not leave, as its bytes are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// By which whoever holds it knows it.
+    pub id: String,
+    pub method: String,
+    pub url: String,
+    /// As the browser will send them, cookies aside.
+    pub headers: Vec<(String, String)>,
+    pub body: Option<Vec<u8>>,
+    /// There is a body, of which not everything can be seen (files).
+    pub is_opaque: bool,
+    /// Why it may change something.
+    pub why: String,
+}

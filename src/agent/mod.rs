@@ -1,0 +1,46 @@
+//! Doing a task that nobody has recorded: a model chooses, one action a turn; what may change something waits for a person.
+//!
+//! Nothing here rests on what the model says of itself. What it may do is what hands offer, what leaves is what the page's egress
+//! lets go, what is done is what the page shows.
+
+mod actions;
+mod amounts;
+mod approvals;
+mod bodies;
+mod choose;
+mod claims;
+mod contract;
+mod hands;
+mod history;
+mod lines;
+mod origins;
+mod pending;
+mod people;
+pub mod playbook;
+pub mod playwright;
+mod render;
+mod run;
+mod seen;
+mod transcript;
+mod visible;
+mod walls;
+
+#[cfg(test)]
+mod sites_tests;
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    amounts::amounts,
+    approvals::{Again, Approvals, Outcome as Became},
+    choose::{parameters, values},
+    contract::Contract,
+    hands::{Did, Hands, Held},
+    lines::{named, read as lines},
+    pending::{By, Channel, Draft, Element, LASTS_MS, Page, Pending},
+    people::{Asked, Nobody, People, Reply},
+    render::{Rendered, digest, render},
+    run::{Doing, End, Goal, Limits, Note, Parts, Usage},
+    seen::{Act, Seen},
+    transcript::{Transcript, read as read_transcript},
+};

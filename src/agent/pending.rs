@@ -1,0 +1,442 @@
+//! A request that waits for a person: what is shown of it, and every state that it goes through.
+//!
+//!     waiting ─► approved ─► releasing ─► sent | failed | perhaps_sent
+//!        └─► rejected            an approved one that is not let go yet may still become
+//!        └─► expired, stale, lost   these three
+//!
+//! `releasing` is on disk before the request may go, so whoever finds it after a crash knows that it may be out, and nobody lets it go
+//! again. No state leads back.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{amounts::Amount, render::Shown, visible};
+use crate::{
+    browser::{cut, plain},
+    error::{Code, Error, Result},
+};
+
+pub const VERSION: u32 = 1;
+/// How long somebody has to decide.
+pub const LASTS_MS: i64 = 15 * 60 * 1000;
+
+const SLACK_MS: i64 = 60 * 1000;
+
+const HISTORY: usize = 100;
+const TEXT: usize = 300;
+
+/// A request that waits, or waited, as it is on disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pending {
+    pub version: u32,
+    pub id: String,
+    /// Whose task it is.
+    pub principal: String,
+    /// The run that wants to send it.
+    pub run: String,
+    /// The process that has the page, by the name of its lock.
+    pub holder: String,
+    /// All that is said of the request itself; with the digest that is approved.
+    pub request: Shown,
+    pub page: Page,
+    pub element: Option<Element>,
+    /// Amounts in the request and on its page.
+    pub amounts: Vec<Amount>,
+    pub picture: Option<PathBuf>,
+    /// What was done before, a line an action.
+    pub history: Vec<String>,
+    pub created_ms: i64,
+    pub expires_ms: i64,
+    pub state: State,
+}
+
+/// The page that the request comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Page {
+    pub url: String,
+    pub title: String,
+    /// Over what of it matters, as whoever drives the page sees it.
+    pub digest: String,
+}
+
+/// What was pressed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Element {
+    pub role: String,
+    pub name: String,
+}
+
+/// What is to wait. There is no way to make one of a request that could not be shown.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    pub principal: String,
+    pub run: String,
+    pub request: Shown,
+    pub page: Page,
+    pub element: Option<Element>,
+    pub amounts: Vec<Amount>,
+    pub picture: Option<PathBuf>,
+    pub history: Vec<String>,
+}
+
+impl Draft {
+    pub(super) fn into_pending(self, id: String, holder: String, now_ms: i64) -> Pending {
+        let skip = self.history.len().saturating_sub(HISTORY);
+        Pending {
+            version: VERSION,
+            id,
+            principal: self.principal,
+            run: self.run,
+            holder,
+            request: self.request,
+            page: self.page.told(),
+            element: self.element.map(Element::told),
+            amounts: self.amounts,
+            picture: self.picture,
+            history: self.history.iter().skip(skip).map(|it| told(it)).collect(),
+            created_ms: now_ms,
+            expires_ms: now_ms.saturating_add(LASTS_MS),
+            state: State::Waiting,
+        }
+    }
+}
+
+impl Page {
+    /// As it is kept, and compared.
+    #[must_use]
+    pub fn told(self) -> Self {
+        // A digest looks like a secret, and is none.
+        let digest: String =
+            self.digest.chars().filter(char::is_ascii_alphanumeric).take(TEXT).collect();
+        Self { url: told(&self.url), title: told(&self.title), digest }
+    }
+}
+
+impl Element {
+    #[must_use]
+    pub fn told(self) -> Self {
+        Self { role: told(&self.role), name: told(&self.name) }
+    }
+}
+
+/// Words of pages and models, on one line, without secrets.
+fn told(text: &str) -> String {
+    cut(&visible::without_secrets(&plain(text)), TEXT)
+}
+
+impl Pending {
+    /// Whether its time is over. A clock that was set back before it began is no more to be relied on; whoever looks may have read it a
+    /// little before.
+    pub(super) const fn is_over(&self, now_ms: i64) -> bool {
+        now_ms >= self.expires_ms || now_ms < self.created_ms.saturating_sub(SLACK_MS)
+    }
+
+    /// What a person decides about, the same in every channel. The first lines are the request, of its bytes alone; words of the page
+    /// and of the model stand in quotes, after it.
+    pub fn text(&self) -> String {
+        let quoted = |it: &str| visible::quoted(it.as_bytes());
+        let mut out = format!(
+            "one request, sent once:\n\n{}\n\ndigest {}",
+            self.request.text(),
+            self.request.digest
+        );
+        if !self.amounts.is_empty() {
+            let all: Vec<String> = self.amounts.iter().map(ToString::to_string).collect();
+            _ = write!(out, "\namounts {}", all.join(", "));
+        }
+        _ = write!(out, "\npage {} {}", quoted(&self.page.url), quoted(&self.page.title));
+        if let Some(it) = &self.element {
+            _ = write!(out, "\npressed {} {}", quoted(&it.role), quoted(&it.name));
+        }
+        if !self.history.is_empty() {
+            out.push_str("\nbefore that");
+        }
+        for it in &self.history {
+            _ = write!(out, "\n  {}", quoted(it));
+        }
+        out
+    }
+}
+
+/// Who decided, and by which way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct By {
+    pub who: String,
+    pub channel: Channel,
+    pub at_ms: i64,
+}
+
+/// Where a person decides. None of them is a tool that a model calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    Terminal,
+    Dashboard,
+    Rest,
+    /// A question that the client puts to its user.
+    Mcp,
+    Webhook,
+    Telegram,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
+pub enum State {
+    Waiting,
+    Approved {
+        by: By,
+    },
+    /// It may go, or has gone.
+    Releasing {
+        by: By,
+    },
+    /// It was answered.
+    Sent {
+        by: By,
+        status: u16,
+    },
+    /// It did not leave.
+    Failed {
+        by: By,
+        reason: String,
+    },
+    /// Nobody knows whether it left.
+    PerhapsSent {
+        by: By,
+    },
+    Rejected {
+        by: By,
+    },
+    Expired {
+        approved: Option<By>,
+    },
+    /// The page or the request was another by then.
+    Stale {
+        why: String,
+        approved: Option<By>,
+    },
+    /// Whoever had the page is gone.
+    Lost {
+        approved: Option<By>,
+    },
+}
+
+/// What happens to one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    Approve(By),
+    Reject(By),
+    /// The time is over.
+    Expire,
+    /// What is there now is not what was shown. What changed.
+    Change(String),
+    /// The request may go from here on.
+    Release,
+    Answered(u16),
+    /// It is certain that it did not leave. Why not.
+    Failed(String),
+    /// It was let go, and nothing is known.
+    Unclear,
+    /// Whoever had the page is gone.
+    Gone,
+}
+
+impl State {
+    /// A person can still decide, or what they decided is still to be done.
+    pub const fn is_open(&self) -> bool {
+        matches!(self, Self::Waiting | Self::Approved { .. })
+    }
+
+    /// Nothing more will happen to it.
+    pub const fn is_settled(&self) -> bool {
+        !self.is_open() && !matches!(self, Self::Releasing { .. })
+    }
+
+    /// In words of ours, without who and why.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Approved { .. } => "approved",
+            Self::Releasing { .. } => "being sent",
+            Self::Sent { .. } => "sent",
+            Self::Failed { .. } => "not sent, it failed",
+            Self::PerhapsSent { .. } => "perhaps sent",
+            Self::Rejected { .. } => "rejected",
+            Self::Expired { .. } => "expired",
+            Self::Stale { .. } => "out of date",
+            Self::Lost { .. } => "lost",
+        }
+    }
+
+    fn approved(self) -> Option<By> {
+        match self {
+            Self::Approved { by } => Some(by),
+            _ => None,
+        }
+    }
+}
+
+/// The next state. Fails with `APPROVAL_SETTLED` where it was decided, `APPROVAL_EXPIRED` and `APPROVAL_STALE` where it can no longer be,
+/// `FORBIDDEN` where nobody approved it, and `INTERNAL` where an end is told of what was not let go.
+pub fn step(state: State, event: Event) -> Result<State> {
+    Ok(match (state, event) {
+        (State::Waiting, Event::Approve(by)) => State::Approved { by },
+        (State::Waiting, Event::Reject(by)) => State::Rejected { by },
+        (it, Event::Expire) if it.is_open() => State::Expired { approved: it.approved() },
+        (it, Event::Change(why)) if it.is_open() => {
+            State::Stale { why: told(&why), approved: it.approved() }
+        }
+        (it, Event::Gone) if it.is_open() => State::Lost { approved: it.approved() },
+        (State::Approved { by }, Event::Release) => State::Releasing { by },
+        (State::Releasing { by }, Event::Answered(status)) => State::Sent { by, status },
+        (State::Releasing { by }, Event::Failed(reason)) => {
+            State::Failed { by, reason: told(&reason) }
+        }
+        (State::Releasing { by }, Event::Unclear | Event::Gone) => State::PerhapsSent { by },
+        (State::Waiting, Event::Release) => {
+            return Err(Error::new(Code::Forbidden, "nobody has approved the request")
+                .hint("`commis approve` shows what waits"));
+        }
+        (it, Event::Answered(_) | Event::Failed(_) | Event::Unclear) if it.is_open() => {
+            return Err(Error::new(Code::Internal, "a request ended that was not let go"));
+        }
+        (it, _) => return Err(refused(&it)),
+    })
+}
+
+/// Why nothing more can be done about it.
+fn refused(state: &State) -> Error {
+    let again = "the request was not sent; do the task again to be asked anew";
+    match state {
+        State::Expired { .. } => {
+            Error::new(Code::ApprovalExpired, "the time to decide is over").hint(again)
+        }
+        State::Stale { why, .. } => {
+            Error::new(Code::ApprovalStale, format!("what was shown is no longer there: {why}"))
+                .hint(again)
+        }
+        State::Lost { .. } => {
+            Error::new(Code::ApprovalStale, "whoever had the page is gone, and the request with it")
+                .hint(again)
+        }
+        it => Error::new(
+            Code::ApprovalSettled,
+            format!("the request is settled: it is {}", it.word()),
+        )
+        .hint("each request is decided about once"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by() -> By {
+        By { who: "ann".to_owned(), channel: Channel::Terminal, at_ms: 5 }
+    }
+
+    fn states() -> Vec<(&'static str, State)> {
+        vec![
+            ("waiting", State::Waiting),
+            ("approved", State::Approved { by: by() }),
+            ("releasing", State::Releasing { by: by() }),
+            ("sent", State::Sent { by: by(), status: 200 }),
+            ("failed", State::Failed { by: by(), reason: "r".to_owned() }),
+            ("perhaps_sent", State::PerhapsSent { by: by() }),
+            ("rejected", State::Rejected { by: by() }),
+            ("expired", State::Expired { approved: None }),
+            ("stale", State::Stale { why: "w".to_owned(), approved: None }),
+            ("lost", State::Lost { approved: None }),
+        ]
+    }
+
+    fn events() -> Vec<Event> {
+        let other = By { who: "bob".to_owned(), channel: Channel::Dashboard, at_ms: 6 };
+        vec![
+            Event::Approve(other.clone()),
+            Event::Reject(other),
+            Event::Expire,
+            Event::Change("w".to_owned()),
+            Event::Release,
+            Event::Answered(303),
+            Event::Failed("f".to_owned()),
+            Event::Unclear,
+            Event::Gone,
+        ]
+    }
+
+    #[test]
+    fn every_state_and_every_event() {
+        const SETTLED: &str = "APPROVAL_SETTLED";
+        const EXPIRED: &str = "APPROVAL_EXPIRED";
+        const STALE: &str = "APPROVAL_STALE";
+        // Approve, Reject, Expire, Change, Release, Answered, Failed, Unclear, Gone
+        #[rustfmt::skip]
+        let table = [
+            ["approved", "rejected", "expired", "stale", "FORBIDDEN", "INTERNAL", "INTERNAL", "INTERNAL", "lost"],
+            [SETTLED, SETTLED, "expired", "stale", "releasing", "INTERNAL", "INTERNAL", "INTERNAL", "lost"],
+            [SETTLED, SETTLED, SETTLED, SETTLED, SETTLED, "sent", "failed", "perhaps_sent", "perhaps_sent"],
+            [SETTLED; 9],
+            [SETTLED; 9],
+            [SETTLED; 9],
+            [SETTLED; 9],
+            [EXPIRED; 9],
+            [STALE; 9],
+            [STALE; 9],
+        ];
+        for ((name, state), row) in states().into_iter().zip(table) {
+            for (event, expected) in events().into_iter().zip(row) {
+                let end = match step(state.clone(), event.clone()) {
+                    Ok(it) => serde_json::to_value(&it).unwrap()["is"].as_str().unwrap().to_owned(),
+                    Err(err) => err.code().as_str().to_owned(),
+                };
+                assert_eq!(end, expected, "{name} {event:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_approved_stays_known() {
+        let approved = step(State::Waiting, Event::Approve(by())).unwrap();
+        for event in [Event::Expire, Event::Change("w".to_owned()), Event::Gone] {
+            let it = step(approved.clone(), event).unwrap();
+            assert_eq!(serde_json::to_value(&it).unwrap()["approved"]["who"], "ann");
+        }
+        let mut it = step(approved, Event::Release).unwrap();
+        assert_eq!(it, State::Releasing { by: by() });
+        it = step(it, Event::Answered(200)).unwrap();
+        assert_eq!(it, State::Sent { by: by(), status: 200 });
+    }
+
+    /// From no state that is not waiting does any number of events lead to one from which a request may go a second time.
+    #[test]
+    fn nothing_goes_twice() {
+        let mut seen = vec![(State::Waiting, 0)];
+        let mut at = 0;
+        while let Some((state, released)) = seen.get(at).cloned() {
+            at += 1;
+            for event in events() {
+                let Ok(next) = step(state.clone(), event.clone()) else { continue };
+                let released = released + u32::from(event == Event::Release);
+                assert!(released <= 1, "{state:?} {event:?}");
+                assert!(next != State::Waiting);
+                if !seen.contains(&(next.clone(), released)) {
+                    seen.push((next, released));
+                }
+            }
+        }
+        assert!(seen.len() >= 13, "{}", seen.len());
+    }
+
+    #[test]
+    fn words_of_pages_are_on_one_line() {
+        assert_eq!(told("Pay\u{202e}\n\n now \u{1b}[2J"), "Pay now [2J");
+        assert_eq!(told(&"x".repeat(400)).chars().count(), TEXT + 1);
+        assert!(!told("password=correct-horse-9").contains("correct-horse"));
+    }
+}

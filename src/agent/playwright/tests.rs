@@ -1,0 +1,333 @@
+//! The hands over Playwright's server: with programs that play it where it fails, and with the real one where that is installed.
+//!
+//! The real one is named by `COMMIS_PLAYWRIGHT_MCP`, a command such as `node …/@playwright/mcp/cli.js`.
+
+use std::sync::Arc;
+
+use super::{
+    server::tests::{ANSWERS, script, tool},
+    *,
+};
+use crate::{
+    agent::{Contract, playbook},
+    browser::find_chromium,
+    settings::{self, EgressSettings},
+    testbed::Testbed,
+};
+
+fn act(name: &str, arguments: Value) -> Act {
+    let Value::Object(arguments) = arguments else { panic!("no object") };
+    Act { name: name.into(), arguments }
+}
+
+async fn fake(called: &str) -> Result<Playwright> {
+    let tools: Vec<String> = acts::NEEDED.iter().map(|it| tool(it)).collect();
+    let text = ANSWERS.replace("TOOLS", &tools.join(",")).replace("CALLED", called);
+    let policy = EgressPolicy::new(&EgressSettings::default()).unwrap();
+    let contract = Contract::new("http://a.test/", &[], None, &[]).unwrap();
+    let gateway = Gateway::start(&policy, contract.judge()).await?;
+    let how = script(&text);
+    let server = Server::start(&how, &gateway).await?;
+    let tools = acts::offered(&server.tools)?;
+    let pictures = (PathBuf::from("/nope"), "x".to_owned(), 0);
+    Ok(Playwright {
+        how,
+        gateway,
+        server,
+        tools,
+        seen: Seen::default(),
+        acting: None,
+        again: false,
+        pictures,
+    })
+}
+
+/// A script's line that answers a call with that text.
+fn says(text: &str, is_error: bool) -> String {
+    let text = serde_json::to_string(text).unwrap().replace('\\', "\\\\").replace('\'', "");
+    format!(
+        "printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":{text}}}],\"isError\":{is_error}}}}}\\n' \"$id\""
+    )
+}
+
+const PAGE: &str = "### Page\n- Page URL: http://a.test/\n- Page Title: A\n### Snapshot\n```yaml\n- button \"Go\" [ref=e1]\n```";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_is_lost_is_made_once_more() {
+    // Ends when something is clicked.
+    let mut it =
+        fake(&format!("case \"$line\" in *click*) exit 0 ;; *) {} ;; esac", says(PAGE, false)))
+            .await
+            .unwrap();
+    assert_eq!(it.look().await.unwrap().content, "- button \"Go\" [ref=e1]\n");
+    let click = act("browser_click", json!({"target": "button \"Go\""}));
+    let err = it.act(&click, "http://a.test/").await.unwrap_err();
+    // Told to the model: nobody knows how far it got, so it is not done again by itself.
+    assert_eq!(err.code(), Code::StepFailed, "{err}");
+    assert!(err.message().contains("ended during browser_click and was started again"), "{err}");
+    assert!(err.hint_text().unwrap().contains("http://a.test/"), "{err}");
+    assert_eq!(it.look().await.unwrap().title, "A");
+    let err = it.act(&click, "http://a.test/").await.unwrap_err();
+    assert_eq!(err.code(), Code::McpFailed);
+    assert!(err.message().contains("lost twice"), "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_is_repeated_when_the_connection_was_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), open).unwrap();
+    let mark = folder.path().join("ended");
+    let once = format!(
+        "if [ -e {0} ]; then {1}; else : > {0}; exit 0; fi",
+        mark.display(),
+        says(PAGE, false)
+    );
+    let mut it = fake(&once).await.unwrap();
+    assert_eq!(it.look().await.unwrap().url, "http://a.test/");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_server_says_is_told_as_it_is_meant() {
+    let mut it = fake(&says("### Error\nError: Ref e7 not found", true)).await.unwrap();
+    let open = act("goto", json!({"url": "http://a.test/"}));
+    let err = it.act(&open, "http://a.test/").await.unwrap_err();
+    assert_eq!((err.code(), err.message()), (Code::StepFailed, "Ref e7 not found"));
+    assert_eq!(it.look().await.unwrap_err().code(), Code::StepFailed);
+
+    let mut it =
+        fake(&says("### Modal state\n- [confirm dialog with message Sure?]", false)).await.unwrap();
+    let seen = it.look().await.unwrap();
+    assert!(
+        seen.content.starts_with("- alertdialog \"") && seen.content.contains("Sure?"),
+        "{}",
+        seen.content
+    );
+
+    let mut it = fake(&says("hello", false)).await.unwrap();
+    assert_eq!(it.look().await.unwrap_err().code(), Code::ParseError);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ac_1_2_a_server_without_the_tools_is_none() {
+    let text = ANSWERS.replace("TOOLS", &tool("browser_click")).replace("CALLED", ":");
+    let policy = EgressPolicy::new(&EgressSettings::default()).unwrap();
+    let judge = Contract::new("http://a.test/", &[], None, &[]).unwrap().judge();
+    let gateway = Gateway::start(&policy, judge).await.unwrap();
+    let server = Server::start(&script(&text), &gateway).await.unwrap();
+    let err = acts::offered(&server.tools).unwrap_err();
+    assert_eq!(err.code(), Code::McpFailed);
+    assert!(err.message().contains("browser_snapshot, browser_navigate, browser_type"), "{err}");
+}
+
+#[test]
+fn the_command_is_the_users_or_a_version_that_was_tried() {
+    assert_eq!(command(None).unwrap(), ["npx", "--yes", PINNED]);
+    assert_eq!(command(Some("node '/a b/cli.js' --x")).unwrap(), ["node", "/a b/cli.js", "--x"]);
+    for bad in ["", "  ", "node 'x"] {
+        assert_eq!(command(Some(bad)).unwrap_err().code(), Code::SettingsInvalid, "{bad}");
+    }
+    assert!(HOW.contains(PINNED));
+}
+
+// With the real server.
+
+struct Real {
+    web: Testbed,
+    hands: Playwright,
+    _folder: tempfile::TempDir,
+}
+
+/// `None` where it is not installed. `profile`: where its browser keeps logins.
+async fn real(url: &str, book: Option<&str>, profile: Option<PathBuf>) -> Option<Real> {
+    let Some(named) = settings::secret("COMMIS_PLAYWRIGHT_MCP") else {
+        println!("COMMIS_PLAYWRIGHT_MCP names no server of Playwright's: not tested");
+        return None;
+    };
+    let Ok(browser) = find_chromium(None) else {
+        println!("no Chromium here: not tested");
+        return None;
+    };
+    let web = Testbed::start(0).await.unwrap();
+    let test_hosts = vec![format!("*.test={}", web.addr())];
+    let test_ca_pem = Some(crate::testbed::authority_pem());
+    let egress = EgressSettings { test_hosts, test_ca_pem, ..EgressSettings::default() };
+    let policy = EgressPolicy::new(&egress).unwrap();
+    let home = settings::Home::find(Some(std::path::Path::new("/nope"))).unwrap();
+    let book = book.map(|it| Arc::new(playbook::named(&home, it).unwrap()));
+    let contract = Contract::new(url, &[], book, &[]).unwrap();
+    let how = Start {
+        command: command(Some(&named)).unwrap(),
+        environment: settings::for_programs(),
+        browser,
+        arguments: Vec::new(),
+        profile,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let pictures = (folder.path().to_owned(), "p".to_owned());
+    let hands = Playwright::start(how, &policy, contract.judge(), pictures).await.unwrap();
+    Some(Real { web, hands, _folder: folder })
+}
+
+impl Real {
+    async fn act(&mut self, name: &str, arguments: Value) -> Result<Did> {
+        let on = self.hands.seen.url.clone();
+        let done = self.hands.act(&act(name, arguments), &on).await;
+        println!("{name}: {done:?}");
+        // As the loop does.
+        let _ = self.hands.look().await;
+        done
+    }
+
+    fn hits(&self, of: &str) -> u64 {
+        self.web.hits().iter().filter(|it| it.0.contains(of)).map(|it| *it.1).sum()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
+    let begun = std::time::Instant::now();
+    let Some(mut it) = real("http://reorder.test/", Some("order-again"), None).await else {
+        return;
+    };
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    let names: Vec<String> = it.hands.tools().into_iter().map(|it| it.name).collect();
+    for needed in acts::NEEDED {
+        assert!(names.iter().any(|it| it == needed), "{names:?}");
+    }
+    for bad in [
+        "evaluate",
+        "run_code",
+        "upload",
+        "install",
+        "network",
+        "console",
+        "screenshot",
+        "close",
+        "drop",
+    ] {
+        assert!(!names.iter().any(|it| it.contains(bad)), "{names:?}");
+    }
+    let blank = it.hands.look().await.unwrap();
+    assert_eq!((blank.url.as_str(), blank.title.as_str()), ("about:blank", ""));
+    it.act("goto", json!({"url": "http://reorder.test/"})).await.unwrap();
+    let seen = it.hands.look().await.unwrap();
+    assert_eq!((seen.url.as_str(), seen.title.as_str()), ("http://reorder.test/", "Pantry & Post"));
+    assert!(seen.content.contains("cell \"R-0913\""), "{}", seen.content);
+    it.act("browser_click", json!({"target": "link \"Order again\" in \"R-0913\""})).await.unwrap();
+    let seen = it.hands.look().await.unwrap();
+    assert_eq!(seen.url, "http://reorder.test/again?order=R-0913");
+    it.act("browser_type", json!({"target": "spinbutton \"Quantity\"", "text": "2"}))
+        .await
+        .unwrap();
+    let seen = it.hands.look().await.unwrap();
+    assert!(acts::found("spinbutton \"Quantity\"", &seen.content).is_ok(), "{}", seen.content);
+    assert!(seen.content.contains("\"2\""), "{}", seen.content);
+    // The last step is held, looked at, and let go once.
+    let did = it.act("browser_click", json!({"target": "button \"Place order\""})).await.unwrap();
+    assert_eq!(did.held.len(), 1, "{did:?}");
+    assert_eq!(
+        (did.held[0].method.as_str(), did.held[0].url.as_str()),
+        ("POST", "http://reorder.test/orders")
+    );
+    assert!(
+        String::from_utf8_lossy(did.held[0].body.as_deref().unwrap()).contains("\"quantity\":2")
+    );
+    assert_eq!(it.hits("/orders"), 0, "{:?}", it.web.hits());
+    let one = it.hands.look().await.unwrap();
+    assert_eq!(one, it.hands.look().await.unwrap(), "a page that waits is as it was");
+    let picture = it.hands.picture().await.unwrap().unwrap();
+    assert!(std::fs::read(picture).unwrap().starts_with(b"\x89PNG"));
+    let number = did.held[0].id.parse().unwrap();
+    assert_eq!(it.hands.waiting(number).as_ref(), Some(&did.held[0]));
+    let (told, status) = it.hands.let_leave(number).await.unwrap();
+    assert!(status.is_some_and(|it| it < 400), "{told} {status:?}");
+    assert_eq!(it.hits("/orders"), 1, "{:?}", it.web.hits());
+    let seen = it.hands.look().await.unwrap();
+    assert!(seen.content.contains("Order placed: R-"), "{}", seen.content);
+    assert_eq!(it.hands.let_leave(number).await.unwrap_err().code(), Code::ApprovalStale);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_real_server_stays_at_the_tasks_sites() {
+    let Some(mut it) = real("http://club.test/account", Some("cancel-membership"), None).await
+    else {
+        return;
+    };
+    it.act("goto", json!({"url": "http://club.test/account"})).await.unwrap();
+    // The contract stops this before; whatever opens a page, it does not come.
+    let err = it.act("browser_navigate", json!({"url": "http://almanac.test/"})).await.unwrap_err();
+    assert!(err.message().contains("refused: http://almanac.test/"), "{err}");
+    assert_eq!(it.hands.look().await.unwrap().url, "http://club.test/account");
+    assert_eq!(it.hits("almanac.test"), 0);
+    for target in
+        ["link \"Cancel membership\"", "link \"Continue to cancel\"", "link \"Continue to cancel\""]
+    {
+        let did = it.act("browser_click", json!({"target": target})).await.unwrap();
+        assert!(did.held.is_empty(), "{did:?}");
+    }
+    // A form of the page itself: the document waits, and the page can still be looked at.
+    let did =
+        it.act("browser_click", json!({"target": "button \"Finish cancellation\""})).await.unwrap();
+    assert_eq!(did.held.len(), 1, "{did:?}");
+    assert!(did.held[0].url.starts_with("http://club.test/account/cancel/confirm"), "{did:?}");
+    let seen = it.hands.look().await.unwrap();
+    assert!(seen.content.contains("Finish cancellation"), "{}", seen.content);
+    let number = did.held[0].id.parse().unwrap();
+    let (told, status) = it.hands.let_leave(number).await.unwrap();
+    println!("{told} {status:?}");
+    let seen = it.hands.look().await.unwrap();
+    assert!(
+        seen.content.to_lowercase().contains("your membership ends on"),
+        "{} {}",
+        seen.url,
+        seen.content
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_real_server_speaks_https_through_the_gateway() {
+    let Some(mut it) = real("https://vault.test/", None, None).await else { return };
+    it.act("goto", json!({"url": "https://vault.test/"})).await.unwrap();
+    let seen = it.hands.look().await.unwrap();
+    assert_eq!(seen.url, "https://vault.test/");
+    it.act(
+        "browser_type",
+        json!({"target": "searchbox \"Search boxes\"", "text": "silver", "submit": true}),
+    )
+    .await
+    .unwrap();
+    it.act("browser_wait_for", json!({"text": "results for silver"})).await.unwrap();
+    assert!(it.hands.look().await.unwrap().content.contains("results for silver"));
+    assert!(it.web.protocols().keys().all(|it| *it == "http/1.1"), "{:?}", it.web.protocols());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ac_1_4_ac_7_1_the_real_server_ends_and_its_profile_stays() {
+    let home = tempfile::tempdir().unwrap();
+    // The browser's user, who is another one for root, has to get there.
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(home.path(), open).unwrap();
+    let profile = home.path().join("playwright");
+    let Some(mut it) = real("http://club.test/account", None, Some(profile.clone())).await else {
+        return;
+    };
+    it.act("goto", json!({"url": "http://club.test/account"})).await.unwrap();
+    let all = crate::browser::processes_below(it.hands.server.pid().unwrap());
+    assert!(all.len() > 3, "a server and a browser of several processes: {all:?}");
+    let begun = std::time::Instant::now();
+    drop(it);
+    while all
+        .iter()
+        .any(|it| rustix::process::test_kill_process(*it).is_ok() && !crate::browser::is_over(*it))
+    {
+        assert!(begun.elapsed() < Duration::from_secs(5), "{all:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    println!("all ended after {:?}", begun.elapsed());
+    assert!(
+        profile.join("Default").is_dir(),
+        "{:?}",
+        std::fs::read_dir(&profile).map(Iterator::count)
+    );
+}

@@ -1,0 +1,526 @@
+//! The loop, with a model that plays a list and hands that play a site: seed 002's criteria by their numbers.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::{
+    Act, Asked, Contract, Did, Doing, End, Goal, Hands, Held, Limits, Nobody, Note, Parts, People,
+    Reply, Seen,
+    people::Matter,
+    playbook::{Playbook, parse},
+};
+use crate::{
+    error::{Code, Error, Result},
+    model::{Call, End as Ended, Spoken, Talker, Tool, Turn},
+};
+
+/// What the model says, turn by turn; the last again and again.
+struct Script {
+    says: Vec<Says>,
+    asked: Mutex<Vec<Vec<Turn>>>,
+    tools: Mutex<Vec<String>>,
+}
+
+#[derive(Clone)]
+enum Says {
+    Calls(Vec<(&'static str, Value)>),
+    Text(&'static str),
+    Fails(bool),
+}
+
+fn call(name: &'static str, arguments: Value) -> Says {
+    Says::Calls(vec![(name, arguments)])
+}
+
+fn done(evidence: &str) -> Says {
+    call(
+        "complete_task",
+        json!({"status": "success", "reason": "it is done", "evidence": evidence}),
+    )
+}
+
+impl Script {
+    fn new(says: &[Says]) -> Self {
+        Self { says: says.to_vec(), asked: Mutex::default(), tools: Mutex::default() }
+    }
+
+    fn asked(&self) -> Vec<Vec<Turn>> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Talker for Script {
+    fn name(&self) -> &'static str {
+        "script/1"
+    }
+
+    fn next<'a>(
+        &'a self,
+        _: &'a str,
+        turns: &'a [Turn],
+        tools: &'a [Tool],
+    ) -> BoxFuture<'a, Result<Spoken>> {
+        Box::pin(async move {
+            *self.tools.lock().unwrap() = tools.iter().map(|it| it.name.clone()).collect();
+            let n = {
+                let mut asked = self.asked.lock().unwrap();
+                asked.push(turns.to_vec());
+                asked.len() - 1
+            };
+            let (text, calls) = match self.says.get(n).or(self.says.last()).unwrap() {
+                Says::Fails(passing) => {
+                    let err = Error::new(Code::ModelFailed, "the model did not answer in time");
+                    return Err(err.lasting(!passing));
+                }
+                Says::Text(it) => (*it, Vec::new()),
+                Says::Calls(all) => ("", all.clone()),
+            };
+            let calls = calls.into_iter().enumerate().map(|(i, (name, arguments))| Call {
+                id: format!("c{n}-{i}"),
+                name: name.to_owned(),
+                arguments,
+                kept: Vec::new(),
+            });
+            Ok(Spoken {
+                text: text.to_owned(),
+                calls: calls.collect(),
+                end: Ended::Complete,
+                stop: String::new(),
+                tokens_in: 100,
+                tokens_out: 10,
+            })
+        })
+    }
+}
+
+/// A site: what each action leads to.
+#[derive(Default)]
+struct Site {
+    /// What the page shows after so many actions; the last stays.
+    pages: Vec<&'static str>,
+    urls: BTreeMap<usize, &'static str>,
+    did: Arc<Mutex<Vec<Act>>>,
+    fails: BTreeMap<&'static str, Code>,
+    holds: Option<Held>,
+    pictures: u32,
+}
+
+impl Site {
+    fn new(pages: &[&'static str]) -> Self {
+        Self { pages: pages.to_vec(), ..Self::default() }
+    }
+}
+
+impl Hands for Site {
+    fn tools(&self) -> Vec<Tool> {
+        let tool = |name: &str| Tool {
+            name: name.to_owned(),
+            help: String::new(),
+            input: json!({"type": "object"}),
+        };
+        ["goto", "click", "fill", "press"].map(tool).to_vec()
+    }
+
+    fn act<'a>(&'a mut self, act: &'a Act, _: &'a str) -> BoxFuture<'a, Result<Did>> {
+        Box::pin(async move {
+            if let Some(code) = self.fails.get(act.name.as_str()) {
+                return Err(Error::new(*code, "that did not work"));
+            }
+            self.did.lock().unwrap().push(act.clone());
+            let held = self.holds.take_if(|_| act.name == "click").into_iter().collect();
+            Ok(Did { text: format!("did {}", act.name), held })
+        })
+    }
+
+    fn look(&mut self) -> BoxFuture<'_, Result<Seen>> {
+        Box::pin(async move {
+            let n = self.did.lock().unwrap().len().saturating_sub(1);
+            let content = self.pages.get(n).or(self.pages.last()).unwrap_or(&"");
+            let url = self.urls.range(..=n).next_back().map_or("http://shop.test/", |it| it.1);
+            Seen::new(Some(url), Some("Shop"), Some(content))
+        })
+    }
+
+    fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
+        self.pictures += 1;
+        Box::pin(std::future::ready(Ok(Some(PathBuf::from("page.png")))))
+    }
+}
+
+struct Person {
+    replies: Mutex<Vec<Reply>>,
+    asked: Mutex<Vec<Asked>>,
+}
+
+impl Person {
+    fn new(replies: &[Reply]) -> Self {
+        Self { replies: Mutex::new(replies.to_vec()), asked: Mutex::default() }
+    }
+}
+
+impl People for Person {
+    fn ask(&self, it: Asked) -> BoxFuture<'_, Reply> {
+        self.asked.lock().unwrap().push(it);
+        let reply = self.replies.lock().unwrap().pop().unwrap_or(Reply::Nobody);
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+fn limits() -> Limits {
+    Limits { turns: 20, tokens: None, cost: None, first_only: false, no_checkpoints: false }
+}
+
+fn doing_with(limits: Limits, playbook: Option<Playbook>) -> Doing {
+    let playbook = playbook.map(Arc::new);
+    let said = ["Find a lantern"];
+    let contract = Contract::new("http://shop.test/", &[], playbook.clone(), &said).unwrap();
+    let goal = Goal { text: "Find a lantern".into(), url: "http://shop.test/".into(), playbook };
+    Doing::new(goal, limits, contract, "zzcanaryzz".into())
+}
+
+fn doing() -> Doing {
+    doing_with(limits(), None)
+}
+
+async fn begun(doing: &mut Doing, model: &Script, site: &mut Site, people: &dyn People) -> End {
+    let mut tell = |_: Note| {};
+    doing.begin(Parts { talker: model, hands: site, people, tell: &mut tell }).await.unwrap()
+}
+
+fn reason(end: &End) -> &str {
+    match end {
+        End::Stopped { reason, .. } => reason,
+        _ => "",
+    }
+}
+
+fn playbook(more: &str) -> Playbook {
+    let text = format!(
+        "version: 1\nname: buy-lantern\ntask: Buy a lantern\nurl: http://shop.test/\ngoal: Buy one.\n\
+         success:\n  - {{ text: thank you }}\nfailure:\n  - {{ text: something went wrong }}\n{more}"
+    );
+    parse(&text).unwrap()
+}
+
+#[tokio::test]
+async fn ac_3_1_the_model_is_given_the_browsers_tools_and_ours() {
+    let (model, mut site) = (Script::new(&[done("lantern")]), Site::new(&["text \"lantern\""]));
+    begun(&mut doing(), &model, &mut site, &Nobody).await;
+    let tools = model.tools.lock().unwrap().clone();
+    for name in ["goto", "click", "complete_task", "request_human_approval", "ask", "remember"] {
+        assert!(tools.iter().any(|it| it == name), "{name}");
+    }
+    assert!(!tools.iter().any(|it| it.contains("approve")), "a model cannot approve");
+}
+
+#[tokio::test]
+async fn ac_3_2_complete_task_ends_the_loop() {
+    let (model, mut site) = (Script::new(&[done("lantern")]), Site::new(&["text \"lantern\""]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert_eq!(end, End::Done { answer: None, other: None });
+    assert_eq!(model.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn ac_3_3_request_human_approval_waits_for_a_person() {
+    let asks = call("request_human_approval", json!({"action": "buy", "reason": "it costs"}));
+    for (reply, ends) in [(Reply::Yes, false), (Reply::No, true)] {
+        let (model, mut site) =
+            (Script::new(&[asks.clone(), done("lantern")]), Site::new(&["text \"lantern\""]));
+        let person = Person::new(&[reply]);
+        let end = begun(&mut doing(), &model, &mut site, &person).await;
+        assert_eq!(end == End::Rejected, ends);
+        let asked = person.asked.lock().unwrap();
+        assert_eq!(asked.len(), 1);
+        assert_eq!(asked[0].kind, Matter::Checkpoint);
+        assert!(asked[0].text.contains("\"buy\""));
+    }
+}
+
+#[tokio::test]
+async fn ac_4_1_only_the_first_call_is_done() {
+    let two = Says::Calls(vec![("click", json!({"target": "@e1"})), ("fill", json!({}))]);
+    let (model, mut site) =
+        (Script::new(&[two, done("lantern")]), Site::new(&["text \"lantern\""]));
+    begun(&mut doing(), &model, &mut site, &Nobody).await;
+    let did: Vec<String> = site.did.lock().unwrap().iter().map(|it| it.name.clone()).collect();
+    assert_eq!(did, ["goto", "click"]);
+}
+
+#[tokio::test]
+async fn ac_4_2_turns_are_counted() {
+    let says: Vec<Says> =
+        (0..40).map(|n| call("click", json!({"target": format!("@e{n}")}))).collect();
+    let (model, mut site) = (Script::new(&says), Site::new(&[""]));
+    let mut doing = doing();
+    let end = begun(&mut doing, &model, &mut site, &Nobody).await;
+    assert_eq!(reason(&end), "max_turns_exceeded");
+    assert_eq!((model.asked().len(), doing.usage().turns), (20, 20));
+}
+
+#[tokio::test]
+async fn ac_4_3_history_grows_by_two_a_turn() {
+    let says: Vec<Says> = (0..4)
+        .map(|n| call("click", json!({"target": format!("@e{n}")})))
+        .chain([Says::Text("hm"), done("lantern")])
+        .collect();
+    let (model, mut site) = (Script::new(&says), Site::new(&["text \"lantern\""]));
+    begun(&mut doing(), &model, &mut site, &Nobody).await;
+    let sizes: Vec<usize> = model.asked().iter().map(Vec::len).collect();
+    assert_eq!(sizes, [1, 3, 5, 7, 9, 11]);
+}
+
+#[tokio::test]
+async fn ac_4_4_success_that_is_seen_is_success() {
+    let claim = call(
+        "complete_task",
+        json!({"status": "success", "reason": "found", "answer": "Lantern, 12 €", "other_values": {"q": "rake"}}),
+    );
+    let (model, mut site) = (Script::new(&[claim]), Site::new(&["text \"Lantern, 12 €\""]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    let answer = Some(json!("Lantern, 12 €"));
+    assert_eq!(end, End::Done { answer, other: Some(json!({"q": "rake"})) });
+    let failed = call("complete_task", json!({"status": "failed", "reason": "there is none"}));
+    let (model, mut site) = (Script::new(&[failed]), Site::new(&[""]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert_eq!(end, End::GaveUp("there is none".into()));
+}
+
+#[tokio::test]
+async fn ac_4_5_three_turns_without_an_action_end_it() {
+    let (model, mut site) = (Script::new(&[Says::Text("I think")]), Site::new(&[""]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert_eq!(reason(&end), "llm_no_action");
+    assert_eq!(model.asked().len(), 3);
+    // One in between begins the count anew.
+    let says = [
+        Says::Text(""),
+        Says::Text(""),
+        call("click", json!({"target": "@e1"})),
+        Says::Text(""),
+        Says::Text(""),
+        done("lantern"),
+    ];
+    let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
+}
+
+#[tokio::test]
+async fn ac_4_6_an_error_of_an_action_goes_back_to_the_model() {
+    let says = [call("fill", json!({"target": "@e1", "value": "lantern"})), done("lantern")];
+    let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
+    site.fails.insert("fill", Code::StepFailed);
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
+    let asked = model.asked();
+    let Some(Turn::Tool { text, .. }) = asked[1].last() else { panic!("{asked:?}") };
+    let told: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(told, json!({"error": true, "message": "that did not work"}));
+    // What the browser itself cannot do any more is no news for the model.
+    let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
+    site.fails.insert("fill", Code::BrowserFailed);
+    let mut tell = |_: Note| {};
+    let parts = Parts { talker: &model, hands: &mut site, people: &Nobody, tell: &mut tell };
+    assert_eq!(doing().begin(parts).await.unwrap_err().code(), Code::BrowserFailed);
+}
+
+/// Says no, and looks how much was done by then.
+struct Looks(Arc<Mutex<Vec<Act>>>, Mutex<usize>);
+impl People for Looks {
+    fn ask(&self, _: Asked) -> BoxFuture<'_, Reply> {
+        *self.1.lock().unwrap() = self.0.lock().unwrap().len();
+        Box::pin(std::future::ready(Reply::No))
+    }
+}
+
+#[tokio::test]
+async fn ac_5_1_a_checkpoint_comes_before_the_action() {
+    let book = playbook("checkpoints:\n  - { action: click, target: finish }\n");
+    let says = [call("click", json!({"target": "button \"Finish\""})), done("x")];
+    let (model, mut site) = (Script::new(&says), Site::new(&["button \"Finish\" @e1"]));
+    let did = Arc::clone(&site.did);
+    let person = Looks(Arc::clone(&did), Mutex::new(99));
+    let mut doing = doing_with(limits(), Some(book.clone()));
+    assert_eq!(begun(&mut doing, &model, &mut site, &person).await, End::Rejected);
+    assert_eq!(*person.1.lock().unwrap(), 1, "only the page was opened");
+    assert_eq!(did.lock().unwrap().len(), 1);
+    // Without checkpoints nobody is asked.
+    let (model, mut site) = (Script::new(&says), Site::new(&["button \"Finish\"", "thank you"]));
+    let mut doing = doing_with(Limits { no_checkpoints: true, ..limits() }, Some(book));
+    let end = begun(&mut doing, &model, &mut site, &Nobody).await;
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
+}
+
+#[tokio::test]
+async fn ac_5_2_and_5_3_a_person_decides_at_a_checkpoint() {
+    for (reply, done_is) in [(Reply::Yes, true), (Reply::No, false), (Reply::Nobody, false)] {
+        let book = playbook("checkpoints:\n  - { action: click, target: finish }\n");
+        let says = [call("click", json!({"target": "button \"Finish\""})), done("x")];
+        let (model, mut site) =
+            (Script::new(&says), Site::new(&["button \"Finish\"", "thank you"]));
+        let person = Person::new(std::slice::from_ref(&reply));
+        let mut doing = doing_with(limits(), Some(book));
+        let end = begun(&mut doing, &model, &mut site, &person).await;
+        assert_eq!(matches!(end, End::Done { .. }), done_is, "{reply:?} {end:?}");
+        assert_eq!(site.did.lock().unwrap().len(), if done_is { 2 } else { 1 });
+        if reply == Reply::Nobody {
+            assert!(matches!(end, End::Nobody(_)));
+        }
+    }
+}
+
+#[tokio::test]
+async fn ac_5_4_whoever_is_asked_is_shown_a_picture() {
+    let asks = call("request_human_approval", json!({"action": "buy", "reason": "it costs"}));
+    let (model, mut site) = (Script::new(&[asks]), Site::new(&[""]));
+    let person = Person::new(&[Reply::No]);
+    begun(&mut doing(), &model, &mut site, &person).await;
+    assert_eq!(site.pictures, 1);
+    assert_eq!(person.asked.lock().unwrap()[0].picture, Some(PathBuf::from("page.png")));
+}
+
+#[tokio::test]
+async fn ac_6_3_success_that_the_playbook_sees_is_verified() {
+    let (model, mut site) = (Script::new(&[done("")]), Site::new(&["heading \"Thank you\""]));
+    let mut doing = doing_with(limits(), Some(playbook("")));
+    let end = begun(&mut doing, &model, &mut site, &Nobody).await;
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
+}
+
+#[tokio::test]
+async fn ac_6_4_success_that_nobody_sees_goes_back_to_the_model() {
+    for page in ["heading \"Basket\"", "Thank you? Something went wrong"] {
+        let says = [done("Basket"), call("click", json!({"target": "@e1"})), done("")];
+        let (model, mut site) = (Script::new(&says), Site::new(&[page, "thank you"]));
+        let mut doing = doing_with(limits(), Some(playbook("")));
+        let end = begun(&mut doing, &model, &mut site, &Nobody).await;
+        assert!(matches!(end, End::Done { .. }), "{end:?}");
+        let asked = model.asked();
+        let Some(Turn::Tool { text, .. }) = asked[1].last() else { panic!("{asked:?}") };
+        assert!(text.contains("\"error\":true") && text.contains("http://shop.test/"), "{text}");
+    }
+    // Claimed to the end, and never seen.
+    let (model, mut site) = (Script::new(&[done("Basket")]), Site::new(&["heading \"Basket\""]));
+    let mut doing = doing_with(limits(), Some(playbook("")));
+    let end = begun(&mut doing, &model, &mut site, &Nobody).await;
+    assert_eq!(reason(&end), "verification_failed");
+}
+
+#[tokio::test]
+async fn ac_7_2_and_7_3_a_login_page_stops_for_a_person_and_the_task_goes_on() {
+    let login = "heading \"Log in\"\n@e1 textbox \"Email\"\n@e2 textbox \"Password\" [protected]\n@e3 button \"Log in\"";
+    let (model, mut site) = (
+        Script::new(&[call("click", json!({"target": "@e1"})), done("lantern")]),
+        Site::new(&["lantern", login]),
+    );
+    site.urls = BTreeMap::from([(0, "http://shop.test/"), (1, "http://shop.test/login")]);
+    let person = Person::new(&[Reply::Yes]);
+    begun(&mut doing(), &model, &mut site, &person).await;
+    let asked: Vec<Matter> = person.asked.lock().unwrap().iter().map(|it| it.kind).collect();
+    assert_eq!(asked, [Matter::Wall]);
+    assert!(model.asked().len() > 1, "the task went on");
+    let (model, mut site) =
+        (Script::new(&[call("click", json!({"target": "@e1"}))]), Site::new(&["x", login]));
+    site.urls = BTreeMap::from([(1, "http://shop.test/login")]);
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert!(matches!(end, End::Wall(_)), "{end:?}");
+}
+
+#[tokio::test]
+async fn ac_8_6_a_dry_run_tells_the_first_action_and_does_nothing() {
+    let (model, mut site) =
+        (Script::new(&[call("click", json!({"target": "@e1"}))]), Site::new(&["x"]));
+    let mut doing = doing_with(Limits { first_only: true, ..limits() }, None);
+    let end = begun(&mut doing, &model, &mut site, &Nobody).await;
+    let End::First(act) = end else { panic!("{end:?}") };
+    assert_eq!(act.told(), "click @e1");
+    assert_eq!(site.did.lock().unwrap().len(), 1, "only the page was opened");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_is_asked_three_times_and_then_no_more() {
+    let begun_at = tokio::time::Instant::now();
+    let (model, mut site) = (Script::new(&[Says::Fails(true)]), Site::new(&["x"]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert_eq!((reason(&end), model.asked().len()), ("llm_error", 3));
+    assert_eq!(begun_at.elapsed().as_secs(), 3);
+    let says = [Says::Fails(true), Says::Fails(true), done("lantern")];
+    let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
+    // What would fail again is not tried again.
+    let (model, mut site) = (Script::new(&[Says::Fails(false)]), Site::new(&["x"]));
+    begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert_eq!(model.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn budgets_and_loops_end_it() {
+    let says: Vec<Says> =
+        (0..40).map(|n| call("click", json!({"target": format!("@e{n}")}))).collect();
+    let (model, mut site) = (Script::new(&says), Site::new(&[""]));
+    let mut it = doing_with(Limits { tokens: Some(500), ..limits() }, None);
+    assert_eq!(reason(&begun(&mut it, &model, &mut site, &Nobody).await), "budget_exceeded");
+    assert_eq!(it.usage().turns, 5);
+    let (model, mut site) = (Script::new(&says), Site::new(&[""]));
+    let mut it = doing_with(Limits { cost: Some((0.001, 0.01, 0.35)), ..limits() }, None);
+    assert_eq!(reason(&begun(&mut it, &model, &mut site, &Nobody).await), "budget_exceeded");
+    assert_eq!(it.usage().turns, 2);
+    let same = call("click", json!({"target": "@e1"}));
+    let (model, mut site) = (Script::new(&[same]), Site::new(&["x"]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert_eq!((reason(&end), model.asked().len()), ("loop_detected", 3));
+}
+
+#[tokio::test]
+async fn what_is_held_ends_the_turn_and_can_be_gone_on_from() {
+    let says = [call("click", json!({"target": "@e1"})), done("lantern")];
+    let (model, mut site) = (Script::new(&says), Site::new(&["x", "lantern"]));
+    let held = Held {
+        id: "1".into(),
+        method: "POST".into(),
+        url: "http://shop.test/orders".into(),
+        headers: Vec::new(),
+        body: Some(b"a=1".to_vec()),
+        is_opaque: false,
+        why: "it orders".into(),
+    };
+    site.holds = Some(held.clone());
+    let mut doing = doing();
+    assert_eq!(begun(&mut doing, &model, &mut site, &Nobody).await, End::Held(vec![held]));
+    let mut tell = |_: Note| {};
+    let parts = Parts { talker: &model, hands: &mut site, people: &Nobody, tell: &mut tell };
+    let end = doing.resume("a person approved it; it was sent", parts).await.unwrap();
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
+    let asked = model.asked();
+    let Some(Turn::Tool { id, text, .. }) = asked[1].last() else { panic!("{asked:?}") };
+    assert_eq!(id, "c0-0");
+    assert!(text.starts_with("a person approved it"));
+}
+
+#[tokio::test]
+async fn what_a_page_wants_of_the_model_is_not_done() {
+    let says = [
+        call("goto", json!({"url": "http://evil.test/?q=x"})),
+        call("approve", json!({"id": "1"})),
+        call("goto", json!({"url": "http://shop.test/account/delete"})),
+        done("lantern"),
+    ];
+    let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
+    assert_eq!(site.did.lock().unwrap().len(), 1, "only the page was opened");
+    let (model, mut site) = (
+        Script::new(&[call("fill", json!({"target": "@e1", "value": "zzcanaryzz"}))]),
+        Site::new(&["x"]),
+    );
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert_eq!(reason(&end), "canary_seen");
+}

@@ -1,0 +1,104 @@
+//! What happened in a run, a line of JSON each, as it happens: what is there after a crash is whole up to its last line.
+//!
+//! Secrets are taken out before a line is written. Nothing that goes wrong here fails a run.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    error::Result,
+    files::{self, Dir},
+    redact,
+};
+
+/// Bytes of one file; what comes then is left out.
+const MOST: usize = 8 << 20;
+
+pub struct Transcript {
+    folder: Option<Dir>,
+    name: String,
+    written: usize,
+}
+
+impl Transcript {
+    /// Begins one in that folder. Where the folder cannot be used, that is said in the log, and nothing is written.
+    pub fn begin(folder: &Path, id: &str) -> Self {
+        let name = format!("{id}.ndjson");
+        let made = files::made(folder).and_then(|it| it.make_file(&name).map(|_| it));
+        let made = made.inspect_err(|err| {
+            tracing::error!(error = %err, "what happens in a run is not written down");
+        });
+        Self { folder: made.ok(), name, written: 0 }
+    }
+
+    /// One that is written nowhere.
+    pub fn none() -> Self {
+        Self { folder: None, name: String::new(), written: 0 }
+    }
+
+    /// Writes one line: `what` with the time, milliseconds since 1970.
+    pub fn note(&mut self, at_ms: i64, what: &impl Serialize) {
+        let Some(folder) = &self.folder else { return };
+        let mut line = serde_json::to_value(what).unwrap_or_default();
+        masked(&mut line);
+        let line = json!({ "at_ms": at_ms, "what": line }).to_string();
+        if self.written + line.len() > MOST {
+            return;
+        }
+        self.written += line.len() + 1;
+        if let Err(err) = folder.append(&self.name, &line) {
+            tracing::error!(error = %err, "what happens in a run is not written down any more");
+            self.folder = None;
+        }
+    }
+}
+
+/// Texts without secrets.
+fn masked(it: &mut Value) {
+    match it {
+        Value::String(text) => *text = redact::message(text),
+        Value::Array(all) => all.iter_mut().for_each(masked),
+        Value::Object(all) => all.values_mut().for_each(masked),
+        _ => {}
+    }
+}
+
+/// What a run left: its lines, as far as they are whole.
+pub fn read(folder: &Path, id: &str) -> Result<Option<Vec<Value>>> {
+    let Some(dir) = Dir::open(folder, false)? else { return Ok(None) };
+    let Some(bytes) = dir.read(&format!("{id}.ndjson"), MOST + (1 << 20))? else { return Ok(None) };
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(Some(text.lines().filter_map(|it| serde_json::from_str(it).ok()).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_whole_and_hold_no_secret() {
+        let at = tempfile::tempdir().unwrap();
+        let folder = at.path().join("runs");
+        let mut it = Transcript::begin(&folder, "r-1");
+        it.note(5, &json!({"kind": "did", "text": "Authorization: Bearer ghp_0123456789abcdefghijklmnopqrstuvwxyz"}));
+        it.note(6, &json!({"kind": "end"}));
+        drop(it);
+        let lines = read(&folder, "r-1").unwrap().unwrap();
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[1]["at_ms"], 6);
+        assert!(!lines[0].to_string().contains("ghp_0123"), "{}", lines[0]);
+        assert!(read(&folder, "r-2").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_used_is_no_failure() {
+        let at = tempfile::tempdir().unwrap();
+        let file = at.path().join("runs");
+        std::fs::File::create(&file).unwrap();
+        let mut it = Transcript::begin(&file, "r-1");
+        it.note(5, &json!({}));
+        assert!(it.folder.is_none());
+    }
+}

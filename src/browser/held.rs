@@ -1,0 +1,451 @@
+//! Requests that wait: what may change something does not leave the browser before somebody lets it.
+//!
+//! What a script asks for stays paused where interception caught it, and the page waits for it as for a slow server. What is let go is
+//! that one, with the bytes that it was held with: nobody can change a paused request. While another document is on its way the
+//! browser answers nothing about the present one, so that the page could not be looked at before it goes; such a request is given
+//! up at once, the page stays as it is, and what led to it is done again: only the very same bytes leave then, once.
+//! What a request redirects to is asked about anew. A context that closes takes back what it holds first, since the browser would
+//! let it go.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{cdp::Event, feed::Kind, shared::Shared, wire::pairs};
+use crate::{
+    artifacts::recording::TargetKind,
+    error::{Code, Error, Result},
+};
+
+/// Held at once; more are refused.
+const MOST: usize = 8;
+/// What an act sets off begins so soon after it.
+const AFTER: Duration = Duration::from_secs(2);
+
+/// Headers that some frameworks take for the method.
+pub(super) const OVERRIDES: &[&str] =
+    &["x-http-method-override", "x-http-method", "x-method-override"];
+
+/// What becomes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// It leaves.
+    Go,
+    /// It waits. Why it may change something.
+    Hold(String),
+    /// It does not leave. Why not.
+    Refuse(String),
+}
+
+/// A request that is about to leave.
+#[derive(Debug)]
+pub struct Going<'a> {
+    pub method: &'a str,
+    pub url: &'a str,
+    pub content_type: Option<&'a str>,
+    pub body: Option<&'a [u8]>,
+    /// It is another document for a page, and not for a frame in one.
+    pub is_page: bool,
+    /// The address of the page whose frame asks for a document.
+    pub framed_by: Option<&'a str>,
+    /// A header asks for another method than that of the request.
+    pub overrides: bool,
+    /// What the browser says it is for: `Document`, `XHR`, `Fetch`, `Ping`, `Script` and others.
+    pub kind: &'a str,
+    /// Something was done on the page just before.
+    pub follows_act: bool,
+}
+
+/// Decides what becomes of a request, from what it is alone.
+pub type Judge = Arc<dyn Fn(&Going<'_>) -> Judged + Send + Sync>;
+
+/// A request that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Counted from 1 in this context; never given twice.
+    pub number: u64,
+    pub method: String,
+    pub url: String,
+    /// As the page made them; the browser adds cookies and its own.
+    pub headers: Vec<(String, String)>,
+    /// `None` where there is none, or not all of it can be seen (files).
+    pub body: Option<Vec<u8>>,
+    /// There is a body, of which not everything can be seen.
+    pub is_opaque: bool,
+    pub kind: String,
+    pub why: String,
+    network: Option<String>,
+    session: Option<Arc<str>>,
+    /// By which interception knows it; `None` where it was given up, and is made again.
+    paused: Option<String>,
+}
+
+/// A request that may leave when it is made again.
+struct Expected {
+    waiting: Waiting,
+    has_left: bool,
+    /// By which the browser knows the one that left.
+    network: Option<String>,
+}
+
+/// What a context holds back.
+pub struct Holding {
+    judge: Judge,
+    pub waiting: Vec<Waiting>,
+    count: u64,
+    /// Something is being done; or something was done until then.
+    acting: bool,
+    acted: Option<Instant>,
+    expected: Option<Expected>,
+    /// Where each page is, or is about to be.
+    at: BTreeMap<Arc<str>, String>,
+    /// Everything is let go: a person is at the page.
+    pub is_open: bool,
+}
+
+impl Holding {
+    pub fn new(judge: Judge) -> Self {
+        Self {
+            judge,
+            waiting: Vec::new(),
+            count: 0,
+            acting: false,
+            acted: None,
+            expected: None,
+            at: BTreeMap::new(),
+            is_open: false,
+        }
+    }
+
+    /// The same for another page, of which nothing is known.
+    pub fn afresh(self) -> Self {
+        Self { count: self.count, is_open: self.is_open, ..Self::new(self.judge) }
+    }
+
+    /// An act begins, or something else does that no change follows from.
+    pub fn begins(&mut self, acts: bool) {
+        (self.acting, self.acted) = (acts, None);
+    }
+
+    /// It has ended.
+    pub fn ends(&mut self, now: Instant) {
+        if self.acting {
+            (self.acting, self.acted) = (false, Some(now));
+        }
+    }
+
+    fn follows(&self, now: Instant) -> bool {
+        self.acting || self.acted.is_some_and(|it| now.duration_since(it) < AFTER)
+    }
+}
+
+/// What interception says of a request, more of it than is looked at elsewhere.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
+    network_id: Option<String>,
+    frame_id: Option<String>,
+    request: Request,
+    #[serde(default)]
+    resource_type: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    url: String,
+    #[serde(default)]
+    method: String,
+    #[serde(default)]
+    headers: BTreeMap<String, Value>,
+    #[serde(default)]
+    has_post_data: bool,
+    post_data: Option<String>,
+    #[serde(default)]
+    post_data_entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    bytes: Option<String>,
+}
+
+impl Request {
+    /// The body, and whether there is one that cannot be seen whole.
+    fn body(&self) -> (Option<Vec<u8>>, bool) {
+        let mut out = Vec::new();
+        for it in &self.post_data_entries {
+            match it.bytes.as_ref().map(|it| STANDARD.decode(it)) {
+                Some(Ok(bytes)) => out.extend(bytes),
+                _ => return (None, true),
+            }
+        }
+        if !self.post_data_entries.is_empty() {
+            return (Some(out), false);
+        }
+        match &self.post_data {
+            Some(it) => (Some(it.clone().into_bytes()), false),
+            None => (None, self.has_post_data),
+        }
+    }
+}
+
+/// Decides about a paused request that everything else admits. Whether it is let go; otherwise it was dealt with here.
+pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
+    if shared.lock().holding.as_ref().is_none_or(|it| it.is_open) {
+        return true;
+    }
+    let session = event.session.as_ref();
+    let refuse = |id: &str, url: &str, why: &str| {
+        let params = json!({ "requestId": id, "errorReason": "BlockedByClient" });
+        shared.cdp.post(session.map(|it| &**it), "Fetch.failRequest", params);
+        let mut state = shared.lock();
+        state.tell(Kind::Refused, &format!("{url} was refused: {why}"));
+        if state.refused.len() < MOST {
+            state.refused.push((url.to_owned(), why.to_owned()));
+        }
+    };
+    let Some(paused) = event.read::<Paused>() else {
+        // What cannot be read cannot be shown to anyone.
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Id {
+            request_id: String,
+        }
+        if let Some(it) = event.read::<Id>() {
+            refuse(&it.request_id, "a request", "it cannot be read");
+        }
+        return false;
+    };
+    let Paused { request_id, network_id, frame_id, request, resource_type: kind } = paused;
+    let headers = pairs(&request.headers);
+    let content_type =
+        headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type")).map(|it| it.1.clone());
+    let (body, is_opaque) = request.body();
+    let mut state = shared.lock();
+    let is_page = kind == "Document"
+        && target == TargetKind::Page
+        && frame_id.is_none_or(|it| !state.subframes.contains(&it));
+    let page = state.page_of(session);
+    let is_first = page.is_none() || state.page.as_ref().map(|it| &it.session) == page.as_ref();
+    let Some(holding) = &mut state.holding else { return true };
+    let framed_by =
+        if is_page { None } else { page.as_ref().and_then(|it| holding.at.get(it).cloned()) };
+    let judged = (holding.judge)(&Going {
+        method: &request.method,
+        url: &request.url,
+        content_type: content_type.as_deref(),
+        body: body.as_deref(),
+        is_page,
+        framed_by: framed_by.as_deref(),
+        overrides: headers.iter().any(|it| OVERRIDES.contains(&it.0.to_ascii_lowercase().as_str())),
+        kind: &kind,
+        follows_act: holding.follows(Instant::now()),
+    });
+    match judged {
+        Judged::Go => {
+            if let Some(it) = page.filter(|_| is_page) {
+                holding.at.insert(it, request.url);
+            }
+            true
+        }
+        Judged::Hold(_)
+            if holding.expected.as_ref().is_some_and(|it| {
+                let it = (!it.has_left).then_some(&it.waiting);
+                it.is_some_and(|it| {
+                    let same =
+                        (&it.method, &it.url, &it.body) == (&request.method, &request.url, &body);
+                    same && !is_opaque
+                        && it.kind == kind
+                        && it.content_type() == content_type.as_deref()
+                })
+            }) =>
+        {
+            if let Some(it) = &mut holding.expected {
+                (it.has_left, it.network) = (true, network_id);
+            }
+            true
+        }
+        Judged::Hold(why) if holding.waiting.len() < MOST => {
+            holding.count += 1;
+            // Nor does a target wait that may go away before a person has decided: the browser would let its requests go.
+            let is_given_up = kind == "Document" || !is_first || target != TargetKind::Page;
+            let paused = (!is_given_up).then(|| request_id.clone());
+            holding.waiting.push(Waiting {
+                number: holding.count,
+                method: request.method.clone(),
+                url: request.url.clone(),
+                headers,
+                body,
+                is_opaque,
+                kind,
+                why,
+                network: network_id,
+                session: session.cloned(),
+                paused,
+            });
+            state.tell(Kind::Refused, &format!("{} {} waits", request.method, request.url));
+            drop(state);
+            if is_given_up {
+                let params = json!({ "requestId": request_id, "errorReason": "Aborted" });
+                shared.cdp.post(session.map(|it| &**it), "Fetch.failRequest", params);
+            }
+            false
+        }
+        Judged::Hold(_) => {
+            drop(state);
+            refuse(&request_id, &request.url, "too many requests wait already");
+            false
+        }
+        Judged::Refuse(why) => {
+            drop(state);
+            refuse(&request_id, &request.url, &why);
+            false
+        }
+    }
+}
+
+/// WebSockets are no requests: what goes over them can be neither judged nor shown.
+const SOCKETS: &[&str] = &["ws://*:*/*", "wss://*:*/*"];
+
+const NO_SOCKETS: &str = "for (const it of ['WebSocket', 'WebSocketStream', 'WebTransport', 'RTCPeerConnection']) delete globalThis[it];";
+
+/// Keeps a target of a context that holds from opening what is not seen by interception.
+pub fn close_others(shared: &Shared, session: &str) {
+    let all: Vec<Value> =
+        SOCKETS.iter().map(|it| json!({ "urlPattern": it, "block": true })).collect();
+    let params = json!({ "urlPatterns": all });
+    shared.cdp.post(Some(session), "Network.setBlockedURLs", params);
+    shared.cdp.post(Some(session), "Page.setPrerenderingAllowed", json!({ "isAllowed": false }));
+    // Over TLS one looks like a page's other requests from outside: there is no way to make one. Of a document to come, and of a worker
+    // that has not begun.
+    let source = json!({ "source": NO_SOCKETS, "runImmediately": true });
+    shared.cdp.post(Some(session), "Page.addScriptToEvaluateOnNewDocument", source);
+    shared.cdp.post(Some(session), "Runtime.evaluate", json!({ "expression": NO_SOCKETS }));
+}
+
+impl Shared {
+    /// From here on, what pages ask for is judged before it leaves.
+    pub fn hold(&self, judge: Judge) {
+        let sessions: Vec<Arc<str>> = {
+            self.visit.see_alone();
+            let mut state = self.lock();
+            state.holding = Some(Holding::new(judge));
+            state.targets.keys().cloned().collect()
+        };
+        for it in &sessions {
+            close_others(self, it);
+        }
+    }
+
+    /// Whether something waits.
+    pub fn is_held(&self) -> bool {
+        self.lock().holding.as_ref().is_some_and(|it| !it.waiting.is_empty())
+    }
+
+    /// What waits.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        self.lock().holding.as_ref().map(|it| it.waiting.clone()).unwrap_or_default()
+    }
+
+    fn taken(&self, number: u64) -> Option<Waiting> {
+        let mut state = self.lock();
+        let holding = state.holding.as_mut()?;
+        let at = holding.waiting.iter().position(|it| it.number == number)?;
+        Some(holding.waiting.remove(at))
+    }
+
+    /// Lets that one go, where it is still there; `false` where it was given up, and leaves when the very same is made again. Fails
+    /// with `APPROVAL_STALE` where it does not wait any more, and with what the browser fails with; then nobody knows whether it left.
+    pub async fn let_leave(&self, number: u64) -> Result<bool> {
+        let it = self.taken(number).ok_or_else(gone)?;
+        let (session, paused) = (it.session.clone(), it.paused.clone());
+        if let Some(holding) = &mut self.lock().holding {
+            let (has_left, network) = (paused.is_some(), it.network.clone());
+            holding.expected = Some(Expected { waiting: it, has_left, network });
+        }
+        let Some(paused) = paused else { return Ok(false) };
+        let params = json!({ "requestId": paused });
+        self.cdp.run(session.as_deref(), "Fetch.continueRequest", params).await?;
+        Ok(true)
+    }
+
+    /// What became of the one that was let go: whether it left, and how it was answered. Nothing more leaves in its place.
+    pub fn settled(&self) -> (bool, Option<u16>) {
+        let mut state = self.lock();
+        let expected = state.holding.as_mut().and_then(|it| it.expected.take());
+        let Some(it) = expected.filter(|it| it.has_left) else { return (false, None) };
+        let recorder = state.recorder.as_ref();
+        (true, it.network.and_then(|id| recorder.and_then(|it| it.status(&id))))
+    }
+
+    /// Takes it back: the page is told that it failed. Whether it was there.
+    pub fn take_back(&self, number: u64) -> bool {
+        let Some(it) = self.taken(number) else { return false };
+        if let Some(paused) = it.paused {
+            let params = json!({ "requestId": paused, "errorReason": "Aborted" });
+            self.cdp.post(it.session.as_deref(), "Fetch.failRequest", params);
+        }
+        true
+    }
+
+    /// Takes everything back, and goes on to hold.
+    pub fn take_all_back(&self) {
+        for it in self.waiting() {
+            self.take_back(it.number);
+        }
+    }
+}
+
+impl Waiting {
+    fn content_type(&self) -> Option<&str> {
+        let of = |it: &&(String, String)| it.0.eq_ignore_ascii_case("content-type");
+        self.headers.iter().find(of).map(|it| it.1.as_str())
+    }
+}
+
+fn gone() -> Error {
+    Error::new(Code::ApprovalStale, "the request does not wait any more")
+        .hint("the page gave it up, or was closed: do the task again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_seen_whole_or_not_at_all() {
+        let of = |it: Value| serde_json::from_value::<Request>(it).unwrap().body();
+        let url = "http://a.test/";
+        assert_eq!(of(json!({"url": url})), (None, false));
+        assert_eq!(of(json!({"url": url, "hasPostData": true})), (None, true));
+        let text = json!({"url": url, "hasPostData": true, "postData": "a=1"});
+        assert_eq!(of(text), (Some(b"a=1".to_vec()), false));
+        let two = json!({"url": url, "postDataEntries": [{"bytes": "YT0x"}, {"bytes": "/w=="}]});
+        assert_eq!(of(two), (Some(b"a=1\xff".to_vec()), false));
+        let file =
+            json!({"url": url, "postData": "a=1", "postDataEntries": [{"bytes": "YT0x"}, {}]});
+        assert_eq!(of(file), (None, true));
+    }
+
+    #[test]
+    fn only_what_comes_soon_after_an_act_follows_from_it() {
+        let mut it = Holding::new(Arc::new(|_| Judged::Go));
+        let now = Instant::now();
+        assert!(!it.follows(now));
+        it.begins(true);
+        assert!(it.follows(now));
+        it.ends(now);
+        assert!(it.follows(now + AFTER / 2));
+        assert!(!it.follows(now + AFTER));
+        it.begins(false);
+        assert!(!it.follows(now));
+    }
+}

@@ -1,0 +1,70 @@
+//! `commis testbed model`
+
+use std::path::PathBuf;
+
+use super::{testbed_serve, wire};
+use crate::{
+    error::{Code, Error, Result},
+    files::read_bounded,
+    testbed::model::{Scripted, Scripts, Wire},
+};
+
+/// Bytes of a transcript.
+const MAX: u64 = 4 * 1024 * 1024;
+
+/// Serve a model that says what a transcript says, until Ctrl-C
+///
+/// It speaks the formats of Anthropic (…/messages), OpenAI (…/chat/completions) and Gemini (…/models/NAME:generateContent) on one
+/// port of loopback, and needs no key. A transcript is YAML: `scripts`, each with `when` (words of the first message), `turns`
+/// (call: {name, arguments}, calls: [...], say: text, fail: status, garbage: text, slow_ms: n; the last three with `times` where
+/// they pass) and `then` (the call after the last turn). GET /seen tells how often it was asked, and what.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What it says
+    #[arg(long, value_name = "FILE", required_unless_present = "obey")]
+    transcript: Option<PathBuf>,
+    /// Port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 8490)]
+    port: u16,
+    /// Speak this format alone
+    #[arg(long, value_enum)]
+    wire: Option<Format>,
+    /// Do whatever a page says: the newest `DO name {json}` in what it is shown, before what the transcript has
+    #[arg(long)]
+    obey: bool,
+    /// End when standard input does, as whoever started it may die without a word
+    #[arg(long)]
+    until_eof: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Format {
+    Anthropic,
+    Openai,
+    Gemini,
+}
+
+pub async fn run(args: Args) -> Result<u8> {
+    let scripts = match &args.transcript {
+        None => Scripts::default(),
+        Some(path) => {
+            let text = String::from_utf8_lossy(&read_bounded(path, MAX)?).into_owned();
+            Scripts::parse(&text).map_err(|why| {
+                Error::new(Code::Usage, format!("{}: {why}", path.display()))
+                    .hint("`commis testbed model --help` says what a transcript holds")
+            })?
+        }
+    };
+    let only = args.wire.map(|it| match it {
+        Format::Anthropic => Wire::Anthropic,
+        Format::Openai => Wire::Openai,
+        Format::Gemini => Wire::Gemini,
+    });
+    let model = Scripted::start(args.port, scripts, args.obey, only)
+        .await
+        .map_err(testbed_serve::busy(args.port))?;
+    wire::say("set it as `endpoint` under [model], with a provider and any name");
+    wire::line(&format!("http://{}/v1/", model.addr()));
+    testbed_serve::ended(args.until_eof).await;
+    Ok(0)
+}

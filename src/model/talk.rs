@@ -1,0 +1,75 @@
+//! A conversation with a model that calls tools: what was said so far, what it may call, what it says next.
+
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::End;
+use crate::error::Result;
+
+/// Something that goes on with a conversation.
+pub trait Talker: Send + Sync {
+    /// `provider/name`.
+    fn name(&self) -> &str;
+
+    /// One call. `system` stands before all turns. Fails with `MODEL_FAILED` when there was no answer; one that calls no tool, or
+    /// one that there is not, is no failure.
+    fn next<'a>(
+        &'a self,
+        system: &'a str,
+        turns: &'a [Turn],
+        tools: &'a [Tool],
+    ) -> BoxFuture<'a, Result<Spoken>>;
+}
+
+/// One turn of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "role")]
+pub enum Turn {
+    User {
+        text: String,
+    },
+    Model {
+        text: String,
+        calls: Vec<Call>,
+    },
+    /// What came of a call.
+    Tool {
+        id: String,
+        name: String,
+        text: String,
+    },
+}
+
+/// A tool that the model called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    pub id: String,
+    pub name: String,
+    /// An object, or whatever the model made of it.
+    pub arguments: Value,
+    /// What the provider wants back with it as it came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
+}
+
+/// A tool that it may call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tool {
+    pub name: String,
+    pub help: String,
+    /// JSON Schema of the arguments, an object.
+    pub input: Value,
+}
+
+/// What came back, unchecked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spoken {
+    pub text: String,
+    pub calls: Vec<Call>,
+    pub end: End,
+    /// The provider's word for it.
+    pub stop: String,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+}

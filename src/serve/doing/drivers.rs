@@ -1,0 +1,157 @@
+//! What drives a run's browser: a page of the daemon that stays, or Playwright's server. What waits for a person waits in either.
+
+use std::{path::PathBuf, sync::Arc};
+
+use futures::future::BoxFuture;
+
+use super::{
+    hands::{self, OwnHands},
+    parked::Inner,
+};
+use crate::{
+    agent::{
+        Act, Did, Hands, Held, Seen,
+        playwright::{Playwright, Start, command},
+    },
+    browser::{check_arguments, desk::Desk, find_chromium, held::Judge},
+    error::Result,
+    model::Tool,
+    serve::{Daemon, desks::Desks, operations::Asked},
+    settings,
+};
+
+/// Dropping it closes its page, and what waits there does not leave.
+pub enum Driver {
+    Own(OwnHands),
+    Theirs(Box<Playwright>),
+}
+
+impl Driver {
+    /// A run's own page in our browser.
+    pub fn own(asked: &Asked, context: &str, judge: Judge, folder: PathBuf) -> Self {
+        let (daemon, who) = (Arc::clone(&asked.daemon), asked.who.clone());
+        Self::Own(OwnHands::new(daemon, who, context.to_owned(), judge, folder))
+    }
+
+    /// A browser of Playwright's, behind the same judge. Fails with `BROWSER_MISSING`, `SETTINGS_INVALID`, `MCP_FAILED`.
+    pub async fn theirs(
+        asked: &Asked,
+        context: &str,
+        judge: Judge,
+        folder: PathBuf,
+    ) -> Result<Self> {
+        let world = asked.daemon.world();
+        let (agent, browser) = (&world.settings.agent, &world.settings.browser);
+        check_arguments(&browser.args)?;
+        let how = Start {
+            command: command(agent.playwright_mcp.as_deref())?,
+            environment: settings::for_programs(),
+            browser: find_chromium(browser.path.as_deref())?,
+            arguments: browser.args.clone(),
+            profile: agent.playwright_profile.then(|| folder.with_file_name("playwright")),
+        };
+        let pictures = (folder, context.to_owned());
+        let it = Playwright::start(how, world.policy(), judge, pictures).await?;
+        Ok(Self::Theirs(Box::new(it)))
+    }
+
+    /// The page stays open, and with it what waits there. What has to be kept for that.
+    pub fn left_open(self) -> Option<Box<Playwright>> {
+        match self {
+            Self::Own(it) => {
+                it.leave_open();
+                None
+            }
+            Self::Theirs(it) => Some(it),
+        }
+    }
+
+    /// The page of a run that waited.
+    pub fn again(daemon: &Arc<Daemon>, inner: &mut Inner) -> Self {
+        if let Some(it) = inner.theirs.take() {
+            return Self::Theirs(it);
+        }
+        let folder = daemon.home.runs.clone();
+        let (who, context) = (inner.who.clone(), inner.context.clone());
+        Self::Own(OwnHands::again(Arc::clone(daemon), who, context, folder))
+    }
+
+    /// What waits by that number, as it would leave now.
+    pub async fn waiting(
+        &self,
+        daemon: &Daemon,
+        inner: &Inner,
+        number: u64,
+    ) -> Result<Option<Held>> {
+        match self {
+            Self::Own(_) => {
+                let of = (&inner.who, inner.context.as_str());
+                Desks::with(daemon, of, async |desk: &mut Desk| {
+                    Ok(desk.waiting().iter().find(|it| it.number == number).map(hands::held))
+                })
+                .await
+            }
+            Self::Theirs(it) => Ok(it.waiting(number)),
+        }
+    }
+
+    /// All that waits now. What cannot be asked has none.
+    pub async fn all_waiting(&self, daemon: &Daemon, inner: &Inner) -> Vec<Held> {
+        match self {
+            Self::Own(_) => {
+                let of = (&inner.who, inner.context.as_str());
+                let all =
+                    async |desk: &mut Desk| Ok(desk.waiting().iter().map(hands::held).collect());
+                Desks::with(daemon, of, all).await.unwrap_or_default()
+            }
+            Self::Theirs(_) => Vec::new(),
+        }
+    }
+
+    /// Lets that one go: what followed, for the model, and how it was answered. Fails with `APPROVAL_STALE`, where it is not sent; any
+    /// other failure leaves open whether it was.
+    pub async fn let_leave(
+        &mut self,
+        daemon: &Daemon,
+        inner: &Inner,
+        number: u64,
+    ) -> Result<(String, Option<u16>)> {
+        match self {
+            Self::Own(_) => {
+                let of = (&inner.who, inner.context.as_str());
+                let left = async |desk: &mut Desk| desk.let_leave(number).await;
+                let (said, status) = Desks::with(daemon, of, left).await?;
+                Ok((said.text, status))
+            }
+            Self::Theirs(it) => it.let_leave(number).await,
+        }
+    }
+
+    fn hands(&mut self) -> &mut dyn Hands {
+        match self {
+            Self::Own(it) => it,
+            Self::Theirs(it) => &mut **it,
+        }
+    }
+}
+
+impl Hands for Driver {
+    fn tools(&self) -> Vec<Tool> {
+        match self {
+            Self::Own(it) => it.tools(),
+            Self::Theirs(it) => it.tools(),
+        }
+    }
+
+    fn act<'a>(&'a mut self, act: &'a Act, on: &'a str) -> BoxFuture<'a, Result<Did>> {
+        self.hands().act(act, on)
+    }
+
+    fn look(&mut self) -> BoxFuture<'_, Result<Seen>> {
+        self.hands().look()
+    }
+
+    fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
+        self.hands().picture()
+    }
+}

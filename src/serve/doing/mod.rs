@@ -1,0 +1,609 @@
+//! Tasks that are done: by a recipe where one is meant, else by a model at a page, which a recipe is then learned from.
+
+mod drivers;
+mod hands;
+mod parked;
+mod people;
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use self::{
+    drivers::Driver,
+    parked::{Inner, park},
+    people::Asking,
+};
+pub use self::{
+    parked::{Parking, approve, reject, whose},
+    people::Questions,
+};
+use super::{
+    answer::{Meta, Trouble},
+    operations::{self, Asked, Params},
+    principal::{Area, Need, Right},
+};
+use crate::{
+    agent::{
+        Contract, Doing, End, Goal, Held, Limits, Nobody, Note, Parts, People, Rendered,
+        Transcript, Usage, parameters,
+        playbook::{self, Playbook},
+        render,
+    },
+    error::{Code, Error, Result},
+    files::{self, Dir},
+    ids::{self, RecipeName},
+    model::{Client, Talker},
+    settings::Home,
+    state::now_ms,
+};
+
+type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+
+/// A run with the model takes no longer.
+const MOST: Duration = Duration::from_secs(30 * 60);
+
+/// What drives the browser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// Our own browser.
+    #[default]
+    Commis,
+    /// Playwright's MCP server, as a process of its own.
+    PlaywrightMcp,
+}
+
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    /// What you want to know or do, in a sentence; `{name}` where values of `params` go.
+    pub task: String,
+    /// Values of the parameters.
+    #[serde(default)]
+    pub params: Params,
+    /// Other values, to prove a recipe on that is learned from what was done.
+    #[serde(default)]
+    pub second: Params,
+    /// Where a model begins when no recipe is meant. Without this or a playbook only recipes answer.
+    pub url: Option<String>,
+    /// A playbook by name: where to begin, what success looks like, what may be changed.
+    pub playbook: Option<String>,
+    /// `provider/name`, or a name that begins with `claude-`, `gpt-` or `gemini-`; else that of the settings.
+    pub model: Option<String>,
+    #[serde(default)]
+    pub backend: Backend,
+    /// Calls of the model, at most.
+    #[serde(default = "twenty")]
+    #[schemars(range(min = 1, max = 100))]
+    pub max_turns: u32,
+    /// Tokens, in and out together, at most.
+    pub max_tokens: Option<u64>,
+    /// In the currency of the model's prices in the settings, at most.
+    pub max_cost: Option<f64>,
+    /// Other hosts where pages may be opened.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// Tell what the model would do first, and stop.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Pass a playbook's checkpoints without asking.
+    #[serde(default)]
+    pub no_checkpoint: bool,
+    /// A request that may change something waits for a person's approval; without this it is only shown.
+    #[serde(default)]
+    pub allow_submit: bool,
+    /// Learn no recipe from it.
+    #[serde(default)]
+    pub no_learn: bool,
+    /// Answer with a model though a recipe is meant.
+    #[serde(default)]
+    pub no_recipe: bool,
+    /// Somebody answers the task's questions (`task_answer`).
+    #[serde(default)]
+    pub interactive: bool,
+}
+
+fn twenty() -> u32 {
+    20
+}
+
+/// How a task stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Done, and seen to be done.
+    Done,
+    NotDone,
+    /// The first action, or the request that would be sent, is told; nothing was done.
+    DryRun,
+    WaitingForApproval,
+    /// A person has to do something in the page, or to answer something.
+    NeedsPerson,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    Recipe,
+    Model,
+}
+
+/// What a task came to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ran {
+    pub status: Status,
+    pub by: By,
+    /// The recipe that answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<String>,
+    /// What was asked for.
+    pub data: Value,
+    /// `completed`, `gave_up`, `human_rejected`, `max_turns_exceeded`, `llm_no_action`, `llm_error`, `mcp_error`,
+    /// `verification_failed`, `budget_exceeded`, `loop_detected`, `canary_seen`, `dry_run`, `waiting_for_approval`, `needs_person`.
+    pub reason: String,
+    /// More about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// How it was chosen who answers.
+    pub trace: Vec<String>,
+    /// What the model did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Told>,
+    /// What the recipe saved: what the model took when it did this the first time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved: Option<Saved>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Told {
+    /// By which the run is known: its transcript is `runs/ID.ndjson`.
+    pub run: String,
+    /// `provider/name`.
+    pub name: String,
+    #[serde(flatten)]
+    pub usage: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    pub ms: u64,
+    /// The page's address in the end.
+    pub url: String,
+    /// What was done, a line an action.
+    pub steps: Vec<String>,
+    /// Requests that were held back, as they would be sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<String>,
+    /// Approvals that they wait for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<String>,
+    /// The task that learns a recipe from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learns: Option<String>,
+    /// Why no recipe is learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_learned: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Saved {
+    pub turns: u32,
+    pub tokens: u64,
+    pub ms: u64,
+}
+
+/// What is known before the first action.
+struct Plan {
+    run: String,
+    goal: Goal,
+    limits: Limits,
+    contract: Contract,
+    client: Client,
+    prices: Option<(f64, f64)>,
+}
+
+/// What is wanted with its playbook and its values, checked.
+fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
+    let world = asked.daemon.world();
+    let home = &asked.daemon.home;
+    let params: BTreeMap<String, String> = it.params.clone().into();
+    let book = it.playbook.as_deref().map(|name| playbook::named(home, name)).transpose()?;
+    let book = book.map(|it| it.filled(&params)).transpose()?.map(Arc::new);
+    let url = it.url.clone().or_else(|| book.as_ref().map(|it| it.url.clone()));
+    let url = url.ok_or_else(|| {
+        Error::new(Code::ParamInvalid, "nobody said where the task begins").hint("give a `url`")
+    })?;
+    let sentence = filled(&it.task, &params);
+    let said: Vec<&str> = params.values().map(String::as_str).chain([sentence.as_str()]).collect();
+    let contract = Contract::new(&url, &it.hosts, book.clone(), &said)?;
+    let mut settings = world.settings.model.clone();
+    if let Some(name) = &it.model {
+        settings.choose(name)?;
+    }
+    let client = Client::new(&settings).map_err(|err| {
+        err.or_hint(
+            "the daemon has the environment that it was started with: `commis daemon restart`",
+        )
+    })?;
+    let client = client.ok_or_else(|| {
+        Error::new(Code::SettingsInvalid, "no model is configured, and no recipe is meant")
+            .hint("set `provider` and `name` under [model], or give a model")
+    })?;
+    let prices = settings.price_in_per_mtok.zip(settings.price_out_per_mtok);
+    let prices = prices.map(|it| (it.0 / 1e6, it.1 / 1e6));
+    let cost = match (it.max_cost, prices) {
+        (Some(most), Some((per_in, per_out))) => Some((per_in, per_out, most)),
+        (Some(_), None) => {
+            return Err(Error::new(Code::ParamInvalid, "a most of cost takes prices")
+                .hint("set `price_in_per_mtok` and `price_out_per_mtok` under [model]"));
+        }
+        _ => None,
+    };
+    let limits = Limits {
+        turns: it.max_turns.clamp(1, 100),
+        tokens: it.max_tokens,
+        cost,
+        first_only: it.dry_run,
+        no_checkpoints: it.no_checkpoint,
+    };
+    let goal = Goal { text: goal(&sentence, &params, book.as_deref()), url, playbook: book };
+    Ok(Plan { run: run_id()?, goal, limits, contract, client, prices })
+}
+
+fn run_id() -> Result<String> {
+    Ok(format!("r{}", ids::word()?.get(..12).unwrap_or_default().to_ascii_lowercase()))
+}
+
+/// A sentence with its values.
+fn filled(sentence: &str, params: &BTreeMap<String, String>) -> String {
+    let mut out = sentence.to_owned();
+    for (name, value) in params {
+        out = out.replace(&format!("{{{name}}}"), value);
+    }
+    out
+}
+
+fn goal(sentence: &str, params: &BTreeMap<String, String>, book: Option<&Playbook>) -> String {
+    let mut out = vec![sentence.to_owned()];
+    if let Some(it) = book {
+        out.extend([it.goal.clone(), it.notes.clone()].into_iter().filter(|it| !it.is_empty()));
+    }
+    if !params.is_empty() {
+        let all: Vec<String> = params.iter().map(|it| format!("{} = {:?}", it.0, it.1)).collect();
+        out.push(format!("Values: {}", all.join(", ")));
+    }
+    out.join("\n")
+}
+
+/// Does it with a model, and has a recipe learned from it.
+pub async fn by_model(asked: &Asked, it: Wanted, trace: Vec<String>) -> Out<Ran> {
+    let who = &asked.who;
+    who.must(Need::May(Area::Browse, Right::Write), None)?;
+    let Plan { run, goal, limits, contract, client, prices } = plan(asked, &it)?;
+    let context = format!("do-{run}");
+    let folder = asked.daemon.home.runs.clone();
+    let mut transcript = Transcript::begin(&folder, &run);
+    let head = json!({"kind": "begin", "run": run, "task": it.task, "url": goal.url,
+        "model": Talker::name(&client), "playbook": it.playbook, "sites": contract.sites().collect::<Vec<_>>()});
+    transcript.note(now_ms(), &head);
+    let judge = contract.judge();
+    let doing = Doing::new(goal, limits, contract, ids::word()?);
+    let hands = match it.backend {
+        Backend::Commis => Driver::own(asked, &context, judge, folder),
+        Backend::PlaywrightMcp => Driver::theirs(asked, &context, judge, folder).await?,
+    };
+    let inner = Inner {
+        doing,
+        wanted: it,
+        who: who.clone(),
+        run,
+        context,
+        waits: Vec::new(),
+        client: Arc::new(client),
+        prices,
+        transcript,
+        ms: 0,
+        sent: 0,
+        theirs: None,
+    };
+    went_on(asked, hands, inner, None, trace).await
+}
+
+/// The same after a request of it was let go: `told` says what became of it, and `more` is what waits since.
+pub async fn goes_on(
+    asked: &Asked,
+    hands: Driver,
+    mut inner: Inner,
+    told: &str,
+    more: Vec<Held>,
+) -> Out<Ran> {
+    inner.transcript = Transcript::begin(&asked.daemon.home.runs, &inner.run);
+    inner.transcript.note(now_ms(), &json!({"kind": "approved", "text": told}));
+    inner.sent += 1;
+    let trace = vec!["APPROVED".to_owned()];
+    if !more.is_empty() {
+        return ended(asked, hands, inner, End::Held(more), trace).await;
+    }
+    went_on(asked, hands, inner, Some(told), trace).await
+}
+
+/// The loop, from its beginning or from where it waited, to where it ends or waits.
+async fn went_on(
+    asked: &Asked,
+    mut hands: Driver,
+    mut inner: Inner,
+    after: Option<&str>,
+    trace: Vec<String>,
+) -> Out<Ran> {
+    let people: Box<dyn People> = match &asked.job {
+        Some(job) if inner.wanted.interactive => {
+            Box::new(Asking::new(&asked.daemon, job.id.clone()))
+        }
+        _ => Box::new(Nobody),
+    };
+    let begun = Instant::now();
+    let events = told_to(asked);
+    let end = {
+        let Inner { doing, transcript, client, .. } = &mut inner;
+        let mut tell = |note: Note| {
+            transcript.note(now_ms(), &note);
+            events(&note);
+        };
+        let client = Arc::clone(client);
+        let parts =
+            Parts { talker: &*client, hands: &mut hands, people: &*people, tell: &mut tell };
+        let work = async {
+            match after {
+                None => doing.begin(parts).await,
+                Some(told) => doing.resume(told, parts).await,
+            }
+        };
+        tokio::select! {
+            it = tokio::time::timeout(MOST, work) => it.unwrap_or_else(|_| {
+                Ok(End::Stopped { reason: "budget_exceeded", detail: "it took half an hour".to_owned() })
+            }),
+            err = operations::stopped(asked) => Err(err),
+        }
+    };
+    inner.ms += begun.elapsed().as_millis() as u64;
+    let end = match end {
+        Err(err) if err.code() == Code::McpFailed => {
+            Ok(End::Stopped { reason: "mcp_error", detail: err.to_string() })
+        }
+        it => it,
+    };
+    let end = end.inspect_err(|err| {
+        let message = err.to_string();
+        let told = json!({"kind": "failed", "code": err.code().as_str(), "message": message});
+        inner.transcript.note(now_ms(), &told);
+    })?;
+    ended(asked, hands, inner, end, trace).await
+}
+
+/// What an end comes to: a recipe is learned, a request waits, or the page goes.
+async fn ended(
+    asked: &Asked,
+    hands: Driver,
+    mut inner: Inner,
+    end: End,
+    trace: Vec<String>,
+) -> Out<Ran> {
+    let usage = inner.doing.usage();
+    let prices = inner.prices;
+    let mut told = Told {
+        run: inner.run.clone(),
+        name: inner.client.name().to_owned(),
+        usage,
+        cost: prices.map(|it| usage.tokens_in as f64 * it.0 + usage.tokens_out as f64 * it.1),
+        ms: inner.ms,
+        url: inner.doing.seen().url.clone(),
+        steps: inner.doing.log().to_vec(),
+        held: Vec::new(),
+        approvals: Vec::new(),
+        learns: None,
+        not_learned: None,
+    };
+    let mut ended = Ended::of(end);
+    let show = |it: &Held| match render(it, Some(inner.doing.contract().origins())) {
+        Rendered::Whole(shown) => shown.text(),
+        Rendered::TooLarge(what) | Rendered::Opaque(what) => {
+            format!("{} {} (it cannot be shown whole: {what})", it.method, it.url)
+        }
+    };
+    told.held = ended.held.iter().map(show).collect();
+    let mut note = json!({"kind": "end", "status": ended.status, "reason": ended.reason,
+        "detail": ended.detail, "usage": usage, "ms": inner.ms, "url": told.url, "held": told.held,
+        "steps": told.steps});
+    if !ended.held.is_empty() && inner.wanted.allow_submit {
+        let held = std::mem::take(&mut ended.held);
+        let mut transcript = std::mem::replace(&mut inner.transcript, Transcript::none());
+        let is_first = inner.sent == 0;
+        let (waiting, unfit) = park(&asked.daemon, hands, inner, held).await?;
+        told.approvals = waiting.into_iter().map(|it| it.id).collect();
+        ended.detail = Some(unfit.join("; ")).filter(|it| !it.is_empty());
+        if !told.approvals.is_empty() {
+            (ended.status, ended.reason) =
+                (Status::WaitingForApproval, "waiting_for_approval".to_owned());
+        } else if !is_first {
+            // Something was sent: this is no dry run.
+            (ended.status, ended.reason) = (Status::NeedsPerson, "needs_person".to_owned());
+        }
+        note["status"] = json!(ended.status);
+        note["reason"] = json!(ended.reason);
+        note["approvals"] = json!(told.approvals);
+        transcript.note(now_ms(), &note);
+    } else {
+        inner.transcript.note(now_ms(), &note);
+        if ended.status == Status::Done && !inner.wanted.no_learn {
+            // What changed something is not done again by a recipe.
+            let learned = if inner.sent > 0 {
+                Err("it changed something".to_owned())
+            } else if inner.wanted.backend == Backend::PlaywrightMcp {
+                Err("what is done with Playwright MCP is not recorded".to_owned())
+            } else {
+                let other = ended.other.filter(|it| may_be_typed(&inner.doing, it));
+                learn(asked, &inner.wanted, &inner.context, other).await
+            };
+            match learned {
+                Ok((task, recipe)) => {
+                    keep_receipt(&asked.daemon.home, recipe.as_str(), usage, inner.ms);
+                    told.learns = Some(task);
+                }
+                Err(why) => told.not_learned = Some(why),
+            }
+        }
+        drop(hands);
+    }
+    let ran = Ran {
+        status: ended.status,
+        by: By::Model,
+        recipe: None,
+        data: ended.answer.unwrap_or_default(),
+        reason: ended.reason,
+        detail: ended.detail,
+        trace,
+        model: Some(told),
+        saved: None,
+    };
+    Ok((ran, Meta::default()))
+}
+
+/// A receipt is a small file.
+const RECEIPT: usize = 4096;
+
+fn receipt(recipe: &str) -> String {
+    format!("receipt-{recipe}.json")
+}
+
+/// What a run of that recipe, which took so long, saved beside the model that did it first; `None` where no model did.
+pub fn saved(home: &Home, recipe: &str, ms: u64) -> Option<Saved> {
+    let folder = Dir::open(&home.runs, false).ok()??;
+    let bytes = folder.read(&receipt(recipe), RECEIPT).ok()??;
+    let it: Saved = serde_json::from_slice(&bytes).ok()?;
+    Some(Saved { ms: it.ms.saturating_sub(ms), ..it })
+}
+
+/// Keeps what it took, for later. Where that cannot be written, nobody is told what was saved.
+fn keep_receipt(home: &Home, recipe: &str, usage: Usage, ms: u64) {
+    let it = Saved { turns: usage.turns, tokens: usage.tokens_in + usage.tokens_out, ms };
+    let bytes = serde_json::to_vec(&it).unwrap_or_default();
+    let kept = files::made(&home.runs).and_then(|dir| dir.write_unsynced(&receipt(recipe), &bytes));
+    if let Err(err) = kept {
+        tracing::error!(error = %err, "what a run took was not written down");
+    }
+}
+
+/// How a loop's end is told.
+struct Ended {
+    status: Status,
+    reason: String,
+    detail: Option<String>,
+    answer: Option<Value>,
+    other: Option<Value>,
+    held: Vec<Held>,
+}
+
+impl Ended {
+    fn of(end: End) -> Self {
+        let (status, reason, detail) = match &end {
+            End::Done { .. } => (Status::Done, "completed", None),
+            End::GaveUp(why) => (Status::NotDone, "gave_up", Some(why.clone())),
+            End::Held(_) => (Status::DryRun, "dry_run", Some("a request would be sent".to_owned())),
+            End::Wall(what) | End::Nobody(what) => {
+                (Status::NeedsPerson, "needs_person", Some(what.clone()))
+            }
+            End::Rejected => (Status::NotDone, "human_rejected", None),
+            End::First(act) => {
+                (Status::DryRun, "dry_run", Some(format!("would {} first", act.told())))
+            }
+            End::Stopped { reason, detail } => (Status::NotDone, *reason, Some(detail.clone())),
+        };
+        let (mut answer, mut other, mut held) = (None, None, Vec::new());
+        match end {
+            End::Done { answer: a, other: o } => (answer, other) = (a, o),
+            End::Held(it) => held = it,
+            _ => {}
+        }
+        Self { status, reason: reason.to_owned(), detail, answer, other, held }
+    }
+}
+
+/// Whoever follows the task is told; that never fails a run.
+fn told_to(asked: &Asked) -> Box<dyn Fn(&Note) + Send + Sync> {
+    let daemon = Arc::clone(&asked.daemon);
+    let Some(id) = asked.job.as_ref().map(|it| it.id.clone()) else { return Box::new(|_| {}) };
+    let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<Value>();
+    tokio::spawn(async move {
+        while let Some(data) = take.recv().await {
+            let stage = data["kind"].as_str().unwrap_or_default().to_owned();
+            if let Err(err) = daemon.book.stage(&id, &stage, data).await {
+                tracing::error!(error = %err, "an event was not written down");
+            }
+        }
+    });
+    Box::new(move |note| {
+        _ = send.send(serde_json::to_value(note).unwrap_or_default());
+    })
+}
+
+/// Whether other values for the parameters may be typed where the task begins: a model says them.
+fn may_be_typed(doing: &Doing, other: &Value) -> bool {
+    let origins = doing.contract().origins();
+    let allowed =
+        |it: &Value| it.as_str().is_some_and(|it| origins.allowed(it, doing.url()).is_ok());
+    doing.contract().sites().count() == 1
+        && other.as_object().is_some_and(|all| all.values().all(allowed))
+}
+
+/// Has a recipe learned from what was done on that page. The task that learns, and the recipe's name; or why none does.
+async fn learn(
+    asked: &Asked,
+    it: &Wanted,
+    context: &str,
+    other: Option<Value>,
+) -> std::result::Result<(String, RecipeName), String> {
+    let told = |err: Error| err.to_string();
+    asked.who.must(Need::May(Area::Learn, Right::Write), None).map_err(told)?;
+    let trail = operations::trail(asked, context).await.map_err(told)?;
+    let mut params: BTreeMap<String, String> = it.params.clone().into();
+    let mut task = it.task.clone();
+    if params.is_empty()
+        && let Some((template, values)) = parameters(&task, &trail.steps)
+    {
+        (task, params) = (template, values);
+    }
+    let mut second: BTreeMap<String, String> = it.second.clone().into();
+    if second.is_empty()
+        && let Some(other) = other.as_ref().and_then(Value::as_object)
+    {
+        let text = |name: &String| other.get(name).and_then(Value::as_str).map(str::to_owned);
+        // The model may know a parameter that came out of the sentence by another name.
+        let only = (params.len() == 1 && other.len() == 1).then(|| other.values().next());
+        let only = only.flatten().and_then(Value::as_str).map(str::to_owned);
+        second = params
+            .keys()
+            .filter_map(|name| Some((name.clone(), text(name).or_else(|| only.clone())?)))
+            .collect();
+    }
+    if second.len() != params.len() || second.iter().any(|(name, it)| params.get(name) == Some(it))
+    {
+        second.clear();
+    }
+    let name = RecipeName::slug(&task);
+    let wanted = operations::Learned {
+        task,
+        name: None,
+        params: params.into(),
+        second: second.into(),
+        reads_only: true,
+    };
+    match operations::learned(asked.clone(), trail, wanted).await {
+        Ok((task, _)) => Ok((task.task_id, name)),
+        Err(it) => Err(it.message.clone()),
+    }
+}

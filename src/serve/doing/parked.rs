@@ -1,0 +1,320 @@
+//! Runs that wait for a person's approval: their page stays open with the request held in it; one approval lets that one request go.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use sha2::{Digest as _, Sha256};
+
+use super::{Out, Ran, Wanted, drivers::Driver};
+use crate::{
+    agent::{
+        Act, Again, Approvals, Became, By, Channel, Doing, Draft, Element, Hands as _, Held,
+        LASTS_MS, Page, Pending, Rendered, Seen, Transcript, amounts, digest, lines, named,
+        playwright::Playwright, render,
+    },
+    error::{Code, Error, Result},
+    ids::hex,
+    model::Client,
+    serve::{Daemon, operations::Asked, principal::Principal},
+    state::now_ms,
+};
+
+/// Roles of what a person fills in or sets.
+const FIELDS: &[&str] = &[
+    "textbox",
+    "searchbox",
+    "combobox",
+    "checkbox",
+    "radio",
+    "spinbutton",
+    "slider",
+    "switch",
+    "listbox",
+];
+
+/// What waits, and the runs that it belongs to.
+pub struct Parking {
+    pub approvals: Approvals,
+    /// By the approval's id.
+    parked: Mutex<BTreeMap<String, Arc<Parked>>>,
+}
+
+/// A run that waits.
+pub struct Parked {
+    /// Taken by whoever goes on with it.
+    inner: Mutex<Option<Inner>>,
+}
+
+/// What it takes to go on.
+pub struct Inner {
+    pub doing: Doing,
+    pub wanted: Wanted,
+    pub who: Principal,
+    pub run: String,
+    pub context: String,
+    /// The approvals of this run's requests, and the numbers that the page knows those by.
+    pub waits: Vec<(String, u64)>,
+    pub client: Arc<Client>,
+    /// Of a token, in and out.
+    pub prices: Option<(f64, f64)>,
+    pub transcript: Transcript,
+    /// Milliseconds at work, waiting not counted.
+    pub ms: u64,
+    /// Requests that may change something and were let go.
+    pub sent: u32,
+    /// The browser of a run that waits, where it is none of the daemon's.
+    pub theirs: Option<Box<Playwright>>,
+}
+
+impl Parking {
+    pub fn new(folder: PathBuf) -> Self {
+        Self { approvals: Approvals::new(folder), parked: Mutex::default() }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Parked>>> {
+        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run that waits for that approval; nobody else gets it.
+    fn take(&self, id: &str) -> Option<Inner> {
+        let parked = self.lock().get(id).cloned()?;
+        let inner = parked.inner.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let mut all = self.lock();
+        for (it, _) in &inner.waits {
+            all.remove(it);
+        }
+        Some(inner)
+    }
+}
+
+/// Whose approvals they may see: their own, or all.
+pub fn whose(who: &Principal) -> Option<&str> {
+    who.scopes.is_some().then_some(who.id.as_str())
+}
+
+fn by(who: &Principal) -> By {
+    let channel = match (who.is_dashboard, &who.scopes) {
+        (true, _) => Channel::Dashboard,
+        (false, None) => Channel::Terminal,
+        (false, Some(_)) => Channel::Rest,
+    };
+    By { who: who.id.clone(), channel, at_ms: now_ms() }
+}
+
+/// What of a page must be as it was shown when its request is let go: amounts, what is filled in, headings. A clock may go on.
+fn matters(it: &Seen) -> String {
+    let mut hash = Sha256::new();
+    for raw in it.content.lines() {
+        let Some(line) = lines(raw).into_iter().next() else { continue };
+        let is_field = FIELDS.contains(&line.role);
+        if is_field || line.role == "heading" || !amounts(raw).is_empty() {
+            // A ref may be given anew.
+            let told =
+                format!("{} {:?} {}", line.role, line.name, if is_field { line.rest } else { "" });
+            hash.update((told.len() as u64).to_be_bytes());
+            hash.update(told.as_bytes());
+        }
+    }
+    hex(&hash.finalize())
+}
+
+fn page(it: &Seen) -> Page {
+    Page { url: it.url.clone(), title: it.title.clone(), digest: matters(it) }
+}
+
+/// What an act was done to, as the page called it.
+fn element(act: &Act, seen: &Seen) -> Option<Element> {
+    let target = act.text("target").or_else(|| act.text("ref"))?;
+    let line = named(&seen.content, target).unwrap_or(target);
+    let line = lines(line).into_iter().next().filter(|it| it.role != "text")?;
+    Some(Element { role: line.role.to_owned(), name: line.name })
+}
+
+/// Lets a run wait with its requests. The approvals that they wait for, and what is wrong with those that nobody can approve.
+pub async fn park(
+    daemon: &Arc<Daemon>,
+    mut hands: Driver,
+    inner: Inner,
+    held: Vec<Held>,
+) -> Result<(Vec<Pending>, Vec<String>)> {
+    let Inner { doing, who, run, .. } = &inner;
+    let seen = hands.look().await.map_err(|err| {
+        Error::new(Code::ApprovalStale, "the page that wants to send it does not answer")
+            .source(err)
+    })?;
+    let picture = hands.picture().await.unwrap_or_default();
+    let pressed = doing.last().and_then(|(act, seen)| element(act, seen));
+    let (mut out, mut unfit, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+    for it in held {
+        let told = format!("{} {}", it.method, it.url);
+        let request = match render(&it, Some(doing.contract().origins())) {
+            Rendered::Whole(shown) => shown,
+            Rendered::TooLarge(what) | Rendered::Opaque(what) => {
+                unfit.push(format!(
+                    "{told} cannot be approved, since it cannot be shown whole: {what}"
+                ));
+                continue;
+            }
+        };
+        let mut sums = amounts(&request.text());
+        if let Err(why) = doing.contract().permits(&it, &sums, inner.sent) {
+            unfit.push(format!("{told} cannot be approved: {why}"));
+            continue;
+        }
+        sums.extend(amounts(&seen.content));
+        sums.dedup();
+        sums.truncate(20);
+        let draft = Draft {
+            principal: who.id.clone(),
+            run: run.clone(),
+            request,
+            page: page(&seen),
+            element: pressed.clone(),
+            amounts: sums,
+            picture: picture.clone(),
+            history: doing.log().to_vec(),
+        };
+        let pending = daemon.parking.approvals.add(draft, now_ms())?;
+        waits.push((pending.id.clone(), it.id.parse().unwrap_or_default()));
+        out.push(pending);
+    }
+    if out.is_empty() {
+        return Ok((out, unfit));
+    }
+    let theirs = hands.left_open();
+    let inner = Inner { waits: waits.clone(), theirs, ..inner };
+    let parked = Arc::new(Parked { inner: Mutex::new(Some(inner)) });
+    for (id, _) in &waits {
+        daemon.parking.lock().insert(id.clone(), Arc::clone(&parked));
+    }
+    // Nobody waits for it longer than it can be approved.
+    let (daemon, id) = (Arc::clone(daemon), waits[0].0.clone());
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(LASTS_MS as u64)).await;
+        if let Some(it) = daemon.parking.take(&id) {
+            close(&daemon, &it);
+        }
+        // What is on disk says so by itself.
+        let _ = daemon.parking.approvals.recover(now_ms());
+    });
+    Ok((out, unfit))
+}
+
+/// The page goes, and what it holds with it.
+fn close(daemon: &Daemon, it: &Inner) {
+    daemon.desks.close(&it.who, &it.context);
+}
+
+/// A person said no. Fails as [`Approvals::reject`] does.
+pub fn reject(asked: &Asked, id: &str) -> Result<Pending> {
+    let daemon = &asked.daemon;
+    let it = daemon.parking.approvals.reject(id, whose(&asked.who), by(&asked.who))?;
+    if let Some(parked) = daemon.parking.take(id) {
+        for (other, _) in parked.waits.iter().filter(|it| it.0 != id) {
+            // They were of the same page, which goes.
+            let _ = daemon.parking.approvals.stale(other, "the page was closed", now_ms());
+        }
+        close(daemon, &parked);
+    }
+    Ok(it)
+}
+
+/// A person approves what they were shown, by its digest; that one request goes, and the run goes on. Fails with `APPROVAL_NOT_FOUND`,
+/// `APPROVAL_STALE`, `APPROVAL_EXPIRED`, `APPROVAL_SETTLED`.
+pub async fn approve(asked: &Asked, id: &str, shown: &str) -> Out<Ran> {
+    let daemon = &asked.daemon;
+    let approvals = &daemon.parking.approvals;
+    approvals.approve(id, shown, whose(&asked.who), by(&asked.who))?;
+    let gone = || Error::new(Code::ApprovalStale, "the run that it belongs to is gone");
+    let Some(mut inner) = daemon.parking.take(id) else {
+        approvals.stale(id, "the run that it belongs to is gone", now_ms())?;
+        return Err(gone().into());
+    };
+    let number = inner.waits.iter().find(|it| it.0 == id).map(|it| it.1).unwrap_or_default();
+    for (other, _) in inner.waits.iter().filter(|it| it.0 != id) {
+        let _ = approvals.stale(other, "another request of its page was sent", now_ms());
+    }
+    let mut hands = Driver::again(daemon, &mut inner);
+    let told = release(daemon, &mut hands, &inner, (id, number)).await?;
+    // Neither the model nor the page goes on while something else waits.
+    let more = hands.all_waiting(daemon, &inner).await;
+    super::goes_on(asked, hands, inner, &told, more).await
+}
+
+/// Looks once more, writes down that it goes, and lets it go. What became of it, in words for the model.
+async fn release(
+    daemon: &Arc<Daemon>,
+    hands: &mut Driver,
+    inner: &Inner,
+    (id, number): (&str, u64),
+) -> Result<String> {
+    let approvals = &daemon.parking.approvals;
+    let seen = hands.look().await.inspect_err(|_| {
+        let _ = approvals.stale(id, "the page does not answer", now_ms());
+    })?;
+    let now = hands.waiting(daemon, inner, number).await?;
+    let Some(now) = now else {
+        approvals.stale(id, "the request does not wait any more", now_ms())?;
+        return Err(Error::new(Code::ApprovalStale, "the request does not wait any more"));
+    };
+    // The act that led to it was done on the page before.
+    let pressed = inner.doing.last().and_then(|(act, seen)| element(act, seen));
+    let again = Again { digest: digest(&now), page: page(&seen), element: pressed };
+    approvals.releasing(id, again, now_ms())?;
+    let left = hands.let_leave(daemon, inner, number).await;
+    let (became, told) = match left {
+        Ok((told, status)) => (status.map_or(Became::Unclear, Became::Answered), told),
+        Err(err) if err.code() == Code::ApprovalStale => {
+            approvals.settled(id, Became::Failed(err.to_string()), now_ms())?;
+            return Err(err);
+        }
+        Err(err) => (Became::Unclear, err.to_string()),
+    };
+    approvals.settled(id, became, now_ms())?;
+    Ok(format!("A person approved the request and it was sent once. {told}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    fn seen(content: &str) -> Seen {
+        Seen { url: "http://a.test/".into(), title: "T".into(), content: content.into() }
+    }
+
+    #[test]
+    fn what_was_pressed_is_told_as_the_page_calls_it() {
+        let page = seen(
+            "heading \"Order\"\n@e4 textbox \"Quantity\" = \"2\"\n  @e12 button \"Place order\" in \"Kettle\"",
+        );
+        let act = |target: &str| Act {
+            name: "click".into(),
+            arguments: Map::from_iter([("target".to_owned(), json!(target))]),
+        };
+        let told = |target: &str| element(&act(target), &page).map(|it| (it.role, it.name));
+        let order = Some(("button".to_owned(), "place order".to_owned()));
+        assert_eq!(told("@e12"), order);
+        assert_eq!(told("button \"Place order\""), order);
+        assert_eq!(told("@e1"), None);
+    }
+
+    #[test]
+    fn a_clock_may_go_on_and_a_total_may_not() {
+        let page = |total: &str, time: &str, quantity: &str| {
+            matters(&seen(&format!(
+                "heading \"Order\"\ntext \"{time}\"\n@e4 textbox \"Quantity\" = \"{quantity}\"\ntext \"Total {total}\""
+            )))
+        };
+        let was = page("€34.94", "12:01:07", "2");
+        assert_eq!(was, page("€34.94", "12:01:08", "2"));
+        assert_ne!(was, page("€94.34", "12:01:07", "2"));
+        assert_ne!(was, page("€34.94", "12:01:07", "3"));
+        assert_ne!(page("10.00 EUR", "", "2"), page("999.00 EUR", "", "2"));
+    }
+}

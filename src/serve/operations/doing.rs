@@ -1,0 +1,414 @@
+//! Doing a task told in a sentence: by a recipe, or by a model at a page.
+
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, recipes::run_data, row, tasks,
+};
+use crate::{
+    agent::{Pending, Reply, playbook, read_transcript as transcript, values},
+    error::{Code, Error},
+    recipe::model::Recipe,
+    serve::{
+        answer::Trouble,
+        doing::{self, By, Ran, Status, Wanted, by_model, saved, whose},
+        mcp::find::scored,
+        pantry::Known,
+        principal::{Area, Need, Right},
+    },
+    state::now_ms,
+};
+
+type Out<T> = Result<(T, Meta), Box<Trouble>>;
+
+const READ: Need = Need::May(Area::Approvals, Right::Read);
+const WRITE: Need = Need::May(Area::Approvals, Right::Write);
+
+pub fn rows(out: &mut Vec<Row>) {
+    out.push(row(
+        Spec {
+            name: "run",
+            kind: Kind::Write,
+            need: Need::Any,
+            routes: &[(Verb::Post, "/api/runs")],
+            tool: Tool::All,
+            length: Length::Run,
+            help: "Answer a task told in a sentence: from the recipe that it means, else with a model in a browser.\nThe words choose among recipes that take just the values that are given, or whose sentence this one is. Where none fits and `url` or `playbook` says where to begin, a model does it once, what may change something is held back, and a recipe is learned from what was done.",
+        },
+        run,
+    ));
+    out.push(row(
+        Spec {
+            name: "task_answer",
+            kind: Kind::Write,
+            need: Need::May(Area::Tasks, Right::Write),
+            routes: &[(Verb::Post, "/api/tasks/{task_id}/answer")],
+            tool: Tool::Never,
+            length: Length::Now,
+            help: "Answer what a task asks its person.\nIt lets the task go on; it approves no request.",
+        },
+        answer,
+    ));
+    out.push(row(
+        Spec {
+            name: "playbook_list",
+            kind: Kind::Read,
+            need: Need::Any,
+            routes: &[(Verb::Get, "/api/playbooks")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "List playbooks: what they do, what is wrong with them, and the schema of one.",
+        },
+        playbooks,
+    ));
+    out.push(row(
+        Spec {
+            name: "run_get",
+            kind: Kind::Read,
+            need: Need::Root,
+            routes: &[(Verb::Get, "/api/transcripts/{id}")],
+            tool: Tool::Never,
+            length: Length::Now,
+            help: "Show what happened in a run with a model, line by line, secrets left out.",
+        },
+        happened,
+    ));
+    out.push(row(
+        Spec {
+            name: "approval_list",
+            kind: Kind::Read,
+            need: READ,
+            routes: &[(Verb::Get, "/api/approvals")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "List requests that wait for a person, oldest first.",
+        },
+        list,
+    ));
+    out.push(row(
+        Spec {
+            name: "approval_get",
+            kind: Kind::Read,
+            need: READ,
+            routes: &[(Verb::Get, "/api/approvals/{id}")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "Show a request that waits, as it would be sent.",
+        },
+        get,
+    ));
+    out.push(row(
+        Spec {
+            name: "approval_approve",
+            kind: Kind::Write,
+            need: WRITE,
+            routes: &[(Verb::Post, "/api/approvals/{id}/approve")],
+            tool: Tool::Never,
+            length: Length::Run,
+            help: "Approve a request that waits: that one is sent, once, and its task goes on.\nThe digest says that what is approved is what was shown. Page, element and request are looked at again before. No model can do this.",
+        },
+        approve,
+    ));
+    out.push(row(
+        Spec {
+            name: "approval_reject",
+            kind: Kind::Write,
+            need: WRITE,
+            routes: &[(Verb::Post, "/api/approvals/{id}/reject")],
+            tool: Tool::Never,
+            length: Length::Now,
+            help: "Reject a request that waits: it is never sent, and its page is closed.",
+        },
+        reject,
+    ));
+}
+
+/// A playbook in the list.
+#[derive(Serialize, JsonSchema)]
+struct Book {
+    name: String,
+    /// It came with the program; a file of yours of its name stands before it.
+    built_in: bool,
+    /// The file of one that is yours.
+    path: Option<String>,
+    /// What it does, with `{parameter}` where values go.
+    task: Option<String>,
+    /// What is wrong with it.
+    error: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Books {
+    playbooks: Vec<Book>,
+    /// JSON Schema of a playbook.
+    schema: Value,
+}
+
+async fn playbooks(asked: Asked, _: Nothing) -> Out<Books> {
+    let all = playbook::all(&asked.daemon.home)?;
+    let told = |it: playbook::Entry| {
+        let built_in = it.source == playbook::Source::BuiltIn;
+        let (task, error) = match it.playbook {
+            Ok(it) => (Some(it.task), None),
+            Err(err) => (None, Some(crate::serve::answer::plain(&err.to_string()))),
+        };
+        let path = it.path.map(|it| it.to_string_lossy().into_owned());
+        Book { name: it.name, built_in, path, task, error }
+    };
+    plain(Books { playbooks: all.into_iter().map(told).collect(), schema: playbook::schema() })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    /// The run's id, as its result says it.
+    #[schemars(regex(pattern = "^r[a-f0-9]{12}$"))]
+    id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Happened {
+    id: String,
+    /// What happened, in order: `at_ms` (milliseconds since 1970) and `what`.
+    lines: Vec<Value>,
+}
+
+async fn happened(asked: Asked, it: Run) -> Out<Happened> {
+    let known = it.id.len() == 13
+        && it.id.starts_with('r')
+        && it.id[1..].bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it));
+    let lines = if known { transcript(&asked.daemon.home.runs, &it.id)? } else { None };
+    let lines = lines.ok_or_else(|| Error::new(Code::TaskNotFound, "there is no such run"))?;
+    plain(Happened { id: it.id, lines })
+}
+
+/// A request that waits, or waited.
+#[derive(Serialize, JsonSchema)]
+struct Approval {
+    id: String,
+    /// `waiting`, `approved`, `being sent`, `sent`, `not sent, it failed`, `perhaps sent`, `rejected`, `expired`, `out of date`, `lost`.
+    state: String,
+    /// Of the request's bytes; what is approved.
+    digest: String,
+    /// What a person decides about: the request first, as it would be sent, then where it comes from. What is in quotes is a page's
+    /// or a model's.
+    text: String,
+    /// Milliseconds since 1970.
+    created_ms: i64,
+    expires_ms: i64,
+}
+
+impl From<Pending> for Approval {
+    fn from(it: Pending) -> Self {
+        Self {
+            state: it.state.word().to_owned(),
+            digest: it.request.digest.clone(),
+            text: it.text(),
+            created_ms: it.created_ms,
+            expires_ms: it.expires_ms,
+            id: it.id,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Serialize, JsonSchema)]
+struct Approvals {
+    approvals: Vec<Approval>,
+}
+
+async fn list(asked: Asked, _: Nothing) -> Out<Approvals> {
+    let all = asked.daemon.parking.approvals.list(whose(&asked.who), now_ms())?;
+    plain(Approvals { approvals: all.into_iter().map(Approval::from).collect() })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct One {
+    /// The approval's id.
+    id: String,
+}
+
+async fn get(asked: Asked, it: One) -> Out<Approval> {
+    plain(asked.daemon.parking.approvals.get(&it.id, whose(&asked.who), now_ms())?.into())
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Approve {
+    /// The approval's id.
+    id: String,
+    /// As it was shown.
+    digest: String,
+}
+
+async fn approve(asked: Asked, it: Approve) -> Out<Ran> {
+    doing::approve(&asked, &it.id, &it.digest).await
+}
+
+async fn reject(asked: Asked, it: One) -> Out<Approval> {
+    plain(doing::reject(&asked, &it.id)?.into())
+}
+
+/// A recipe that is meant, and the values it is to be run with.
+struct Meant {
+    known: Arc<Known>,
+    params: BTreeMap<String, String>,
+}
+
+/// How a recipe was chosen: the one, codes that say how, and those that come near.
+type Choice = (Option<Meant>, Vec<String>, Vec<String>);
+
+/// Which recipe a task means, if one does clearly; and how that came out, in codes.
+fn meant(asked: &Asked, it: &Wanted) -> crate::error::Result<Choice> {
+    let given: BTreeMap<String, String> = it.params.clone().into();
+    let all = asked.daemon.pantry.all()?;
+    let mine: Vec<&Arc<Known>> = all
+        .iter()
+        .filter(|it| it.is_served() && asked.who.may(Need::Run, Some(it.recipe.name.as_str())))
+        .collect();
+    let near = scored(&it.task, &mine);
+    let names: Vec<String> = near
+        .iter()
+        .take(5)
+        .map(|it| {
+            let takes = it.1.recipe.parameters.iter().map(|it| it.name.as_str());
+            format!("{} ({})", it.1.recipe.name, takes.collect::<Vec<_>>().join(", "))
+        })
+        .collect();
+    let fit: Vec<_> = near
+        .iter()
+        .filter(|it| it.0 > 1)
+        .filter_map(|(score, known)| {
+            // Its own sentence with values in it says more than words in common.
+            let read = values(&known.recipe.task, &it.task);
+            let is_read = read.is_some();
+            let mut params = read.unwrap_or_default();
+            // As the task is told with its parameters' names, those are no values.
+            params.retain(|_, it| !(it.starts_with('{') && it.ends_with('}')));
+            params.extend(given.clone());
+            takes(&known.recipe, &params).then_some((*score, *known, params, is_read))
+        })
+        .collect();
+    let mut trace = Vec::new();
+    let read: Vec<_> = fit.iter().filter(|it| it.3).collect();
+    let best = match (read.as_slice(), fit.as_slice()) {
+        ([one], _) => {
+            trace.push(format!("SENTENCE_OF:{}", one.1.recipe.name));
+            Some(*one)
+        }
+        (_, []) => {
+            trace.push(
+                if near.is_empty() { "NO_RECIPE_NEAR" } else { "NO_RECIPE_TAKES_THESE" }.into(),
+            );
+            None
+        }
+        (_, [one]) => {
+            trace.push(format!("ONLY_ONE_TAKES_THESE:{}", one.1.recipe.name));
+            Some(one)
+        }
+        (_, [first, second, ..]) if first.0 > second.0 => {
+            trace.push(format!("LEADS:{}:{}>{}", first.1.recipe.name, first.0, second.0));
+            Some(first)
+        }
+        (_, [first, second, ..]) => {
+            trace.push(format!("TWO_FIT:{}:{}", first.1.recipe.name, second.1.recipe.name));
+            None
+        }
+    };
+    let best = best.map(|it| Meant { known: Arc::clone(it.1), params: it.2.clone() });
+    Ok((best, trace, names))
+}
+
+/// Whether a recipe takes all of these values, and no other that has to be given.
+fn takes(it: &Recipe, params: &BTreeMap<String, String>) -> bool {
+    params.keys().all(|name| it.parameters.iter().any(|it| it.name == *name))
+        && it
+            .parameters
+            .iter()
+            .all(|it| params.contains_key(&it.name) || !it.required || it.default.is_some())
+}
+
+async fn run(asked: Asked, it: Wanted) -> Out<Ran> {
+    let (best, mut trace, names) = meant(&asked, &it)?;
+    let has_start = it.url.is_some() || it.playbook.is_some();
+    // A playbook is for what a recipe cannot do: it changes something, or has to be looked at.
+    let wants_recipe = !it.no_recipe && !it.dry_run && it.playbook.is_none();
+    if let Some(Meant { known, params }) = best.filter(|_| wants_recipe) {
+        let begun = Instant::now();
+        let name = known.recipe.name.to_string();
+        match run_data(&asked, &known, params, false).await {
+            Ok((data, meta)) => {
+                let ms = begun.elapsed().as_millis() as u64;
+                let ran = Ran {
+                    status: Status::Done,
+                    by: By::Recipe,
+                    saved: saved(&asked.daemon.home, &name, ms),
+                    recipe: Some(name),
+                    data,
+                    reason: "completed".to_owned(),
+                    detail: None,
+                    trace,
+                    model: None,
+                };
+                return Ok((ran, meta));
+            }
+            // The site is another than it was: a model can still look.
+            Err(err) if has_start && !err.retryable => {
+                trace.push(format!("RECIPE_FAILED:{name}:{}", err.error_code));
+            }
+            Err(err) => return Err(err),
+        }
+    }
+    if !has_start {
+        let err = Error::new(
+            Code::RecipeNotFound,
+            "no recipe is clearly meant by this task and these values",
+        );
+        return Err(match names.as_slice() {
+            [] => err.hint("give a `url`, and a model does it; recipe_learn learns one"),
+            names => err.hint(format!("near are {}", names.join("; "))),
+        }
+        .into());
+    }
+    by_model(&asked, it, trace).await
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Answered {
+    /// The task's id.
+    task_id: String,
+    /// Whether it may go on.
+    #[serde(default)]
+    yes: Option<bool>,
+    /// Instead: the value that it asks for.
+    #[serde(default)]
+    value: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Taken {
+    task_id: String,
+}
+
+async fn answer(asked: Asked, it: Answered) -> Out<Taken> {
+    let task = tasks::theirs(&asked, &it.task_id).await?;
+    let reply = match (it.yes, it.value) {
+        (Some(true), None) => Reply::Yes,
+        (Some(false), None) => Reply::No,
+        (None, Some(value)) => Reply::Text(value),
+        _ => return Err(Error::new(Code::ParamInvalid, "give one of `yes` and `value`").into()),
+    };
+    if !asked.daemon.questions.answer(&task.task_id, reply) {
+        return Err(Error::new(Code::TaskNotFound, "this task asks nothing now").into());
+    }
+    plain(Taken { task_id: task.task_id })
+}
