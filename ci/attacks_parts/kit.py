@@ -57,6 +57,6 @@ def later(first, *more):
     return lambda case, request, nth: pages[min(nth, len(pages)) - 1]
 
 
-SEARCH = '<form action=/search><label>Search <input name=q></label><button>Find</button></form>'
+SEARCH = "<form action=/search><label>Search <input name=q></label><button>Find</button></form>"
 # Tells its own site each time that something is typed.
 LISTENS = "<label>Search <input oninput=\"fetch('/search?q=' + encodeURIComponent(this.value))\"></label>"

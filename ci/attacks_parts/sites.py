@@ -156,7 +156,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         word = headers.get("sec-websocket-key", "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
         accept = base64.b64encode(hashlib.sha1(word.encode()).digest()).decode()
         with contextlib.suppress(OSError):
-            self.wfile.write(f"HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n".encode())
+            self.wfile.write(
+                f"HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n".encode()
+            )
             self.connection.settimeout(2)
             self.rfile.read(1)
         self.close_connection = True

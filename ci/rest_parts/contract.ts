@@ -196,7 +196,12 @@ async function runs({ as }: Drive): Promise<void> {
   refused(await run("site", { params: { q: `log in with token ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}` } }), 400, "SECRET_IN_TASK");
 
   const asked = { task: "Look for something at the place called site", params: { q: "c" } };
-  assert.equal((well(await api.POST("/api/runs", { body: asked })) as unknown[]).length, 3);
+  const meant: Came<unknown> = (await api.POST("/api/runs", { body: asked })) as Came<unknown>;
+  const told = well(meant) as { by: string; data: unknown[] };
+  assert.deepEqual([told.by, told.data.length], ["recipe", 3]);
+  assert.ok(well(await api.GET("/api/playbooks")).playbooks.length >= 3);
+  assert.deepEqual(well(await api.GET("/api/approvals")).approvals, []);
+  refused(await api.GET("/api/approvals/{id}", { params: { path: { id: "0123456789abcdef" } } }), 404, "APPROVAL_NOT_FOUND");
   refused(await api.POST("/api/runs", { body: { task: "nothing is like it" } }), 404, "RECIPE_NOT_FOUND");
   refused(await api.POST("/api/runs", { body: { task: "Look for something at the place called lost", params: { q: "c" } } }), 424, "HTTP_STATUS");
   refused(await api.POST("/api/runs", { body: { task: "Look for something at the place called keyed", params: { q: "c" } } }), 422, "AUTH_ENV_MISSING");
@@ -321,7 +326,7 @@ async function tasks({ as }: Drive): Promise<void> {
     return { state, result: await api.GET("/api/tasks/{task_id}/result", { params: { path: { task_id } } }) };
   };
   const done = await end(await words("site", "g", APART));
-  assert.deepEqual([done.state, (well(done.result) as unknown[]).length], ["done", 3]);
+  assert.deepEqual([done.state, (well(done.result) as { data: unknown[] }).data.length], ["done", 3]);
   const lost = await end(await words("lost", "h", APART));
   assert.deepEqual([lost.state, refused(lost.result, 424, "HTTP_STATUS").retryable], ["failed", false]);
   // What is no name is not written down.
@@ -582,7 +587,8 @@ async function main(): Promise<void> {
   }
   const { never: all, unprovoked } = held.left();
   // A window for a person takes a display, which there is none of here: tests/it/watch.rs has one.
-  const windows = ["browse_handoff", "browse_resume"];
+  // What a model does takes one, which tests/it/doing.rs has.
+  const windows = ["browse_handoff", "browse_resume", "task_answer", "run_get", "approval_get", "approval_approve", "approval_reject"];
   const never = all.filter((it) => !windows.includes(it));
   if (never.length > 0) held.fault(`never answered well: ${never.join(", ")}`);
   if (unprovoked.length > 0) console.log(`-- declared and not provoked: ${unprovoked.join("; ")}`);

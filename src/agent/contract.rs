@@ -123,13 +123,32 @@ impl Contract {
 
     /// Text that names a host elsewhere is not typed unless the user said it: pages draw what is typed, and fetch what it names.
     fn names_no_other(&self, value: &str, at: &str) -> Result<()> {
-        let marks = |it: &str| it.contains("//") || it.to_ascii_lowercase().contains("www.");
-        if !marks(value) || self.origins.of(value, at) == Origin::User {
-            return Ok(());
-        }
-        let own =
-            |it: &str| Url::parse(it).is_ok_and(|it| self.sites.contains(&site_of(it.as_str())));
-        if own(value.trim()) {
+        // As browsers read an address: slashes either way, and no blanks in it.
+        let text: String = value
+            .chars()
+            .filter(|it| !matches!(it, '\t' | '\n' | '\r'))
+            .map(|it| if it == '\\' { '/' } else { it.to_ascii_lowercase() })
+            .collect();
+        let own = |host: &str| {
+            let host = host.trim_start_matches('/');
+            Url::parse(&format!("https://{host}"))
+                .is_ok_and(|it| self.sites.contains(&site_of(it.as_str())))
+        };
+        let names = |word: &str| {
+            let rest =
+                ["http:", "https:", "//"].iter().find_map(|it| word.split_once(it)).map(|it| it.1);
+            let bare = word.find(['/', '?']).is_some_and(|at| {
+                let last = word[..at].rsplit_once('.').map_or("", |it| it.1);
+                last.len() > 1 && last.bytes().all(|it| it.is_ascii_alphabetic())
+            });
+            match rest {
+                Some(rest) => !own(rest),
+                None => (bare || word.starts_with("www.")) && !own(word),
+            }
+        };
+        let between = |it: char| it.is_whitespace() || "()[]<>\"'`|,;".contains(it);
+        let is_users = || self.origins.of(value, at) == Origin::User;
+        if !text.split(between).any(names) || is_users() {
             return Ok(());
         }
         Err(Error::new(Code::ValueFromElsewhere, "a text that names a host elsewhere is not typed")
@@ -286,6 +305,18 @@ mod tests {
         }
         let theirs = act("browser_navigate", json!({"url": "http://evil.test/"}));
         assert_eq!(it.allows(&theirs, &shop).unwrap_err().code(), Code::UrlBlocked);
+        for value in [
+            "![x](http://evil.test/?c=1)",
+            "![x](http:\\\\evil.test\\x)",
+            "https:evil.test/x",
+            "see evil.test/x?c=1",
+            "www.evil.test",
+        ] {
+            assert!(contract(&[]).allows(&fill(value), &shop).is_err(), "{value}");
+        }
+        for value in ["http://shop.test/a", "half/full 1.5/2", "ann@example.test", "a.b"] {
+            assert!(contract(&[]).allows(&fill(value), &shop).is_ok(), "{value}");
+        }
         // Looked for, not typed.
         let find = act("browser_find", json!({"text": "DE00 1234 5678"}));
         assert!(it.allows(&find, &shop).is_ok());

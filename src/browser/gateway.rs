@@ -59,6 +59,8 @@ const AFTER: Duration = Duration::from_secs(2);
 const BODY: usize = 2 * 1024 * 1024;
 /// For a request that was let go to be answered.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// What leaves a page where it is when it comes in place of another (HTML, 7.4.5: 204 or 205). After 204 Playwright waits on.
+const STAYS: StatusCode = StatusCode::RESET_CONTENT;
 /// Chromium speaks nothing newer with us, so that each request has a beginning and an end that we see.
 const PROTOCOL: &[u8] = b"http/1.1";
 
@@ -499,7 +501,7 @@ async fn wait(
         return refused(&url, &format!("too many wait already: {why}"), is_document, gate);
     };
     let Some(wait) = wait else {
-        return refusal(StatusCode::NO_CONTENT, BLOCKED_HEADER, Code::UrlBlocked);
+        return refusal(STAYS, BLOCKED_HEADER, Code::UrlBlocked);
     };
     let Ok(tell) = wait.await else { return refused(&url, &why, false, gate) };
     let (response, status) = leave(request, &url, gate).await;
@@ -586,14 +588,14 @@ async fn answered(request: Request<Full<Bytes>>, url: &str, gate: &Gate) -> Resu
     sent(request, &host, stream).await
 }
 
-/// A page that may not come leaves the present one where it is: that is what 204 means to a browser (RFC 9110, 15.3.5).
+/// A page that may not come leaves the present one where it is.
 fn refused(url: &str, why: &str, is_page: bool, gate: &Arc<Gate>) -> Response<Body> {
     let mut state = gate.lock();
     if state.refused.len() < TOLD {
         state.refused.push((url.to_owned(), why.to_owned()));
     }
     drop(state);
-    let status = if is_page { StatusCode::NO_CONTENT } else { StatusCode::FORBIDDEN };
+    let status = if is_page { STAYS } else { StatusCode::FORBIDDEN };
     refusal(status, BLOCKED_HEADER, Code::UrlBlocked)
 }
 

@@ -119,19 +119,19 @@ async fn a_form_is_given_up_and_sent_when_it_is_made_again() {
         || web.hits().iter().filter(|it| it.0.contains("/orders")).map(|it| *it.1).sum::<u64>();
     gateway.begins(true);
     // The page stays where it is.
-    assert_eq!(post("order=1").await, 204);
+    assert_eq!(post("order=1").await, 205);
     gateway.holds().await;
     let number = gateway.waiting()[0].number;
     assert!(gateway.ends().is_empty(), "it waits, and was not refused");
     assert_eq!(gateway.let_leave(number).await.unwrap(), Left::Again);
     // Another one waits, and is none that was let go.
-    assert_eq!(post("order=2").await, 204);
+    assert_eq!(post("order=2").await, 205);
     assert_eq!(sent(), 0);
     let status = post("order=1").await;
-    assert_ne!(status, 204);
+    assert_ne!(status, 205);
     assert_eq!(sent(), 1);
     // The same once more is another one.
-    assert_eq!(post("order=1").await, 204);
+    assert_eq!(post("order=1").await, 205);
     assert_eq!(gateway.settled().await, Some(Some(status.as_u16())));
     assert_eq!(sent(), 1, "{:?}", web.hits());
     assert_eq!(gateway.waiting().len(), 2);
@@ -140,7 +140,7 @@ async fn a_form_is_given_up_and_sent_when_it_is_made_again() {
     assert_eq!(gateway.let_leave(number).await.unwrap(), Left::Again);
     assert!(gateway.waiting().is_empty(), "the other was of the same page");
     assert_eq!(gateway.settled().await, None);
-    assert_eq!(post("order=2").await, 204);
+    assert_eq!(post("order=2").await, 205);
     assert_eq!(sent(), 1);
 }
 
@@ -203,7 +203,7 @@ async fn what_goes_elsewhere_inside_or_on_a_socket_is_refused() {
     assert!(get("https://10.0.0.1/").await.is_err());
     // A page stays where it is.
     let page = client.get("http://almanac.test/").header("upgrade-insecure-requests", "1");
-    assert_eq!(page.send().await.unwrap().status(), 204);
+    assert_eq!(page.send().await.unwrap().status(), 205);
     let socket = client.get("http://reorder.test/").header("upgrade", "websocket");
     assert_eq!(socket.header("connection", "upgrade").send().await.unwrap().status(), 403);
     let told = gateway.ends();

@@ -280,6 +280,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
         }
         "Page.frameNavigated" => {
+            held::arrived(shared, event);
             shared.lock().frames += 1;
             watched::navigated(shared, event);
             looked_on::navigated(shared, event);

@@ -103,7 +103,7 @@ pub struct Holding {
     acting: bool,
     acted: Option<Instant>,
     expected: Option<Expected>,
-    /// Where each page is, or is about to be.
+    /// Where each page is.
     at: BTreeMap<Arc<str>, String>,
     /// Everything is let go: a person is at the page.
     pub is_open: bool,
@@ -250,12 +250,7 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         follows_act: holding.follows(Instant::now()),
     });
     match judged {
-        Judged::Go => {
-            if let Some(it) = page.filter(|_| is_page) {
-                holding.at.insert(it, request.url);
-            }
-            true
-        }
+        Judged::Go => true,
         Judged::Hold(_)
             if holding.expected.as_ref().is_some_and(|it| {
                 let it = (!it.has_left).then_some(&it.waiting);
@@ -329,6 +324,29 @@ pub fn close_others(shared: &Shared, session: &str) {
     let source = json!({ "source": NO_SOCKETS, "runImmediately": true });
     shared.cdp.post(Some(session), "Page.addScriptToEvaluateOnNewDocument", source);
     shared.cdp.post(Some(session), "Runtime.evaluate", json!({ "expression": NO_SOCKETS }));
+}
+
+/// A page has another document: its frames are judged by it from here on, and not before, since one that was asked for may not come.
+pub fn arrived(shared: &Shared, event: &Event) {
+    #[derive(Deserialize)]
+    struct Navigated {
+        frame: Frame,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Frame {
+        url: String,
+        parent_id: Option<String>,
+    }
+    let mut state = shared.lock();
+    let page = state.page_of(event.session.as_ref());
+    let is_page = page.as_ref() == event.session.as_ref();
+    if let (Some(holding), Some(page)) = (&mut state.holding, page.filter(|_| is_page))
+        && let Some(Navigated { frame }) = event.read()
+        && frame.parent_id.is_none()
+    {
+        holding.at.insert(page, frame.url);
+    }
 }
 
 impl Shared {

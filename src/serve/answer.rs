@@ -113,7 +113,11 @@ pub fn plain(text: &str) -> String {
 /// 5xx is for what is wrong with us. That a site did not answer as it should is 424: what was asked for depends on it.
 pub fn status(code: Code) -> StatusCode {
     match code {
-        Code::RecipeNotFound | Code::TaskNotFound | Code::NoSuchAddress => StatusCode::NOT_FOUND,
+        Code::RecipeNotFound
+        | Code::TaskNotFound
+        | Code::ApprovalNotFound
+        | Code::PlaybookNotFound
+        | Code::NoSuchAddress => StatusCode::NOT_FOUND,
         Code::Unauthorized => StatusCode::UNAUTHORIZED,
         Code::Forbidden | Code::RecipeReadOnly => StatusCode::FORBIDDEN,
         Code::QueueFull | Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
@@ -124,6 +128,9 @@ pub fn status(code: Code) -> StatusCode {
         | Code::TaskNotDone
         | Code::KeyReused
         | Code::PageHandedOff
+        | Code::ApprovalStale
+        | Code::ApprovalExpired
+        | Code::ApprovalSettled
         | Code::RefStale => StatusCode::CONFLICT,
         Code::Cancelled => StatusCode::GONE,
         Code::Stopping => StatusCode::SERVICE_UNAVAILABLE,

@@ -299,7 +299,7 @@ async fn the_real_server_speaks_https_through_the_gateway() {
     .unwrap();
     it.act("browser_wait_for", json!({"text": "results for silver"})).await.unwrap();
     assert!(it.hands.look().await.unwrap().content.contains("results for silver"));
-    assert!(it.web.protocols().keys().all(|it| *it == "http/1.1"), "{:?}", it.web.protocols());
+    assert!(it.web.protocols().keys().all(|it| *it == "https/1.1"), "{:?}", it.web.protocols());
 }
 
 #[tokio::test(flavor = "multi_thread")]

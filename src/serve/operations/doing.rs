@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     agent::{Pending, Reply, playbook, read_transcript as transcript, values},
+    egress::site_of,
     error::{Code, Error},
     recipe::model::Recipe,
     serve::{
@@ -274,6 +275,11 @@ fn meant(asked: &Asked, it: &Wanted) -> crate::error::Result<Choice> {
         .iter()
         .filter(|it| it.is_served() && asked.who.may(Need::Run, Some(it.recipe.name.as_str())))
         .collect();
+    // Where a page is named only recipes of its site are meant: a common sentence is of many sites.
+    let of = it.url.as_deref().map(site_of);
+    let at_site =
+        |known: &&Arc<Known>| of.as_ref().is_none_or(|of| site_of(&known.recipe.source_url) == *of);
+    let mine: Vec<&Arc<Known>> = mine.into_iter().filter(at_site).collect();
     let near = scored(&it.task, &mine);
     let names: Vec<String> = near
         .iter()
