@@ -3,7 +3,13 @@
 //! Unlike [`super::reads`], which looks at what came back and where it stood in a task, this sees one request that is about to leave. A
 //! GET reads unless its address says in a verb that something is done: sites that change by GET do say so, and those that do not are
 //! told from no other link. The verb has to stand where verbs stand: `/orders/17/delete` and not `/tags/delete`, `?action=remove` and
-//! not `?q=remove`. Forms that a GET shows (`/issues/new`, `?action=edit`) read, unless they carry what would be filled in.
+//! not `?q=remove`. Forms that a GET shows (`/issues/new`, `?action=edit`) read, unless they carry what would be filled in. A false
+//! question costs a look and a false "reads" may cost money: so tools that are called by their verb (`/remove-background`) are asked about.
+//!
+//! What stays untold: what is done behind a noun (`/order?id=7`, `/rate?id=7&stars=5`, `/led/on`), in a value (`?id=7&state=gone`), by a
+//! number (`?action=5`), in short (`/x7?k=9`) or in a language that is not listed; verbs that are a thing as well, before its number
+//! (`/block/17`, `/archive/17`), and to watch (`/watch?id=7`); a verb behind what holds titles, with nothing named (`/posts/delete-all`);
+//! a GET of GraphQL that names its text by a hash alone, which its protocol forbids to change; a program that deletes on being looked at.
 
 use serde_json::Value;
 use url::Url;
@@ -11,8 +17,11 @@ use url::Url;
 use super::{
     reads::changes,
     verbs::{
-        ABOUT, ACTIONS, ASKS, ASSETS, BEHIND, CARTS, FILES, FORMS, IN_CARTS, LEAVING, LOOSE, NAMED,
-        PAGES, PATHS, PROGRAMS, PROOFS, SEARCHED, SOCIAL, STATIC, TEXTS, THINGS, TITLED, VERBS,
+        ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BUTTONS, BUYING, BUYS, CALLS, CARTS,
+        COMPOUNDS, COUNTS, EMPTIES, FILES, FORMS, IN_CARTS, LEAVING, LOOSE, MADE, MONEY, NAMED,
+        NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES, PRESSED, PROGRAMS, PROOFS, SEARCHED,
+        SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, TEXTS, THINGS, TITLED, TOLD, VERBS, WRITES,
+        among, is_strong, is_thing, operation, parted, states, words,
     },
 };
 use crate::redact;
@@ -25,9 +34,9 @@ const SEGMENTS: usize = 60;
 
 /// Whether nothing but reading is to be expected of a request; `Err` says why not.
 ///
-/// - GET, HEAD and OPTIONS read unless path or query speak of a change by a verb.
-/// - A POST reads if it is a GraphQL query whose text is there and holds no mutation, or if the last word of its path that is known
-///   asks, and no field keeps a text or says what is to be done.
+/// - GET, HEAD and OPTIONS read unless path or query speak of a change by a verb, or hold a GraphQL mutation.
+/// - A POST reads if it is a GraphQL query whose text is there and holds no mutation, or if the last segment of its path that is known
+///   asks and does nothing, and no field keeps a text, says what is to be done or is a statement that does it.
 /// - Nothing else does.
 pub fn known_to_read(
     method: &str,
@@ -40,17 +49,20 @@ pub fn known_to_read(
     let line = || told(method, &url);
     let unknown = || Err(format!("{} shows no evidence that it only reads", line()));
     let body = body.filter(|it| !it.is_empty());
-    let is_deep = url.path().bytes().filter(|it| *it == b'/').count() > SEGMENTS;
+    let is_deep = decoded(url.path()).matches(DIVIDES).count() > SEGMENTS;
     if is_deep || !matches!(method, "GET" | "HEAD" | "OPTIONS" | "POST") {
         return unknown();
     }
     if let Some(word) = change(&url) {
         return Err(format!("{} is about `{word}`", line()));
     }
+    let segments = segments(url.path());
     if method != "POST" {
+        if let Some(why) = graphql_by_get(&url, &segments) {
+            return Err(format!("{} {why}", line()));
+        }
         return if body.is_none() { Ok(()) } else { unknown() };
     }
-    let segments = segments(url.path());
     if is_graphql(&segments) {
         return graphql(&url, body.unwrap_or_default()).map_err(|why| format!("{} {why}", line()));
     }
@@ -65,11 +77,12 @@ pub fn known_to_read(
         return unknown();
     };
     for (name, value) in &fields {
-        if let Some(word) = in_pair(name, value, true) {
+        let stated = || states(key(name), value, false);
+        let typed = || typed(key(name), value);
+        if let Some(word) = in_pair(name, value, true, true).or_else(stated).or_else(typed) {
             return Err(format!("{} is about `{word}`", line()));
         }
-        let key = name.rsplit('/').find(|it| !it.bytes().all(|it| it.is_ascii_digit()));
-        let all = words(key.unwrap_or_default());
+        let all = words(key(name));
         // `indexName` names what is searched.
         let text = all.last().filter(|it| TEXTS.contains(&it.as_str()));
         let text = text.filter(|_| !SEARCHED.contains(&all[0].as_str()));
@@ -91,11 +104,60 @@ fn told(method: &str, url: &Url) -> String {
 
 /// The verb by which an address says that something is done.
 fn change(url: &Url) -> Option<String> {
-    let query: Vec<(String, String)> =
-        url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+    let query = pairs(url);
     let segments = segments(url.path());
     let carries = query.iter().any(|it| !is_about(&it.0));
-    in_path(&segments, &query, carries).or_else(|| in_query(&segments, &query, carries))
+    let host = url.host_str().and_then(|it| it.split('.').next()).unwrap_or_default();
+    let told = TOLD.contains(&host);
+    in_path(&segments, &query, carries, told).or_else(|| in_query(&segments, &query, carries))
+}
+
+/// What parts a path.
+const DIVIDES: [char; 2] = ['/', '\\'];
+
+/// Until there is nothing left to decode: a server behind another decodes again.
+fn decoded(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..4 {
+        let next = percent_encoding::percent_decode_str(&text).decode_utf8_lossy().into_owned();
+        if next == text {
+            break;
+        }
+        text = next;
+    }
+    text
+}
+
+/// Names and values of a query; also where `;` parts them, and those of a path: `/list;do=delete`.
+fn pairs(url: &Url) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    let mut take = |text: &str| {
+        let all = url::form_urlencoded::parse(text.as_bytes());
+        out.extend(all.map(|(name, value)| (decoded(&name), decoded(&value))));
+    };
+    let query = url.query().unwrap_or_default();
+    take(query);
+    for piece in query.split('&').filter(|it| it.contains(';') && it.contains('=')) {
+        piece.split(';').filter(|it| it.contains('=')).for_each(&mut take);
+    }
+    for piece in decoded(url.path()).split(DIVIDES) {
+        piece.split(';').skip(1).for_each(&mut take);
+    }
+    out
+}
+
+/// The last part of a name: `action` of `form[action][]`, `/body/action`, `form.action` and `action.x`, where a picture was clicked.
+fn key(name: &str) -> &str {
+    let mut it = name.strip_suffix(".x").or_else(|| name.strip_suffix(".y")).unwrap_or(name);
+    while let Some((before, inside)) = it.strip_suffix(']').and_then(|it| it.rsplit_once('[')) {
+        let is_number = inside.bytes().all(|it| it.is_ascii_digit());
+        it = if is_number { before } else { inside };
+        if !is_number {
+            break;
+        }
+    }
+    let is_name = |it: &&str| !it.bytes().all(|it| it.is_ascii_digit());
+    it.rsplit(['/', '.', '$', ':']).find(is_name).unwrap_or_default()
 }
 
 struct Segment {
@@ -108,13 +170,15 @@ struct Segment {
     extension: String,
     /// As functions are called: `removeItem`.
     is_camel: bool,
+    /// What stands around the last mark, where some say what is to be done: `/users/7:delete`, `/users/7!delete`, `/api/chat.delete`.
+    marked: Option<(String, Vec<String>)>,
 }
 
 impl Segment {
     fn new(text: &str) -> Self {
         let text = text.split(';').next().unwrap_or_default();
         let (stem, extension) = match text.rsplit_once('.') {
-            Some((stem, end)) if !stem.is_empty() && end.len() <= 5 => {
+            Some((stem, end)) if !stem.is_empty() && is_extension(&end.to_ascii_lowercase()) => {
                 (stem, end.to_ascii_lowercase())
             }
             _ => (text, String::new()),
@@ -122,7 +186,14 @@ impl Segment {
         let words = words(stem);
         let is_camel = stem.starts_with(|it: char| it.is_ascii_lowercase())
             && stem.bytes().any(|it| it.is_ascii_uppercase());
-        Self { raw: text.to_lowercase(), plain: words.concat(), words, extension, is_camel }
+        // `trait.Write.html` is a page.
+        let is_page = !extension.is_empty() && !PROGRAMS.contains(&extension.as_str());
+        let marks = |it: char| matches!(it, ':' | '!') || it == '.' && !is_page;
+        let marked = stem.rfind(marks).map(|at| {
+            let (before, behind) = stem.split_at(at);
+            (before.to_lowercase(), self::words(behind))
+        });
+        Self { raw: text.to_lowercase(), plain: words.concat(), words, extension, is_camel, marked }
     }
 
     fn is_program(&self) -> bool {
@@ -133,75 +204,76 @@ impl Segment {
         list.contains(&self.plain.as_str())
     }
 
+    /// The verb behind its mark. `Help:Move` is a title.
+    fn behind_mark(&self) -> Option<String> {
+        let (before, all) = self.marked.as_ref()?;
+        let is_title = NAMESPACES.contains(&before.as_str());
+        if before.is_empty() || before.ends_with('.') || is_title {
+            return None;
+        }
+        let all = if all.len() > 1 && among(&all[0], &[PREFIXES]) { &all[1..] } else { &all[..] };
+        let first = all.first().filter(|it| among(it, &[VERBS, LOOSE, BEHIND, FORMS]))?;
+        // Firestore's `documents:runQuery` asks.
+        if first == "run" && all.get(1).is_some_and(|it| among(it, &[ASKS])) {
+            return None;
+        }
+        // `/de:install` is a page in German.
+        let is_page = is_language(before) && !is_strong(first);
+        (all.len() <= 4 && !is_page).then(|| first.clone())
+    }
+
     /// A number, or a word as machines make them. A year is none.
     fn is_id(&self) -> bool {
         let digits = self.plain.bytes().filter(u8::is_ascii_digit).count();
         let all = digits == self.plain.len() && digits > 0;
-        let year =
-            all && digits == 4 && (self.plain.starts_with("19") || self.plain.starts_with("20"));
         // `4.32.0` is a version.
         let version = self.raw.matches('.').count() > 1;
-        !version && ((all && !year) || (digits >= 2 && self.plain.len() >= 8))
+        !version && ((all && !self.is_year()) || (digits >= 2 && self.plain.len() >= 8))
     }
+
+    fn is_year(&self) -> bool {
+        self.plain.len() == 4
+            && self.plain.bytes().all(|it| it.is_ascii_digit())
+            && (self.plain.starts_with("19") || self.plain.starts_with("20"))
+    }
+}
+
+fn is_extension(end: &str) -> bool {
+    (end.len() <= 5 || PROGRAMS.contains(&end))
+        && (PROGRAMS.contains(&end)
+            || ![VERBS, LOOSE, FORMS, BEHIND].iter().any(|it| it.contains(&end)))
+}
+
+fn is_language(text: &str) -> bool {
+    let it = text.as_bytes();
+    matches!(it.len(), 2 | 5)
+        && it[..2].iter().all(u8::is_ascii_lowercase)
+        && (it.len() == 2
+            || matches!(it[2], b'-' | b'_') && it[3..].iter().all(u8::is_ascii_alphabetic))
 }
 
 /// Segments of a path, a language at its beginning left out.
 fn segments(path: &str) -> Vec<Segment> {
-    let all: Vec<String> = path
-        .split('/')
-        .filter(|it| !it.is_empty())
-        .map(|it| percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned())
-        .collect();
-    let language = |it: &str| {
-        let bytes = it.as_bytes();
-        matches!(bytes.len(), 2 | 5)
-            && bytes[..2].iter().all(u8::is_ascii_lowercase)
-            && (bytes.len() == 2
-                || matches!(bytes[2], b'-' | b'_')
-                    && bytes[3..].iter().all(u8::is_ascii_alphabetic))
-    };
-    let skip = usize::from(all.len() > 1 && language(&all[0]));
+    let path = decoded(path);
+    let all: Vec<&str> = path.split(DIVIDES).filter(|it| !it.is_empty()).collect();
+    let skip = usize::from(all.len() > 1 && is_language(all[0]) && !VERBS.contains(&all[0]));
     all.iter().skip(skip).take(SEGMENTS).map(|it| Segment::new(it)).collect()
 }
 
-/// Words in small letters; verbs of two words as one.
-fn words(text: &str) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    let mut fresh = true;
-    let mut was_lower = false;
-    for it in text.chars().take(300) {
-        if !it.is_alphanumeric() {
-            fresh = true;
-            continue;
-        }
-        if fresh || (was_lower && it.is_uppercase()) {
-            out.push(String::new());
-        }
-        fresh = false;
-        was_lower = it.is_lowercase();
-        if let Some(word) = out.last_mut() {
-            word.extend(it.to_lowercase());
-        }
-    }
-    let mut joined: Vec<String> = Vec::new();
-    for it in out {
-        let pair = |it: &str, before: &str| match it {
-            "out" | "off" | "in" => matches!(before, "log" | "sign" | "opt" | "check"),
-            "up" => before == "sign",
-            _ => false,
-        };
-        match joined.last_mut() {
-            Some(last) if pair(&it, last) => last.push_str(&it),
-            _ => joined.push(it),
-        }
-    }
-    joined
-}
-
-fn in_path(segments: &[Segment], query: &[(String, String)], carries: bool) -> Option<String> {
-    let named = query.iter().any(|it| is_id_name(&it.0));
-    let is_asset = segments.last().is_some_and(|it| ASSETS.contains(&it.extension.as_str()));
-    let (mut is_title, mut has_title, mut ids) = (false, false, 0);
+fn in_path(
+    segments: &[Segment],
+    query: &[(String, String)],
+    carries: bool,
+    told: bool,
+) -> Option<String> {
+    let named = query.iter().any(|it| names_one(&it.0, &it.1));
+    let by_id = query.iter().any(|it| is_id_name(&it.0));
+    let ending = segments.last().map_or("", |it| it.extension.as_str());
+    let is_api = segments.first().is_some_and(|it| {
+        it.is(&["api"]) || it.raw.strip_prefix('v').is_some_and(|it| it.parse::<u8>().is_ok())
+    });
+    let is_asset = ASSETS.contains(&ending);
+    let (mut is_title, mut has_title, mut has_slug, mut ids) = (false, told, told, 0);
     for (at, it) in segments.iter().enumerate() {
         let before = at.checked_sub(1).map(|at| &segments[at]);
         let next_id = segments.get(at + 1).is_some_and(Segment::is_id);
@@ -209,17 +281,40 @@ fn in_path(segments: &[Segment], query: &[(String, String)], carries: bool) -> O
         let in_cart = before.is_some_and(|it| it.is(CARTS));
         // Part of a page, but for scripts that are answers: `/cart/add.js`.
         let part = is_last || STATIC.contains(&it.raw.as_str());
-        if is_asset && part && !in_cart || at >= 2 && it.is(FILES) {
+        if is_asset && part && !in_cart {
             return None;
         }
-        let place = Around { before, at, ids, is_last, next_id, named, carries, has_title };
+        // A file's path; `/my/account/history/clear` and `/my/account/history/17/delete` are none.
+        let next_number = segments
+            .get(at + 1)
+            .is_some_and(|it| it.is_id() && it.plain.bytes().all(|it| it.is_ascii_digit()));
+        let is_file =
+            at + 2 < segments.len() && !named || at + 1 < segments.len() && !ending.is_empty();
+        if at >= 2 && it.is(FILES) && is_file && !next_number {
+            return None;
+        }
+        let place = Around {
+            before,
+            at,
+            ids,
+            is_last,
+            next_id,
+            named,
+            by_id,
+            carries,
+            has_title,
+            has_slug,
+        };
         // A title says nothing, unless something is named that it could be done to.
         let is_special = it.words.first().is_some_and(|it| it == "special");
-        let exempt = is_title && !is_special && !(named || carries || next_id);
+        let of_id = it.marked.as_ref().is_some_and(|it| is_api || Segment::new(&it.0).is_id());
+        let is_done = is_special || of_id || named || carries || next_id;
+        let exempt = is_title && !is_done;
         let is_form = it.is(&["add"]) && is_last && !carries && segments[0].is(&["admin"]);
         if let Some(word) = verb_of(it, &place).filter(|_| !exempt && !is_form) {
             return Some(word);
         }
+        has_slug |= it.is(SLUGGED) || it.is_year();
         if it.is_id() {
             ids += 1;
             is_title = false;
@@ -240,51 +335,122 @@ struct Around<'a> {
     next_id: bool,
     /// The query names one thing.
     named: bool,
+    /// By its number.
+    by_id: bool,
     /// The query says more than what a page is about.
     carries: bool,
     has_title: bool,
+    /// It may be what a thing is called.
+    has_slug: bool,
 }
 
 fn verb_of(it: &Segment, around: &Around<'_>) -> Option<String> {
-    let (first, last) = (it.words.first()?, it.words.last()?);
-    let plain = || Some(it.plain.clone());
-    let (carries, next_id, is_last) = (around.carries, around.next_id, around.is_last);
-    let of_cart = around.before.is_some_and(|it| it.is(CARTS));
-    if it.is(VERBS) || (it.is(IN_CARTS) && of_cart) {
-        return plain();
+    let marked = it.behind_mark().filter(|_| around.is_last);
+    let found = marked.or_else(|| alone(it, around).then(|| it.plain.clone()));
+    found.or_else(|| if it.words.len() < 2 { stuck(it, around) } else { several(it, around) })
+}
+
+/// Whether a segment is a verb, and stands where one does.
+fn alone(it: &Segment, around: &Around<'_>) -> bool {
+    let Around { before, at, ids, is_last, next_id, named, by_id: _, carries, .. } = *around;
+    let behind = |list: &[&str]| before.is_some_and(|it| it.is(list));
+    // `/collections/drop`
+    let is_name = around.has_slug && it.is(ALSO) && !(named || carries || next_id);
+    if it.is(VERBS) && !is_name || it.is(IN_CARTS) && behind(CARTS) {
+        return true;
     }
-    if it.is(BEHIND) && is_last && around.at > 0 {
-        let of_id = around.before.is_some_and(Segment::is_id) || around.ids > 0;
-        if of_id || (it.is(SOCIAL) && around.at >= 2) {
-            return plain();
+    if it.is(BUYS) && behind(BUYING) && (is_last || next_id) || it.is(AHEAD) && next_id {
+        return true;
+    }
+    if it.is(BEHIND) && is_last {
+        let of_id = before.is_some_and(Segment::is_id) || ids > 0;
+        let of_name = it.is(SOCIAL) && at >= 2;
+        // `/watch?v=17` shows something.
+        if at > 0 && (of_id || of_name) || named && !(at == 0 && it.is(&["watch"])) {
+            return true;
         }
     }
-    if (it.is(LOOSE) && (next_id || is_last && (around.ids > 0 || around.named || carries)))
-        || (it.is(FORMS) && (next_id || is_last && carries))
-    {
-        return plain();
-    }
-    if it.words.len() < 2 || it.words.len() > 4 {
-        return None;
-    }
-    if LEAVING.contains(&last.as_str()) && it.words.len() <= 3 {
+    it.is(LOOSE) && (next_id || is_last && (ids > 0 || named || carries))
+        || it.is(FORMS) && (next_id || is_last && carries)
+}
+
+/// A verb and its thing in one word: `/addtocart`, `/deluser.php`.
+fn stuck(it: &Segment, around: &Around<'_>) -> Option<String> {
+    let lists: &[&[&str]] = if around.named || it.is_program() {
+        &[VERBS, LOOSE, BEHIND, PAYS]
+    } else {
+        &[VERBS, PAYS]
+    };
+    let found = parted(&it.plain, lists).filter(|_| !around.has_title && !around.has_slug)?;
+    (around.named || it.is_program() || !among(found, &[ALSO])).then(|| found.to_owned())
+}
+
+/// The verb of a segment of two words or more.
+fn several(it: &Segment, around: &Around<'_>) -> Option<String> {
+    let (first, last) = (it.words.first()?, it.words.last()?);
+    let count = it.words.len();
+    if among(last, &[LEAVING]) && count <= 3 {
         return Some(last.clone());
     }
-    let among =
-        |word: &String, lists: &[&[&str]]| lists.iter().any(|it| it.contains(&word.as_str()));
-    let made = matches!(first.as_str(), "place" | "post");
-    let does = made || among(first, &[VERBS, LOOSE, BEHIND]) || (carries && among(first, &[FORMS]));
-    let thing = |word: &String| among(word, &[THINGS, CARTS]);
     let called = it.is_camel || it.is_program();
+    let named = around.named;
+    let most = if called { 8 } else { 4 + 2 * usize::from(named) };
+    let is_name = COMPOUNDS.contains(&format!("{first}{}", it.words[1]).as_str());
     // `/questions/17/remove-item` is a title.
-    let slug = around.has_title && !called;
-    if does && !slug && (thing(last) || (called && !made)) {
-        return Some(first.clone());
+    if count > most || is_name || around.has_title && !called {
+        return None;
     }
-    (it.words.len() == 2 && !slug && thing(first) && among(last, &[VERBS])).then(|| last.clone())
+    let found = |word: &String| Some(word.clone());
+    let slug = around.has_slug && !called;
+    let second = &it.words[1];
+    let does = is_strong(second)
+        || matches!(first.as_str(), "do" | "perform")
+            && among(second, &[VERBS, LOOSE, BEHIND, FORMS]);
+    let is_short = called || it.raw.contains('_') || count == 2;
+    if among(first, &[PREFIXES])
+        && !slug
+        && is_short
+        && (does || called && among(second, &[BEHIND, LOOSE]))
+    {
+        return found(second);
+    }
+    // `/delete-by-id`, whatever it is done to; behind what is called as it likes, `/products/add-to-cart` alone.
+    if is_strong(first) && (!slug || is_thing(last) || around.by_id) {
+        return found(first);
+    }
+    let thing = |word: &String| among(word, &[THINGS, CARTS]);
+    if !slug {
+        let made = matches!(first.as_str(), "place" | "post");
+        let also = among(first, &[ALSO]) && is_thing(last) && !last.ends_with('s');
+        let loose =
+            among(first, &[VERBS, LOOSE, BEHIND]) || around.carries && among(first, &[FORMS]);
+        let of_money = among(first, &[PAYS]) && among(last, &[MONEY]);
+        let empties = matches!(first.as_str(), "clear" | "empty") && among(last, &[EMPTIES]);
+        let buys = among(first, &[BUYS]) && among(last, &[BUYING]) && !last.ends_with('s');
+        let on_one = named
+            && (loose && first != "watch"
+                || among(first, &[ORDERS]) && last == "now"
+                || first == "make" && among(last, &[BUYING]));
+        if also
+            || of_money
+            || empties
+            || buys
+            || on_one
+            || (made || loose) && (thing(last) || called && !made)
+        {
+            return found(first);
+        }
+    }
+    let asks = among(first, &[ASKS, SHOWS]);
+    let ends = is_strong(last) && (count == 2 && is_thing(first) || called && !asks || named)
+        || count == 2 && among(last, &[ALSO]) && thing(first) && !slug;
+    (ends && (!slug || is_thing(first))).then(|| last.clone())
 }
 
 fn in_query(segments: &[Segment], query: &[(String, String)], carries: bool) -> Option<String> {
+    let named = query.iter().any(|it| names_one(&it.0, &it.1));
+    let by_id = query.iter().any(|it| is_id_name(&it.0));
+    let is_statement = segments.iter().any(|it| it.words.iter().any(|it| among(it, &[STORES])));
     for (name, value) in query {
         let key = name.to_ascii_lowercase();
         if PROOFS.contains(&key.as_str()) && !query.iter().any(|it| it.0 == "_wp_http_referer") {
@@ -295,12 +461,25 @@ fn in_query(segments: &[Segment], query: &[(String, String)], carries: bool) -> 
             && (value.contains('/') || PAGES.contains(&key.as_str()));
         let is_special = key == "title" && value.starts_with("Special:");
         if (PATHS.contains(&key.as_str()) && is_path && !asked) || is_special {
-            let found = in_path(&self::segments(value), &[], carries);
+            let found = in_path(&self::segments(value), &[], carries, false);
             if found.is_some() {
                 return found;
             }
+        } else if PATHS.contains(&key.as_str()) && key != "q" {
+            let all = words(value);
+            let first = all.first().filter(|it| by_id && is_strong(it) && all.len() <= 3);
+            let leaves = all.first().filter(|it| all.len() == 1 && among(it, &[LEAVING]));
+            if let Some(word) = first.or(leaves) {
+                return Some(word.clone());
+            }
         }
-        if let Some(word) = in_pair(name, value, carries) {
+        let searches = matches!(key.as_str(), "q" | "query");
+        if (!searches || is_statement || key == "query" && segments.is_empty())
+            && let Some(word) = states(self::key(name), value, searches)
+        {
+            return Some(word);
+        }
+        if let Some(word) = in_pair(name, value, carries, named) {
             return Some(word);
         }
     }
@@ -308,56 +487,108 @@ fn in_query(segments: &[Segment], query: &[(String, String)], carries: bool) -> 
 }
 
 /// The verb that a name and its value say.
-fn in_pair(name: &str, value: &str, carries: bool) -> Option<String> {
-    let key = name.rsplit('/').next().unwrap_or_default();
+fn in_pair(name: &str, value: &str, carries: bool, named: bool) -> Option<String> {
+    let key = key(name);
     let lower = key.to_ascii_lowercase();
     if matches!(&*lower, "_method" | "_httpmethod" | "x-http-method-override" | "x-http-method") {
         let method = value.trim().to_ascii_uppercase();
         return (!matches!(&*method, "" | "GET" | "HEAD" | "POST"))
             .then(|| method.to_ascii_lowercase());
     }
-    if ACTIONS.contains(&lower.as_str()) {
-        let all = words(value);
-        let among =
-            |it: &String, lists: &[&[&str]]| lists.iter().any(|list| list.contains(&it.as_str()));
-        let asks = all.first().is_some_and(|it| among(it, &[ASKS, &["list", "show", "view"]]));
-        let anywhere = all.iter().find(|it| !asks && among(it, &[VERBS, LOOSE]));
-        let ends = all.first().into_iter().chain(all.last());
-        let at_an_end =
-            ends.into_iter().find(|it| among(it, &[BEHIND]) || (carries && among(it, &[FORMS])));
-        if let Some(it) = anywhere.or(at_an_end).filter(|_| all.len() <= 5) {
-            return Some(it.clone());
-        }
-    }
     let is_off = matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off");
-    if is_off {
-        return None;
+    let turns =
+        matches!(&*lower, "turn" | "power" | "toggle") && matches!(value, "on" | "off" | "toggle");
+    if turns {
+        return Some(lower);
+    }
+    let found = in_action(lower.trim_start_matches('_'), value, carries, named);
+    if found.is_some() || is_off {
+        return found;
     }
     let all = words(key);
+    let prefixed = all.len() > 1 && among(&all[0], &[PREFIXES]);
+    let all = if prefixed { &all[1..] } else { &all[..] };
     let (first, last) = (all.first()?, all.last()?);
     if all.len() == 1 {
         return NAMED.contains(&first.as_str()).then(|| first.clone());
     }
-    let does = NAMED.contains(&first.as_str())
-        && (THINGS.contains(&last.as_str()) || CARTS.contains(&last.as_str()));
+    let of_id = matches!(last.as_str(), "id" | "ids") && is_strong(first);
+    let does = NAMED.contains(&first.as_str()) && (of_id || is_thing(last))
+        || matches!(first.as_str(), "clear" | "empty") && among(last, &[EMPTIES]);
     if does && all.len() <= 4 {
         return Some(first.clone());
     }
-    (LEAVING.contains(&last.as_str()) && all.len() <= 3).then(|| last.clone())
+    let done =
+        all.len() == 2 && is_thing(first) && is_strong(last) && NAMED.contains(&last.as_str());
+    (done || LEAVING.contains(&last.as_str()) && all.len() <= 3).then(|| last.clone())
+}
+
+/// The verb that is a parameter's value, where its name says that it is one.
+fn in_action(key: &str, value: &str, carries: bool, named: bool) -> Option<String> {
+    let is_button = BUTTONS.contains(&key);
+    if !is_button && !ACTIONS.contains(&key) {
+        return None;
+    }
+    let all = words(value);
+    let (first, last) = (all.first()?, all.last()?);
+    if all.len() > 5 {
+        return None;
+    }
+    if is_button {
+        let also = among(first, &[ALSO]) && (named || all.len() > 1 && is_thing(last));
+        let does = is_strong(first)
+            || also
+            || among(first, &[LOOSE, PRESSED])
+            || named && key == "a" && among(first, &[BEHIND]);
+        return does.then(|| first.clone());
+    }
+    // `findAndDelete` does.
+    let asks = among(first, &[ASKS, SHOWS]) && !all.iter().any(|it| it == "and" || it == "or");
+    let anywhere = all.iter().find(|it| !asks && among(it, &[VERBS, LOOSE]));
+    let at_an_end =
+        [first, last].into_iter().find(|it| among(it, &[BEHIND]) || carries && among(it, &[FORMS]));
+    let parted = || parted(&all.concat(), &[VERBS, LOOSE, BEHIND]).filter(|_| !asks);
+    anywhere.or(at_an_end).cloned().or_else(|| parted().map(ToOwned::to_owned))
+}
+
+/// What some call an order in a body: `{"type": "delete", "args": …}`.
+fn typed(key: &str, value: &str) -> Option<String> {
+    let all = words(value);
+    let first =
+        all.first().filter(|it| among(it, &[VERBS, WRITES, STATES, &["bulk", "run", "set"]]))?;
+    (key.eq_ignore_ascii_case("type") && all.len() <= 3).then(|| first.clone())
 }
 
 fn is_id_name(name: &str) -> bool {
+    let name = key(name);
     let lower = name.to_ascii_lowercase();
-    lower == "id" || lower.ends_with("_id") || name.ends_with("Id") || name.ends_with("ID")
+    let ends = |it: &str| matches!(it, "id" | "ids") || it.ends_with("_id") || it.ends_with("_ids");
+    ends(&lower) || ["Id", "ID", "Ids", "IDs"].iter().any(|it| name.ends_with(it))
+}
+
+/// Whether a parameter names one thing that something could be done to.
+fn names_one(name: &str, value: &str) -> bool {
+    let lower = key(name).to_ascii_lowercase();
+    if COUNTS.contains(&lower.as_str()) || lower.starts_with("utm_") {
+        // To whom or where to; otherwise until when.
+        return lower == "to" && value.starts_with(char::is_alphabetic);
+    }
+    let is_number = !value.is_empty() && value.bytes().all(|it| it.is_ascii_digit());
+    !value.is_empty() && (is_id_name(name) || ONE.contains(&lower.as_str()) || is_number)
 }
 
 /// Whether a parameter says no more than what a page is about.
 fn is_about(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    ABOUT.contains(&lower.as_str()) || is_id_name(name) || lower.starts_with("utm_")
+    let lower = key(name).to_ascii_lowercase();
+    let bare = lower.trim_start_matches('_');
+    among(&lower, &[ABOUT])
+        || among(bare, &[ACTIONS])
+        || is_id_name(name)
+        || lower.starts_with("utm_")
 }
 
-/// Whether the last word of a path that is known asks, and which it is.
+/// Whether the last segment of a path that has a known word asks, and by which. Where it does something as well, it does not: nobody
+/// searches by `/_delete_by_query` or `/save-search`.
 fn last_known(segments: &[Segment]) -> Option<(bool, String)> {
     // Algolia's; elsewhere a plural is what is made.
     if segments.iter().any(|it| it.is(&["indexes"]))
@@ -365,13 +596,41 @@ fn last_known(segments: &[Segment]) -> Option<(bool, String)> {
     {
         return Some((true, "queries".to_owned()));
     }
-    let judged = |word: &String| {
-        let does = changes(word)
-            || [VERBS, LOOSE, BEHIND, FORMS].iter().any(|it| it.contains(&word.as_str()));
-        let asks = ASKS.contains(&word.as_str());
-        (asks || does).then(|| (asks, word.clone()))
-    };
-    segments.iter().flat_map(|it| &it.words).filter_map(judged).next_back()
+    segments.iter().rev().find_map(|it| {
+        let verb = it.words.iter().enumerate().find(|(at, word)| {
+            // Firestore's `runQuery`.
+            let runs = *word == "run" && it.words.get(at + 1).is_some_and(|it| among(it, &[ASKS]));
+            !runs && among(word, &[VERBS, LOOSE, BEHIND, FORMS, WRITES])
+        });
+        let known = it.words.iter().rfind(|it| changes(it) || among(it, &[ASKS]));
+        let made = it.words.iter().find(|it| among(it, &[MADE]) && known.is_none());
+        let does = verb.map(|it| it.1).or(made).map(|it| (false, it.clone()));
+        does.or_else(|| known.map(|it| (among(it, &[ASKS]), it.clone())))
+    })
+}
+
+/// Why a GET of GraphQL may change something. By its protocol none may, but not every server holds to that.
+fn graphql_by_get(url: &Url, segments: &[Segment]) -> Option<String> {
+    let is = |it: &Segment| it.words.iter().any(|it| among(it, &[&["graphql", "gql"]]));
+    let at = segments
+        .iter()
+        .position(is)
+        .or_else(|| segments.len().checked_sub(1).filter(|it| segments[*it].is(&["graph"])));
+    for (name, value) in pairs(url) {
+        let key = key(&name).to_ascii_lowercase();
+        let says = value.to_ascii_lowercase().contains("mutation") || value.contains("\\u00");
+        if says && (value.contains('{') || at.is_some() && among(&key, &[CALLS])) {
+            return Some("is a GraphQL mutation".to_owned());
+        }
+        let called = at.and_then(|_| operation(&value)).filter(|_| among(&key, &[CALLS]));
+        if let Some(word) = called.filter(|_| !value.contains('{')) {
+            return Some(format!("calls an operation about `{word}`"));
+        }
+    }
+    let is_title = segments.iter().any(|it| it.is(TITLED));
+    let behind = segments.iter().skip(at? + 1).filter(|it| !is_title && !it.raw.contains('-'));
+    let found = behind.map(|it| it.words.join(" ")).find_map(|it| operation(&it))?;
+    Some(format!("calls an operation about `{found}`"))
 }
 
 fn is_graphql(segments: &[Segment]) -> bool {
