@@ -1,5 +1,7 @@
 //! Whether a task is done: what the model says of it is a claim, and the pages decide.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{
@@ -15,6 +17,8 @@ const SHORTEST: usize = 3;
 /// Every text that was seen, as it is compared.
 #[derive(Debug, Default)]
 pub struct Witnessed {
+    lines: BTreeSet<String>,
+    /// The same, in order.
     text: String,
 }
 
@@ -23,9 +27,10 @@ impl Witnessed {
         for line in it.content.lines() {
             let line = plain(line);
             // Most of a page is as it was.
-            if self.text.len() + line.len() < MOST && !self.text.contains(&line) {
+            if self.text.len() + line.len() < MOST && !self.lines.contains(&line) {
                 self.text.push_str(&line);
                 self.text.push('\n');
+                self.lines.insert(line);
             }
         }
     }

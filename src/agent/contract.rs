@@ -17,7 +17,7 @@ use crate::{
     browser::held::{Going, Judge, Judged},
     egress::site_of,
     error::{Code, Error, Result},
-    stages::before::known_to_read,
+    stages::before::{known_to_read, leaves_to_read},
 };
 
 /// Arguments that come to stand in a page: ours, and those of Playwright MCP.
@@ -209,12 +209,7 @@ fn judged(it: &Going<'_>, sites: &BTreeSet<String>, playbook: Option<&Playbook>)
     if it.kind == "Document" && !it.is_page && it.framed_by.is_none_or(|top| site_of(top) != site) {
         return Judged::Refuse(format!("frames of {site} are not opened in pages of others"));
     }
-    let read = if it.overrides {
-        Err("a header of it asks for another method".to_owned())
-    } else {
-        known_to_read(it.method, it.url, it.content_type, it.body)
-    };
-    let Err(why) = read else { return Judged::Go };
+    let Err(why) = leaves_to_read(it) else { return Judged::Go };
     let is_only_a_page = |book: &Playbook| Url::parse(it.url).is_ok_and(|it| book.is_page(&it));
     if is_own && it.method == "GET" && playbook.is_some_and(is_only_a_page) {
         return Judged::Go;

@@ -5,7 +5,7 @@
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-use crate::browser::is_unseen;
+use crate::browser::{is_interactive, is_unseen};
 
 /// Bytes of a snapshot that are read, and lines. A page of more is no wall, and nobody looks for one at its end.
 const MOST: usize = 400_000;
@@ -13,23 +13,6 @@ const LINES: usize = 4000;
 
 /// What may follow a role.
 const BESIDE: &[&str] = &[": ", " \"", " = ", " [", " {", " in \""];
-
-const CONTROLS: &[&str] = &[
-    "button",
-    "checkbox",
-    "combobox",
-    "link",
-    "listbox",
-    "menuitem",
-    "option",
-    "radio",
-    "searchbox",
-    "slider",
-    "spinbutton",
-    "switch",
-    "tab",
-    "textbox",
-];
 
 /// A line of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,16 +61,11 @@ fn line(raw: &str) -> Option<Line<'_>> {
         return Some(Line { role, name: fold(name.trim_matches('"')), rest: "" });
     }
     let (name, rest) = quoted(after.trim_start()).unwrap_or((String::new(), after));
-    if name.is_empty() && !is_control(role) {
+    if name.is_empty() && !is_interactive(role) {
         let text = rest.rsplit_once("]: ").or_else(|| rest.split_once(": "));
         return Some(Line { role, name: fold(text.map_or("", |it| it.1)), rest });
     }
     Some(Line { role, name: fold(&name), rest })
-}
-
-/// Whether people act on it.
-pub fn is_control(role: &str) -> bool {
-    CONTROLS.contains(&role)
 }
 
 /// A name in quotes at the beginning, and what follows it.

@@ -199,11 +199,12 @@ impl Doing {
         (with.tell)(Note::Did { turn: 0, text: did.text, failed: false });
         self.seen = with.hands.look().await?;
         self.saw();
-        let text = format!("Goal: {}\n{}", self.goal.text, history::page(&self.seen, None));
-        self.turns.push(Turn::User { text });
+        // What is behind a wall is what the model begins with.
         if let Some(end) = self.walled(&mut with).await? {
             return Ok(end);
         }
+        let text = format!("Goal: {}\n{}", self.goal.text, history::page(&self.seen, None));
+        self.turns.push(Turn::User { text });
         self.go(with).await
     }
 
@@ -211,6 +212,7 @@ impl Doing {
     pub async fn resume(&mut self, text: &str, with: Parts<'_>) -> Result<End> {
         let before = std::mem::replace(&mut self.seen, with.hands.look().await?);
         self.saw();
+        let text = history::defused(text);
         let text = format!("{text}{}", history::page(&self.seen, Some(&before)));
         self.turns.push(match self.open.take() {
             Some((id, name)) => Turn::Tool { id, name, text },

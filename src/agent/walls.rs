@@ -16,9 +16,9 @@ use url::Url;
 
 use super::{
     Seen,
-    lines::{self, Line, is_control, says_any},
+    lines::{self, Line, says_any},
 };
-use crate::egress::site_of;
+use crate::{browser::is_interactive, egress::site_of};
 
 /// Controls of a page that is little else than a wall, and characters that are written there.
 const SMALL: usize = 15;
@@ -133,7 +133,7 @@ impl<'a> Page<'a> {
             it.chars().filter(|it| it.is_alphanumeric()).collect()
         });
         let path = path.collect();
-        let controls = lines.iter().filter(|it| is_control(it.role)).count();
+        let controls = lines.iter().filter(|it| is_interactive(it.role)).count();
         let written = lines.iter().map(|it| it.name.chars().count()).sum();
         Self { lines, titles, path, controls, written }
     }
@@ -154,7 +154,7 @@ impl<'a> Page<'a> {
             let beside = line.rest.split_once("in \"").map(|it| it.1);
             let beside = beside.and_then(|it| it.split('"').next()).map(lines::fold);
             let above = at.checked_sub(1).map(|it| &self.lines[it]);
-            let above = above.filter(|it| !is_control(it.role)).map(|it| it.name.clone());
+            let above = above.filter(|it| !is_interactive(it.role)).map(|it| it.name.clone());
             let label = if line.name.is_empty() {
                 beside.or(above.filter(|it| it.chars().count() <= 60)).unwrap_or_default()
             } else {
@@ -197,7 +197,7 @@ impl<'a> Page<'a> {
     /// Whether words around a line say that one must log in to go on.
     fn demands(&self, at: usize) -> bool {
         let around = self.lines[..at].iter().rev().take(AROUND);
-        around.filter(|it| !is_control(it.role)).any(|it| says_any(&it.name, words::WELCOME))
+        around.filter(|it| !is_interactive(it.role)).any(|it| says_any(&it.name, words::WELCOME))
     }
 
     /// The button that belongs to a field: the first after it that does one of three things.

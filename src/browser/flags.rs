@@ -38,7 +38,7 @@ const FIXED: &[&str] = &[
     "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication,\
      CertificateTransparencyComponentUpdater,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,NetworkTimeServiceQuerying,\
      AsyncDns,DnsOverHttpsUpgrade,\
-     Reporting,NetworkErrorLogging,Prerender2,PrefetchUseContentRefactor,SpeculationRulesPrefetchFuture,NoStatePrefetch",
+     Reporting,NetworkErrorLogging",
     // Nobody is there to be asked for a camera or the screen.
     "--use-fake-ui-for-media-stream=deny",
     // The machine.

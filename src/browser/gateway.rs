@@ -16,14 +16,12 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
     Method, Request, Response, StatusCode, Uri,
     body::{Body as _, Incoming},
-    header::{
-        ACCEPT, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, PROXY_AUTHENTICATE,
-        PROXY_AUTHORIZATION, REFERER, UPGRADE,
-    },
+    header::{ACCEPT, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, REFERER, UPGRADE},
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -31,15 +29,15 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
     net::TcpListener,
     sync::{Notify, oneshot},
-    task::{JoinHandle, JoinSet},
+    task::JoinHandle,
 };
 use tokio_rustls::TlsAcceptor;
 
 use super::{
     held::{Going, Judge, Judged, OVERRIDES},
     proxy::{
-        BLOCKED_HEADER, Body, ERROR_HEADER, IDLE, USER, connect, credentials, drop_hop_by_hop,
-        empty, refusal, sent, tunnel_url,
+        Answers, BLOCKED_HEADER, Body, ERROR_HEADER, IDLE, Tunnels, USER, accept, connect,
+        credentials, drop_hop_by_hop, empty, refusal, sent, tunnel_url,
     },
     vouched::{Authorities, HANDSHAKE, Vouched},
 };
@@ -277,56 +275,22 @@ impl Drop for Gateway {
     }
 }
 
-async fn accept(listener: TcpListener, gate: Arc<Gate>) {
-    // Connections live in this task's set, so that aborting it ends them all.
-    let mut connections = JoinSet::new();
-    loop {
-        let stream = tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else {
-                    // Out of descriptors, most likely.
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                };
-                stream
-            }
-            Some(_) = connections.join_next() => continue,
-        };
-        let _ = stream.set_nodelay(true);
-        let gate = Arc::clone(&gate);
-        connections.spawn(async move {
-            let tunnels = Arc::new(Mutex::new(JoinSet::new()));
-            let service = service_fn(|request| {
-                let (gate, tunnels) = (&gate, &tunnels);
-                async move { Ok::<_, Infallible>(asked(request, gate, tunnels).await) }
-            });
-            let _ = hyper::server::conn::http1::Builder::new()
-                .preserve_header_case(true)
-                .timer(TokioTimer::new())
-                .header_read_timeout(IDLE)
-                .serve_connection(TokioIo::new(stream), service)
-                .with_upgrades()
-                .await;
-            let mut tunnels =
-                std::mem::take(&mut *tunnels.lock().unwrap_or_else(PoisonError::into_inner));
-            while tunnels.join_next().await.is_some() {}
-        });
+impl Answers for Gate {
+    fn credentials(&self) -> &HeaderValue {
+        &self.credentials
+    }
+
+    fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        tunnels: Arc<Tunnels>,
+    ) -> BoxFuture<'static, Response<Body>> {
+        Box::pin(async move { asked(request, &self, &tunnels).await })
     }
 }
 
 /// What the browser asks its proxy for.
-async fn asked(
-    request: Request<Incoming>,
-    gate: &Arc<Gate>,
-    tunnels: &Mutex<JoinSet<()>>,
-) -> Response<Body> {
-    if request.headers().get(PROXY_AUTHORIZATION) != Some(&gate.credentials) {
-        let mut response = Response::new(empty());
-        *response.status_mut() = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
-        let challenge = HeaderValue::from_static("Basic realm=\"commis\"");
-        response.headers_mut().insert(PROXY_AUTHENTICATE, challenge);
-        return response;
-    }
+async fn asked(request: Request<Incoming>, gate: &Arc<Gate>, tunnels: &Tunnels) -> Response<Body> {
     if request.method() != Method::CONNECT {
         return judged(request, gate).await;
     }

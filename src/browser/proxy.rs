@@ -16,6 +16,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http_body_util::{BodyExt, Empty, combinators::BoxBody};
 use hyper::{
     Method, Request, Response, StatusCode, Uri,
@@ -142,7 +143,23 @@ pub(super) fn credentials(word: &str) -> Result<HeaderValue> {
     Ok(out)
 }
 
-async fn accept(listener: TcpListener, gate: Arc<Gate>) {
+/// What runs beside a connection that became a tunnel.
+pub(super) type Tunnels = Mutex<JoinSet<()>>;
+
+/// Whoever answers a browser that takes it for its proxy.
+pub(super) trait Answers: Send + Sync + 'static {
+    /// Without these, nothing is answered.
+    fn credentials(&self) -> &HeaderValue;
+
+    fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        tunnels: Arc<Tunnels>,
+    ) -> BoxFuture<'static, Response<Body>>;
+}
+
+/// Takes connections until it is dropped; they end with it.
+pub(super) async fn accept<G: Answers>(listener: TcpListener, gate: Arc<G>) {
     // Connections live in this task's set, so that aborting it ends them all.
     let mut connections = JoinSet::new();
     loop {
@@ -160,10 +177,16 @@ async fn accept(listener: TcpListener, gate: Arc<Gate>) {
         let _ = stream.set_nodelay(true);
         let gate = Arc::clone(&gate);
         connections.spawn(async move {
-            let tunnels = Arc::new(Mutex::new(JoinSet::new()));
-            let service = service_fn(|request| {
-                let (gate, tunnels) = (&gate, &tunnels);
-                async move { Ok::<_, Infallible>(answer(request, gate, tunnels).await) }
+            let tunnels = Arc::<Tunnels>::default();
+            let service = service_fn(|request: Request<Incoming>| {
+                let (gate, tunnels) = (Arc::clone(&gate), Arc::clone(&tunnels));
+                async move {
+                    let known =
+                        request.headers().get(PROXY_AUTHORIZATION) == Some(gate.credentials());
+                    let answer =
+                        if known { gate.answer(request, tunnels).await } else { challenge() };
+                    Ok::<_, Infallible>(answer)
+                }
             });
             let _ = hyper::server::conn::http1::Builder::new()
                 .preserve_header_case(true)
@@ -179,18 +202,30 @@ async fn accept(listener: TcpListener, gate: Arc<Gate>) {
     }
 }
 
-async fn answer(
-    request: Request<Incoming>,
-    gate: &Gate,
-    tunnels: &Mutex<JoinSet<()>>,
-) -> Response<Body> {
-    if request.headers().get(PROXY_AUTHORIZATION) != Some(&gate.credentials) {
-        let mut response = Response::new(empty());
-        *response.status_mut() = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
-        let challenge = HeaderValue::from_static("Basic realm=\"commis\"");
-        response.headers_mut().insert(PROXY_AUTHENTICATE, challenge);
-        return response;
+/// Who asks has to say who it is.
+fn challenge() -> Response<Body> {
+    let mut response = Response::new(empty());
+    *response.status_mut() = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
+    let challenge = HeaderValue::from_static("Basic realm=\"commis\"");
+    response.headers_mut().insert(PROXY_AUTHENTICATE, challenge);
+    response
+}
+
+impl Answers for Gate {
+    fn credentials(&self) -> &HeaderValue {
+        &self.credentials
     }
+
+    fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        tunnels: Arc<Tunnels>,
+    ) -> BoxFuture<'static, Response<Body>> {
+        Box::pin(async move { answer(request, &self, &tunnels).await })
+    }
+}
+
+async fn answer(request: Request<Incoming>, gate: &Gate, tunnels: &Tunnels) -> Response<Body> {
     let connect = request.method() == Method::CONNECT;
     let url = if connect { tunnel_url(request.uri()) } else { request.uri().to_string() };
     let outcome = if gate.visit.is_seen_alone() && is_unseen(&request, &url) {
@@ -254,7 +289,7 @@ async fn tunnel(
     request: Request<Incoming>,
     url: &str,
     gate: &Gate,
-    tunnels: &Mutex<JoinSet<()>>,
+    tunnels: &Tunnels,
 ) -> Result<Response<Body>> {
     let policy = gate.visit.policy();
     let pinned = policy.pin(&policy.check(url)?).await?;

@@ -24,7 +24,14 @@ use crate::{
 #[derive(clap::Args)]
 pub struct Args {
     /// What is to be done, with {name} where values of -p go
-    task: String,
+    #[arg(required_unless_present_any = ["playbooks", "log"])]
+    task: Option<String>,
+    /// List playbooks instead: what they do, what is wrong with them
+    #[arg(long, exclusive = true)]
+    playbooks: bool,
+    /// Print instead what happened in a run with a model, a line of JSON each
+    #[arg(long, value_name = "RUN", conflicts_with = "task")]
+    log: Option<String>,
     /// A value. Repeatable
     #[arg(short, value_name = "NAME=VALUE", value_parser = super::browse::pair)]
     param: Vec<(String, String)>,
@@ -77,6 +84,16 @@ pub struct Args {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let (client, _) = daemon::client(global).await?;
+    if args.playbooks {
+        return list(&client).await;
+    }
+    if let Some(run) = &args.log {
+        let path = format!("/api/transcripts/{run}");
+        for it in client.get(&path).await?["data"]["lines"].as_array().into_iter().flatten() {
+            wire::event(&it.to_string());
+        }
+        return Ok(0);
+    }
     let client = client.patient();
     let asks = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let values = |all: &[(String, String)]| all.iter().cloned().collect::<BTreeMap<_, _>>();
@@ -124,6 +141,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
     }
     Ok(code(&ran))
+}
+
+async fn list(client: &Client) -> Result<u8> {
+    let all = client.get("/api/playbooks").await?["data"].take();
+    for it in all["playbooks"].as_array().into_iter().flatten() {
+        let text = |name: &str| wire::clean(it[name].as_str().unwrap_or_default());
+        let wrong = it["error"].as_str().map(|it| format!("cannot be used: {}", wire::clean(it)));
+        wire::line(&format!("{:<24} {}", text("name"), wrong.unwrap_or_else(|| text("task"))));
+    }
+    Ok(0)
 }
 
 /// Seed 002, 2.8.4.

@@ -15,7 +15,7 @@ use crate::{
     error::{Code, Error, Result},
     redact::{self, raw::RawRecording},
     settings::RedactSettings,
-    stages::before::known_to_read,
+    stages::before::leaves_to_read,
 };
 
 /// What to do with an example of the task, its secrets read. Fails with `NETWORK_DISABLED` and `AUTH_ENV_*`.
@@ -55,15 +55,7 @@ pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> 
 
 /// Lets nothing leave that is not known to read, whoever asks for it: nobody is there to be asked.
 pub fn only_reads() -> Judge {
-    Arc::new(|it| {
-        if it.overrides {
-            return Judged::Refuse("it asks for another method by a header".to_owned());
-        }
-        match known_to_read(it.method, it.url, it.content_type, it.body) {
-            Ok(()) => Judged::Go,
-            Err(why) => Judged::Refuse(why),
-        }
-    })
+    Arc::new(|it| leaves_to_read(it).map_or_else(Judged::Refuse, |()| Judged::Go))
 }
 
 /// Driving ended before the last step.

@@ -1,5 +1,7 @@
 //! Recipes as YAML, bounded before they are parsed and checked after.
 
+use serde::de::DeserializeOwned;
+
 use super::{
     check::{HINT, check},
     model::Recipe,
@@ -16,11 +18,24 @@ pub fn parse(text: &str) -> Result<Recipe> {
         let message = format!("the recipe is larger than {MAX_LEN} bytes");
         return Err(Error::new(Code::RecipeInvalid, message).hint(HINT));
     }
+    let recipe: Recipe = strictly(text, 10_000, 64).map_err(|why| {
+        Error::new(Code::RecipeInvalid, format!("the recipe does not parse: {why}")).hint(HINT)
+    })?;
+    check(&recipe)?;
+    Ok(recipe)
+}
+
+/// One document of a stranger, of so many nodes and so deep at most, without aliases. The error says what is wrong with it, in a line.
+pub fn strictly<T: DeserializeOwned>(
+    text: &str,
+    nodes: usize,
+    depth: usize,
+) -> std::result::Result<T, String> {
     // Without these three, untyped values read `no` as false, `012` as 12 and `1_000` as 1000.
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
-            max_nodes: 10_000,
-            max_depth: 64,
+            max_nodes: nodes,
+            max_depth: depth,
             max_aliases: 0,
             max_anchors: 0,
             max_documents: 1,
@@ -31,12 +46,7 @@ pub fn parse(text: &str) -> Result<Recipe> {
         underscored_numbers_as_strings: true,
         with_snippet: false,
     };
-    let recipe: Recipe = serde_saphyr::from_str_with_options(text, options).map_err(|err| {
-        Error::new(Code::RecipeInvalid, format!("the recipe does not parse: {}", told(&err)))
-            .hint(HINT)
-    })?;
-    check(&recipe)?;
-    Ok(recipe)
+    serde_saphyr::from_str_with_options(text, options).map_err(|err| told(&err))
 }
 
 /// What is wrong with a file, in a line. Values of it are not repeated: any may be a secret that stands in the wrong place.

@@ -24,13 +24,21 @@ use super::{
         among, is_strong, is_thing, operation, parted, states, words,
     },
 };
-use crate::redact;
+use crate::{browser::held::Going, redact};
 
 /// Larger bodies are not looked through.
 const BODY: usize = 256 * 1024;
 const FIELDS: usize = 500;
 /// Of a path; one with more is not looked through.
 const SEGMENTS: usize = 60;
+
+/// The same of a request that is about to leave the browser: one that asks for another method by a header is not known to read.
+pub fn leaves_to_read(it: &Going<'_>) -> Result<(), String> {
+    if it.overrides {
+        return Err("a header of it asks for another method".to_owned());
+    }
+    known_to_read(it.method, it.url, it.content_type, it.body)
+}
 
 /// Whether nothing but reading is to be expected of a request; `Err` says why not.
 ///

@@ -131,6 +131,11 @@ fn a_task_told_in_a_sentence_is_done_once_and_answered_by_a_recipe_from_then_on(
     assert!(second["data"].to_string().contains("Tides"), "{second}");
     assert_eq!(second["saved"]["turns"], 4);
     assert_eq!(second["trace"][0], format!("SENTENCE_OF:{}", second["recipe"].as_str().unwrap()));
+    let log = well(&daemon, &["do", "--log", model["run"].as_str().unwrap()]);
+    assert!(log.lines().count() > 8 && log.contains("\"reason\":\"completed\""), "{log}");
+    assert_eq!(run(&daemon, &["do", "--log", "../x"]).code, 2);
+    let books = well(&daemon, &["do", "--playbooks"]);
+    assert!(books.contains("order-again") && books.contains("cancel-membership"), "{books}");
     // Its page is gone, and what happened is written down.
     let pages = well(&daemon, &["browse", "--context", "counts", "tabs"]);
     assert!(!pages.contains("news.test"), "{pages}");

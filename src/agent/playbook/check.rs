@@ -30,23 +30,9 @@ pub fn parse(text: &str) -> Result<Playbook> {
     if text.len() > MAX_LEN {
         return Err(invalid(format!("the playbook is larger than {MAX_LEN} bytes")));
     }
-    // As recipes are read; a playbook is small and flat.
-    let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_nodes: 2_000,
-            max_depth: 8,
-            max_aliases: 0,
-            max_anchors: 0,
-            max_documents: 1,
-            max_merge_keys: 0,
-        },
-        strict_booleans: true,
-        leading_zero_numbers_as_strings: true,
-        underscored_numbers_as_strings: true,
-        with_snippet: false,
-    };
-    let it: Playbook = serde_saphyr::from_str_with_options(text, options)
-        .map_err(|err| invalid(format!("the playbook does not parse: {}", yaml::told(&err))))?;
+    // It is small and flat.
+    let it: Playbook = yaml::strictly(text, 2_000, 8)
+        .map_err(|why| invalid(format!("the playbook does not parse: {why}")))?;
     check(&it)?;
     Ok(it)
 }

@@ -1,7 +1,6 @@
 //! Runs that wait for a person's approval: their page stays open with the request held in it; one approval lets that one request go.
 
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -39,14 +38,8 @@ const FIELDS: &[&str] = &[
 /// What waits, and the runs that it belongs to.
 pub struct Parking {
     pub approvals: Approvals,
-    /// By the approval's id.
-    parked: Mutex<BTreeMap<String, Arc<Parked>>>,
-}
-
-/// A run that waits.
-pub struct Parked {
     /// Taken by whoever goes on with it.
-    inner: Mutex<Option<Inner>>,
+    parked: Mutex<Vec<Inner>>,
 }
 
 /// What it takes to go on.
@@ -75,19 +68,15 @@ impl Parking {
         Self { approvals: Approvals::new(folder), parked: Mutex::default() }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Parked>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Inner>> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The run that waits for that approval; nobody else gets it.
     fn take(&self, id: &str) -> Option<Inner> {
-        let parked = self.lock().get(id).cloned()?;
-        let inner = parked.inner.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let mut all = self.lock();
-        for (it, _) in &inner.waits {
-            all.remove(it);
-        }
-        Some(inner)
+        let at = all.iter().position(|it| it.waits.iter().any(|it| it.0 == id))?;
+        Some(all.swap_remove(at))
     }
 }
 
@@ -186,13 +175,9 @@ pub async fn park(
         return Ok((out, unfit));
     }
     let theirs = hands.left_open();
-    let inner = Inner { waits: waits.clone(), theirs, ..inner };
-    let parked = Arc::new(Parked { inner: Mutex::new(Some(inner)) });
-    for (id, _) in &waits {
-        daemon.parking.lock().insert(id.clone(), Arc::clone(&parked));
-    }
     // Nobody waits for it longer than it can be approved.
     let (daemon, id) = (Arc::clone(daemon), waits[0].0.clone());
+    daemon.parking.lock().push(Inner { waits, theirs, ..inner });
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(LASTS_MS as u64)).await;
         if let Some(it) = daemon.parking.take(&id) {

@@ -305,7 +305,10 @@ fn meant(asked: &Asked, it: &Wanted) -> crate::error::Result<Choice> {
         .collect();
     let mut trace = Vec::new();
     let read: Vec<_> = fit.iter().filter(|it| it.3).collect();
-    let best = match (read.as_slice(), fit.as_slice()) {
+    // Words in common say little of a sentence without values; where a model can do it, only a recipe's own sentence is that recipe's.
+    let can_look = it.url.is_some() || it.playbook.is_some();
+    let others = if given.is_empty() && can_look { &[] } else { fit.as_slice() };
+    let best = match (read.as_slice(), others) {
         ([one], _) => {
             trace.push(format!("SENTENCE_OF:{}", one.1.recipe.name));
             Some(*one)
