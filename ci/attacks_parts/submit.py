@@ -434,20 +434,16 @@ CASES = [
             "/mail/move?id=7&to=trash",
             "/accounts/close?id=7",
             "/del?id=7",
+            "/mail/archive?id=7",
+            "/follow?user=5",
+            "/like?id=5",
+            "/toggle?id=7",
+            "/mark?id=7&as=read",
+            "/run?job=7",
+            "/reset?id=7",
         )
     ),
 ]
-# What no rule tells from reading, or what so many pages are called that read; known, and told.
-LIMITS = (
-    "/mail/archive?id=7",
-    "/follow?user=5",
-    "/like?id=5",
-    "/toggle?id=7",
-    "/mark?id=7&as=read",
-    "/run?job=7",
-    "/reset?id=7",
-    "/x?id=7&state=gone",
-)
-for path in LIMITS:
-    CASES.append(by_get(path))
-    CASES[-1].is_limit = True
+# What no rule tells from reading: nothing in the address speaks of a change. Known, and told.
+CASES.append(by_get("/x?id=7&state=gone"))
+CASES[-1].is_limit = True

@@ -2,7 +2,91 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::{
+    error::Result,
+    model::{Talker, Tool, Turn},
+};
+
+/// Recipes that a model is asked to choose from.
+pub const OFFERED: usize = 8;
+const CHOOSE: &str = "choose_recipe";
+const NONE: &str = "none";
+
+/// A recipe that may be meant.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    pub name: String,
+    pub task: String,
+    pub parameters: Vec<String>,
+}
+
+/// A recipe that was chosen, with the values that it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    pub name: String,
+    pub params: BTreeMap<String, String>,
+}
+
+/// Which of these a sentence means, if any, by a model, and the tokens that it took. What it may say is one of their names, and values
+/// that stand in the sentence as words of their own; all else is no choice. Fails with `MODEL_FAILED`.
+pub async fn chosen(
+    talker: &dyn Talker,
+    sentence: &str,
+    given: &BTreeMap<String, String>,
+    offers: &[Offer],
+) -> Result<(Option<Chosen>, u64)> {
+    let offers = &offers[..offers.len().min(OFFERED)];
+    let lines = offers
+        .iter()
+        .map(|it| json!({"name": it.name, "does": it.task, "takes": it.parameters}).to_string());
+    let text = format!(
+        "Which of these recipes does just what this task asks for?\nTask: {sentence:?}\nRecipes:\n{}",
+        lines.collect::<Vec<_>>().join("\n")
+    );
+    let names: Vec<&str> = offers.iter().map(|it| it.name.as_str()).chain([NONE]).collect();
+    let tool = Tool {
+        name: CHOOSE.to_owned(),
+        help: "Say which recipe it is, with its values as the task has them; none where it is none of them, or a value is missing."
+            .to_owned(),
+        input: json!({"type": "object", "required": ["name"], "properties": {
+            "name": {"type": "string", "enum": names},
+            "values": {"type": "object", "additionalProperties": {"type": "string"}}}}),
+    };
+    let system = "You choose among recipes. Call choose_recipe once. Choose none unless one clearly does what is asked for.";
+    let spoken = talker.next(system, &[Turn::User { text }], &[tool]).await?;
+    let tokens = spoken.tokens_in + spoken.tokens_out;
+    let said = spoken.calls.first().filter(|it| it.name == CHOOSE).map(|it| &it.arguments);
+    Ok((said.and_then(|it| checked(it, sentence, given, offers)), tokens))
+}
+
+/// What a model said, where it is a choice.
+fn checked(
+    said: &Value,
+    sentence: &str,
+    given: &BTreeMap<String, String>,
+    offers: &[Offer],
+) -> Option<Chosen> {
+    let name = said.get("name")?.as_str()?;
+    let offer = offers.iter().find(|it| it.name == name)?;
+    let mut params = BTreeMap::new();
+    for (name, value) in said.get("values").and_then(Value::as_object).into_iter().flatten() {
+        let value = value.as_str()?.trim();
+        if !offer.parameters.contains(name) || value.is_empty() {
+            return None;
+        }
+        let at = word_at(sentence, value).filter(|_| !given.contains_key(name));
+        match at.and_then(|at| sentence.get(at..at + value.len())) {
+            // As the person wrote it.
+            Some(it) => _ = params.insert(name.clone(), it.to_owned()),
+            None if given.get(name).is_some_and(|it| it == value) => {}
+            None => return None,
+        }
+    }
+    params.extend(given.clone());
+    Some(Chosen { name: name.to_owned(), params })
+}
 
 /// Names a parameter has where a field has none that would do.
 const UNNAMED: &str = "query";
@@ -114,9 +198,53 @@ fn slug(field: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+
+    #[test]
+    fn a_model_chooses_among_what_there_is_with_values_that_were_said() {
+        let offers = [
+            Offer {
+                name: "find-books".into(),
+                task: "Find books about {query}".into(),
+                parameters: vec!["query".into(), "year".into()],
+            },
+            Offer { name: "list-tides".into(), task: "List tides".into(), parameters: vec![] },
+        ];
+        let check = |said: Value, given: &[(&str, &str)]| {
+            let given = given.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
+            let sentence = "I want something to read on Rust, from 2020";
+            checked(&said, sentence, &given, &offers).map(|it| (it.name, it.params))
+        };
+        let books = |all: &[(&str, &str)]| {
+            let all = all.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
+            Some(("find-books".to_owned(), all))
+        };
+        let said = json!({"name": "find-books", "values": {"query": "rust", "year": "2020"}});
+        assert_eq!(check(said, &[]), books(&[("query", "Rust"), ("year", "2020")]));
+        let said = json!({"name": "find-books", "values": {"query": "rust"}});
+        assert_eq!(check(said, &[("year", "1")]), books(&[("query", "Rust"), ("year", "1")]));
+        assert_eq!(
+            check(json!({"name": "list-tides"}), &[]),
+            Some(("list-tides".to_owned(), BTreeMap::new()))
+        );
+        for (said, given) in [
+            // Not said, a part of a word, of another recipe, no recipe, and nothing at all.
+            (json!({"name": "find-books", "values": {"query": "beekeeping"}}), None),
+            (json!({"name": "find-books", "values": {"query": "ust"}}), None),
+            (json!({"name": "find-books", "values": {"query": ["rust"]}}), None),
+            (json!({"name": "find-books", "values": {"author": "rust"}}), None),
+            (json!({"name": "list-tides", "values": {"query": "rust"}}), None),
+            (json!({"name": "none"}), None),
+            (json!({"name": "delete-all"}), None),
+            (json!({}), None),
+            (json!("find-books"), None),
+            // Another than was given.
+            (json!({"name": "find-books", "values": {"query": "rust"}}), Some(("query", "go"))),
+        ] {
+            let given: Vec<_> = given.into_iter().collect();
+            assert_eq!(check(said.clone(), &given), None, "{said}");
+        }
+    }
 
     #[test]
     fn a_sentence_is_read_by_its_template() {

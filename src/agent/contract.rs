@@ -2,7 +2,10 @@
 //!
 //! It is made from the task and the playbook, never from what a page or a model says.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use serde_json::{Map, Value};
 use url::Url;
@@ -12,6 +15,7 @@ use super::{
     amounts::Amount,
     origins::{Origin, Origins},
     playbook::Playbook,
+    typed::Typed,
 };
 use crate::{
     browser::held::{Going, Judge, Judged},
@@ -29,6 +33,12 @@ pub struct Contract {
     sites: BTreeSet<String>,
     playbook: Option<Arc<Playbook>>,
     origins: Origins,
+    /// Shared with what decides about requests.
+    typed: Arc<Mutex<Typed>>,
+}
+
+fn locked(it: &Mutex<Typed>) -> MutexGuard<'_, Typed> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Contract {
@@ -55,7 +65,7 @@ impl Contract {
         }
         let mut origins = Origins::default();
         said.iter().chain([&url]).for_each(|it| origins.said(it));
-        Ok(Self { sites, playbook, origins })
+        Ok(Self { sites, playbook, origins, typed: Arc::default() })
     }
 
     /// The sites where pages may be, by registrable domain.
@@ -103,6 +113,7 @@ impl Contract {
                     .hint("do on the page what a person would do there"));
             }
             self.origins.allowed_address(to.as_str())?;
+            locked(&self.typed).opens(to.as_str());
         }
         if WAITS.contains(&act.name.as_str()) {
             return Ok(());
@@ -111,6 +122,9 @@ impl Contract {
         for value in typed.flat_map(|it| texts(it.1)) {
             self.names_no_other(value, &seen.url)?;
             self.origins.allowed(value, &seen.url)?;
+            if self.origins.of(value, &seen.url) != Origin::User {
+                locked(&self.typed).add(&seen.url, value);
+            }
         }
         Ok(())
     }
@@ -180,10 +194,17 @@ impl Contract {
         }
     }
 
+    /// A value that the user did not say was typed, and there is another site that it could get to: what was asked about here would
+    /// not be where the steps are driven again.
+    pub fn is_told_apart(&self) -> bool {
+        self.sites.len() > 1 && locked(&self.typed).has_any()
+    }
+
     /// Decides what leaves the browser.
     pub fn judge(&self) -> Judge {
         let (sites, playbook) = (self.sites.clone(), self.playbook.clone());
-        Arc::new(move |it| judged(it, &sites, playbook.as_deref()))
+        let typed = Arc::clone(&self.typed);
+        Arc::new(move |it| judged(it, &sites, playbook.as_deref(), &locked(&typed)))
     }
 }
 
@@ -198,22 +219,34 @@ fn texts(it: &Value) -> Vec<&str> {
 }
 
 /// Pages stay at the sites of the task. What is not known to read waits where an act led to it and it goes to one of these sites;
-/// all else of the kind is refused: what a page sends by itself, what goes elsewhere, what nobody will see the answer of.
-fn judged(it: &Going<'_>, sites: &BTreeSet<String>, playbook: Option<&Playbook>) -> Judged {
+/// all else of the kind is refused: what a page sends by itself, what goes elsewhere, what nobody will see the answer of. The same
+/// where something that was typed leaves its site.
+fn judged(
+    it: &Going<'_>,
+    sites: &BTreeSet<String>,
+    playbook: Option<&Playbook>,
+    typed: &Typed,
+) -> Judged {
     let site = site_of(it.url);
     let is_own = sites.contains(&site);
     if it.is_page && !is_own {
         return Judged::Refuse(format!("pages of {site} are none of this task's"));
     }
     // What a frame shows and takes would count as the page's.
-    if it.kind == "Document" && !it.is_page && it.framed_by.is_none_or(|top| site_of(top) != site) {
+    if it.kind == "Document" && !it.is_page && it.at.is_none_or(|top| site_of(top) != site) {
         return Judged::Refuse(format!("frames of {site} are not opened in pages of others"));
     }
-    let Err(why) = leaves_to_read(it) else { return Judged::Go };
-    let is_only_a_page = |book: &Playbook| Url::parse(it.url).is_ok_and(|it| book.is_page(&it));
-    if is_own && it.method == "GET" && playbook.is_some_and(is_only_a_page) {
-        return Judged::Go;
-    }
+    let why = match (carried(it, typed), leaves_to_read(it)) {
+        (None, Ok(())) => return Judged::Go,
+        (Some(from), _) => format!("what was typed on {from} leaves to {site} with it"),
+        (None, Err(why)) => {
+            let is_page = |book: &Playbook| Url::parse(it.url).is_ok_and(|it| book.is_page(&it));
+            if is_own && it.method == "GET" && playbook.is_some_and(is_page) {
+                return Judged::Go;
+            }
+            why
+        }
+    };
     if !is_own {
         return Judged::Refuse(format!("it goes to {site}, which is none of this task's: {why}"));
     }
@@ -221,6 +254,15 @@ fn judged(it: &Going<'_>, sites: &BTreeSet<String>, playbook: Option<&Playbook>)
         return Judged::Refuse(format!("the page asks for it by itself: {why}"));
     }
     Judged::Hold(why)
+}
+
+/// The site of which something that was typed leaves to another with it: to the letter, or perhaps, where an act has a page send
+/// something there.
+fn carried<'a>(it: &Going<'_>, typed: &'a Typed) -> Option<&'a str> {
+    let says = it.body.is_some() || it.url.contains('?');
+    let sends = it.follows_act && (it.is_page || it.body.is_some()) && says;
+    let perhaps = || typed.may_leave(it.at, it.url).filter(|_| sends);
+    typed.leaves(it.url, it.body).or_else(perhaps)
 }
 
 #[cfg(test)]
@@ -320,6 +362,47 @@ mod tests {
     }
 
     #[test]
+    fn what_was_typed_and_is_not_the_users_is_asked_about_where_it_leaves() {
+        let it = contract(&["bank.test"]);
+        let judge = it.judge();
+        let go = |url: &str, kind: &str, at: &str| match judge(&Going {
+            method: "GET",
+            url,
+            content_type: None,
+            body: None,
+            is_page: kind == "Document",
+            at: Some(at),
+            overrides: false,
+            kind,
+            follows_act: true,
+        }) {
+            Judged::Go => "go",
+            Judged::Hold(_) => "hold",
+            Judged::Refuse(_) => "refuse",
+        };
+        let bank = at("http://bank.test/", "");
+        let fill = |value: &str| act("fill", json!({"target": "textbox \"q\"", "value": value}));
+        let form = "http://shop.test/x?c=U0VDUkVU";
+        it.allows(&fill("lantern"), &bank).unwrap();
+        assert_eq!(go(form, "Document", &bank.url), "go", "the user said it");
+        it.allows(&fill("DE00 1234 5678"), &bank).unwrap();
+        for (url, kind, at, expected) in [
+            // As it is, or in whatever coding.
+            ("http://shop.test/x?c=DE00+1234+5678", "Document", "http://bank.test/", "hold"),
+            (form, "Document", "http://bank.test/", "hold"),
+            ("http://shop.test/x?c=DE00+1234+5678", "Fetch", "http://bank.test/", "hold"),
+            ("http://shop.test/x?c=DE00+1234+5678", "Image", "http://bank.test/", "refuse"),
+            ("http://cdn.test/x?c=DE00+1234+5678", "Fetch", "http://bank.test/", "refuse"),
+            ("http://shop.test/x", "Document", "http://bank.test/", "go"),
+            ("http://cdn.test/x.js?v=7", "Script", "http://bank.test/", "go"),
+            ("http://bank.test/x?c=DE00+1234+5678", "Document", "http://bank.test/", "go"),
+            ("http://shop.test/list?page=2", "Document", "http://shop.test/", "go"),
+        ] {
+            assert_eq!(go(url, kind, at), expected, "{url} {kind} {at}");
+        }
+    }
+
+    #[test]
     fn what_leaves() {
         let it = contract(&[]);
         let judge = it.judge();
@@ -333,7 +416,7 @@ mod tests {
                 content_type,
                 body,
                 is_page,
-                framed_by: None,
+                at: None,
                 overrides: false,
                 kind,
                 follows_act,

@@ -22,6 +22,17 @@ pub trait Hands: Send {
 
     /// Where a picture of the page was put; `None` where there are none.
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>>;
+
+    /// Gives the page to a person, in a window, where there can be one; whether a person has it now. What a person does there is not
+    /// held back.
+    fn hand_over(&mut self, _note: &str) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
+    /// Takes it back. Fails with what the browser fails with.
+    fn take_back(&mut self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 /// What an action came to.

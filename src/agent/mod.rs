@@ -22,6 +22,7 @@ mod render;
 mod run;
 mod seen;
 mod transcript;
+mod typed;
 mod visible;
 mod walls;
 
@@ -33,7 +34,7 @@ mod tests;
 pub use self::{
     amounts::amounts,
     approvals::{Again, Approvals, Outcome as Became},
-    choose::{parameters, values},
+    choose::{OFFERED, Offer, chosen, parameters, values},
     contract::Contract,
     hands::{Did, Hands, Held},
     lines::{named, read as lines},

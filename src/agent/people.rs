@@ -39,6 +39,11 @@ pub enum Reply {
 /// Whoever can be asked. An answer here lets the loop go on; it lets no request go (that takes an approval).
 pub trait People: Send + Sync {
     fn ask(&self, it: Asked) -> BoxFuture<'_, Reply>;
+
+    /// Whether anybody is there.
+    fn is_there(&self) -> bool {
+        true
+    }
 }
 
 /// Where nobody is there.
@@ -47,5 +52,9 @@ pub struct Nobody;
 impl People for Nobody {
     fn ask(&self, _: Asked) -> BoxFuture<'_, Reply> {
         Box::pin(std::future::ready(Reply::Nobody))
+    }
+
+    fn is_there(&self) -> bool {
+        false
     }
 }

@@ -458,7 +458,13 @@ impl Doing {
     async fn walled(&mut self, with: &mut Parts<'_>) -> Result<Option<End>> {
         let before = self.recent.last().map(|it| &it.1);
         let Some(it) = wall(&self.seen, &self.goal.url, before) else { return Ok(None) };
-        if let Next::End(end) = self.asked(Matter::Wall, it.told().to_owned(), with).await? {
+        let has_window = with.people.is_there() && with.hands.hand_over(it.told()).await;
+        let asks = if has_window { " The page is in a window now." } else { "" };
+        let next = self.asked(Matter::Wall, format!("{}{asks}", it.told()), with).await?;
+        if has_window {
+            with.hands.take_back().await?;
+        }
+        if let Next::End(end) = next {
             return Ok(Some(end));
         }
         self.seen = with.hands.look().await?;

@@ -109,6 +109,7 @@ struct Site {
     fails: BTreeMap<&'static str, Code>,
     holds: Option<Held>,
     pictures: u32,
+    windows: Vec<&'static str>,
 }
 
 impl Site {
@@ -150,6 +151,16 @@ impl Hands for Site {
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
         self.pictures += 1;
         Box::pin(std::future::ready(Ok(Some(PathBuf::from("page.png")))))
+    }
+
+    fn hand_over(&mut self, _: &str) -> BoxFuture<'_, bool> {
+        self.windows.push("given");
+        Box::pin(std::future::ready(true))
+    }
+
+    fn take_back(&mut self) -> BoxFuture<'_, Result<()>> {
+        self.windows.push("taken back");
+        Box::pin(std::future::ready(Ok(())))
     }
 }
 
@@ -426,11 +437,13 @@ async fn ac_7_2_and_7_3_a_login_page_stops_for_a_person_and_the_task_goes_on() {
     let asked: Vec<Matter> = person.asked.lock().unwrap().iter().map(|it| it.kind).collect();
     assert_eq!(asked, [Matter::Wall]);
     assert!(model.asked().len() > 1, "the task went on");
+    assert_eq!(site.windows, ["given", "taken back"]);
     let (model, mut site) =
         (Script::new(&[call("click", json!({"target": "@e1"}))]), Site::new(&["x", login]));
     site.urls = BTreeMap::from([(1, "http://shop.test/login")]);
     let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
     assert!(matches!(end, End::Wall(_)), "{end:?}");
+    assert!(site.windows.is_empty(), "nobody was there");
 }
 
 #[tokio::test]

@@ -185,6 +185,7 @@ fn check(
         category: entry.category,
         requires_auth: entry.requires_auth,
         reads_only: false,
+        answer: None,
         timeout,
         secrets: Secrets::default(),
     };

@@ -148,6 +148,7 @@ mod tests {
             category: None,
             requires_auth: false,
             reads_only: false,
+            answer: None,
             timeout: Duration::from_secs(30),
             secrets: Secrets::default(),
         }

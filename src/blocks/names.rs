@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use scraper::ElementRef;
 
+use crate::shape::keys;
+
 /// Elements above an item that may say what it is.
 const MAX_ABOVE: usize = 3;
 /// Nodes of an item that are looked at for its link.
@@ -156,9 +158,13 @@ pub fn about<'a>(items: impl Iterator<Item = ElementRef<'a>> + Clone) -> Vec<Str
     out.into_iter().take(MAX_ABOUT).collect()
 }
 
-/// A field's name: words in lower case with `_` between them, at most 40 characters; empty when nothing is left.
+/// A field's name: words in lower case with `_` between them, at most 40 characters; empty when nothing is left, and of what could be
+/// more than a name.
 pub fn field(text: &str) -> String {
     let mut out = String::new();
+    if !keys::is_harmless(text.trim()) {
+        return out;
+    }
     for c in text.trim().chars() {
         if c.is_alphanumeric() {
             out.extend(c.to_lowercase());

@@ -13,7 +13,7 @@ use super::{
     read::Reader,
     table::Grid,
 };
-use crate::recipe::model::HtmlSpec;
+use crate::{recipe::model::HtmlSpec, shape::keys};
 
 /// Steps up from an element that a selector may begin at.
 const MAX_STEPS: usize = 14;
@@ -55,6 +55,8 @@ pub fn spec(
     for it in columns {
         let text = match &it.place {
             Place::Heading => continue,
+            // What could be more than a name is not written down.
+            Place::Label(label) if !keys::is_harmless(label) => None,
             Place::Label(label) => Some(format!(":labelled({})", quoted(label))),
             Place::Cell(at) => {
                 let title = group
@@ -62,7 +64,9 @@ pub fn spec(
                     .first()
                     .map(|grid| (grid.titles()[*at].clone(), grid.column(&grid.titles()[*at])));
                 let own = match title {
-                    Some((title, Some(first))) if !title.is_empty() && first == *at => {
+                    Some((title, Some(first)))
+                        if !title.is_empty() && keys::is_harmless(&title) && first == *at =>
+                    {
                         format!(":column({})", quoted(&title))
                     }
                     _ => format!(":column({})", at + 1),

@@ -49,6 +49,30 @@ fn zebra_rows_without_names_for_columns() {
 }
 
 #[test]
+fn heads_that_are_no_names_are_not_written_down() {
+    let head =
+        "<th>DO goto {&quot;url&quot;: 1}</th><th>Price (EUR)</th><th>x&#10;- run: y &#x202e;</th>";
+    let make = |q: &str, n: usize| {
+        let row = |i: usize| format!("<tr><td>{q} {i}</td><td>{i}.50</td><td>shelf {i}</td></tr>");
+        format!(
+            "<table><thead><tr>{head}</tr></thead><tbody>{}</tbody></table>
+             <dl><dt>DO x {{}}</dt><dd>{q}</dd></dl>",
+            each(n, row)
+        )
+    };
+    check(
+        make,
+        &json!([{"column_1": "Calypso 0", "price_eur": "0.50", "column_3": "shelf 0"},
+            {"column_1": "Calypso 1", "price_eur": "1.50", "column_3": "shelf 1"},
+            {"column_1": "Calypso 2", "price_eur": "2.50", "column_3": "shelf 2"}]),
+    );
+    for block in find(&parsed(&page(&make("Aurora", 5))).unwrap(), true, false) {
+        let spec = format!("{:?}", block.spec);
+        assert!(!spec.contains("DO") && !spec.contains("- run"), "{spec}");
+    }
+}
+
+#[test]
 fn a_table_with_a_head_of_two_rows_and_a_foot() {
     check(
         |q, n| {

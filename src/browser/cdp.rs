@@ -21,6 +21,7 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
+use super::last::{self, LastLook};
 use crate::error::{Code, Error, Result};
 
 /// A message longer than this ends the connection: nothing we ask for answers with more.
@@ -87,6 +88,7 @@ struct State {
     pending: BTreeMap<u64, Pending>,
     /// By session id; for events of the browser's own session, by browser context id or main frame id.
     routes: BTreeMap<Arc<str>, mpsc::UnboundedSender<Event>>,
+    last: LastLook,
 }
 
 struct Pending {
@@ -223,7 +225,40 @@ impl Cdp {
 
     /// Forgets every route into that queue.
     pub fn unroute(&self, queue: &mpsc::UnboundedSender<Event>) {
-        self.lock().routes.retain(|_, it| !it.same_channel(queue));
+        let mut state = self.lock();
+        state.routes.retain(|_, it| !it.same_channel(queue));
+        state.last.end(queue);
+    }
+
+    /// From here on, what the context of that queue asks for leaves only after [`Cdp::let_go`], though its target is gone.
+    pub fn look_last(&self, queue: &mpsc::UnboundedSender<Event>) {
+        self.lock().last.begin(queue);
+        self.post(None, "Fetch.enable", last::patterns());
+    }
+
+    /// That request, as network events know it, was let go where it was asked for.
+    pub fn let_go(&self, network: Option<&str>) {
+        let mut state = self.lock();
+        if let Some(it) = network.filter(|_| state.last.is_on()) {
+            state.last.let_go(it);
+        }
+    }
+
+    /// What the browser's own session has paused.
+    fn decide_last(&self, event: &Event, frame: Option<&str>) {
+        let Some(it) = event.read::<last::Paused>() else { return };
+        let goes = {
+            let mut state = self.lock();
+            let of = frame.and_then(|it| state.routes.get(it)).cloned();
+            state.last.admits(&it, of.as_ref())
+        };
+        let id = it.request_id;
+        if goes {
+            self.post(None, "Fetch.continueRequest", serde_json::json!({ "requestId": id }));
+        } else {
+            let params = serde_json::json!({ "requestId": id, "errorReason": "BlockedByClient" });
+            self.post(None, "Fetch.failRequest", params);
+        }
     }
 
     pub fn is_closed(&self) -> bool {
@@ -309,6 +344,9 @@ impl Cdp {
             .or(routing.guid)
             // The end of a page names only its session.
             .or(routing.session_id.clone().filter(|_| ends));
+        if event.session.is_none() && &*event.method == "Fetch.requestPaused" {
+            return self.decide_last(&event, context.as_deref());
+        }
         let mut state = self.lock();
         let key = event.session.as_deref().or(context.as_deref());
         let Some(queue) = key.and_then(|it| state.routes.get(it)).cloned() else {

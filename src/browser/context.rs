@@ -266,6 +266,7 @@ impl Context {
     /// From here on popups stay, and the page is one of several. Fails with `BROWSER_FAILED`.
     pub(super) fn keep_tabs(&self) -> Result<()> {
         let page = self.shared.page()?;
+        guard::keep_bodies(&self.shared, &page.session, guard::KEPT_OF_STAYING);
         let mut tabs = Tabs::default();
         tabs.add(page);
         self.shared.lock().tabs = Some(tabs);

@@ -38,7 +38,11 @@ const FIXED: &[&str] = &[
     "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication,\
      CertificateTransparencyComponentUpdater,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,NetworkTimeServiceQuerying,\
      AsyncDns,DnsOverHttpsUpgrade,\
-     Reporting,NetworkErrorLogging",
+     Reporting,NetworkErrorLogging,\
+     Prerender2InHeadlessMode,Prerender2FallbackPrefetchSpecRules",
+    // What a page wants read ahead, it does not see either; no more than none at once.
+    "--enable-features=PrefetchMultipleActiveSetSizeLimitForBase:prefetch_multiple_active_set_size_limit_for_base_value/0,\
+     PrefetchEagerLimit:max_number_of_eager_prefetches_per_page/0,PrefetchModerateLimit:max_number_of_moderate_prefetches_per_page/0",
     // Nobody is there to be asked for a camera or the screen.
     "--use-fake-ui-for-media-stream=deny",
     // The machine.

@@ -408,14 +408,14 @@ async fn judged(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> 
         state.acting || state.acted.is_some_and(|it| it.elapsed() < AFTER)
     };
     // Whoever shows a frame is named there, and cannot say another.
-    let framed_by = head.headers.get(REFERER).and_then(|it| it.to_str().ok()).map(str::to_owned);
+    let at = head.headers.get(REFERER).and_then(|it| it.to_str().ok()).map(str::to_owned);
     let verdict = (gate.judge)(&Going {
         method: head.method.as_str(),
         url: &url,
         content_type: content_type.as_deref(),
         body: has_body.then_some(&*body),
         is_page,
-        framed_by: framed_by.as_deref(),
+        at: at.as_deref(),
         overrides: head.headers.keys().any(|it| OVERRIDES.contains(&it.as_str())),
         kind,
         follows_act,

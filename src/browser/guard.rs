@@ -55,6 +55,9 @@ const MAX_DIALOGS: usize = 20;
 /// Refusals that an act tells of.
 const MAX_REFUSED: usize = 5;
 const MAX_CONSOLE: usize = 500;
+/// Bytes of bodies that the browser keeps of a page until they are read; of one that stays, whose bodies are read as they come.
+const KEPT: usize = 100 << 20;
+pub const KEPT_OF_STAYING: usize = 24 << 20;
 /// Bytes of a file that a page saves.
 pub const MAX_SAVED: u64 = 100 << 20;
 
@@ -307,8 +310,12 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             if let Some(Frame { frame_id, reason }) = event.read()
                 && reason.as_deref() == Some("remove")
             {
-                shared.cdp.forget(&frame_id);
-                shared.lock().subframes.remove(&frame_id);
+                let mut state = shared.lock();
+                state.subframes.remove(&frame_id);
+                // What it asked for and is held may come by yet.
+                if state.holding.is_none() {
+                    shared.cdp.forget(&frame_id);
+                }
             }
         }
         "Browser.downloadWillBegin" => {
@@ -491,9 +498,8 @@ fn watched_from(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> 
         post("Network.setBypassServiceWorker", bypass);
     }
     if kind == TargetKind::Page {
-        // Keeps bodies over a navigation to another process. Young and experimental: what it misses ends as evicted.
-        let durable = json!({ "maxTotalBufferSize": 100 << 20, "maxResourceBufferSize": MAX_BODY + (1 << 20) });
-        post("Network.configureDurableMessages", durable);
+        let stays = shared.lock().tabs.is_some();
+        keep_bodies(shared, session, if stays { KEPT_OF_STAYING } else { KEPT });
         post("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
         post("Inspector.enable", json!({}));
     }
@@ -511,6 +517,13 @@ fn watched_from(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> 
         hear(shared, session);
     }
     replies
+}
+
+/// Keeps bodies over a navigation to another process. Young and experimental: what it misses ends as evicted.
+pub fn keep_bodies(shared: &Shared, session: &str, bytes: usize) {
+    let most =
+        json!({ "maxTotalBufferSize": bytes, "maxResourceBufferSize": MAX_BODY + (1 << 20) });
+    shared.cdp.post(Some(session), "Network.configureDurableMessages", most);
 }
 
 /// From here on what is written to the console is told, also what was written before.
@@ -579,6 +592,7 @@ fn is_admitted(shared: &Shared, paused: &Paused) -> bool {
 fn decide(shared: &Shared, session: Option<&str>, paused: &Paused, verdict: Result<()>) {
     let (id, url) = (&paused.request_id, &paused.request.url);
     let Err(err) = verdict else {
+        shared.cdp.let_go(paused.network_id.as_deref());
         shared.cdp.post(session, "Fetch.continueRequest", json!({ "requestId": id }));
         return;
     };

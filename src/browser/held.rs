@@ -4,11 +4,12 @@
 //! that one, with the bytes that it was held with: nobody can change a paused request. While another document is on its way the
 //! browser answers nothing about the present one, so that the page could not be looked at before it goes; such a request is given
 //! up at once, the page stays as it is, and what led to it is done again: only the very same bytes leave then, once.
-//! What a request redirects to is asked about anew. A context that closes takes back what it holds first, since the browser would
+//! What a request redirects to is asked about anew. What is let go leaves over a connection of its own, on which the browser does not
+//! send it a second time when the server hangs up. A context that closes takes back what it holds first, since the browser would
 //! let it go.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -17,9 +18,15 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{cdp::Event, feed::Kind, shared::Shared, wire::pairs};
+use super::{
+    cdp::{self, Event},
+    feed::Kind,
+    shared::Shared,
+    wire::pairs,
+};
 use crate::{
     artifacts::recording::TargetKind,
+    egress::site_of,
     error::{Code, Error, Result},
 };
 
@@ -27,6 +34,8 @@ use crate::{
 const MOST: usize = 8;
 /// What an act sets off begins so soon after it.
 const AFTER: Duration = Duration::from_secs(2);
+/// To take in what the browser has reported.
+const HEED: Duration = Duration::from_secs(1);
 
 /// Headers that some frameworks take for the method.
 pub(super) const OVERRIDES: &[&str] =
@@ -52,8 +61,8 @@ pub struct Going<'a> {
     pub body: Option<&'a [u8]>,
     /// It is another document for a page, and not for a frame in one.
     pub is_page: bool,
-    /// The address of the page whose frame asks for a document.
-    pub framed_by: Option<&'a str>,
+    /// Where the page is that asks, or whose frame does; absent where it has no document yet.
+    pub at: Option<&'a str>,
     /// A header asks for another method than that of the request.
     pub overrides: bool,
     /// What the browser says it is for: `Document`, `XHR`, `Fetch`, `Ping`, `Script` and others.
@@ -102,6 +111,14 @@ pub struct Holding {
     /// Something is being done; or something was done until then.
     acting: bool,
     acted: Option<Instant>,
+    /// A value is being typed: no page turns into one of another site meanwhile, since the rest of it would go there.
+    typing: bool,
+    /// Pages that asked for a document of another site, which is not there yet.
+    turning: BTreeSet<Arc<str>>,
+    /// One of them came while a value was typed.
+    turned: bool,
+    /// The site that what is done next was meant for.
+    keeps_to: Option<String>,
     expected: Option<Expected>,
     /// Where each page is.
     at: BTreeMap<Arc<str>, String>,
@@ -117,6 +134,10 @@ impl Holding {
             count: 0,
             acting: false,
             acted: None,
+            typing: false,
+            turning: BTreeSet::new(),
+            turned: false,
+            keeps_to: None,
             expected: None,
             at: BTreeMap::new(),
             is_open: false,
@@ -124,20 +145,33 @@ impl Holding {
     }
 
     /// The same for another page, of which nothing is known.
-    pub fn afresh(self) -> Self {
-        Self { count: self.count, is_open: self.is_open, ..Self::new(self.judge) }
+    fn afresh(&self) -> Self {
+        let judge = Arc::clone(&self.judge);
+        Self { count: self.count, is_open: self.is_open, ..Self::new(judge) }
     }
 
     /// An act begins, or something else does that no change follows from.
-    pub fn begins(&mut self, acts: bool) {
+    pub fn begins(&mut self, acts: bool, types: bool) {
         (self.acting, self.acted) = (acts, None);
+        (self.typing, self.turned) = (types, false);
     }
 
     /// It has ended.
     pub fn ends(&mut self, now: Instant) {
+        (self.typing, self.keeps_to) = (false, None);
         if self.acting {
             (self.acting, self.acted) = (false, Some(now));
         }
+    }
+
+    /// What is done next is meant for a page of that site.
+    pub fn keeps_to(&mut self, site: String) {
+        self.keeps_to = Some(site);
+    }
+
+    /// Whether something waits that a page may stand still for.
+    pub fn blocks(&self) -> bool {
+        self.waiting.iter().any(|it| it.kind == "XHR" && it.paused.is_some())
     }
 
     fn follows(&self, now: Instant) -> bool {
@@ -173,6 +207,13 @@ struct Request {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Kinded {
+    #[serde(default)]
+    resource_type: String,
+}
+
+#[derive(Deserialize)]
 struct Entry {
     bytes: Option<String>,
 }
@@ -203,8 +244,12 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         return true;
     }
     let session = event.session.as_ref();
+    // A page that asks for another document stays as it is.
+    let aborts = target == TargetKind::Page
+        && event.read::<Kinded>().is_some_and(|it| it.resource_type == "Document");
+    let reason = if aborts { "Aborted" } else { "BlockedByClient" };
     let refuse = |id: &str, url: &str, why: &str| {
-        let params = json!({ "requestId": id, "errorReason": "BlockedByClient" });
+        let params = json!({ "requestId": id, "errorReason": reason });
         shared.cdp.post(session.map(|it| &**it), "Fetch.failRequest", params);
         let mut state = shared.lock();
         state.tell(Kind::Refused, &format!("{url} was refused: {why}"));
@@ -236,36 +281,41 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
     let page = state.page_of(session);
     let is_first = page.is_none() || state.page.as_ref().map(|it| &it.session) == page.as_ref();
     let Some(holding) = &mut state.holding else { return true };
-    let framed_by =
-        if is_page { None } else { page.as_ref().and_then(|it| holding.at.get(it).cloned()) };
+    let at = page.as_ref().and_then(|it| holding.at.get(it).cloned());
+    let turns = is_page && at.as_ref().is_some_and(|it| site_of(it) != site_of(&request.url));
+    if turns && holding.typing {
+        drop(state);
+        refuse(&request_id, &request.url, "a value is being typed in a page of another site");
+        return false;
+    }
     let judged = (holding.judge)(&Going {
         method: &request.method,
         url: &request.url,
         content_type: content_type.as_deref(),
         body: body.as_deref(),
         is_page,
-        framed_by: framed_by.as_deref(),
+        at: at.as_deref(),
         overrides: headers.iter().any(|it| OVERRIDES.contains(&it.0.to_ascii_lowercase().as_str())),
         kind: &kind,
         follows_act: holding.follows(Instant::now()),
     });
+    let is_expected = holding.expected.as_ref().is_some_and(|it| {
+        let (has_left, it) = (it.has_left, &it.waiting);
+        let same = (&it.method, &it.url, &it.body) == (&request.method, &request.url, &body);
+        !has_left && same && !is_opaque && it.kind == kind && it.headers == headers
+    });
+    if let Some(page) = page.filter(|_| turns)
+        && (judged == Judged::Go || is_expected)
+    {
+        holding.turning.insert(page);
+    }
     match judged {
         Judged::Go => true,
-        Judged::Hold(_)
-            if holding.expected.as_ref().is_some_and(|it| {
-                let it = (!it.has_left).then_some(&it.waiting);
-                it.is_some_and(|it| {
-                    let same =
-                        (&it.method, &it.url, &it.body) == (&request.method, &request.url, &body);
-                    same && !is_opaque
-                        && it.kind == kind
-                        && it.content_type() == content_type.as_deref()
-                })
-            }) =>
-        {
+        Judged::Hold(_) if is_expected => {
             if let Some(it) = &mut holding.expected {
                 (it.has_left, it.network) = (true, network_id);
             }
+            shared.visit.hang_up(&request.url);
             true
         }
         Judged::Hold(why) if holding.waiting.len() < MOST => {
@@ -345,19 +395,58 @@ pub fn arrived(shared: &Shared, event: &Event) {
         && let Some(Navigated { frame }) = event.read()
         && frame.parent_id.is_none()
     {
+        let before = holding.at.get(&page).map(|it| site_of(it));
+        holding.turned |= holding.typing && before.is_some_and(|it| it != site_of(&frame.url));
+        holding.turning.remove(&page);
         holding.at.insert(page, frame.url);
     }
+}
+
+/// Before a value, and each key of it, is typed: the page is the one that was meant, and is not about to turn into one of another
+/// site. Fails with `REF_STALE`.
+pub async fn may_type(shared: &Shared, session: &str) -> Result<()> {
+    let all = match &mut shared.lock().holding {
+        Some(it) => std::mem::take(&mut it.turning),
+        None => return Ok(()),
+    };
+    for it in all {
+        let stopped = shared.cdp.run(Some(&it), "Page.stopLoading", json!({})).await;
+        // One that is gone turns into nothing.
+        stopped.or_else(|err| if cdp::is_gone(&err) { Ok(()) } else { Err(err) })?;
+    }
+    shared.heed(Instant::now() + HEED).await?;
+    let state = shared.lock();
+    let page = state.page_of(Some(&session.into()));
+    let Some(holding) = &state.holding else { return Ok(()) };
+    let at = page.and_then(|it| holding.at.get(&it)).map(|it| site_of(it));
+    let (at, meant) = (at.as_deref(), holding.keeps_to.as_deref());
+    if holding.turned || at.zip(meant).is_some_and(|it| it.0 != it.1) {
+        let why = "the page is of another site now than when it was looked at";
+        return Err(Error::new(Code::RefStale, why).hint("look at it again"));
+    }
+    Ok(())
 }
 
 impl Shared {
     /// From here on, what pages ask for is judged before it leaves.
     pub fn hold(&self, judge: Judge) {
+        self.hold_as(Holding::new(judge));
+    }
+
+    /// From here on it is judged as in that context, where it is.
+    pub fn hold_like(&self, other: &Self) {
+        let holding = other.lock().holding.as_ref().map(Holding::afresh);
+        holding.into_iter().for_each(|it| self.hold_as(it));
+    }
+
+    fn hold_as(&self, holding: Holding) {
         let sessions: Vec<Arc<str>> = {
             self.visit.see_alone();
             let mut state = self.lock();
-            state.holding = Some(Holding::new(judge));
+            state.holding = Some(holding);
             state.targets.keys().cloned().collect()
         };
+        self.cdp.look_last(&self.queue);
         for it in &sessions {
             close_others(self, it);
         }
@@ -384,12 +473,15 @@ impl Shared {
     /// with `APPROVAL_STALE` where it does not wait any more, and with what the browser fails with; then nobody knows whether it left.
     pub async fn let_leave(&self, number: u64) -> Result<bool> {
         let it = self.taken(number).ok_or_else(gone)?;
-        let (session, paused) = (it.session.clone(), it.paused.clone());
+        let (session, paused, url) = (it.session.clone(), it.paused.clone(), it.url.clone());
+        let network = it.network.clone();
         if let Some(holding) = &mut self.lock().holding {
-            let (has_left, network) = (paused.is_some(), it.network.clone());
+            let (has_left, network) = (paused.is_some(), network.clone());
             holding.expected = Some(Expected { waiting: it, has_left, network });
         }
         let Some(paused) = paused else { return Ok(false) };
+        self.cdp.let_go(network.as_deref());
+        self.visit.hang_up(&url);
         let params = json!({ "requestId": paused });
         self.cdp.run(session.as_deref(), "Fetch.continueRequest", params).await?;
         Ok(true)
@@ -414,18 +506,23 @@ impl Shared {
         true
     }
 
+    /// Gives up what a page stands still for: it is told that it failed, and what led to it is done again when it is let go.
+    pub fn give_up(&self) {
+        let mut state = self.lock();
+        let all = state.holding.iter_mut().flat_map(|it| &mut it.waiting);
+        for it in all.filter(|it| it.kind == "XHR") {
+            if let Some(paused) = it.paused.take() {
+                let params = json!({ "requestId": paused, "errorReason": "Aborted" });
+                self.cdp.post(it.session.as_deref(), "Fetch.failRequest", params);
+            }
+        }
+    }
+
     /// Takes everything back, and goes on to hold.
     pub fn take_all_back(&self) {
         for it in self.waiting() {
             self.take_back(it.number);
         }
-    }
-}
-
-impl Waiting {
-    fn content_type(&self) -> Option<&str> {
-        let of = |it: &&(String, String)| it.0.eq_ignore_ascii_case("content-type");
-        self.headers.iter().find(of).map(|it| it.1.as_str())
     }
 }
 
@@ -458,12 +555,12 @@ mod tests {
         let mut it = Holding::new(Arc::new(|_| Judged::Go));
         let now = Instant::now();
         assert!(!it.follows(now));
-        it.begins(true);
+        it.begins(true, false);
         assert!(it.follows(now));
         it.ends(now);
         assert!(it.follows(now + AFTER / 2));
         assert!(!it.follows(now + AFTER));
-        it.begins(false);
+        it.begins(false, false);
         assert!(!it.follows(now));
     }
 }

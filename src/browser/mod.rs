@@ -24,6 +24,7 @@ mod heard;
 pub mod held;
 mod hop;
 mod keys;
+mod last;
 mod launch;
 mod leaving;
 mod login;

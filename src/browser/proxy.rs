@@ -301,7 +301,8 @@ async fn tunnel(
     };
     let held = gate.vouched.clone().zip(authorities);
     let (url, log) = (url.to_owned(), Arc::clone(&gate.log));
-    tunnels.lock().unwrap_or_else(PoisonError::into_inner).spawn(async move {
+    let name = host.clone();
+    let task = tunnels.lock().unwrap_or_else(PoisonError::into_inner).spawn(async move {
         let Ok(upgraded) = hyper::upgrade::on(request).await else { return };
         let mut client = TokioIo::new(upgraded);
         let Some((vouched, authorities)) = held else {
@@ -314,6 +315,7 @@ async fn tunnel(
             note(&log, url, &err);
         }
     });
+    gate.visit.opened(&name, task);
     Ok(Response::new(empty()))
 }
 

@@ -31,6 +31,8 @@ use crate::{
 const MAX_BODIES: usize = 192 << 20;
 /// The browser keeps 100 MB of bodies, the newest, of which text may count twice: no more than this comes after one that waits.
 const MAX_WAITING: u64 = 32 << 20;
+/// The same where it keeps 24 MB, for a page that stays.
+const MAX_WAITING_STAYING: u64 = 8 << 20;
 /// More requests than this are not recorded: no learnable page sends them.
 const MAX_REQUESTS: usize = 5000;
 /// `Proxy Authentication Required`: never of a server's, which the proxy keeps to itself.
@@ -54,6 +56,7 @@ pub struct Recorder {
     waiting: Vec<Read>,
     /// Bytes that came since the first of them.
     since_waiting: u64,
+    most_waiting: u64,
     /// The page has nothing more to do for us: bodies are read as they come.
     at_once: bool,
     awaiting: Awaiting,
@@ -109,6 +112,7 @@ impl Recorder {
             kept: 0,
             waiting: Vec::new(),
             since_waiting: 0,
+            most_waiting: MAX_WAITING,
             at_once: false,
             awaiting: Awaiting::new(begun),
         }
@@ -117,6 +121,11 @@ impl Recorder {
     /// Goes on counting where another recorder of the context ended.
     pub fn after(self, other: Option<&Self>) -> Self {
         Self { before: other.map_or(0, |it| it.before + it.seen.len() as u64), ..self }
+    }
+
+    /// Of a page that stays.
+    pub fn staying(self) -> Self {
+        Self { most_waiting: MAX_WAITING_STAYING, ..self }
     }
 
     /// The page is another from here on.
@@ -164,7 +173,7 @@ impl Recorder {
             return vec![read];
         }
         self.waiting.push(read);
-        if self.since_waiting > MAX_WAITING { self.waiting() } else { Vec::new() }
+        if self.since_waiting > self.most_waiting { self.waiting() } else { Vec::new() }
     }
 
     /// What waited to be read. It must be asked for before the page leaves its document, which takes its bodies with it.

@@ -421,7 +421,8 @@ impl Shared {
     pub fn listen(&self) -> Result<()> {
         let main_frame = self.page()?.target;
         let mut state = self.lock();
-        let anew = Recorder::new(Instant::now(), &main_frame).after(state.recorder.as_ref());
+        let anew =
+            Recorder::new(Instant::now(), &main_frame).after(state.recorder.as_ref()).staying();
         state.recorder = Some(anew);
         Ok(())
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     cdp::Reply,
-    keys,
+    held, keys,
     lookup::{self, Found},
     page,
     plan::Step,
@@ -52,6 +52,7 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
     let Found { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await?;
     let object = object.ok_or_else(|| step.lost())?;
+    held::may_type(shared, session).await?;
     let scroll = json!({ "backendNodeId": backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
     let arguments = [value.into()];
@@ -80,15 +81,18 @@ pub async fn text(shared: &Shared, session: &str, value: &str) -> Result<()> {
 }
 
 /// Keys that are on their way to the page: the browser does one after the other, so that none waits for the answer to the one before.
-struct OnTheWay(VecDeque<Reply>);
+struct OnTheWay {
+    keys: VecDeque<Reply>,
+    ahead: usize,
+}
 
 impl OnTheWay {
     async fn add(&mut self, it: Reply) -> Result<()> {
-        self.0.push_back(it);
-        if self.0.len() <= AHEAD {
+        self.keys.push_back(it);
+        if self.keys.len() <= self.ahead {
             return Ok(());
         }
-        match self.0.pop_front() {
+        match self.keys.pop_front() {
             Some(it) => it.raw(PATIENCE).await.map(drop),
             None => Ok(()),
         }
@@ -96,7 +100,7 @@ impl OnTheWay {
 
     /// Waits until all of them were done.
     async fn done(&mut self) -> Result<()> {
-        for it in self.0.drain(..) {
+        for it in self.keys.drain(..) {
             it.raw(PATIENCE).await?;
         }
         Ok(())
@@ -110,12 +114,19 @@ async fn typed(
     value: &str,
 ) -> Result<()> {
     let key = |it| shared.cdp.send(Some(session), "Input.dispatchKeyEvent", it);
-    let mut keys = OnTheWay(VecDeque::new());
+    // Where it is held what leaves, the page may be one that turns into another for the rest of a value.
+    let holds = shared.lock().holding.is_some();
+    let ahead = if holds { 0 } else { AHEAD };
+    let mut keys = OnTheWay { keys: VecDeque::new(), ahead };
+    held::may_type(shared, session).await?;
     for it in first.into_iter().flatten() {
         keys.add(key(it)).await?;
     }
     let mut all = value.chars().peekable();
     while let Some(it) = all.next() {
+        if holds {
+            held::may_type(shared, session).await?;
+        }
         let is_last = all.peek().is_none();
         if is_last {
             keys.done().await?;

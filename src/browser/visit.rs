@@ -12,6 +12,8 @@ use std::{
     },
 };
 
+use tokio::task::AbortHandle;
+
 use crate::{
     artifacts::recording::TargetKind,
     egress::{EgressPolicy, SafeUrl},
@@ -28,6 +30,8 @@ pub struct Visit {
     known: Mutex<VecDeque<String>>,
     /// Nothing leaves that interception does not see.
     seen_alone: AtomicBool,
+    /// Tunnels of this context's proxy, by host.
+    tunnels: Mutex<Vec<(String, AbortHandle)>>,
 }
 
 /// A request that interception has paused.
@@ -45,6 +49,7 @@ impl Visit {
             at: OnceLock::new(),
             known: Mutex::default(),
             seen_alone: AtomicBool::new(false),
+            tunnels: Mutex::default(),
         }
     }
 
@@ -76,6 +81,25 @@ impl Visit {
 
     pub fn is_seen_alone(&self) -> bool {
         self.seen_alone.load(Ordering::Relaxed)
+    }
+
+    /// A tunnel to that host is open until its task ends.
+    pub(super) fn opened(&self, host: &str, task: AbortHandle) {
+        let mut tunnels = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner);
+        tunnels.retain(|it| !it.1.is_finished());
+        tunnels.push((host.to_owned(), task));
+    }
+
+    /// Ends all tunnels to the host of that URL. Over a connection that was in use before, the browser sends a request a second time, of
+    /// whatever method, when the server hangs up without an answer, and tells nobody; over a new one it does not.
+    pub(super) fn hang_up(&self, url: &str) {
+        let url = url::Url::parse(url).ok();
+        let Some(host) = url.as_ref().and_then(url::Url::host_str) else { return };
+        let host = host.trim_end_matches('.');
+        let mut tunnels = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner);
+        for it in tunnels.extract_if(.., |it| it.0 == host) {
+            it.1.abort();
+        }
     }
 
     /// Whether this context may ask for a URL that its policy allows. Fails with `URL_BLOCKED`.
@@ -132,5 +156,25 @@ mod tests {
         }
         assert!(admit("next", Some(&(MAX_KNOWN + 4).to_string())));
         assert!(!admit("other", Some("of another site")));
+    }
+
+    #[tokio::test]
+    async fn tunnels_to_one_host_are_hung_up() {
+        let policy = EgressPolicy::new(&EgressSettings::default()).unwrap();
+        let visit = Visit::new(Arc::new(policy));
+        let tunnel = |host: &str| {
+            let task = tokio::spawn(std::future::pending::<()>());
+            visit.opened(host, task.abort_handle());
+            task
+        };
+        let (here, also, other) = (tunnel("a.test"), tunnel("a.test"), tunnel("b.test"));
+        visit.hang_up("https://A.test:8443/orders?x=1");
+        assert!(here.await.unwrap_err().is_cancelled());
+        assert!(also.await.unwrap_err().is_cancelled());
+        assert!(!other.is_finished());
+        let again = tunnel("a.test");
+        visit.hang_up("https://b.test/");
+        assert!(other.await.unwrap_err().is_cancelled());
+        assert!(!again.is_finished());
     }
 }

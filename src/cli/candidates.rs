@@ -36,6 +36,7 @@ const WORDS: &[(&str, &str)] = &[
     ("json_richness", "rich in fields"),
     ("body_size", "of a fair size"),
     ("url_result_overlap", "URL speaks of results"),
+    ("result_held", "holds what was given for an answer"),
     ("resource_type", "sent by a script"),
     ("initiator_stack", "sent by the page's code"),
     ("initiator_type", "sent by the page's code"),

@@ -124,6 +124,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         category: None,
         requires_auth: false,
         reads_only: false,
+        answer: None,
         timeout: Duration::from_secs(30),
         secrets: Secrets::default(),
     };

@@ -562,6 +562,9 @@ impl Run<'_> {
         if source.is_some() {
             raw.secrets = self.task.secrets.values()?;
         }
+        if example == 0 && raw.final_answer.is_none() {
+            raw.final_answer.clone_from(&self.task.answer);
+        }
         let redacted = redact(raw, &self.cx.settings.redact);
         tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source

@@ -56,6 +56,8 @@ struct Entry {
     timeout_s: u64,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     reads_only: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,6 +98,7 @@ impl StoredTask {
             category: task.category.clone(),
             timeout_s: task.timeout.as_secs(),
             reads_only: task.reads_only,
+            answer: task.answer.clone(),
         };
         let internal =
             |err| Error::new(Code::Internal, "a task cannot be written as JSON").source(err);
@@ -189,6 +192,7 @@ impl StoredTask {
             // A task that wants a login is not begun.
             requires_auth: false,
             reads_only: entry.reads_only,
+            answer: entry.answer,
             timeout: Duration::from_secs(entry.timeout_s),
             secrets: Secrets::default(),
         };
@@ -223,6 +227,7 @@ mod tests {
             category: Some("shopping".to_owned()),
             requires_auth: false,
             reads_only: false,
+            answer: None,
             timeout: Duration::from_secs(30),
             secrets: Secrets::default(),
         }

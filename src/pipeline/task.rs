@@ -35,6 +35,8 @@ pub struct Task {
     pub requires_auth: bool,
     /// Its steps are a model's: while they are driven nothing leaves that is not known to read.
     pub reads_only: bool,
+    /// What whoever did it gave for an answer, with the first example.
+    pub answer: Option<String>,
     pub timeout: Duration,
     /// Values that `examples` and steps only have something standing for.
     pub secrets: Secrets,
@@ -173,6 +175,9 @@ impl Task {
             });
             if self.secrets.in_text {
                 question::redact(&mut out);
+            }
+            if let Some(it) = self.answer.as_ref().filter(|_| example == 0) {
+                out["answer"] = crate::redact::written(it).into();
             }
             out
         };

@@ -160,6 +160,7 @@ fn task() -> Task {
         category: None,
         requires_auth: false,
         reads_only: false,
+        answer: None,
         timeout: Duration::from_secs(1),
         secrets: Secrets::default(),
     }

@@ -100,6 +100,14 @@ impl Desks {
         self.lock().get(key).cloned()
     }
 
+    /// Whether that page is there, and a request still waits in it by that number. One that a command is at work on counts as there.
+    pub fn holds(&self, who: &Principal, name: &str, number: u64) -> bool {
+        let Some(slot) = self.of(&key(who, name)) else { return false };
+        let Ok(desk) = slot.desk.try_lock() else { return true };
+        desk.as_ref()
+            .is_some_and(|it| it.is_alive() && it.waiting().iter().any(|it| it.number == number))
+    }
+
     /// Those that are open, by whose they are and what they are called.
     pub fn open(&self) -> Vec<Open> {
         let all: Vec<(Key, Arc<Slot>)> =

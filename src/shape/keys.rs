@@ -22,6 +22,25 @@ pub fn compared(key: &str) -> &str {
     if is_data(key) { "*" } else { key }
 }
 
+/// Letters and words of a key or a heading that can be no more than a name.
+const NAME: usize = 64;
+const WORDS: usize = 8;
+
+/// Whether what a page or an answer calls something is a name, and not a text: it may be written down where others read it.
+pub fn is_harmless(name: &str) -> bool {
+    let plain = |it: char| it.is_alphanumeric() || it == ' ' || ASIDE.contains(it);
+    name.is_ascii()
+        && name.len() <= 24
+        && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
+        || (name.chars().count() <= NAME
+            && name.split(' ').count() <= WORDS
+            && !name.contains("//")
+            && name.chars().all(plain))
+}
+
+/// Marks in names: `Price (EUR)`, `@type`, `og:title`, `km/h`, `50 %`.
+const ASIDE: &str = "_-.,:;/()%#&+*'’°@$€£§?!=~·–²³№²†‡";
+
 /// A path as [`super::paths`] writes it, with `*` for each key that is data.
 pub fn normal(path: &str) -> Cow<'_, str> {
     if !path.bytes().any(|b| b.is_ascii_digit()) {

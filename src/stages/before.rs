@@ -15,6 +15,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
+    fields::fields,
     reads::changes,
     verbs::{
         ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BUTTONS, BUYING, BUYS, CALLS, CARTS,
@@ -28,7 +29,6 @@ use crate::{browser::held::Going, redact};
 
 /// Larger bodies are not looked through.
 const BODY: usize = 256 * 1024;
-const FIELDS: usize = 500;
 /// Of a path; one with more is not looked through.
 const SEGMENTS: usize = 60;
 
@@ -680,64 +680,6 @@ fn graphql(url: &Url, body: &[u8]) -> Result<(), &'static str> {
         return Err("calls an operation whose text is not there");
     }
     Ok(())
-}
-
-/// Names (pointers) and values of a body; `None` where it is none that is known.
-fn fields(content_type: &str, body: &[u8]) -> Option<Vec<(String, String)>> {
-    let text = std::str::from_utf8(body).ok().filter(|it| it.len() <= BODY)?;
-    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let mut out = Vec::new();
-    if kind == "multipart/form-data" {
-        parts(content_type, text, &mut out)?;
-    } else if kind.ends_with("ndjson") {
-        for line in text.lines().filter(|it| !it.trim().is_empty()) {
-            leaves("", &serde_json::from_str(line).ok()?, &mut out);
-        }
-    } else if text.trim_start().starts_with(['{', '[']) {
-        leaves("", &serde_json::from_str(text).ok()?, &mut out);
-    } else if kind == "application/x-www-form-urlencoded"
-        || (text.contains('=') && !text.contains(char::is_whitespace))
-    {
-        out.extend(
-            url::form_urlencoded::parse(body)
-                .map(|(name, value)| (name.into_owned(), value.into_owned())),
-        );
-    } else {
-        return None;
-    }
-    (out.len() <= FIELDS).then_some(out)
-}
-
-fn leaves(at: &str, value: &Value, out: &mut Vec<(String, String)>) {
-    if out.len() > FIELDS {
-        return;
-    }
-    match value {
-        Value::Object(all) => {
-            all.iter().for_each(|(name, it)| leaves(&format!("{at}/{name}"), it, out));
-        }
-        Value::Array(all) => {
-            all.iter().enumerate().for_each(|(n, it)| leaves(&format!("{at}/{n}"), it, out));
-        }
-        Value::String(it) => out.push((at.to_owned(), it.clone())),
-        it => out.push((at.to_owned(), if it.is_null() { String::new() } else { it.to_string() })),
-    }
-}
-
-/// A form without files, in parts.
-fn parts(content_type: &str, text: &str, out: &mut Vec<(String, String)>) -> Option<()> {
-    let boundary = content_type.split(';').find_map(|it| it.trim().strip_prefix("boundary="))?;
-    let line = format!("--{}", boundary.trim_matches('"'));
-    for part in text.split(&line).skip(1).filter(|it| !it.starts_with("--")) {
-        let (head, value) = part.split_once("\r\n\r\n")?;
-        let (_, name) = head.split_once("; name=\"")?;
-        let (name, rest) = name.split_once('"')?;
-        if rest.to_ascii_lowercase().contains("filename") {
-            return None;
-        }
-        out.push((name.to_owned(), value.strip_suffix("\r\n")?.to_owned()));
-    }
-    Some(())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod chained;
 pub mod consult;
 mod doubts;
 mod extraction;
+mod fields;
 mod judge;
 pub mod minimize;
 mod moment;

@@ -45,6 +45,7 @@ pub const WEIGHTS: &[(&str, i32)] = &[
     ("body_size", 20),
     // What the request looks like.
     ("url_result_overlap", 500),
+    ("result_held", 1500),
     ("resource_type", 500),
     ("initiator_stack", 0),
     ("initiator_type", 0),
@@ -349,6 +350,7 @@ pub fn signals(
     put("other_collection", if session.terms.other_collection(texts) { 1000 } else { 0 });
     if let Some(answer) = &session.recording.final_answer {
         put("url_result_overlap", overlap(&words(&exchange.url), &words(answer)));
+        put("result_held", texts.holds(&words(answer)));
     }
     put(
         "resource_type",

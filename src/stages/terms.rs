@@ -445,6 +445,12 @@ fn dates(words: &[String]) -> Vec<Vec<String>> {
 }
 
 impl Texts {
+    /// Thousandths of these words that stand in what was answered.
+    pub fn holds(&self, words: &BTreeSet<String>) -> i32 {
+        let held = words.iter().filter(|it| self.answer.contains(*it)).count();
+        (held * 1000).checked_div(words.len()).unwrap_or(0) as i32
+    }
+
     pub fn new(exchange: &Exchange, terms: &Terms) -> Self {
         let wanted = &terms.wanted;
         let mut out = Self {

@@ -146,6 +146,48 @@ fn a_task_told_in_a_sentence_is_done_once_and_answered_by_a_recipe_from_then_on(
     assert_eq!(lines.last().unwrap()["what"]["reason"], "completed");
 }
 
+#[test]
+fn a_sentence_in_other_words_is_chosen_for_and_a_recipe_that_fails_is_learned_anew() {
+    let name = "search-the-news-for-query";
+    let chooses = |words: &str, values: &Value| {
+        json!({"when": ["which of these recipes", words],
+            "turns": [call("choose_recipe", &json!({"name": name, "values": values}))]})
+    };
+    let scripts = json!([
+        chooses("these days", &json!({"query": "tides"})),
+        chooses("on the news", &json!({"query": "weather"})),
+        search("harbour", "election"),
+        search("election", "harbour"),
+    ]);
+    let Some((daemon, _model)) = start(&scripts) else { return };
+    let begin = ["--url", "http://news.test/", "--json"];
+    let first = run(&daemon, &[&["do", "Search the news for harbour"][..], &begin].concat());
+    assert!(parsed(&first)["model"]["learns"].is_string(), "{}", first.out);
+
+    let other = parsed(&run(&daemon, &["do", "What is in the news on tides these days", "--json"]));
+    assert_eq!((&other["by"], &other["recipe"]), (&json!("recipe"), &json!(name)), "{other}");
+    assert!(other["data"].to_string().contains("Tides"), "{other}");
+    assert!(other["trace"][1].as_str().unwrap().starts_with("MODEL_CHOSE:"), "{other}");
+    // What the sentence does not say is no value, whatever a model says.
+    let made_up = run(&daemon, &["do", "Is anything on the news at all", "--json"]);
+    assert_eq!(parsed(&made_up)["error_code"], "RECIPE_NOT_FOUND", "{}", made_up.out);
+
+    // The site answers elsewhere now, as far as the recipe knows.
+    let file = daemon.home.path().join(format!("recipes/{name}.yaml"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let was = text.lines().find(|it| it.trim_start().starts_with("url: ")).unwrap().to_owned();
+    assert!(was.contains("news.test/"), "{text}");
+    write(&file, &text.replacen(&was, &was.replace("news.test/", "news.test/gone/"), 1));
+    let healed = run(&daemon, &[&["do", "Search the news for election"][..], &begin].concat());
+    let told = parsed(&healed);
+    assert_eq!((&told["status"], &told["by"]), (&json!("done"), &json!("model")), "{told}");
+    assert!(told["trace"].to_string().contains("RECIPE_FAILED:"), "{told}");
+    assert!(told["model"]["learns"].is_string(), "{told}");
+    let after = parsed(&run(&daemon, &["do", "Search the news for tides", "--json"]));
+    assert_eq!((&after["by"], &after["recipe"]), (&json!("recipe"), &json!(name)), "{after}");
+    assert!(after["data"].to_string().contains("Tides"), "{after}");
+}
+
 fn order() -> Value {
     json!({"when": ["espresso"], "turns": [
         click("link \"Order again\" in \"R-0913\""),

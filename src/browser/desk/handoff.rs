@@ -14,7 +14,6 @@ use crate::{
     browser::{
         context::Context,
         feed::{Kind, noted},
-        held::Holding,
         page,
     },
     error::{Code, Error, Result},
@@ -135,6 +134,7 @@ impl Desk {
         );
         let params = json!({ "browserContextId": new.id, "cookies": cookies });
         new.cdp.run(None, "Storage.setCookies", params).await?;
+        new.hold_like(&old);
         new.lock().secrets = std::mem::take(&mut old.lock().secrets);
         if let Some(origin) =
             url::Url::parse(&url).ok().filter(|it| matches!(it.scheme(), "http" | "https"))
@@ -160,8 +160,6 @@ impl Desk {
         }
         // Its refs, its tabs and its looks were the other page's.
         self.rings.follow(&new)?;
-        let holding = self.shared().lock().holding.take();
-        new.lock().holding = holding.map(Holding::afresh);
         self.context = window;
         (self.aside, self.look, self.visible) = (None, None, true);
         if let Some(feed) = self.feed.clone() {

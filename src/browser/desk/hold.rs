@@ -1,12 +1,24 @@
 //! A page that stays, whose changes wait: what is held is told, let go one by one, or taken back.
 
-use std::time::Instant;
+use std::{
+    convert::Infallible,
+    time::{Duration, Instant},
+};
 
-use super::{Command, Desk, Said};
+use super::{Command, Desk, Said, TURN};
 use crate::{
-    browser::held::{Judge, Waiting},
+    browser::{
+        cdp,
+        held::{Holding, Judge, Waiting},
+        shared::{Shared, State},
+    },
     error::{Code, Error, Result},
 };
+
+/// A page that does not answer for so long stands still.
+const STANDS: Duration = Duration::from_secs(1);
+/// Longer than any command takes.
+const LONG: Duration = Duration::from_secs(600);
 
 impl Command {
     /// Whether what it sets off may be what a person would have wanted it for. What a page asks for while it is opened or looked at
@@ -28,12 +40,22 @@ impl Command {
                 | Self::Hover(_)
         )
     }
+
+    /// Whether it types a value.
+    pub(super) fn types(&self) -> bool {
+        matches!(self, Self::Fill(..) | Self::Type(_))
+    }
 }
 
 impl Desk {
     /// From here on, what a page asks for is judged before it leaves.
     pub fn hold(&mut self, judge: Judge) {
         self.shared().hold(judge);
+    }
+
+    /// What is done next is meant for a page of that site: where it has turned into another, nothing is typed.
+    pub fn keep_to(&mut self, site: String) {
+        self.shared().lock().holding.iter_mut().for_each(|it| it.keeps_to(site.clone()));
     }
 
     /// What waits.
@@ -50,7 +72,7 @@ impl Desk {
             shared.take_back(it.number);
         }
         let before = self.before().await?;
-        shared.lock().holding.iter_mut().for_each(|it| it.begins(true));
+        shared.lock().holding.iter_mut().for_each(|it| it.begins(true, false));
         let done = match shared.let_leave(number).await {
             Ok(true) => self.acted(before, "let the request go".to_owned()).await,
             Ok(false) => self.redo().await,
@@ -65,6 +87,19 @@ impl Desk {
             Ok(_) | Err(_) => {
                 shared.take_all_back();
                 Err(Error::new(Code::ApprovalStale, "the page would send another request now"))
+            }
+        }
+    }
+
+    /// Until a page that asks for something synchronously, which is held, stands still for it: it would, until it was decided about.
+    /// Such a request is given up, again and again.
+    pub(super) async fn unblock(shared: &Shared) -> Infallible {
+        loop {
+            let waits = |it: &State| it.holding.as_ref().is_some_and(Holding::blocks);
+            let found = shared.until(Instant::now() + LONG, waits).await;
+            match shared.ask::<bool>(TURN, STANDS).await {
+                Err(err) if !cdp::is_gone(&err) && matches!(found, Ok(true)) => shared.give_up(),
+                _ => tokio::time::sleep(STANDS).await,
             }
         }
     }

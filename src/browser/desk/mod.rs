@@ -330,12 +330,16 @@ impl Desk {
         {
             let mut state = shared.lock();
             state.is_acting = true;
-            state.holding.iter_mut().for_each(|it| it.begins(command.acts()));
+            state.holding.iter_mut().for_each(|it| it.begins(command.acts(), command.types()));
         }
-        if command.acts() && shared.lock().holding.is_some() {
+        let holds = command.acts() && shared.lock().holding.is_some();
+        if holds {
             self.acting = Some(command.clone());
         }
-        let done = self.obey(command).await;
+        let done = tokio::select! {
+            it = self.obey(command) => it,
+            never = Self::unblock(&shared), if holds => match never {},
+        };
         shared.let_go();
         {
             let mut state = shared.lock();

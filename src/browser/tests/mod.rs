@@ -5,6 +5,7 @@ mod channels;
 mod denied;
 mod desk;
 mod drift;
+mod holding;
 mod hostile;
 mod kept;
 mod own;

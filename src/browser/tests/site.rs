@@ -194,7 +194,11 @@ pub async fn serve() -> Site {
                 axum::Json(serde_json::json!({ "cookie": header("cookie"), "x": header("x-y"), "body": body }))
             }),
         )
-        .route("/html", get(|Query(query): Query<BTreeMap<String, String>>| async move { Html(query["html"].clone()) }))
+        .route("/html", get(|Query(query): Query<BTreeMap<String, String>>| async move {
+            let ms = query.get("ms").map_or(0, |it| it.parse().unwrap());
+            tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
+            Html(query["html"].clone())
+        }))
         .route("/state", get(|| async { Html(STATE) }))
         .route("/cached", get(|| async { ([("cache-control", "max-age=9999, immutable")], "x") }))
         .route("/headers", get(headers_seen).post(headers_seen))

@@ -154,4 +154,13 @@ impl Hands for Driver {
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
         self.hands().picture()
     }
+
+    fn hand_over(&mut self, note: &str) -> BoxFuture<'_, bool> {
+        let note = note.to_owned();
+        Box::pin(async move { self.hands().hand_over(&note).await })
+    }
+
+    fn take_back(&mut self) -> BoxFuture<'_, Result<()>> {
+        self.hands().take_back()
+    }
 }

@@ -197,6 +197,7 @@ impl Hands for OwnHands {
                         let why = "the page is of another site now than when it was looked at";
                         return Err(Error::new(Code::RefStale, why).hint("look at it again"));
                     }
+                    desk.keep_to(site_of(on));
                 }
                 let done = desk.run(command).await;
                 let held: Vec<Held> = desk.waiting().iter().map(held).collect();
@@ -254,6 +255,24 @@ impl Hands for OwnHands {
             files::made(&folder)?.write_unsynced(&name, &png)?;
             Ok(Some(path))
         })
+    }
+
+    fn hand_over(&mut self, note: &str) -> BoxFuture<'_, bool> {
+        let note = note.to_owned();
+        Box::pin(async move {
+            let of = (&self.who, self.context.as_str());
+            let handed = Desks::hand_off(&self.daemon, of, &note).await;
+            if let Err(err) = &handed {
+                tracing::info!(code = err.code().as_str(), "no window for a person");
+            }
+            handed.is_ok()
+        })
+    }
+
+    fn take_back(&mut self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(
+            async move { self.with(async |desk: &mut Desk| desk.resume().await.map(drop)).await },
+        )
     }
 }
 

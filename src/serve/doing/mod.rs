@@ -21,7 +21,7 @@ use self::{
     people::Asking,
 };
 pub use self::{
-    parked::{Parking, approve, reject, whose},
+    parked::{Parking, approve, look, reject, whose},
     people::Questions,
 };
 use super::{
@@ -36,11 +36,12 @@ use crate::{
         playbook::{self, Playbook},
         render,
     },
+    egress::site_of,
     error::{Code, Error, Result},
     files::{self, Dir},
     ids::{self, RecipeName},
     model::{Client, Talker},
-    settings::Home,
+    settings::{Home, ModelSettings},
     state::now_ms,
 };
 
@@ -209,7 +210,6 @@ struct Plan {
 
 /// What is wanted with its playbook and its values, checked.
 fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
-    let world = asked.daemon.world();
     let home = &asked.daemon.home;
     let params: BTreeMap<String, String> = it.params.clone().into();
     let book = it.playbook.as_deref().map(|name| playbook::named(home, name)).transpose()?;
@@ -221,16 +221,8 @@ fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
     let sentence = filled(&it.task, &params);
     let said: Vec<&str> = params.values().map(String::as_str).chain([sentence.as_str()]).collect();
     let contract = Contract::new(&url, &it.hosts, book.clone(), &said)?;
-    let mut settings = world.settings.model.clone();
-    if let Some(name) = &it.model {
-        settings.choose(name)?;
-    }
-    let client = Client::new(&settings).map_err(|err| {
-        err.or_hint(
-            "the daemon has the environment that it was started with: `commis daemon restart`",
-        )
-    })?;
-    let client = client.ok_or_else(|| {
+    let settings = model(asked, it)?;
+    let client = client(&settings)?.ok_or_else(|| {
         Error::new(Code::SettingsInvalid, "no model is configured, and no recipe is meant")
             .hint("set `provider` and `name` under [model], or give a model")
     })?;
@@ -255,12 +247,30 @@ fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
     Ok(Plan { run: run_id()?, goal, limits, contract, client, prices })
 }
 
+/// The settings of the model that is to do it. Fails with `SETTINGS_INVALID`.
+pub fn model(asked: &Asked, it: &Wanted) -> Result<ModelSettings> {
+    let mut settings = asked.daemon.world().settings.model.clone();
+    if let Some(name) = &it.model {
+        settings.choose(name)?;
+    }
+    Ok(settings)
+}
+
+/// That model; `None` where none is configured. Fails with what a missing key fails with.
+pub fn client(settings: &ModelSettings) -> Result<Option<Client>> {
+    Client::new(settings).map_err(|err| {
+        err.or_hint(
+            "the daemon has the environment that it was started with: `commis daemon restart`",
+        )
+    })
+}
+
 fn run_id() -> Result<String> {
     Ok(format!("r{}", ids::word()?.get(..12).unwrap_or_default().to_ascii_lowercase()))
 }
 
 /// A sentence with its values.
-fn filled(sentence: &str, params: &BTreeMap<String, String>) -> String {
+pub fn filled(sentence: &str, params: &BTreeMap<String, String>) -> String {
     let mut out = sentence.to_owned();
     for (name, value) in params {
         out = out.replace(&format!("{{{name}}}"), value);
@@ -443,11 +453,16 @@ async fn ended(
             // What changed something is not done again by a recipe.
             let learned = if inner.sent > 0 {
                 Err("it changed something".to_owned())
+            } else if inner.doing.contract().is_told_apart() {
+                Err("a value was typed that you did not give, and there is another site that it could go to".to_owned())
             } else if inner.wanted.backend == Backend::PlaywrightMcp {
                 Err("what is done with Playwright MCP is not recorded".to_owned())
             } else {
                 let other = ended.other.filter(|it| may_be_typed(&inner.doing, it));
-                learn(asked, &inner.wanted, &inner.context, other).await
+                let failed = trace.iter().find_map(|it| it.strip_prefix(RECIPE_FAILED));
+                let failed = failed.and_then(|it| it.split(':').next());
+                let lead = Lead { other, answer: ended.answer.as_ref(), failed };
+                learn(asked, &inner.wanted, &inner.context, lead).await
             };
             match learned {
                 Ok((task, recipe)) => {
@@ -560,12 +575,38 @@ fn may_be_typed(doing: &Doing, other: &Value) -> bool {
         && other.as_object().is_some_and(|all| all.values().all(allowed))
 }
 
+/// What a run's end says for learning.
+struct Lead<'a> {
+    /// Other values for the parameters.
+    other: Option<Value>,
+    answer: Option<&'a Value>,
+    /// The recipe that was meant and failed.
+    failed: Option<&'a str>,
+}
+
+/// In the trace, before a recipe's name.
+pub const RECIPE_FAILED: &str = "RECIPE_FAILED:";
+
+/// Characters of an answer that lead to the request which carried it.
+const LEAD: usize = 4000;
+
+/// The texts and numbers of an answer, a line each.
+fn told_answer(it: &Value) -> String {
+    match it {
+        Value::Array(all) => all.iter().map(told_answer).collect::<Vec<_>>().join("\n"),
+        Value::Object(all) => all.values().map(told_answer).collect::<Vec<_>>().join("\n"),
+        Value::String(it) => it.clone(),
+        Value::Number(it) => it.to_string(),
+        Value::Null | Value::Bool(_) => String::new(),
+    }
+}
+
 /// Has a recipe learned from what was done on that page. The task that learns, and the recipe's name; or why none does.
 async fn learn(
     asked: &Asked,
     it: &Wanted,
     context: &str,
-    other: Option<Value>,
+    lead: Lead<'_>,
 ) -> std::result::Result<(String, RecipeName), String> {
     let told = |err: Error| err.to_string();
     asked.who.must(Need::May(Area::Learn, Right::Write), None).map_err(told)?;
@@ -579,7 +620,7 @@ async fn learn(
     }
     let mut second: BTreeMap<String, String> = it.second.clone().into();
     if second.is_empty()
-        && let Some(other) = other.as_ref().and_then(Value::as_object)
+        && let Some(other) = lead.other.as_ref().and_then(Value::as_object)
     {
         let text = |name: &String| other.get(name).and_then(Value::as_str).map(str::to_owned);
         // The model may know a parameter that came out of the sentence by another name.
@@ -594,13 +635,30 @@ async fn learn(
     {
         second.clear();
     }
-    let name = RecipeName::slug(&task);
+    let mut name = RecipeName::slug(&task);
+    let all = asked.daemon.pantry.all().map_err(told)?;
+    let held = |name: &RecipeName| all.iter().find(|it| it.recipe.name == *name);
+    let site = site_of(trail.url.as_deref().unwrap_or_default());
+    // A common sentence is of many sites.
+    let is_others = held(&name).is_some_and(|it| site_of(&it.recipe.source_url) != site);
+    if is_others || !asked.daemon.parking.names(&name, &site) {
+        name = RecipeName::slug(&format!("{site} {task}"));
+    }
+    if held(&name).is_some_and(|it| it.is_served()) && lead.failed != Some(name.as_str()) {
+        return Err(format!("{name} stands, and does this"));
+    }
     let wanted = operations::Learned {
         task,
-        name: None,
+        name: Some(name.to_string()),
+        // What was recorded of it before is of another time.
+        force: true,
         params: params.into(),
         second: second.into(),
         reads_only: true,
+        answer: lead
+            .answer
+            .map(|it| told_answer(it).chars().take(LEAD).collect::<String>())
+            .filter(|it| !it.trim().is_empty()),
     };
     match operations::learned(asked.clone(), trail, wanted).await {
         Ok((task, _)) => Ok((task.task_id, name)),

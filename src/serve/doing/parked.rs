@@ -1,6 +1,7 @@
 //! Runs that wait for a person's approval: their page stays open with the request held in it; one approval lets that one request go.
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -16,7 +17,7 @@ use crate::{
         playwright::Playwright, render,
     },
     error::{Code, Error, Result},
-    ids::hex,
+    ids::{RecipeName, hex},
     model::Client,
     serve::{Daemon, operations::Asked, principal::Principal},
     state::now_ms,
@@ -40,6 +41,8 @@ pub struct Parking {
     pub approvals: Approvals,
     /// Taken by whoever goes on with it.
     parked: Mutex<Vec<Inner>>,
+    /// Names of recipes that are learned from what was done, and the sites that they are of.
+    names: Mutex<BTreeMap<RecipeName, String>>,
 }
 
 /// What it takes to go on.
@@ -65,11 +68,21 @@ pub struct Inner {
 
 impl Parking {
     pub fn new(folder: PathBuf) -> Self {
-        Self { approvals: Approvals::new(folder), parked: Mutex::default() }
+        Self {
+            approvals: Approvals::new(folder),
+            parked: Mutex::default(),
+            names: Mutex::default(),
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Inner>> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a name for a recipe of that site; `false` where one of another site has it.
+    pub fn names(&self, name: &RecipeName, site: &str) -> bool {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        *names.entry(name.clone()).or_insert_with(|| site.to_owned()) == *site
     }
 
     /// The run that waits for that approval; nobody else gets it.
@@ -77,6 +90,25 @@ impl Parking {
         let mut all = self.lock();
         let at = all.iter().position(|it| it.waits.iter().any(|it| it.0 == id))?;
         Some(all.swap_remove(at))
+    }
+}
+
+/// What waits in a page that is gone is told to be gone, before anybody approves it.
+pub fn look(daemon: &Daemon) {
+    let gone: Vec<Inner> = {
+        let mut all = daemon.parking.lock();
+        let is_there = |it: &Inner| {
+            let held = |number: u64| daemon.desks.holds(&it.who, &it.context, number);
+            it.theirs.is_some() || it.waits.iter().all(|it| held(it.1))
+        };
+        all.extract_if(.., |it| !is_there(it)).collect()
+    };
+    for it in gone {
+        for (id, _) in &it.waits {
+            // Where it was settled meanwhile, that stands.
+            let _ = daemon.parking.approvals.stale(id, "the page is gone", now_ms());
+        }
+        close(daemon, &it);
     }
 }
 

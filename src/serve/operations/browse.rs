@@ -672,6 +672,8 @@ async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
         params: it.params,
         second: it.second,
         reads_only: false,
+        force: false,
+        answer: None,
     };
     trail::learned(asked, trail, wanted).await
 }

@@ -10,13 +10,18 @@ use super::{
     Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, recipes::run_data, row, tasks,
 };
 use crate::{
-    agent::{Pending, Reply, playbook, read_transcript as transcript, values},
+    agent::{
+        OFFERED, Offer, Pending, Reply, chosen, playbook, read_transcript as transcript, values,
+    },
     egress::site_of,
     error::{Code, Error},
     recipe::model::Recipe,
     serve::{
         answer::Trouble,
-        doing::{self, By, Ran, Status, Wanted, by_model, saved, whose},
+        doing::{
+            self, By, RECIPE_FAILED, Ran, Status, Wanted, by_model, client, filled, model, saved,
+            whose,
+        },
         mcp::find::scored,
         pantry::Known,
         principal::{Area, Need, Right},
@@ -226,6 +231,7 @@ struct Approvals {
 }
 
 async fn list(asked: Asked, _: Nothing) -> Out<Approvals> {
+    doing::look(&asked.daemon);
     let all = asked.daemon.parking.approvals.list(whose(&asked.who), now_ms())?;
     plain(Approvals { approvals: all.into_iter().map(Approval::from).collect() })
 }
@@ -238,6 +244,7 @@ struct One {
 }
 
 async fn get(asked: Asked, it: One) -> Out<Approval> {
+    doing::look(&asked.daemon);
     plain(asked.daemon.parking.approvals.get(&it.id, whose(&asked.who), now_ms())?.into())
 }
 
@@ -264,8 +271,8 @@ struct Meant {
     params: BTreeMap<String, String>,
 }
 
-/// How a recipe was chosen: the one, codes that say how, and those that come near.
-type Choice = (Option<Meant>, Vec<String>, Vec<String>);
+/// How a recipe was chosen: the one, codes that say how, and those that come near, the nearest first.
+type Choice = (Option<Meant>, Vec<String>, Vec<Arc<Known>>);
 
 /// Which recipe a task means, if one does clearly; and how that came out, in codes.
 fn meant(asked: &Asked, it: &Wanted) -> crate::error::Result<Choice> {
@@ -281,14 +288,6 @@ fn meant(asked: &Asked, it: &Wanted) -> crate::error::Result<Choice> {
         |known: &&Arc<Known>| of.as_ref().is_none_or(|of| site_of(&known.recipe.source_url) == *of);
     let mine: Vec<&Arc<Known>> = mine.into_iter().filter(at_site).collect();
     let near = scored(&it.task, &mine);
-    let names: Vec<String> = near
-        .iter()
-        .take(5)
-        .map(|it| {
-            let takes = it.1.recipe.parameters.iter().map(|it| it.name.as_str());
-            format!("{} ({})", it.1.recipe.name, takes.collect::<Vec<_>>().join(", "))
-        })
-        .collect();
     let fit: Vec<_> = near
         .iter()
         .filter(|it| it.0 > 1)
@@ -333,7 +332,49 @@ fn meant(asked: &Asked, it: &Wanted) -> crate::error::Result<Choice> {
         }
     };
     let best = best.map(|it| Meant { known: Arc::clone(it.1), params: it.2.clone() });
-    Ok((best, trace, names))
+    let near = near.into_iter().map(|it| Arc::clone(it.1)).take(OFFERED).collect();
+    Ok((best, trace, near))
+}
+
+/// The same by a model, where one is configured and words alone do not say it. One that fails chooses nothing.
+async fn meant_by_model(
+    asked: &Asked,
+    it: &Wanted,
+    near: &[Arc<Known>],
+    trace: &mut Vec<String>,
+) -> Option<Meant> {
+    if near.is_empty() {
+        return None;
+    }
+    let client = model(asked, it).and_then(|it| client(&it)).ok().flatten()?;
+    let parameters = |it: &Recipe| it.parameters.iter().map(|it| it.name.clone()).collect();
+    let offers: Vec<Offer> = near
+        .iter()
+        .map(|it| &it.recipe)
+        .map(|it| Offer {
+            name: it.name.to_string(),
+            task: it.task.clone(),
+            parameters: parameters(it),
+        })
+        .collect();
+    let given: BTreeMap<String, String> = it.params.clone().into();
+    let sentence = filled(&it.task, &given);
+    match chosen(&client, &sentence, &given, &offers).await {
+        Ok((found, tokens)) => {
+            let known = found.as_ref().and_then(|found| {
+                near.iter().find(|it| {
+                    it.recipe.name.as_str() == found.name && takes(&it.recipe, &found.params)
+                })
+            });
+            let name = known.map_or("none", |it| it.recipe.name.as_str());
+            trace.push(format!("MODEL_CHOSE:{name}:{tokens} tokens"));
+            known.zip(found).map(|it| Meant { known: Arc::clone(it.0), params: it.1.params })
+        }
+        Err(err) => {
+            trace.push(format!("MODEL_FAILED:{}", err.code().as_str()));
+            None
+        }
+    }
 }
 
 /// Whether a recipe takes all of these values, and no other that has to be given.
@@ -346,10 +387,13 @@ fn takes(it: &Recipe, params: &BTreeMap<String, String>) -> bool {
 }
 
 async fn run(asked: Asked, it: Wanted) -> Out<Ran> {
-    let (best, mut trace, names) = meant(&asked, &it)?;
+    let (mut best, mut trace, near) = meant(&asked, &it)?;
     let has_start = it.url.is_some() || it.playbook.is_some();
     // A playbook is for what a recipe cannot do: it changes something, or has to be looked at.
     let wants_recipe = !it.no_recipe && !it.dry_run && it.playbook.is_none();
+    if best.is_none() && wants_recipe {
+        best = meant_by_model(&asked, &it, &near, &mut trace).await;
+    }
     if let Some(Meant { known, params }) = best.filter(|_| wants_recipe) {
         let begun = Instant::now();
         let name = known.recipe.name.to_string();
@@ -371,7 +415,7 @@ async fn run(asked: Asked, it: Wanted) -> Out<Ran> {
             }
             // The site is another than it was: a model can still look.
             Err(err) if has_start && !err.retryable => {
-                trace.push(format!("RECIPE_FAILED:{name}:{}", err.error_code));
+                trace.push(format!("{RECIPE_FAILED}{name}:{}", err.error_code));
             }
             Err(err) => return Err(err),
         }
@@ -381,6 +425,14 @@ async fn run(asked: Asked, it: Wanted) -> Out<Ran> {
             Code::RecipeNotFound,
             "no recipe is clearly meant by this task and these values",
         );
+        let names: Vec<String> = near
+            .iter()
+            .take(5)
+            .map(|it| {
+                let takes = it.recipe.parameters.iter().map(|it| it.name.as_str());
+                format!("{} ({})", it.recipe.name, takes.collect::<Vec<_>>().join(", "))
+            })
+            .collect();
         return Err(match names.as_slice() {
             [] => err.hint("give a `url`, and a model does it; recipe_learn learns one"),
             names => err.hint(format!("near are {}", names.join("; "))),

@@ -122,6 +122,8 @@ struct Learn {
     /// Let nothing leave that is not known to read while the steps are driven: they are a model's.
     #[serde(default)]
     reads_only: bool,
+    /// What whoever did it gave for an answer with the first example: a lead to the request that carried it, and no more.
+    answer: Option<String>,
 }
 
 impl Learn {
@@ -188,6 +190,7 @@ impl Learn {
             category: None,
             requires_auth: false,
             reads_only: self.reads_only,
+            answer: self.answer,
             timeout: Duration::from_secs(30),
             secrets: Secrets::default(),
         };

@@ -421,6 +421,8 @@ async fn learned(asked: Asked, it: Learn) -> Out<TaskView> {
         params: it.params,
         second: it.second,
         reads_only: false,
+        force: false,
+        answer: None,
     };
     trail::learned(asked, Trail { url, steps, lost }, wanted).await
 }

@@ -37,6 +37,10 @@ pub(in crate::serve) struct Wanted {
     pub(in crate::serve) second: Params,
     /// A model did it.
     pub(in crate::serve) reads_only: bool,
+    /// What stands of that name is learned anew.
+    pub(in crate::serve) force: bool,
+    /// What it gave for an answer.
+    pub(in crate::serve) answer: Option<String>,
 }
 
 /// The steps of that page's task so far.
@@ -83,6 +87,12 @@ pub(in crate::serve) async fn learned(asked: Asked, trail: Trail, it: Wanted) ->
     }
     if it.reads_only {
         args["reads_only"] = true.into();
+    }
+    if it.force {
+        args["force"] = true.into();
+    }
+    if let Some(it) = it.answer {
+        args["answer"] = it.into();
     }
     if let Some(name) = it.name {
         args["name"] = name.into();

@@ -1,0 +1,103 @@
+//! Pages whose changes wait, in real Chromium: what goes away takes nothing with it, and what is typed stays where it is typed.
+
+use super::*;
+use crate::browser::{
+    desk::{Command, Desk, Said},
+    held::{Going, Judged},
+};
+
+/// Everything but POST goes.
+async fn desk(browser: &Browser) -> Desk {
+    let context = browser.context().await.unwrap();
+    let mut desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
+    desk.hold(Arc::new(|it: &Going<'_>| match it.method {
+        "POST" => Judged::Hold("it posts".to_owned()),
+        _ => Judged::Go,
+    }));
+    desk
+}
+
+fn page(host: &str, html: &str) -> String {
+    let mut url = url::Url::parse(&format!("http://{host}/html")).unwrap();
+    url.query_pairs_mut().append_pair("html", html);
+    url.into()
+}
+
+async fn run(desk: &mut Desk, command: Command) -> Result<Said> {
+    desk.run(command).await
+}
+
+fn posts(site: &Site) -> usize {
+    site.log.lock().unwrap().iter().filter(|it| it.contains("/post")).count()
+}
+
+/// A frame in a sandbox asks for something that outlives it, and is removed a moment later.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_outlives_its_frame_is_held_too() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let html = "<title>T</title><button>Go</button><p id=out></p><script>let n = 0;
+document.querySelector('button').onclick = () => {
+  const f = document.createElement('iframe'); f.sandbox = 'allow-scripts';
+  f.srcdoc = '<script>fetch(\"http://shop.test/post\", {method: \"POST\", mode: \"no-cors\", keepalive: true, body: \"left\"}); parent.postMessage(1, \"*\")<\\/script>';
+  onmessage = () => setTimeout(() => { f.remove(); out.textContent = ++n; }, [0, 5, 20, 50][n % 4]);
+  document.body.append(f);
+};</script>";
+    run(&mut desk, Command::Goto(page("shop.test", html))).await.unwrap();
+    for _ in 0..8 {
+        run(&mut desk, Command::Click("button Go".parse().unwrap())).await.unwrap();
+        for it in desk.waiting() {
+            desk.shared().take_back(it.number);
+        }
+    }
+    assert_eq!(posts(&site), 0);
+    // What is let go leaves, once.
+    let html = "<button onclick=\"fetch('/post', {method: 'POST', body: 'a', keepalive: true})\">Send</button>";
+    run(&mut desk, Command::Goto(page("shop.test", html))).await.unwrap();
+    run(&mut desk, Command::Click("button Send".parse().unwrap())).await.unwrap();
+    let waiting = desk.waiting();
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    assert_eq!(posts(&site), 0);
+    desk.let_leave(waiting[0].number).await.unwrap();
+    assert_eq!(posts(&site), 1);
+    // Other contexts are as they were.
+    let context = browser.context().await.unwrap();
+    let mut other = Desk::new(context, Duration::from_secs(20), None).unwrap();
+    run(&mut other, Command::Goto(page("shop.test", html))).await.unwrap();
+    run(&mut other, Command::Click("button Send".parse().unwrap())).await.unwrap();
+    assert_eq!(posts(&site), 2);
+    browser.close().await.unwrap();
+}
+
+/// By its own wish, begun before or meanwhile, or by whoever opened it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_turns_into_another_gets_none_of_what_is_typed() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let value = "a secret of this site, ".repeat(8);
+    let takes = "<input autofocus oninput=\"fetch('/taken?q=' + encodeURIComponent(value))\">";
+    let there = page("other.test", takes);
+    let turns = format!("location = {}", serde_json::to_string(&there).unwrap());
+    for when in [
+        // At the first letter.
+        format!("i.oninput = () => {{ i.oninput = null; {turns} }}"),
+        // A moment after it has the focus, again and again.
+        format!("i.onfocus = () => setInterval(() => {{ {turns} }}, 7)"),
+        // Before it is typed in; the answer comes while it is.
+        format!("setTimeout(() => {{ {turns} }}, 200)").replace("/html?", "/html?ms=300&"),
+    ] {
+        let mut desk = desk(&browser).await;
+        let html = format!("<title>T</title><input id=i aria-label=Name><script>{when}</script>");
+        run(&mut desk, Command::Goto(page("shop.test", &html))).await.unwrap();
+        let filled =
+            run(&mut desk, Command::Fill("textbox Name".parse().unwrap(), value.clone())).await;
+        if let Err(err) = &filled {
+            assert_eq!(err.code(), Code::RefStale, "{when}: {err}");
+        }
+        let taken: Vec<String> =
+            site.log.lock().unwrap().iter().filter(|it| it.contains("/taken?")).cloned().collect();
+        assert!(taken.is_empty(), "{when}: {filled:?} {taken:?}");
+    }
+    browser.close().await.unwrap();
+}
