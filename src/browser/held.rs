@@ -452,6 +452,11 @@ impl Shared {
         }
     }
 
+    /// Whether what pages ask for is judged.
+    pub fn is_holding(&self) -> bool {
+        self.lock().holding.is_some()
+    }
+
     /// Whether something waits.
     pub fn is_held(&self) -> bool {
         self.lock().holding.as_ref().is_some_and(|it| !it.waiting.is_empty())

@@ -58,6 +58,11 @@ impl Desk {
         self.shared().lock().holding.iter_mut().for_each(|it| it.keeps_to(site.clone()));
     }
 
+    /// Whether it is judged here what may leave.
+    pub fn is_holding(&self) -> bool {
+        self.shared().is_holding()
+    }
+
     /// What waits.
     pub fn waiting(&self) -> Vec<Waiting> {
         self.shared().waiting()

@@ -60,9 +60,15 @@ impl OwnHands {
     async fn with<T>(&mut self, what: impl AsyncFnOnce(&mut Desk) -> Result<T>) -> Result<T> {
         let judge = self.judge.take();
         Desks::with(&self.daemon, (&self.who, &self.context), async |desk: &mut Desk| {
-            // Before its first page.
-            if let Some(it) = judge {
-                desk.hold(it);
+            match judge {
+                // Before its first page.
+                Some(it) => desk.hold(it),
+                // It crashed, hung or went with its browser: another page would hold nothing back.
+                None if !desk.is_holding() => {
+                    return Err(Error::new(Code::BrowserFailed, "the page of the task is gone")
+                        .hint("do the task again"));
+                }
+                None => {}
             }
             what(desk).await
         })
