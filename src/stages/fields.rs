@@ -63,7 +63,7 @@ fn leaves(at: &str, value: &Value, out: &mut Vec<(String, String)>) {
 /// A form without files, in parts.
 fn parts(content_type: &str, text: &str, out: &mut Vec<(String, String)>) -> Option<()> {
     let lower = content_type.to_ascii_lowercase();
-    if lower.matches("boundary").count() != 1 {
+    if lower.matches("boundary=").count() != 1 {
         return None;
     }
     let boundary = content_type.split(';').find_map(|it| it.trim().strip_prefix("boundary="))?;
@@ -170,6 +170,11 @@ mod tests {
             ("text/plain", r#"{"a":1.5e3,"b":-7,"c":true}"#, Some("/a=1500.0 /b=-7 /c=true")),
             (&parted("x"), one, Some("q=lamp")),
             (&parted("\"x\""), one, Some("q=lamp")),
+            (
+                &parted("----WebKitFormBoundaryx"),
+                &one.replace("--x", "------WebKitFormBoundaryx"),
+                Some("q=lamp"),
+            ),
             (&parted("x; boundary=y"), one, None),
             (&parted("x; Boundary=y"), one, None),
             ("multipart/form-data", one, None),
