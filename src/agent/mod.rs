@@ -25,6 +25,7 @@ mod transcript;
 mod typed;
 mod visible;
 mod walls;
+mod weight;
 
 #[cfg(test)]
 mod sites_tests;
@@ -38,10 +39,11 @@ pub use self::{
     contract::Contract,
     hands::{Did, Hands, Held},
     lines::{named, read as lines},
-    pending::{By, Channel, Draft, Element, LASTS_MS, Page, Pending},
+    pending::{By, Channel, Draft, Element, LASTS_MS, Page, Pending, State},
     people::{Asked, Nobody, People, Reply},
     render::{Rendered, digest, render},
     run::{Doing, End, Goal, Limits, Note, Parts, Usage},
     seen::{Act, Seen},
     transcript::{Transcript, read as read_transcript},
+    weight::heavy,
 };

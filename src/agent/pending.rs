@@ -135,15 +135,17 @@ impl Pending {
         now_ms >= self.expires_ms || now_ms < self.created_ms.saturating_sub(SLACK_MS)
     }
 
-    /// What a person decides about, the same in every channel. The first lines are the request, of its bytes alone; words of the page
-    /// and of the model stand in quotes, after it.
+    /// The request and nothing else: of its bytes alone, with no word of a page or a model outside of quotes.
+    pub fn request(&self) -> String {
+        let Shown { digest, .. } = &self.request;
+        format!("one request, sent once:\n\n{}\n\ndigest {digest}", self.request.text())
+    }
+
+    /// What a person decides about, the same in every channel that has room. The first lines are the request; words of the page and of
+    /// the model stand in quotes, after it.
     pub fn text(&self) -> String {
         let quoted = |it: &str| visible::quoted(it.as_bytes());
-        let mut out = format!(
-            "one request, sent once:\n\n{}\n\ndigest {}",
-            self.request.text(),
-            self.request.digest
-        );
+        let mut out = self.request();
         if !self.amounts.is_empty() {
             let all: Vec<String> = self.amounts.iter().map(ToString::to_string).collect();
             _ = write!(out, "\namounts {}", all.join(", "));
@@ -182,6 +184,20 @@ pub enum Channel {
     Mcp,
     Webhook,
     Telegram,
+}
+
+impl Channel {
+    /// As people call it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Terminal => "in a terminal",
+            Self::Dashboard => "in the dashboard",
+            Self::Rest => "by REST",
+            Self::Mcp => "asked by an MCP client",
+            Self::Webhook => "by a webhook",
+            Self::Telegram => "in Telegram",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -270,6 +286,22 @@ impl State {
             Self::Expired { .. } => "expired",
             Self::Stale { .. } => "out of date",
             Self::Lost { .. } => "lost",
+        }
+    }
+
+    /// Who decided, where somebody did.
+    pub const fn by(&self) -> Option<&By> {
+        match self {
+            Self::Waiting => None,
+            Self::Approved { by }
+            | Self::Releasing { by }
+            | Self::Sent { by, .. }
+            | Self::Failed { by, .. }
+            | Self::PerhapsSent { by }
+            | Self::Rejected { by } => Some(by),
+            Self::Expired { approved } | Self::Stale { approved, .. } | Self::Lost { approved } => {
+                approved.as_ref()
+            }
         }
     }
 
