@@ -1,5 +1,6 @@
 //! Settings: flags over environment over file over defaults. The only reader of the environment.
 
+mod channels;
 mod model;
 
 use std::{
@@ -11,6 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+pub use channels::{Approves, TelegramSettings, WebhookSettings};
 pub use model::{ModelSettings, Provider};
 
 use crate::{
@@ -110,6 +112,13 @@ pub struct AgentSettings {
     pub playwright_mcp: Option<String>,
     /// Its browser keeps logins from one run to the next, in the state folder. Otherwise it begins as a stranger.
     pub playwright_profile: bool,
+    /// Of requests that wait for a person, what an MCP client may ask its user about.
+    pub elicitation: Approves,
+    pub webhook: Option<WebhookSettings>,
+    pub telegram: Option<TelegramSettings>,
+    /// Why none of these three counts, where the file is not the user's own word.
+    #[serde(skip)]
+    pub channels_refused: Option<String>,
 }
 
 /// The daemon.
@@ -337,6 +346,7 @@ impl Settings {
                 return Err(Error::new(Code::SettingsInvalid, message));
             }
         }
+        out.agent.check()?;
         Ok(out)
     }
 
@@ -404,6 +414,11 @@ impl Settings {
         {
             out.egress.own.clear();
             out.egress.own_refused = Some(why);
+        }
+        if out.agent.has_channels()
+            && let Some(why) = home.not_the_users_word()
+        {
+            out.agent.without_channels(why);
         }
         out.heed(&env_path)?;
         Ok(out)

@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     files,
     model::{Client, Model as _},
-    settings::{BrowserSettings, Display, ModelSettings},
+    settings::{AgentSettings, BrowserSettings, Display, ModelSettings, has_variable},
 };
 
 /// Check this machine: what is missing, and how to get it
@@ -51,6 +51,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         hint: None,
     });
     checks.push(model(&place.settings.model));
+    checks.extend(channels(&place.settings.agent));
     match find_chromium(place.settings.browser.path.as_deref()) {
         Err(err) => checks.push(Check {
             what: "Chromium",
@@ -106,6 +107,25 @@ fn model(settings: &ModelSettings) -> Check {
         }
         Err(err) => said(false, err.to_string(), err.hint_text().map(str::to_owned)),
     }
+}
+
+/// Who is told of requests that wait, and whether the variables for that are there; nothing is sent.
+fn channels(settings: &AgentSettings) -> Vec<Check> {
+    let mut out = Vec::new();
+    if let Some(why) = &settings.channels_refused {
+        let found = format!("the settings for it do not count: {why}");
+        out.push(Check { what: "approvals elsewhere", ok: false, found, hint: None });
+    }
+    let webhook = settings.webhook.as_ref().map(|it| ("webhook", &it.secret_env));
+    let telegram = settings.telegram.as_ref().map(|it| ("Telegram", &it.token_env));
+    for (what, variable) in webhook.into_iter().chain(telegram) {
+        let ok = has_variable(variable);
+        let found = format!("{variable} is {}set here", if ok { "" } else { "not " });
+        let hint =
+            "the daemon has the environment that it was started with: `commis daemon restart`";
+        out.push(Check { what, ok, found, hint: (!ok).then(|| hint.to_owned()) });
+    }
+    out
 }
 
 /// Whether a window could be opened; none is. On a machine without a desktop nothing is missing.

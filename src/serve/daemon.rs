@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     book::{Book, TokenView},
+    channels::Channels,
     client::Client,
     connections,
     desks::{self, Desks},
@@ -79,6 +80,8 @@ pub struct Daemon {
     pub lookers: Lookers,
     /// Requests that wait for approval, and the runs that they belong to.
     pub parking: Parking,
+    /// Who is asked about them elsewhere.
+    pub channels: Channels,
     /// What tasks ask their people.
     pub questions: Questions,
     pub remote: Remote,
@@ -196,7 +199,7 @@ impl Daemon {
 fn holder(it: &TokenView) -> Principal {
     // One that does not parse any more may do nothing.
     let scopes = it.scopes.iter().filter_map(|it| Scope::parse(it).ok()).collect();
-    Principal { id: it.id.clone(), scopes: Some(scopes), is_dashboard: false }
+    Principal { id: it.id.clone(), scopes: Some(scopes), is_dashboard: false, by_way: None }
 }
 
 /// Serves until it is told to stop: a signal, `/api/shutdown`, or idleness. Fails with `DAEMON_FAILED` when another daemon has
@@ -251,6 +254,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         guard: Guard::new(addr.port()),
         lookers: Lookers::new(addr.port()),
         parking: Parking::new(home.approvals.clone()),
+        channels: Channels::default(),
         questions: Questions::default(),
         remote: Remote::default(),
         state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),

@@ -349,7 +349,7 @@ pub async fn passed(daemon: &Arc<Daemon>, request: Request, next: Next) -> Respo
 const NOBODY: &str = "nobody";
 
 fn nobody() -> Principal {
-    Principal { id: NOBODY.to_owned(), scopes: Some(Vec::new()), is_dashboard: false }
+    Principal { id: NOBODY.to_owned(), scopes: Some(Vec::new()), is_dashboard: false, by_way: None }
 }
 
 /// Who sends it: `None` where it says nothing of that.

@@ -4,6 +4,7 @@
 pub mod answer;
 mod book;
 pub mod bridge;
+mod channels;
 pub mod client;
 mod connections;
 pub mod dashboard;

@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::{
+    agent::Channel,
     error::{Code, Error, Result},
     ids::{RecipeName, hex},
     vault,
@@ -141,6 +142,8 @@ pub struct Principal {
     pub scopes: Option<Vec<Scope>>,
     /// A browser with the dashboard's cookie.
     pub is_dashboard: bool,
+    /// Where a person decides by a way that is no face of its own: which, and who it is there.
+    pub by_way: Option<(Channel, String)>,
 }
 
 const ROOT: &str = "root";
@@ -153,12 +156,12 @@ pub fn has_scopes(id: &str) -> bool {
 
 impl Principal {
     pub fn root() -> Self {
-        Self { id: ROOT.to_owned(), scopes: None, is_dashboard: false }
+        Self { id: ROOT.to_owned(), scopes: None, is_dashboard: false, by_way: None }
     }
 
     /// The person at the dashboard; what it may change, it may with the proof that its own page asks.
     pub fn dashboard(id: &str) -> Self {
-        Self { id: format!("{DASHBOARD}{id}"), scopes: None, is_dashboard: true }
+        Self { id: format!("{DASHBOARD}{id}"), scopes: None, is_dashboard: true, by_way: None }
     }
 
     /// Whether they may; `recipe` is the one that is to be run, or the login that is to be used.
@@ -296,6 +299,7 @@ mod tests {
             id: "t".to_owned(),
             scopes: Some(scopes.iter().map(|it| Scope::parse(it).unwrap()).collect()),
             is_dashboard: false,
+            by_way: None,
         };
         let read = Need::May(Area::Recipes, Right::Read);
         let write = Need::May(Area::Recipes, Right::Write);

@@ -8,7 +8,10 @@ use super::{
     frame::{self, Here},
     show, tasks,
 };
-use crate::{agent::Pending, serve::book::TaskState};
+use crate::{
+    agent::{Pending, heavy},
+    serve::book::TaskState,
+};
 
 /// Settled ones that are shown.
 const SETTLED: usize = 20;
@@ -34,7 +37,9 @@ pub async fn page(looking: Looking) -> Shown {
             section #settled data-live aria-label="What was decided" {
                 h2 { "Decided" }
                 ul { @for it in settled.iter().take(SETTLED) { li {
-                    (it.state.word()) ": " code { (it.request.method) " " (it.request.origin) (it.request.path) }
+                    (it.state.word())
+                    @if let Some(by) = it.state.by() { ", decided by " (by.who) " " (by.channel.word()) }
+                    ": " code { (it.request.method) " " (it.request.origin) (it.request.path) }
                 } } }
             }
         }
@@ -51,7 +56,10 @@ fn request(it: &Pending, now_ms: i64) -> Markup {
         article aria-label={ "Request " (it.id) } {
             h2 { (it.request.method) " " (it.request.origin) (it.request.path) }
             pre.code tabindex="0" { code { (it.text()) } }
-            p.soft { "It waits for " (minutes) " more minutes; then it is never sent." }
+            p.soft {
+                "It waits for " (minutes) " more minutes; then it is never sent."
+                @if let Some(why) = heavy(it) { " It is more than a small change: " (why) "." }
+            }
             p.notice hidden role="alert" data-trouble {}
             div.buttons {
                 button.danger type="button" data-post={ (path) "/approve" } data-body=(body) { "Send this request once" }

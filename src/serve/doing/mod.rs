@@ -26,6 +26,7 @@ pub use self::{
 };
 use super::{
     answer::{Meta, Trouble},
+    channels::dashboard,
     operations::{self, Asked, Params},
     principal::{Area, Need, Right},
 };
@@ -435,7 +436,11 @@ async fn ended(
         let is_first = inner.sent == 0;
         let (waiting, unfit) = park(&asked.daemon, hands, inner, held).await?;
         told.approvals = waiting.into_iter().map(|it| it.id).collect();
-        ended.detail = Some(unfit.join("; ")).filter(|it| !it.is_empty());
+        let place = (!told.approvals.is_empty()).then(|| {
+            format!("a person decides at {} or with `commis approve`", dashboard(&asked.daemon))
+        });
+        ended.detail = Some(unfit.into_iter().chain(place).collect::<Vec<_>>().join("; "));
+        ended.detail = ended.detail.filter(|it| !it.is_empty());
         if !told.approvals.is_empty() {
             (ended.status, ended.reason) =
                 (Status::WaitingForApproval, "waiting_for_approval".to_owned());

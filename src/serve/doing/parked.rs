@@ -19,7 +19,7 @@ use crate::{
     error::{Code, Error, Result},
     ids::{RecipeName, hex},
     model::Client,
-    serve::{Daemon, operations::Asked, principal::Principal},
+    serve::{Daemon, channels, operations::Asked, principal::Principal},
     state::now_ms,
 };
 
@@ -123,7 +123,8 @@ fn by(who: &Principal) -> By {
         (false, None) => Channel::Terminal,
         (false, Some(_)) => Channel::Rest,
     };
-    By { who: who.id.clone(), channel, at_ms: now_ms() }
+    let (channel, name) = who.by_way.clone().unwrap_or((channel, who.id.clone()));
+    By { who: name, channel, at_ms: now_ms() }
 }
 
 /// What of a page must be as it was shown when its request is let go: amounts, what is filled in, headings. A clock may go on.
@@ -208,16 +209,19 @@ pub async fn park(
     }
     let theirs = hands.left_open();
     // Nobody waits for it longer than it can be approved.
-    let (daemon, id) = (Arc::clone(daemon), waits[0].0.clone());
+    let (of, id) = (Arc::clone(daemon), waits[0].0.clone());
     daemon.parking.lock().push(Inner { waits, theirs, ..inner });
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(LASTS_MS as u64)).await;
-        if let Some(it) = daemon.parking.take(&id) {
-            close(&daemon, &it);
+        if let Some(it) = of.parking.take(&id) {
+            close(&of, &it);
         }
         // What is on disk says so by itself.
-        let _ = daemon.parking.approvals.recover(now_ms());
+        let _ = of.parking.approvals.recover(now_ms());
+        of.channels.decided();
     });
+    // Whoever is told may answer at once.
+    out.iter().for_each(|it| channels::tell(daemon, it));
     Ok((out, unfit))
 }
 
@@ -237,6 +241,7 @@ pub fn reject(asked: &Asked, id: &str) -> Result<Pending> {
         }
         close(daemon, &parked);
     }
+    daemon.channels.decided();
     Ok(it)
 }
 
@@ -248,6 +253,7 @@ pub async fn approve(asked: &Asked, id: &str, shown: &str) -> Out<Ran> {
     approvals.approve(id, shown, whose(&asked.who), by(&asked.who))?;
     let gone = || Error::new(Code::ApprovalStale, "the run that it belongs to is gone");
     let Some(mut inner) = daemon.parking.take(id) else {
+        daemon.channels.decided();
         approvals.stale(id, "the run that it belongs to is gone", now_ms())?;
         return Err(gone().into());
     };
@@ -256,7 +262,9 @@ pub async fn approve(asked: &Asked, id: &str, shown: &str) -> Out<Ran> {
         let _ = approvals.stale(other, "another request of its page was sent", now_ms());
     }
     let mut hands = Driver::again(daemon, &mut inner);
-    let told = release(daemon, &mut hands, &inner, (id, number)).await?;
+    let told = release(daemon, &mut hands, &inner, (id, number)).await;
+    daemon.channels.decided();
+    let told = told?;
     // Neither the model nor the page goes on while something else waits.
     let more = hands.all_waiting(daemon, &inner).await;
     super::goes_on(asked, hands, inner, &told, more).await
