@@ -6,22 +6,22 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
-        ClientCapabilities, CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock,
-        CreateTaskResult, DetailedTask, ElicitRequest, ElicitRequestParams, ErrorCode,
-        GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult,
-        Implementation, InputRequest, InputRequests, InputRequiredResult, JsonObject,
-        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        MetaObject, PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument,
-        PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-        Reference, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
-        ServerConfig, SubscriptionFilter, Task, TaskPayload, TaskStatus, Tool as McpTool,
-        UpdateTaskParams,
+        CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, CreateTaskResult,
+        DetailedTask, ElicitRequest, ElicitRequestParams, ErrorCode, GetPromptRequestParams,
+        GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, Implementation,
+        InputRequest, InputRequests, InputRequiredResult, JsonObject, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
+        PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument, PromptMessage,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference, Resource,
+        ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Task, TaskPayload, TaskStatus, Tool as McpTool, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
 
 use super::{
+    approval::{can_ask, is_modern},
     complete,
     listed::{self, Recipes, Wanted},
 };
@@ -180,6 +180,11 @@ impl ServerHandler for Face {
             args
         };
         let how = How { key, apart: false };
+        if self.keeps_open(row, &args, &context)
+            || request.request_state.is_some() && row.spec.name == "run"
+        {
+            return self.run(&who, row, (args, how), &request, &context).await;
+        }
         match Queue::perform(&self.daemon, row, Value::Object(args), who, how).await {
             Ok(Performed::Done(it)) => Ok(Self::done(it).into()),
             Ok(Performed::Accepted(task)) => self.task(task, &context).await,
@@ -444,11 +449,7 @@ impl Face {
         // Who may not run it is not told what it needs.
         let name = args.get("name").and_then(Value::as_str);
         let missing = if who.may(Need::Run, name) { self.missing(&args) } else { Vec::new() };
-        let can_ask = context
-            .client_capabilities()
-            .and_then(|it: ClientCapabilities| it.elicitation)
-            .is_some_and(|it| it.form.is_some() || it.url.is_none());
-        if missing.is_empty() || !can_ask {
+        if missing.is_empty() || !can_ask(context) {
             return Ok(Completed::Yes(args));
         }
         let asked = format!("{}\0{}", request.name, Value::Object(args.clone()));
@@ -463,10 +464,7 @@ impl Face {
             requested_schema: serde_json::from_value(form)
                 .map_err(|err| ErrorData::internal_error(err.to_string(), None))?,
         };
-        let modern = context
-            .protocol_version()
-            .is_some_and(|it| it.as_str() >= rmcp::model::ProtocolVersion::V_2026_07_28.as_str());
-        let content = if modern {
+        let content = if is_modern(context) {
             if let Some(state) = &request.request_state {
                 self.opened(who, &asked, state).await?;
             }
@@ -557,6 +555,23 @@ impl Face {
         if context.client_capabilities().is_some_and(|it| it.supports_tasks()) {
             return Ok(CreateTaskResult::new(of_task(&task)).into());
         }
+        Ok(match self.ended(Ok(Performed::Accepted(task)), context).await {
+            Ok(it) => Self::done(it).into(),
+            Err(it) => it,
+        })
+    }
+
+    /// The answer in the end, with progress until then; `Err` is what is said where there is none.
+    pub(super) async fn ended(
+        &self,
+        came: Result<Performed, Box<Trouble>>,
+        context: &Context,
+    ) -> Result<Answer, CallToolResponse> {
+        let task = match came {
+            Ok(Performed::Done(it)) => return Ok(it),
+            Ok(Performed::Accepted(task)) => task,
+            Err(it) => return Err(refusal(&it).into()),
+        };
         let id = task.task_id.clone();
         let told = async {
             let mut events = self.daemon.book.listen();
@@ -593,17 +608,16 @@ impl Face {
                         }
                     });
                 }
-                return Ok(refusal(&Trouble::of(&Error::new(Code::Cancelled, "the task was cancelled"))).into());
+                return Err(refusal(&Trouble::of(&Error::new(Code::Cancelled, "the task was cancelled"))).into());
             }
         };
-        Ok(match ended {
-            Ok(Performed::Done(it)) => Self::done(it).into(),
+        match ended {
+            Ok(Performed::Done(it)) => Ok(it),
             Ok(Performed::Accepted(it)) => {
-                let data = serde_json::to_value(it).unwrap_or_default();
-                Self::done(Answer::new(data)).into()
+                Ok(Answer::new(serde_json::to_value(it).unwrap_or_default()))
             }
-            Err(it) => refusal(&it).into(),
-        })
+            Err(it) => Err(refusal(&it).into()),
+        }
     }
 }
 

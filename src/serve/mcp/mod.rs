@@ -1,5 +1,6 @@
 //! The Model Context Protocol, both of its eras: recipes as tools with schemas, and the operations of the table.
 
+mod approval;
 mod complete;
 pub mod find;
 #[cfg(feature = "conformance")]

@@ -1,0 +1,308 @@
+//! A task whose request waits for a person: the client is asked to put the question to its user, in both eras, and else the answer says
+//! where a person can decide.
+//!
+//! The question is rendered from the request's bytes, and what comes back is an answer to that question and to nothing else: in sessions it
+//! belongs to a request of ours, without them to a sealed state that holds approval and digest, for one caller, one call and one use. No
+//! argument of a tool says anything about it. A client may answer by itself, so what hangs more on is not asked about (`agent/weight.rs`),
+//! unless the settings say so.
+
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ElicitRequest,
+    ElicitRequestParams, ElicitationAction, InputRequest, InputRequests, InputRequiredResult,
+    JsonObject, ProtocolVersion,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::handler::{Answered, Context, Face};
+use crate::{
+    agent::{Channel, Pending},
+    error::{Code, Error},
+    serve::{
+        answer::{Answer, Trouble},
+        channels::{dashboard, not_here},
+        doing::whose,
+        operations::{Row, find},
+        principal::{Area, Need, Principal, Right},
+        queue::{How, Performed, Queue},
+    },
+    settings::Approves,
+    state::now_ms,
+};
+
+/// Of one call. People who are asked more often say yes to everything.
+const QUESTIONS: usize = 5;
+/// By which the answer is found among those that a client brings.
+const NAME: &str = "approve";
+/// Less is left of the time to decide than a question takes.
+const TOO_LATE_MS: i64 = 5_000;
+
+/// What a question was about, as the client carries it.
+#[derive(Serialize, Deserialize)]
+struct About {
+    id: String,
+    digest: String,
+}
+
+/// What a person answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    SendOnce,
+    No,
+    /// Nothing that counts: it goes on waiting.
+    Nothing,
+}
+
+type Came = Result<Performed, Box<Trouble>>;
+
+/// Whether the client can ask its user for something.
+pub(super) fn can_ask(context: &Context) -> bool {
+    context
+        .client_capabilities()
+        .and_then(|it: ClientCapabilities| it.elicitation)
+        .is_some_and(|it| it.form.is_some() || it.url.is_none())
+}
+
+/// Whether it speaks the revision without sessions.
+pub(super) fn is_modern(context: &Context) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+impl Face {
+    /// Does a task, or goes on with one that waits where the client brings an answer to what it was asked.
+    pub(super) async fn run(
+        &self,
+        who: &Principal,
+        row: &'static Row,
+        (args, how): (JsonObject, How),
+        request: &CallToolRequestParams,
+        context: &Context,
+    ) -> Answered<CallToolResponse> {
+        let given = request.arguments.clone().unwrap_or_default();
+        let bound = format!("{}\0{}", request.name, Value::Object(given));
+        // With a state nothing is begun, whatever the state is worth.
+        let mut came = match request.request_state.as_deref().filter(|_| is_modern(context)) {
+            Some(state) => {
+                let about = self.opened(who, &bound, state).await?;
+                let about = serde_json::from_value(about)
+                    .map_err(|err| rmcp::ErrorData::internal_error(err.to_string(), None))?;
+                let said = request.input_responses.as_ref().and_then(|it| it.get(NAME));
+                self.decided(who, &about, said_by(said)).await
+            }
+            None => Queue::perform(&self.daemon, row, Value::Object(args), who.clone(), how).await,
+        };
+        for _ in 0..QUESTIONS {
+            let answer = match self.ended(came, context).await {
+                Ok(it) => it,
+                Err(it) => return Ok(it),
+            };
+            let Some(pending) = self.question(who, &answer, context) else {
+                return Ok(Self::done(answer).into());
+            };
+            let params = self.form(&pending, context)?;
+            let about = About { id: pending.id.clone(), digest: pending.request.digest.clone() };
+            if is_modern(context) {
+                let all: InputRequests =
+                    [(NAME.to_owned(), InputRequest::Elicitation(ElicitRequest::new(params)))]
+                        .into_iter()
+                        .collect();
+                let state = self.sealed(who, &bound, json!(about))?;
+                return Ok(InputRequiredResult::new(Some(all), Some(state)).into());
+            }
+            let left = u64::try_from(pending.expires_ms - now_ms()).unwrap_or_default();
+            let said = tokio::select! {
+                it = context.peer.create_elicitation(params) => match it {
+                    Ok(it) if it.action == ElicitationAction::Accept => chosen(it.content.as_ref()),
+                    Ok(it) if it.action == ElicitationAction::Decline => Said::No,
+                    _ => Said::Nothing,
+                },
+                () = tokio::time::sleep(Duration::from_millis(left)) => Said::Nothing,
+                () = context.ct.cancelled() => Said::Nothing,
+            };
+            if said == Said::Nothing {
+                return Ok(Self::done(self.still(who, answer)).into());
+            }
+            came = self.decided(who, &about, said).await;
+        }
+        Ok(match self.ended(came, context).await {
+            Ok(it) => Self::done(it).into(),
+            Err(it) => it,
+        })
+    }
+
+    /// Whether this call is kept open though the client knows tasks: a question can only be put while it is.
+    pub(super) fn keeps_open(&self, row: &Row, args: &JsonObject, context: &Context) -> bool {
+        row.spec.name == "run"
+            && args.get("allow_submit") == Some(&Value::Bool(true))
+            && self.asks(context)
+    }
+
+    fn asks(&self, context: &Context) -> bool {
+        let settings = self.daemon.world();
+        settings.settings.agent.elicitation != Approves::Off && can_ask(context)
+    }
+
+    /// What is to be asked after that answer: where one request waits, the client can ask and who calls may decide about it.
+    fn question(&self, who: &Principal, answer: &Answer, context: &Context) -> Option<Pending> {
+        let ids = waiting(&answer.data)?;
+        let [id] = ids.as_slice() else { return None };
+        let may = who.may(Need::May(Area::Approvals, Right::Write), None);
+        if !may || !self.asks(context) {
+            return None;
+        }
+        let pending = self.daemon.parking.approvals.get(id, whose(who), now_ms()).ok()?;
+        let approves = self.daemon.world().settings.agent.elicitation;
+        let is_open = pending.state.word() == "waiting"
+            && pending.expires_ms - now_ms() > TOO_LATE_MS
+            && not_here(approves, &pending).is_none();
+        is_open.then_some(pending)
+    }
+
+    /// The question as every client knows it: what would be sent, and two answers.
+    fn form(&self, it: &Pending, context: &Context) -> Answered<ElicitRequestParams> {
+        let version = context.protocol_version();
+        let titled =
+            version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2025_11_25.as_str());
+        let decision = if titled {
+            json!({"type": "string", "oneOf": [
+                {"const": "send_once", "title": "Send it once"},
+                {"const": "no", "title": "Never send it"},
+            ]})
+        } else {
+            json!({"type": "string", "enum": ["send_once", "no"]})
+        };
+        let schema = json!({
+            "type": "object", "properties": {"decision": decision}, "required": ["decision"],
+        });
+        Ok(ElicitRequestParams::FormElicitationParams {
+            meta: None,
+            message: format!(
+                "{}\n\nMay it be sent? The same is at {}",
+                it.request(),
+                dashboard(&self.daemon)
+            ),
+            requested_schema: serde_json::from_value(schema)
+                .map_err(|err| rmcp::ErrorData::internal_error(err.to_string(), None))?,
+        })
+    }
+
+    /// Approves or rejects, as who calls.
+    async fn decided(&self, who: &Principal, about: &About, said: Said) -> Came {
+        let approvals = &self.daemon.parking.approvals;
+        let (name, args) = match said {
+            Said::SendOnce => {
+                // The settings may be others by now.
+                let pending = approvals.get(&about.id, whose(who), now_ms())?;
+                let approves = self.daemon.world().settings.agent.elicitation;
+                if let Some(why) = not_here(approves, &pending) {
+                    let err =
+                        Error::new(Code::Forbidden, format!("a client may not approve it: {why}"));
+                    return Err(err.hint(place(&self.daemon, &about.id)).into());
+                }
+                ("approval_approve", json!({"id": about.id, "digest": about.digest}))
+            }
+            Said::No => ("approval_reject", json!({"id": about.id})),
+            Said::Nothing => {
+                let err =
+                    Error::new(Code::Forbidden, "nobody approved the request; it was not sent");
+                return Err(err.hint(place(&self.daemon, &about.id)).into());
+            }
+        };
+        let row =
+            find(name).ok_or_else(|| Error::new(Code::Internal, "there is no such operation"))?;
+        let by_way = Some((Channel::Mcp, who.id.clone()));
+        let by = Principal { by_way, ..who.clone() };
+        let came = Queue::perform(&self.daemon, row, args, by, How::default()).await;
+        if said == Said::No {
+            came?;
+            let err = Error::new(Code::Cancelled, "a person said no; the request is never sent");
+            return Err(err.into());
+        }
+        came
+    }
+
+    /// The same answer, saying what became of what waits and where it can be decided about.
+    fn still(&self, who: &Principal, mut answer: Answer) -> Answer {
+        let Some(id) = waiting(&answer.data).and_then(|it| it.into_iter().next()) else {
+            return answer;
+        };
+        let now = self.daemon.parking.approvals.get(&id, whose(who), now_ms());
+        let state = now.map_or("gone", |it| it.state.word());
+        answer.data["detail"] = format!("it is {state}; {}", place(&self.daemon, &id)).into();
+        answer
+    }
+}
+
+fn place(daemon: &crate::serve::Daemon, id: &str) -> String {
+    format!("a person decides at {} or with `commis approve {id}`", dashboard(daemon))
+}
+
+/// Approvals that a task waits for.
+fn waiting(data: &Value) -> Option<Vec<String>> {
+    if data["status"] != "waiting_for_approval" {
+        return None;
+    }
+    let all = data["model"]["approvals"].as_array()?;
+    Some(all.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect())
+}
+
+/// What an answer that a client brought says.
+fn said_by(it: Option<&Value>) -> Said {
+    let Some(it) = it else { return Said::Nothing };
+    match it["action"].as_str() {
+        Some("accept") => chosen(it.get("content")),
+        Some("decline") => Said::No,
+        _ => Said::Nothing,
+    }
+}
+
+/// Only the very word sends.
+fn chosen(content: Option<&Value>) -> Said {
+    match content.and_then(|it| it["decision"].as_str()) {
+        Some("send_once") => Said::SendOnce,
+        Some("no") => Said::No,
+        _ => Said::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_very_word_sends() {
+        let check = |it: Value, said: Said| assert_eq!(said_by(Some(&it)), said, "{it}");
+        let of = |action: &str, content: Value| json!({"action": action, "content": content});
+        check(of("accept", json!({"decision": "send_once"})), Said::SendOnce);
+        check(of("accept", json!({"decision": "no"})), Said::No);
+        check(of("decline", json!({"decision": "send_once"})), Said::No);
+        check(of("decline", Value::Null), Said::No);
+        for it in [
+            of("cancel", json!({"decision": "send_once"})),
+            of("ACCEPT", json!({"decision": "send_once"})),
+            of("accept", json!({"decision": "Send it once"})),
+            of("accept", json!({"decision": true})),
+            of("accept", json!({"decision": ["send_once"]})),
+            of("accept", json!({"choice": "send_once"})),
+            of("accept", json!({})),
+            of("accept", json!("send_once")),
+            json!({"content": {"decision": "send_once"}}),
+            json!("accept"),
+            Value::Null,
+        ] {
+            check(it, Said::Nothing);
+        }
+        assert_eq!(said_by(None), Said::Nothing);
+    }
+
+    #[test]
+    fn what_waits_is_read_off_the_status() {
+        let of = |status: &str| json!({"status": status, "model": {"approvals": ["a", "b"]}});
+        assert_eq!(waiting(&of("waiting_for_approval")).unwrap(), ["a", "b"]);
+        assert_eq!(waiting(&of("done")), None);
+        assert_eq!(waiting(&json!({"status": "waiting_for_approval"})), None);
+    }
+}
