@@ -15,14 +15,14 @@ use crate::{
 };
 
 /// `commis testbed model`, which ends with this.
-struct Model {
+pub struct Model {
     child: Child,
-    endpoint: String,
+    pub endpoint: String,
     _home: Home,
 }
 
 impl Model {
-    fn start(scripts: &Value) -> Self {
+    pub fn start(scripts: &Value) -> Self {
         let home = Home::new();
         let file = home.path().join("talk.yaml");
         write(&file, &json!({ "scripts": scripts }).to_string());
@@ -47,7 +47,7 @@ impl Drop for Model {
     }
 }
 
-fn settings(endpoint: &str) -> String {
+pub fn settings(endpoint: &str) -> String {
     format!(
         "{UNLIMITED}\n[model]\nprovider = \"anthropic\"\nname = \"claude-script\"\nendpoint = \"{endpoint}\"\n"
     )
@@ -67,7 +67,7 @@ fn call(name: &str, arguments: &Value) -> Value {
     json!({"call": {"name": name, "arguments": arguments}})
 }
 
-fn click(target: &str) -> Value {
+pub fn click(target: &str) -> Value {
     call("click", &json!({ "target": target }))
 }
 
@@ -75,7 +75,7 @@ fn fill(target: &str, value: &str) -> Value {
     call("fill", &json!({"target": target, "value": value}))
 }
 
-fn done(more: &Value) -> Value {
+pub fn done(more: &Value) -> Value {
     let mut all = json!({"status": "success", "reason": "it is there"});
     for (name, value) in more.as_object().unwrap() {
         all[name] = value.clone();
@@ -83,12 +83,12 @@ fn done(more: &Value) -> Value {
     call("complete_task", &all)
 }
 
-fn parsed(said: &Said) -> Value {
+pub fn parsed(said: &Said) -> Value {
     serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{} {}", said.out, said.err))
 }
 
 /// How often something was done at a site of the test web, as it says itself.
-fn count(daemon: &Daemon, site: &str) -> u64 {
+pub fn count(daemon: &Daemon, site: &str) -> u64 {
     let context = ["browse", "--context", "counts"];
     let url = format!("http://{site}/api/count");
     well(daemon, &[&context[..], &["goto", &url]].concat());
@@ -188,7 +188,7 @@ fn a_sentence_in_other_words_is_chosen_for_and_a_recipe_that_fails_is_learned_an
     assert!(after["data"].to_string().contains("Tides"), "{after}");
 }
 
-fn order() -> Value {
+pub fn order() -> Value {
     json!({"when": ["espresso"], "turns": [
         click("link \"Order again\" in \"R-0913\""),
         fill("spinbutton \"Quantity\"", "2"),
@@ -197,7 +197,7 @@ fn order() -> Value {
     ]})
 }
 
-const ORDER: &[&str] = &[
+pub const ORDER: &[&str] = &[
     "do",
     "Order {item} again, {quantity} of it",
     "-p",

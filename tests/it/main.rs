@@ -11,6 +11,7 @@ mod bench;
 mod blocked;
 mod browse;
 mod canaries;
+mod channels;
 mod choose;
 mod cli;
 mod daemon;

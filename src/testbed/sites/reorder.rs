@@ -2,6 +2,8 @@
 //!
 //! What begins at `/?drift=1` has a total that rises by a euro 300 ms after `/api/bump` was called; with `/?redirect=1` the call is
 //! redirected to `courier.test`, which takes it; with `/?second=1` another one follows it.
+//!
+//! An item can be kept as a favourite, which costs nothing; `/api/favourites` tells how often.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -50,6 +52,7 @@ const ORDERS: &[Order] = &[
 ];
 
 const PLACED: &str = "reorder placed";
+const KEPT: &str = "reorder favourite";
 const TAKEN: &str = "courier taken";
 const VARIANTS: &[&str] = &["drift", "redirect", "second"];
 
@@ -65,6 +68,11 @@ pub fn answer(ask: &Ask, world: &World) -> Response {
             wire::with(moved, "location", "//courier.test/orders")
         }
         ("POST", "/orders") => place(ask, world, PLACED),
+        ("POST", "/favourites") => {
+            world.note(KEPT, &ask.body);
+            shell::page(&SITE, ask, "", "<h1>Favourites</h1><p>Kept as a favourite.</p>")
+        }
+        ("GET", "/api/favourites") => count(world, KEPT),
         ("GET", "/api/count") => count(world, PLACED),
         ("GET", "/api/bump") => wire::json(&json!({ "bumps": world.bump() })),
         ("GET", "/api/bumps") => {
@@ -128,6 +136,7 @@ fn again(order: &Order, ask: &Ask, world: &World) -> String {
 <p>Total: <output id="total">{}</output></p>
 <button>Place order</button></form>
 <p id="placed" role="status"></p>
+<form method="post" action="/favourites"><input type="hidden" name="item" value="{id}"><button>Keep as a favourite</button></form>
 <p><a href="/">Your orders</a></p>"#,
         variants.join(" "),
         world.bumps(),
