@@ -22,7 +22,7 @@ use super::{
     wire,
 };
 use crate::{
-    artifacts::recording::{Action, BodyStatus, TargetKind},
+    artifacts::recording::{Action, ActionKind, BodyStatus, TargetKind},
     egress::site_of,
     redact::raw::{RawBody, RawExchange},
 };
@@ -158,8 +158,11 @@ impl Recorder {
         self.awaiting.owed(&self.seen, now.saturating_duration_since(self.changed))
     }
 
-    /// Something done at that moment, which is not before what was noted last.
+    /// Something done at that moment, which is not before what was noted last. What it sets off may take a moment to begin.
     pub fn acted(&mut self, action: Action, at: Instant) {
+        if action.kind != ActionKind::WaitFor {
+            self.changed = self.changed.max(at);
+        }
         let at_ms = millis(at.saturating_duration_since(self.begun));
         self.actions.push((at, Action { at_ms, ..action }));
     }
