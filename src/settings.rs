@@ -105,7 +105,7 @@ pub struct BrowseSettings {
 }
 
 /// What does tasks with a model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AgentSettings {
     /// The command of Playwright's MCP server, quoted as in a shell; absent: `npx` gets the version that was tried.
@@ -119,6 +119,22 @@ pub struct AgentSettings {
     /// Why none of these three counts, where the file is not the user's own word.
     #[serde(skip)]
     pub channels_refused: Option<String>,
+    /// Runs are kept so many days; 0: their age does not matter, only that there are not more than a thousand.
+    pub retention_days: u32,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self {
+            playwright_mcp: None,
+            playwright_profile: false,
+            elicitation: Approves::default(),
+            webhook: None,
+            telegram: None,
+            channels_refused: None,
+            retention_days: 30,
+        }
+    }
 }
 
 /// The daemon.
@@ -351,8 +367,8 @@ impl Settings {
     }
 
     /// Name, value, least, greatest.
-    fn numbers(&self) -> [(&'static str, u64, u64, u64); 23] {
-        let Self { decision, learning, browser, model, limits, artifacts, serve, .. } = self;
+    fn numbers(&self) -> [(&'static str, u64, u64, u64); 24] {
+        let Self { decision, learning, browser, model, limits, artifacts, serve, agent, .. } = self;
         [
             ("decision.min_confidence_bp", decision.min_confidence_bp.into(), 0, 10_001),
             ("learning.max_replays", learning.max_replays.into(), 1, 1000),
@@ -367,6 +383,7 @@ impl Settings {
             ("limits.per_minute", limits.per_minute.into(), 1, 6000),
             ("limits.burst", limits.burst.into(), 1, 6000),
             ("artifacts.retention_days", artifacts.retention_days.into(), 0, 36_500),
+            ("agent.retention_days", agent.retention_days.into(), 0, 36_500),
             ("serve.idle_minutes", serve.idle_minutes.into(), 0, 100_000),
             ("serve.mcp_per_minute", serve.mcp_per_minute.into(), 1, 10_000_000),
             ("serve.mcp_burst", serve.mcp_burst.into(), 1, 10_000_000),

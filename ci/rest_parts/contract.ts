@@ -200,6 +200,10 @@ async function runs({ as }: Drive): Promise<void> {
   const told = well(meant) as { by: string; data: unknown[] };
   assert.deepEqual([told.by, told.data.length], ["recipe", 3]);
   assert.ok(well(await api.GET("/api/playbooks")).playbooks.length >= 3);
+  assert.deepEqual(well(await api.GET("/api/transcripts")).runs, []);
+  const none = { id: "r000000000000", other: "r000000000001" };
+  refused(await api.GET("/api/transcripts/{id}", { params: { path: { id: none.id } } }), 404, "TASK_NOT_FOUND");
+  refused(await api.GET("/api/transcripts/{id}/compare/{other}", { params: { path: none } }), 404, "TASK_NOT_FOUND");
   assert.deepEqual(well(await api.GET("/api/approvals")).approvals, []);
   refused(await api.GET("/api/approvals/{id}", { params: { path: { id: "0123456789abcdef" } } }), 404, "APPROVAL_NOT_FOUND");
   refused(await api.POST("/api/runs", { body: { task: "nothing is like it" } }), 404, "RECIPE_NOT_FOUND");
@@ -588,7 +592,7 @@ async function main(): Promise<void> {
   const { never: all, unprovoked } = held.left();
   // A window for a person takes a display, which there is none of here: tests/it/watch.rs has one.
   // What a model does takes one, which tests/it/doing.rs has.
-  const windows = ["browse_handoff", "browse_resume", "task_answer", "run_get", "approval_get", "approval_approve", "approval_reject"];
+  const windows = ["browse_handoff", "browse_resume", "task_answer", "run_get", "run_compare", "approval_get", "approval_approve", "approval_reject"];
   const never = all.filter((it) => !windows.includes(it));
   if (never.length > 0) held.fault(`never answered well: ${never.join(", ")}`);
   if (unprovoked.length > 0) console.log(`-- declared and not provoked: ${unprovoked.join("; ")}`);

@@ -20,6 +20,7 @@ pub mod playbook;
 pub mod playwright;
 mod render;
 mod run;
+pub mod runs;
 mod seen;
 mod transcript;
 mod typed;
@@ -44,6 +45,5 @@ pub use self::{
     render::{Rendered, digest, render},
     run::{Doing, End, Goal, Limits, Note, Parts, Usage},
     seen::{Act, Seen},
-    transcript::{Transcript, read as read_transcript},
     weight::heavy,
 };

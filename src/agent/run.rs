@@ -90,13 +90,43 @@ pub enum End {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Note {
-    Model { turn: u32, text: String, calls: usize, tokens_in: u64, tokens_out: u64 },
-    Act { turn: u32, act: String },
-    Did { turn: u32, text: String, failed: bool },
-    Refused { turn: u32, why: String },
-    Asked { turn: u32, matter: Matter, text: String },
-    Held { turn: u32, request: String, why: String },
-    Claim { turn: u32, verified: bool, why: String },
+    Model {
+        turn: u32,
+        text: String,
+        calls: usize,
+        tokens_in: u64,
+        tokens_out: u64,
+    },
+    /// `page`: the address that it is done at.
+    Act {
+        turn: u32,
+        act: String,
+        page: String,
+    },
+    Did {
+        turn: u32,
+        text: String,
+        failed: bool,
+    },
+    Refused {
+        turn: u32,
+        why: String,
+    },
+    Asked {
+        turn: u32,
+        matter: Matter,
+        text: String,
+    },
+    Held {
+        turn: u32,
+        request: String,
+        why: String,
+    },
+    Claim {
+        turn: u32,
+        verified: bool,
+        why: String,
+    },
 }
 
 /// What it works with.
@@ -326,7 +356,7 @@ impl Doing {
 
     async fn step(&mut self, act: Act, with: &mut Parts<'_>) -> Result<Next> {
         let turn = self.usage.turns;
-        (with.tell)(Note::Act { turn, act: act.told() });
+        (with.tell)(Note::Act { turn, act: act.told(), page: self.seen.url.clone() });
         if act.told().contains(&self.canary)
             || act.arguments.values().any(|it| it.to_string().contains(&self.canary))
         {

@@ -26,16 +26,17 @@ impl Transcript {
     /// Begins one in that folder. Where the folder cannot be used, that is said in the log, and nothing is written.
     pub fn begin(folder: &Path, id: &str) -> Self {
         let name = format!("{id}.ndjson");
-        let made = files::made(folder).and_then(|it| it.make_file(&name).map(|_| it));
+        let made = files::made(folder).and_then(|it| {
+            it.make_file(&name)?;
+            // One that goes on counts what is there.
+            let written = it.stat(&name)?.map_or(0, |it| it.0 as usize);
+            Ok((it, written))
+        });
         let made = made.inspect_err(|err| {
             tracing::error!(error = %err, "what happens in a run is not written down");
         });
-        Self { folder: made.ok(), name, written: 0 }
-    }
-
-    /// One that is written nowhere.
-    pub fn none() -> Self {
-        Self { folder: None, name: String::new(), written: 0 }
+        let (folder, written) = made.map_or((None, 0), |it| (Some(it.0), it.1));
+        Self { folder, name, written }
     }
 
     /// Writes one line: `what` with the time, milliseconds since 1970.
@@ -56,7 +57,7 @@ impl Transcript {
 }
 
 /// Texts without secrets.
-fn masked(it: &mut Value) {
+pub(super) fn masked(it: &mut Value) {
     match it {
         Value::String(text) => *text = redact::message(text),
         Value::Array(all) => all.iter_mut().for_each(masked),
@@ -65,16 +66,32 @@ fn masked(it: &mut Value) {
     }
 }
 
-/// What a run left: its lines, as far as they are whole.
-pub fn read(folder: &Path, id: &str) -> Result<Option<Vec<Value>>> {
+/// What a run left.
+#[derive(Debug, Default, PartialEq)]
+pub struct Lines {
+    pub lines: Vec<Value>,
+    /// Lines that are none: cut short by a crash, or somebody else's.
+    pub unreadable: u32,
+}
+
+/// What a run left: its lines, as far as they are whole. Fails with `ARTIFACT_IO` where the file is none of ours or far too large.
+pub fn read(folder: &Path, id: &str) -> Result<Option<Lines>> {
     let Some(dir) = Dir::open(folder, false)? else { return Ok(None) };
     let Some(bytes) = dir.read(&format!("{id}.ndjson"), MOST + (1 << 20))? else { return Ok(None) };
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(Some(text.lines().filter_map(|it| serde_json::from_str(it).ok()).collect()))
+    let mut out = Lines::default();
+    for line in bytes.split(|it| *it == b'\n').filter(|it| !it.is_empty()) {
+        match serde_json::from_slice::<Value>(line) {
+            Ok(it) if it.is_object() => out.lines.push(it),
+            _ => out.unreadable += 1,
+        }
+    }
+    Ok(Some(out))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]
@@ -85,11 +102,30 @@ mod tests {
         it.note(5, &json!({"kind": "did", "text": "Authorization: Bearer ghp_0123456789abcdefghijklmnopqrstuvwxyz"}));
         it.note(6, &json!({"kind": "end"}));
         drop(it);
-        let lines = read(&folder, "r-1").unwrap().unwrap();
-        assert_eq!(lines.len(), 2);
+        let read_1 = || read(&folder, "r-1").unwrap().unwrap();
+        let Lines { lines, unreadable } = read_1();
+        assert_eq!((lines.len(), unreadable), (2, 0));
         assert_eq!(lines[1]["at_ms"], 6);
         assert!(!lines[0].to_string().contains("ghp_0123"), "{}", lines[0]);
         assert!(read(&folder, "r-2").unwrap().is_none());
+        // A line that was cut short costs itself, whatever bytes it has.
+        let dir = files::made(&folder).unwrap();
+        dir.open_to_append("r-1.ndjson").unwrap().write_all(b"{\"at_ms\": 7, \"wh\xff").unwrap();
+        Transcript::begin(&folder, "r-1").note(8, &json!({"kind": "more"}));
+        let Lines { lines, unreadable } = read_1();
+        assert_eq!((lines.len(), unreadable), (3, 1));
+        assert_eq!(lines[2]["at_ms"], 8);
+    }
+
+    #[test]
+    fn one_that_goes_on_is_bounded_as_a_whole() {
+        let at = tempfile::tempdir().unwrap();
+        let long = json!({ "text": "x".repeat(MOST / 3) });
+        for _ in 0..4 {
+            let mut it = Transcript::begin(at.path(), "r-1");
+            it.note(1, &long);
+        }
+        assert_eq!(read(at.path(), "r-1").unwrap().unwrap().lines.len(), 2);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learned, wire};
+use super::{Global, daemon, learned, runs, runs_compare, runs_watch, wire};
 use crate::{
     error::{Code, Error, Result},
     serve::client::Client,
@@ -22,7 +22,10 @@ use crate::{
 ///
 /// Example: commis do "Find books about {query}" -p query=rust --url http://library.test/
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
+    #[command(subcommand)]
+    kept: Option<Kept>,
     /// What is to be done, with {name} where values of -p go
     #[arg(required_unless_present_any = ["playbooks", "log"])]
     task: Option<String>,
@@ -79,10 +82,35 @@ pub struct Args {
     no_recipe: bool,
     /// Print what it came to as JSON
     #[arg(long)]
-    pub json: bool,
+    json: bool,
+}
+
+/// What was done before. A task that is one of these words alone stands behind `--`.
+#[derive(clap::Subcommand)]
+enum Kept {
+    Runs(runs::Args),
+    Compare(runs_compare::Args),
+    Watch(runs_watch::Args),
+}
+
+impl Args {
+    pub fn wants_json(&self) -> bool {
+        match &self.kept {
+            None => self.json,
+            Some(Kept::Runs(it)) => it.json,
+            Some(Kept::Compare(it)) => it.json,
+            Some(Kept::Watch(it)) => it.json,
+        }
+    }
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    match args.kept {
+        None => {}
+        Some(Kept::Runs(it)) => return runs::run(it, global),
+        Some(Kept::Compare(it)) => return runs_compare::run(it, global),
+        Some(Kept::Watch(it)) => return runs_watch::run(it, global).await,
+    }
     let (client, _) = daemon::client(global).await?;
     if args.playbooks {
         return list(&client).await;
@@ -148,7 +176,15 @@ async fn list(client: &Client) -> Result<u8> {
     for it in all["playbooks"].as_array().into_iter().flatten() {
         let text = |name: &str| wire::clean(it[name].as_str().unwrap_or_default());
         let wrong = it["error"].as_str().map(|it| format!("cannot be used: {}", wire::clean(it)));
-        wire::line(&format!("{:<24} {}", text("name"), wrong.unwrap_or_else(|| text("task"))));
+        let stands = match (it["graduated"].as_bool(), it["of"].as_u64()) {
+            (_, None | Some(0)) => String::new(),
+            (graduated, _) => {
+                let word = if graduated == Some(true) { "graduated" } else { "not graduated" };
+                format!(" ({word}: {} of its last {} runs passed)", it["passed"], it["of"])
+            }
+        };
+        let told = wrong.unwrap_or_else(|| text("task"));
+        wire::line(&format!("{:<24} {told}{stands}", text("name")));
     }
     Ok(0)
 }
@@ -187,7 +223,7 @@ pub async fn follow(client: &Client, id: &str, asks: bool) -> Result<Value> {
 }
 
 /// What happened, as one line.
-fn line(it: &Value) -> Option<String> {
+pub fn line(it: &Value) -> Option<String> {
     let text = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
     let turn = &it["turn"];
     Some(match it["kind"].as_str()? {
@@ -263,6 +299,18 @@ pub fn show(ran: &Value) {
             model["ms"]
         )
     };
+    let book = &model["playbook"];
+    if book.is_object() {
+        let word = match (book["graduated"] == true, book["changed"] == true) {
+            (true, true) => "graduates",
+            (true, false) => "stays graduated",
+            (false, true) => "is not graduated any more",
+            (false, false) => "is not graduated",
+        };
+        let (passed, of) = (&book["passed"], &book["of"]);
+        let name = text(&book["name"]);
+        wire::say(&format!("playbook {name} {word}: {passed} of its last {of} runs passed"));
+    }
     let mark = if ran["status"] == "done" { "✓" } else { "✗" };
     let detail = ran["detail"].as_str().map(|it| format!(": {}", wire::clean(it)));
     wire::say(&format!("{mark} {took}{}", detail.unwrap_or_default()));

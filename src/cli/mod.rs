@@ -37,6 +37,9 @@ mod redact;
 mod remote;
 mod rows;
 mod run;
+mod runs;
+mod runs_compare;
+mod runs_watch;
 mod serve;
 mod session;
 mod session_doctor;
@@ -281,7 +284,7 @@ impl Command {
             Self::Daemon(it) => it.wants_json(),
             Self::Token(it) => it.wants_json(),
             Self::Dashboard(it) => it.json,
-            Self::Do(it) => it.json,
+            Self::Do(it) => it.wants_json(),
             Self::Approve(it) => it.json,
             Self::Reject(it) => it.json,
             Self::Browse(it) => it.json,

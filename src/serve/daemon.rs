@@ -25,6 +25,7 @@ use super::{
     lifecycle::{self, StateFile},
     lookers::Lookers,
     mcp,
+    operations::runs,
     pantry::Pantry,
     principal::{Principal, Scope, digest, same},
     queue::Queue,
@@ -274,6 +275,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     daemon.read_tokens()?;
     // What waited with a daemon that is gone is told as what it is.
     daemon.parking.approvals.recover(now_ms())?;
+    runs::tidy(&daemon, true);
     Queue::recover(&daemon)?;
     let router = rest::router(&daemon);
     let state = StateFile::of_this_process(addr.port(), token)?;
@@ -344,6 +346,7 @@ async fn pruning(daemon: Arc<Daemon>) {
         tokio::time::sleep(PRUNED).await;
         let of = Arc::clone(&daemon);
         let forget = move || {
+            runs::tidy(&of, false);
             of.parking.approvals.prune(now_ms())?;
             of.book.prune()
         };

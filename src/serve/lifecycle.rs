@@ -75,6 +75,21 @@ impl StateFile {
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
+
+    /// The process, told apart from another of its number.
+    pub fn process(&self) -> String {
+        named(self.pid, Some(self.started))
+    }
+}
+
+/// This process as [`StateFile::process`] has it.
+pub fn this_process() -> String {
+    let pid = std::process::id();
+    named(pid, started(pid))
+}
+
+fn named(pid: u32, started: Option<u64>) -> String {
+    format!("{pid}-{}", started.unwrap_or_default())
 }
 
 /// When a process of this user began, in clock ticks; `None` when there is none, or it has ended and waits to be collected.

@@ -179,6 +179,8 @@ fn who_gets_in() {
         "/browser",
         "/browser/live",
         "/browser/sessions/x-1",
+        "/runs",
+        "/runs/r000000000000",
     ] {
         let closed = daemon.ask(&format!("GET {path}"), &page, "");
         assert_eq!(closed.status, 401, "{path}");
@@ -226,6 +228,7 @@ fn who_gets_in() {
         "/approvals",
         "/browser",
         "/browser?q=jobs",
+        "/runs",
         "/browser/live",
     ] {
         assert_eq!(daemon.look(path, &cookie).status, 200, "{path}");

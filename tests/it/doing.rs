@@ -2,7 +2,7 @@
 //! approved once and sent once.
 
 use std::{
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     process::{Child, Stdio},
 };
 
@@ -23,12 +23,17 @@ pub struct Model {
 
 impl Model {
     pub fn start(scripts: &Value) -> Self {
+        Self::start_with(scripts, &[])
+    }
+
+    pub fn start_with(scripts: &Value, more: &[&str]) -> Self {
         let home = Home::new();
         let file = home.path().join("talk.yaml");
         write(&file, &json!({ "scripts": scripts }).to_string());
         let mut child = home
             .command(&["testbed", "model", "--port", "0", "--until-eof", "--transcript"])
             .arg(&file)
+            .args(more)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -37,6 +42,21 @@ impl Model {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         Self { child, endpoint: line.trim().to_owned(), _home: home }
+    }
+
+    /// How often it was asked, and what.
+    pub fn seen(&self) -> Value {
+        let place = self.endpoint.trim_start_matches("http://").split('/').next().unwrap();
+        let mut stream = std::net::TcpStream::connect(place).unwrap();
+        stream
+            .write_all(
+                format!("GET /seen HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n")
+                    .as_bytes(),
+            )
+            .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 }
 
@@ -53,7 +73,7 @@ pub fn settings(endpoint: &str) -> String {
     )
 }
 
-fn start(scripts: &Value) -> Option<(Daemon, Model)> {
+pub fn start(scripts: &Value) -> Option<(Daemon, Model)> {
     if !has_chromium() {
         eprintln!("no Chromium here: not tested");
         return None;
@@ -63,7 +83,7 @@ fn start(scripts: &Value) -> Option<(Daemon, Model)> {
     Some((daemon, model))
 }
 
-fn call(name: &str, arguments: &Value) -> Value {
+pub fn call(name: &str, arguments: &Value) -> Value {
     json!({"call": {"name": name, "arguments": arguments}})
 }
 
@@ -71,7 +91,7 @@ pub fn click(target: &str) -> Value {
     call("click", &json!({ "target": target }))
 }
 
-fn fill(target: &str, value: &str) -> Value {
+pub fn fill(target: &str, value: &str) -> Value {
     call("fill", &json!({"target": target, "value": value}))
 }
 
@@ -98,7 +118,7 @@ pub fn count(daemon: &Daemon, site: &str) -> u64 {
     digits.parse().unwrap()
 }
 
-fn search(query: &str, other: &str) -> Value {
+pub fn search(query: &str, other: &str) -> Value {
     json!({"when": [format!("news for {query}")], "turns": [
         fill("searchbox \"Search the news\"", query),
         call("press", &json!({"key": "Enter"})),

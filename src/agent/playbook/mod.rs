@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use url::Url;
 
 #[cfg(test)]
@@ -30,7 +31,7 @@ pub use self::{
 use super::{Act, Seen};
 use crate::{
     error::{Code, Error, Result},
-    ids::RecipeName,
+    ids::{RecipeName, hex},
     recipe::template::{Filter, Template},
 };
 
@@ -134,6 +135,12 @@ impl Method {
 }
 
 impl Playbook {
+    /// Tells one text of it from another: the first 16 hex digits of the digest of what it says.
+    pub fn digest(&self) -> String {
+        let said = serde_json::to_vec(self).unwrap_or_default();
+        hex(&Sha256::digest(&said)[..8])
+    }
+
     /// Failure is looked for first: a page that says both has failed. "Something went wrong, your membership is not cancelled" holds
     /// the words of success as well, and to take a failure for a success is the worse mistake: nobody looks again.
     pub fn outcome(&self, seen: &Seen) -> Standing<'_> {

@@ -12,6 +12,7 @@ mod frame;
 mod overview;
 mod recipe;
 mod recipes;
+mod runs;
 mod show;
 mod task;
 mod tasks;
@@ -53,6 +54,8 @@ pub fn routes() -> Router<Arc<Daemon>> {
         .route("/tasks/{task_id}", get(task::page))
         .route("/recipes", get(recipes::page))
         .route("/recipes/{name}", get(recipe::page))
+        .route("/runs", get(runs::page))
+        .route("/runs/{id}", get(runs::one))
         .route("/approvals", get(approvals::page))
         .route("/browser", get(browser::page))
         .route("/browser/live", get(browser::live))

@@ -45,7 +45,7 @@ pub async fn page(looking: Looking) -> Shown {
                 p { a href={ "/tasks?limit=" (limit * 4) (state) } { "Show more" } }
             }
         }
-        p.soft { "A task that ended is kept for a week." }
+        p.soft { "A task that ended is kept for a week. " a href="/runs" { "Runs with a model" } " are kept longer." }
     };
     Ok(frame::page(&looking, Here::Tasks, "Tasks", after, &body))
 }

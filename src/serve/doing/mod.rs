@@ -2,6 +2,7 @@
 
 mod drivers;
 mod hands;
+mod keeping;
 mod parked;
 mod people;
 
@@ -21,6 +22,7 @@ use self::{
     people::Asking,
 };
 pub use self::{
+    keeping::{Stands, standings},
     parked::{Parking, approve, look, reject, whose},
     people::Questions,
 };
@@ -32,10 +34,11 @@ use super::{
 };
 use crate::{
     agent::{
-        Contract, Doing, End, Goal, Held, Limits, Nobody, Note, Parts, People, Rendered,
-        Transcript, Usage, parameters,
+        Contract, Doing, End, Goal, Held, Limits, Nobody, Note, Parts, People, Rendered, Usage,
+        parameters,
         playbook::{self, Playbook},
         render,
+        runs::Book,
     },
     egress::site_of,
     error::{Code, Error, Result},
@@ -43,7 +46,6 @@ use crate::{
     ids::{self, RecipeName},
     model::{Client, Talker},
     settings::{Home, ModelSettings},
-    state::now_ms,
 };
 
 type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
@@ -190,6 +192,9 @@ pub struct Told {
     /// Why no recipe is learned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_learned: Option<String>,
+    /// How its playbook stands by its last runs, this one among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub playbook: Option<Stands>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -207,6 +212,7 @@ struct Plan {
     contract: Contract,
     client: Client,
     prices: Option<(f64, f64)>,
+    book: Option<Book>,
 }
 
 /// What is wanted with its playbook and its values, checked.
@@ -214,6 +220,7 @@ fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
     let home = &asked.daemon.home;
     let params: BTreeMap<String, String> = it.params.clone().into();
     let book = it.playbook.as_deref().map(|name| playbook::named(home, name)).transpose()?;
+    let known = book.as_ref().map(|it| Book { name: it.name.to_string(), digest: it.digest() });
     let book = book.map(|it| it.filled(&params)).transpose()?.map(Arc::new);
     let url = it.url.clone().or_else(|| book.as_ref().map(|it| it.url.clone()));
     let url = url.ok_or_else(|| {
@@ -245,7 +252,7 @@ fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
         no_checkpoints: it.no_checkpoint,
     };
     let goal = Goal { text: goal(&sentence, &params, book.as_deref()), url, playbook: book };
-    Ok(Plan { run: run_id()?, goal, limits, contract, client, prices })
+    Ok(Plan { run: run_id()?, goal, limits, contract, client, prices, book: known })
 }
 
 /// The settings of the model that is to do it. Fails with `SETTINGS_INVALID`.
@@ -295,18 +302,18 @@ fn goal(sentence: &str, params: &BTreeMap<String, String>, book: Option<&Playboo
 pub async fn by_model(asked: &Asked, it: Wanted, trace: Vec<String>) -> Out<Ran> {
     let who = &asked.who;
     who.must(Need::May(Area::Browse, Right::Write), None)?;
-    let Plan { run, goal, limits, contract, client, prices } = plan(asked, &it)?;
+    let plan = plan(asked, &it)?;
+    let journal = keeping::begun(asked, &it, &plan);
+    let Plan { run, goal, limits, contract, client, prices, .. } = plan;
     let context = format!("do-{run}");
     let folder = asked.daemon.home.runs.clone();
-    let mut transcript = Transcript::begin(&folder, &run);
-    let head = json!({"kind": "begin", "run": run, "task": it.task, "url": goal.url,
-        "model": Talker::name(&client), "playbook": it.playbook, "sites": contract.sites().collect::<Vec<_>>()});
-    transcript.note(now_ms(), &head);
     let judge = contract.judge();
     let doing = Doing::new(goal, limits, contract, ids::word()?);
     let hands = match it.backend {
         Backend::Commis => Driver::own(asked, &context, judge, folder),
-        Backend::PlaywrightMcp => Driver::theirs(asked, &context, judge, folder).await?,
+        Backend::PlaywrightMcp => Driver::theirs(asked, &context, judge, folder)
+            .await
+            .inspect_err(|err| journal.failed(err))?,
     };
     let inner = Inner {
         doing,
@@ -317,7 +324,7 @@ pub async fn by_model(asked: &Asked, it: Wanted, trace: Vec<String>) -> Out<Ran>
         waits: Vec::new(),
         client: Arc::new(client),
         prices,
-        transcript,
+        journal,
         ms: 0,
         sent: 0,
         theirs: None,
@@ -333,8 +340,7 @@ pub async fn goes_on(
     told: &str,
     more: Vec<Held>,
 ) -> Out<Ran> {
-    inner.transcript = Transcript::begin(&asked.daemon.home.runs, &inner.run);
-    inner.transcript.note(now_ms(), &json!({"kind": "approved", "text": told}));
+    inner.journal.goes_on(&json!({"kind": "approved", "text": told}));
     inner.sent += 1;
     let trace = vec!["APPROVED".to_owned()];
     if !more.is_empty() {
@@ -360,9 +366,9 @@ async fn went_on(
     let begun = Instant::now();
     let events = told_to(asked);
     let end = {
-        let Inner { doing, transcript, client, .. } = &mut inner;
+        let Inner { doing, journal, client, .. } = &mut inner;
         let mut tell = |note: Note| {
-            transcript.note(now_ms(), &note);
+            journal.note(&note);
             events(&note);
         };
         let client = Arc::clone(client);
@@ -379,6 +385,7 @@ async fn went_on(
                 Ok(End::Stopped { reason: "budget_exceeded", detail: "it took half an hour".to_owned() })
             }),
             err = operations::stopped(asked) => Err(err),
+            it = keeping::beats(journal) => it,
         }
     };
     inner.ms += begun.elapsed().as_millis() as u64;
@@ -388,11 +395,7 @@ async fn went_on(
         }
         it => it,
     };
-    let end = end.inspect_err(|err| {
-        let message = err.to_string();
-        let told = json!({"kind": "failed", "code": err.code().as_str(), "message": message});
-        inner.transcript.note(now_ms(), &told);
-    })?;
+    let end = end.inspect_err(|err| inner.journal.failed(err))?;
     ended(asked, hands, inner, end, trace).await
 }
 
@@ -400,7 +403,7 @@ async fn went_on(
 async fn ended(
     asked: &Asked,
     hands: Driver,
-    mut inner: Inner,
+    inner: Inner,
     end: End,
     trace: Vec<String>,
 ) -> Out<Ran> {
@@ -418,6 +421,7 @@ async fn ended(
         approvals: Vec::new(),
         learns: None,
         not_learned: None,
+        playbook: None,
     };
     let mut ended = Ended::of(end);
     let show = |it: &Held| match render(it, Some(inner.doing.contract().origins())) {
@@ -427,14 +431,13 @@ async fn ended(
         }
     };
     told.held = ended.held.iter().map(show).collect();
-    let mut note = json!({"kind": "end", "status": ended.status, "reason": ended.reason,
-        "detail": ended.detail, "usage": usage, "ms": inner.ms, "url": told.url, "held": told.held,
-        "steps": told.steps});
+    let journal = inner.journal.clone();
     if !ended.held.is_empty() && inner.wanted.allow_submit {
         let held = std::mem::take(&mut ended.held);
-        let mut transcript = std::mem::replace(&mut inner.transcript, Transcript::none());
         let is_first = inner.sent == 0;
-        let (waiting, unfit) = park(&asked.daemon, hands, inner, held).await?;
+        journal.waits();
+        let (waiting, unfit) =
+            park(&asked.daemon, hands, inner, held).await.inspect_err(|err| journal.failed(err))?;
         told.approvals = waiting.into_iter().map(|it| it.id).collect();
         let place = (!told.approvals.is_empty()).then(|| {
             format!("a person decides at {} or with `commis approve`", dashboard(&asked.daemon))
@@ -448,12 +451,9 @@ async fn ended(
             // Something was sent: this is no dry run.
             (ended.status, ended.reason) = (Status::NeedsPerson, "needs_person".to_owned());
         }
-        note["status"] = json!(ended.status);
-        note["reason"] = json!(ended.reason);
-        note["approvals"] = json!(told.approvals);
-        transcript.note(now_ms(), &note);
+        told.playbook = keeping::ends(asked, &journal, &ended, &told);
     } else {
-        inner.transcript.note(now_ms(), &note);
+        told.playbook = keeping::ends(asked, &journal, &ended, &told);
         if ended.status == Status::Done && !inner.wanted.no_learn {
             // What changed something is not done again by a recipe.
             let learned = if inner.sent > 0 {

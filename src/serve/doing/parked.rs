@@ -13,8 +13,10 @@ use super::{Out, Ran, Wanted, drivers::Driver};
 use crate::{
     agent::{
         Act, Again, Approvals, Became, By, Channel, Doing, Draft, Element, Hands as _, Held,
-        LASTS_MS, Page, Pending, Rendered, Seen, Transcript, amounts, digest, lines, named,
-        playwright::Playwright, render,
+        LASTS_MS, Page, Pending, Rendered, Seen, amounts, digest, lines, named,
+        playwright::Playwright,
+        render,
+        runs::{Journal, Standing},
     },
     error::{Code, Error, Result},
     ids::{RecipeName, hex},
@@ -57,7 +59,7 @@ pub struct Inner {
     pub client: Arc<Client>,
     /// Of a token, in and out.
     pub prices: Option<(f64, f64)>,
-    pub transcript: Transcript,
+    pub journal: Journal,
     /// Milliseconds at work, waiting not counted.
     pub ms: u64,
     /// Requests that may change something and were let go.
@@ -108,6 +110,7 @@ pub fn look(daemon: &Daemon) {
             // Where it was settled meanwhile, that stands.
             let _ = daemon.parking.approvals.stale(id, "the page is gone", now_ms());
         }
+        it.journal.closes(Standing::NotDone, "approval_stale");
         close(daemon, &it);
     }
 }
@@ -214,6 +217,7 @@ pub async fn park(
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(LASTS_MS as u64)).await;
         if let Some(it) = of.parking.take(&id) {
+            it.journal.closes(Standing::NotDone, "approval_expired");
             close(&of, &it);
         }
         // What is on disk says so by itself.
@@ -239,6 +243,7 @@ pub fn reject(asked: &Asked, id: &str) -> Result<Pending> {
             // They were of the same page, which goes.
             let _ = daemon.parking.approvals.stale(other, "the page was closed", now_ms());
         }
+        parked.journal.closes(Standing::NotDone, "human_rejected");
         close(daemon, &parked);
     }
     daemon.channels.decided();
@@ -264,7 +269,8 @@ pub async fn approve(asked: &Asked, id: &str, shown: &str) -> Out<Ran> {
     let mut hands = Driver::again(daemon, &mut inner);
     let told = release(daemon, &mut hands, &inner, (id, number)).await;
     daemon.channels.decided();
-    let told = told?;
+    let told =
+        told.inspect_err(|err| inner.journal.closes(Standing::NotDone, err.code().as_str()))?;
     // Neither the model nor the page goes on while something else waits.
     let more = hands.all_waiting(daemon, &inner).await;
     super::goes_on(asked, hands, inner, &told, more).await

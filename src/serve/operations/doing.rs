@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{
     agent::{
-        OFFERED, Offer, Pending, Reply, chosen, playbook, read_transcript as transcript, values,
+        OFFERED, Offer, Pending, Reply, chosen, playbook,
+        runs::{self, Graduation},
+        values,
     },
     egress::site_of,
     error::{Code, Error},
@@ -20,7 +22,7 @@ use crate::{
         answer::Trouble,
         doing::{
             self, By, RECIPE_FAILED, Ran, Status, Wanted, by_model, client, filled, model, saved,
-            whose,
+            standings, whose,
         },
         mcp::find::scored,
         pantry::Known,
@@ -70,18 +72,6 @@ pub fn rows(out: &mut Vec<Row>) {
             help: "List playbooks: what they do, what is wrong with them, and the schema of one.",
         },
         playbooks,
-    ));
-    out.push(row(
-        Spec {
-            name: "run_get",
-            kind: Kind::Read,
-            need: Need::Root,
-            routes: &[(Verb::Get, "/api/transcripts/{id}")],
-            tool: Tool::Never,
-            length: Length::Now,
-            help: "Show what happened in a run with a model, line by line, secrets left out.",
-        },
-        happened,
     ));
     out.push(row(
         Spec {
@@ -145,6 +135,9 @@ struct Book {
     task: Option<String>,
     /// What is wrong with it.
     error: Option<String>,
+    /// Whether it passed two of its last three runs, as its text is now.
+    #[serde(flatten)]
+    graduation: Graduation,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -156,40 +149,25 @@ struct Books {
 
 async fn playbooks(asked: Asked, _: Nothing) -> Out<Books> {
     let all = playbook::all(&asked.daemon.home)?;
-    let told = |it: playbook::Entry| {
+    let texts: Vec<runs::Book> = all
+        .iter()
+        .map(|it| runs::Book {
+            name: it.name.clone(),
+            digest: it.playbook.as_ref().map(playbook::Playbook::digest).unwrap_or_default(),
+        })
+        .collect();
+    let stand = standings(&asked.daemon, &texts);
+    let told = |(it, graduation): (playbook::Entry, Graduation)| {
         let built_in = it.source == playbook::Source::BuiltIn;
         let (task, error) = match it.playbook {
             Ok(it) => (Some(it.task), None),
             Err(err) => (None, Some(crate::serve::answer::plain(&err.to_string()))),
         };
         let path = it.path.map(|it| it.to_string_lossy().into_owned());
-        Book { name: it.name, built_in, path, task, error }
+        Book { name: it.name, built_in, path, task, error, graduation }
     };
-    plain(Books { playbooks: all.into_iter().map(told).collect(), schema: playbook::schema() })
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Run {
-    /// The run's id, as its result says it.
-    #[schemars(regex(pattern = "^r[a-f0-9]{12}$"))]
-    id: String,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Happened {
-    id: String,
-    /// What happened, in order: `at_ms` (milliseconds since 1970) and `what`.
-    lines: Vec<Value>,
-}
-
-async fn happened(asked: Asked, it: Run) -> Out<Happened> {
-    let known = it.id.len() == 13
-        && it.id.starts_with('r')
-        && it.id[1..].bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it));
-    let lines = if known { transcript(&asked.daemon.home.runs, &it.id)? } else { None };
-    let lines = lines.ok_or_else(|| Error::new(Code::TaskNotFound, "there is no such run"))?;
-    plain(Happened { id: it.id, lines })
+    let playbooks = all.into_iter().zip(stand).map(told).collect();
+    plain(Books { playbooks, schema: playbook::schema() })
 }
 
 /// A request that waits, or waited.

@@ -7,6 +7,7 @@ mod files;
 mod learning;
 mod meta;
 mod recipes;
+pub(in crate::serve) mod runs;
 mod sessions;
 mod tasks;
 mod templates;
@@ -325,6 +326,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let mut out = Vec::new();
     recipes::rows(&mut out);
     doing::rows(&mut out);
+    runs::rows(&mut out);
     learning::rows(&mut out);
     tasks::rows(&mut out);
     browse::rows(&mut out);

@@ -1,0 +1,163 @@
+//! `commis do runs`: what is kept of runs with a model. Read from the files, whether or not a daemon serves.
+
+use serde_json::json;
+
+use super::{Global, table::ruled, wire};
+use crate::{
+    agent::runs::{Kept, Listing, Record, Standing, Totals, Unread, listing, one, totals},
+    error::{Code, Error, Result},
+    serve::lifecycle::StateFile,
+    settings::Home,
+    state::now_ms,
+};
+
+/// List runs with a model: where each is, or what it came to and at which action
+///
+/// One that died is told by its silence. Runs are kept for 30 days (`agent.retention_days`), a thousand at most.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Show this one: why it ended, at which action, on which page
+    run: Option<String>,
+    /// Only those whose task holds these words
+    #[arg(long, value_name = "WORDS", conflicts_with = "run")]
+    task: Option<String>,
+    /// Only those of that playbook
+    #[arg(long, value_name = "NAME", conflicts_with = "run")]
+    playbook: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 50, conflicts_with = "run")]
+    limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What reads runs now: the process that does them, if there is one, and when.
+pub fn reader(home: &Home) -> (Option<String>, i64) {
+    // A state that cannot be read says of no daemon.
+    let alive = StateFile::find(home).ok().flatten();
+    (alive.map(|it| it.process()), now_ms())
+}
+
+/// Fails with `ARTIFACT_IO`.
+pub fn all(home: &Home) -> Result<Listing> {
+    let (alive, now_ms) = reader(home);
+    listing(&home.runs, (alive.as_deref(), now_ms))
+}
+
+/// Fails with `TASK_NOT_FOUND` and `ARTIFACT_IO`.
+pub fn of(home: &Home, run: &str) -> Result<Kept> {
+    let (alive, now_ms) = reader(home);
+    one(&home.runs, run, (alive.as_deref(), now_ms))?.ok_or_else(|| {
+        Error::new(Code::TaskNotFound, "there is no such run").hint("`commis do runs` lists them")
+    })
+}
+
+pub fn run(args: Args, global: &Global) -> Result<u8> {
+    let home = wire::home(global)?;
+    if let Some(run) = &args.run {
+        let Kept { record, unread, .. } = of(&home, run)?;
+        if args.json {
+            wire::out(&json!({ "run": record, "unread": unread }));
+        } else {
+            show(&record);
+            tell(&unread);
+        }
+        return Ok(0);
+    }
+    let Listing { mut runs, unread } = all(&home)?;
+    let words = args.task.map(|it| it.to_lowercase());
+    runs.retain(|run| {
+        let book = run.playbook.as_ref().map(|it| &it.name);
+        words.as_ref().is_none_or(|it| run.task.to_lowercase().contains(it))
+            && args.playbook.as_ref().is_none_or(|it| book == Some(it))
+    });
+    runs.truncate(args.limit);
+    let together = totals(&runs);
+    if args.json {
+        wire::out(&json!({ "runs": runs, "totals": together, "unread": unread }));
+        return Ok(0);
+    }
+    if runs.is_empty() {
+        wire::say("no such runs are kept");
+    } else {
+        let heads = ["run", "when", "task", "status", "why", "turns", "tokens", "ms"];
+        let mut table = ruled(heads);
+        for it in &runs {
+            table.add_row([
+                it.run.clone(),
+                wire::moment(it.begun_ms),
+                wire::clean(&it.task),
+                it.status.as_str().to_owned(),
+                wire::clean(&why(it)),
+                it.turns.to_string(),
+                it.tokens().to_string(),
+                it.ms.to_string(),
+            ]);
+        }
+        wire::line(&table.to_string());
+        wire::say(&summed(&together));
+    }
+    tell(&unread);
+    Ok(0)
+}
+
+/// Why a run stands as it does, for a row.
+fn why(it: &Record) -> String {
+    let reason = it.reason.as_deref().filter(|it| !matches!(*it, "completed" | "died"));
+    let said = [reason, it.detail.as_deref()].into_iter().flatten();
+    let mut out = said.collect::<Vec<_>>().join(": ");
+    if it.status == Standing::Working {
+        out.clone_from(&it.now);
+    } else if matches!(it.status, Standing::NotDone | Standing::Failed | Standing::NeedsPerson)
+        && let Some(action) = &it.last_action
+    {
+        out = format!("{out}; at {action}");
+    }
+    out.chars().take(160).collect()
+}
+
+/// What could not be read.
+pub fn tell(unread: &[Unread]) {
+    for it in unread {
+        wire::say(&wire::clean(&format!("{} could not be read: {}", it.file, it.why)));
+    }
+}
+
+/// `12 runs: 9 done, 2 not done, 1 died; on average 4.2 turns, 8508 tokens, 849 ms`
+pub fn summed(it: &Totals) -> String {
+    let cost = it.cost.map(|it| format!("; cost {it:.4}")).unwrap_or_default();
+    let runs = if it.runs == 1 { "run" } else { "runs" };
+    format!(
+        "{} {runs}: {} done, {} not done, {} died; on average {:.1} turns, {:.0} tokens, {:.0} ms{cost}",
+        it.runs, it.done, it.not_done, it.died, it.turns, it.tokens, it.ms
+    )
+}
+
+fn show(it: &Record) {
+    let book = it.playbook.as_ref().map(|it| it.name.clone());
+    let lines = [
+        ("run", Some(it.run.clone())),
+        ("task", Some(it.task.clone())),
+        ("playbook", book),
+        ("model", Some(it.model.clone())),
+        ("backend", Some(it.backend.clone())),
+        ("begun", Some(wire::moment(it.begun_ms))),
+        ("status", Some(it.status.as_str().to_owned())),
+        ("reason", it.reason.clone()),
+        ("detail", it.detail.clone()),
+        ("now", it.status.is_open().then(|| it.now.clone())),
+        ("last action", it.last_action.clone()),
+        ("page", Some(it.page.clone())),
+        ("turns", Some(it.turns.to_string())),
+        ("tokens", Some(format!("{} in, {} out", it.tokens_in, it.tokens_out))),
+        ("cost", it.cost.map(|it| format!("{it:.6}"))),
+        ("ms", Some(it.ms.to_string())),
+        ("answer", it.answer.as_ref().map(ToString::to_string)),
+    ];
+    for (name, value) in lines {
+        if let Some(value) = value.filter(|it| !it.is_empty()) {
+            wire::line(&format!("{name:<12} {}", wire::clean(&value).replace('\n', " ")));
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! `commis do watch`: runs with a model as they go on, from what they write of themselves; it needs no daemon that answers.
+
+use std::{io::IsTerminal as _, time::Duration};
+
+use indicatif::{MultiProgress, ProgressBar};
+use serde_json::{Value, json};
+
+use super::{Global, doing, runs, wire};
+use crate::{
+    agent::runs::{Kept, Record, Standing},
+    error::{Code, Error, Result},
+    settings::Home,
+    state::now_ms,
+};
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_millis(250);
+
+/// Watch runs with a model until they end: what each does now, and what it did
+///
+/// Without a run it watches all that are at work. Exit code 0: all of them were done; 1: one was not.
+#[derive(clap::Args)]
+pub struct Args {
+    /// As `commis do runs` lists it
+    run: Option<String>,
+    /// Print a line of JSON for what happens, for each change of what a run does, and for its end
+    #[arg(long)]
+    pub json: bool,
+}
+
+struct Watched {
+    id: String,
+    /// Lines that were told.
+    told: usize,
+    pulse: Value,
+    bar: Option<ProgressBar>,
+    ended: Option<Standing>,
+}
+
+/// How it is shown.
+struct Shown {
+    json: bool,
+    bars: Option<MultiProgress>,
+    /// Of several each line says of which it is.
+    many: bool,
+}
+
+impl Shown {
+    fn line(&self, id: &str, text: &str) {
+        let text = wire::clean(text);
+        let text = if self.many { format!("{id} {text}") } else { text };
+        match &self.bars {
+            // A terminal that is gone shows nothing.
+            Some(it) => _ = it.println(text),
+            None => wire::line(&text),
+        }
+    }
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let home = wire::home(global)?;
+    let ids = if let Some(it) = args.run {
+        vec![it]
+    } else {
+        let all = runs::all(&home)?.runs;
+        let open = all.iter().filter(|it| it.status.is_open());
+        let open: Vec<String> = open.map(|it| it.run.clone()).collect();
+        if open.is_empty() {
+            match all.first() {
+                Some(it) => wire::say(&wire::clean(&format!("nothing runs now; {}", end(it)))),
+                None => wire::say("nothing runs now, and no run is kept"),
+            }
+            return Ok(0);
+        }
+        open
+    };
+    let terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let bars = (terminal && !args.json).then(MultiProgress::new);
+    let shown = Shown { json: args.json, bars, many: ids.len() > 1 };
+    let mut all: Vec<Watched> = ids.into_iter().map(|id| watched(id, &shown)).collect();
+    let looked = async {
+        loop {
+            for it in all.iter_mut().filter(|it| it.ended.is_none()) {
+                look(&home, it, &shown)?;
+            }
+            if all.iter().all(|it| it.ended.is_some()) {
+                return Ok(());
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    };
+    let over: Result<()> = tokio::select! {
+        it = looked => it,
+        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("what was watched goes on")),
+    };
+    for it in all.iter().filter_map(|it| it.bar.as_ref()) {
+        it.finish_and_clear();
+    }
+    over?;
+    let well = |it: &Watched| matches!(it.ended, Some(Standing::Done | Standing::DryRun));
+    Ok(u8::from(!all.iter().all(well)))
+}
+
+fn watched(id: String, shown: &Shown) -> Watched {
+    let bar = shown.bars.as_ref().map(|it| {
+        let bar = it.add(ProgressBar::new_spinner());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        bar
+    });
+    Watched { id, told: 0, pulse: Value::Null, bar, ended: None }
+}
+
+/// Tells what is new of one. Fails with `TASK_NOT_FOUND` and `ARTIFACT_IO`.
+fn look(home: &Home, it: &mut Watched, shown: &Shown) -> Result<()> {
+    let Kept { record, lines, unread } = runs::of(home, &it.id)?;
+    for line in lines.iter().skip(it.told) {
+        if shown.json {
+            let event = json!({"event": "happened", "run": it.id, "at_ms": line["at_ms"], "what": line["what"]});
+            wire::event(&event.to_string());
+        } else if let Some(text) = doing::line(&line["what"]) {
+            shown.line(&it.id, &text);
+        }
+    }
+    it.told = it.told.max(lines.len());
+    let pulse = json!([record.now, record.turns, record.status]);
+    if shown.json && pulse != it.pulse {
+        wire::event(&json!({"event": "pulse", "run": it.id, "record": record}).to_string());
+        it.pulse = pulse;
+    }
+    if let Some(bar) = &it.bar {
+        bar.set_message(wire::clean(&pulse_line(&record)));
+    }
+    if record.status.is_open() {
+        return Ok(());
+    }
+    if shown.json {
+        let event = json!({"event": "ended", "run": it.id, "record": record, "unread": unread});
+        wire::event(&event.to_string());
+    } else {
+        shown.line(&it.id, &end(&record));
+        runs::tell(&unread);
+    }
+    if let Some(bar) = &it.bar {
+        bar.finish_and_clear();
+    }
+    it.ended = Some(record.status);
+    Ok(())
+}
+
+/// `turn 3 · click button "Search" · 4 s · 8200 tokens · http://…`
+fn pulse_line(it: &Record) -> String {
+    let now = now_ms();
+    let silent = it.silent_s(now);
+    let waits = it.status == Standing::WaitingForApproval;
+    let mut out = vec![
+        it.run.clone(),
+        format!("turn {}", it.turns),
+        if waits { "waits for your approval".to_owned() } else { it.now.clone() },
+        format!("{} s", (now - it.since_ms).max(0) / 1000),
+        format!("{} tokens", it.tokens()),
+        it.page.clone(),
+    ];
+    if !waits && silent >= 5 {
+        out.push(format!("no sign for {silent} s"));
+    }
+    out.join(" · ")
+}
+
+/// What a run came to.
+fn end(it: &Record) -> String {
+    let mark = if it.status == Standing::Done { "✓" } else { "✗" };
+    let reason = it.reason.as_deref().unwrap_or_default();
+    let detail = it.detail.as_deref().map(|it| format!(": {it}")).unwrap_or_default();
+    let at = match (&it.status, &it.last_action) {
+        (Standing::Done, _) | (_, None) => String::new(),
+        (_, Some(action)) => format!("; last action: {action}, on {}", it.page),
+    };
+    format!(
+        "{mark} {} {} ({reason}{detail}; {} turns, {} tokens, {} ms){at}",
+        it.run,
+        it.status.as_str(),
+        it.turns,
+        it.tokens(),
+        it.ms
+    )
+}

@@ -1,0 +1,165 @@
+//! Runs with a model: where each is, what it came to, what happened in one; and how playbooks stand by theirs.
+
+use axum::extract::Path;
+use maud::{Markup, html};
+
+use super::{
+    Looking, Shown,
+    frame::{self, Here},
+    show,
+};
+use crate::{
+    agent::{
+        playbook,
+        runs::{Book, Graduation, Kept, Listing, Record, Standing, Unread},
+    },
+    serve::{
+        doing::standings,
+        operations::runs::{all, kept},
+    },
+};
+
+/// Runs that are listed, and lines of one that are shown.
+const SHOWN: usize = 100;
+const LINES: usize = 500;
+/// Bytes of a line.
+const LINE: usize = 2000;
+
+pub async fn page(looking: Looking) -> Shown {
+    let Listing { runs, unread } = all(&looking.daemon)?;
+    let books = books(&looking)?;
+    let more = runs.len().saturating_sub(SHOWN);
+    let body = html! {
+        p.crumbs { a href="/tasks" { "Tasks" } }
+        h1 { "Runs with a model" }
+        section #runs data-live aria-label="Runs, newest first" {
+            @if runs.is_empty() {
+                (show::empty("No run is kept.", &html! { p { code { "commis do" } " with an address or a playbook makes one." } }))
+            } @else { (table(&runs[..runs.len().min(SHOWN)], looking.now_ms)) }
+            @if more > 0 { p.soft { (more) " more; " code { "commis do runs" } " lists all." } }
+            (unreadable(&unread))
+        }
+        section #playbooks data-live aria-labelledby="playbooks-head" {
+            h2 #playbooks-head { "Playbooks" }
+            table.rows {
+                thead { tr { th scope="col" { "Playbook" } th scope="col" { "Stands" } } }
+                tbody { @for (name, it) in &books {
+                    tr { th scope="row" { code { (name) } } td { (stands(*it)) } }
+                } }
+            }
+        }
+    };
+    Ok(frame::kept_up(&looking, Here::Tasks, "Runs", &body))
+}
+
+/// Playbooks by name, as their texts are now.
+fn books(looking: &Looking) -> crate::error::Result<Vec<(String, Graduation)>> {
+    let all = playbook::all(&looking.daemon.home)?;
+    let texts: Vec<Book> = all
+        .iter()
+        .filter_map(|it| {
+            let digest = it.playbook.as_ref().ok()?.digest();
+            Some(Book { name: it.name.clone(), digest })
+        })
+        .collect();
+    let stand = standings(&looking.daemon, &texts);
+    Ok(texts.into_iter().map(|it| it.name).zip(stand).collect())
+}
+
+fn stands(it: Graduation) -> Markup {
+    let (class, text) = match (it.graduated, it.of) {
+        (_, 0) => return html! { span.soft { "no run of it says anything yet" } },
+        (true, _) => ("badge good", "graduated"),
+        (false, _) => ("badge", "not graduated"),
+    };
+    html! { span class=(class) { (text) } " " (it.passed) " of its last " (it.of) " runs passed" }
+}
+
+fn badge(it: Standing) -> Markup {
+    let class = match it {
+        Standing::Working => "now",
+        Standing::Done => "good",
+        Standing::NotDone | Standing::Failed | Standing::Died => "bad",
+        Standing::WaitingForApproval | Standing::NeedsPerson => "warn",
+        Standing::DryRun => "",
+    };
+    html! { span class={ "badge " (class) } { (it.as_str().replace('_', " ")) } }
+}
+
+fn table(all: &[Record], now_ms: i64) -> Markup {
+    html! {
+        table.rows {
+            thead {
+                tr {
+                    th scope="col" { "Task" }
+                    th scope="col" { "State" }
+                    th.wide.n scope="col" { "Turns" }
+                    th.wide.n scope="col" { "Tokens" }
+                    th.wide.n scope="col" { "Took" }
+                    th.n scope="col" { "When" }
+                }
+            }
+            tbody {
+                @for it in all {
+                    tr {
+                        th scope="row" {
+                            a href={ "/runs/" (it.run) } { span.said { (show::clip(&it.task, 120)) } }
+                            @if it.status.is_open() { " " span.soft.said { (show::clip(&it.now, 120)) } }
+                        }
+                        td { (badge(it.status)) }
+                        td.wide.n { (it.turns) }
+                        td.wide.n { (it.tokens()) }
+                        td.wide.n { (show::took(it.ms as i64)) }
+                        td.n { (show::ago(it.begun_ms, now_ms)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn unreadable(all: &[Unread]) -> Markup {
+    html! {
+        @if !all.is_empty() {
+            h2 { "Could not be read" }
+            ul { @for it in all { li { code { (it.file) } ": " (it.why) } } }
+        }
+    }
+}
+
+pub async fn one(Path(id): Path<String>, looking: Looking) -> Shown {
+    let Kept { record: it, lines, unread } = kept(&looking.daemon, &id)?;
+    let text = |it: &Option<String>| it.clone().unwrap_or_default();
+    let facts = [
+        ("Reason", text(&it.reason)),
+        ("Detail", text(&it.detail)),
+        ("Now", if it.status.is_open() { it.now.clone() } else { String::new() }),
+        ("Last action", text(&it.last_action)),
+        ("Model", it.model.clone()),
+        ("Playbook", it.playbook.as_ref().map(|it| it.name.clone()).unwrap_or_default()),
+        ("Answer", it.answer.as_ref().map(ToString::to_string).unwrap_or_default()),
+    ];
+    let body = html! {
+        p.crumbs { a href="/tasks" { "Tasks" } " / " a href="/runs" { "Runs" } }
+        h1 { span.said { (show::clip(&it.task, 200)) } }
+        section #run data-live aria-label="What it came to" {
+            dl.facts {
+                dt { "Run" } dd { code { (id) } }
+                dt { "State" } dd { (badge(it.status)) }
+                @for (name, value) in facts.iter().filter(|it| !it.1.is_empty()) {
+                    dt { (name) } dd { span.said { (show::clip(value, 1000)) } }
+                }
+                dt { "Page" } dd { (show::link(&it.page)) }
+                dt { "Took" } dd { (it.turns) " turns, " (it.tokens()) " tokens, " (show::took(it.ms as i64)) }
+            }
+            (unreadable(&unread))
+        }
+        section #happened data-live aria-labelledby="happened-head" {
+            h2 #happened-head { "What happened" }
+            @let text: Vec<String> = lines.iter().take(LINES).map(|it| show::clip(&it["what"].to_string(), LINE)).collect();
+            (show::code_box("What happened, a line each", &text.join("\n")))
+            @if lines.len() > LINES { p.soft { code { "commis do --log " (id) } " shows all." } }
+        }
+    };
+    Ok(frame::kept_up(&looking, Here::Tasks, "Run", &body))
+}

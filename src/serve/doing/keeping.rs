@@ -1,0 +1,113 @@
+//! What of a run is kept, beside doing it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Backend, Ended, Plan, Status, Told, Wanted};
+use crate::{
+    agent::{
+        End,
+        runs::{BEAT, Book, Ending, Graduation, Journal, Record, Standing, graduation, listing},
+    },
+    error::Result,
+    model::Talker,
+    serve::{Daemon, lifecycle::this_process, operations::Asked},
+    state::now_ms,
+};
+
+/// How a playbook stands.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Stands {
+    pub name: String,
+    #[serde(flatten)]
+    pub graduation: Graduation,
+    /// This run made the difference.
+    pub changed: bool,
+}
+
+/// Begins to keep a run.
+pub fn begun(asked: &Asked, it: &Wanted, plan: &Plan) -> Journal {
+    let backend = match it.backend {
+        Backend::Commis => "commis",
+        Backend::PlaywrightMcp => "playwright-mcp",
+    };
+    let record = Record {
+        run: plan.run.clone(),
+        process: this_process(),
+        task: it.task.clone(),
+        playbook: plan.book.clone(),
+        model: Talker::name(&plan.client).to_owned(),
+        backend: backend.to_owned(),
+        page: plan.goal.url.clone(),
+        ..Record::default()
+    };
+    let book = record.playbook.as_ref();
+    let head = json!({"kind": "begin", "run": record.run, "task": record.task, "url": record.page,
+        "model": record.model, "backend": backend, "playbook": book.map(|it| &it.name),
+        "playbook_digest": book.map(|it| &it.digest), "sites": plan.contract.sites().collect::<Vec<_>>()});
+    Journal::begin(&asked.daemon.home.runs, record, &head)
+}
+
+/// Gives signs as long as it is asked to, from the task that does the run: one that stands still gives none.
+pub async fn beats(journal: &Journal) -> Result<End> {
+    let mut every = tokio::time::interval(BEAT);
+    loop {
+        every.tick().await;
+        journal.beat();
+    }
+}
+
+impl From<Status> for Standing {
+    fn from(it: Status) -> Self {
+        match it {
+            Status::Done => Self::Done,
+            Status::NotDone => Self::NotDone,
+            Status::DryRun => Self::DryRun,
+            Status::WaitingForApproval => Self::WaitingForApproval,
+            Status::NeedsPerson => Self::NeedsPerson,
+        }
+    }
+}
+
+/// Keeps what a run came to, for now or for good. How its playbook stands then.
+pub fn ends(asked: &Asked, journal: &Journal, ended: &Ended, told: &Told) -> Option<Stands> {
+    let mut line = json!({"kind": "end", "status": ended.status, "reason": ended.reason,
+        "detail": ended.detail, "usage": told.usage, "ms": told.ms, "url": told.url,
+        "held": told.held, "steps": told.steps});
+    if !told.approvals.is_empty() {
+        line["approvals"] = json!(told.approvals);
+    }
+    let ending = Ending {
+        status: ended.status.into(),
+        reason: ended.reason.clone(),
+        detail: ended.detail.clone(),
+        usage: told.usage,
+        cost: told.cost,
+        ms: told.ms,
+        page: told.url.clone(),
+        answer: ended.answer.clone(),
+    };
+    journal.ends(ending, &line);
+    let book = journal.playbook()?;
+    let all = kept(&asked.daemon);
+    let now = graduation(&book, &all);
+    let before = graduation(&book, all.iter().filter(|it| it.run != told.run));
+    let changed = now.graduated != before.graduated;
+    Some(Stands { name: book.name, graduation: now, changed })
+}
+
+/// All runs that can be read, newest first.
+fn kept(daemon: &Daemon) -> Vec<Record> {
+    let process = this_process();
+    let read = listing(&daemon.home.runs, (Some(&process), now_ms()));
+    read.inspect_err(|err| tracing::error!(error = %err, "kept runs cannot be read"))
+        .map(|it| it.runs)
+        .unwrap_or_default()
+}
+
+/// How playbooks stand, each as its text is now.
+pub fn standings(daemon: &Daemon, books: &[Book]) -> Vec<Graduation> {
+    let all = kept(daemon);
+    books.iter().map(|it| graduation(it, &all)).collect()
+}

@@ -1,0 +1,172 @@
+//! Runs that a model did, as they are kept: listed, shown, compared; and those that are too old taken away.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row, within};
+use crate::{
+    agent::runs::{
+        Comparison, Kept, Listing, Record, Standing, Totals, Unread, compare, listing, one, sweep,
+        totals,
+    },
+    error::{Code, Error, Result},
+    files,
+    serve::{Daemon, answer::Trouble, lifecycle::this_process, principal::Need},
+    state::now_ms,
+};
+
+type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+
+pub fn rows(out: &mut Vec<Row>) {
+    out.push(row(
+        spec(
+            "run_list",
+            &[(Verb::Get, "/api/transcripts")],
+            "List runs with a model, newest first: where each is, or what it came to and at which action.\nOne that died is told by its silence. What could not be read is named.",
+        ),
+        list,
+    ));
+    out.push(row(
+        spec(
+            "run_get",
+            &[(Verb::Get, "/api/transcripts/{id}")],
+            "Show what happened in a run with a model, line by line, secrets left out.",
+        ),
+        get,
+    ));
+    out.push(row(
+        spec(
+            "run_compare",
+            &[(Verb::Get, "/api/transcripts/{id}/compare/{other}")],
+            "Compare two runs with a model: what differs, where their actions part, which was better and why.",
+        ),
+        compared,
+    ));
+}
+
+const fn spec(
+    name: &'static str,
+    routes: &'static [(Verb, &'static str)],
+    help: &'static str,
+) -> Spec {
+    let (kind, need) = (Kind::Read, Need::Root);
+    Spec { name, kind, need, routes, tool: Tool::Never, length: Length::Now, help }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct List {
+    /// Only those whose task holds these words.
+    task: Option<String>,
+    /// Only those of that playbook.
+    playbook: Option<String>,
+    /// Only those that stand there.
+    status: Option<Standing>,
+    /// At most so many.
+    #[serde(default = "fifty")]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: u32,
+}
+
+fn fifty() -> u32 {
+    50
+}
+
+#[derive(Serialize, JsonSchema)]
+struct All {
+    runs: Vec<Record>,
+    /// Of these runs.
+    totals: Totals,
+    /// Files that could not be read.
+    unread: Vec<Unread>,
+}
+
+async fn list(asked: Asked, it: List) -> Out<All> {
+    let limit = within("limit", it.limit, 1000)? as usize;
+    let Listing { mut runs, unread } = all(&asked.daemon)?;
+    let words = it.task.map(|it| it.to_lowercase());
+    runs.retain(|run| {
+        words.as_ref().is_none_or(|it| run.task.to_lowercase().contains(it))
+            && it.status.is_none_or(|it| run.status == it)
+            && it
+                .playbook
+                .as_ref()
+                .is_none_or(|name| run.playbook.as_ref().is_some_and(|it| it.name == *name))
+    });
+    runs.truncate(limit);
+    plain(All { totals: totals(&runs), runs, unread })
+}
+
+/// All that are kept, newest first. Fails with `ARTIFACT_IO`.
+pub fn all(daemon: &Daemon) -> Result<Listing> {
+    listing(&daemon.home.runs, (Some(&this_process()), now_ms()))
+}
+
+/// Fails with `TASK_NOT_FOUND` and `ARTIFACT_IO`.
+pub fn kept(daemon: &Daemon, id: &str) -> Result<Kept> {
+    let it = one(&daemon.home.runs, id, (Some(&this_process()), now_ms()))?;
+    it.ok_or_else(|| Error::new(Code::TaskNotFound, "there is no such run"))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct One {
+    /// The run's id, as its result says it.
+    #[schemars(regex(pattern = "^r[a-f0-9]{12}$"))]
+    id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Happened {
+    id: String,
+    run: Record,
+    /// What happened, in order: `at_ms` (milliseconds since 1970) and `what`.
+    lines: Vec<Value>,
+    /// What could not be read.
+    unread: Vec<Unread>,
+}
+
+async fn get(asked: Asked, it: One) -> Out<Happened> {
+    let Kept { record, lines, unread } = kept(&asked.daemon, &it.id)?;
+    plain(Happened { id: it.id, run: record, lines, unread })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Two {
+    /// The first run's id.
+    #[schemars(regex(pattern = "^r[a-f0-9]{12}$"))]
+    id: String,
+    /// The second's.
+    #[schemars(regex(pattern = "^r[a-f0-9]{12}$"))]
+    other: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Compared {
+    first: Record,
+    second: Record,
+    #[serde(flatten)]
+    comparison: Comparison,
+    /// What could not be read.
+    unread: Vec<Unread>,
+}
+
+async fn compared(asked: Asked, it: Two) -> Out<Compared> {
+    let (a, b) = (kept(&asked.daemon, &it.id)?, kept(&asked.daemon, &it.other)?);
+    let comparison = compare((&a.record, &a.lines), (&b.record, &b.lines));
+    let unread = a.unread.into_iter().chain(b.unread).collect();
+    plain(Compared { first: a.record, second: b.record, comparison, unread })
+}
+
+/// Takes away runs that are too old, and, as the daemon begins, what a crash left of files. Nothing rests on it.
+pub fn tidy(daemon: &Daemon, begins: bool) {
+    let (folder, days) = (&daemon.home.runs, daemon.world().settings.agent.retention_days);
+    let swept = if begins { files::sweep_shared(folder) } else { Ok(()) };
+    match swept.and_then(|()| sweep(folder, days, now_ms())) {
+        Ok(0) => {}
+        Ok(n) => tracing::info!(runs = n, "old runs were taken away"),
+        Err(err) => tracing::error!(error = %err, "old runs could not be taken away"),
+    }
+}
