@@ -53,6 +53,9 @@ pub struct Args {
     /// What drives the browser
     #[arg(long, default_value = "commis", value_parser = ["commis", "playwright-mcp"])]
     backend: String,
+    /// Begin the page with a login of the vault: `commis session login` makes one
+    #[arg(long = "as", value_name = "LOGIN")]
+    login: Option<String>,
     /// Calls of the model, at most
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
     max_turns: u32,
@@ -127,7 +130,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let values = |all: &[(String, String)]| all.iter().cloned().collect::<BTreeMap<_, _>>();
     let body = json!({
         "task": args.task, "params": values(&args.param), "second": values(&args.second),
-        "url": args.url, "playbook": args.playbook, "model": args.model, "backend": args.backend,
+        "url": args.url, "playbook": args.playbook, "model": args.model, "backend": args.backend, "as": args.login,
         "max_turns": args.max_turns, "max_tokens": args.max_tokens, "max_cost": args.max_cost,
         "hosts": args.hosts, "dry_run": args.dry_run, "no_checkpoint": args.no_checkpoint,
         "allow_submit": args.allow_submit, "no_learn": args.no_learn, "no_recipe": args.no_recipe,

@@ -18,6 +18,7 @@ mod daemon;
 mod dashboard;
 mod debug;
 mod doing;
+mod doing_criteria;
 mod doing_runs;
 mod durable;
 mod eval;

@@ -5,20 +5,56 @@ use std::{path::PathBuf, sync::Arc};
 use futures::future::BoxFuture;
 
 use super::{
+    Backend, Wanted,
     hands::{self, OwnHands},
     parked::Inner,
 };
 use crate::{
     agent::{
-        Act, Did, Hands, Held, Seen,
+        Act, Contract, Did, Hands, Held, Seen,
         playwright::{Playwright, Start, command},
     },
     browser::{check_arguments, desk::Desk, find_chromium, held::Judge},
-    error::Result,
+    egress::site_of,
+    error::{Code, Error, Result},
     model::Tool,
-    serve::{Daemon, desks::Desks, operations::Asked},
+    serve::{
+        Daemon,
+        desks::Desks,
+        operations::{Asked, over},
+        principal::Need,
+    },
     settings,
+    vault::{self, Name, Vault},
 };
+
+/// A login of the vault.
+pub type Login = (Name, vault::Held);
+
+/// The login that the run's page begins with, where one is named. Fails with `FORBIDDEN`, `PARAM_INVALID` where it is of a site that
+/// the task does not go to, `SESSION_REQUIRED` where it is over, and as the vault does.
+pub fn login(asked: &Asked, it: &Wanted, contract: &Contract) -> Result<Option<Login>> {
+    let Some(name) = &it.login else { return Ok(None) };
+    asked.who.must(Need::Login, Some(name))?;
+    if it.backend == Backend::PlaywrightMcp {
+        return Err(Error::new(
+            Code::ParamInvalid,
+            "logins of the vault are not for Playwright's browser",
+        )
+        .hint("`playwright_profile = true` under [agent] keeps its own"));
+    }
+    let name: Name = name.parse()?;
+    let (card, held) = Vault::new(&asked.daemon.home).open(&name)?;
+    if held.is_over() {
+        return Err(over(&name));
+    }
+    let of = site_of(held.url());
+    if !contract.sites().any(|it| *it == of) {
+        let what = format!("the login `{name}` is of {}, where this task does not go", card.site);
+        return Err(Error::new(Code::ParamInvalid, what));
+    }
+    Ok(Some((name, held)))
+}
 
 /// Dropping it closes its page, and what waits there does not leave.
 pub enum Driver {
@@ -31,6 +67,15 @@ impl Driver {
     pub fn own(asked: &Asked, context: &str, judge: Judge, folder: PathBuf) -> Self {
         let (daemon, who) = (Arc::clone(&asked.daemon), asked.who.clone());
         Self::Own(OwnHands::new(daemon, who, context.to_owned(), judge, folder))
+    }
+
+    /// Puts that login into the page, before anything is done there.
+    pub async fn log_in(&mut self, login: &Login) -> Result<()> {
+        match self {
+            Self::Own(it) => it.log_in(login).await,
+            // `login` refused it.
+            Self::Theirs(_) => Ok(()),
+        }
     }
 
     /// A browser of Playwright's, behind the same judge. Fails with `BROWSER_MISSING`, `SETTINGS_INVALID`, `MCP_FAILED`.

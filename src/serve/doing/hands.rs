@@ -57,6 +57,11 @@ impl OwnHands {
         Self { daemon, who, context, judge: None, folder, pictures: 0, stays: false }
     }
 
+    /// Puts that login into the page, before anything is done there.
+    pub async fn log_in(&mut self, (name, held): &super::drivers::Login) -> Result<()> {
+        self.with(async |desk: &mut Desk| desk.mount(name, held).await.map(drop)).await
+    }
+
     async fn with<T>(&mut self, what: impl AsyncFnOnce(&mut Desk) -> Result<T>) -> Result<T> {
         let judge = self.judge.take();
         Desks::with(&self.daemon, (&self.who, &self.context), async |desk: &mut Desk| {

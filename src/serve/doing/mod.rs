@@ -83,6 +83,9 @@ pub struct Wanted {
     pub model: Option<String>,
     #[serde(default)]
     pub backend: Backend,
+    /// A login of the vault that the model's page begins with; it is of the task's site.
+    #[serde(default, rename = "as")]
+    pub login: Option<String>,
     /// Calls of the model, at most.
     #[serde(default = "twenty")]
     #[schemars(range(min = 1, max = 100))]
@@ -303,18 +306,22 @@ pub async fn by_model(asked: &Asked, it: Wanted, trace: Vec<String>) -> Out<Ran>
     let who = &asked.who;
     who.must(Need::May(Area::Browse, Right::Write), None)?;
     let plan = plan(asked, &it)?;
+    let login = drivers::login(asked, &it, &plan.contract)?;
     let journal = keeping::begun(asked, &it, &plan);
     let Plan { run, goal, limits, contract, client, prices, .. } = plan;
     let context = format!("do-{run}");
     let folder = asked.daemon.home.runs.clone();
     let judge = contract.judge();
     let doing = Doing::new(goal, limits, contract, ids::word()?);
-    let hands = match it.backend {
+    let mut hands = match it.backend {
         Backend::Commis => Driver::own(asked, &context, judge, folder),
         Backend::PlaywrightMcp => Driver::theirs(asked, &context, judge, folder)
             .await
             .inspect_err(|err| journal.failed(err))?,
     };
+    if let Some(it) = &login {
+        hands.log_in(it).await.inspect_err(|err| journal.failed(err))?;
+    }
     let inner = Inner {
         doing,
         wanted: it,
@@ -460,6 +467,8 @@ async fn ended(
                 Err("it changed something".to_owned())
             } else if inner.doing.contract().is_told_apart() {
                 Err("a value was typed that you did not give, and there is another site that it could go to".to_owned())
+            } else if inner.wanted.login.is_some() {
+                Err("a recipe is learned by a stranger, and this was done with a login".to_owned())
             } else if inner.wanted.backend == Backend::PlaywrightMcp {
                 Err("what is done with Playwright MCP is not recorded".to_owned())
             } else {

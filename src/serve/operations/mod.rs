@@ -28,6 +28,7 @@ pub(in crate::serve) use self::trail::{Wanted as Learned, learned, trail};
 pub use self::{
     arguments::{Params, coerced, no_secrets},
     tasks::{failed, theirs},
+    vault::over,
 };
 use super::{
     Daemon,

@@ -115,7 +115,8 @@ async fn mount(asked: Asked, it: Mount) -> Out<Mounted> {
     plain(Mounted { name: card.name, site: card.site, refused: refused.await? })
 }
 
-fn over(name: &Name) -> Error {
+/// That a login holds no longer.
+pub fn over(name: &Name) -> Error {
     Error::new(Code::SessionRequired, format!("the login `{name}` is over: all its cookies ended"))
         .hint("log in again: `commis session login`")
 }
