@@ -485,6 +485,8 @@ pub struct Home {
     pub runs: PathBuf,
     /// Requests that wait for a person, or waited.
     pub approvals: PathBuf,
+    /// Research, a folder each.
+    pub research: PathBuf,
     /// The variable that named where the settings are, instead of a flag or the user's home.
     named_by: Option<&'static str>,
 }
@@ -510,6 +512,7 @@ impl Home {
                 vault: root.join("vault"),
                 approvals: root.join("approvals"),
                 runs: root.join("runs"),
+                research: root.join("research"),
             });
         }
         let home = env_path("HOME").ok_or_else(|| {
@@ -533,6 +536,7 @@ impl Home {
             vault: state.join("commis/vault"),
             approvals: state.join("commis/approvals"),
             runs: state.join("commis/runs"),
+            research: state.join("commis/research"),
             named_by: (config != usual).then_some("XDG_CONFIG_HOME"),
         })
     }

@@ -211,6 +211,9 @@ async function runs({ as }: Drive): Promise<void> {
   refused(await api.POST("/api/runs", { body: { task: "Look for something at the place called keyed", params: { q: "c" } } }), 422, "AUTH_ENV_MISSING");
   // @ts-expect-error the task is needed
   refused(await api.POST("/api/runs", { body: {} }), 400, "PARAM_INVALID");
+  refused(await api.POST("/api/research", { body: {} }), 400, "PARAM_INVALID");
+  refused(await api.POST("/api/research", { body: { resume: "s0123456789ab" } }), 404, "TASK_NOT_FOUND");
+  refused(await api.POST("/api/research", { body: { topic: "lakes" } }), 422, "SETTINGS_INVALID");
 }
 
 async function learning({ as, place }: Drive): Promise<void> {
@@ -591,8 +594,8 @@ async function main(): Promise<void> {
   }
   const { never: all, unprovoked } = held.left();
   // A window for a person takes a display, which there is none of here: tests/it/watch.rs has one.
-  // What a model does takes one, which tests/it/doing.rs has.
-  const windows = ["browse_handoff", "browse_resume", "task_answer", "run_get", "run_compare", "approval_get", "approval_approve", "approval_reject"];
+  // What a model does takes one, which tests/it/doing.rs and research.rs have.
+  const windows = ["browse_handoff", "browse_resume", "task_answer", "run_get", "run_compare", "approval_get", "approval_approve", "approval_reject", "research"];
   const never = all.filter((it) => !windows.includes(it));
   if (never.length > 0) held.fault(`never answered well: ${never.join(", ")}`);
   if (unprovoked.length > 0) console.log(`-- declared and not provoked: ${unprovoked.join("; ")}`);

@@ -42,7 +42,7 @@ impl Witnessed {
 }
 
 /// Lower case, one space between words, without the marks that lines of a snapshot are written with.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let text: String =
         text.chars().map(|it| if "\"“”„«»\\".contains(it) { ' ' } else { it }).collect();
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")

@@ -19,6 +19,7 @@ mod people;
 pub mod playbook;
 pub mod playwright;
 mod render;
+pub mod research;
 mod run;
 pub mod runs;
 mod seen;
@@ -34,7 +35,7 @@ mod sites_tests;
 mod tests;
 
 pub use self::{
-    amounts::amounts,
+    amounts::{Amount, amounts},
     approvals::{Again, Approvals, Outcome as Became},
     choose::{OFFERED, Offer, chosen, parameters, values},
     contract::Contract,
@@ -45,5 +46,6 @@ pub use self::{
     render::{Rendered, digest, render},
     run::{Doing, End, Goal, Limits, Note, Parts, Usage},
     seen::{Act, Seen},
+    transcript::Transcript,
     weight::heavy,
 };

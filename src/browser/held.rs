@@ -436,7 +436,9 @@ impl Shared {
     /// From here on it is judged as in that context, where it is.
     pub fn hold_like(&self, other: &Self) {
         let holding = other.lock().holding.as_ref().map(Holding::afresh);
-        holding.into_iter().for_each(|it| self.hold_as(it));
+        if let Some(it) = holding {
+            self.hold_as(it);
+        }
     }
 
     fn hold_as(&self, holding: Holding) {

@@ -79,6 +79,7 @@ pub use self::{
     plan::{Choice, Element, Fill, Plan, Step, Tick, Wait},
     processes::{below as processes_below, is_over},
     recorder::Asked,
+    suspect::MARK as INSTRUCTS,
     words::{cut, is_unseen, plain},
 };
 use self::{cdp::Cdp, launch::Process, vouched::Vouched};

@@ -203,6 +203,16 @@ pub fn code(ran: &Value) -> u8 {
 
 /// Tells what happens until the task has ended; what it asks is put to whoever sits here.
 pub async fn follow(client: &Client, id: &str, asks: bool) -> Result<Value> {
+    followed(client, id, asks, &mut line).await
+}
+
+/// The same with other lines for what happens.
+pub async fn followed(
+    client: &Client,
+    id: &str,
+    asks: bool,
+    line: &mut dyn FnMut(&Value) -> Option<String>,
+) -> Result<Value> {
     let path = format!("/api/tasks/{id}/events");
     let mut after = None;
     loop {

@@ -35,6 +35,7 @@ mod mcp_install;
 mod progress;
 mod redact;
 mod remote;
+mod research;
 mod rows;
 mod run;
 mod runs;
@@ -141,6 +142,7 @@ enum Command {
     Dashboard(dashboard::Args),
     #[command(name = "do")]
     Do(doing::Args),
+    Research(research::Args),
     Approve(approve::Args),
     Reject(approve::Reject),
     Browse(browse::Args),
@@ -285,6 +287,7 @@ impl Command {
             Self::Token(it) => it.wants_json(),
             Self::Dashboard(it) => it.json,
             Self::Do(it) => it.wants_json(),
+            Self::Research(it) => it.json,
             Self::Approve(it) => it.json,
             Self::Reject(it) => it.json,
             Self::Browse(it) => it.json,
@@ -362,6 +365,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Token(command) => token::run(command, global).await,
             Command::Remote(command) => remote::run(command, global).await,
             Command::Do(args) => doing::run(args, global).await,
+            Command::Research(args) => research::run(args, global).await,
             Command::Approve(args) => approve::run(args, global).await,
             Command::Reject(args) => approve::reject(args, global).await,
             Command::Browse(args) => browse::run(args, global).await,

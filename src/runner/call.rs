@@ -54,6 +54,11 @@ impl Caller {
         &self.policy
     }
 
+    /// How many at once, and how often to one host.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// The recipe compiled, once for all its calls. Fails with `RECIPE_INVALID` or `METHOD_NOT_ALLOWED`.
     pub fn compiled(&self, recipe: &Recipe) -> Result<Arc<Compiled>> {
         self.compiled.get(recipe)

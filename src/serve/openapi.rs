@@ -98,7 +98,7 @@ fn tag(row: &Row) -> &'static str {
     match row.spec.name {
         it if it.starts_with("task_") => "tasks",
         "recipe_learn" | "recipe_candidates" | "recipe_create_from_candidate" => "learning",
-        "run" => "recipes",
+        "run" | "research" => "recipes",
         it if it.starts_with("recipe_") => "recipes",
         it if it.starts_with("browse_") || it.starts_with("session_") => "browse",
         _ => "daemon",
@@ -176,7 +176,7 @@ fn operation(row: &Row, verb: Verb) -> Value {
 /// (`answer::status`). What is not named is wrong with the daemon.
 fn refusals(name: &str, verb: Verb, mut responses: Value) -> Value {
     let own: &[u16] = match name {
-        "recipe_run" | "run" | "task_result" => &[409, 410, 422, 424],
+        "recipe_run" | "run" | "research" | "task_result" => &[409, 410, 422, 424],
         "recipe_get" | "recipe_explain" | "recipe_delete" | "reload" => &[422],
         "recipe_dry_run" => &[422, 424],
         "recipe_fork" | "recipe_learn" | "recipe_verify" | "recipe_heal" => &[409, 422],

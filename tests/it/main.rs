@@ -43,6 +43,7 @@ mod own;
 mod polite;
 mod quickstart;
 mod redact;
+mod research;
 mod scripted;
 mod secrets;
 mod session;

@@ -35,7 +35,8 @@ const SECRET: std::ops::RangeInclusive<usize> = 24..=64;
 pub fn check(settings: &WebhookSettings, policy: &EgressPolicy) -> Result<()> {
     let own = policy.own_host(&settings.url);
     let url = policy.visiting(own.as_deref()).judge(&settings.url)?;
-    let is_test = url.host().ends_with(".test");
+    // No other host under it gets here.
+    let is_test = url.host().rsplit('.').next() == Some("test");
     if settings.url.starts_with("https:") || own.is_some() || is_test {
         return Ok(());
     }

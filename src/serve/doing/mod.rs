@@ -5,6 +5,8 @@ mod hands;
 mod keeping;
 mod parked;
 mod people;
+mod reading;
+pub mod research;
 
 use std::{
     collections::BTreeMap,
@@ -233,18 +235,11 @@ fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
     let said: Vec<&str> = params.values().map(String::as_str).chain([sentence.as_str()]).collect();
     let contract = Contract::new(&url, &it.hosts, book.clone(), &said)?;
     let settings = model(asked, it)?;
-    let client = client(&settings)?.ok_or_else(|| {
-        Error::new(Code::SettingsInvalid, "no model is configured, and no recipe is meant")
-            .hint("set `provider` and `name` under [model], or give a model")
-    })?;
-    let prices = settings.price_in_per_mtok.zip(settings.price_out_per_mtok);
-    let prices = prices.map(|it| (it.0 / 1e6, it.1 / 1e6));
+    let client = client(&settings, "no model is configured, and no recipe is meant")?;
+    let prices = prices(&settings);
     let cost = match (it.max_cost, prices) {
         (Some(most), Some((per_in, per_out))) => Some((per_in, per_out, most)),
-        (Some(_), None) => {
-            return Err(Error::new(Code::ParamInvalid, "a most of cost takes prices")
-                .hint("set `price_in_per_mtok` and `price_out_per_mtok` under [model]"));
-        }
+        (Some(_), None) => return Err(no_prices()),
         _ => None,
     };
     let limits = Limits {
@@ -268,12 +263,31 @@ pub fn model(asked: &Asked, it: &Wanted) -> Result<ModelSettings> {
 }
 
 /// That model; `None` where none is configured. Fails with what a missing key fails with.
-pub fn client(settings: &ModelSettings) -> Result<Option<Client>> {
+pub fn configured(settings: &ModelSettings) -> Result<Option<Client>> {
     Client::new(settings).map_err(|err| {
         err.or_hint(
             "the daemon has the environment that it was started with: `commis daemon restart`",
         )
     })
+}
+
+/// Fails with what the model's settings fail with, and with `SETTINGS_INVALID` and these words where there are none.
+fn client(settings: &ModelSettings, without: &str) -> Result<Client> {
+    configured(settings)?.ok_or_else(|| {
+        Error::new(Code::SettingsInvalid, without)
+            .hint("set `provider` and `name` under [model], or give a model")
+    })
+}
+
+/// Of a token, in and out.
+fn prices(settings: &ModelSettings) -> Option<(f64, f64)> {
+    let prices = settings.price_in_per_mtok.zip(settings.price_out_per_mtok);
+    prices.map(|it| (it.0 / 1e6, it.1 / 1e6))
+}
+
+fn no_prices() -> Error {
+    Error::new(Code::ParamInvalid, "a most of cost takes prices")
+        .hint("set `price_in_per_mtok` and `price_out_per_mtok` under [model]")
 }
 
 fn run_id() -> Result<String> {
@@ -564,6 +578,12 @@ impl Ended {
 
 /// Whoever follows the task is told; that never fails a run.
 fn told_to(asked: &Asked) -> Box<dyn Fn(&Note) + Send + Sync> {
+    let tell = tells(asked);
+    Box::new(move |note| tell(serde_json::to_value(note).unwrap_or_default()))
+}
+
+/// The same of anything that has a `kind`.
+fn tells(asked: &Asked) -> Box<dyn Fn(Value) + Send + Sync> {
     let daemon = Arc::clone(&asked.daemon);
     let Some(id) = asked.job.as_ref().map(|it| it.id.clone()) else { return Box::new(|_| {}) };
     let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<Value>();
@@ -575,9 +595,7 @@ fn told_to(asked: &Asked) -> Box<dyn Fn(&Note) + Send + Sync> {
             }
         }
     });
-    Box::new(move |note| {
-        _ = send.send(serde_json::to_value(note).unwrap_or_default());
-    })
+    Box::new(move |it| _ = send.send(it))
 }
 
 /// Whether other values for the parameters may be typed where the task begins: a model says them.

@@ -225,7 +225,9 @@ pub async fn park(
         of.channels.decided();
     });
     // Whoever is told may answer at once.
-    out.iter().for_each(|it| channels::tell(daemon, it));
+    for it in &out {
+        channels::tell(daemon, it);
+    }
     Ok((out, unfit))
 }
 

@@ -21,8 +21,8 @@ use crate::{
     serve::{
         answer::Trouble,
         doing::{
-            self, By, RECIPE_FAILED, Ran, Status, Wanted, by_model, client, filled, model, saved,
-            standings, whose,
+            self, By, RECIPE_FAILED, Ran, Status, Wanted, by_model, configured, filled, model,
+            saved, standings, whose,
         },
         mcp::find::scored,
         pantry::Known,
@@ -243,35 +243,48 @@ async fn reject(asked: Asked, it: One) -> Out<Approval> {
     plain(doing::reject(&asked, &it.id)?.into())
 }
 
+/// A sentence that a recipe is looked for.
+pub(in crate::serve) struct Sought<'a> {
+    pub(in crate::serve) task: &'a str,
+    pub(in crate::serve) params: &'a BTreeMap<String, String>,
+    /// Only recipes of this page's site.
+    pub(in crate::serve) url: Option<&'a str>,
+    /// Where no recipe is meant something else answers.
+    pub(in crate::serve) can_look: bool,
+    /// Only recipes whose request is known to read.
+    pub(in crate::serve) reads_only: bool,
+}
+
 /// A recipe that is meant, and the values it is to be run with.
-struct Meant {
-    known: Arc<Known>,
-    params: BTreeMap<String, String>,
+pub(in crate::serve) struct Meant {
+    pub(in crate::serve) known: Arc<Known>,
+    pub(in crate::serve) params: BTreeMap<String, String>,
 }
 
 /// How a recipe was chosen: the one, codes that say how, and those that come near, the nearest first.
-type Choice = (Option<Meant>, Vec<String>, Vec<Arc<Known>>);
+pub(in crate::serve) type Choice = (Option<Meant>, Vec<String>, Vec<Arc<Known>>);
 
 /// Which recipe a task means, if one does clearly; and how that came out, in codes.
-fn meant(asked: &Asked, it: &Wanted) -> crate::error::Result<Choice> {
-    let given: BTreeMap<String, String> = it.params.clone().into();
+pub(in crate::serve) fn meant(asked: &Asked, it: &Sought<'_>) -> crate::error::Result<Choice> {
+    let given = it.params;
     let all = asked.daemon.pantry.all()?;
     let mine: Vec<&Arc<Known>> = all
         .iter()
         .filter(|it| it.is_served() && asked.who.may(Need::Run, Some(it.recipe.name.as_str())))
+        .filter(|known| !it.reads_only || known.tool().reads_only)
         .collect();
     // Where a page is named only recipes of its site are meant: a common sentence is of many sites.
-    let of = it.url.as_deref().map(site_of);
+    let of = it.url.map(site_of);
     let at_site =
         |known: &&Arc<Known>| of.as_ref().is_none_or(|of| site_of(&known.recipe.source_url) == *of);
     let mine: Vec<&Arc<Known>> = mine.into_iter().filter(at_site).collect();
-    let near = scored(&it.task, &mine);
+    let near = scored(it.task, &mine);
     let fit: Vec<_> = near
         .iter()
         .filter(|it| it.0 > 1)
         .filter_map(|(score, known)| {
             // Its own sentence with values in it says more than words in common.
-            let read = values(&known.recipe.task, &it.task);
+            let read = values(&known.recipe.task, it.task);
             let is_read = read.is_some();
             let mut params = read.unwrap_or_default();
             // As the task is told with its parameters' names, those are no values.
@@ -283,8 +296,7 @@ fn meant(asked: &Asked, it: &Wanted) -> crate::error::Result<Choice> {
     let mut trace = Vec::new();
     let read: Vec<_> = fit.iter().filter(|it| it.3).collect();
     // Words in common say little of a sentence without values; where a model can do it, only a recipe's own sentence is that recipe's.
-    let can_look = it.url.is_some() || it.playbook.is_some();
-    let others = if given.is_empty() && can_look { &[] } else { fit.as_slice() };
+    let others = if given.is_empty() && it.can_look { &[] } else { fit.as_slice() };
     let best = match (read.as_slice(), others) {
         ([one], _) => {
             trace.push(format!("SENTENCE_OF:{}", one.1.recipe.name));
@@ -324,7 +336,7 @@ async fn meant_by_model(
     if near.is_empty() {
         return None;
     }
-    let client = model(asked, it).and_then(|it| client(&it)).ok().flatten()?;
+    let client = model(asked, it).and_then(|it| configured(&it)).ok().flatten()?;
     let parameters = |it: &Recipe| it.parameters.iter().map(|it| it.name.clone()).collect();
     let offers: Vec<Offer> = near
         .iter()
@@ -365,8 +377,11 @@ fn takes(it: &Recipe, params: &BTreeMap<String, String>) -> bool {
 }
 
 async fn run(asked: Asked, it: Wanted) -> Out<Ran> {
-    let (mut best, mut trace, near) = meant(&asked, &it)?;
     let has_start = it.url.is_some() || it.playbook.is_some();
+    let params = it.params.clone().into();
+    let (task, url) = (it.task.as_str(), it.url.as_deref());
+    let sought = Sought { task, params: &params, url, can_look: has_start, reads_only: false };
+    let (mut best, mut trace, near) = meant(&asked, &sought)?;
     // A playbook is for what a recipe cannot do: it changes something, or has to be looked at.
     let wants_recipe = !it.no_recipe && !it.dry_run && it.playbook.is_none();
     if best.is_none() && wants_recipe {

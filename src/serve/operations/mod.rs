@@ -7,6 +7,7 @@ mod files;
 mod learning;
 mod meta;
 mod recipes;
+mod research;
 pub(in crate::serve) mod runs;
 mod sessions;
 mod tasks;
@@ -24,11 +25,15 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-pub(in crate::serve) use self::trail::{Wanted as Learned, learned, trail};
 pub use self::{
     arguments::{Params, coerced, no_secrets},
     tasks::{failed, theirs},
     vault::over,
+};
+pub(in crate::serve) use self::{
+    doing::{Meant, Sought, meant},
+    recipes::run_data,
+    trail::{Wanted as Learned, learned, trail},
 };
 use super::{
     Daemon,
@@ -328,6 +333,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     recipes::rows(&mut out);
     doing::rows(&mut out);
     runs::rows(&mut out);
+    research::rows(&mut out);
     learning::rows(&mut out);
     tasks::rows(&mut out);
     browse::rows(&mut out);

@@ -133,8 +133,8 @@ fn parameters(
                         // What a page shows of a value stands among other words.
                         for it in wait.values_mut() {
                             let Value::String(text) = it else { continue };
-                            for (name, value) in params.iter().filter(|it| it.1.len() > 1) {
-                                *text = text.replace(value.as_str(), &format!("{{{name}}}"));
+                            for (name, value) in params.iter().filter(|it| !it.1.is_empty()) {
+                                *text = in_words(text, value, &format!("{{{name}}}"));
                             }
                         }
                     }
@@ -144,6 +144,15 @@ fn parameters(
         }
         _ => {}
     }
+}
+
+/// The text with its value's place taken. One letter or digit is meant only where it is a word of its own.
+fn in_words(text: &str, value: &str, place: &str) -> String {
+    if value.len() > 1 {
+        return text.replace(value, place);
+    }
+    let words: Vec<&str> = text.split(' ').map(|it| if it == value { place } else { it }).collect();
+    words.join(" ")
 }
 
 #[cfg(test)]
@@ -164,5 +173,10 @@ mod tests {
         assert_eq!(steps[1]["fill"]["value"], "a hat");
         assert_eq!(steps[2]["wait_for"]["text"], "3 results for {q}");
         assert!(used.contains("q"));
+        assert_eq!(
+            in_words("results for 4 berths and 240 EUR", "4", "{n}"),
+            "results for {n} berths and 240 EUR"
+        );
+        assert_eq!(in_words("14 results", "4", "{n}"), "14 results");
     }
 }

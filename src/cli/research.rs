@@ -1,0 +1,145 @@
+//! `commis research`: questions on a topic, answered by recipes and by browsing, and a report whose every sentence names its source.
+
+use serde_json::{Value, json};
+
+use super::{Global, daemon, doing, wire};
+use crate::{
+    agent::research::{Researched, Standing, markdown},
+    error::{Code, Error, Result},
+};
+
+/// Research a topic: questions answered by recipes and by browsing, then a report with a source for every sentence
+///
+/// A model makes at most --max-searches questions of the topic, or --question gives them. Each is answered by a recipe where one is
+/// clearly meant, else by browsing at the sites of --url and --host, reading only. The report says what stands in what was fetched: a
+/// sentence that names no source, or one that does not say it, is left out and told. What was done is kept under the home, so
+/// --resume does only the rest. Exit code 0: all was looked into; 1: nothing was found, something is open, or the model did not
+/// answer; 2: something is configured wrongly; 3: the daemon does not answer; 130: interrupted.
+///
+/// Example: commis research "Books about Rust, and what they cost" --url http://library.test/ --max-searches 3
+#[derive(clap::Args)]
+pub struct Args {
+    /// What it is about, in a sentence
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    topic: Option<String>,
+    /// Go on with research that was begun, by its id
+    #[arg(long, value_name = "ID", conflicts_with_all = ["questions", "urls", "hosts"])]
+    resume: Option<String>,
+    /// A question, instead of those that a model would make. Repeatable
+    #[arg(long = "question", value_name = "TEXT")]
+    questions: Vec<String>,
+    /// Questions of the model's, at most
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
+    max_searches: u32,
+    /// Where browsing begins. Repeatable; without any only recipes answer
+    #[arg(long = "url")]
+    urls: Vec<String>,
+    /// Another host where pages may be opened. Repeatable
+    #[arg(long = "host", value_name = "HOST")]
+    hosts: Vec<String>,
+    /// `PROVIDER/NAME`, or a name that begins with claude-, gpt- or gemini- [env: COMMIS_MODEL]
+    #[arg(long)]
+    model: Option<String>,
+    /// Calls of the model for one question that is browsed for
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=50))]
+    max_turns: u32,
+    /// Minutes of this run, at most
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=60))]
+    max_minutes: u32,
+    /// Calls of the model, at most; like the next two over all runs of this research
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=500))]
+    max_calls: u32,
+    /// Tokens, in and out together, at most
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// In the currency of the settings' prices, at most
+    #[arg(long, value_name = "N")]
+    max_cost: Option<f64>,
+    /// Print questions, report, sources and cost as JSON instead of Markdown
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let (client, _) = daemon::client(global).await?;
+    let client = client.patient();
+    let mut body = json!({
+        "max_searches": args.max_searches, "model": args.model, "max_turns": args.max_turns,
+        "max_minutes": args.max_minutes, "max_calls": args.max_calls, "max_tokens": args.max_tokens,
+        "max_cost": args.max_cost, "topic": args.topic, "resume": args.resume,
+    });
+    if args.resume.is_none() {
+        body["questions"] = json!(args.questions);
+        body["urls"] = json!(args.urls);
+        body["hosts"] = json!(args.hosts);
+    }
+    let task = client.begin("/api/research", &body).await?;
+    let id = task["data"]["task_id"].as_str().unwrap_or_default().to_owned();
+    let mut research = args.resume.clone();
+    let mut tell = |it: &Value| {
+        if let Some(it) = it["research"].as_str() {
+            research = Some(wire::clean(it));
+        }
+        line(it)
+    };
+    let done = tokio::select! {
+        it = doing::followed(&client, &id, false, &mut tell) => Some(it),
+        () = wire::interrupted() => None,
+    };
+    let Some(done) = done else {
+        client.post(&format!("/api/tasks/{id}/cancel"), &json!({})).await?;
+        let err = Error::new(Code::Interrupted, "interrupted");
+        return Err(match &research {
+            Some(it) => err.hint(format!(
+                "what was done is kept: `commis research --resume {it}` does the rest"
+            )),
+            None => err,
+        });
+    };
+    let done = done?;
+    let failed = |err| Error::new(Code::DaemonFailed, "the daemon's answer is none").source(err);
+    let told: Researched = serde_json::from_value(done.clone()).map_err(failed)?;
+    if args.json {
+        wire::out(&done);
+    } else {
+        wire::line(wire::clean(&markdown(&told)).trim_end());
+    }
+    let usage = told.usage;
+    let cost = told.cost.map(|it| format!(", cost {it:.6}")).unwrap_or_default();
+    wire::say(&format!(
+        "research {}: {} questions, {} sentences, {} left out, {} sources; {} calls, {} tokens in, {} out{cost}, {} ms",
+        told.id,
+        told.questions.len(),
+        told.report.len(),
+        told.left_out.len(),
+        told.sources.len(),
+        usage.calls,
+        usage.tokens_in,
+        usage.tokens_out,
+        told.ms
+    ));
+    Ok(u8::from(told.status != Standing::Done))
+}
+
+/// What happened, as one line.
+fn line(it: &Value) -> Option<String> {
+    let text = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
+    let n = &it["question"];
+    Some(match it["kind"].as_str()? {
+        "begin" => format!("research {}", text("research")),
+        "plan" => format!("{} questions", it["questions"].as_array().map_or(0, Vec::len)),
+        "question" => format!("[{n}] {}", text("text")),
+        "act" => format!("[{n}]   {}", text("act")),
+        "answered" => {
+            let by = match (it["recipe"].as_str(), it["by"].as_str()) {
+                (Some(name), _) => format!(" by recipe {name}"),
+                (None, Some(by)) => format!(" by {by}"),
+                _ => String::new(),
+            };
+            let why = it["why"].as_str().map(|it| format!(": {it}")).unwrap_or_default();
+            let sources = it["sources"].as_array().map_or(0, Vec::len);
+            format!("[{n}] {}{by}, {sources} sources{why}", text("status"))
+        }
+        _ => return None,
+    })
+}
