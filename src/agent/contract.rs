@@ -173,6 +173,31 @@ impl Contract {
         Url::parse(url).is_ok_and(|url| self.playbook.as_ref().is_some_and(|it| it.is_page(&url)))
     }
 
+    /// What it allows, for a person: made from the task and the playbook alone.
+    pub fn told(&self) -> String {
+        let sites: Vec<&str> = self.sites().collect();
+        let mut out = vec![format!("pages of {}", sites.join(", "))];
+        match &self.playbook {
+            None => {
+                out.push("each request that may change something is shown to you first".to_owned());
+            }
+            Some(book) => {
+                for it in &book.changes {
+                    let times = match it.most {
+                        1 => "once".to_owned(),
+                        most => format!("{most} times at most"),
+                    };
+                    out.push(format!("{} {} {times}", it.method.as_str(), it.path));
+                }
+                out.extend(
+                    book.amount.iter().map(|it| format!("at most {} {}", it.most, it.currency)),
+                );
+                out.push("each of these is shown to you first".to_owned());
+            }
+        }
+        out.join("; ")
+    }
+
     /// Whether what is held may be put to a person at all: where a playbook says what may be changed, how often and for how much at
     /// most, nothing else may. `sent`: requests of this run that were let go. The error says why not.
     pub fn permits(&self, held: &Held, amounts: &[Amount], sent: u32) -> Result<(), String> {
@@ -283,6 +308,14 @@ mod tests {
 
     fn at(url: &str, content: &str) -> Seen {
         Seen { url: url.into(), title: String::new(), content: content.into() }
+    }
+
+    #[test]
+    fn it_is_told_before_anything_is_done() {
+        assert_eq!(
+            contract(&["bank.test"]).told(),
+            "pages of bank.test, shop.test; each request that may change something is shown to you first"
+        );
     }
 
     #[test]

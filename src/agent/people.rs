@@ -19,6 +19,8 @@ pub struct Asked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Matter {
+    /// Before the first step: where it goes, and what may be changed at most.
+    Contract,
     /// Before an action that a playbook stops at, or that the model would rather be asked about.
     Checkpoint,
     /// A value that the task lacks.

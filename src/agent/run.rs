@@ -54,6 +54,8 @@ pub struct Limits {
     pub first_only: bool,
     /// A playbook's checkpoints are passed without asking.
     pub no_checkpoints: bool,
+    /// Whoever is there agrees to the contract before the first step.
+    pub agrees: bool,
 }
 
 /// What it took.
@@ -223,6 +225,15 @@ impl Doing {
 
     /// Opens the page where the task begins and goes on until something ends it. Fails with what the browser cannot do any more.
     pub async fn begin(&mut self, mut with: Parts<'_>) -> Result<End> {
+        if self.limits.agrees && with.people.is_there() {
+            let text = self.contract.told();
+            let url = self.goal.url.clone();
+            (with.tell)(Note::Asked { turn: 0, matter: Matter::Contract, text: text.clone() });
+            let asked = Asked { kind: Matter::Contract, text, url, picture: None };
+            if with.people.ask(asked).await != Reply::Yes {
+                return Ok(End::Rejected);
+            }
+        }
         let open = Contract::opens(&self.goal.url);
         let did = with.hands.act(&open, &self.goal.url).await?;
         self.log.push(open.told());

@@ -184,7 +184,14 @@ impl People for Person {
 }
 
 fn limits() -> Limits {
-    Limits { turns: 20, tokens: None, cost: None, first_only: false, no_checkpoints: false }
+    Limits {
+        turns: 20,
+        tokens: None,
+        cost: None,
+        first_only: false,
+        no_checkpoints: false,
+        agrees: false,
+    }
 }
 
 fn doing_with(limits: Limits, playbook: Option<Playbook>) -> Doing {
@@ -422,6 +429,26 @@ async fn ac_6_4_success_that_nobody_sees_goes_back_to_the_model() {
     let mut doing = doing_with(limits(), Some(playbook("")));
     let end = begun(&mut doing, &model, &mut site, &Nobody).await;
     assert_eq!(reason(&end), "verification_failed");
+}
+
+#[tokio::test]
+async fn the_contract_is_agreed_to_before_the_first_step() {
+    let agrees = || doing_with(Limits { agrees: true, ..limits() }, None);
+    let (model, mut site) = (Script::new(&[done("lantern")]), Site::new(&["lantern"]));
+    let person = Person::new(&[Reply::No]);
+    let end = begun(&mut agrees(), &model, &mut site, &person).await;
+    assert_eq!(end, End::Rejected);
+    assert!(site.did.lock().unwrap().is_empty() && model.asked().is_empty());
+    let asked: Vec<Asked> = person.asked.lock().unwrap().clone();
+    assert_eq!(asked[0].kind, Matter::Contract);
+    assert!(asked[0].text.starts_with("pages of shop.test; "), "{}", asked[0].text);
+    let person = Person::new(&[Reply::Yes]);
+    let end = begun(&mut agrees(), &model, &mut site, &person).await;
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
+    // Who gave the command and is not there has agreed by it.
+    let (model, mut site) = (Script::new(&[done("lantern")]), Site::new(&["lantern"]));
+    let end = begun(&mut agrees(), &model, &mut site, &Nobody).await;
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
 }
 
 #[tokio::test]

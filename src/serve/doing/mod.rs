@@ -248,6 +248,7 @@ fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
         cost,
         first_only: it.dry_run,
         no_checkpoints: it.no_checkpoint,
+        agrees: it.allow_submit,
     };
     let goal = Goal { text: goal(&sentence, &params, book.as_deref()), url, playbook: book };
     Ok(Plan { run: run_id()?, goal, limits, contract, client, prices, book: known })

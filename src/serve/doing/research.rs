@@ -412,6 +412,7 @@ impl At<'_> {
             cost: None,
             first_only: false,
             no_checkpoints: true,
+            agrees: false,
         };
         let more = if urls.len() > 1 {
             format!(" Pages may be opened at {} as well.", urls.join(", "))
