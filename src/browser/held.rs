@@ -207,13 +207,6 @@ struct Request {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Kinded {
-    #[serde(default)]
-    resource_type: String,
-}
-
-#[derive(Deserialize)]
 struct Entry {
     bytes: Option<String>,
 }
@@ -244,11 +237,10 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         return true;
     }
     let session = event.session.as_ref();
-    // A page that asks for another document stays as it is.
-    let aborts = target == TargetKind::Page
-        && event.read::<Kinded>().is_some_and(|it| it.resource_type == "Document");
-    let reason = if aborts { "Aborted" } else { "BlockedByClient" };
-    let refuse = |id: &str, url: &str, why: &str| {
+    let refuse = |id: &str, kind: &str, url: &str, why: &str| {
+        // A page that asks for another document stays as it is.
+        let aborts = target == TargetKind::Page && kind == "Document";
+        let reason = if aborts { "Aborted" } else { "BlockedByClient" };
         let params = json!({ "requestId": id, "errorReason": reason });
         shared.cdp.post(session.map(|it| &**it), "Fetch.failRequest", params);
         let mut state = shared.lock();
@@ -265,7 +257,7 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
             request_id: String,
         }
         if let Some(it) = event.read::<Id>() {
-            refuse(&it.request_id, "a request", "it cannot be read");
+            refuse(&it.request_id, "", "a request", "it cannot be read");
         }
         return false;
     };
@@ -285,7 +277,12 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
     let turns = is_page && at.as_ref().is_some_and(|it| site_of(it) != site_of(&request.url));
     if turns && holding.typing {
         drop(state);
-        refuse(&request_id, &request.url, "a value is being typed in a page of another site");
+        refuse(
+            &request_id,
+            &kind,
+            &request.url,
+            "a value is being typed in a page of another site",
+        );
         return false;
     }
     let judged = (holding.judge)(&Going {
@@ -346,12 +343,12 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         }
         Judged::Hold(_) => {
             drop(state);
-            refuse(&request_id, &request.url, "too many requests wait already");
+            refuse(&request_id, &kind, &request.url, "too many requests wait already");
             false
         }
         Judged::Refuse(why) => {
             drop(state);
-            refuse(&request_id, &request.url, &why);
+            refuse(&request_id, &kind, &request.url, &why);
             false
         }
     }
