@@ -395,6 +395,14 @@ impl Reply {
         }
     }
 
+    /// Waits until it was done. What was sent may itself have taken the page away, before it answered.
+    pub async fn done(self, timeout: Duration) -> Result<()> {
+        match self.raw(timeout).await {
+            Err(err) if !is_gone(&err) => Err(err),
+            _ => Ok(()),
+        }
+    }
+
     pub async fn read<T: DeserializeOwned>(self, timeout: Duration) -> Result<T> {
         let method = self.method;
         let raw = self.raw(timeout).await?;

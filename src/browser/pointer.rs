@@ -217,7 +217,7 @@ pub async fn press(shared: &Shared, session: &str, at: (f64, f64)) -> Result<()>
     // All sent at once: the browser does one after the other.
     let moved = mouse(shared, session, "mouseMoved", at, 0);
     let clicked = clicked(shared, session, at, 1);
-    moved.raw(PATIENCE).await?;
+    moved.done(PATIENCE).await?;
     clicked.await
 }
 
@@ -236,7 +236,7 @@ fn clicked(
     let down = mouse(shared, session, "mousePressed", at, count);
     let up = mouse(shared, session, "mouseReleased", at, count);
     async move {
-        down.raw(PATIENCE).await?;
+        down.done(PATIENCE).await?;
         // The page may be gone before it answers.
         let _ = up.raw(PATIENCE).await;
         Ok(())

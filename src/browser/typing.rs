@@ -154,7 +154,7 @@ async fn typed(
 pub async fn type_events(shared: &Shared, session: &str, events: [Value; 2]) -> Result<()> {
     let method = "Input.dispatchKeyEvent";
     let [down, up] = events.map(|it| shared.cdp.send(Some(session), method, it));
-    down.raw(PATIENCE).await?;
+    down.done(PATIENCE).await?;
     // Enter may have navigated the page away from under the second one.
     let _ = up.raw(PATIENCE).await;
     Ok(())
