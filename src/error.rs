@@ -7,6 +7,7 @@ use std::{error, fmt};
 
 /// Who can fix it. Decides the exit code and whether a batch goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Class {
     /// The command line, a manifest, a recipe or settings are wrong: exit code 2, a batch stops.
     Usage,
@@ -24,6 +25,7 @@ macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $wire:literal, $class:ident, $retryable:literal;)*) => {
         /// A stable identifier for a kind of failure. Never renumber, never reuse; `tests/golden/codes.txt` lists all.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Code { $($(#[$doc])* $name,)* }
 
         impl Code {

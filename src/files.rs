@@ -215,7 +215,9 @@ impl Dir {
     /// Size, time of the last change (seconds, nanoseconds) and inode; `None` when there is no such name. Links are not followed.
     pub fn stat(&self, name: &str) -> Result<Option<(u64, i64, u64, u64)>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(it) => Ok(Some((it.st_size as u64, it.st_mtime, it.st_mtime_nsec, it.st_ino))),
+            Ok(it) => {
+                Ok(Some((it.st_size as u64, it.st_mtime, it.st_mtime_nsec as u64, it.st_ino)))
+            }
             Err(Errno::NOENT) => Ok(None),
             Err(err) => Err(trouble("stat", &self.shown(name), err)),
         }
@@ -240,8 +242,7 @@ impl Dir {
     }
 
     fn sync(&self) -> Result<()> {
-        retry_on_intr(|| rustix::fs::fsync(&self.fd))
-            .map_err(|err| trouble("fsync", &self.shown, err))
+        retry_on_intr(|| settle(&self.fd)).map_err(|err| trouble("fsync", &self.shown, err))
     }
 
     /// Names in the folder, sorted, temporary files left out.
@@ -332,6 +333,14 @@ impl Dir {
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "held for its file descriptor")] OwnedFd);
 
+/// Writes a folder to the disk. What others call so, macOS only hands to the drive.
+fn settle(folder: &OwnedFd) -> rustix::io::Result<()> {
+    #[cfg(target_vendor = "apple")]
+    return rustix::fs::fcntl_fullfsync(folder);
+    #[cfg(not(target_vendor = "apple"))]
+    rustix::fs::fsync(folder)
+}
+
 /// Makes the folder and its missing parents at 0700. Each is on disk with its name when this returns.
 fn create_private(path: &Path) -> Result<()> {
     let shown = || path.display().to_string();
@@ -348,7 +357,7 @@ fn create_private(path: &Path) -> Result<()> {
             // Itself before its name, as in `make_folder`.
             for it in [path, parent.unwrap_or(Path::new("."))] {
                 match rustix::fs::open(it, flags, Mode::empty()) {
-                    Ok(fd) => rustix::fs::fsync(&fd)
+                    Ok(fd) => settle(&fd)
                         .map_err(|err| trouble("fsync", &it.display().to_string(), err))?,
                     // A folder that we may write to and not read cannot be made durable.
                     Err(Errno::ACCESS) => {}

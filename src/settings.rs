@@ -585,6 +585,11 @@ impl Folders {
     }
 }
 
+/// The user's home, as the environment names it.
+pub fn user_folder() -> Option<PathBuf> {
+    env_path("HOME").filter(|it| it.is_absolute())
+}
+
 /// The desktop that a window can be opened on, as the environment names it. Nothing else of the environment goes to a browser.
 #[derive(Clone, Debug)]
 pub struct Display(Vec<(&'static str, PathBuf)>);
@@ -592,6 +597,10 @@ pub struct Display(Vec<(&'static str, PathBuf)>);
 impl Display {
     /// Fails with [`Code::DisplayMissing`] where there is none.
     pub fn find() -> Result<Self> {
+        if cfg!(target_os = "macos") {
+            // A window needs nothing of the environment there.
+            return Ok(Self(Vec::new()));
+        }
         let of = |name: &'static str| Some((name, env_path(name)?));
         let servers: Vec<_> = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().filter_map(of).collect();
         if servers.is_empty() {

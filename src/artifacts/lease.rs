@@ -20,6 +20,7 @@ use crate::{
     error::{Code, Error, Result},
     files::{Dir, Lock},
     ids::TaskId,
+    processes,
 };
 
 pub const FILE: &str = "lease.json";
@@ -211,7 +212,7 @@ struct Record {
 impl Record {
     fn of_this_process() -> Self {
         let pid = std::process::id();
-        Self { pid, started: started(pid).unwrap_or(0), since: now() }
+        Self { pid, started: processes::started(pid).unwrap_or(0), since: now() }
     }
 }
 
@@ -229,7 +230,7 @@ impl Holder {
         let bytes = dir.read(FILE, MAX_FILE).ok()??;
         let record: Record = serde_json::from_slice(&bytes).ok()?;
         record.since.parse::<jiff::Timestamp>().ok()?;
-        (started(record.pid)? == record.started).then_some(())?;
+        (processes::started(record.pid)? == record.started).then_some(())?;
         let heard = dir.touched(FILE).ok()?;
         Some(Self { record, silent: heard.and_then(|it| clock().checked_sub(it)) })
     }
@@ -237,12 +238,6 @@ impl Holder {
     fn stands_still(&self) -> bool {
         self.silent.is_some_and(|it| it >= STALE)
     }
-}
-
-/// Field 22 of `/proc/PID/stat` (proc_pid_stat(5)); the second is a name in parentheses that may hold anything.
-fn started(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// Since the machine's start, without the time it slept. The same for all processes.

@@ -27,59 +27,12 @@ use tokio::{
     process::{Child, ChildStderr, Command},
 };
 
-use super::{cdp::Tail, flags, processes};
+use super::{cdp::Tail, flags};
 use crate::{
     error::{Code, Error, Result},
+    processes,
     settings::Display,
 };
-
-/// In order of preference. The real binaries: `/usr/bin/chromium` is a shell wrapper that adds flags.
-const KNOWN: &[&str] = &[
-    "/usr/lib/chromium/chromium-headless-shell",
-    "/usr/lib/chromium/chromium",
-    "/usr/lib64/chromium-browser/chromium-browser",
-    "/usr/lib/chromium-browser/chromium-browser",
-    "/opt/google/chrome/chrome",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-];
-
-const HOW_TO_INSTALL: &str = "install it with `apt-get install --no-install-recommends chromium-headless-shell \
-     chromium-sandbox`, or set browser.path; `commis doctor` shows what is found";
-
-/// Where Chromium is: the settings' path, which must exist when given, or the first known place.
-///
-/// Fails with [`Code::BrowserMissing`].
-pub fn find_chromium(settings_path: Option<&Path>) -> Result<PathBuf> {
-    if let Some(path) = settings_path {
-        if path.is_file() {
-            return Ok(path.to_owned());
-        }
-        let message = format!("no browser at {}", path.display());
-        return Err(Error::new(Code::BrowserMissing, message).hint(HOW_TO_INSTALL));
-    }
-    KNOWN
-        .iter()
-        .map(PathBuf::from)
-        .find(|it| it.is_file())
-        .ok_or_else(|| Error::new(Code::BrowserMissing, "no Chromium found").hint(HOW_TO_INSTALL))
-}
-
-/// Full Chromium, which can show a window; the settings' path when that is one.
-///
-/// Fails with [`Code::BrowserMissing`].
-pub fn find_visible_chromium(settings_path: Option<&Path>) -> Result<PathBuf> {
-    let shows =
-        |it: &Path| !it.file_name().unwrap_or_default().to_string_lossy().contains(HEADLESS);
-    let known = settings_path.into_iter().chain(KNOWN.iter().map(Path::new));
-    known.filter(|it| shows(it)).find(|it| it.is_file()).map(Path::to_owned).ok_or_else(|| {
-        let message = "no Chromium found that can show a window (the headless shell cannot)";
-        Error::new(Code::BrowserMissing, message)
-            .hint("install it with `apt-get install --no-install-recommends chromium chromium-sandbox`, or set browser.path")
-    })
-}
-
-const HEADLESS: &str = "headless";
 
 /// A running Chromium and its profile folder. Dropping it kills the one and removes the other.
 pub struct Process {
@@ -128,6 +81,11 @@ pub fn spawn(
     let failed = |what: &str, err: std::io::Error| {
         Error::new(Code::BrowserFailed, format!("{what} {}", exe.display())).source(err)
     };
+    if cfg!(target_os = "macos") && rustix::process::geteuid().is_root() {
+        // There is no user there that a browser could be run as instead.
+        return Err(Error::new(Code::BrowserFailed, "a browser is not started as root")
+            .hint("run commis as a user of the machine"));
+    }
     let user = unprivileged_user();
     let profile = Profile::create(user)?;
     let (command_read, command_write) = std::io::pipe().map_err(|it| failed("pipe for", it))?;
@@ -350,14 +308,6 @@ fn lock(tail: &Mutex<VecDeque<String>>) -> std::sync::MutexGuard<'_, VecDeque<St
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_missing_path_names_itself_and_how_to_install() {
-        let err = find_chromium(Some(Path::new("/nope/chrome"))).unwrap_err();
-        assert_eq!(err.code(), Code::BrowserMissing);
-        assert!(err.message().contains("/nope/chrome"));
-        assert!(err.hint_text().unwrap().contains("apt-get install"));
-    }
 
     #[test]
     fn passwd_lines() {

@@ -34,9 +34,9 @@ mod nameable;
 mod navigation;
 mod nearest;
 mod page;
+mod places;
 mod plan;
 mod pointer;
-mod processes;
 mod proxy;
 mod recorder;
 mod request;
@@ -73,11 +73,11 @@ pub use self::{
     flags::{KEPT_IN, check as check_arguments},
     gateway::{Gateway, Left, Stopped},
     keys::is_named as named_key,
-    launch::{Profile, find_chromium, find_visible_chromium, unprivileged_user},
+    launch::{Profile, unprivileged_user},
     lookup::is_interactive,
     nameable::Offer,
+    places::{SANDBOX, find_chromium, find_visible_chromium},
     plan::{Choice, Element, Fill, Plan, Step, Tick, Wait},
-    processes::{below as processes_below, is_over},
     recorder::Asked,
     suspect::MARK as INSTRUCTS,
     words::{cut, is_unseen, plain},
@@ -86,12 +86,11 @@ use self::{cdp::Cdp, launch::Process, vouched::Vouched};
 use crate::{
     egress::EgressPolicy,
     error::{Code, Error, Result},
+    processes,
     settings::{BrowserSettings, Display},
 };
 
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(20);
-
-const SANDBOX: &str = "allow unprivileged user namespaces, or install the package chromium-sandbox; `commis doctor` checks it";
 
 /// A Chromium that cannot be sandboxed ends at once, and says so in its last words.
 fn why_not(err: Error) -> Error {
@@ -249,6 +248,9 @@ impl Browser {
 
     /// Whether every renderer runs under seccomp right now. `None` where the system does not tell.
     pub async fn sandboxed(&self) -> Option<bool> {
+        if !processes::TELLS_SANDBOX {
+            return None;
+        }
         let pid = self.0.pid;
         for _ in 0..50 {
             let read = tokio::task::spawn_blocking(move || processes::renderer_sandboxed(pid));

@@ -35,12 +35,19 @@ const MAX_HOSTS: usize = 256;
 /// What one process knows of the limits. Shared by all its runs.
 pub struct Limits {
     settings: LimitsSettings,
-    folder: PathBuf,
+    kept: Kept,
     policy: Arc<EgressPolicy>,
     /// Milliseconds since 1970.
     clock: Box<dyn Fn() -> i64 + Send + Sync>,
     runs: Arc<Semaphore>,
     hosts: Mutex<BTreeMap<String, Arc<Semaphore>>>,
+}
+
+/// Where it is kept up to when calls to a host are paid for.
+enum Kept {
+    Folder(PathBuf),
+    /// For this process alone.
+    Memory(Mutex<BTreeMap<String, i64>>),
 }
 
 /// A run that was let in; the next one may come when it is dropped.
@@ -59,10 +66,10 @@ pub enum Turn {
 }
 
 impl Limits {
-    /// Fails with `SETTINGS_INVALID` for limits that nothing could pass.
+    /// Without a folder, calls a minute bind this process alone. Fails with `SETTINGS_INVALID` for limits that nothing could pass.
     pub fn new(
         settings: &LimitsSettings,
-        folder: PathBuf,
+        folder: impl Into<Option<PathBuf>>,
         policy: Arc<EgressPolicy>,
     ) -> Result<Self> {
         Self::with_clock(settings, folder, policy, Box::new(wall_clock))
@@ -71,7 +78,7 @@ impl Limits {
     /// With another clock than the wall's: milliseconds since 1970.
     pub fn with_clock(
         settings: &LimitsSettings,
-        folder: PathBuf,
+        folder: impl Into<Option<PathBuf>>,
         policy: Arc<EgressPolicy>,
         clock: Box<dyn Fn() -> i64 + Send + Sync>,
     ) -> Result<Self> {
@@ -87,7 +94,7 @@ impl Limits {
         }
         Ok(Self {
             settings: it.clone(),
-            folder,
+            kept: folder.into().map_or_else(|| Kept::Memory(Mutex::default()), Kept::Folder),
             policy,
             clock,
             runs: Arc::new(Semaphore::new(it.runs as usize)),
@@ -129,8 +136,12 @@ impl Limits {
         if !self.bind(host) {
             return Ok(Turn::After(Duration::ZERO));
         }
-        let dir = Dir::open(&self.folder, true)?.ok_or_else(|| {
-            Error::new(Code::ArtifactIo, format!("{} vanished", self.folder.display()))
+        let folder = match &self.kept {
+            Kept::Folder(it) => it,
+            Kept::Memory(all) => return Ok(self.take_from(all, host)),
+        };
+        let dir = Dir::open(folder, true)?.ok_or_else(|| {
+            Error::new(Code::ArtifactIo, format!("{} vanished", folder.display()))
         })?;
         let _lock = lock(&dir).await?;
         dir.sweep()?;
@@ -146,6 +157,19 @@ impl Limits {
         // After a refusal as well: what was damaged must not stay so.
         dir.write_unsynced(&name, paid.to_string().as_bytes())?;
         Ok(turn)
+    }
+
+    fn take_from(&self, all: &Mutex<BTreeMap<String, i64>>, host: &str) -> Turn {
+        let now = (self.clock)();
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MAX_HOSTS {
+            // Their buckets are full again: they count as hosts that were never asked.
+            all.retain(|_, paid| *paid > now);
+        }
+        let paid = all.get(host).copied().unwrap_or(now);
+        let (turn, paid) = turn(&self.settings, Some(paid), now);
+        all.insert(host.to_owned(), paid);
+        turn
     }
 
     fn bind(&self, host: &str) -> bool {

@@ -10,12 +10,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseResult, Evaluation, Turn, Verdict, chain::Trace};
+use super::{CaseResult, Evaluation, Turn, Verdict};
 use crate::{
     artifacts::{kinds::Kind, payloads::Outcome, store::json_sha256},
     error::{Code, Error, Result},
     files::{self, read_bounded},
-    pipeline::{STAGES, Stage, task::settings_only},
+    pipeline::{STAGES, Stage, chain::Trace, task::settings_only},
     settings::Settings,
 };
 

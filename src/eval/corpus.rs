@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::{
     CaseResult, Checks, Detail, Rejected, Verdict, baseline,
-    chain::{self, Trace},
     parts::split,
     stubs::{self, StubWorld, Stubs},
     whole,
@@ -26,7 +25,10 @@ use crate::{
     },
     error::{Code, Error, Result},
     files::read_bounded,
-    pipeline::Stage,
+    pipeline::{
+        Stage,
+        chain::{self, Trace},
+    },
     recipe::model::TransportKind,
     runner::{
         MIN_SIMILARITY_BP,
@@ -220,7 +222,7 @@ pub fn run(case: &Case, settings: &Settings, detailed: bool) -> CaseResult {
         further: case.metadata.further.clone(),
     };
     let mut world = StubWorld::new(&case.stubs, settings.learning.max_replays);
-    let trace = chain::run(&case.recording, &case.second, settings, &expect, &mut world)
+    let trace = block_on(chain::run(&case.recording, &case.second, settings, &expect, &mut world))
         .unwrap_or_else(|err| failed(case, settings, &err));
     let mut out = judge(case, &trace, world.sent);
     out.detail = detailed.then(|| Detail::of(case, &trace));

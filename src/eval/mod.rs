@@ -5,7 +5,6 @@
 //! build give the same bytes.
 
 mod baseline;
-mod chain;
 pub mod corpus;
 mod parts;
 mod probe;
@@ -24,7 +23,6 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     baseline::StageDigest,
-    chain::Trace,
     corpus::Case,
     realworld::{Line, RightRequest},
 };
@@ -37,6 +35,7 @@ pub use self::{
 use crate::{
     artifacts::payloads::Outcome,
     error::{Code, Error, Result},
+    pipeline::chain::Trace,
     settings::Settings,
 };
 

@@ -5,25 +5,26 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use futures::future::{BoxFuture, ready};
+use futures::executor::block_on;
 use serde::{Deserialize, Serialize};
 
-use super::chain::{self, Trace};
 use crate::{
     artifacts::{
-        payloads::{Replay, SecondRecording},
+        payloads::SecondRecording,
         recording::{Exchange, RequestBody, SessionRecording},
         store::sha256,
     },
     error::{Code, Error, Result},
     files::read_bounded,
     har,
-    pipeline::{stub::recorded_answer, task::MAX_HAR},
-    recipe::model::TransportKind,
+    pipeline::{
+        chain::{self, Trace},
+        stub::Recorded,
+        task::MAX_HAR,
+    },
     redact::redact,
     settings::Settings,
-    stages::{Call, Replayer, verify::Expectation},
-    transport::Reply,
+    stages::verify::Expectation,
 };
 
 /// One line of `cases.jsonl`; what an eval does not need is not read.
@@ -129,7 +130,8 @@ pub fn learn(dir: &Path, line: &Line, settings: &Settings) -> Result<(SessionRec
     let recording = recording(dir, line, settings)?;
     let second = SecondRecording { recording: None, values: BTreeMap::new() };
     let mut world = Recorded(&recording);
-    let trace = chain::run(&recording, &second, settings, &Expectation::default(), &mut world)?;
+    let expect = Expectation::default();
+    let trace = block_on(chain::run(&recording, &second, settings, &expect, &mut world))?;
     Ok((recording, trace))
 }
 
@@ -153,32 +155,5 @@ pub fn body(exchange: &Exchange) -> Option<String> {
         }
         RequestBody::Text(it) => Some(it.clone()),
         RequestBody::Binary { .. } => None,
-    }
-}
-
-/// The recording's own answers.
-struct Recorded<'a>(&'a SessionRecording);
-
-impl Replayer for Recorded<'_> {
-    fn transports(&self) -> Vec<TransportKind> {
-        vec![TransportKind::Stub]
-    }
-
-    fn send<'b>(&'b mut self, call: Call<'b>) -> BoxFuture<'b, Result<Reply>> {
-        Box::pin(ready(recorded_answer(Some(self.0), call)))
-    }
-
-    fn fresh(&mut self) {}
-
-    fn spent(&self) -> bool {
-        false
-    }
-
-    fn recall(&mut self, _key: &str) -> Option<Replay> {
-        None
-    }
-
-    fn note(&mut self, _key: &str, _replay: &Replay) -> Result<()> {
-        Ok(())
     }
 }

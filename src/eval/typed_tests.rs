@@ -93,7 +93,8 @@ fn answers_are_as_declared() {
             further: case.metadata.further.clone(),
         };
         let mut world = StubWorld::new(&case.stubs, settings.learning.max_replays);
-        let Ok(trace) = chain::run(&case.recording, &case.second, &settings, &expect, &mut world)
+        let Ok(trace) =
+            block_on(chain::run(&case.recording, &case.second, &settings, &expect, &mut world))
         else {
             continue;
         };

@@ -200,7 +200,7 @@ impl Foreign {
             if rustix::fs::fchown(&file, None, Some(Gid::from_raw(was.group))).is_err() {
                 mode &= 0o707;
             }
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as rustix::fs::RawMode))
                 .map_err(|err| failed(err.into()))?;
         }
         file.sync_all().map_err(failed)

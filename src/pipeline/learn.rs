@@ -740,7 +740,7 @@ impl Run<'_> {
             Judged::Rejected(it) => return Err(Error::new(Code::Internal, it.detail)),
         };
         let mut recipe =
-            publish(self.task, &recording, &draft, &self.get()?, &report, &verified_at);
+            publish(&self.task.about(), &recording, &draft, &self.get()?, &report, &verified_at);
         recipe.own_host = self.task.own_host_of(&recipe, &self.cx.policy);
         recipe.name = name;
         self.folder.still_held()?;

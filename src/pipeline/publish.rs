@@ -3,7 +3,6 @@
 use serde_json::Value;
 use url::Url;
 
-use super::task::Task;
 use crate::{
     artifacts::{
         payloads::{BaselineFingerprint, RecipeDraftMinimized, VerificationReport},
@@ -11,15 +10,26 @@ use crate::{
     },
     egress::site_of,
     error::Code,
+    ids::RecipeName,
     recipe::model::{
         BodyTemplate, Complete, LANGUAGE, Recipe, RequestTemplate, ResponseSpec, SlotSource,
         Status, TransportKind, Verification,
     },
+    stages::verify::Expectation,
 };
+
+/// What a recipe says of the task it came from.
+pub struct About<'a> {
+    pub name: &'a RecipeName,
+    /// With `{parameter}` where example values go.
+    pub sentence: &'a str,
+    pub category: Option<&'a str>,
+    pub expect: &'a Expectation,
+}
 
 /// The recipe that the artifacts prove. `verified_at` is when the verification was written.
 pub fn publish(
-    task: &Task,
+    about: &About<'_>,
     recording: &SessionRecording,
     draft: &RecipeDraftMinimized,
     baseline: &BaselineFingerprint,
@@ -51,9 +61,9 @@ pub fn publish(
     }
     Recipe {
         version: LANGUAGE,
-        name: task.name.clone(),
-        task: crate::redact::written(&task.sentence),
-        category: task.category.clone(),
+        name: about.name.clone(),
+        task: crate::redact::written(about.sentence),
+        category: about.category.map(str::to_owned),
         status: if report.verified { Status::Verified } else { Status::Draft },
         source_url: recording.url.clone(),
         own_host: None,
@@ -61,7 +71,7 @@ pub fn publish(
         request,
         slots: draft.slots.clone(),
         auth: None,
-        response: response(task, draft, report),
+        response: response(about.expect, draft, report),
         refused: refused(report),
         verification: Some(Verification {
             fingerprint_version: baseline.fingerprint_version,
@@ -84,14 +94,14 @@ pub fn publish(
 
 /// How the answer is read, with what the manifest expects of it and what a run can tell a changed site by.
 fn response(
-    task: &Task,
+    expect: &Expectation,
     draft: &RecipeDraftMinimized,
     report: &VerificationReport,
 ) -> ResponseSpec {
     let mut out = draft.response.clone();
-    out.min_items = out.min_items.max(task.expect.min_items);
+    out.min_items = out.min_items.max(expect.min_items);
     out.empty.clone_from(&report.empty);
-    for it in task.expect.required_paths.iter().cloned().chain(way(&out)) {
+    for it in expect.required_paths.iter().cloned().chain(way(&out)) {
         add(&mut out.required_paths, it);
     }
     out

@@ -2,15 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use futures::future::{BoxFuture, ready};
+
 use crate::{
-    artifacts::recording::{Excerpt, Exchange, SessionRecording},
+    artifacts::{
+        payloads::Replay,
+        recording::{Excerpt, Exchange, SessionRecording},
+    },
     error::{Code, Error, Result},
     recipe::{
         framing::framed,
-        model::Slot,
+        model::{Slot, TransportKind},
         request::{Outgoing, prepare_request},
     },
-    stages::{Call, replay_template},
+    stages::{Call, Replayer, replay_template},
     transport::{Reply, Timings},
 };
 
@@ -56,4 +61,31 @@ pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> 
         });
     }
     Err(offline())
+}
+
+/// A world of the recording's own answers.
+pub struct Recorded<'a>(pub &'a SessionRecording);
+
+impl Replayer for Recorded<'_> {
+    fn transports(&self) -> Vec<TransportKind> {
+        vec![TransportKind::Stub]
+    }
+
+    fn send<'b>(&'b mut self, call: Call<'b>) -> BoxFuture<'b, Result<Reply>> {
+        Box::pin(ready(recorded_answer(Some(self.0), call)))
+    }
+
+    fn fresh(&mut self) {}
+
+    fn spent(&self) -> bool {
+        false
+    }
+
+    fn recall(&mut self, _key: &str) -> Option<Replay> {
+        None
+    }
+
+    fn note(&mut self, _key: &str, _replay: &Replay) -> Result<()> {
+        Ok(())
+    }
 }

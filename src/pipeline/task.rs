@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{question, secrets::Secrets, table::Stage};
+use super::{publish::About, question, secrets::Secrets, table::Stage};
 use crate::{
     artifacts::store::json_sha256,
     browser::Step,
@@ -118,6 +118,15 @@ impl Task {
         let given = self.examples.iter().flat_map(BTreeMap::values).map(String::as_str);
         for it in given.chain(typed) {
             self.secrets.name(it);
+        }
+    }
+
+    pub fn about(&self) -> About<'_> {
+        About {
+            name: &self.name,
+            sentence: &self.sentence,
+            category: self.category.as_deref(),
+            expect: &self.expect,
         }
     }
 

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ids::RecipeName, shape::profile::Profile};
+use super::yaml;
+use crate::{error::Result, ids::RecipeName, shape::profile::Profile};
 
 /// The language's version; bumped when a field changes its meaning.
 pub const LANGUAGE: u32 = 1;
@@ -16,6 +17,7 @@ pub const LANGUAGE: u32 = 1;
 /// A learned or hand-written shortcut.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Recipe {
     pub version: u32,
     pub name: RecipeName,
@@ -49,6 +51,17 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// Reads and checks a recipe. Fails with `RECIPE_INVALID` (with line and column where the parser knows them) or
+    /// `METHOD_NOT_ALLOWED`.
+    pub fn from_yaml(text: &str) -> Result<Self> {
+        yaml::parse(text)
+    }
+
+    /// As files hold it. Fails with `INTERNAL`.
+    pub fn to_yaml(&self) -> Result<String> {
+        yaml::to_yaml(self)
+    }
+
     /// How a run sends it: the way it was proven to work, else the least risky one that has what it needs. A session that
     /// does not need the page itself is lent to our client.
     pub fn transport(&self) -> TransportKind {
@@ -92,6 +105,7 @@ impl Recipe {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     Draft,
     Verified,
@@ -111,6 +125,7 @@ impl Status {
 /// One input of a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Parameter {
     /// `[a-z_][a-z0-9_]*`, at most 40 characters.
     pub name: String,
@@ -129,6 +144,7 @@ pub struct Parameter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ParamType {
     Str,
     Int,
@@ -150,6 +166,7 @@ impl ParamType {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ParamSource {
     TaskInput,
     Session,
@@ -160,6 +177,7 @@ pub enum ParamSource {
 /// Checked before substitution. CR, LF, NUL and lengths over 2,000 bytes are refused always.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Constraints {
     /// Characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,6 +198,7 @@ pub struct Constraints {
 /// What a text must be written like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Format {
     /// `2026-03-28`, a day that exists.
     Date,
@@ -196,6 +215,7 @@ impl Constraints {
 /// A template never reaches scheme, host or port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RequestTemplate {
     pub method: String,
     /// Scheme, host and path; path segments are templates (values are percent-encoded whole).
@@ -229,6 +249,7 @@ pub struct Pair {
 /// A request body with templates in its string leaves or values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum BodyTemplate {
     /// A string leaf that is exactly `{name}` of an int, float or bool parameter becomes that JSON type.
     Json(serde_json::Value),
@@ -239,6 +260,7 @@ pub enum BodyTemplate {
 /// A value the call needs that is not written down: where to get it, each run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Slot {
     /// Template name; never the name of a parameter.
     pub name: String,
@@ -247,6 +269,7 @@ pub struct Slot {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SlotSource {
     /// A cookie of the session (needs a browser).
     Cookie { name: String },
@@ -264,6 +287,7 @@ pub enum SlotSource {
 /// the request alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Auth {
     #[serde(rename = "type")]
     pub kind: AuthKind,
@@ -279,6 +303,7 @@ pub struct Auth {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum AuthKind {
     /// `Authorization: Bearer VALUE` (RFC 6750).
     Bearer,
@@ -291,6 +316,7 @@ pub enum AuthKind {
 /// How to read the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ResponseSpec {
     #[serde(rename = "type")]
     pub kind: ResponseType,
@@ -323,6 +349,7 @@ pub struct ResponseSpec {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ResponseType {
     Json,
     Html,
@@ -332,6 +359,7 @@ pub enum ResponseType {
 /// What carries the JSON of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Framing {
     /// A guard against inclusion as a script stands before it: `)]}'`, `while(1);`, `for(;;);`, `{}&&`.
     Prefix,
@@ -343,6 +371,7 @@ pub enum Framing {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct HtmlSpec {
     /// CSS selector of one item.
     pub items: String,
@@ -367,6 +396,7 @@ pub struct HtmlSpec {
 /// What an answer without items was seen to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct EmptyAnswer {
     /// For HTML: kinds of elements (`main`, `form#search`, `div.content`) that pages with and without items have; they say that
     /// the site is as it was.
@@ -388,6 +418,7 @@ fn is_false(it: &bool) -> bool {
 /// Portable proof that the recipe worked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Verification {
     pub fingerprint_version: u32,
     pub fingerprint_sha256: String,
@@ -412,6 +443,7 @@ pub struct Verification {
 /// An answer held to the page it was learned from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Complete {
     /// Items that the page showed; one for a single thing.
     pub shown: u32,
@@ -427,6 +459,7 @@ pub struct Complete {
 /// That runs showed a verified recipe to work no longer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Demotion {
     pub reason: DemotionReason,
     /// RFC 3339. A proof that is older does not lift it.
@@ -435,6 +468,7 @@ pub struct Demotion {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum DemotionReason {
     /// An answer no longer had the shape that was verified.
     Drift,
@@ -447,6 +481,7 @@ pub enum DemotionReason {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum TransportKind {
     /// Our client, no session.
     PublicHttp,

@@ -105,7 +105,7 @@ impl Registry {
     }
 
     /// Names of all recipes, in order: files of the user's that are named like one, and the library's. Fails with `ARTIFACT_IO`.
-    pub fn names(&self) -> Result<Vec<String>> {
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
         let mut out: Vec<String> = library::NAMES.iter().map(|it| (*it).to_owned()).collect();
         out.extend(
             self.files()?.iter().filter_map(|it| it.strip_suffix(".yaml")).map(str::to_owned),
@@ -193,7 +193,7 @@ impl Registry {
     }
 
     /// Notes that a library recipe was verified here. Fails with `RECIPE_NOT_FOUND` or `ARTIFACT_IO`.
-    pub fn record(&self, name: &RecipeName, verification: &Verification) -> Result<PathBuf> {
+    pub(crate) fn record(&self, name: &RecipeName, verification: &Verification) -> Result<PathBuf> {
         self.write_record(name, verification, None)
     }
 
@@ -201,7 +201,7 @@ impl Registry {
     ///
     /// `None`, and nothing is written, when it does not mean that, or when what is kept is no longer what `ran`: it was learned
     /// or proven anew meanwhile. Fails with `ARTIFACT_IO` and what reading it fails with.
-    pub fn demote(
+    pub(crate) fn demote(
         &self,
         ran: &Recipe,
         source: Source,
@@ -256,7 +256,7 @@ impl Registry {
     }
 
     /// Removes what crashes left beside the recipes. Fails with `ARTIFACT_IO`.
-    pub fn sweep(&self) -> Result<()> {
+    pub(crate) fn sweep(&self) -> Result<()> {
         crate::files::sweep_shared(&self.dir)?;
         crate::files::sweep_shared(&self.dir.join(RECORDS))
     }

@@ -44,9 +44,18 @@ impl Caller {
         policy: Arc<EgressPolicy>,
         on_wait: Box<OnWait>,
     ) -> Result<Self> {
-        let http = PublicHttp::new(Arc::clone(&policy))?;
         let limits = Limits::new(&settings.limits, home.limits.clone(), Arc::clone(&policy))?;
-        let auth = settings.auth.clone();
+        Self::with(policy, limits, settings.auth.clone(), on_wait)
+    }
+
+    /// The same with limits that were made before. Fails with `INTERNAL` when the TLS library cannot be set up.
+    pub fn with(
+        policy: Arc<EgressPolicy>,
+        limits: Limits,
+        auth: AuthSettings,
+        on_wait: Box<OnWait>,
+    ) -> Result<Self> {
+        let http = PublicHttp::new(Arc::clone(&policy))?;
         Ok(Self { policy, http, limits, auth, on_wait, compiled: CompiledRecipes::default() })
     }
 

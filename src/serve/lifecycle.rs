@@ -2,7 +2,7 @@
 
 use std::{
     io::Read as _,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::{Code, Error, Result},
     files::{self, Dir},
+    processes,
     settings::Home,
 };
 
@@ -92,28 +93,15 @@ fn named(pid: u32, started: Option<u64>) -> String {
     format!("{pid}-{}", started.unwrap_or_default())
 }
 
-/// When a process of this user began, in clock ticks; `None` when there is none, or it has ended and waits to be collected.
+/// When a process of this user began; `None` when there is none, or it has ended and waits to be collected.
 fn started(pid: u32) -> Option<u64> {
-    use std::os::unix::fs::MetadataExt as _;
-    let folder = PathBuf::from(format!("/proc/{pid}"));
-    if std::fs::metadata(&folder).ok()?.uid() != rustix::process::geteuid().as_raw() {
-        return None;
-    }
-    let mut text = String::new();
-    std::fs::File::open(folder.join("stat")).ok()?.read_to_string(&mut text).ok()?;
-    // The name in parentheses may hold anything.
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    if matches!(state, "Z" | "X") {
-        return None;
-    }
-    fields.nth(18)?.parse().ok()
+    processes::is_own(pid).then(|| processes::started(pid))?
 }
 
 /// Which file this process' program is, though another may have its name by now. No digest: it would be taken by each client.
 pub fn binary() -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
-    let it = std::fs::metadata("/proc/self/exe").ok()?;
+    let it = std::fs::metadata(processes::program()?).ok()?;
     Some(format!(
         "{:x}-{:x}-{:x}-{:x}.{:x}",
         it.dev(),

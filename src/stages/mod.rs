@@ -5,8 +5,10 @@
 
 pub mod analyze;
 pub mod baseline;
+#[cfg(feature = "browser")]
 pub mod before;
 mod chained;
+#[cfg(feature = "model")]
 pub mod consult;
 mod doubts;
 mod extraction;
@@ -14,6 +16,7 @@ mod fields;
 mod judge;
 pub mod minimize;
 mod moment;
+#[cfg(feature = "model")]
 pub mod offers;
 mod options;
 mod page_made;

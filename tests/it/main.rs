@@ -21,6 +21,7 @@ mod doing;
 mod doing_criteria;
 mod doing_runs;
 mod durable;
+mod embedded;
 mod eval;
 mod failing;
 mod forms;

@@ -23,9 +23,9 @@ use tokio::{
 
 use super::HOW;
 use crate::{
-    browser::{Gateway, KEPT_IN, Profile, cut, is_over, plain, processes_below, unprivileged_user},
+    browser::{Gateway, KEPT_IN, Profile, cut, plain, unprivileged_user},
     error::{Code, Error, Result},
-    files,
+    files, processes,
 };
 
 /// From its start to its list of tools (seed 002, AC-1.1).
@@ -341,7 +341,7 @@ impl Drop for Server {
         let (client, child, folder) = (self.client.take(), self.child.take(), self.folder.take());
         let Some(mut child) = child else { return };
         // Its browser is in a group of its own, and nobody's child when the server is gone.
-        let all = child.id().map(processes_below).unwrap_or_default();
+        let all = child.id().map(processes::below).unwrap_or_default();
         let end = move |all: &[Pid]| {
             for it in all {
                 // Whoever leads a group takes it along.
@@ -358,7 +358,10 @@ impl Drop for Server {
             drop(client);
             let _ = tokio::time::timeout(LAST, async {
                 let _ = child.wait().await;
-                while all.iter().any(|it| test_kill_process(*it).is_ok() && !is_over(*it)) {
+                while all
+                    .iter()
+                    .any(|it| test_kill_process(*it).is_ok() && !processes::is_over(*it))
+                {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
             })

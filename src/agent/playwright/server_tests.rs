@@ -73,7 +73,7 @@ async fn ac_1_1_a_server_that_says_nothing_is_given_up_after_ten_seconds() {
 /// What is alive of those, waited for as long as the criterion gives.
 async fn alive(all: &[Pid]) -> bool {
     for _ in 0..100 {
-        if all.iter().all(|it| test_kill_process(*it).is_err() || is_over(*it)) {
+        if all.iter().all(|it| test_kill_process(*it).is_err() || processes::is_over(*it)) {
             return false;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -89,7 +89,7 @@ async fn ac_1_4_what_it_started_ends_with_it() {
         "trap '' TERM; setsid sh -c 'trap \"\" TERM HUP; sleep 300; :' & sleep 300 & {text}; sleep 300"
     );
     let server = Server::start(&script(&text), &gateway().await).await.unwrap();
-    let all = processes_below(server.pid().unwrap());
+    let all = processes::below(server.pid().unwrap());
     assert!(all.len() >= 3, "{all:?}");
     let folder = server.folder.as_ref().unwrap().path().to_owned();
     assert!(folder.join("settings.json").is_file());

@@ -313,14 +313,13 @@ async fn ac_1_4_ac_7_1_the_real_server_ends_and_its_profile_stays() {
         return;
     };
     it.act("goto", json!({"url": "http://club.test/account"})).await.unwrap();
-    let all = crate::browser::processes_below(it.hands.server.pid().unwrap());
+    let all = crate::processes::below(it.hands.server.pid().unwrap());
     assert!(all.len() > 3, "a server and a browser of several processes: {all:?}");
     let begun = std::time::Instant::now();
     drop(it);
-    while all
-        .iter()
-        .any(|it| rustix::process::test_kill_process(*it).is_ok() && !crate::browser::is_over(*it))
-    {
+    while all.iter().any(|it| {
+        rustix::process::test_kill_process(*it).is_ok() && !crate::processes::is_over(*it)
+    }) {
         assert!(begun.elapsed() < Duration::from_secs(5), "{all:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -1,11 +1,15 @@
-//! What the system says of the browser's processes. All of it is `None` or nothing where `/proc` does not tell.
+//! What `/proc` says (proc(5)).
 
-use std::{collections::BTreeMap, fs};
-
-use rustix::process::Pid;
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Read as _,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 /// The processes below that one and itself, each with its `/proc/PID/status`.
-fn family(browser: u32) -> BTreeMap<u32, String> {
+fn with_status(root: u32) -> BTreeMap<u32, String> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         if let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse::<u32>().ok()) {
@@ -16,7 +20,7 @@ fn family(browser: u32) -> BTreeMap<u32, String> {
     let parent = |pid: u32| all.get(&pid).and_then(|it| field(it, "PPid:"));
     let ours = |mut pid: u32| {
         for _ in 0..16 {
-            if pid == browser {
+            if pid == root {
                 return true;
             }
             let Some(it) = parent(pid) else { return false };
@@ -28,16 +32,13 @@ fn family(browser: u32) -> BTreeMap<u32, String> {
     pids.into_iter().filter_map(|it| all.remove_entry(&it)).collect()
 }
 
-/// The processes below that one and itself, as long as they are its own: for whoever ends it later.
-pub fn below(root: u32) -> Vec<Pid> {
-    let raw = |it: &u32| Pid::from_raw(i32::try_from(*it).ok()?);
-    family(root).keys().filter_map(raw).collect()
+pub fn family(root: u32) -> Vec<u32> {
+    with_status(root).into_keys().collect()
 }
 
-/// Whether the renderers below `browser` run under seccomp; `None` when there is none yet.
 pub fn renderer_sandboxed(browser: u32) -> Option<bool> {
     let mut found = None;
-    for (pid, status) in family(browser) {
+    for (pid, status) in with_status(browser) {
         let cmdline = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         if String::from_utf8_lossy(&cmdline).contains("--type=renderer") {
             found = Some(found.unwrap_or(true) && field(&status, "Seccomp:") == Some(2));
@@ -46,37 +47,43 @@ pub fn renderer_sandboxed(browser: u32) -> Option<bool> {
     found
 }
 
-/// Memory that is the browser's own, not shared with others and not a file's, all its processes together: MiB.
-pub fn memory(browser: u32) -> u32 {
-    family(browser).values().filter_map(|it| field(it, "RssAnon:")).sum::<u32>() / 1024
+pub fn memory(root: u32) -> u32 {
+    with_status(root).values().filter_map(|it| field(it, "RssAnon:")).sum::<u32>() / 1024
 }
 
-/// Whether it has ended and nobody has collected it, as where the first process of a container collects none.
-pub fn is_over(pid: Pid) -> bool {
-    let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero()));
+pub fn is_over(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"));
     let state = status.ok().and_then(|it| {
         it.lines().find_map(|it| it.strip_prefix("State:")).map(|it| it.trim().to_owned())
     });
     state.is_some_and(|it| it.starts_with(['Z', 'X']))
 }
 
+/// Field 22 of `/proc/PID/stat`, clock ticks since the machine's start.
+pub fn started(pid: u32) -> Option<u64> {
+    let mut text = String::new();
+    fs::File::open(format!("/proc/{pid}/stat")).ok()?.read_to_string(&mut text).ok()?;
+    // The second is a name in parentheses that may hold anything.
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X") {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
+}
+
+pub fn is_own(pid: u32) -> bool {
+    let uid = fs::metadata(Path::new("/proc").join(pid.to_string())).map(|it| it.uid());
+    uid.is_ok_and(|it| it == rustix::process::geteuid().as_raw())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems may not know")]
+pub fn program() -> Option<PathBuf> {
+    Some(PathBuf::from("/proc/self/exe"))
+}
+
 /// A number of `/proc/PID/status`; of a memory, in KiB.
 fn field(status: &str, name: &str) -> Option<u32> {
     let line = status.lines().find_map(|it| it.strip_prefix(name))?;
     line.trim().trim_end_matches(" kB").parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_process_is_of_its_own_family_and_has_memory() {
-        let own = std::process::id();
-        assert!(family(own).contains_key(&own));
-        assert!(!family(own).contains_key(&1));
-        assert!(memory(own) > 0);
-        // Above what the kernel hands out: nobody's.
-        assert_eq!((memory(5_000_000), renderer_sandboxed(5_000_000)), (0, None));
-    }
 }

@@ -1,7 +1,6 @@
 //! The stages in a row, in memory: what `pipeline::learn` does with a store, without one.
 
-use futures::executor::block_on;
-
+use super::Stage;
 use crate::{
     artifacts::{
         payloads::{
@@ -12,7 +11,6 @@ use crate::{
         recording::SessionRecording,
     },
     error::Result,
-    pipeline::Stage,
     settings::Settings,
     stages::{
         Replayer, analyze, baseline, minimize, parameterize, rank, summarize, validate, verify,
@@ -68,7 +66,7 @@ macro_rules! go_on {
 
 /// Runs every stage after record. Fails only with what stages fail with when the world is at fault; the stubs of a case are
 /// its world.
-pub fn run(
+pub async fn run(
     recording: &SessionRecording,
     second: &SecondRecording,
     settings: &Settings,
@@ -84,16 +82,16 @@ pub fn run(
     trace.analysis = Some(analyze::analyze(recording, candidates, &settings.decision)?);
     let analysis = go_on!(trace, analysis, Stage::Analyze);
     world.begin();
-    trace.draft = Some(block_on(validate::validate(world, recording, analysis))?);
+    trace.draft = Some(validate::validate(world, recording, analysis).await?);
     let draft = go_on!(trace, draft, Stage::Validate);
     let baseline = baseline::baseline(recording, draft)?;
     world.begin();
-    let minimized = block_on(minimize::minimize(world, draft, &baseline))?;
+    let minimized = minimize::minimize(world, draft, &baseline).await?;
     trace.parameterized = Some(parameterize::parameterize(recording, second, draft, &minimized)?);
     trace.minimized = Some(minimized);
     let parameterized = go_on!(trace, parameterized, Stage::Parameterize);
     world.begin();
-    let report = block_on(verify::verify(world, parameterized, &baseline, expect))?;
+    let report = verify::verify(world, parameterized, &baseline, expect).await?;
     trace.reject = report.reject().map(|it| (Stage::Verify, it));
     trace.report = Some(report);
     trace.baseline = Some(baseline);

@@ -1,0 +1,269 @@
+//! A recipe learned from a HAR, with nothing on disk.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use futures::future::BoxFuture;
+
+use super::EgressPolicy;
+use crate::{
+    artifacts::{
+        payloads::{Judged, Outcome, Replay, SecondRecording},
+        recording::SessionRecording,
+        store::now,
+    },
+    error::{Code, Error, Result},
+    har,
+    ids::RecipeName,
+    pipeline::{
+        chain,
+        publish::{About, publish},
+        stub::Recorded,
+    },
+    recipe::{
+        model::{Recipe, Slot, TransportKind},
+        request::prepare_request,
+    },
+    redact,
+    runner::slots,
+    settings::{LearningSettings, RedactSettings, Settings},
+    stages::{Call, Replayer, verify::Expectation},
+    transport::{Reply, Transport as _, public_http::PublicHttp},
+};
+
+/// What was done in a HAR, and what of it is to be learned.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HarTask {
+    /// Of the recipe: lower case letters, digits and hyphens.
+    pub name: String,
+    /// What was done, with `{parameter}` where a value was typed: "search the shop for {query}".
+    pub task: String,
+    /// What was typed in the HAR, by parameter.
+    pub typed: BTreeMap<String, String>,
+    /// Other values for the same parameters. Without them nothing can be verified.
+    pub second: BTreeMap<String, String>,
+    /// Names of parameters and fields that are known to hold no secret.
+    pub allow: Vec<String>,
+}
+
+impl HarTask {
+    pub fn new(name: impl Into<String>, task: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            task: task.into(),
+            typed: BTreeMap::new(),
+            second: BTreeMap::new(),
+            allow: Vec::new(),
+        }
+    }
+
+    /// A parameter: what was typed, and another value to prove the recipe on.
+    #[must_use]
+    pub fn parameter(mut self, name: &str, typed: &str, other: &str) -> Self {
+        self.typed.insert(name.to_owned(), typed.to_owned());
+        self.second.insert(name.to_owned(), other.to_owned());
+        self
+    }
+}
+
+/// How learning ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LearnedStatus {
+    /// It was replayed on the second value, and the answer was right and whole.
+    Verified,
+    /// There is a recipe, and it is not proven: [`Learned::reason`] says why.
+    Draft,
+    /// Several requests could be it, and a person has to choose.
+    NeedsSelection,
+    /// There is nothing to learn, or it must not be.
+    NotRecipeable,
+}
+
+/// What was learned.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Learned {
+    pub status: LearnedStatus,
+    pub recipe: Option<Recipe>,
+    /// A stable word, where it is not verified: `captured_only`, `mutation`, `needs_login`, …
+    pub reason: Option<String>,
+    /// The same for a person.
+    pub detail: Option<String>,
+    /// Requests that could have carried the data, best first, at most eight.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A request of the HAR that could have carried the data.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Candidate {
+    pub method: String,
+    /// Without secrets, values shortened.
+    pub url: String,
+    /// How sure it is that this one carried the data, basis points.
+    pub confidence_bp: u32,
+}
+
+/// Learns a recipe from a HAR in memory. With a policy, candidates are replayed against the site, at most 24 requests a stage
+/// and one each 250 ms, by GET or what is known to read; without, nothing is sent, and a recipe stays a draft.
+///
+/// Fails with `HAR_INVALID`, with `RECIPE_INVALID` for a name that no recipe can have, with `SECRET_IN_TASK`, and with what the
+/// network fails with where that says nothing of the request. That a task cannot be learned is not a failure.
+pub async fn learn_from_har(
+    har: &[u8],
+    task: &HarTask,
+    replay: Option<&EgressPolicy>,
+) -> Result<Learned> {
+    let name = RecipeName::new(&task.name)?;
+    let filled = task
+        .typed
+        .iter()
+        .fold(task.task.clone(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value));
+    for it in task.typed.values().chain(task.second.values()).chain([&filled]) {
+        if let Some(why) = redact::probable_secret(it) {
+            let message = format!("the task holds what seems to be a secret: {why}");
+            return Err(Error::new(Code::SecretInTask, message)
+                .hint("tasks and example values are written down; use others"));
+        }
+    }
+    let mut settings =
+        Settings { redact: RedactSettings { allow: task.allow.clone() }, ..Settings::default() };
+    settings.egress.no_network = replay.is_none();
+    let raw = har::import(har, &filled, task.typed.clone())?.recording;
+    let recording = redact::redact(raw, &settings.redact).recording;
+    let values = task.second.iter().map(|(name, it)| (name.clone(), redact::written(it)));
+    let second = SecondRecording { recording: None, values: values.collect() };
+    let expect = Expectation::default();
+    let trace = match replay {
+        None => {
+            let mut world = Recorded(&recording);
+            chain::run(&recording, &second, &settings, &expect, &mut world).await?
+        }
+        Some(policy) => {
+            let mut world = Live::new(policy, settings.learning.clone())?;
+            chain::run(&recording, &second, &settings, &expect, &mut world).await?
+        }
+    };
+    let about = About { name: &name, sentence: &task.task, category: None, expect: &expect };
+    Ok(learned(&about, &recording, &trace))
+}
+
+fn learned(about: &About<'_>, recording: &SessionRecording, trace: &chain::Trace) -> Learned {
+    let ranked = trace.ranked().map(|it| it.candidates.as_slice()).unwrap_or_default();
+    let candidates = ranked.iter().map(|it| Candidate {
+        method: it.method.clone(),
+        url: it.url_summary.clone(),
+        confidence_bp: it.confidence_bp,
+    });
+    let recipe = match (&trace.reject, &trace.parameterized, &trace.baseline, &trace.report) {
+        (None, Some(Judged::Done(draft)), Some(baseline), Some(report)) => {
+            Some(publish(about, recording, draft, baseline, report, &now()))
+        }
+        _ => None,
+    };
+    let reject = trace.reject.as_ref().map(|it| &it.1);
+    Learned {
+        status: match trace.outcome() {
+            Outcome::Verified => LearnedStatus::Verified,
+            Outcome::SavedDraft => LearnedStatus::Draft,
+            Outcome::NeedsSelection => LearnedStatus::NeedsSelection,
+            Outcome::NonRecipeable => LearnedStatus::NotRecipeable,
+        },
+        recipe,
+        reason: match reject {
+            Some(it) => Some(it.reason.as_str().to_owned()),
+            None => trace.report.as_ref().and_then(|it| it.reason.clone()),
+        },
+        detail: reject.map(|it| it.detail.clone()),
+        candidates: candidates.collect(),
+    }
+}
+
+/// The site itself, by our own client and without a session.
+struct Live {
+    http: PublicHttp,
+    policy: EgressPolicy,
+    learning: LearningSettings,
+    fetched: BTreeMap<String, String>,
+    last: BTreeMap<String, Instant>,
+    replays: u32,
+    begun: Instant,
+}
+
+impl Live {
+    fn new(policy: &EgressPolicy, learning: LearningSettings) -> Result<Self> {
+        Ok(Self {
+            http: PublicHttp::new(policy.0.clone())?,
+            policy: policy.clone(),
+            learning,
+            fetched: BTreeMap::new(),
+            last: BTreeMap::new(),
+            replays: 0,
+            begun: Instant::now(),
+        })
+    }
+
+    async fn send_now(&mut self, call: Call<'_>) -> Result<Reply> {
+        let missing: Vec<&Slot> =
+            call.slots.iter().filter(|it| !self.fetched.contains_key(&it.name)).collect();
+        if !missing.is_empty() {
+            let got = slots::fetch(missing, None, &self.http, |_| ()).await?;
+            self.fetched.extend(got);
+        }
+        let mut values = call.values.clone();
+        values.extend(self.fetched.clone());
+        let outgoing = prepare_request(call.request, call.parameters, &values)?;
+        self.pace(&outgoing.url).await;
+        self.replays += 1;
+        self.http.send(&outgoing).await
+    }
+
+    async fn pace(&mut self, url: &str) {
+        let url = url::Url::parse(url).ok();
+        let Some(host) = url.as_ref().and_then(url::Url::host_str) else { return };
+        if self.policy.0.is_test_host(host) {
+            return;
+        }
+        if let Some(last) = self.last.get(host) {
+            let gap = Duration::from_millis(self.learning.pace_ms);
+            tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
+        }
+        self.last.insert(host.to_owned(), Instant::now());
+    }
+}
+
+impl Replayer for Live {
+    fn transports(&self) -> Vec<TransportKind> {
+        vec![TransportKind::PublicHttp]
+    }
+
+    fn send<'a>(&'a mut self, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+        Box::pin(self.send_now(call))
+    }
+
+    fn begin(&mut self) {
+        self.replays = 0;
+        self.begun = Instant::now();
+    }
+
+    fn fresh(&mut self) {
+        self.fetched.clear();
+    }
+
+    fn spent(&self) -> bool {
+        self.replays >= self.learning.max_replays
+            || self.begun.elapsed() >= Duration::from_secs(self.learning.max_seconds.into())
+    }
+
+    fn recall(&mut self, _key: &str) -> Option<Replay> {
+        None
+    }
+
+    fn note(&mut self, _key: &str, _replay: &Replay) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,19 @@
+//! The crate for other programs: recipes run, learned from HARs, redaction, and requests that stay out of private networks.
+//!
+//! What is here are thin coats over the floors below, with settings of their own, so that those may change as they like. Nothing
+//! here reads the environment but for the keys that [`RunnerBuilder::key`] names, and nothing but a [`Registry`](crate::Registry)
+//! and a [`RunnerBuilder::state`] touches the disk.
+
+mod client;
+mod learn;
+mod policy;
+mod redaction;
+mod runner;
+
+pub use self::{
+    client::{ClientLimits, Request, Response, SafeClient},
+    learn::{Candidate, HarTask, Learned, LearnedStatus, learn_from_har},
+    policy::{EgressPolicy, EgressPolicyBuilder},
+    redaction::{RedactOptions, RedactReport, redact_har, redact_text},
+    runner::{Answer, Limits, Runner, RunnerBuilder},
+};

@@ -1,0 +1,167 @@
+//! Recipes, run.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use serde_json::Value;
+
+use super::EgressPolicy;
+use crate::{
+    egress::limits,
+    error::{Code, Error, Result},
+    recipe::model::Recipe,
+    runner::{RecipeRunResult, call::Caller},
+    settings::{AuthSettings, LimitsSettings},
+};
+
+/// Runs recipes. Shared by all calls of a program: connections, look-ups and compiled recipes are kept.
+pub struct Runner(Caller);
+
+/// How polite a [`Runner`] is, to each host. Hosts under `.test` are exempt.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Runs at once: 4.
+    pub runs: u32,
+    /// Of those, to one host: 2.
+    pub runs_per_host: u32,
+    /// Calls to one host a minute: 20.
+    pub per_minute: u32,
+    /// Calls that may follow each other without a pause after a quiet time: 5.
+    pub burst: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let LimitsSettings { runs, runs_per_host, per_minute, burst, .. } =
+            LimitsSettings::default();
+        Self { runs, runs_per_host, per_minute, burst }
+    }
+}
+
+/// What a [`Runner`] is made of.
+#[derive(Default)]
+pub struct RunnerBuilder {
+    policy: Option<EgressPolicy>,
+    limits: Limits,
+    auth: AuthSettings,
+    state: Option<PathBuf>,
+}
+
+/// What a recipe answered.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Answer {
+    /// What the recipe extracts.
+    pub data: Value,
+    /// Its length where it is a list.
+    pub items: Option<u64>,
+    pub status: u16,
+    /// How alike its shape is to the verified one, basis points; absent where there was nothing to compare.
+    pub similarity_bp: Option<u32>,
+    /// Requests that were sent for it, again where one failed in passing.
+    pub attempts: u32,
+    pub redirects: u32,
+    /// From the call to its data.
+    pub took: Duration,
+}
+
+impl Runner {
+    pub fn builder() -> RunnerBuilder {
+        RunnerBuilder::default()
+    }
+
+    /// Fills the recipe with the values, sends its request and extracts the data. What failed in passing is tried once more.
+    ///
+    /// Fails with `PARAM_INVALID` or `RECIPE_INVALID` before anything is sent, with `SESSION_REQUIRED` for a recipe that needs
+    /// a browser, with the policy's and the network's codes, with `HTTP_STATUS` and its kin, `EXTRACT_EMPTY` for an answer that
+    /// no longer holds the data, `BASELINE_DRIFT` for one of another shape, and `RATE_LIMITED`.
+    pub async fn run<N, V>(
+        &self,
+        recipe: &Recipe,
+        values: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Answer>
+    where
+        N: Into<String>,
+        V: Into<String>,
+    {
+        if recipe.transport().in_session() {
+            let name = recipe.name.as_str();
+            return Err(Error::new(
+                Code::SessionRequired,
+                format!("recipe `{name}` needs a session of its page"),
+            )
+            .hint("run it with the commis program, which opens the page in a browser"));
+        }
+        let values = values.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let compiled = self.0.compiled(recipe)?;
+        let permit = self.0.enter(&compiled).await?;
+        answer(self.0.call(&permit, &compiled, &values).await)
+    }
+}
+
+fn answer(it: RecipeRunResult) -> Result<Answer> {
+    if let Some(code) = it.error_code {
+        let code = Code::from_wire(code).unwrap_or(Code::Internal);
+        let err = Error::new(code, it.error.unwrap_or_default()).lasting(!it.retryable);
+        return Err(match it.hint {
+            Some(hint) => err.hint(hint),
+            None => err,
+        });
+    }
+    Ok(Answer {
+        data: it.data,
+        items: it.items,
+        status: it.status_code.unwrap_or_default(),
+        similarity_bp: it.similarity_bp,
+        attempts: it.attempts,
+        redirects: it.redirect_hops,
+        took: Duration::from_secs_f64(it.timings_ms.total.max(0.0) / 1000.0),
+    })
+}
+
+impl RunnerBuilder {
+    /// Instead of [`EgressPolicy::public`].
+    #[must_use]
+    pub fn policy(mut self, policy: &EgressPolicy) -> Self {
+        self.policy = Some(policy.clone());
+        self
+    }
+
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Lets recipes that name this environment variable send its value to these hosts, and to no others.
+    #[must_use]
+    pub fn key<H: Into<String>>(
+        mut self,
+        variable: impl Into<String>,
+        hosts: impl IntoIterator<Item = H>,
+    ) -> Self {
+        self.auth.allow.insert(variable.into(), hosts.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Where it is kept how often hosts were asked, so that calls a minute bind all processes that name the same folder. Without
+    /// one they are counted in this process alone.
+    #[must_use]
+    pub fn state(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.state = Some(folder.into());
+        self
+    }
+
+    /// Fails with `SETTINGS_INVALID`, also for limits that nothing could pass.
+    pub fn build(self) -> Result<Runner> {
+        let policy = match self.policy {
+            Some(it) => it,
+            None => EgressPolicy::public()?,
+        };
+        let Limits { runs, runs_per_host, per_minute, burst } = self.limits;
+        let settings =
+            LimitsSettings { runs, runs_per_host, per_minute, burst, ..LimitsSettings::default() };
+        let limits = limits::Limits::new(&settings, self.state, Arc::clone(&policy.0))?;
+        Caller::with(policy.0, limits, self.auth, Box::new(|_| ())).map(Runner)
+    }
+}
