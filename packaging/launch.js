@@ -28,7 +28,7 @@ if (typeof process.execve === "function" && process.platform !== "win32") {
 }
 
 const child = spawn(program, args, { stdio: "inherit" });
-const handed = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"].filter((it) => it in constants.signals);
+const handed = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"].filter((it) => it in constants.signals);
 for (const signal of handed) {
   process.on(signal, () => {
     // Keys of a terminal reach the whole group, the program with it: twice would mean "at once" to it.
