@@ -22,11 +22,11 @@ pub enum Class {
 }
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $wire:literal, $class:ident, $retryable:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal, $class:ident, $retryable:literal;)*) => {
         /// A stable identifier for a kind of failure. Never renumber, never reuse; `tests/golden/codes.txt` lists all.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        #[non_exhaustive]
-        pub enum Code { $($(#[$doc])* $name,)* }
+#[non_exhaustive]
+        pub enum Code { $($(#[doc = $doc])+ $name,)* }
 
         impl Code {
             /// Every code, in the order of the table.
@@ -46,6 +46,12 @@ macro_rules! codes {
                 match self { $(Self::$name => Class::$class,)* }
             }
 
+            /// What it means, for the reference.
+            #[cfg(test)]
+            pub const fn told(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc),+),)* }
+            }
+
             /// Whether the same call may succeed later without anything being changed.
             pub const fn retryable(self) -> bool {
                 match self { $(Self::$name => $retryable,)* }
@@ -57,9 +63,13 @@ macro_rules! codes {
 codes! {
     /// Bad flags, settings or arguments.
     Usage = "USAGE", Usage, false;
+    /// The settings file does not parse, names a setting that is not offered, or a value is out of its range.
     SettingsInvalid = "SETTINGS_INVALID", Usage, false;
+    /// A manifest does not parse, or an entry of it breaks a rule; the message names the entry.
     ManifestInvalid = "MANIFEST_INVALID", Usage, false;
+    /// A recipe does not parse, or breaks a rule of the language.
     RecipeInvalid = "RECIPE_INVALID", Usage, false;
+    /// Neither the user nor the library has a recipe of that name.
     RecipeNotFound = "RECIPE_NOT_FOUND", Usage, false;
     /// A recipe of the library, which is part of the program.
     RecipeReadOnly = "RECIPE_READ_ONLY", Usage, false;
@@ -67,16 +77,23 @@ codes! {
     RecipeExists = "RECIPE_EXISTS", Usage, false;
     /// A draft was run without `--draft`, or the recipe is deprecated.
     RecipeNotVerified = "RECIPE_NOT_VERIFIED", Usage, false;
+    /// A parameter is missing, unknown, or its value is not allowed.
     ParamInvalid = "PARAM_INVALID", Usage, false;
+    /// A playbook does not parse, or breaks a rule of its format.
     PlaybookInvalid = "PLAYBOOK_INVALID", Usage, false;
+    /// Neither the user nor the program has a playbook of that name.
     PlaybookNotFound = "PLAYBOOK_NOT_FOUND", Usage, false;
+    /// What seems to be a secret stands in a task, a value or an argument, where it would be written down.
     SecretInTask = "SECRET_IN_TASK", Usage, false;
+    /// The file is no HAR, or holds nothing of the web.
     HarInvalid = "HAR_INVALID", Task, false;
+    /// No task of that id, or none of theirs.
     TaskNotFound = "TASK_NOT_FOUND", Usage, false;
     /// The file on disk was written by another version of the type.
     ArtifactSchemaMismatch = "ARTIFACT_SCHEMA_MISMATCH", Task, false;
     /// The file does not parse, or a hash in it does not hold.
     ArtifactCorrupt = "ARTIFACT_CORRUPT", Task, false;
+    /// A stage needs what an earlier one should have left.
     ArtifactMissing = "ARTIFACT_MISSING", Task, false;
     /// The store cannot read or write: permissions, disk full, a link in the way.
     ArtifactIo = "ARTIFACT_IO", Environment, true;
@@ -84,25 +101,39 @@ codes! {
     TaskBusy = "TASK_BUSY", Task, true;
     /// Replaying needs secrets that lived in the memory of a process that has ended.
     LiveValuesLost = "LIVE_VALUES_LOST", Task, false;
+    /// It is no http or https address, or holds what no address may.
     UrlInvalid = "URL_INVALID", Task, false;
     /// The egress policy forbids this URL.
     UrlBlocked = "URL_BLOCKED", Task, false;
     /// The name resolves to an address that is forbidden.
     DnsBlocked = "DNS_BLOCKED", Task, false;
+    /// The name could not be resolved.
     DnsFailed = "DNS_FAILED", Task, true;
+    /// A redirect leads where the egress policy forbids.
     RedirectBlocked = "REDIRECT_BLOCKED", Task, false;
+    /// More redirects than a call follows.
     TooManyRedirects = "TOO_MANY_REDIRECTS", Task, false;
+    /// A request or a redirect would leave the hosts that the recipe lists.
     DomainNotAllowed = "DOMAIN_NOT_ALLOWED", Task, false;
+    /// A recipe asks with something else than GET or POST.
     MethodNotAllowed = "METHOD_NOT_ALLOWED", Usage, false;
+    /// `--no-network` was given, and this needs it.
     NetworkDisabled = "NETWORK_DISABLED", Task, false;
+    /// No connection came about, or it broke.
     ConnectFailed = "CONNECT_FAILED", Task, true;
     /// Whoever answers cannot show who they are, or speaks no TLS that is safe.
     TlsFailed = "TLS_FAILED", Task, false;
+    /// It took longer than it may.
     Timeout = "TIMEOUT", Task, true;
+    /// The body is larger than may be, packed or unpacked.
     ResponseTooLarge = "RESPONSE_TOO_LARGE", Task, false;
+    /// The answer's headers are larger than may be.
     HeadersTooLarge = "HEADERS_TOO_LARGE", Task, false;
+    /// A status that is neither success nor one of those with a code of its own.
     HttpStatus = "HTTP_STATUS", Task, false;
+    /// Too many calls: 429 of the site, or our own limits; `retry_after_sec` says when.
     RateLimited = "RATE_LIMITED", Task, true;
+    /// 5xx.
     ServerError = "SERVER_ERROR", Task, true;
     /// 401 or 403.
     AuthRequired = "AUTH_REQUIRED", Task, false;
@@ -112,13 +143,17 @@ codes! {
     AuthEnvMissing = "AUTH_ENV_MISSING", Usage, false;
     /// The variable holds something that cannot be sent.
     AuthEnvInvalid = "AUTH_ENV_INVALID", Usage, false;
+    /// The answer is not what its type says.
     ParseError = "PARSE_ERROR", Task, false;
     /// The extraction path or selectors matched nothing.
     ExtractEmpty = "EXTRACT_EMPTY", Task, false;
     /// The answer no longer has the shape that was verified.
     ShapeDrift = "SHAPE_DRIFT", Task, false;
+    /// Proof needs a second example, and the recipe or task has one alone.
     NeedsSecondExampleForVerify = "NEEDS_SECOND_EXAMPLE_FOR_VERIFY", Task, false;
+    /// No Chromium was found.
     BrowserMissing = "BROWSER_MISSING", Environment, false;
+    /// Chromium does not start, does not answer, or has ended.
     BrowserFailed = "BROWSER_FAILED", Environment, true;
     /// There is no desktop to open a window on, or it lets nobody in.
     DisplayMissing = "DISPLAY_MISSING", Environment, false;
@@ -132,11 +167,13 @@ codes! {
     ApprovalNotFound = "APPROVAL_NOT_FOUND", Usage, false;
     /// What was shown to a person is no longer what would be sent.
     ApprovalStale = "APPROVAL_STALE", Task, false;
+    /// Nobody decided in time.
     ApprovalExpired = "APPROVAL_EXPIRED", Task, false;
     /// Somebody has decided, or it was sent.
     ApprovalSettled = "APPROVAL_SETTLED", Task, false;
     /// What was read on one site would leave to another.
     ValueFromElsewhere = "VALUE_FROM_ELSEWHERE", Task, false;
+    /// The page offered a file, and nothing that a site sends becomes one.
     DownloadBlocked = "DOWNLOAD_BLOCKED", Task, false;
     /// The recipe needs a browser session and none can be opened.
     SessionRequired = "SESSION_REQUIRED", Task, false;
@@ -154,6 +191,7 @@ codes! {
     Forbidden = "FORBIDDEN", Usage, false;
     /// The daemon has nothing at that address.
     NoSuchAddress = "NO_SUCH_ADDRESS", Usage, false;
+    /// The body of a request to the daemon is larger than may be.
     BodyTooLarge = "BODY_TOO_LARGE", Usage, false;
     /// As many tasks wait as may.
     QueueFull = "QUEUE_FULL", Task, true;
@@ -161,10 +199,13 @@ codes! {
     TaskNotDone = "TASK_NOT_DONE", Task, true;
     /// A key that stands for another input was used again.
     KeyReused = "KEY_REUSED", Usage, false;
+    /// Somebody cancelled the task.
     Cancelled = "CANCELLED", Task, false;
     /// The daemon is ending.
     Stopping = "STOPPING", Task, true;
+    /// Ctrl-C, or the signal to end.
     Interrupted = "INTERRUPTED", Interrupted, true;
+    /// A bug in commis.
     Internal = "INTERNAL", Bug, false;
 }
 

@@ -26,7 +26,9 @@ const MAX_FILE: u64 = 256 * 1024;
 /// Everything a run depends on that is not in a manifest or a recipe.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Settings {
+    /// What may be reached, and by whom.
     pub egress: EgressSettings,
     pub ranking: RankingSettings,
     pub decision: DecisionSettings,
@@ -45,6 +47,7 @@ pub struct Settings {
 /// What the egress policy is told. See "Test hosts, and hosts of one's own" in ARCHITECTURE.md.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EgressSettings {
     /// `NAME.test=127.0.0.1:PORT` or `*.test=127.0.0.1:PORT`.
     pub test_hosts: Vec<String>,
@@ -57,7 +60,7 @@ pub struct EgressSettings {
     pub allowed_ports: Vec<u16>,
     /// Ask this name server instead of the system's.
     pub nameserver: Option<SocketAddr>,
-    /// When a page's requests are resolved.
+    /// When a page's requests are resolved: at the proxy, or before they leave the page, too.
     pub browser_mode: BrowserMode,
     /// False: every attempt ends in `NETWORK_DISABLED`. Set by `--no-network`.
     #[serde(skip)]
@@ -72,9 +75,10 @@ pub struct EgressSettings {
     pub file: Option<PathBuf>,
 }
 
-/// How politely recipes are run (seed 2.1.1). Learning has its own budget.
+/// How politely recipes are run. Learning has its own budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LimitsSettings {
     /// Runs at once in one process.
     pub runs: u32,
@@ -97,6 +101,7 @@ impl Default for LimitsSettings {
 /// Pages that stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BrowseSettings {
     /// Whether scripts may be run in pages, by whoever may act on them.
     pub allow_js: bool,
@@ -107,6 +112,7 @@ pub struct BrowseSettings {
 /// What does tasks with a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AgentSettings {
     /// The command of Playwright's MCP server, quoted as in a shell; absent: `npx` gets the version that was tried.
     pub playwright_mcp: Option<String>,
@@ -140,6 +146,7 @@ impl Default for AgentSettings {
 /// The daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeSettings {
     /// Of the local listener; 0: any that is free.
     pub port: u16,
@@ -147,12 +154,18 @@ pub struct ServeSettings {
     pub idle_minutes: u32,
     /// Which tools an MCP client is shown: `core`, `all`, `browse`, and of recipes `top:N`, `tag:CATEGORY` or `recipes`.
     pub tools: String,
-    /// Requests a minute, and at once after a quiet time, of one token: to MCP, to REST, and runs of recipes by either.
+    /// Requests of one token to MCP, a minute. What follows is the same for what may come at once after a quiet time, for REST,
+    /// and for runs of recipes by either.
     pub mcp_per_minute: u32,
+    /// To MCP, at once.
     pub mcp_burst: u32,
+    /// To REST, a minute.
     pub rest_per_minute: u32,
+    /// To REST, at once.
     pub rest_burst: u32,
+    /// Runs, a minute.
     pub run_per_minute: u32,
+    /// Runs, at once.
     pub run_burst: u32,
     /// Tasks that wait; one more is refused.
     pub queue: u32,
@@ -188,6 +201,7 @@ impl Default for ServeSettings {
 /// How long artifacts are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArtifactsSettings {
     /// A batch begins with removing the artifacts of tasks that nobody has worked on for so many days; 0: it removes none.
     pub retention_days: u32,
@@ -199,9 +213,10 @@ impl Default for ArtifactsSettings {
     }
 }
 
-/// Which variables a recipe may send where, besides those whose name says it: see `recipe/auth.rs`.
+/// Which variables a recipe may send where, besides those whose name says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AuthSettings {
     /// Variable to the only hosts that it may be sent to.
     pub allow: BTreeMap<String, Vec<String>>,
@@ -210,7 +225,9 @@ pub struct AuthSettings {
 /// Every request of a page is judged by its text before it leaves the renderer, and resolved, judged and pinned at the proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum BrowserMode {
+    /// At the proxy.
     #[default]
     Lite,
     /// It is resolved and judged before it leaves the renderer, too: a name that leads to a forbidden address never reaches
@@ -219,16 +236,20 @@ pub enum BrowserMode {
 }
 
 /// Weight of each signal: the composite is their weighted sum, scaled so that all positive ones in full make 10,000.
-/// Names and meanings are in `stages/signals.rs`; the map is merged over the table there.
+///
+/// Names and meanings are in `src/stages/signals.rs`; the map is merged over the table there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RankingSettings {
+    /// Name of a signal to its weight, thousandths of a logit.
     pub weights: BTreeMap<String, i32>,
 }
 
 /// When the heuristic path may choose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DecisionSettings {
     /// Basis points of confidence. Below it the answer is `needs_selection`; 10,001: always.
     pub min_confidence_bp: u32,
@@ -242,13 +263,16 @@ impl Default for DecisionSettings {
     }
 }
 
-/// Budgets of the learning pipeline (seed 1.3, phase B).
+/// Budgets of the learning pipeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LearningSettings {
+    /// Replays of one task while minimizing and verifying.
     pub max_replays: u32,
+    /// Seconds that those may take.
     pub max_seconds: u32,
-    /// Between two calls to one host. Test hosts are exempt.
+    /// Milliseconds between two calls to one host. Test hosts are exempt.
     pub pace_ms: u64,
 }
 
@@ -258,9 +282,10 @@ impl Default for LearningSettings {
     }
 }
 
-/// The browser that commis starts. What people look for here and is absent on purpose is in [`NOT_OFFERED`].
+/// The browser that commis starts. What other tools offer here and is absent on purpose is refused with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BrowserSettings {
     /// Path of the Chromium binary; found by itself when absent.
     pub path: Option<PathBuf>,
@@ -332,8 +357,10 @@ fn offered(table: &toml::Table) -> Result<()> {
     Ok(())
 }
 
+/// What redaction leaves alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RedactSettings {
     /// Names of parameters and fields known to be harmless (cursors).
     pub allow: Vec<String>,
@@ -367,7 +394,7 @@ impl Settings {
     }
 
     /// Name, value, least, greatest.
-    fn numbers(&self) -> [(&'static str, u64, u64, u64); 24] {
+    pub fn numbers(&self) -> [(&'static str, u64, u64, u64); 24] {
         let Self { decision, learning, browser, model, limits, artifacts, serve, agent, .. } = self;
         [
             ("decision.min_confidence_bp", decision.min_confidence_bp.into(), 0, 10_001),
@@ -415,16 +442,15 @@ impl Settings {
     /// `COMMIS_TEST_CA`, `COMMIS_CHROMIUM` and `COMMIS_MODEL`. Fails with [`Code::SettingsInvalid`].
     pub fn load(home: &Home) -> Result<Self> {
         let shown = home.config.display();
-        let mut out =
-            match Self::text(home)? {
-                None => Self::default(),
-                Some(text) => Self::parse(&text).map_err(|err| {
-                    let out = Error::new(err.code(), format!("{shown}: {}", err.message()));
-                    out.hint(err.hint_text().unwrap_or(
-                        "see \"Settings\" in README.md; an absent file means the defaults",
-                    ))
-                })?,
-            };
+        let mut out = match Self::text(home)? {
+            None => Self::default(),
+            Some(text) => Self::parse(&text).map_err(|err| {
+                let out = Error::new(err.code(), format!("{shown}: {}", err.message()));
+                out.hint(err.hint_text().unwrap_or(
+                    "docs/reference/settings.md has them all; an absent file means the defaults",
+                ))
+            })?,
+        };
         out.egress.file = Some(home.config.clone());
         if !out.egress.own.is_empty()
             && let Some(why) = home.not_the_users_word()

@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use url::Url;
 
 use super::secrets::{check_named, set_apart};
@@ -25,58 +27,86 @@ const MAX_TASK: usize = 500;
 /// Each beyond the second is one or two replays.
 const MAX_EXAMPLES: usize = 10;
 
-#[derive(Deserialize)]
+/// What to learn.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Manifest")]
 struct File {
+    /// Of the format: 1.
     version: u32,
     #[serde(default)]
     defaults: Defaults,
+    /// The tasks, each of which may become a recipe; at least one.
     recipes: Vec<Entry>,
 }
 
-#[derive(Deserialize, Default)]
+/// What holds for every task.
+#[derive(Deserialize, Default, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Defaults {
+    /// Seconds between two recordings on one host; 5, and at most 3,600.
     delay_s: Option<f64>,
+    /// Seconds that one step may take at most; 60, and at most 600.
     timeout_s: Option<u64>,
+    /// Seconds that one task may take, all its stages together; ten times `timeout_s`, and at most a day.
     deadline_s: Option<u64>,
+    /// Further attempts at a task that failed with something that may pass; 1, and at most 10.
     retries: Option<u32>,
 }
 
-#[derive(Deserialize)]
+/// One task.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Entry {
+    /// The recipe's name: a-z, 0-9 and hyphens; each once in a manifest.
     name: String,
+    /// The task in a sentence of at most 500 bytes, with `{parameter}` where values go.
     task: String,
+    /// The page that it begins on, http or https. Either this or `har`.
     url: Option<String>,
+    /// A recording to learn from, beside the manifest. Either this or `url`.
     har: Option<String>,
+    /// Values by parameter, at most ten sets of them. The first is recorded, the second proves; all give the same parameters.
     #[serde(default)]
     examples: Vec<BTreeMap<String, String>>,
+    /// What a person would do, one step after another.
     #[serde(default)]
     record: Vec<Step>,
     #[serde(default)]
     expect: Expect,
+    /// A word to list recipes by.
     category: Option<String>,
+    /// The site wants a login: the task is not learned, and says so.
     #[serde(default)]
     requires_auth: bool,
+    /// What is to be known of parameters besides their values.
     #[serde(default)]
     parameters: BTreeMap<String, Parameter>,
 }
 
 /// What is to be known of a parameter besides its values.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ManifestParameter")]
 struct Parameter {
     /// Its values stay in memory.
     #[serde(default)]
     secret: bool,
 }
 
-#[derive(Deserialize, Default)]
+/// What an answer must have.
+#[derive(Deserialize, Default, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Expect {
+    /// Fewer items than this are no answer.
     min_items: Option<u32>,
+    /// Paths (`hits[].title`) that its shape must have.
     required_paths: Vec<String>,
+}
+
+/// The format as JSON Schema, for editors.
+pub fn schema() -> Value {
+    schemars::schema_for!(File).to_value()
 }
 
 /// A checked manifest.
@@ -282,7 +312,7 @@ fn printable(text: &str) -> String {
     text.chars().filter(|it| !it.is_control()).take(60).collect()
 }
 
-const HINT: &str = "README.md shows a manifest under \"Learn from your own site\"";
+const HINT: &str = "docs/reference/manifest.md says what may stand where";
 
 pub(super) fn invalid(message: impl Into<String>) -> Error {
     Error::new(Code::ManifestInvalid, message).hint(HINT)

@@ -1,6 +1,10 @@
 //! How a step names an element: as assistive technology does, or by what a page gives its testers, or by a selector.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// One element of the page or of a frame. In YAML `{role: button, name: Next}`, `{label: Town}`, `{css: "#q", nth: 2}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +72,61 @@ pub struct Fields {
     nth: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     value: Option<String>,
+}
+
+/// What an editor is told of the forms: exactly one of them, with a value or without.
+fn forms(needs_role: bool, value: Option<&str>) -> Schema {
+    let text = |says: &str| json!({"type": "string", "description": says});
+    let one = ["name", "label", "placeholder", "test_id", "css"];
+    let one: Vec<Value> = one.iter().map(|it| json!({"required": [it]})).collect();
+    let mut all = json_schema!({
+        "type": "object",
+        "properties": {
+            "role": text("Accessible role, such as `button`"),
+            "name": text("Accessible name"),
+            "label": text("The label of a form's control"),
+            "placeholder": text("The placeholder of a field"),
+            "test_id": text("`data-testid`, or one of its cousins"),
+            "css": text("A CSS selector, as the last resort"),
+            "nth": {"type": "integer", "minimum": 1, "description": "Which of several that fit equally well, from 1"},
+        },
+        "additionalProperties": false,
+        "dependentRequired": {"role": ["name"]},
+        "oneOf": one,
+    });
+    if needs_role {
+        all.insert("dependentRequired".to_owned(), json!({"role": ["name"], "name": ["role"]}));
+    }
+    if let Some(says) = value {
+        if let Some(known) = all.get_mut("properties").and_then(|it| it.as_object_mut()) {
+            known.insert("value".to_owned(), text(says));
+        }
+        all.insert("required".to_owned(), json!(["value"]));
+    }
+    all
+}
+
+macro_rules! in_these_forms {
+    ($($name:ident, $needs_role:literal, $value:expr, $says:literal;)*) => {$(
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let mut out = forms($needs_role, $value);
+                out.insert("description".to_owned(), $says.into());
+                out
+            }
+        }
+    )*};
+}
+
+in_these_forms! {
+    Element, true, None, "One element of the page or of a frame.";
+    Tick, false, None, "What can be ticked; its role may be left out.";
+    Fill, true, Some("What to type; `{name}` is a parameter, `env:NAME` a variable"), "A field and what to type into it.";
+    Choice, false, Some("The option's label, or the value that the form sends for it"), "A list, whose role may be left out, and what to choose in it.";
 }
 
 const FORMS: &str =

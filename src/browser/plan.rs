@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -26,28 +27,36 @@ pub struct Plan {
 }
 
 /// One thing a person would do. In YAML: `- press: Enter`, `- fill: {role: searchbox, name: Search, value: "{query}"}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// An absolute URL.
+    /// Opens a page: an absolute URL.
     Navigate(String),
+    /// Types into a field, key by key.
     Fill(Fill),
-    /// A key's name, such as `Enter` or `ArrowDown`.
+    /// Presses a key by its name, such as `Enter` or `ArrowDown`.
     Press(String),
+    /// Clicks with the mouse, where nothing lies over the element.
     Click(Element),
+    /// Chooses an option by its label or its value.
     Select(Choice),
+    /// Ticks a box or a radio button; one that stands so already stays.
     Check(Tick),
+    /// Takes the tick away; a box without one stays.
     Uncheck(Tick),
+    /// Moves the mouse there.
     Hover(Element),
+    /// Scrolls down, or until an element is in view.
     Scroll(Scroll),
     /// How the page's next dialog is answered; without it, each is dismissed.
     Dialog(Answer),
     /// The steps after it, but not the waits, act in that frame alone, until the next `navigate`.
     Frame(Within),
+    /// Waits for what the page shows, or for a request of it.
     WaitFor(Wait),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     Accept,
@@ -55,49 +64,51 @@ pub enum Answer {
 }
 
 /// `{to: bottom}`, or an element that is to come into view.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "scroll takes {to: bottom} or an element")]
 pub enum Scroll {
     To(To),
     Into(Element),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct To {
     to: End,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum End {
     Bottom,
 }
 
 /// `main`, or a frame by its name, a part of its URL, or a selector of its element.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "frame takes main, or one of {name: …}, {url: …}, {css: …}")]
 pub enum Within {
     Main(Main),
     One(FrameBy),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Main {
     Main,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FrameBy {
     Name(String),
+    /// A part of its URL.
     Url(String),
+    /// A selector of its element.
     Css(String),
 }
 
 /// What must be there before the next step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     /// Visible text of the page or one of its frames contains it.

@@ -27,6 +27,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Subcommand)]
 pub enum Command {
     /// List the tasks and where they stand
+    ///
+    /// With --json: a list of {task_id, manifest, name, host, status, why, attempts, began_ms, ended_ms}.
     Ls {
         /// Those alone that stand so: pending, recording, analyzing, verified, draft (or saved_draft), needs_selection,
         /// non_recipeable, failed
@@ -65,6 +67,8 @@ pub enum Command {
     /// Read every artifact, and check every hash and every file mode
     ///
     /// Exit code 1 when something is not as it was written.
+    ///
+    /// With --json: {tasks, findings}.
     Verify {
         /// Print JSON
         #[arg(long)]

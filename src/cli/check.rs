@@ -32,6 +32,8 @@ use crate::{
 ///
 /// Exit code 0: all of them work. 1: at least one drifted or failed. 3: none did, but of some nobody knows, because of the
 /// network, a limit, a missing key, or an example that the recipe does not have.
+///
+/// With --json: a list of {name, source, verdict, demoted, blame, error_code, error, similarity_bp, items, total_ms}.
 #[derive(clap::Args)]
 pub struct Args {
     #[arg(required_unless_present = "all")]
@@ -46,7 +48,8 @@ pub struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Verdict {
     Ok,
     Drifted,
     Failed,
@@ -56,7 +59,8 @@ enum Verdict {
 
 /// What a check of one recipe showed.
 #[derive(Serialize)]
-struct Row {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Row {
     name: RecipeName,
     source: Option<Source>,
     verdict: Verdict,

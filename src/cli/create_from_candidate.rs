@@ -20,6 +20,8 @@ use crate::{
 /// The candidates are listed by `recipe learn` and `recipe debug`. From the chosen one on, everything is done as usual: it is
 /// replayed, minimized and verified, and a recipe is saved. The choice is kept when the task is learned again, until --force.
 /// A request that may change something is refused.
+///
+/// With --json: as `recipe learn`; where it is refused {task_id, outcome, reason, detail}.
 #[derive(clap::Args)]
 pub struct Args {
     /// As printed by learn and learn-batch; a recipe's name is enough where it is unique

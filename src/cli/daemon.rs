@@ -19,12 +19,21 @@ use crate::{
 #[derive(Subcommand)]
 pub enum Command {
     /// Start the daemon in the background, unless it runs
+    ///
+    /// With --json: {running, url, pid, version, health}.
     Start(Print),
     /// End the daemon; tasks that run get three seconds
+    ///
+    /// With --json: {stopped}.
     Stop(Print),
     /// End the daemon and start it again
+    ///
+    /// With --json: as `daemon start`.
     Restart(Print),
     /// Say whether the daemon runs, where, and how it does
+    ///
+    /// With --json: {running, url, pid, version, health}; `health` has uptime_sec, queued, running, recipes, verified and remote. Where none runs
+    /// {running: false}.
     Status(Print),
     /// Print the end of its log
     Logs {

@@ -6,6 +6,8 @@ use super::{Global, daemon, wire};
 use crate::error::Result;
 
 /// Print an address that opens the dashboard in your browser, once, within a minute
+///
+/// With --json: {code, url}.
 #[derive(clap::Args)]
 pub struct Args {
     /// Print JSON

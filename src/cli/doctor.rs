@@ -15,6 +15,8 @@ use crate::{
 };
 
 /// Check this machine: what is missing, and how to get it
+///
+/// With --json: a list of {what, ok, found, hint}.
 #[derive(clap::Args)]
 pub struct Args {
     /// Print JSON
@@ -23,7 +25,8 @@ pub struct Args {
 }
 
 #[derive(Serialize)]
-struct Check {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Check {
     what: &'static str,
     ok: bool,
     found: String,

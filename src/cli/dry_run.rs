@@ -16,6 +16,8 @@ use crate::{
 ///
 /// Values that are fetched when it runs are shown as <from …>, a key as [from $VARIABLE]; it is not read. The URL's form is checked by the egress policy; names are not
 /// resolved.
+///
+/// With --json: {method, url, body, headers, allowed_domains, requires_session}.
 #[derive(clap::Args)]
 pub struct Args {
     name: String,

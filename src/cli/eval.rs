@@ -16,6 +16,8 @@ use crate::{
 /// Runs every case's stages in memory over its response stubs and compares what came of it with what is right, and each
 /// stage's answer with the corpus's `baseline.json`.
 ///
+/// With --json: {cases, tallies, rejections, calibration, model_calls, differences, forgotten}.
+///
 /// Example: commis eval --corpus corpus --no-network --ci
 #[derive(clap::Args)]
 pub struct Args {

@@ -32,6 +32,8 @@ use crate::{
 /// Recipes from a HAR or by hand cannot be learned again unasked, and neither can those whose task held a secret, or changes
 /// something. Exit code 1: at least one does not work in the end. 3: all others do, and of some nobody knows, because of the
 /// network or a limit.
+///
+/// With --json: a list of {name, verdict, error_code, why}.
 #[derive(clap::Args)]
 pub struct Args {
     #[arg(required_unless_present = "all")]
@@ -45,7 +47,8 @@ pub struct Args {
 }
 
 #[derive(Serialize)]
-struct Row {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Row {
     name: RecipeName,
     verdict: Verdict,
     error_code: Option<&'static str>,

@@ -31,6 +31,9 @@ const EXAMPLES: &str = "Examples:
 /// Give what was typed with -p, and a second example with --second: without one, a recipe stays a draft.
 /// With --manual, a {name} of the task is what you typed in the field whose name fits it, and -p is only needed where that is
 /// not clear. What is typed into password fields is not recorded.
+///
+/// With --json: {task_id, name, outcome, reason, detail, recipe, artifacts, ran, reused, live_values_lost, skipped_entries, browser_ms,
+/// transport, model}; `outcome` is verified, saved_draft, needs_selection or non_recipeable.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -246,7 +249,6 @@ fn steps(path: Option<&std::path::Path>) -> Result<Vec<Step>> {
     };
     serde_saphyr::from_str_with_options(&text, options).map_err(|err| {
         let message = format!("{}: {}", path.display(), yaml::told(&err));
-        Error::new(Code::ManifestInvalid, message)
-            .hint("README.md shows the steps under \"Learn from your own site\"")
+        Error::new(Code::ManifestInvalid, message).hint("docs/how-to/steps.md shows the steps")
     })
 }

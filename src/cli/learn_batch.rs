@@ -34,6 +34,9 @@ const EXAMPLES: &str = "Examples:
 ///
 /// Each stage of each task leaves an artifact; a batch that was interrupted goes on with --resume and repeats nothing that
 /// was finished. Several processes may work on one manifest at once: each task is done by one of them.
+///
+/// With --json: a line for each event, with `at_ms` and `event`: batch_started, task_started, stage_started, stage_finished, task_retried,
+/// task_finished, batch_finished; the last has `outcomes`, `retries`, `stopped_by` and what a model cost.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

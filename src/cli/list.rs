@@ -10,6 +10,9 @@ use crate::{
 };
 
 /// List recipes: your own, and the library's that come with the program
+///
+/// With --json: a list of {name, status, task, category, parameters, path, source, shadows, demotion, health}; of a file that does not
+/// parse `error_code` and `error` in place of what it would say.
 #[derive(clap::Args)]
 pub struct Args {
     /// Only your own, or only the library's

@@ -38,6 +38,9 @@ const BOM: &str = "\u{feff}";
 pub enum Command {
     /// Enter commis into a client's settings; everything else in them stays as it is
     ///
+    /// With --json: {success, client, scope, file, name, result, written, entry, kept, changes}; with --list a list of {client, title, scope,
+    /// file, entered}.
+    ///
     /// Examples:
     ///   commis mcp install --list
     ///   commis mcp install --client claude-code --print
@@ -45,6 +48,8 @@ pub enum Command {
     #[command(verbatim_doc_comment)]
     Install(Install),
     /// Take commis out of a client's settings again
+    ///
+    /// With --json: as `mcp install`.
     ///
     /// Example: commis mcp uninstall --client claude-code
     Uninstall(Uninstall),

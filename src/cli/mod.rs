@@ -34,6 +34,8 @@ mod mcp;
 mod mcp_install;
 mod progress;
 mod redact;
+#[cfg(test)]
+mod reference;
 mod remote;
 mod research;
 mod rows;
@@ -41,6 +43,7 @@ mod run;
 mod runs;
 mod runs_compare;
 mod runs_watch;
+mod schema;
 mod serve;
 mod session;
 mod session_doctor;
@@ -156,7 +159,6 @@ enum Command {
     /// Make cases for `eval`
     #[command(subcommand, hide = true)]
     Corpus(Corpus),
-    /// Check this machine: browser, sandbox, folders
     Doctor(doctor::Args),
     /// Look at settings and change them
     #[command(subcommand)]
@@ -208,6 +210,7 @@ enum Recipe {
     Check(check::Args),
     Heal(heal::Args),
     Debug(debug::Args),
+    Schema(schema::Args),
 }
 
 #[derive(Subcommand)]
@@ -354,6 +357,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Recipe(Recipe::Check(args)) => check::run(args, global).await,
             Command::Recipe(Recipe::Heal(args)) => heal::run(args, global).await,
             Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
+            Command::Recipe(Recipe::Schema(args)) => Ok(schema::run(&args)),
             Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
             Command::Testbed(Testbed::Model(args)) => testbed_model::run(args).await,
             Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,

@@ -13,6 +13,8 @@ use crate::{
 
 /// List runs with a model: where each is, or what it came to and at which action
 ///
+/// With --json: {runs, totals, unread}; of one run {run, unread}.
+///
 /// One that died is told by its silence. Runs are kept for 30 days (`agent.retention_days`), a thousand at most.
 #[derive(clap::Args)]
 pub struct Args {

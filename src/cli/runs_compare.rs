@@ -12,6 +12,8 @@ use crate::{
 ///
 /// With --since all runs before a moment and since then are compared, task by task.
 ///
+/// With --json: what differs, with the records of both as `first` and `second`; with --since {tasks, before, since}.
+///
 /// Example: commis do compare r0123456789ab r0123456789ac
 #[derive(clap::Args)]
 pub struct Args {

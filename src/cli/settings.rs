@@ -136,7 +136,7 @@ fn change(global: &Global, keys: &[String], value: Option<&str>) -> Result<()> {
     let mut document: DocumentMut = before.parse().map_err(|err: toml_edit::TomlError| {
         let why = err.message().lines().next().unwrap_or_default().to_owned();
         Error::new(Code::SettingsInvalid, format!("{shown}: {why}"))
-            .hint("see \"Settings\" in README.md; an absent file means the defaults")
+            .hint("docs/reference/settings.md has them all; an absent file means the defaults")
     })?;
     put(&mut document, keys, value)?;
     let after = document.to_string();

@@ -15,6 +15,8 @@ pub enum Command {
     ///
     /// Printed once, on stdout; what is kept is a digest of it.
     ///
+    /// With --json: {token, id, scopes, note, created_ms, expires_ms}.
+    ///
     /// Example: commis token create --can run:shop-search --expires 1h
     Create {
         /// run:NAME or run:*; vault:NAME; recipes, tasks, learn or browse with :read or :write; browse:read:NAME or browse:write:NAME
@@ -32,6 +34,8 @@ pub enum Command {
         json: bool,
     },
     /// List tokens that hold
+    ///
+    /// With --json: a list of {id, scopes, note, created_ms, expires_ms}.
     List {
         /// Print JSON
         #[arg(long)]

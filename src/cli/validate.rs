@@ -22,6 +22,8 @@ use crate::{
 ///
 /// Errors are what a run would refuse, warnings what makes it less safe or less useful. With values, the request that they
 /// make is checked, too. Exit code 1 when there are errors.
+///
+/// With --json: {valid, errors, warnings}, each of these with `code`, `message` and `hint`.
 #[derive(clap::Args)]
 pub struct Args {
     /// A recipe's name, or a file (with a slash, or ending in .yaml)

@@ -20,6 +20,9 @@ use crate::{
 /// must change with the input. Your own recipe that passes becomes verified, also one that runs had put out of service. For one
 /// of the library that is noted beside your recipes; the recipe itself is not changed. A verified one whose answer has another
 /// shape than before is put out of service. Exit code 1 when one does not pass.
+///
+/// With --json: a list of {name, source, result}, where the result has `verified`, `reason`, `retryable`, `drifted`, `calls`, `items`,
+/// `effective` and `without_effect`; of one that could not be asked `error_code` and `error` instead.
 #[derive(clap::Args)]
 pub struct Args {
     #[arg(required_unless_present_any = ["library", "all"])]

@@ -246,5 +246,5 @@ fn key_missing(variable: &str) -> Error {
 
 fn invalid(what: String) -> Error {
     Error::new(Code::SettingsInvalid, format!("[model]: {what}"))
-        .hint("see \"A model for close calls\" in README.md")
+        .hint("docs/how-to/model.md says how")
 }

@@ -19,27 +19,36 @@ pub const LANGUAGE: u32 = 1;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Recipe {
+    /// Of the language: 1.
     pub version: u32,
+    /// As its file is called, without `.yaml`.
     pub name: RecipeName,
     /// The task sentence, with `{parameter}` where values go.
     pub task: String,
+    /// A word to list recipes by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
+    /// Where it stands: only a verified one runs without `--draft`.
     pub status: Status,
     /// The page the request was learned on; opened first when the recipe needs a session.
     pub source_url: String,
     /// The host of the user's own, `host:port`, that it was learned at: it runs only where the settings name that host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_host: Option<String>,
+    /// What a caller gives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Parameter>,
+    /// What is sent.
     pub request: RequestTemplate,
+    /// Values that the call needs and that are fetched each run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
     /// A key that the site wants. Never its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<Auth>,
+    /// What of the answer is the data.
     pub response: ResponseSpec,
+    /// How it was proven; only learning and `recipe verify` write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
     /// Why learning did not prove it: what it refused by what the page showed cannot be proven without the page.
@@ -129,15 +138,20 @@ impl Status {
 pub struct Parameter {
     /// `[a-z_][a-z0-9_]*`, at most 40 characters.
     pub name: String,
+    /// What its values are.
     #[serde(rename = "type")]
     pub kind: ParamType,
+    /// Whether a call must give it, unless there is a default.
     pub required: bool,
+    /// Where its values come from: of the caller, `task_input`.
     pub source: ParamSource,
     /// Used when the caller gives none; as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
+    /// Which values are taken.
     #[serde(default, skip_serializing_if = "Constraints::is_empty")]
     pub constraints: Constraints,
+    /// Values that it was proven with; the first is what `recipe check` asks for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
 }
@@ -217,6 +231,7 @@ impl Constraints {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RequestTemplate {
+    /// GET or POST.
     pub method: String,
     /// Scheme, host and path; path segments are templates (values are percent-encoded whole).
     pub url: String,
@@ -226,6 +241,7 @@ pub struct RequestTemplate {
     /// Lower-case names from the allowlist; values are templates.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
+    /// Of a POST.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<BodyTemplate>,
     /// Canonical hosts this request and its redirects may reach.
@@ -238,7 +254,9 @@ pub struct RequestTemplate {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
+    /// As it is sent.
     pub name: String,
+    /// A template.
     pub value: String,
     /// In a query: characters that are sent as they are although a form would encode them, such as `;:/`. With a blank among
     /// them a blank is sent as `%20`, else as `+`.
@@ -253,7 +271,9 @@ pub struct Pair {
 pub enum BodyTemplate {
     /// A string leaf that is exactly `{name}` of an int, float or bool parameter becomes that JSON type.
     Json(serde_json::Value),
+    /// Pairs, as a form sends them.
     Form(Vec<Pair>),
+    /// A template, sent as it is.
     Text(String),
 }
 
@@ -264,6 +284,7 @@ pub enum BodyTemplate {
 pub struct Slot {
     /// Template name; never the name of a parameter.
     pub name: String,
+    /// Where its value comes from.
     pub from: SlotSource,
 }
 
@@ -289,6 +310,7 @@ pub enum SlotSource {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Auth {
+    /// How it is sent.
     #[serde(rename = "type")]
     pub kind: AuthKind,
     /// For `api_key`: the lower-case name of the header that carries the value.
@@ -318,6 +340,7 @@ pub enum AuthKind {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ResponseSpec {
+    /// What the answer is.
     #[serde(rename = "type")]
     pub kind: ResponseType,
     /// For JSON: what stands around it. Absent for plain JSON.
@@ -420,7 +443,9 @@ fn is_false(it: &bool) -> bool {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Verification {
+    /// How the fingerprint is made.
     pub fingerprint_version: u32,
+    /// Of the shape, in hexadecimal.
     pub fingerprint_sha256: String,
     /// The typed paths behind the fingerprint, at most 512: what later runs are compared with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -428,9 +453,11 @@ pub struct Verification {
     /// What the data of all answers of the proof had in common: what is told of later ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
-    /// RFC 3339.
+    /// When: RFC 3339.
     pub verified_at: Option<String>,
+    /// By what it was proven, and is sent.
     pub transport: TransportKind,
+    /// Whether the source page is opened first.
     pub requires_session: bool,
     /// How long the browser took when the task was recorded, milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -449,7 +476,9 @@ pub struct Complete {
     pub shown: u32,
     /// Items of the answer to the same input; it may go on where the page ends.
     pub given: u32,
+    /// Columns that the page showed.
     pub fields_shown: u32,
+    /// Columns of those that the answer holds.
     pub fields_given: u32,
     /// Columns of the page that are not in the answer: they come from elsewhere, and the task does not ask for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -461,6 +490,7 @@ pub struct Complete {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Demotion {
+    /// What they showed.
     pub reason: DemotionReason,
     /// RFC 3339. A proof that is older does not lift it.
     pub at: String,

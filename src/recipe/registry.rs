@@ -30,6 +30,7 @@ pub struct Registry {
 /// Where a recipe comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Source {
     User,
     Library,
@@ -249,10 +250,25 @@ impl Registry {
     /// Writes the recipe whole or not at all, 0600, following no link. Fails with `RECIPE_INVALID` or `ARTIFACT_IO`.
     pub fn save(&self, recipe: &Recipe) -> Result<PathBuf> {
         check(recipe)?;
-        let text = yaml::to_yaml(recipe)?;
+        let text = format!("{}\n{}", yaml::SCHEMA_LINE, yaml::to_yaml(recipe)?);
         let file = file_of(&recipe.name);
         crate::files::write_atomic(&self.dir, &file, text.as_bytes())?;
+        self.keep_schema();
         Ok(self.dir.join(file))
+    }
+
+    /// What [`yaml::SCHEMA_LINE`] names. A recipe is none the worse without it, so it is only told where it cannot be written.
+    fn keep_schema(&self) {
+        let text = format!("{:#}\n", yaml::schema());
+        let known = Dir::open(&self.dir, false)
+            .and_then(|it| it.map_or(Ok(None), |it| it.read(yaml::SCHEMA_FILE, MAX_LEN)));
+        if known.is_ok_and(|it| it.as_deref() == Some(text.as_bytes())) {
+            return;
+        }
+        let done = crate::files::write_atomic(&self.dir, yaml::SCHEMA_FILE, text.as_bytes());
+        if let Err(err) = done {
+            tracing::warn!(%err, "the schema of recipes was not written");
+        }
     }
 
     /// Removes what crashes left beside the recipes. Fails with `ARTIFACT_IO`.
@@ -383,6 +399,31 @@ mod tests {
         assert_eq!(err.hint_text(), Some("did you mean search-mods?"));
         registry.delete(&name("weather")).unwrap();
         assert_eq!(registry.delete(&name("weather")).unwrap_err().code(), Code::RecipeNotFound);
+    }
+
+    #[test]
+    fn an_editor_finds_the_schema_by_the_first_line() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join("recipes");
+        let registry = Registry::open(&dir);
+        let path = registry.save(&recipe("weather")).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let line = text.lines().next().unwrap();
+        let file = line.strip_prefix("# yaml-language-server: $schema=").unwrap();
+        let schema = dir.join(file);
+        let read = |it: &Path| -> serde_json::Value {
+            serde_json::from_slice(&std::fs::read(it).unwrap()).unwrap()
+        };
+        assert_eq!(read(&schema), yaml::schema());
+        // One of an earlier version is brought up to date, and what cannot be written costs nothing but that.
+        #[expect(clippy::disallowed_methods, reason = "as an earlier version left it")]
+        std::fs::write(&schema, "{}").unwrap();
+        registry.save(&recipe("weather")).unwrap();
+        assert_eq!(read(&schema), yaml::schema());
+        std::fs::remove_file(&schema).unwrap();
+        std::fs::create_dir(&schema).unwrap();
+        registry.save(&recipe("weather")).unwrap();
+        assert_eq!(registry.get(&name("weather")).unwrap().recipe, recipe("weather"));
     }
 
     #[test]

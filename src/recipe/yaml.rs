@@ -1,6 +1,7 @@
 //! Recipes as YAML, bounded before they are parsed and checked after.
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::{
     check::{HINT, check},
@@ -10,6 +11,17 @@ use crate::error::{Code, Error, Result};
 
 /// Bytes of a recipe file.
 pub const MAX_LEN: usize = 256 * 1024;
+
+/// The language's JSON Schema, in the folder of the recipes.
+pub const SCHEMA_FILE: &str = "recipe.schema.json";
+
+/// The first line of a file that is written: editors find the schema by it, relative to the file.
+pub const SCHEMA_LINE: &str = "# yaml-language-server: $schema=recipe.schema.json";
+
+/// The language as JSON Schema, for editors. A file that it allows may still break a rule that [`parse`] checks.
+pub fn schema() -> Value {
+    schemars::schema_for!(Recipe).to_value()
+}
 
 /// Reads and checks a recipe. Fails with `RECIPE_INVALID` (with line and column where the parser knows them) or
 /// `METHOD_NOT_ALLOWED`.

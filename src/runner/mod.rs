@@ -53,6 +53,7 @@ pub struct Compiled {
 
 /// What a run came to.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RecipeRunResult {
     pub success: bool,
     /// Also there when only the shape has drifted.
@@ -87,6 +88,7 @@ pub struct RecipeRunResult {
 
 /// Milliseconds at microsecond resolution; requests made for slots are included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunTimings {
     pub validate: f64,
     pub dns: f64,

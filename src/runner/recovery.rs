@@ -27,6 +27,7 @@ const SCHEMES: &[&str] = &[
 
 /// That the site wants to know who asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AuthRecovery {
     /// 401 or 403.
     pub status: u16,

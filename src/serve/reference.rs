@@ -1,5 +1,5 @@
 //! Documents made of the table of operations; committed, and a test fails when they are stale. `SNAPSHOTS=overwrite cargo test
-//! reference` writes them anew: then read the diff. What CONTRIBUTING.md says of changes holds for it.
+//! reference` writes them anew: then read the diff. What docs/stability.md says of changes holds for it.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -109,7 +109,8 @@ fn operations() -> String {
             length(row)
         );
         for line in row.spec.help.lines() {
-            let _ = writeln!(out, "{line}");
+            // A page would take it for a tag.
+            let _ = writeln!(out, "{}", line.replace('<', "&lt;"));
         }
         let known = properties(&row.input);
         if known.is_empty() {
@@ -117,7 +118,8 @@ fn operations() -> String {
         }
         out.push_str("\n| argument | type | |\n|---|---|---|\n");
         for (name, schema) in &known {
-            let text = schema["description"].as_str().unwrap_or("").replace('\n', " ");
+            let text = schema["description"].as_str().unwrap_or("");
+            let text = text.replace('\n', " ").replace('<', "&lt;");
             let must = if requires(&row.input, name) { "" } else { "?" };
             let _ = writeln!(out, "| `{name}`{must} | {} | {text} |", told(schema));
         }

@@ -9,6 +9,7 @@ use crate::error::{Code, Error, Result};
 /// What may be approved by a way that proves no person: a question that a client puts, a button in a chat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Approves {
     /// Nothing.
     Off,
@@ -22,6 +23,7 @@ pub enum Approves {
 /// Who is told, by a signed POST, that a request waits. Its answer approves nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WebhookSettings {
     /// https; http only to a host of the user's own (`[egress.own]`) or of the test web.
     pub url: String,
@@ -32,6 +34,7 @@ pub struct WebhookSettings {
 /// A bot that asks in a chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TelegramSettings {
     /// Name of the environment variable that holds the bot's token.
     pub token_env: String,
@@ -39,6 +42,7 @@ pub struct TelegramSettings {
     pub chat: i64,
     /// Whose buttons count, by the number of their account. Who else is in the chat only reads.
     pub senders: Vec<u64>,
+    /// What a button may approve.
     #[serde(default)]
     pub approves: Approves,
     /// Base URL of the Bot API: https, or http to a loopback address.
@@ -123,7 +127,7 @@ fn variable(what: &str, name: &str) -> Result<()> {
 
 fn invalid(what: &str) -> Error {
     Error::new(Code::SettingsInvalid, format!("[agent]: {what}"))
-        .hint("see \"Who is asked\" in docs/doing.md")
+        .hint("see \"Who is asked\" in docs/how-to/do.md")
 }
 
 #[cfg(test)]

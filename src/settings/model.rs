@@ -7,8 +7,11 @@ use crate::error::{Code, Error, Result};
 /// The model that may choose where the heuristics cannot. Off unless `provider` and `name` are set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModelSettings {
+    /// Whose wire format it speaks.
     pub provider: Option<Provider>,
+    /// As its provider calls it.
     pub name: Option<String>,
     /// Base URL of the API: https, or http to a loopback address. Absent: the provider's own.
     pub endpoint: Option<String>,
@@ -21,6 +24,7 @@ pub struct ModelSettings {
     pub max_tokens: u32,
     /// Price of a million tokens, in any currency; only reports use it.
     pub price_in_per_mtok: Option<f64>,
+    /// The same, of what it answers.
     pub price_out_per_mtok: Option<f64>,
 }
 
@@ -42,6 +46,7 @@ impl Default for ModelSettings {
 /// A wire format. `openai` is also what Ollama, llama.cpp, vLLM and many gateways speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Provider {
     Anthropic,
     Openai,

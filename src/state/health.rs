@@ -45,6 +45,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Whose fault a failed run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Blame {
     /// The site no longer answers as the recipe expects.
     Recipe,

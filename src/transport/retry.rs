@@ -131,7 +131,7 @@ impl<'a> Polite<'a> {
                     format!("too many calls to `{}`: the next is due in {seconds} s", url.host()),
                 )
                 .hint(format!(
-                    "calls to one host are spread out; a pause of up to {} s is waited for. See limits in README.md",
+                    "calls to one host are spread out; a pause of up to {} s is waited for. See [limits] in docs/reference/settings.md",
                     MAX_WAIT.as_secs()
                 )));
             }

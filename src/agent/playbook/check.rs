@@ -22,7 +22,8 @@ const MAX_LIST: usize = 32;
 const MAX_TIMES: u32 = 20;
 
 pub fn invalid(why: impl Into<String>) -> Error {
-    Error::new(Code::PlaybookInvalid, why).hint("docs/playbooks.md says what may stand where")
+    Error::new(Code::PlaybookInvalid, why)
+        .hint("docs/reference/playbooks.md says what may stand where")
 }
 
 /// Reads and checks a playbook. Fails with `PLAYBOOK_INVALID`.

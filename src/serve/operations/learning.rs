@@ -163,7 +163,7 @@ impl Learn {
                 let said: String =
                     err.to_string().chars().filter(|it| !it.is_control()).take(200).collect();
                 Error::new(Code::ParamInvalid, format!("step {}: {said}", i + 1))
-                    .hint("steps are as in a manifest's `record`; README.md shows them")
+                    .hint("steps are as in a manifest's `record`: docs/how-to/steps.md")
             })
         });
         let steps = steps.collect::<Result<Vec<_>>>()?;
