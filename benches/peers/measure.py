@@ -43,7 +43,7 @@ def main():
         bench.close()
     results = args.at / "results.json"
     results.write_text(json.dumps(out, indent=1))
-    docs = ROOT / "docs" if out["bench"]["profile"] == "release" and not args.quick else args.at
+    docs = ROOT / "docs" / "explanation" if out["bench"]["profile"] == "release" and not args.quick else args.at
     report.write(out, docs)
     print(f"{docs / 'performance.md'}", file=sys.stderr)
 
