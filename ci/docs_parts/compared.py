@@ -1,9 +1,11 @@
 """Writes the figures of docs/explanation/compared.md from the pages that scripts of ours measured, so that none is typed by hand:
 
-    ci/docs_parts/compared.py           writes them anew
-    ci/docs_parts/compared.py --check   fails when they are not what those pages say
+    ci/docs_parts/compared.py                          writes them anew
+    ci/docs_parts/compared.py --check                  fails when they are not what those pages say
+    ci/docs_parts/compared.py --miniwob FILE.json…     keeps what `ci/miniwob --json FILE` wrote, in docs/explanation/miniwob.json, first
 """
 
+import json
 import pathlib
 import re
 import statistics
@@ -42,6 +44,32 @@ def span(every):
     return f"{low} ×" if low == high else f"{low} to {high} ×"
 
 
+WOB = DOCS / "explanation/miniwob.json"
+
+
+def keep(files):
+    """Sets, tasks and seeds of each driver: the tasks one by one are in what was given."""
+    told = {}
+    for file in files:
+        it = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+        seconds = statistics.median(task["seconds"] for task in it["tasks"])
+        told[it["with"]] = {"version": it["version"], "median_seconds": seconds, "sets": it["sets"]}
+    WOB.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def miniwob():
+    if not WOB.exists():
+        return []
+    told = json.loads(WOB.read_text(encoding="utf-8"))
+    out = ["", "| MiniWoB++, by rules that read the page | tasks | episodes solved | seconds an episode, median | measured by |", "|---|--:|--:|--:|---|"]
+    for driver, name, flag in (("commis", "`commis browse`, a process a command", ""), ("playwright", "Playwright, in one process", " --with playwright")):
+        if driver in told:
+            sets = told[driver]["sets"].values()
+            sums = [sum(it[key] for it in sets) for key in ("tasks", "solved", "seeds")]
+            out.append(f"| {name} | {sums[0]} | {sums[1]} of {sums[2]} | {told[driver]['median_seconds']:.2f} | `ci/miniwob{flag}` |")
+    return out
+
+
 def figures():
     page = tables("performance.md")
     out = ["| the same work | beside | times as long as commis | measured by |", "|---|---|--:|---|"]
@@ -67,10 +95,12 @@ def figures():
     out += ["", "| applications of others | tasks | measured by |", "|---|--:|---|"]
     for name in ("answerable", "verified and complete", "verified but partial or wrong", "rightly declined", "wrongly declined"):
         out.append(f"| {name} | {value[name]['all']} | `ci/apps` |")
-    return "\n".join(out)
+    return "\n".join(out + miniwob())
 
 
 def main():
+    if "--miniwob" in sys.argv:
+        keep(sys.argv[sys.argv.index("--miniwob") + 1 :])
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
