@@ -25,7 +25,7 @@ macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $wire:literal, $class:ident, $retryable:literal;)*) => {
         /// A stable identifier for a kind of failure. Never renumber, never reuse; `tests/golden/codes.txt` lists all.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
+        #[non_exhaustive]
         pub enum Code { $($(#[doc = $doc])+ $name,)* }
 
         impl Code {

@@ -53,6 +53,10 @@ mod embed;
 mod error;
 #[cfg(feature = "cli")]
 mod eval;
+#[cfg(unix)]
+mod files;
+#[cfg(not(unix))]
+#[path = "files/portable.rs"]
 mod files;
 #[cfg(any(fuzzing, test))]
 pub mod fuzzing;
@@ -66,6 +70,7 @@ mod page;
 #[doc(hidden)]
 pub mod parts;
 mod pipeline;
+#[cfg(feature = "cli")]
 mod processes;
 mod recipe;
 mod redact;

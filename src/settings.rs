@@ -569,6 +569,7 @@ impl Home {
 
     /// Why what stands in the settings file opens no host inside: a project's own files set variables (`.env`, `.envrc`) and
     /// could so bring settings of their own, and a file that others can write is theirs as well.
+    #[cfg(unix)]
     fn not_the_users_word(&self) -> Option<String> {
         use std::os::unix::fs::MetadataExt as _;
         if let Some(variable) = self.named_by {
@@ -582,6 +583,11 @@ impl Home {
             return Some("the file belongs to somebody else".to_owned());
         }
         (known.mode() & 0o022 != 0).then(|| "others can write the file; `chmod 600` it".to_owned())
+    }
+
+    #[cfg(not(unix))]
+    fn not_the_users_word(&self) -> Option<String> {
+        Some("who else can write the settings file is not known on this system".to_owned())
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::store::sha256;
+use super::digest::sha256;
 
 macro_rules! kinds {
     ($($name:ident = $wire:literal, $file:literal, v $version:literal;)*) => {

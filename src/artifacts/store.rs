@@ -13,7 +13,6 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
-use sha2::{Digest as _, Sha256};
 
 use super::{
     canonical,
@@ -27,22 +26,12 @@ use crate::{
     ids::{TaskId, hex},
 };
 
+pub use super::digest::{json_sha256, now, sha256};
 /// Beside the artifacts while somebody works on the task.
 pub use super::lease::FILE as LEASE;
 
 /// No artifact is larger. A recording of 20,000 requests takes about 80 MiB, most others are far below.
 const MAX_FILE: usize = 128 * 1024 * 1024;
-
-/// SHA-256, lower-case hexadecimal.
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-/// SHA-256 over RFC 8785 canonical JSON.
-pub fn json_sha256<T: Serialize>(value: &T) -> String {
-    // This fails only on non-string keys; none can be in our types.
-    serde_json::to_value(value).map_or_else(|_| String::new(), |it| canonical::sha256(&it))
-}
 
 /// Counts what is written.
 struct Length(usize);
@@ -397,12 +386,4 @@ pub fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
     }
     let payload = envelope.payload.to_owned();
     Found::Intact(Box::new(envelope.with(payload)))
-}
-
-/// RFC 3339, seconds.
-#[expect(clippy::disallowed_methods, reason = "envelopes are stamped here and nowhere else")]
-pub fn now() -> String {
-    jiff::Timestamp::try_from(std::time::SystemTime::now())
-        .map(|it| it.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
-        .unwrap_or_default()
 }

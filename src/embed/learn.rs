@@ -10,9 +10,9 @@ use futures::future::BoxFuture;
 use super::EgressPolicy;
 use crate::{
     artifacts::{
+        digest::now,
         payloads::{Judged, Outcome, Replay, SecondRecording},
         recording::SessionRecording,
-        store::now,
     },
     error::{Code, Error, Result},
     har,

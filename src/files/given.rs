@@ -1,10 +1,9 @@
 //! Files that a user names, or keeps where we look: links on the way are the user's business, special files are not read.
 
-use std::{fs::File, io::Read as _, path::Path};
-
-use rustix::{
-    fs::{Mode, OFlags},
-    io::{Errno, retry_on_intr},
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Read as _},
+    path::Path,
 };
 
 use crate::error::{Code, Error, Result};
@@ -13,17 +12,15 @@ use crate::error::{Code, Error, Result};
 /// refused. Fails with [`Code::Usage`].
 pub fn open_if_there(path: &Path) -> Result<Option<File>> {
     let shown = path.display();
-    let trouble = |verb: &str, err: std::io::Error| {
+    let trouble = |verb: &str, err: io::Error| {
         Error::new(Code::Usage, format!("cannot {verb} {shown}"))
             .hint("name a file that can be read")
             .source(err)
     };
-    // Otherwise opening a pipe waits for whoever writes into it.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty())) {
-        Ok(fd) => File::from(fd),
-        Err(Errno::NOENT) => return Ok(None),
-        Err(err) => return Err(trouble("open", err.into())),
+    let file = match at_once(path) {
+        Ok(it) => it,
+        Err(err) if err.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(err) => return Err(trouble("open", err)),
     };
     let meta = file.metadata().map_err(|err| trouble("read", err))?;
     if !meta.is_file() {
@@ -33,12 +30,26 @@ pub fn open_if_there(path: &Path) -> Result<Option<File>> {
     Ok(Some(file))
 }
 
+/// Without waiting: opening a pipe would wait for whoever writes into it.
+#[cfg(unix)]
+fn at_once(path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let opened = rustix::io::retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()));
+    opened.map(File::from).map_err(io::Error::from)
+}
+
+#[cfg(not(unix))]
+fn at_once(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 /// [`open_if_there`], and it must be.
 pub fn open(path: &Path) -> Result<File> {
     open_if_there(path)?.ok_or_else(|| {
         Error::new(Code::Usage, format!("cannot open {}", path.display()))
             .hint("name a file that can be read")
-            .source(std::io::Error::from(Errno::NOENT))
+            .source(io::Error::from(ErrorKind::NotFound))
     })
 }
 

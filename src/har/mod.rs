@@ -8,9 +8,11 @@ mod entry;
 mod page;
 mod resource;
 mod share;
+#[cfg(feature = "cli")]
 mod stream;
 
 pub use share::{Report, share};
+#[cfg(feature = "cli")]
 pub use stream::{changed, open};
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -40,18 +42,22 @@ pub struct Imported {
     /// Entries that were no requests: malformed, or not over HTTP.
     pub skipped: u32,
     /// The file from which bodies are read again.
+    #[cfg(feature = "cli")]
     unchanged: Option<Arc<stream::Held>>,
 }
 
 /// Whether every body that was read again was the one that was there before.
+#[cfg(feature = "cli")]
 pub struct Unchanged(Option<Arc<stream::Held>>);
 
+#[cfg(feature = "cli")]
 impl Unchanged {
     pub fn holds(&self) -> bool {
         self.0.as_ref().is_none_or(|it| it.is_unchanged())
     }
 }
 
+#[cfg(feature = "cli")]
 impl Imported {
     /// What to ask when the recording was redacted.
     pub fn unchanged(&self) -> Unchanged {
@@ -155,6 +161,7 @@ fn finish(
                 .collect(),
         },
         skipped,
+        #[cfg(feature = "cli")]
         unchanged: None,
     })
 }

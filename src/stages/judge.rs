@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::{
-    artifacts::{payloads::Replay, store::json_sha256},
+    artifacts::{digest::json_sha256, payloads::Replay},
     error::{Code, Error, Result},
     recipe::model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
     runner::{
