@@ -215,9 +215,8 @@ impl Dir {
     /// Size, time of the last change (seconds, nanoseconds) and inode; `None` when there is no such name. Links are not followed.
     pub fn stat(&self, name: &str) -> Result<Option<(u64, i64, u64, u64)>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(it) => {
-                Ok(Some((it.st_size as u64, it.st_mtime, it.st_mtime_nsec as u64, it.st_ino)))
-            }
+            // Nanoseconds have a sign on some systems.
+            Ok(it) => Ok(Some((it.st_size as u64, it.st_mtime, it.st_mtime_nsec as _, it.st_ino))),
             Err(Errno::NOENT) => Ok(None),
             Err(err) => Err(trouble("stat", &self.shown(name), err)),
         }

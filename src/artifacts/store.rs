@@ -23,7 +23,7 @@ use super::{
 use crate::{
     error::{Code, Error, Result},
     files::{self, Dir},
-    ids::{TaskId, hex},
+    ids::TaskId,
 };
 
 pub use super::digest::{json_sha256, now, sha256};

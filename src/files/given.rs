@@ -80,6 +80,8 @@ fn read_all(file: File, path: &Path, max: u64) -> Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::Mode;
+
     use super::*;
 
     #[test]
