@@ -255,11 +255,12 @@ impl Types {
             return format!("| `{name}` | {says} |\n");
         }
         if let Some(names) = it["enum"].as_array() {
-            return names
+            let rows: Vec<String> = names
                 .iter()
                 .filter_map(Value::as_str)
                 .map(|it| format!("| `{it}` | {says} |\n"))
                 .collect();
+            return rows.concat();
         }
         if let Some((name, held)) = it["properties"].as_object().and_then(|it| it.iter().next()) {
             let kind = match held["properties"].as_object() {
