@@ -167,7 +167,7 @@ fn cli() -> String {
     let root = commands();
     let mut out = format!(
         "{MADE}\n\n# Commands\n\nThe same as man pages: `commis man DIR`.\n\n## Flags of every command\n\n{}",
-        arguments(&root, |it| it.is_global_set())
+        arguments(&root, clap::Arg::is_global_set)
     );
     for it in root.get_subcommands().filter(|it| !it.is_hide_set()) {
         command_page(it, &mut out);
