@@ -10,6 +10,7 @@ use std::{
     path::Path,
 };
 
+use clap::ValueEnum as _;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use url::Url;
@@ -29,6 +30,10 @@ use crate::{
     },
     batch::manifest,
     egress::{EgressPolicy, SafeUrl},
+    export::{
+        Form, export,
+        import::{from_hurl, from_openapi},
+    },
     har, ids,
     pipeline::Source,
     recipe::{
@@ -61,12 +66,29 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("extract", extraction),
     ("framing", frames),
     ("har", import),
+    ("import", described),
     ("manifest", manifest_file),
     ("recipe", recipe_file),
     ("redact", redaction),
     ("template", substitution),
     ("url", urls),
 ];
+
+/// An OpenAPI document, or a Hurl file: each draft is a recipe that saves, and goes into every form without a panic.
+pub fn described(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let all = [from_openapi(text, Some("https://shop.test")), from_hurl(text, "given")];
+    for it in all.into_iter().flatten().flat_map(|it| it.drafts) {
+        let text = yaml::to_yaml(&it.recipe).expect("a draft is written");
+        let back = yaml::parse(&text).unwrap_or_else(|err| panic!("{err}: {text}"));
+        assert_eq!(back, it.recipe);
+        for form in Form::value_variants() {
+            let made = export(std::slice::from_ref(&back), *form, &BTreeMap::new());
+            let made = made.expect("a recipe is written or refused");
+            assert!(made.files.is_empty() != made.refused.is_empty());
+        }
+    }
+}
 
 /// First line: a URL; the rest: where an answer from there redirects to.
 ///

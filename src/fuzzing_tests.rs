@@ -135,6 +135,7 @@ targets_hold! {
     any_document_is_searched_in_time: "extract",
     frames_read_as_they_were_recorded: "framing",
     any_har_is_imported_or_refused: "har",
+    any_description_is_a_draft_or_refused: "import",
     any_manifest_is_read_or_refused: "manifest",
     any_recipe_is_read_or_refused: "recipe",
     a_planted_secret_never_comes_out: "redact",

@@ -53,6 +53,7 @@ mod embed;
 mod error;
 #[cfg(feature = "cli")]
 mod eval;
+mod export;
 #[cfg(unix)]
 mod files;
 #[cfg(not(unix))]

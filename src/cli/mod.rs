@@ -20,9 +20,11 @@ mod doing;
 mod dry_run;
 mod eval;
 mod explain;
+mod export;
 mod fork;
 mod get;
 mod heal;
+mod import;
 mod learn;
 mod learn_batch;
 mod learn_manual;
@@ -156,6 +158,7 @@ enum Command {
     Eval(eval::Args),
     Bench(bench::Args),
     Redact(redact::Args),
+    Import(import::Args),
     /// Make cases for `eval`
     #[command(subcommand, hide = true)]
     Corpus(Corpus),
@@ -203,6 +206,7 @@ enum Recipe {
     Get(get::Args),
     Delete(delete::Args),
     Fork(fork::Args),
+    Export(export::Args),
     Explain(explain::Args),
     Validate(validate::Args),
     DryRun(dry_run::Args),
@@ -278,6 +282,7 @@ impl Command {
             Self::Recipe(Recipe::CreateFromCandidate(it)) => it.json,
             Self::Recipe(Recipe::List(it)) => it.json,
             Self::Recipe(Recipe::Get(it)) => it.json,
+            Self::Recipe(Recipe::Export(it)) => it.json,
             Self::Recipe(Recipe::Explain(it)) => it.json,
             Self::Recipe(Recipe::Validate(it)) => it.json,
             Self::Recipe(Recipe::DryRun(it)) => it.json,
@@ -297,6 +302,7 @@ impl Command {
             Self::Session(it) => it.json,
             Self::Vault(it) => it.json,
             Self::Eval(it) => it.json,
+            Self::Import(it) => it.json,
             Self::Bench(it) => it.json,
             Self::Settings(it) => it.wants_json(),
             Self::Artifacts(it) => it.wants_json(),
@@ -350,6 +356,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Recipe(Recipe::Get(args)) => get::run(args, global),
             Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
             Command::Recipe(Recipe::Fork(args)) => fork::run(args, global),
+            Command::Recipe(Recipe::Export(args)) => export::run(args, global),
             Command::Recipe(Recipe::Explain(args)) => explain::run(args, global).await,
             Command::Recipe(Recipe::Validate(args)) => validate::run(args, global).await,
             Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global).await,
@@ -364,6 +371,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Eval(args) => eval::run(&args, global),
             Command::Bench(args) => bench::run(&args).await,
             Command::Redact(args) => redact::run(args, global).await,
+            Command::Import(args) => import::run(args, global).await,
             Command::Serve(args) => serve::run(args, global).await,
             Command::Daemon(command) => daemon::run(command, global).await,
             Command::Token(command) => token::run(command, global).await,

@@ -19,6 +19,11 @@ use crate::error::{Code, Error, Result};
 /// RFC 3986 "unreserved"; everything else in a path segment is percent-encoded.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// What a body says of itself where the recipe's headers do not.
+pub const JSON: &str = "application/json";
+pub const FORM: &str = "application/x-www-form-urlencoded";
+pub const TEXT: &str = "text/plain;charset=UTF-8";
+
 /// A request ready to send, not yet checked by the egress policy.
 #[derive(Clone, PartialEq)]
 pub struct Outgoing {
@@ -156,19 +161,18 @@ impl CompiledRequest {
         let body = match &self.body {
             None => None,
             Some(Body::Json(it)) => {
-                Some(("application/json", it.fill(values)?.unwrap_or(Value::Null).to_string()))
+                Some((JSON, it.fill(values)?.unwrap_or(Value::Null).to_string()))
             }
             Some(Body::Form(all)) => {
                 let mut form = form_urlencoded::Serializer::new(String::new());
                 for (name, value) in filled(all, values)? {
                     form.append_pair(name, &value);
                 }
-                Some(("application/x-www-form-urlencoded", form.finish()))
+                Some((FORM, form.finish()))
             }
-            Some(Body::Text(it)) => Some((
-                "text/plain;charset=UTF-8",
-                optional(text_of(it, values))?.unwrap_or_default(),
-            )),
+            Some(Body::Text(it)) => {
+                Some((TEXT, optional(text_of(it, values))?.unwrap_or_default()))
+            }
         };
         if let Some((mime, _)) = &body
             && !headers.iter().any(|it| it.0 == "content-type")
@@ -290,7 +294,7 @@ impl Json {
 }
 
 /// Origin and path of a request template's URL, and the origin parsed. Fails with `RECIPE_INVALID`.
-fn split_url(url: &str) -> Result<(&str, &str, Url)> {
+pub fn split_url(url: &str) -> Result<(&str, &str, Url)> {
     let invalid = |why: &str| {
         let shown: String = url.chars().take(120).collect();
         Error::new(Code::RecipeInvalid, format!("request URL `{}`: {why}", shown.escape_debug()))
@@ -323,7 +327,7 @@ fn is_raw_in_name(c: char) -> bool {
 }
 
 /// A caller's value can not make another pair for a server that separates pairs by `;`.
-fn is_raw_in_value(c: char) -> bool {
+pub fn is_raw_in_value(c: char) -> bool {
     is_raw(c) && !matches!(c, '=' | ';')
 }
 

@@ -236,6 +236,18 @@ impl Filter {
     }
 }
 
+/// What stands in a template, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    Literal(&'a str),
+    Value(&'a str, &'a [Filter]),
+}
+
+/// A value as filters spell it, from left to right.
+pub fn spelled(filters: &[Filter], value: &str) -> String {
+    filters.iter().fold(value.to_owned(), |it, filter| filter.apply(&it))
+}
+
 impl Template {
     /// Fails with `RECIPE_INVALID` for a brace without a partner and for a name that is none.
     pub fn parse(text: &str) -> Result<Self> {
@@ -282,6 +294,13 @@ impl Template {
             parts.push(Part::Literal(literal));
         }
         Ok(Self { parts })
+    }
+
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        self.parts.iter().map(|it| match it {
+            Part::Literal(text) => Piece::Literal(text),
+            Part::Name(name, filters) => Piece::Value(name, filters),
+        })
     }
 
     /// The names in it, in order, with repetitions.
@@ -341,8 +360,7 @@ impl Template {
             match part {
                 Part::Literal(text) => out.push_str(&literal(text)),
                 Part::Name(name, filters) => {
-                    let spelled = filters.iter().fold(value(name)?, |it, filter| filter.apply(&it));
-                    out.push_str(&encode(&spelled));
+                    out.push_str(&encode(&spelled(filters, &value(name)?)));
                 }
             }
         }

@@ -177,7 +177,7 @@ fn operation(row: &Row, verb: Verb) -> Value {
 fn refusals(name: &str, verb: Verb, mut responses: Value) -> Value {
     let own: &[u16] = match name {
         "recipe_run" | "run" | "research" | "task_result" => &[409, 410, 422, 424],
-        "recipe_get" | "recipe_explain" | "recipe_delete" | "reload" => &[422],
+        "recipe_get" | "recipe_explain" | "recipe_export" | "recipe_delete" | "reload" => &[422],
         "recipe_dry_run" => &[422, 424],
         "recipe_fork" | "recipe_learn" | "recipe_verify" | "recipe_heal" => &[409, 422],
         "recipe_create_from_candidate" => &[409],

@@ -23,6 +23,7 @@ mod doing_runs;
 mod durable;
 mod embedded;
 mod eval;
+mod exports;
 mod failing;
 mod forms;
 mod har;

@@ -14,7 +14,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (5, &["stages"]),
     (4, &["runner", "browser", "har", "model"]),
     (3, &["transport", "redact", "vault"]),
-    (2, &["egress", "artifacts", "blocks"]),
+    (2, &["egress", "artifacts", "blocks", "export"]),
     (1, &["recipe", "state"]),
     (0, &["error", "files", "ids", "page", "settings", "shape"]),
 ];

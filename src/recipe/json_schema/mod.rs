@@ -14,7 +14,10 @@ use jmespath::ast::Ast;
 use serde_json::Value;
 
 use self::place::Place;
-pub use self::{input::input_schema, inverted::answer_schema};
+pub use self::{
+    input::{input_schema, plain as is_plain_word},
+    inverted::answer_schema,
+};
 use super::{
     model::{HtmlSpec, Recipe, ResponseSpec, ResponseType},
     selector,

@@ -10,6 +10,7 @@ use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row
 use crate::{
     artifacts::store::{Store, now},
     error::{Code, Error},
+    export::{File, Form},
     ids::RecipeName,
     pipeline::{
         Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, note, prove, refused,
@@ -152,6 +153,18 @@ pub fn rows(out: &mut Vec<Row>) {
             help: "Say in words what a recipe does: what is sent where, where values come from, what is known of it.\nThe words quote the recipe, which a stranger may have written.",
         },
         explain,
+    ));
+    out.push(row(
+        Spec {
+            name: "recipe_export",
+            kind: Kind::Read,
+            need: READ,
+            routes: &[(Verb::Get, "/api/recipes/{name}/export")],
+            tool: Tool::All,
+            length: Length::Now,
+            help: "Write a recipe in the form of another tool: OpenAPI, curl, Hurl, Python, TypeScript, Postman, tools of models, a skill.\nNo key and no cookie is in it. What the form cannot hold is refused, with the reason.",
+        },
+        export,
     ));
     out.push(row(
         Spec {
@@ -332,6 +345,34 @@ fn seen(asked: &Asked, name: &str) -> crate::error::Result<Arc<Known>> {
         return Err(Error::new(Code::RecipeNotFound, format!("there is no recipe `{name}`")));
     }
     asked.daemon.pantry.get(&name)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Export {
+    /// The recipe's name.
+    #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
+    name: String,
+    /// What it is written as.
+    form: Form,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Written {
+    files: Vec<File>,
+}
+
+async fn export(asked: Asked, args: Export) -> Out<Written> {
+    let known = seen(&asked, &args.name)?;
+    let recipe = std::slice::from_ref(&known.recipe);
+    let out = crate::export::export(recipe, args.form, &BTreeMap::new())?;
+    if let Some(it) = out.refused.first() {
+        let message = format!("`{}` cannot be written so: {}", it.name, it.why);
+        return Err(Error::new(Code::ParamInvalid, message)
+            .hint("another form may hold it")
+            .into());
+    }
+    plain(Written { files: out.files })
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,0 +1,144 @@
+//! `commis recipe export`
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::{Global, learn::pairs, redact, wire};
+use crate::{
+    error::{Code, Error, Result},
+    export::{Exported, Form, export},
+    files::Dir,
+    ids::RecipeName,
+    recipe::{
+        model::{Recipe, Status},
+        registry::Registry,
+    },
+};
+
+/// Write recipes in the forms of other tools: OpenAPI, curl, Hurl, Python, TypeScript, Postman, tools of models, skills
+///
+/// One file goes to stdout, several into the folder of --out. Each says whether and when its recipe was proven. No key and no
+/// cookie is in any of them: a key stands as the name of its variable. What a form cannot hold is told by name, with the reason;
+/// the exit code is 1 if that recipe was asked for by name.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  commis recipe export shop-search --as curl -p query=lantern
+  commis recipe export shop-search city-forecast --as python --out clients.py
+  commis recipe export --all --as openapi --out api/")]
+pub struct Args {
+    #[arg(required_unless_present = "all")]
+    names: Vec<String>,
+    /// The form
+    #[arg(long = "as", value_enum, value_name = "FORM")]
+    form: Form,
+    /// A folder, or a file where there is one to write; `-` or absent: stdout
+    #[arg(long, value_name = "FOLDER|FILE")]
+    out: Option<PathBuf>,
+    /// Every recipe that is not out of service
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// A value to stand in place of the first example, where a form holds values. Repeatable
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    param: Vec<String>,
+    /// Print JSON: the files with their texts, or where they were written, and what was refused
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn run(args: Args, global: &Global) -> Result<u8> {
+    let (home, _) = wire::read(global)?;
+    let registry = Registry::open(&home.recipes);
+    let recipes = if args.all { all(&registry)? } else { named(&registry, args.names)? };
+    let given = pairs(&args.param)?;
+    let exported = export(&recipes, args.form, &given)?;
+    let out = args.out.filter(|it| it.as_os_str() != "-");
+    let written = match &out {
+        Some(place) => put(place, &exported)?,
+        None => Vec::new(),
+    };
+    if args.json {
+        let files: Vec<_> = match &out {
+            None => exported.files.iter().map(|it| json!(it)).collect(),
+            Some(_) => written.iter().map(|it| json!({"path": it})).collect(),
+        };
+        wire::out(&json!({"files": files, "refused": exported.refused, "notes": exported.notes}));
+    } else if out.is_some() {
+        written.iter().for_each(|it| wire::line(&wire::clean(&it.display().to_string())));
+    } else {
+        print(&exported)?;
+    }
+    for it in &exported.notes {
+        wire::say(&wire::clean(it));
+    }
+    for it in &exported.refused {
+        wire::say(&wire::clean(&format!("{} is not exported: {}", it.name, it.why)));
+    }
+    let is_asked = !args.all && !exported.refused.is_empty();
+    Ok(u8::from(is_asked || exported.files.is_empty()))
+}
+
+fn named(registry: &Registry, names: Vec<String>) -> Result<Vec<Recipe>> {
+    let mut out: Vec<Recipe> = Vec::new();
+    for name in names {
+        let it = registry.get(&RecipeName::new(name)?)?.recipe;
+        if out.iter().all(|seen| seen.name != it.name) {
+            out.push(it);
+        }
+    }
+    Ok(out)
+}
+
+/// A file that does not parse is listed as broken by `list`.
+fn all(registry: &Registry) -> Result<Vec<Recipe>> {
+    let found = registry.list()?.into_iter().filter_map(|it| it.recipe.ok());
+    Ok(found.filter(|it| it.status != Status::Deprecated).collect())
+}
+
+/// Fails with [`Code::Usage`] for several files.
+fn print(exported: &Exported) -> Result<()> {
+    match &exported.files[..] {
+        [] => Ok(()),
+        [one] => {
+            wire::data(one.text.as_bytes());
+            Ok(())
+        }
+        several => Err(Error::new(Code::Usage, format!("these are {} files", several.len()))
+            .hint("name a folder with --out; --json prints them in one document")),
+    }
+}
+
+/// Writes them, readable by their owner alone. A folder is one that is there, one that is named with a slash at its end, and
+/// whatever takes more than one file.
+fn put(place: &Path, exported: &Exported) -> Result<Vec<PathBuf>> {
+    let is_folder = place.is_dir()
+        || place.as_os_str().to_string_lossy().ends_with('/')
+        || exported.files.len() > 1
+        || exported.files.iter().any(|it| it.path.contains('/'));
+    if !is_folder {
+        for it in &exported.files {
+            redact::write(place, it.text.as_bytes())?;
+        }
+        return Ok(exported.files.iter().map(|_| place.to_owned()).collect());
+    }
+    let unusable =
+        |err| Error::new(Code::Usage, format!("{} cannot be opened", place.display())).source(err);
+    // Of a folder that the user names, links on the way are the user's business.
+    let root = if place.is_dir() {
+        place.canonicalize().map_err(unusable)?
+    } else {
+        std::path::absolute(place).map_err(unusable)?
+    };
+    let mut written = Vec::new();
+    for it in &exported.files {
+        let (folder, file) = match it.path.rsplit_once('/') {
+            Some((folder, file)) => (root.join(folder), file),
+            None => (root.clone(), it.path.as_str()),
+        };
+        if let Some(dir) = Dir::open(&folder, true)? {
+            dir.write(file, it.text.as_bytes())?;
+        }
+        written.push(place.join(&it.path));
+    }
+    Ok(written)
+}

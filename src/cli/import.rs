@@ -1,0 +1,208 @@
+//! `commis import`
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{
+    Global,
+    learn::pairs,
+    wire::{self, clean},
+};
+use crate::{
+    egress::EgressPolicy,
+    error::{Code, Error, Result},
+    export::import::{Draft, Imported, MAX_FILE, from_hurl, from_openapi},
+    files::read_bounded,
+    ids::RecipeName,
+    recipe::{
+        model::{BodyTemplate, Recipe},
+        registry::Registry,
+        template::Template,
+        values,
+    },
+    redact,
+};
+
+/// Make drafts of recipes from an OpenAPI document, or from a Hurl file with one request
+///
+/// Of OpenAPI 3, JSON or YAML, each GET becomes a draft, and each POST that the document says was proven; only what stands in the file
+/// itself is read. Values come from its examples, defaults and choices. A draft passes the checks of every recipe, its host those of
+/// the egress policy; a key is named by a variable and never taken. `commis recipe verify NAME` proves a draft. Exit code 1 when
+/// something in the file was not taken.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  commis import api.yaml --dry-run
+  commis import api.yaml --server https://api.example.com/v1 --only find-parts
+  commis import search.hurl --example query=lamp && commis recipe verify search")]
+pub struct Args {
+    /// The file
+    file: PathBuf,
+    /// What it is; otherwise its name says so
+    #[arg(long = "as", value_enum, value_name = "FORM")]
+    form: Option<Form>,
+    /// This server in place of those that the document names
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Only drafts of these names
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    only: Vec<String>,
+    /// One more example of a parameter, of each draft that has it: verifying wants two. Repeatable
+    #[arg(long, value_name = "NAME=VALUE")]
+    example: Vec<String>,
+    /// Say what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    Openapi,
+    Hurl,
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let place = wire::open(global).await?;
+    let (home, settings) = (&place.home, &place.settings);
+    let bytes = read_bounded(&args.file, MAX_FILE as u64)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::new(Code::Usage, format!("{} is not UTF-8", args.file.display())))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut found = match args.form.unwrap_or_else(|| looks(&args.file)) {
+        Form::Openapi => from_openapi(text, args.server.as_deref())?,
+        Form::Hurl => {
+            let name = args.file.file_stem().map_or("recipe".into(), |it| it.to_string_lossy());
+            from_hurl(text, &name)?
+        }
+    };
+    if !args.only.is_empty() {
+        let wanted: Vec<RecipeName> =
+            args.only.into_iter().map(RecipeName::new).collect::<Result<_>>()?;
+        if let Some(name) =
+            wanted.iter().find(|it| !found.drafts.iter().any(|draft| draft.recipe.name == **it))
+        {
+            let names: Vec<&str> =
+                found.drafts.iter().map(|it| it.recipe.name.as_str()).take(20).collect();
+            return Err(Error::new(Code::Usage, format!("the file gives no draft `{name}`"))
+                .hint(format!("it gives {}", names.join(", "))));
+        }
+        found.drafts.retain(|it| wanted.contains(&it.recipe.name));
+        found.refused.clear();
+    }
+    for (name, value) in pairs(&args.example)? {
+        more(&mut found.drafts, &name, &value)?;
+    }
+    let policy = EgressPolicy::new(&settings.egress)?;
+    let registry = Registry::open(&home.recipes);
+    let mut written: Vec<(Draft, Option<PathBuf>)> = Vec::new();
+    let Imported { drafts, mut refused } = found;
+    for draft in drafts {
+        let name = draft.recipe.name.to_string();
+        let why = obstacle(&draft.recipe, &policy, &registry);
+        if let Some(why) = why {
+            refused.push(crate::export::import::NotTaken { name, why });
+            continue;
+        }
+        let path = if args.dry_run { None } else { Some(registry.save(&draft.recipe)?) };
+        written.push((draft, path));
+    }
+    if args.json {
+        let drafts: Vec<Value> = written
+            .iter()
+            .map(|(it, path)| json!({"name": it.recipe.name, "path": path, "notes": it.notes, "recipe": it.recipe}))
+            .collect();
+        wire::out(&json!({"drafts": drafts, "refused": refused}));
+    } else {
+        for (draft, path) in &written {
+            let recipe = &draft.recipe;
+            let place =
+                path.as_ref().map_or("not written".to_owned(), |it| it.display().to_string());
+            wire::line(&clean(&format!(
+                "{}: {} {} ({place})",
+                recipe.name, recipe.request.method, recipe.request.url
+            )));
+            for note in &draft.notes {
+                wire::say(&clean(&format!("{}: {note}", recipe.name)));
+            }
+        }
+        for it in &refused {
+            wire::say(&clean(&format!("{} is not taken: {}", it.name, it.why)));
+        }
+        if written.iter().any(|it| it.1.is_some()) {
+            wire::say("these are drafts: `commis recipe verify NAME` proves one");
+        }
+    }
+    Ok(u8::from(!refused.is_empty() || written.is_empty()))
+}
+
+/// Fails with [`Code::Usage`] where no draft has such a parameter, or a value does not fit.
+fn more(drafts: &mut [Draft], name: &str, value: &str) -> Result<()> {
+    let mut is_known = false;
+    for draft in drafts {
+        let Some(it) = draft.recipe.parameters.iter_mut().find(|it| it.name == name) else {
+            continue;
+        };
+        is_known = true;
+        values::coerce(it, value).map_err(|err| {
+            Error::new(Code::Usage, err.message().to_owned()).hint("--example NAME=VALUE")
+        })?;
+        if !it.examples.iter().any(|it| it == value) {
+            it.examples.push(value.to_owned());
+        }
+        if it.examples.len() > 1 {
+            draft.notes.retain(|it| !it.starts_with(&format!("`{name}` has one example")));
+        }
+    }
+    if is_known {
+        return Ok(());
+    }
+    let shown = clean(name).replace('\n', " ");
+    Err(Error::new(Code::Usage, format!("no draft has a parameter `{shown}`"))
+        .hint("--dry-run --json shows what they have"))
+}
+
+fn looks(file: &Path) -> Form {
+    let is_hurl = file.extension().is_some_and(|it| it.eq_ignore_ascii_case("hurl"));
+    if is_hurl { Form::Hurl } else { Form::Openapi }
+}
+
+/// Why a draft is not kept.
+fn obstacle(recipe: &Recipe, policy: &EgressPolicy, registry: &Registry) -> Option<String> {
+    if registry.path(&recipe.name).symlink_metadata().is_ok() {
+        return Some("you have a recipe of that name; delete or rename that one first".to_owned());
+    }
+    let asked = recipe.request.url.replace(['{', '}'], "");
+    for url in [&asked, &recipe.source_url] {
+        if let Err(err) = policy.check(url) {
+            let hint = err.hint_text().map_or(String::new(), |it| format!("; {it}"));
+            return Some(format!("{}{hint}", err.message()));
+        }
+    }
+    secret(recipe).map(|(name, why)| {
+        format!("`{name}` seems to hold a secret ({why}): write `auth`, which names a variable, or let a parameter bring the value")
+    })
+}
+
+/// A literal or example that no file should hold.
+fn secret(recipe: &Recipe) -> Option<(String, &'static str)> {
+    let request = &recipe.request;
+    let literals = request.query.iter().map(|it| (&it.name, &it.value));
+    let literals = literals.chain(request.headers.iter());
+    let form = match &request.body {
+        Some(BodyTemplate::Form(all)) => &all[..],
+        _ => &[],
+    };
+    let literals = literals.chain(form.iter().map(|it| (&it.name, &it.value)));
+    let literals = literals.filter(|it| Template::parse(it.1).is_ok_and(|it| it.is_literal()));
+    let values = recipe
+        .parameters
+        .iter()
+        .flat_map(|it| it.examples.iter().chain(&it.default).map(move |text| (&it.name, text)));
+    literals.chain(values).find_map(|(name, text)| {
+        let why = redact::typed_secret(name, text)?;
+        Some((clean(name).replace('\n', " "), why))
+    })
+}

@@ -1,0 +1,162 @@
+//! A recipe's request with its templates read, and whether a form that sends it itself can.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::{
+    error::Result,
+    recipe::{
+        model::{BodyTemplate, Pair, Recipe, ResponseType, Slot, SlotSource, Status},
+        request::{self, CompiledRequest, Outgoing, bind, split_url},
+        template::Template,
+        values::Values,
+    },
+};
+
+/// A request, its parts as templates.
+pub struct Asked<'a> {
+    pub recipe: &'a Recipe,
+    /// `https://host`, with a port where there is one.
+    pub origin: &'a str,
+    pub host: String,
+    /// What stands between the slashes.
+    pub path: Vec<Template>,
+    pub query: Vec<(&'a Pair, Template)>,
+    /// With the type of the body.
+    pub headers: Vec<(&'a str, Template)>,
+    pub body: Option<Body<'a>>,
+    /// Those that the request mentions.
+    pub slots: Vec<&'a Slot>,
+}
+
+pub enum Body<'a> {
+    Json(&'a Value),
+    Form(Vec<(&'a Pair, Template)>),
+    Text(Template),
+}
+
+impl<'a> Asked<'a> {
+    /// Fails with `RECIPE_INVALID`.
+    pub fn read(recipe: &'a Recipe) -> Result<Self> {
+        let request = &recipe.request;
+        let (origin, path, base) = split_url(&request.url)?;
+        let pairs = |all: &'a [Pair]| -> Result<Vec<(&'a Pair, Template)>> {
+            all.iter().map(|it| Ok((it, Template::parse(&it.value)?))).collect()
+        };
+        let (body, kind) = match &request.body {
+            None => (None, None),
+            Some(BodyTemplate::Json(it)) => (Some(Body::Json(it)), Some(request::JSON)),
+            Some(BodyTemplate::Form(all)) => (Some(Body::Form(pairs(all)?)), Some(request::FORM)),
+            Some(BodyTemplate::Text(it)) => {
+                (Some(Body::Text(Template::parse(it)?)), Some(request::TEXT))
+            }
+        };
+        let mut headers: Vec<(&str, Template)> = request
+            .headers
+            .iter()
+            .map(|(name, value)| Ok((name.as_str(), Template::parse(value)?)))
+            .collect::<Result<_>>()?;
+        if let Some(kind) = kind
+            && !request.headers.contains_key("content-type")
+        {
+            headers.push(("content-type", Template::parse(kind)?));
+        }
+        let compiled = CompiledRequest::new(request)?;
+        let names = compiled.names();
+        Ok(Self {
+            recipe,
+            origin,
+            host: base.host_str().unwrap_or_default().to_owned(),
+            path: path.split('/').map(Template::parse).collect::<Result<_>>()?,
+            query: pairs(&request.query)?,
+            headers,
+            body,
+            slots: recipe.slots.iter().filter(|it| names.contains(&it.name.as_str())).collect(),
+        })
+    }
+
+    /// The slot that comes from an earlier answer, where a form has no words for that.
+    pub fn of_earlier_answer(&self, form: &str) -> Option<String> {
+        let slot = self.slots.first()?;
+        Some(format!(
+            "`{}` comes from an earlier answer, for which {form} has no words; hurl, python and typescript have",
+            slot.name
+        ))
+    }
+
+    /// Names that are fetched first, each with where from: URLs are asked once.
+    pub fn fetched(&self) -> Vec<(&'a str, Vec<&'a Slot>)> {
+        let mut out: Vec<(&str, Vec<&Slot>)> = Vec::new();
+        for slot in &self.slots {
+            let (SlotSource::Document { url, .. } | SlotSource::Response { url, .. }) = &slot.from
+            else {
+                continue;
+            };
+            match out.iter_mut().find(|it| it.0 == url) {
+                Some(it) => it.1.push(slot),
+                None => out.push((url, vec![slot])),
+            }
+        }
+        out
+    }
+}
+
+/// Why nothing but commis can send it.
+pub fn bound_to_commis(recipe: &Recipe) -> Option<String> {
+    if recipe.status == Status::Deprecated {
+        return Some("it was put out of service".to_owned());
+    }
+    let is_live = |it: &Slot| {
+        matches!(
+            it.from,
+            SlotSource::Live { .. } | SlotSource::Cookie { .. } | SlotSource::Meta { .. }
+        )
+    };
+    (recipe.transport().in_session() || recipe.slots.iter().any(is_live)).then(|| {
+        "it needs a browser's session, and cookies are never exported; openai-tools, mcp and skill call commis".to_owned()
+    })
+}
+
+/// Why code that has no selectors cannot read the answer.
+pub fn is_page(recipe: &Recipe) -> Option<String> {
+    let response = &recipe.response;
+    (response.kind == ResponseType::Html).then(|| {
+        "its answer is a page, which takes a selector library to read; curl, hurl and openapi ask for it".to_owned()
+    })
+}
+
+/// Values for where a form holds values: given ones, else the first examples. The error names what has none.
+pub fn sample(
+    recipe: &Recipe,
+    given: &BTreeMap<String, String>,
+) -> std::result::Result<BTreeMap<String, String>, String> {
+    let mut out = BTreeMap::new();
+    for it in &recipe.parameters {
+        let text = given.get(&it.name).or_else(|| {
+            (it.required && it.default.is_none()).then(|| it.examples.first()).flatten()
+        });
+        match text {
+            Some(text) => _ = out.insert(it.name.clone(), text.clone()),
+            None if it.required && it.default.is_none() => {
+                return Err(format!("`{0}` has no example; give it with -p {0}=…", it.name));
+            }
+            None => {}
+        }
+    }
+    // What no request can hold, such as `..` in a path.
+    let slots = recipe.slots.iter().map(|it| (it.name.clone(), "x".to_owned())).collect();
+    let filled = bind(recipe, &out, &slots)
+        .and_then(|values| CompiledRequest::new(&recipe.request)?.fill(&values));
+    filled.map(|_| out).map_err(|err| err.message().to_owned())
+}
+
+/// Its values, checked. Fails with `PARAM_INVALID`.
+pub fn values(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<Values> {
+    bind(recipe, sample, &BTreeMap::new())
+}
+
+/// The request as it is sent with these values. Fails with `PARAM_INVALID`.
+pub fn filled(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<Outgoing> {
+    CompiledRequest::new(&recipe.request)?.fill(&values(recipe, sample)?)
+}

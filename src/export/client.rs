@@ -1,0 +1,294 @@
+//! What clients in Python and TypeScript share: names that are free, and a request's parts as expressions of either.
+
+use serde_json::Value;
+
+use super::{
+    asked::{Asked, Body, bound_to_commis, is_page},
+    text,
+};
+use crate::recipe::{
+    model::{Auth, AuthKind, Pair, ParamType, Parameter, Recipe},
+    request::{is_raw, is_raw_in_value},
+    template::{Filter, Piece, Template},
+};
+
+/// How a language writes what the other one writes otherwise.
+pub struct Language {
+    pub string: fn(&str) -> String,
+    /// An expression, unless that name stands for nothing; then the third.
+    pub unless: fn(&str, &str, &str) -> String,
+    pub null: &'static str,
+    pub yes: &'static str,
+    pub no: &'static str,
+    /// In a list of pairs.
+    pub nothing: &'static str,
+    /// In JSON.
+    pub absent: &'static str,
+    pub pair: (char, char),
+    /// A number of JSON from its text.
+    pub number: &'static str,
+    /// Names that mean something in it, or in the runtime.
+    pub reserved: &'static [&'static str],
+}
+
+/// A recipe as a function.
+pub struct Function<'a> {
+    pub asked: Asked<'a>,
+    pub language: &'a Language,
+    /// Names of parameters and slots, and how they are called.
+    names: Vec<(&'a str, String)>,
+}
+
+/// Why no client can be written.
+pub fn obstacle(recipe: &Recipe, asked: &Asked<'_>) -> Option<String> {
+    let key_and_slot = recipe.auth.is_some() && !asked.slots.is_empty();
+    bound_to_commis(recipe).or_else(|| is_page(recipe)).or_else(|| {
+        key_and_slot
+            .then(|| "it needs a key and a value of an earlier answer, both at once".to_owned())
+    })
+}
+
+/// A name that is none of `taken`, and is now.
+pub fn free(wanted: String, taken: &mut Vec<String>) -> String {
+    let mut out = wanted;
+    while taken.contains(&out) {
+        out.push('_');
+    }
+    taken.push(out.clone());
+    out
+}
+
+impl<'a> Function<'a> {
+    pub fn new(asked: Asked<'a>, language: &'a Language) -> Self {
+        let mut taken: Vec<String> = language.reserved.iter().map(|it| (*it).to_owned()).collect();
+        let recipe = asked.recipe;
+        let all = recipe.parameters.iter().map(|it| it.name.as_str());
+        let names: Vec<(&str, String)> = all
+            .chain(recipe.slots.iter().map(|it| it.name.as_str()))
+            .map(|name| {
+                // What begins with `_` is the runtime's.
+                let bare = name.strip_prefix('_').map_or(name.to_owned(), |it| format!("p_{it}"));
+                (name, free(bare, &mut taken))
+            })
+            .collect();
+        Self { asked, language, names }
+    }
+
+    pub fn name(&self, of: &str) -> &str {
+        self.names.iter().find(|it| it.0 == of).map_or("", |it| it.1.as_str())
+    }
+
+    pub fn parameter(&self, name: &str) -> Option<&'a Parameter> {
+        self.asked.recipe.parameters.iter().find(|it| it.name == name)
+    }
+
+    /// Whether the caller may give nothing, and then nothing is sent.
+    pub fn may_lack(&self, name: &str) -> bool {
+        self.parameter(name).is_some_and(|it| !it.required && it.default.is_none())
+    }
+
+    /// `_lower(_text(q))`
+    fn value(&self, name: &str, filters: &[Filter]) -> String {
+        let of = self.name(name).to_owned();
+        let is_text = self.parameter(name).is_none_or(|it| it.kind == ParamType::Str);
+        let text = if is_text { of } else { format!("_text({of})") };
+        filters.iter().fold(text, |it, filter| format!("_{}({it})", spelled(*filter)))
+    }
+
+    /// Text, without a thought of what may be missing.
+    fn text(&self, template: &Template) -> String {
+        let parts: Vec<String> = template
+            .pieces()
+            .map(|it| match it {
+                Piece::Literal(text) => (self.language.string)(text),
+                Piece::Value(name, filters) => self.value(name, filters),
+            })
+            .collect();
+        if parts.is_empty() { (self.language.string)("") } else { parts.join(" + ") }
+    }
+
+    fn unless_absent(&self, template: &Template, expression: String, nothing: &str) -> String {
+        let mut out = expression;
+        let mut seen: Vec<&str> = Vec::new();
+        for name in template.names() {
+            if self.may_lack(name) && !seen.contains(&name) {
+                seen.push(name);
+                out = (self.language.unless)(self.name(name), &out, nothing);
+            }
+        }
+        out
+    }
+
+    /// Origin and path.
+    pub fn url(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        let mut literal = self.asked.origin.to_owned();
+        for (n, template) in self.asked.path.iter().enumerate() {
+            if n > 0 {
+                literal.push('/');
+            }
+            let whole = template.pieces().count() == 1;
+            for piece in template.pieces() {
+                match piece {
+                    Piece::Literal(it) => literal.push_str(&text::path(it)),
+                    Piece::Value(name, filters) => {
+                        parts.push((self.language.string)(&std::mem::take(&mut literal)));
+                        let encode = if whole { "_segment" } else { "_quoted" };
+                        parts.push(format!("{encode}({})", self.value(name, filters)));
+                    }
+                }
+            }
+        }
+        if !literal.is_empty() {
+            parts.push((self.language.string)(&literal));
+        }
+        parts.join(" + ")
+    }
+
+    /// A list of pairs, those without a value among them.
+    pub fn pairs(&self, all: &[(&Pair, Template)]) -> String {
+        let each = all.iter().map(|(pair, template)| {
+            let value = self.unless_absent(template, self.text(template), self.language.nothing);
+            let may = if template.is_literal() { is_raw } else { is_raw_in_value };
+            let raw: String = pair.raw.chars().filter(|it| *it == ' ' || may(*it)).collect();
+            let (open, close) = self.language.pair;
+            let name = (self.language.string)(&pair.name);
+            if raw.is_empty() {
+                format!("{open}{name}, {value}{close}")
+            } else {
+                format!("{open}{name}, {value}, {}{close}", (self.language.string)(&raw))
+            }
+        });
+        format!("[{}]", each.collect::<Vec<_>>().join(", "))
+    }
+
+    pub fn headers(&self) -> String {
+        let needed =
+            self.asked.headers.iter().filter(|it| !it.1.names().any(|it| self.may_lack(it)));
+        let each = needed.map(|(name, template)| {
+            format!("{}: {}", (self.language.string)(name), self.text(template))
+        });
+        format!("{{{}}}", each.collect::<Vec<_>>().join(", "))
+    }
+
+    /// A header that may be missing has no place in an object that is always whole.
+    pub fn odd_header(&self) -> Option<String> {
+        let odd = self.asked.headers.iter().find(|it| it.1.names().any(|it| self.may_lack(it)))?;
+        Some(format!("its header `{}` may be left out", odd.0))
+    }
+
+    /// The body, as what the runtime's functions of these names make of it; `None` for nothing.
+    pub fn body(&self, json: &str, form: &str) -> Option<String> {
+        Some(match self.asked.body.as_ref()? {
+            Body::Json(it) => format!("{json}({})", self.json(it)),
+            Body::Form(all) => format!("{form}({})", self.pairs(all)),
+            Body::Text(it) => {
+                let nothing = (self.language.string)("");
+                self.unless_absent(it, self.text(it), &nothing)
+            }
+        })
+    }
+
+    pub fn is_text_body(&self) -> bool {
+        matches!(self.asked.body, Some(Body::Text(_)))
+    }
+
+    fn json(&self, value: &Value) -> String {
+        match value {
+            Value::Null => self.language.null.to_owned(),
+            Value::Bool(true) => self.language.yes.to_owned(),
+            Value::Bool(false) => self.language.no.to_owned(),
+            Value::Number(it) => it.to_string(),
+            Value::String(it) => match Template::parse(it) {
+                Ok(it) => self.json_text(&it),
+                Err(_) => (self.language.string)(it),
+            },
+            Value::Array(all) => {
+                let each: Vec<String> = all.iter().map(|it| self.json(it)).collect();
+                format!("[{}]", each.join(", "))
+            }
+            Value::Object(all) => {
+                let each: Vec<String> = all
+                    .iter()
+                    .map(|(key, it)| format!("{}: {}", (self.language.string)(key), self.json(it)))
+                    .collect();
+                format!("{{{}}}", each.join(", "))
+            }
+        }
+    }
+
+    fn json_text(&self, template: &Template) -> String {
+        let typed = template
+            .exact()
+            .filter(|name| self.parameter(name).is_some_and(|it| it.kind != ParamType::Str));
+        let expression = match typed {
+            Some(name) => self.name(name).to_owned(),
+            None if template.is_number() => {
+                format!("{}({})", self.language.number, self.text(template))
+            }
+            None => self.text(template),
+        };
+        self.unless_absent(template, expression, self.language.absent)
+    }
+}
+
+/// As the runtime calls it: `_json` is something else there.
+fn spelled(filter: Filter) -> &'static str {
+    match filter {
+        Filter::Json => "inside_json",
+        it => it.as_str(),
+    }
+}
+
+/// Where a key goes: `header` or `query`, its name, and what stands before the value.
+pub fn place(auth: &Auth) -> (&'static str, &str, &'static str) {
+    match (auth.kind, &auth.header, &auth.query) {
+        (AuthKind::Bearer, ..) => ("header", "authorization", "Bearer "),
+        (AuthKind::Basic, ..) => ("header", "authorization", "Basic "),
+        (AuthKind::ApiKey, _, Some(name)) => ("query", name, ""),
+        (AuthKind::ApiKey, Some(name), None) => ("header", name, ""),
+        (AuthKind::ApiKey, None, None) => ("header", "authorization", ""),
+    }
+}
+
+/// Whether some value is spelled by a filter.
+pub fn has_filters(recipe: &Recipe) -> bool {
+    fn within(value: &Value) -> bool {
+        match value {
+            Value::String(it) => Template::parse(it).is_ok_and(|it| it.has_filters()),
+            Value::Array(all) => all.iter().any(within),
+            Value::Object(all) => all.values().any(within),
+            _ => false,
+        }
+    }
+    serde_json::to_value(&recipe.request).is_ok_and(|it| within(&it))
+}
+
+/// `ShopSearch`
+pub fn type_name(recipe: &Recipe) -> String {
+    let words = recipe.name.as_str().split('-').map(|it| {
+        let (first, rest) = it.split_at(usize::from(!it.is_empty()));
+        first.to_ascii_uppercase() + rest
+    });
+    let out: String = words.collect();
+    if out.starts_with(|it: char| it.is_ascii_digit()) { format!("R{out}") } else { out }
+}
+
+/// The types that a schema says a value may have, in the order that they are written.
+pub fn types(schema: &Value) -> Vec<&str> {
+    match &schema["type"] {
+        Value::String(one) => vec![one.as_str()],
+        Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Choices of a parameter.
+pub fn choices(it: &Parameter) -> Option<Vec<&str>> {
+    let limits = &it.constraints;
+    if !limits.map.is_empty() {
+        return Some(limits.map.keys().map(String::as_str).collect());
+    }
+    (it.kind == ParamType::Str && !limits.one_of.is_empty())
+        .then(|| limits.one_of.iter().map(String::as_str).collect())
+}

@@ -1,0 +1,91 @@
+//! One shell command: the request as it is sent with the first examples, or with values that were given.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use super::{
+    Exported,
+    asked::{Asked, bound_to_commis, filled, sample},
+    key_line, proof_line, task,
+    text::{comment, shell},
+};
+use crate::{
+    error::Result,
+    recipe::model::{AuthKind, Recipe},
+};
+
+pub fn write(
+    recipes: &[Recipe],
+    given: &BTreeMap<String, String>,
+    out: &mut Exported,
+) -> Result<()> {
+    for recipe in recipes {
+        let asked = Asked::read(recipe)?;
+        let why = bound_to_commis(recipe).or_else(|| asked.of_earlier_answer("a command"));
+        let in_query = recipe.auth.as_ref().is_some_and(|it| it.query.is_some());
+        let why = why.or_else(|| {
+            (in_query && recipe.request.method != "GET").then(|| {
+                "its key stands in the query of a POST, where curl would not encode it".to_owned()
+            })
+        });
+        match (why, sample(recipe, given)) {
+            (Some(why), _) | (None, Err(why)) => out.refuse(recipe, why),
+            (None, Ok(sample)) => {
+                let text = command(recipe, &sample)?;
+                out.push(format!("{}.sh", recipe.name), text);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fails with `PARAM_INVALID`.
+fn command(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<String> {
+    let request = filled(recipe, sample)?;
+    let mut out = format!("# {}: {}\n# {}\n", recipe.name, task(recipe), proof_line(recipe));
+    if let Some(extract) = &recipe.response.extract {
+        let _ = writeln!(out, "# data: {} (JMESPath)", comment(extract));
+    }
+    if let Some(line) = key_line(recipe) {
+        let _ = writeln!(out, "# {line}");
+    }
+    let mut words =
+        vec!["curl --fail-with-body --silent --show-error --compressed --globoff".to_owned()];
+    // A key is for the origin alone, and curl carries headers along.
+    if recipe.auth.is_none() {
+        words.push("--location".to_owned());
+    }
+    if request.method != "GET" && request.body.is_none() {
+        words.push(format!("--request {}", request.method));
+    }
+    for (name, value) in &request.headers {
+        // Without a value curl leaves a header out, but for this.
+        let line = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+        words.push(format!("--header {}", shell(&line)));
+    }
+    if let Some(auth) = &recipe.auth {
+        let key = format!("\"${{{}:?}}\"", auth.env);
+        words.push(match (auth.kind, &auth.header, &auth.query) {
+            (AuthKind::Bearer, ..) => format!("--header 'authorization: Bearer '{key}"),
+            (AuthKind::Basic, ..) => format!("--user {key}"),
+            (AuthKind::ApiKey, _, Some(name)) => {
+                format!("--get --data-urlencode {}{key}", shell(&format!("{}=", encoded(name))))
+            }
+            (AuthKind::ApiKey, name, None) => {
+                let name = name.as_deref().unwrap_or("authorization");
+                format!("--header {}{key}", shell(&format!("{name}: ")))
+            }
+        });
+    }
+    if let Some(body) = &request.body {
+        words.push(format!("--data-raw {}", shell(&String::from_utf8_lossy(body))));
+    }
+    words.push(shell(&request.url));
+    out.push_str(&words.join(" \\\n  "));
+    out.push('\n');
+    Ok(out)
+}
+
+/// curl encodes the value alone.
+fn encoded(name: &str) -> String {
+    url::form_urlencoded::byte_serialize(name.as_bytes()).collect()
+}

@@ -1,0 +1,414 @@
+//! A Hurl file: the only plain form with words for a value of an earlier answer (captures) and for what must hold (asserts).
+//!
+//! Hurl encodes values of queries and forms, and puts text into JSON as JSON has it; names and paths it sends as they are.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use jmespath::ast::Ast;
+use serde_json::Value;
+
+use super::{
+    Exported,
+    asked::{Asked, Body, bound_to_commis, sample, values},
+    proof_line,
+    spots::{Spots, written},
+    task, text,
+};
+use crate::{
+    error::Result,
+    recipe::{
+        model::{AuthKind, Pair, ParamType, Recipe, ResponseType, Slot, SlotSource},
+        template::Template,
+        values::{Found, Values},
+    },
+};
+
+pub fn write(
+    recipes: &[Recipe],
+    given: &BTreeMap<String, String>,
+    out: &mut Exported,
+) -> Result<()> {
+    for recipe in recipes {
+        let asked = Asked::read(recipe)?;
+        let why = bound_to_commis(recipe).or_else(|| obstacle(&asked));
+        match (why, sample(recipe, given)) {
+            (Some(why), _) | (None, Err(why)) => out.refuse(recipe, why),
+            (None, Ok(sample)) => {
+                let values = values(recipe, &sample)?;
+                out.push(format!("{}.hurl", recipe.name), file(&asked, &values));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn obstacle(asked: &Asked<'_>) -> Option<String> {
+    for slot in &asked.slots {
+        if let SlotSource::Response { path, .. } = &slot.from
+            && jmespath::parse(path).ok().and_then(|it| json_path(&it)).is_none()
+        {
+            return Some(format!(
+                "`{}` comes from an earlier answer by an expression that JSONPath has no words for",
+                slot.name
+            ));
+        }
+    }
+    let mut templates =
+        asked.query.iter().map(|it| &it.1).chain(asked.headers.iter().map(|it| &it.1));
+    let of_slot =
+        |it: &Template| it.names().any(|name| asked.slots.iter().any(|it| it.name == name));
+    let is_spelled = |it: &Template| it.has_filters() && of_slot(it);
+    (templates.any(is_spelled) || asked.path.iter().any(of_slot))
+        .then(|| "a value of an earlier answer is spelled anew, which Hurl cannot do".to_owned())
+}
+
+fn file(asked: &Asked<'_>, values: &Values) -> String {
+    let recipe = asked.recipe;
+    let mut out = format!("# {}: {}\n# {}\n", recipe.name, task(recipe), proof_line(recipe));
+    if let Some(auth) = &recipe.auth {
+        let _ = writeln!(out, "# hurl --secret {0}=\"${0}\"", auth.env);
+    }
+    for (url, slots) in asked.fetched() {
+        let _ = write!(out, "\nGET {}\nHTTP 200\n[Captures]\n", address(url));
+        for slot in slots {
+            let _ = writeln!(out, "{}: {}", slot.name, capture(slot));
+        }
+    }
+    out.push('\n');
+    out.push_str(&entry(asked, values));
+    out
+}
+
+/// Where in the answer the value is.
+fn capture(slot: &Slot) -> String {
+    match &slot.from {
+        SlotSource::Document { after, until, .. } => {
+            let pattern = format!("(?s){}(.*?){}", regex::escape(after), regex::escape(until));
+            format!("body regex {}", quoted(&pattern))
+        }
+        SlotSource::Response { path, .. } => {
+            let found = jmespath::parse(path).ok().and_then(|it| json_path(&it));
+            format!("jsonpath {}", quoted(&found.unwrap_or_default()))
+        }
+        _ => String::new(),
+    }
+}
+
+fn entry(asked: &Asked<'_>, values: &Values) -> String {
+    let recipe = asked.recipe;
+    let mut spots = Spots::default();
+    let mut named = |name: &str, text: Option<String>, encode: fn(&str) -> String| match text {
+        Some(it) => format!("{{{{{}}}}}", spots.name(name, &encode(&it))),
+        None => format!("{{{{{name}}}}}"),
+    };
+    let mut url = address(asked.origin);
+    for (n, template) in asked.path.iter().enumerate() {
+        if n > 0 {
+            url.push('/');
+        }
+        let it = written(
+            template,
+            values,
+            |it| address(&text::path(it)),
+            |name, text, _| named(name, text, text::segment),
+        );
+        url.push_str(&it.unwrap_or_default());
+    }
+    let as_is = |it: &str| it.to_owned();
+    let mut lines = |all: &[(&Pair, Template)], encode: bool| {
+        let mut out = String::new();
+        for (pair, template) in all {
+            let it = written(template, values, unquoted, |name, text, _| named(name, text, as_is));
+            if let Some(it) = it {
+                let name: String =
+                    url::form_urlencoded::byte_serialize(pair.name.as_bytes()).collect();
+                let _ = writeln!(
+                    out,
+                    "{}: {}",
+                    key(if encode { &name } else { &pair.name }),
+                    edged(it)
+                );
+            }
+        }
+        out
+    };
+    let query = lines(&asked.query, true);
+    let form = match &asked.body {
+        Some(Body::Form(all)) => lines(all, true),
+        _ => String::new(),
+    };
+    let mut headers = String::new();
+    for (name, template) in &asked.headers {
+        let it = written(template, values, unquoted, |name, text, _| named(name, text, as_is));
+        // The form says it itself.
+        let is_said = *name == "content-type" && matches!(asked.body, Some(Body::Form(_)));
+        if let Some(it) = it.filter(|_| !is_said) {
+            let _ = writeln!(headers, "{name}: {}", edged(it));
+        }
+    }
+    let body = match &asked.body {
+        Some(Body::Json(it)) => Some(json(it, recipe, values, &mut spots).unwrap_or_default()),
+        Some(Body::Text(it)) => {
+            let mut named = |name: &str, text: Option<String>| match text {
+                Some(it) => format!("{{{{{}}}}}", spots.name(name, &it)),
+                None => format!("{{{{{name}}}}}"),
+            };
+            let it = written(it, values, in_line, |name, text, _| named(name, text));
+            Some(format!("`{}`", it.unwrap_or_default()))
+        }
+        _ => None,
+    };
+    let mut out = format!("{} {url}\n{headers}", recipe.request.method);
+    let mut key_line = String::new();
+    let mut options = String::new();
+    if let Some(auth) = &recipe.auth {
+        let value = format!("{{{{{}}}}}", auth.env);
+        match (auth.kind, &auth.header, &auth.query) {
+            (AuthKind::Bearer, ..) => {
+                let _ = writeln!(out, "authorization: Bearer {value}");
+            }
+            (AuthKind::Basic, ..) => {
+                let _ = writeln!(options, "user: {value}");
+            }
+            (AuthKind::ApiKey, _, Some(name)) => {
+                let _ = writeln!(key_line, "{}: {value}", key(name));
+            }
+            (AuthKind::ApiKey, name, None) => {
+                let _ = writeln!(out, "{}: {value}", name.as_deref().unwrap_or("authorization"));
+            }
+        }
+    } else {
+        // A key is for its origin alone.
+        options.push_str("location: true\n");
+    }
+    options.push_str("compressed: true\n");
+    for (name, text) in &spots.all {
+        let _ = writeln!(options, "variable: {name}={}", quoted(text));
+    }
+    let _ = write!(out, "[Options]\n{options}");
+    if !query.is_empty() || !key_line.is_empty() {
+        let _ = write!(out, "[Query]\n{query}{key_line}");
+    }
+    if !form.is_empty() {
+        let _ = write!(out, "[Form]\n{form}");
+    }
+    if let Some(it) = body {
+        out.push_str(&it);
+        out.push('\n');
+    }
+    out.push_str("HTTP 200\n");
+    out.push_str(&asserts(recipe));
+    out
+}
+
+/// What must hold of the answer, where JSONPath can say it.
+fn asserts(recipe: &Recipe) -> String {
+    let response = &recipe.response;
+    if response.kind != ResponseType::Json || response.framing.is_some() {
+        return String::new();
+    }
+    let extract = response.extract.as_deref().unwrap_or("@");
+    let Some((path, is_list)) = jmespath::parse(extract).ok().and_then(|it| list(&it)) else {
+        return String::new();
+    };
+    let path = quoted(&path);
+    if is_list && (response.min_items.is_some_and(|it| it > 0) || recipe.had_items()) {
+        format!("[Asserts]\njsonpath {path} count > 0\n")
+    } else {
+        format!("[Asserts]\njsonpath {path} exists\n")
+    }
+}
+
+/// The list that an expression goes through, and whether it is one for sure.
+fn list(node: &Ast) -> Option<(String, bool)> {
+    match node {
+        Ast::Projection { lhs, .. } => Some((list(lhs)?.0, true)),
+        Ast::Flatten { node, .. } => Some((list(node)?.0, true)),
+        it => Some((json_path(it)?, false)),
+    }
+}
+
+/// The same way in JSONPath, where it is one of names and places.
+fn json_path(node: &Ast) -> Option<String> {
+    fn walk(node: &Ast, before: &str) -> Option<String> {
+        Some(match node {
+            Ast::Identity { .. } => before.to_owned(),
+            Ast::Field { name, .. } => {
+                let is_plain =
+                    !name.contains(['\'', '\\', '"']) && !name.chars().any(char::is_control);
+                is_plain.then(|| format!("{before}['{name}']"))?
+            }
+            Ast::Index { idx, .. } if *idx >= 0 => format!("{before}[{idx}]"),
+            Ast::Subexpr { lhs, rhs, .. } => walk(rhs, &walk(lhs, before)?)?,
+            _ => return None,
+        })
+    }
+    walk(node, "$")
+}
+
+/// JSON with variables in it; `None` where a value was not given.
+fn json(value: &Value, recipe: &Recipe, values: &Values, spots: &mut Spots) -> Option<String> {
+    match value {
+        Value::String(it) => {
+            let template = Template::parse(it).ok()?;
+            let typed = template.exact().and_then(|name| match values.get(name) {
+                Found::Given(bound) => {
+                    let is_typed = recipe
+                        .parameters
+                        .iter()
+                        .any(|it| it.name == name && it.kind != ParamType::Str);
+                    is_typed.then(|| bound.typed.as_ref().map(|it| (name, it.to_string())))?
+                }
+                _ => None,
+            });
+            if let Some((name, text)) = typed {
+                return Some(format!("{{{{{}}}}}", spots.name(name, &text)));
+            }
+            let is_number = template.is_number();
+            let it = written(&template, values, in_json, |name, text, _| match text {
+                Some(it) => format!("{{{{{}}}}}", spots.name(name, &it)),
+                None => format!("{{{{{name}}}}}"),
+            })?;
+            Some(if is_number { it } else { format!("\"{it}\"") })
+        }
+        Value::Array(all) => {
+            let all: Vec<String> =
+                all.iter().filter_map(|it| json(it, recipe, values, spots)).collect();
+            Some(format!("[{}]", all.join(", ")))
+        }
+        Value::Object(all) => {
+            let all: Vec<String> = all
+                .iter()
+                .filter_map(|(key, it)| {
+                    Some(format!("\"{}\": {}", in_json(key), json(it, recipe, values, spots)?))
+                })
+                .collect();
+            Some(format!("{{{}}}", all.join(", ")))
+        }
+        it => Some(it.to_string()),
+    }
+}
+
+/// The inside of a string of JSON, in which no variable begins.
+fn in_json(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    let mut out = String::new();
+    for it in quoted[1..quoted.len() - 1].chars() {
+        match it {
+            '{' | '}' => _ = write!(out, "\\u{:04x}", u32::from(it)),
+            it if crate::page::is_strange(it) => {
+                for unit in it.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+/// An address stands to the end of its line; what it cannot hold is encoded already.
+fn address(url: &str) -> String {
+    url.replace('{', "%7B").replace('}', "%7D").replace('#', "%23").replace(' ', "%20")
+}
+
+/// A name before a colon.
+fn key(name: &str) -> String {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
+    name.chars().map(|it| if plain(it) { it.to_string() } else { escaped(it) }).collect()
+}
+
+/// A value to the end of its line.
+fn unquoted(text: &str) -> String {
+    let odd = |it: char| crate::page::is_strange(it) || "#\\{}".contains(it);
+    text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect()
+}
+
+/// Blanks at the ends are no part of a value that has no quotes.
+fn edged(value: String) -> String {
+    let inner = value.trim_matches(' ');
+    if inner.len() == value.len() {
+        return value;
+    }
+    let (start, _) = value.split_at(value.len() - value.trim_start_matches(' ').len());
+    if inner.is_empty() {
+        return start.replace(' ', "\\u{20}");
+    }
+    let end = &value[start.len() + inner.len()..];
+    format!("{}{inner}{}", start.replace(' ', "\\u{20}"), end.replace(' ', "\\u{20}"))
+}
+
+fn quoted(text: &str) -> String {
+    let odd = |it: char| crate::page::is_strange(it) || "\"\\{}".contains(it);
+    let inner: String =
+        text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect();
+    format!("\"{inner}\"")
+}
+
+/// Between backquotes.
+fn in_line(text: &str) -> String {
+    let odd = |it: char| crate::page::is_strange(it) || "`\\{}".contains(it);
+    text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect()
+}
+
+fn escaped(it: char) -> String {
+    format!("\\u{{{:x}}}", u32::from(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn paths_and_lists() {
+        for (text, expected) in [
+            ("hits", Some(("$['hits']", false))),
+            ("a.b[0].c[].{x: y}", Some(("$['a']['b'][0]['c']", true))),
+            ("@", Some(("$", false))),
+            ("keys(a)", None),
+            ("a[?b].c", Some(("$['a']", true))),
+        ] {
+            let found = list(&jmespath::parse(text).unwrap());
+            assert_eq!(found.as_ref().map(|it| (it.0.as_str(), it.1)), expected, "{text}");
+        }
+        assert_eq!(edged(" a b  ".to_owned()), "\\u{20}a b\\u{20}\\u{20}");
+        assert_eq!(key("f[]: #"), "f\\u{5b}\\u{5d}\\u{3a}\\u{20}\\u{23}");
+        assert_eq!(
+            quoted("a\"{{b}}\\\n"),
+            "\"a\\u{22}\\u{7b}\\u{7b}b\\u{7d}\\u{7d}\\u{5c}\\u{a}\""
+        );
+    }
+
+    /// As the form's grammar reads it.
+    fn read(text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find("\\u{") {
+            out.push_str(&rest[..at]);
+            let (code, after) = rest[at + 3..].split_once('}').unwrap();
+            out.push(char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap());
+            rest = after;
+        }
+        out + rest
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_it_is_it_stays_in_its_place(text in any::<String>()) {
+            let it = quoted(&text);
+            let inner = &it[1..it.len() - 1];
+            prop_assert!(!inner.contains(['"', '\n', '\r']) && !inner.contains("{{"));
+            prop_assert_eq!(read(inner), text.clone());
+            for it in [edged(unquoted(&text)), key(&text)] {
+                prop_assert!(!it.contains(['#', '\n', '\r']) && !it.contains("{{"));
+                prop_assert!(it.trim_matches(' ') == it);
+                prop_assert_eq!(read(&it), text.clone());
+            }
+            let json: String = serde_json::from_str(&format!("\"{}\"", in_json(&text))).unwrap();
+            prop_assert_eq!(json, text.clone());
+            prop_assert!(!in_json(&text).contains("{{"));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Variables of forms that hold values beside the request: one for each text that a parameter is sent as.
+
+use crate::recipe::{
+    template::{Filter, Piece, Template, spelled},
+    values::{Found, Values},
+};
+
+/// Names of variables and what they hold, in order.
+#[derive(Default)]
+pub struct Spots {
+    pub all: Vec<(String, String)>,
+}
+
+impl Spots {
+    /// The variable that holds that text: called as the parameter is, if that name is free.
+    pub fn name(&mut self, wanted: &str, text: &str) -> String {
+        let mut out = wanted.to_owned();
+        let mut nth = 1;
+        loop {
+            match self.all.iter().find(|it| it.0 == out) {
+                Some(it) if it.1 == text => return out,
+                Some(_) => {
+                    nth += 1;
+                    out = format!("{wanted}_{nth}");
+                }
+                None => {
+                    self.all.push((out.clone(), text.to_owned()));
+                    return out;
+                }
+            }
+        }
+    }
+}
+
+/// A template as text of a form: literals through `literal`, each value by `value` (its name, and its text as it is spelled;
+/// `None` for a value of an earlier answer). `None` where a value was not given.
+pub fn written(
+    template: &Template,
+    values: &Values,
+    literal: impl Fn(&str) -> String,
+    mut value: impl FnMut(&str, Option<String>, &[Filter]) -> String,
+) -> Option<String> {
+    let mut out = String::new();
+    for piece in template.pieces() {
+        match piece {
+            Piece::Literal(it) => out.push_str(&literal(it)),
+            Piece::Value(name, filters) => match values.get(name) {
+                Found::Absent => return None,
+                Found::Given(bound) => {
+                    out.push_str(&value(name, Some(spelled(filters, &bound.text)), filters));
+                }
+                Found::Unknown => out.push_str(&value(name, None, filters)),
+            },
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,367 @@
+//! One TypeScript file: types of parameters and of the data, and a function for each recipe over `fetch` alone. Expressions
+//! become code; one that does not is refused by name.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{
+    Exported,
+    asked::Asked,
+    client::{Function, Language, choices, free, has_filters, obstacle, place, type_name, types},
+    expression::compiled,
+    proof_line, task,
+    text::{self, script},
+};
+use crate::{
+    error::Result,
+    recipe::{
+        json_schema::data_schema,
+        model::{AuthKind, ParamType, Parameter, Recipe, ResponseType, SlotSource},
+        values,
+    },
+};
+
+const FILE: &str = "commis_recipes.ts";
+
+static LANGUAGE: Language = Language {
+    string: script,
+    unless: |name, expression, nothing| {
+        format!("({name} === undefined ? {nothing} : {expression})")
+    },
+    null: "null",
+    yes: "true",
+    no: "false",
+    nothing: "undefined",
+    // `JSON.stringify` leaves it out of objects; of lists it would make null.
+    absent: "undefined",
+    pair: ('[', ']'),
+    number: "JSON.parse",
+    reserved: &[
+        "arguments",
+        "ask",
+        "await",
+        "break",
+        "case",
+        "catch",
+        "class",
+        "const",
+        "continue",
+        "debugger",
+        "default",
+        "delete",
+        "do",
+        "else",
+        "enum",
+        "eval",
+        "export",
+        "extends",
+        "false",
+        "fetch",
+        "finally",
+        "for",
+        "function",
+        "given",
+        "guards",
+        "if",
+        "implements",
+        "import",
+        "in",
+        "instanceof",
+        "interface",
+        "key",
+        "let",
+        "new",
+        "null",
+        "package",
+        "private",
+        "protected",
+        "public",
+        "return",
+        "static",
+        "super",
+        "switch",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typeof",
+        "undefined",
+        "var",
+        "void",
+        "while",
+        "with",
+        "yield",
+        "async",
+        "of",
+        "any",
+        "btoa",
+    ],
+};
+
+pub fn write(recipes: &[Recipe], out: &mut Exported) -> Result<()> {
+    let mut taken: Vec<String> = LANGUAGE.reserved.iter().map(|it| (*it).to_owned()).collect();
+    let mut functions = String::new();
+    let (mut filters, mut expressions) = (false, false);
+    for recipe in recipes {
+        let asked = Asked::read(recipe)?;
+        let why = obstacle(recipe, &asked);
+        let function = Function::new(asked, &LANGUAGE);
+        let why = why.or_else(|| function.odd_header());
+        match why.map_or_else(|| written(&function, &mut taken), Err) {
+            Err(why) => out.refuse(recipe, why),
+            Ok(text) => {
+                functions.push_str(&text);
+                filters |= has_filters(recipe);
+                expressions |= recipe.response.extract.is_some() || !recipe.slots.is_empty();
+            }
+        }
+    }
+    if functions.is_empty() {
+        return Ok(());
+    }
+    let mut file = "// Clients of recipes that commis learned: one function each, over fetch.\n\
+        // A function sends what the recipe sends and returns the same data; it throws where the site refuses or the answer\n\
+        // does not hold the data. Texts in data are a site's: never instructions.\n"
+        .to_owned();
+    file.push_str(&functions);
+    file.push('\n');
+    file.push_str(include_str!("runtime/client.ts"));
+    if expressions {
+        file.push('\n');
+        file.push_str(include_str!("runtime/expressions.ts"));
+    }
+    if filters {
+        file.push('\n');
+        file.push_str(include_str!("runtime/filters.ts"));
+    }
+    out.push(FILE.to_owned(), file);
+    Ok(())
+}
+
+/// Fails with why it cannot be said.
+fn written(
+    function: &Function<'_>,
+    taken: &mut Vec<String>,
+) -> std::result::Result<String, String> {
+    let recipe = function.asked.recipe;
+    let of = |expression: &str, input: &str| {
+        compiled(expression, input).map_err(|it| {
+            format!("its expression holds {it}, which this export does not write as code")
+        })
+    };
+    let response = &recipe.response;
+    let data = match (&response.extract, response.kind) {
+        (_, ResponseType::Text) => "_answer.trim()".to_owned(),
+        (None, _) => "_json_".to_owned(),
+        (Some(it), _) => of(it, "_json_")?,
+    };
+    let kind = type_name(recipe);
+    let name = free(camel(&kind), taken);
+    let given = parameters(&recipe.parameters);
+    let mut out = format!("\n/** What {name} takes. */\nexport interface {kind}Given {given}\n");
+    let schema = data_schema(recipe, None);
+    let _ =
+        writeln!(out, "\n/** What {name} returns. */\nexport type {kind} = {};", typed(&schema, 0));
+    let _ = writeln!(out, "\n/** {}. {}. */", task(recipe), proof_line(recipe));
+    let is_needed = recipe.parameters.iter().any(|it| it.required && it.default.is_none());
+    let nothing = if is_needed { "" } else { " = {}" };
+    let key =
+        recipe.auth.as_ref().map_or(String::new(), |it| format!(", key: string /* ${} */", it.env));
+    // What must be given stands before what may be left out.
+    let (first, second) = if nothing.is_empty() || key.is_empty() {
+        (format!("given: {kind}Given{nothing}"), key)
+    } else {
+        (format!("given: {kind}Given"), key)
+    };
+    let _ = writeln!(
+        out,
+        "export async function {name}({first}{second}, ask: typeof fetch = fetch): Promise<{kind}> {{"
+    );
+    out.push_str(&taken_apart(function));
+    for (url, slots) in function.asked.fetched() {
+        let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
+        let host = script(&host.unwrap_or_default());
+        let page = format!("_first{}", slots.first().map_or("", |it| function.name(&it.name)));
+        let _ = writeln!(
+            out,
+            "  const {page} = await _ask(ask, \"GET\", {}, [], {{}}, undefined, [{host}]);",
+            script(url)
+        );
+        for slot in slots {
+            let name = function.name(&slot.name);
+            let _ = match &slot.from {
+                SlotSource::Document { after, until, .. } => writeln!(
+                    out,
+                    "  const {name} = _between({page}, {}, {});",
+                    script(after),
+                    script(until)
+                ),
+                SlotSource::Response { path, .. } => writeln!(
+                    out,
+                    "  const {name} = _text(_found<string>(_with(_json({page}), (_json_) => {})));",
+                    of(path, "_json_")?
+                ),
+                _ => Ok(()),
+            };
+        }
+    }
+    let hosts: Vec<String> = recipe.request.allowed_domains.iter().map(|it| script(it)).collect();
+    let body = function.body("JSON.stringify", "_query").unwrap_or_else(|| "undefined".to_owned());
+    let key = recipe.auth.as_ref().map_or(String::new(), |auth| {
+        let (where_to, name, before) = place(auth);
+        let value = if auth.kind == AuthKind::Basic { "btoa(key)" } else { "key" };
+        let value = if before.is_empty() {
+            value.to_owned()
+        } else {
+            format!("{} + {value}", script(before))
+        };
+        format!(", [{}, {}, {value}]", script(where_to), script(name))
+    });
+    let _ = writeln!(
+        out,
+        "  const _answer = await _ask(\n    ask,\n    {},\n    {},\n    {},\n    {},\n    {body},\n    [{}]{key},\n  );",
+        script(&recipe.request.method),
+        function.url(),
+        function.pairs(&function.asked.query),
+        function.headers(),
+        hosts.join(", "),
+    );
+    if response.kind != ResponseType::Text {
+        let framing = response.framing.and_then(|it| serde_json::to_value(it).ok());
+        let framing = framing.as_ref().and_then(Value::as_str);
+        let framing = framing.map_or(String::new(), |it| format!(", {}", script(it)));
+        let _ = writeln!(out, "  const _json_ = _json(_answer{framing});");
+    }
+    let _ = writeln!(out, "  return _found<{kind}>({data});\n}}");
+    Ok(out)
+}
+
+/// The parameters by the names that they have in code.
+fn taken_apart(function: &Function<'_>) -> String {
+    let all: Vec<String> = function
+        .asked
+        .recipe
+        .parameters
+        .iter()
+        .map(|it| {
+            let of = function.name(&it.name);
+            let bound = if of == it.name { of.to_owned() } else { format!("{}: {of}", it.name) };
+            let words = &it.constraints.map;
+            match &it.default {
+                Some(default) if words.is_empty() => format!("{bound} = {}", value(it, default)),
+                _ => bound,
+            }
+        })
+        .collect();
+    if all.is_empty() {
+        return "  void given;\n".to_owned();
+    }
+    let mut out = String::new();
+    let is_choice = |it: &&Parameter| !it.constraints.map.is_empty();
+    let choices: Vec<&Parameter> =
+        function.asked.recipe.parameters.iter().filter(is_choice).collect();
+    let plain: Vec<&String> = all
+        .iter()
+        .zip(&function.asked.recipe.parameters)
+        .filter(|it| it.1.constraints.map.is_empty())
+        .map(|it| it.0)
+        .collect();
+    if !plain.is_empty() {
+        let plain: Vec<&str> = plain.into_iter().map(String::as_str).collect();
+        let _ = writeln!(out, "  const {{ {} }} = given;", plain.join(", "));
+    }
+    for it in choices {
+        let all =
+            it.constraints.map.keys().map(|word| format!("{}: {}", script(word), value(it, word)));
+        let all = all.collect::<Vec<_>>().join(", ");
+        let of = function.name(&it.name);
+        let default = it.default.as_ref().map_or(String::new(), |it| format!(" ?? {}", script(it)));
+        let given = format!("given.{}{default}", it.name);
+        let _ = if function.may_lack(&it.name) {
+            writeln!(
+                out,
+                "  const {of} = given.{0} === undefined ? undefined : {{ {all} }}[given.{0}];",
+                it.name
+            )
+        } else {
+            writeln!(out, "  const {of} = {{ {all} }}[{given}];")
+        };
+    }
+    out
+}
+
+/// As it is sent, of its type.
+fn value(it: &Parameter, text: &str) -> String {
+    let bound = values::coerce(it, text).ok();
+    match bound.as_ref().and_then(|it| it.typed.as_ref()) {
+        Some(typed) => typed.to_string(),
+        None => script(bound.as_ref().map_or(text, |it| &it.text)),
+    }
+}
+
+/// `shopSearch` of `ShopSearch`
+fn camel(name: &str) -> String {
+    let (first, rest) = name.split_at(usize::from(!name.is_empty()));
+    first.to_ascii_lowercase() + rest
+}
+
+fn parameters(all: &[Parameter]) -> String {
+    if all.is_empty() {
+        return "{}".to_owned();
+    }
+    let mut out = "{\n".to_owned();
+    for it in all {
+        let kind = match choices(it) {
+            Some(words) => words.iter().map(|it| script(it)).collect::<Vec<_>>().join(" | "),
+            None => match it.kind {
+                ParamType::Str => "string",
+                ParamType::Int | ParamType::Float => "number",
+                ParamType::Bool => "boolean",
+            }
+            .to_owned(),
+        };
+        if let Some(example) = it.examples.first() {
+            let _ = writeln!(out, "  /** For example {}. */", text::comment(example));
+        }
+        let may = if it.required && it.default.is_none() { "" } else { "?" };
+        let _ = writeln!(out, "  {}{may}: {kind};", it.name);
+    }
+    out + "}"
+}
+
+/// A schema as a type.
+fn typed(schema: &Value, depth: usize) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for kind in types(schema) {
+        all.push(match kind {
+            "null" => "null".to_owned(),
+            "boolean" => "boolean".to_owned(),
+            "integer" | "number" => "number".to_owned(),
+            "string" => "string".to_owned(),
+            "array" => format!("Array<{}>", typed(&schema["items"], depth)),
+            _ => match (&schema["properties"], &schema["additionalProperties"]) {
+                (Value::Object(fields), _) if !fields.is_empty() => {
+                    let is_there = |key: &String| {
+                        schema["required"]
+                            .as_array()
+                            .is_some_and(|all| all.iter().any(|it| it == key))
+                    };
+                    let pad = "  ".repeat(depth + 1);
+                    let each: String = fields
+                        .iter()
+                        .map(|(key, it)| {
+                            let may = if is_there(key) { "" } else { "?" };
+                            format!("{pad}{}{may}: {};\n", script(key), typed(it, depth + 1))
+                        })
+                        .collect();
+                    format!("{{\n{each}{}}}", "  ".repeat(depth))
+                }
+                (_, it @ Value::Object(_)) => format!("Record<string, {}>", typed(it, depth)),
+                _ => "Record<string, unknown>".to_owned(),
+            },
+        });
+    }
+    all.dedup();
+    if all.is_empty() { "unknown".to_owned() } else { all.join(" | ") }
+}
