@@ -151,6 +151,9 @@ async function recipes({ as }: Drive): Promise<void> {
   refused(await api.POST("/api/recipes/validate", { body: {} }), 400, "PARAM_INVALID");
   refused(await api.POST("/api/recipes/validate", { body: { name: "none" } }), 404, "RECIPE_NOT_FOUND");
 
+  const code = well(await api.GET("/api/recipes/{name}/export", { params: { path, query: { form: "curl" } } }));
+  assert.ok(code.files[0]?.text.includes("curl --fail-with-body"));
+  refused(await api.GET("/api/recipes/{name}/export", { params: { path: { name: "none" }, query: { form: "curl" } } }), 404, "RECIPE_NOT_FOUND");
   assert.deepEqual(well(await api.POST("/api/recipes/{name}/fork", { params: { path }, body: { new_name: "copy" } })), { name: "copy" });
   refused(await api.POST("/api/recipes/{name}/fork", { params: { path }, body: { new_name: "copy" } }), 409, "RECIPE_EXISTS");
   refused(await api.POST("/api/recipes/{name}/fork", { params: { path: { name: "none" } }, body: { new_name: "other" } }), 404, "RECIPE_NOT_FOUND");
