@@ -50,6 +50,8 @@ mod browser;
 mod cli;
 mod egress;
 mod embed;
+#[cfg(feature = "cli")]
+mod endpoints;
 mod error;
 #[cfg(feature = "cli")]
 mod eval;

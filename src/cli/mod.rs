@@ -23,6 +23,7 @@ mod explain;
 mod export;
 mod fork;
 mod get;
+mod har;
 mod heal;
 mod import;
 mod learn;
@@ -159,6 +160,9 @@ enum Command {
     Bench(bench::Args),
     Redact(redact::Args),
     Import(import::Args),
+    /// Read HAR files: what interfaces they tell of, and made safe to share
+    #[command(subcommand)]
+    Har(har::Command),
     /// Make cases for `eval`
     #[command(subcommand, hide = true)]
     Corpus(Corpus),
@@ -309,6 +313,7 @@ impl Command {
             Self::Mcp(it) => it.wants_json(),
             // Its stdout may be the HAR.
             Self::Redact(it) => it.json && it.to_file(),
+            Self::Har(it) => it.wants_json(),
             Self::Recipe(_)
             | Self::Testbed(_)
             | Self::Serve(_)
@@ -372,6 +377,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Bench(args) => bench::run(&args).await,
             Command::Redact(args) => redact::run(args, global).await,
             Command::Import(args) => import::run(args, global).await,
+            Command::Har(command) => har::run(command, global).await,
             Command::Serve(args) => serve::run(args, global).await,
             Command::Daemon(command) => daemon::run(command, global).await,
             Command::Token(command) => token::run(command, global).await,

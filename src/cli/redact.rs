@@ -71,7 +71,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     Ok(0)
 }
 
-fn same(a: &Path, b: &Path) -> bool {
+pub fn same(a: &Path, b: &Path) -> bool {
     a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
 }
 

@@ -11,7 +11,7 @@ mod share;
 #[cfg(feature = "cli")]
 mod stream;
 
-pub use share::{Report, share};
+pub use share::{Report, share, shared};
 #[cfg(feature = "cli")]
 pub use stream::{changed, open};
 

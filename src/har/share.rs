@@ -3,10 +3,14 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{MAX_ENTRIES, bytes, entry::text, invalid, read};
+use super::{
+    MAX_ENTRIES, bytes,
+    entry::{Entry, text},
+    invalid, read,
+};
 use crate::{
     error::Result,
-    redact::{Place, Redactor, Removed},
+    redact::{Place, Redactor, Removed, raw::RawExchange},
     settings::RedactSettings,
 };
 
@@ -26,6 +30,60 @@ pub struct Report {
 /// A HAR file without its secrets, and what was removed. Doing it again changes nothing. Fails with
 /// [`Code::HarInvalid`](crate::error::Code::HarInvalid) when the file is too large or no HAR.
 pub fn share(bytes: &[u8], settings: &RedactSettings) -> Result<(Vec<u8>, Report)> {
+    let (har, entries, visited) = without_secrets(bytes, settings)?;
+    let mut out = serde_json::to_vec_pretty(&har)
+        .map_err(|err| invalid("the HAR file cannot be written again").source(err))?;
+    out.push(b'\n');
+    let report = Report {
+        entries,
+        entries_touched: visited.touched,
+        bodies_dropped: visited.dropped,
+        bytes_before: bytes.len(),
+        bytes_after: out.len(),
+        removed: visited.removed,
+    };
+    Ok((out, report))
+}
+
+/// The requests of a HAR with placeholders where secrets stood, answers whole.
+pub struct Shared {
+    /// In the file's order; cookies by name beside each.
+    pub exchanges: Vec<(RawExchange, Vec<String>)>,
+    pub entries: usize,
+    /// Entries that were no requests: malformed, or not over HTTP.
+    pub skipped: usize,
+    pub removed: Removed,
+}
+
+/// What [`share`] would write, read at once. Fails as it does.
+pub fn shared(bytes: &[u8], settings: &RedactSettings) -> Result<Shared> {
+    let (har, entries, visited) = without_secrets(bytes, settings)?;
+    let all = har.pointer("/log/entries").and_then(Value::as_array);
+    let mut left = super::MAX_BODIES;
+    let mut exchanges = Vec::with_capacity(entries);
+    for entry in all.into_iter().flatten() {
+        if let Some(read) = Entry::read(entry) {
+            exchanges.push((read.within(&mut left).raw, cookies(entry)));
+        }
+    }
+    let skipped = entries - exchanges.len();
+    Ok(Shared { exchanges, entries, skipped, removed: visited.removed })
+}
+
+/// Names of the cookies that a request took along.
+fn cookies(entry: &Value) -> Vec<String> {
+    let all = entry.pointer("/request/cookies").and_then(Value::as_array);
+    all.into_iter().flatten().filter_map(|it| text(it, "name").map(str::to_owned)).collect()
+}
+
+struct Visited {
+    touched: usize,
+    dropped: usize,
+    removed: Removed,
+}
+
+/// The document with placeholders, and how many entries it has.
+fn without_secrets(bytes: &[u8], settings: &RedactSettings) -> Result<(Value, usize, Visited)> {
     let text = read(bytes)?;
     // In the file's own order: it is not a payload of ours, and whoever compares the two files sees what changed.
     let mut har: Value = serde_json::from_str(text)
@@ -42,19 +100,8 @@ pub fn share(bytes: &[u8], settings: &RedactSettings) -> Result<(Vec<u8>, Report
     redactor.write();
     let mut visit = Visit { redactor: &mut redactor, writing: true, dropped: 0, touched: 0 };
     visit.document(&mut har);
-    let (bodies_dropped, entries_touched) = (visit.dropped, visit.touched);
-    let mut out = serde_json::to_vec_pretty(&har)
-        .map_err(|err| invalid("the HAR file cannot be written again").source(err))?;
-    out.push(b'\n');
-    let report = Report {
-        entries,
-        entries_touched,
-        bodies_dropped,
-        bytes_before: bytes.len(),
-        bytes_after: out.len(),
-        removed: redactor.into_removed(),
-    };
-    Ok((out, report))
+    let (dropped, touched) = (visit.dropped, visit.touched);
+    Ok((har, entries, Visited { touched, dropped, removed: redactor.into_removed() }))
 }
 
 /// One pass over every field; the first replaces nothing.

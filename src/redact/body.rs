@@ -212,6 +212,25 @@ fn field(name: &str, value: &str, used: &mut usize, walk: &mut Walk<'_>) -> Fiel
 
 /// Text fields by value, files by their file name.
 fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut used = 0;
+    for part in parts(bytes, content_type) {
+        let value = part.file.as_deref().unwrap_or(&part.value);
+        fields.push(field(&part.name, value, &mut used, walk));
+        walk.sink.stands_at(&format!("form:{}", part.name));
+    }
+    fields
+}
+
+/// One named part of a multipart body.
+pub struct Part {
+    pub name: String,
+    pub file: Option<String>,
+    pub value: String,
+}
+
+/// Nothing where there is no boundary.
+pub fn parts(bytes: &[u8], content_type: &str) -> Vec<Part> {
     let text = String::from_utf8_lossy(bytes);
     let boundary = content_type
         .split(';')
@@ -222,21 +241,18 @@ fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field
     let Some(boundary) = boundary else {
         return Vec::new();
     };
-    let mut fields = Vec::new();
-    let mut used = 0;
-    for part in text.split(&format!("--{boundary}")).skip(1).take(MAX_FIELDS) {
-        let Some((head, value)) = part.split_once("\r\n\r\n").or_else(|| part.split_once("\n\n"))
-        else {
-            continue;
-        };
+    let open = format!("--{boundary}");
+    let all = text.split(&open).skip(1).take(MAX_FIELDS);
+    all.filter_map(|part| {
+        let (head, value) = part.split_once("\r\n\r\n").or_else(|| part.split_once("\n\n"))?;
         let param = |key: &str| disposition(head, key);
-        let Some(name) = param("name") else { continue };
-        let file = param("filename");
-        let value = file.as_deref().unwrap_or_else(|| value.strip_suffix("\r\n").unwrap_or(value));
-        fields.push(field(&name, value, &mut used, walk));
-        walk.sink.stands_at(&format!("form:{name}"));
-    }
-    fields
+        Some(Part {
+            name: param("name")?,
+            file: param("filename"),
+            value: value.strip_suffix("\r\n").unwrap_or(value).to_owned(),
+        })
+    })
+    .collect()
 }
 
 /// A parameter in the head of a part: `name="q"`, `name=q`, `name*=UTF-8''q`.

@@ -41,6 +41,7 @@ mod vault;
 mod visible;
 mod walk;
 
+pub use body::{Frame, essence, parts};
 pub use failure::failure;
 pub use hidden::{hide, hide_all};
 pub use live::LiveValues;
@@ -54,6 +55,7 @@ use std::{
 };
 
 use rayon::prelude::*;
+use serde_json::Value;
 use zeroize::Zeroizing;
 
 use self::{
@@ -290,6 +292,14 @@ fn rows(exchanges: &[RawExchange]) -> Vec<Range<usize>> {
     }
     out.push(from..exchanges.len());
     out
+}
+
+/// The answer's JSON and what stood around it, as a recording reads it; `None` where it holds none that is data.
+pub fn json_of(raw: &RawExchange) -> Option<(Value, Frame)> {
+    match parse(raw) {
+        Parsed::Json(value, frame) => Some((value, frame)),
+        _ => None,
+    }
 }
 
 /// How values of a recording are judged.

@@ -54,7 +54,7 @@ impl Kinds {
         (Self::NULL, "null"),
     ];
 
-    fn of(value: &Value) -> Self {
+    pub fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
             Value::Bool(_) => Self::BOOL,

@@ -28,7 +28,7 @@ mod reads;
 mod repeat;
 mod request;
 pub mod select;
-mod signals;
+pub mod signals;
 mod subject;
 pub mod summarize;
 mod terms;

@@ -573,6 +573,16 @@ pub fn is_telemetry(host: &str) -> bool {
         )
 }
 
+/// Whether a word of the path is one that calls of trackers have.
+pub fn is_tracker_path(url: &Url) -> bool {
+    path_words(url).iter().any(|it| TRACKER_WORDS.contains(&it.as_str()))
+}
+
+/// Whether the path leads through a folder of files that are the same for everybody.
+pub fn is_static_path(url: &Url) -> bool {
+    path_words(url).iter().any(|it| STATIC_WORDS.contains(&it.as_str()))
+}
+
 /// Query names and values that only defeat caches (seed 1.3, phase A).
 pub fn is_cache_buster(name: &str, value: &str) -> bool {
     const NAMES: &[&str] = &[

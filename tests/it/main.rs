@@ -27,6 +27,7 @@ mod exports;
 mod failing;
 mod forms;
 mod har;
+mod har_openapi;
 mod hardening;
 mod heal;
 mod health;

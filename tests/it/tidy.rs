@@ -9,7 +9,7 @@ use std::{
 const FLOORS: &[(u8, &[&str])] = &[
     (9, &["cli"]),
     (8, &["serve"]),
-    (7, &["agent", "batch", "bench", "eval"]),
+    (7, &["agent", "batch", "bench", "endpoints", "eval"]),
     (6, &["pipeline"]),
     (5, &["stages"]),
     (4, &["runner", "browser", "har", "model"]),

@@ -1,0 +1,144 @@
+//! `commis har openapi`
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use clap::Subcommand;
+
+use super::{Global, redact, wire};
+use crate::{
+    endpoints::{self, Options, Report},
+    error::{Code, Error, Result},
+    files::read_bounded,
+    har,
+};
+
+#[derive(Subcommand)]
+pub enum Command {
+    Openapi(Openapi),
+    Redact(redact::Args),
+}
+
+/// Tell all data endpoints of a HAR as one OpenAPI 3.1 document
+///
+/// Paths become templates where segments are ids or vary, answers are merged into one schema for each status, GraphQL and
+/// JSON-RPC operations stand apart, and secrets are out: how requests said who they are from is told, never with what. What is
+/// no data (pages, files, trackers, …) is left out and counted on stderr. Exit code 1: there is no data endpoint.
+#[derive(clap::Args)]
+pub struct Openapi {
+    /// The HAR file
+    file: PathBuf,
+    /// Write there, readable by you alone; `-` or absent: to stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// As YAML; so is a file whose name ends in .yaml or .yml
+    #[arg(long)]
+    yaml: bool,
+    /// Only of this host and those below it. Repeatable
+    #[arg(long, value_name = "HOST")]
+    host: Vec<String>,
+    /// With a part of one answer and of one request body as examples
+    #[arg(long)]
+    examples: bool,
+    /// A parameter, header or field that is harmless however random it looks. Repeatable
+    #[arg(long, value_name = "NAME")]
+    allow: Vec<String>,
+    /// Print what became of the entries as JSON: on stdout, or on stderr where the document goes to stdout
+    #[arg(long)]
+    json: bool,
+}
+
+impl Command {
+    pub fn wants_json(&self) -> bool {
+        match self {
+            Self::Openapi(it) => it.json && it.to_file().is_some(),
+            // Its stdout may be the HAR.
+            Self::Redact(it) => it.json && it.to_file(),
+        }
+    }
+}
+
+impl Openapi {
+    fn to_file(&self) -> Option<&PathBuf> {
+        self.out.as_ref().filter(|it| it.as_os_str() != "-")
+    }
+}
+
+pub async fn run(command: Command, global: &Global) -> Result<u8> {
+    match command {
+        Command::Openapi(args) => openapi(args, global).await,
+        Command::Redact(args) => redact::run(args, global).await,
+    }
+}
+
+async fn openapi(args: Openapi, global: &Global) -> Result<u8> {
+    let (_, mut settings) = wire::read(global)?;
+    settings.redact.allow.extend(args.allow.iter().cloned());
+    let out = args.to_file().cloned();
+    if let Some(out) = &out
+        && redact::same(out, &args.file)
+    {
+        return Err(Error::new(Code::Usage, "--out names the file that is read")
+            .hint("write to another file"));
+    }
+    let hosts = args.host.iter().map(|it| it.trim().to_ascii_lowercase()).collect();
+    let options = Options { hosts, examples: args.examples };
+    let file = args.file;
+    let work = move || async move {
+        let bytes = read_bounded(&file, har::MAX_FILE as u64)?;
+        endpoints::describe(&bytes, &settings.redact, &options)
+    };
+    let (document, report) = wire::apart("nothing was written", work).await?;
+    if let Some(document) = &document {
+        let ends = |ending: &str| {
+            out.as_ref().is_some_and(|it| it.extension().is_some_and(|it| it == ending))
+        };
+        let text = if args.yaml || ends("yaml") || ends("yml") {
+            serde_saphyr::to_string(document).map_err(|err| {
+                Error::new(Code::Internal, "the document cannot be written as YAML").source(err)
+            })?
+        } else {
+            format!("{document:#}\n")
+        };
+        match &out {
+            Some(path) => redact::write(path, text.as_bytes())?,
+            None => wire::data(text.as_bytes()),
+        }
+    }
+    match (args.json, &out) {
+        (true, Some(_)) => wire::out(&report),
+        (true, None) => wire::say(&serde_json::to_string(&report).unwrap_or_default()),
+        (false, _) => wire::say(&wire::clean(&told(&report))),
+    }
+    Ok(u8::from(document.is_none()))
+}
+
+fn told(report: &Report) -> String {
+    let mut out = if report.operations == 0 {
+        format!("no data endpoints in {} entries; nothing was written", report.entries)
+    } else {
+        format!(
+            "{} operations at {} paths from {} of {} entries",
+            report.operations, report.paths, report.described, report.entries
+        )
+    };
+    let mut origins: Vec<(&String, &usize)> = report.origins.iter().collect();
+    origins.sort_by_key(|it| std::cmp::Reverse(*it.1));
+    for (origin, count) in origins.iter().take(12) {
+        let _ = write!(out, "\n  {count} at {origin}");
+    }
+    if origins.len() > 12 {
+        let _ = write!(out, "\n  and {} more origins", origins.len() - 12);
+    }
+    for (reason, it) in &report.left_out {
+        let _ = write!(out, "\n  left out, {reason}: {}", it.count);
+        if !it.hosts.is_empty() {
+            let more = if it.hosts.len() == 5 { ", …" } else { "" };
+            let _ = write!(out, " ({}{more})", it.hosts.join(", "));
+        }
+    }
+    if report.operations == 0 {
+        out.push_str("\n  hint: record with the answers' content, and use the page until it has shown its data");
+    }
+    let _ = write!(out, "\n  values removed as secrets: {}", report.removed.total());
+    out
+}
