@@ -154,6 +154,15 @@ pub fn hex(bytes: &[u8]) -> String {
     out
 }
 
+/// Control characters, and format characters of Unicode that change how their surroundings are read. Joiners (U+200C, U+200D)
+/// belong to words and pictures and stay.
+pub fn is_strange(it: char) -> bool {
+    it.is_control()
+        || matches!(it,
+            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,6 +17,7 @@
 //! |---|---|
 //! | run recipes | [`Runner`], [`Recipe`], [`Registry`] |
 //! | learn one from a HAR | [`learn_from_har`] |
+//! | give them to those who have no commis | [`export()`] |
 //! | make a HAR fit to be shared | [`redact_har`] |
 //! | send requests that cannot reach a private network | [`SafeClient`], [`EgressPolicy`] |
 //!

@@ -4,6 +4,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
+pub use crate::ids::is_strange;
+
 /// The whole page. Its policy allows its own style sheet and script by their hashes, and nothing else.
 pub fn page(title: &str, style: &str, script: Option<&str>, body: &Markup) -> String {
     let source = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
@@ -29,13 +31,4 @@ pub fn page(title: &str, style: &str, script: Option<&str>, body: &Markup) -> St
         }
     }
     .into_string()
-}
-
-/// Control characters, and format characters of Unicode that change how their surroundings are read. Joiners (U+200C, U+200D)
-/// belong to words and pictures and stay.
-pub fn is_strange(it: char) -> bool {
-    it.is_control()
-        || matches!(it,
-            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

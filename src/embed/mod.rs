@@ -10,6 +10,10 @@ mod policy;
 mod redaction;
 mod runner;
 
+pub use crate::export::{
+    Exported, File as ExportedFile, Form as ExportForm, Refused as ExportRefused, export,
+};
+
 pub use self::{
     client::{ClientLimits, Request, Response, SafeClient},
     learn::{Candidate, HarTask, Learned, LearnedStatus, learn_from_har},

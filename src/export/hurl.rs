@@ -83,7 +83,8 @@ fn file(asked: &Asked<'_>, values: &Values) -> String {
 fn capture(slot: &Slot) -> String {
     match &slot.from {
         SlotSource::Document { after, until, .. } => {
-            let pattern = format!("(?s){}(.*?){}", regex::escape(after), regex::escape(until));
+            let pattern =
+                format!("(?s){}(.*?){}", regex_syntax::escape(after), regex_syntax::escape(until));
             format!("body regex {}", quoted(&pattern))
         }
         SlotSource::Response { path, .. } => {
@@ -296,7 +297,7 @@ fn in_json(text: &str) -> String {
     for it in quoted[1..quoted.len() - 1].chars() {
         match it {
             '{' | '}' => _ = write!(out, "\\u{:04x}", u32::from(it)),
-            it if crate::page::is_strange(it) => {
+            it if crate::ids::is_strange(it) => {
                 for unit in it.encode_utf16(&mut [0; 2]) {
                     let _ = write!(out, "\\u{unit:04x}");
                 }
@@ -320,7 +321,7 @@ fn key(name: &str) -> String {
 
 /// A value to the end of its line.
 fn unquoted(text: &str) -> String {
-    let odd = |it: char| crate::page::is_strange(it) || "#\\{}".contains(it);
+    let odd = |it: char| crate::ids::is_strange(it) || "#\\{}".contains(it);
     text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect()
 }
 
@@ -339,7 +340,7 @@ fn edged(value: String) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    let odd = |it: char| crate::page::is_strange(it) || "\"\\{}".contains(it);
+    let odd = |it: char| crate::ids::is_strange(it) || "\"\\{}".contains(it);
     let inner: String =
         text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect();
     format!("\"{inner}\"")
@@ -347,7 +348,7 @@ fn quoted(text: &str) -> String {
 
 /// Between backquotes.
 fn in_line(text: &str) -> String {
-    let odd = |it: char| crate::page::is_strange(it) || "`\\{}".contains(it);
+    let odd = |it: char| crate::ids::is_strange(it) || "`\\{}".contains(it);
     text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect()
 }
 

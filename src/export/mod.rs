@@ -34,8 +34,10 @@ use crate::{
 };
 
 /// What recipes are written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Form {
     /// OpenAPI 3.1, a document for each origin
     Openapi,
@@ -73,6 +75,7 @@ pub struct Refused {
 
 /// What became of recipes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Exported {
     pub files: Vec<File>,
     pub refused: Vec<Refused>,
