@@ -18,6 +18,7 @@ from openapi_spec_validator import validate
 
 import circle
 import document
+import echo
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -430,6 +431,7 @@ def asked_alike(table, folder):
         for (recipe, given), it, wanted in zip(calls, driven(client, asked, dict(os.environ)), want):
             got = it["asked"][-1] if it.get("asked") else {"url": it.get("error"), "body": None, "headers": {}, "method": ""}
             table.compare(form, f"{recipe['name']} {given}", seen(got), seen(wanted))
+    received(table, home, calls, want, folder / "received")
     for (recipe, given), wanted in zip(calls, want):
         out, _ = exported(table, home, "curl", [recipe["name"]], folder / "odd-out", params(given))
         told = shlex.split((out / f"{recipe['name']}.sh").read_text(), comments=True)
@@ -437,6 +439,40 @@ def asked_alike(table, folder):
         body = next((it for flag, it in zip(told, told[1:]) if flag == "--data-raw"), None)
         got = {"url": told[-1], "headers": headers, "body": body, "method": "POST" if body is not None else "GET"}
         table.compare("curl", f"{recipe['name']} {given}", seen(got), seen(wanted))
+
+
+def received(table, home, calls, want, folder):
+    """The same of forms that send by themselves: what arrives at a server is what a run would send."""
+    server = echo.Echo()
+    curl = folder / "curl"
+    curl.mkdir(parents=True)
+    (curl / ".curlrc").write_text(f'connect-to = "::127.0.0.1:{server.port}"\n')
+    env = {**os.environ, "CURL_HOME": str(curl), "NODE_OPTIONS": f"--require {HERE / 'preload.cjs'}", "COMMIS_TEST_WEB": str(server.port)}
+    hurl = os.environ.get("HURL") or shutil.which("hurl")
+    programs = {
+        "curl": lambda file: ["sh", file],
+        "hurl": lambda file: [hurl, "--connect-to", f"::127.0.0.1:{server.port}", file],
+        "postman": lambda file: [str(TOOLS / "node_modules/.bin/newman"), "run", file],
+    }
+    for form, command in programs.items():
+        if form == "hurl" and not hurl:
+            continue
+        for i, ((recipe, given), wanted) in enumerate(zip(calls, want)):
+            out, refused = exported(table, home, form, [recipe["name"]], folder / str(i), params(given))
+            if refused:
+                table.rows[form]["refused"].update(refused)
+                continue
+            file = next(it for it in out.rglob("*") if it.is_file())
+            done = subprocess.run(command(str(file)), capture_output=True, text=True, env=env)
+            got = server.last()
+            try:
+                got = echo.meant(got, wanted)
+            except ValueError as err:
+                got = f"{err}: {got}"
+            if not got or got["method"] == "":
+                got = (done.stdout + done.stderr)[-300:]
+            table.compare(form, f"{recipe['name']} {given}", got, echo.meant(wanted, wanted))
+    server.end()
 
 
 def seen(request):

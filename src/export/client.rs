@@ -24,6 +24,8 @@ pub struct Language {
     pub nothing: &'static str,
     /// In JSON.
     pub absent: &'static str,
+    /// What a list is made smaller by where elements may be absent.
+    pub kept: &'static str,
     pub pair: (char, char),
     /// A number of JSON from its text.
     pub number: &'static str,
@@ -205,7 +207,12 @@ impl<'a> Function<'a> {
             },
             Value::Array(all) => {
                 let each: Vec<String> = all.iter().map(|it| self.json(it)).collect();
-                format!("[{}]", each.join(", "))
+                let may_lack = |it: &Value| {
+                    let template = it.as_str().and_then(|it| Template::parse(it).ok());
+                    template.is_some_and(|it| it.names().any(|it| self.may_lack(it)))
+                };
+                let kept = if all.iter().any(may_lack) { self.language.kept } else { "" };
+                format!("[{}]{kept}", each.join(", "))
             }
             Value::Object(all) => {
                 let each: Vec<String> = all

@@ -184,7 +184,12 @@ fn entry(asked: &Asked<'_>, values: &Values) -> String {
     }
     options.push_str("compressed: true\n");
     for (name, text) in &spots.all {
-        let _ = writeln!(options, "variable: {name}={}", quoted(text));
+        let is_bare = recipe
+            .parameters
+            .iter()
+            .any(|it| it.name == *name && matches!(it.kind, ParamType::Int | ParamType::Bool));
+        let value = if is_bare { text.clone() } else { quoted(text) };
+        let _ = writeln!(options, "variable: {name}={value}");
     }
     let _ = write!(out, "[Options]\n{options}");
     if !query.is_empty() || !key_line.is_empty() {

@@ -176,7 +176,7 @@ fn item(asked: &Asked<'_>, values: &Values, spots: &mut Spots) -> Value {
     }
     let mut request = json!({
         "method": recipe.request.method,
-        "description": format!("{}. {}.", task(recipe), proof_line(recipe)),
+        "description": format!("{} ({}).", task(recipe), proof_line(recipe)),
         "header": headers,
         "url": url,
     });

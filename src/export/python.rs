@@ -30,6 +30,7 @@ static LANGUAGE: Language = Language {
     no: "False",
     nothing: "None",
     absent: "_ABSENT",
+    kept: "",
     pair: ('(', ')'),
     number: "json.loads",
     reserved: &[
@@ -157,7 +158,7 @@ fn written(function: &Function<'_>, name: &str, given: &str) -> String {
     let _ = writeln!(
         out,
         "    {}",
-        text::python(&format!("{}. {}.", task(recipe), proof_line(recipe)))
+        text::python(&format!("{} ({}).", task(recipe), proof_line(recipe)))
     );
     for it in recipe.parameters.iter().filter(|it| !it.constraints.map.is_empty()) {
         let all = it.constraints.map.keys().filter_map(|word| {
@@ -333,11 +334,16 @@ fn class(
     }
     let is_whole = required.as_array().is_some_and(|all| all.len() == fields.len());
     let total = if is_whole { "" } else { "    total=False,\n" };
+    let mut name = name.to_owned();
+    // Two keys, or two recipes, may come to one name.
+    while out.contains(&format!("\n{name} = typing.TypedDict(")) {
+        name.push('_');
+    }
     let _ = write!(
         out,
         "\n{name} = typing.TypedDict(\n    \"{name}\",\n    {{\n{lines}    }},\n{total})\n"
     );
-    name.to_owned()
+    name
 }
 
 /// `StargazerCount`; a key without a letter of ASCII is called by its place.

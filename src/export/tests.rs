@@ -283,7 +283,7 @@ fn python_is_typed_functions() {
     assert!(before.contains("import jmespath\n") && before.contains("import unicodedata\n"));
     assert!(before.contains("ShopSearchItem = typing.TypedDict("), "{before}");
     let expected = r#"(q: str, n: int = 10) -> list[ShopSearchItem]:
-    "Find q in the shop. a draft that was not proven."
+    "Find q in the shop (a draft that was not proven)."
     _answer = _ask(
         "GET",
         "https://shop.test/api/" + _segment(_slug(q)) + "/list",

@@ -33,8 +33,9 @@ static LANGUAGE: Language = Language {
     yes: "true",
     no: "false",
     nothing: "undefined",
-    // `JSON.stringify` leaves it out of objects; of lists it would make null.
+    // `JSON.stringify` leaves it out of objects; in lists it makes null of it.
     absent: "undefined",
+    kept: ".filter((it) => it !== undefined)",
     pair: ('[', ']'),
     number: "JSON.parse",
     reserved: &[
@@ -156,14 +157,18 @@ fn written(
         (None, _) => "_json_".to_owned(),
         (Some(it), _) => of(it, "_json_")?,
     };
-    let kind = type_name(recipe);
+    let mut kind = type_name(recipe);
+    while taken.contains(&kind) || taken.contains(&format!("{kind}Given")) {
+        kind.push('_');
+    }
+    taken.extend([kind.clone(), format!("{kind}Given")]);
     let name = free(camel(&kind), taken);
     let given = parameters(&recipe.parameters);
     let mut out = format!("\n/** What {name} takes. */\nexport interface {kind}Given {given}\n");
     let schema = data_schema(recipe, None);
     let _ =
         writeln!(out, "\n/** What {name} returns. */\nexport type {kind} = {};", typed(&schema, 0));
-    let _ = writeln!(out, "\n/** {}. {}. */", task(recipe), proof_line(recipe));
+    let _ = writeln!(out, "\n/** {} ({}). */", task(recipe), proof_line(recipe));
     let is_needed = recipe.parameters.iter().any(|it| it.required && it.default.is_none());
     let nothing = if is_needed { "" } else { " = {}" };
     let key =
