@@ -64,7 +64,9 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         };
         wire::out(&json!({"files": files, "refused": exported.refused, "notes": exported.notes}));
     } else if out.is_some() {
-        written.iter().for_each(|it| wire::line(&wire::clean(&it.display().to_string())));
+        for it in &written {
+            wire::line(&wire::clean(&it.display().to_string()));
+        }
     } else {
         print(&exported)?;
     }

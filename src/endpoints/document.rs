@@ -1,6 +1,9 @@
 //! Operations as an OpenAPI 3.1 document.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use serde_json::{Map, Value, json};
 
@@ -94,9 +97,11 @@ fn template(group: &Group) -> (String, Vec<(String, Values)>) {
                     .iter()
                     .filter_map(|it| it.segments.get(i)?.strip_suffix(ending.as_str()))
                     .collect();
-                stems.iter().for_each(|it| values.see(&segments::decoded(it)));
+                for it in &stems {
+                    values.see(&segments::decoded(it));
+                }
                 let name = segments::name(before, *class, &stems, &used);
-                path.push_str(&format!("{{{name}}}{ending}"));
+                let _ = write!(path, "{{{name}}}{ending}");
                 used.push(name.clone());
                 parameters.push((name, values));
                 before = None;

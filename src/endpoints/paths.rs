@@ -146,7 +146,9 @@ impl Node {
             let class =
                 if classes.iter().all(|it| *it == first) { first } else { common(&classes) };
             let mut one = Self::default();
-            all.into_iter().for_each(|it| one.merge(it.2));
+            for it in all {
+                one.merge(it.2);
+            }
             out.push((Piece::Parameter { class, ending }, one));
         }
         out

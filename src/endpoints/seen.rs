@@ -52,7 +52,9 @@ impl Seen {
             }
             Value::Array(all) if depth < MAX_DEPTH && !all.is_empty() => {
                 let items = self.items.get_or_insert_default();
-                all.iter().for_each(|it| items.add(it, depth + 1));
+                for it in all {
+                    items.add(it, depth + 1);
+                }
             }
             Value::Object(all) => {
                 self.objects += 1;
@@ -224,7 +226,9 @@ mod tests {
 
     fn schema(all: &[Value]) -> Value {
         let mut seen = Seen::default();
-        all.iter().for_each(|it| seen.see(it));
+        for it in all {
+            seen.see(it);
+        }
         let schema = seen.schema();
         let check = jsonschema::draft202012::new(&schema).unwrap();
         for it in all {

@@ -104,7 +104,7 @@ fn is_random(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let upper = text.bytes().any(|b| b.is_ascii_uppercase());
     let lower = text.bytes().any(|b| b.is_ascii_lowercase());
-    let groups = groups(text, |b| b.is_ascii_digit());
+    let groups = groups(text, u8::is_ascii_digit);
     if is_hex(text) && upper != lower {
         return text.len() >= 8 && digits >= 2 && (groups >= 2 || text.len() >= 16);
     }

@@ -15,7 +15,10 @@ const OFTEN: u64 = 3;
 const MAX_EXAMPLE: usize = 120;
 const MAX_URI: usize = 2048;
 
-const FORMATS: [(u8, &str, fn(&str) -> bool); 5] = [
+/// Its bit, its name, and what is of it.
+type Format = (u8, &'static str, fn(&str) -> bool);
+
+const FORMATS: [Format; 5] = [
     (1, "date-time", is_date_time),
     (2, "date", is_date),
     (4, "uuid", is_uuid),
@@ -236,7 +239,9 @@ mod tests {
     fn types_of_parameters() {
         let check = |values: &[&str], expected: Value, example: Value| {
             let mut it = Values::default();
-            values.iter().for_each(|value| it.see(value));
+            for value in values {
+                it.see(value);
+            }
             assert_eq!(Value::Object(it.schema()), expected, "{values:?}");
             assert_eq!(it.example().unwrap_or_default(), example, "{values:?}");
         };

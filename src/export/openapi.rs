@@ -290,7 +290,7 @@ fn path(asked: &Asked<'_>, parameters: &mut Vec<Value>) -> String {
                 parameters.push(parameter(&shown, "path", true, schema, extra));
                 shown
             });
-            segment.push_str(&format!("{{{shown}}}"));
+            segment.extend(["{", &shown, "}"]);
         }
         segments.push(segment);
     }
@@ -350,8 +350,9 @@ fn schema_of(recipe: &Recipe, template: &Template) -> (Value, Map<String, Value>
 }
 
 fn spelled_name(name: &str, filters: &[Filter]) -> String {
-    let filters: String = filters.iter().map(|it| format!("|{}", it.as_str())).collect();
-    format!("{{{name}{filters}}}")
+    let parts: Vec<&str> =
+        std::iter::once(name).chain(filters.iter().map(|it| it.as_str())).collect();
+    format!("{{{}}}", parts.join("|"))
 }
 
 /// A value as it is sent. Examples are plain words and numbers; others would be words of a stranger's in a document that models

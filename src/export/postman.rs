@@ -87,12 +87,9 @@ fn item(asked: &Asked<'_>, values: &Values, spots: &mut Spots) -> Value {
     };
     let mut segments: Vec<String> = Vec::new();
     for template in &asked.path {
-        let it = written(
-            template,
-            values,
-            |it| text::path(it),
-            |name, text, _| named(name, text, &text::segment),
-        );
+        let it = written(template, values, text::path, |name, text, _| {
+            named(name, text, &text::segment)
+        });
         segments.push(it.unwrap_or_default());
     }
     let mut query: Vec<Value> = Vec::new();
@@ -226,13 +223,11 @@ fn encoded(text: &str, raw: &str, may: fn(char) -> bool) -> String {
         .collect()
 }
 
+/// Makes a variable of a name and of what stands for it, written in some way.
+type Naming<'a> = dyn FnMut(&str, Option<String>, &dyn Fn(&str) -> String) -> String + 'a;
+
 /// JSON with variables in it; `None` where a value was not given.
-fn raw(
-    value: &Value,
-    recipe: &Recipe,
-    values: &Values,
-    named: &mut dyn FnMut(&str, Option<String>, &dyn Fn(&str) -> String) -> String,
-) -> Option<String> {
+fn raw(value: &Value, recipe: &Recipe, values: &Values, named: &mut Naming<'_>) -> Option<String> {
     match value {
         Value::String(it) => {
             let template = Template::parse(it).ok()?;

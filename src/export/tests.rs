@@ -328,7 +328,7 @@ export async function shopSearch(given: ShopSearchGiven, ask: typeof fetch = fet
     assert!(text.contains("  /** For example garden hose. */\n  q: string;\n"), "{text}");
     assert!(text.contains("export type ShopSearch = Array<{\n  \"id\": unknown;\n"), "{text}");
     let text = one(Form::Typescript, keyed("type: api_key, query: key"));
-    assert!(text.contains(r#", key: string /* $SHOP_KEY */, ask"#), "{text}");
+    assert!(text.contains(", key: string /* $SHOP_KEY */, ask"), "{text}");
     assert!(text.contains(r#"["shop.test"], ["query", "key", key],"#), "{text}");
 }
 

@@ -110,7 +110,8 @@ fn page(recipe: &Recipe) -> String {
         Value::from(proof_line(recipe)),
     );
     let needed = recipe.parameters.iter().filter(|it| it.required && it.default.is_none());
-    let given: String = needed.map(|it| format!(" -p {}=VALUE", it.name)).collect();
+    let given: Vec<String> = needed.map(|it| format!(" -p {}=VALUE", it.name)).collect();
+    let given = given.concat();
     let _ = writeln!(out, "    commis recipe run {name}{given} --json\n");
     if !recipe.parameters.is_empty() {
         out.push_str("| parameter | it is | needed | for example |\n|---|---|---|---|\n");

@@ -353,14 +353,14 @@ fn typed(schema: &Value, depth: usize) -> String {
                             .is_some_and(|all| all.iter().any(|it| it == key))
                     };
                     let pad = "  ".repeat(depth + 1);
-                    let each: String = fields
+                    let each: Vec<String> = fields
                         .iter()
                         .map(|(key, it)| {
                             let may = if is_there(key) { "" } else { "?" };
                             format!("{pad}{}{may}: {};\n", script(key), typed(it, depth + 1))
                         })
                         .collect();
-                    format!("{{\n{each}{}}}", "  ".repeat(depth))
+                    format!("{{\n{}{}}}", each.concat(), "  ".repeat(depth))
                 }
                 (_, it @ Value::Object(_)) => format!("Record<string, {}>", typed(it, depth)),
                 _ => "Record<string, unknown>".to_owned(),

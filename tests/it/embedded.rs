@@ -61,7 +61,8 @@ async fn a_recipe_is_run_and_its_failures_have_codes() {
     let none = Runner::builder().policy(&policy(at)).limits(never).build();
     assert_eq!(none.err().map(|it| it.code()), Some(Code::SettingsInvalid));
     let exported =
-        commis::export(&[recipe.clone()], commis::ExportForm::Curl, &BTreeMap::new()).unwrap();
+        commis::export(std::slice::from_ref(&recipe), commis::ExportForm::Curl, &BTreeMap::new())
+            .unwrap();
     assert!(exported.files[0].text.contains("http://shop.test/api/search?q=lamp"), "{exported:?}");
     // A registry is a folder of such files.
     let recipes = Registry::open(&home.path().join("recipes"));

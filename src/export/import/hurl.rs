@@ -63,7 +63,7 @@ fn request(text: &str, name: &str) -> Read<Made> {
         if let Some(it) = it.strip_prefix('[').and_then(|it| it.strip_suffix(']'))
             && it.bytes().all(|it| it.is_ascii_alphabetic())
         {
-            section = it.to_owned();
+            it.clone_into(&mut section);
             let known = ["Query", "QueryStringParams", "Form", "FormParams", "Options"];
             if !known.contains(&section.as_str()) {
                 return Err(refusal(&section));
@@ -388,7 +388,7 @@ fn marked(text: &str) -> Read<(String, Vec<String>)> {
                 if within {
                     out.push_str(&mark);
                 } else {
-                    out.push_str(&format!("\"{mark}\""));
+                    out.extend(["\"", &mark, "\""]);
                 }
                 names.push(name.trim().to_owned());
                 rest = after;

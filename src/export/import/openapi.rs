@@ -214,11 +214,10 @@ impl<'a> File<'a> {
             examples.push(&self.resolved(it)?["value"]);
         }
         examples.extend(declared.get("example"));
-        self.schema_value(made, name, schema, required, &examples)
+        Self::schema_value(made, name, schema, required, &examples)
     }
 
     fn schema_value(
-        &self,
         made: &mut Made,
         name: &str,
         schema: &'a Value,
@@ -278,7 +277,7 @@ impl<'a> File<'a> {
         // One name several times, as our own exports say it.
         for it in schema["prefixItems"].as_array().into_iter().flatten() {
             let it = self.resolved(it)?;
-            if let Some(value) = self.schema_value(made, name, it, true, &[])? {
+            if let Some(value) = Self::schema_value(made, name, it, true, &[])? {
                 made.query.push(pair(name, value));
             }
         }
@@ -380,7 +379,7 @@ impl<'a> File<'a> {
             for (name, it) in schema["properties"].as_object().into_iter().flatten() {
                 let it = self.resolved(it)?;
                 if let Some(value) =
-                    self.schema_value(made, name, it, is_required(schema, name), &[])?
+                    Self::schema_value(made, name, it, is_required(schema, name), &[])?
                 {
                     all.push(pair(name, value));
                 }
@@ -388,7 +387,7 @@ impl<'a> File<'a> {
             BodyTemplate::Form(all)
         } else if is_plain {
             BodyTemplate::Text(
-                self.schema_value(made, "body", schema, true, &[])?.unwrap_or_default(),
+                Self::schema_value(made, "body", schema, true, &[])?.unwrap_or_default(),
             )
         } else {
             return Err(format!("its body is {}", super::super::text::comment(kind)));
@@ -432,7 +431,7 @@ impl<'a> File<'a> {
             }
             return Ok((required || !out.is_empty()).then(|| out.into()));
         }
-        Ok(self.schema_value(made, name, schema, required, &[])?.map(Value::from))
+        Ok(Self::schema_value(made, name, schema, required, &[])?.map(Value::from))
     }
 
     fn response(&self, made: &mut Made, operation: &'a Value) -> Read<()> {

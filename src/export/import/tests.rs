@@ -99,8 +99,8 @@ fn what_is_not_taken_is_told() {
     }
     let circle = "paths: {/x: {get: {parameters: [{$ref: '#/components/a'}]}}}\ncomponents: {a: {$ref: '#/components/a'}}";
     assert!(openapi(circle).refused[0].why.contains("circle"));
-    let many: String = (0..300).map(|it| format!("  /p{it}: {{get: {{}}}}\n")).collect();
-    let out = openapi(&format!("paths:\n{many}"));
+    let many: Vec<String> = (0..300).map(|it| format!("  /p{it}: {{get: {{}}}}\n")).collect();
+    let out = openapi(&format!("paths:\n{}", many.concat()));
     assert_eq!((out.drafts.len(), out.refused.len()), (MAX_DRAFTS, 100));
 }
 
@@ -127,8 +127,11 @@ fn keys_become_names_of_variables() {
     check("{type: apiKey, in: cookie, name: sid}", Err("no key stands for"));
 }
 
+/// Method, address, query, body.
+type Asked = (String, String, Vec<(String, String)>, Option<Vec<u8>>);
+
 /// What is sent with the first examples, where each parameter has one.
-fn asked(recipe: &Recipe) -> Option<(String, String, Vec<(String, String)>, Option<Vec<u8>>)> {
+fn asked(recipe: &Recipe) -> Option<Asked> {
     let given = sample(recipe, &BTreeMap::new()).ok()?;
     let it = filled(recipe, &given).unwrap();
     let url = Url::parse(&it.url).unwrap();
@@ -143,7 +146,10 @@ fn what_was_exported_is_read_back() {
         let mut compared = 0;
         for name in library::NAMES {
             let recipe = yaml::parse(library::text(name).unwrap()).unwrap();
-            let file = export(&[recipe.clone()], form, &BTreeMap::new()).unwrap().files.remove(0);
+            let file = export(std::slice::from_ref(&recipe), form, &BTreeMap::new())
+                .unwrap()
+                .files
+                .remove(0);
             let mut out = match form {
                 Form::Openapi => from_openapi(&file.text, None).unwrap(),
                 _ => from_hurl(&file.text, name).unwrap(),
