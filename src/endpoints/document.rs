@@ -258,11 +258,34 @@ struct Named {
     values: Values,
     /// One call had it more than once.
     many: bool,
-    /// All values were JSON.
-    json: Option<Seen>,
-    is_text: bool,
+    json: Json,
     is_file: bool,
     cache_buster: bool,
+}
+
+/// Whether values are JSON.
+#[derive(Default)]
+enum Json {
+    #[default]
+    Unknown,
+    All(Box<Seen>),
+    No,
+}
+
+impl Json {
+    fn see(&mut self, text: &str) {
+        let start = text.trim_start();
+        match (start.starts_with(['{', '[']).then(|| serde_json::from_str(start)), &mut *self) {
+            (Some(Ok(it)), Self::All(seen)) => seen.see(&it),
+            (Some(Ok(it)), Self::Unknown) => {
+                let mut seen = Box::<Seen>::default();
+                seen.see(&it);
+                *self = Self::All(seen);
+            }
+            _ if text.is_empty() || hides(text) => {}
+            _ => *self = Self::No,
+        }
+    }
 }
 
 impl Named {
@@ -271,12 +294,7 @@ impl Named {
         let is_id = is_key(name) && value.len() >= 16 && value.bytes().any(|b| b.is_ascii_digit());
         self.values.see(if is_id { "[REDACTED:value]" } else { value });
         self.cache_buster |= is_cache_buster(name, value);
-        let start = value.trim_start();
-        match serde_json::from_str::<Value>(start) {
-            Ok(it) if start.starts_with(['{', '[']) => self.json.get_or_insert_default().see(&it),
-            _ if value.is_empty() || hides(value) => {}
-            _ => self.is_text = true,
-        }
+        self.json.see(value);
     }
 
     fn schema(&self) -> Map<String, Value> {
@@ -342,9 +360,8 @@ fn query(calls: &[Call]) -> Vec<Value> {
             it.schema(),
             it.values.example().filter(|_| !it.many),
         );
-        if !it.is_text
-            && !it.many
-            && let Some(seen) = it.json
+        if !it.many
+            && let Json::All(seen) = it.json
             && let Some(told) = told.as_object_mut()
         {
             told.shift_remove("schema");

@@ -33,11 +33,6 @@ use crate::{
     stages::signals::{is_static_path, is_telemetry, is_tracker_path},
 };
 
-/// The path as spelled, the fragment, the method.
-type Key = (Vec<String>, String, String);
-/// Calls of a template, each with the shape of a good answer.
-type Group = (Vec<Piece>, Vec<(Call, Option<Vec<String>>)>);
-
 /// Later ones are counted as left out.
 const MAX_OPERATIONS: usize = 2_000;
 
@@ -247,14 +242,14 @@ fn is_file(raw: &RawExchange) -> bool {
     let path = raw.url.path();
     let name = path.rsplit('/').next().unwrap_or_default();
     let mime = essence(&raw.mime);
-    let ending = path.rsplit_once('.').map_or("", |it| it.1);
+    let ending = name.rsplit_once('.').map_or("", |it| it.1);
     mime == "application/manifest+json"
-        || ending.eq_ignore_ascii_case("map")
+        || ending == "map"
         || matches!(
             name,
             "manifest.json" | "asset-manifest.json" | "site.webmanifest" | "opensearch.json"
         )
-        || (ending.eq_ignore_ascii_case("json") && is_static_path(&raw.url))
+        || (ending == "json" && is_static_path(&raw.url))
 }
 
 /// Types of data that are not JSON. Pages, pictures in XML and programs are none.
@@ -335,7 +330,7 @@ fn groups(calls: Vec<Call>) -> Vec<Group> {
         let shapes: Vec<Option<Vec<String>>> = asked.iter().map(|it| it.shape.clone()).collect();
         let templates = paths::templates(&asked);
         drop(asked);
-        let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
+        let mut groups: BTreeMap<Key, (Vec<Piece>, Vec<Shaped>)> = BTreeMap::new();
         for ((call, path), shape) in calls.into_iter().zip(templates).zip(shapes) {
             let spelled = path.iter().map(Piece::spelled).collect();
             let key = (spelled, fragment(&call), call.method.clone());
@@ -368,7 +363,10 @@ impl Piece {
     }
 }
 
+/// A call, and the typed paths of its answer.
 type Shaped = (Call, Option<Vec<String>>);
+/// Path as it is spelled, fragment, method.
+type Key = (Vec<String>, String, String);
 
 /// Names of parameters that say what to do, where one address does many things.
 const ACTIONS: &[&str] = &[

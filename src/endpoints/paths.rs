@@ -3,7 +3,7 @@
 //! What is no word by itself (ids, dates) is a parameter wherever it stands. Words that stand at one place are one only if what
 //! is asked below each of them answers alike, so that `/users/me` stays beside `/users/{user_id}`.
 
-use std::collections::BTreeMap;
+use std::{cell::Cell, collections::BTreeMap};
 
 use super::segments::{self, Class};
 use crate::shape::similarity_bp;
@@ -17,6 +17,8 @@ const UNLIKE: u32 = 4_000;
 const RICH: usize = 6;
 /// Words at one place that are looked at.
 const MAX_GROUPS: usize = 32;
+/// Pairs of places that are compared at most; after them words stay words.
+const MAX_COMPARED: u32 = 20_000;
 
 /// A request by its path, and what came.
 pub struct Asked<'a> {
@@ -45,7 +47,7 @@ pub fn templates(all: &[Asked<'_>]) -> Vec<Vec<Piece>> {
         root.add(&it.segments, i, it);
     }
     let mut out = vec![Vec::new(); all.len()];
-    root.tell(None, &mut Vec::new(), &mut out);
+    root.tell(None, &Cell::new(MAX_COMPARED), &mut Vec::new(), &mut out);
     out
 }
 
@@ -81,24 +83,30 @@ impl Node {
     }
 
     /// `before` is the word that it stands behind, if it is one.
-    fn tell(mut self, before: Option<&str>, path: &mut Vec<Piece>, out: &mut [Vec<Piece>]) {
+    fn tell(
+        mut self,
+        before: Option<&str>,
+        left: &Cell<u32>,
+        path: &mut Vec<Piece>,
+        out: &mut [Vec<Piece>],
+    ) {
         for at in std::mem::take(&mut self.ends) {
             out[at].clone_from(path);
         }
         let is_first = path.is_empty();
-        for (piece, node) in self.grouped(before, is_first) {
+        for (piece, node) in self.grouped(before, is_first, left) {
             let own = match &piece {
                 Piece::Literal(it) => Some(it.clone()),
                 Piece::Parameter { .. } => None,
             };
             path.push(piece);
-            node.tell(own.as_deref(), path, out);
+            node.tell(own.as_deref(), left, path, out);
             path.pop();
         }
     }
 
     /// What stands below, one item for all that is one place.
-    fn grouped(self, before: Option<&str>, is_first: bool) -> Vec<(Piece, Self)> {
+    fn grouped(self, before: Option<&str>, is_first: bool, left: &Cell<u32>) -> Vec<(Piece, Self)> {
         let mut out = Vec::new();
         let mut values: BTreeMap<String, Vec<(String, Class, Self)>> = BTreeMap::new();
         let mut words: BTreeMap<String, Vec<(String, Self)>> = BTreeMap::new();
@@ -118,7 +126,7 @@ impl Node {
         }
         for (ending, mut all) in words {
             let (made_up, plain) = {
-                let best = Self::best_group(&all);
+                let best = Self::best_group(&all, left);
                 let (mut inside, mut rest) = (Vec::new(), Vec::new());
                 for (i, it) in std::mem::take(&mut all).into_iter().enumerate() {
                     if best.contains(&i) { inside.push(it) } else { rest.push(it) }
@@ -131,7 +139,7 @@ impl Node {
             }
             // One place has one parameter: beside ids that answer otherwise, words stay words.
             let ids = values.entry(ending).or_default();
-            let fit = ids.iter().all(|it| alike(&it.2, &made_up[0].1) != Some(false));
+            let fit = ids.iter().take(8).all(|it| alike(&it.2, &made_up[0].1, left) != Some(false));
             for (segment, node) in made_up {
                 if fit {
                     ids.push((segment, Class::Word, node));
@@ -162,14 +170,14 @@ impl Node {
     }
 
     /// The words that are values: the largest group of which all answer alike.
-    fn best_group(all: &[(String, Self)]) -> Vec<usize> {
+    fn best_group(all: &[(String, Self)], left: &Cell<u32>) -> Vec<usize> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for (i, (word, node)) in all.iter().enumerate() {
             let fits = |group: &Vec<usize>| {
                 let (other, own) = &all[group[0]];
                 let made_up = segments::is_made_up(word) && segments::is_made_up(other);
                 let least = if made_up { ALIKE_MADE_UP } else { ALIKE_WORDS };
-                compared(node, own, 0).is_some_and(|it| it.is_enough(least, made_up))
+                compared(node, own, 0, left).is_some_and(|it| it.is_enough(least, made_up))
             };
             match groups.iter().position(fits) {
                 Some(at) => groups[at].push(i),
@@ -200,7 +208,8 @@ impl Compared {
 }
 
 /// `None` where nothing below the two can be compared.
-fn compared(a: &Node, b: &Node, depth: usize) -> Option<Compared> {
+fn compared(a: &Node, b: &Node, depth: usize, left: &Cell<u32>) -> Option<Compared> {
+    left.set(left.get().checked_sub(1)?);
     let join = |a: Option<Compared>, b: Option<Compared>| match (a, b) {
         (Some(a), Some(b)) => Some(a.and(b)),
         (a, b) => a.or(b),
@@ -219,7 +228,7 @@ fn compared(a: &Node, b: &Node, depth: usize) -> Option<Compared> {
     let mut others = Vec::new();
     for (segment, node) in &a.below {
         match b.below.get(segment) {
-            Some(other) => out = join(out, compared(node, other, depth + 1)),
+            Some(other) => out = join(out, compared(node, other, depth + 1, left)),
             None => others.push(node),
         }
     }
@@ -228,14 +237,14 @@ fn compared(a: &Node, b: &Node, depth: usize) -> Option<Compared> {
     // `/repos/a/x/issues` and `/repos/b/y/issues`: what varies below varies, too.
     if out.is_none() && others.len() <= 4 && rest.len() <= 4 {
         let pairs = others.iter().flat_map(|a| rest.iter().map(move |b| (a, b)));
-        out = pairs.filter_map(|(a, b)| compared(a, b, depth + 1)).max_by_key(|it| it.least);
+        out = pairs.filter_map(|(a, b)| compared(a, b, depth + 1, left)).max_by_key(|it| it.least);
     }
     out
 }
 
 /// `None`: it cannot be told.
-fn alike(a: &Node, b: &Node) -> Option<bool> {
-    compared(a, b, 0).map(|it| it.least >= UNLIKE)
+fn alike(a: &Node, b: &Node, left: &Cell<u32>) -> Option<bool> {
+    compared(a, b, 0, left).map(|it| it.least >= UNLIKE)
 }
 
 fn common(classes: &[Class]) -> Class {

@@ -20,6 +20,8 @@ const MAX_PLACES: usize = 1_500;
 const MAX_KEYS: usize = 400;
 /// So many keys of one kind of which no object has all are a map, too: rates by currency.
 const MAP_KEYS: usize = 12;
+/// More words are a sentence.
+const MAX_WORDS: usize = 4;
 
 /// One place. The default is a place of which nothing is known.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +71,7 @@ impl Seen {
     fn fields(&mut self, all: &Map<String, Value>, depth: usize) {
         let is_map = self.fields.is_empty() && self.others.is_some();
         for (key, it) in all {
-            if is_map || is_data(key) || !is_harmless(key) || hides(key) {
+            if is_map || is_data(key) || !is_name(key) {
                 self.others.get_or_insert_default().add(it, depth + 1);
                 continue;
             }
@@ -200,6 +202,10 @@ impl Seen {
         }
         out.into()
     }
+}
+
+fn is_name(key: &str) -> bool {
+    is_harmless(key) && key.split(' ').count() <= MAX_WORDS && !hides(key)
 }
 
 /// Whether redaction took something out of it.
