@@ -80,10 +80,9 @@ fn open_within(
     if len <= room.file {
         let mut bytes = Vec::with_capacity(len as usize);
         (&file).take(room.file + 1).read_to_end(&mut bytes).map_err(|err| trouble("read", err))?;
-        if hex(&Sha256::digest(&bytes)) != sha256 {
-            return Err(changed(path));
-        }
-        return import(&bytes, task, typed);
+        let (hash, read) =
+            rayon::join(|| hex(&Sha256::digest(&bytes)), || import(&bytes, task, typed));
+        return if hash == sha256 { read } else { Err(changed(path)) };
     }
     let rules = redact::rules(settings, task, &typed);
     let held = Held { file, changed: AtomicBool::new(false) };

@@ -55,7 +55,9 @@ pub fn arguments(fields: &Map<String, Value>) -> Option<(&'static str, &str)> {
     if fields.len() > 12 {
         return None;
     }
-    let list = GIVEN.iter().find(|it| fields.get(**it).is_some_and(Value::is_array))?;
+    // Most objects have no list, and need no look-up.
+    let lists = fields.iter().filter(|it| it.1.is_array());
+    let list = GIVEN[lists.filter_map(|it| GIVEN.iter().position(|name| name == it.0)).min()?];
     let method = CALLED.iter().find_map(|it| fields.get(*it)?.as_str())?;
     takes_credential(method).then_some((list, method))
 }

@@ -158,14 +158,25 @@ pub fn measure(
     }
 }
 
-/// The answer: stored headers and excerpt, of JSON at most `share` bytes; `one` thing is asked for; and the measures of a page.
+/// JSON of which an excerpt is made, without what that cannot hold, which need not be redacted; and whether anything was cut.
+pub struct Shortened(shape::Pruned, bool);
+
+/// An answer that was measured, as short as its excerpt allows; of JSON at most `share` bytes are kept.
+pub fn shortened(raw: &RawExchange, parsed: &mut Parsed, share: usize) -> Option<Shortened> {
+    let Parsed::Json(value, _) = parsed else { return None };
+    let mut value = value.take();
+    let long = raw.body.len() > 4 * MAX_STORED && shorten(&mut value);
+    Some(Shortened(shape::Pruned::new(value, share), long))
+}
+
+/// The answer: stored headers and excerpt; `one` thing is asked for; and the measures of a page.
 pub fn response(
     stored: &mut Exchange,
     raw: &RawExchange,
-    parsed: Parsed,
+    (parsed, shortened): (Parsed, Option<Shortened>),
     mut walk: Walk<'_>,
     mut meter: Meter<'_>,
-    (share, one): (usize, bool),
+    one: bool,
 ) -> Option<Measured> {
     let judged = walk.judged.take();
     for (name, value) in stored_headers(&raw.response_headers) {
@@ -186,18 +197,15 @@ pub fn response(
     // A page is opened in another way than it was looked through.
     walk.judged = judged.filter(|_| matches!(parsed, Parsed::Json(..)));
     match parsed {
-        Parsed::Json(mut value, frame) => {
+        Parsed::Json(_, frame) => {
             stored.framing = frame.framing;
             stored.callback = frame.callback;
-            // What the excerpt cannot hold need not be redacted.
-            let long = stored.decoded_bytes.is_some_and(|it| it > 4 * MAX_STORED as u64)
-                && shorten(&mut value);
-            let (kept, was_cut) = shape::truncate_changed(value, share, |it| {
+            let Shortened(pruned, long) = shortened?;
+            let (kept, was_cut) = pruned.truncate_changed(|it| {
                 walk.json(it, Place::Answer);
             });
-            let was_cut = was_cut || long;
             stored.excerpt = Some(Excerpt::Json(kept));
-            if !was_cut {
+            if !was_cut && !long {
                 stored.body_status = BodyStatus::Captured;
             }
             None

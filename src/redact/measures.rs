@@ -368,10 +368,12 @@ enum Keyed {
 /// Whether an object is a map by id or name: keys that no program would name a field, values alike.
 fn keyed(fields: &Map<String, Value>) -> Option<Keyed> {
     let odd = |key: &str| {
-        key.is_empty()
-            || key.starts_with(|c: char| c.is_ascii_digit())
-            || key.contains(|c: char| matches!(c, '/' | ' ' | '@') || !c.is_ascii())
-            || key.bytes().filter(u8::is_ascii_digit).count() >= 4
+        let (mut digits, mut strange) = (0, false);
+        for b in key.bytes() {
+            digits += u32::from(b.is_ascii_digit());
+            strange |= matches!(b, b'/' | b' ' | b'@') || !b.is_ascii();
+        }
+        strange || digits >= 4 || key.bytes().next().is_none_or(|b| b.is_ascii_digit())
     };
     let odd_keys = fields.keys().filter(|it| odd(it)).count();
     if odd_keys == 0 || odd_keys * 10 < fields.len() * 6 {

@@ -62,6 +62,7 @@ use self::{
     body::{Parsed, cut, parse, parse_bytes},
     builds::Builds,
     detector::Why,
+    exchange::Shortened,
     keys::KeyClass,
     measures::{Measured, Meter, weigh},
     origins::{Found, Sources},
@@ -162,7 +163,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
             .zip(&mut parsed[row.clone()])
             .with_min_len(least)
             .map(|(exchange, parsed)| {
-                let parsed = match &exchange.body {
+                let mut parsed = match &exchange.body {
                     RawBody::Elsewhere(_) => exchange
                         .body
                         .bytes()
@@ -174,6 +175,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
                 Opened {
                     sources: sources.in_answer(exchange, &parsed, &vault),
                     measured: exchange::measure(&parsed, &visible, &typed_words),
+                    shortened: exchange::shortened(exchange, &mut parsed, share),
                     parsed,
                 }
             })
@@ -188,7 +190,8 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
             if let Parsed::Html(page) = &it.parsed {
                 builds.look(i, page, exchange, stored);
             }
-            let page = exchange::response(stored, exchange, it.parsed, walk, meter, (share, prose));
+            let answer = (it.parsed, it.shortened);
+            let page = exchange::response(stored, exchange, answer, walk, meter, prose);
             measured.push(it.measured.or(page));
         }
     }
@@ -273,6 +276,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
 /// What one answer comes to before anything is written.
 struct Opened {
     parsed: Parsed,
+    shortened: Option<Shortened>,
     sources: Vec<(String, Found)>,
     measured: Option<Measured>,
 }

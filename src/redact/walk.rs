@@ -501,11 +501,10 @@ impl Walk<'_> {
     /// The first pass over the JSON of an answer: as [`json`](Self::json) at [`Place::Answer`], with a sink that replaces
     /// nothing.
     pub fn look_through(&mut self, answer: &Value) {
-        self.look_through_at("", answer, &mut Memo::default());
+        self.look_through_at("", answer, &mut Seen::default());
     }
 
-    /// `clean` are texts in which no rule found a secret under a key of that class.
-    fn look_through_at<'v>(&mut self, key: &str, value: &'v Value, clean: &mut Memo<'v, KeyClass>) {
+    fn look_through_at<'v>(&mut self, key: &str, value: &'v Value, seen: &mut Seen<'v>) {
         match value {
             Value::Object(fields) => {
                 let named = named(fields);
@@ -518,13 +517,17 @@ impl Walk<'_> {
                     match (call, item) {
                         (Some((list, method)), Value::Array(given)) if list == name => {
                             for (i, it) in given.iter().enumerate() {
-                                self.look_through_at(argument(method, i, it, under), it, clean);
+                                self.look_through_at(argument(method, i, it, under), it, seen);
                             }
                         }
-                        _ => self.look_through_at(under, item, clean),
+                        _ => self.look_through_at(under, item, seen),
                     }
-                    if is_token(name) {
-                        self.sink.secret("key", name, Why::Format);
+                    if name.len() >= 15 && seen.names.get(name).is_none() {
+                        if is_token(name) {
+                            self.sink.secret("key", name, Why::Format);
+                        } else {
+                            seen.names.keep(name, ());
+                        }
                     }
                 }
             }
@@ -533,9 +536,9 @@ impl Walk<'_> {
                 for item in items {
                     match item {
                         Value::Array(pair) if pairs => {
-                            self.look_through_at(pair[0].as_str().unwrap_or(key), &pair[1], clean);
+                            self.look_through_at(pair[0].as_str().unwrap_or(key), &pair[1], seen);
                         }
-                        _ => self.look_through_at(key, item, clean),
+                        _ => self.look_through_at(key, item, seen),
                     }
                 }
             }
@@ -543,12 +546,12 @@ impl Walk<'_> {
                 let class = self.rules.class(key, Place::Answer);
                 // A key of the user's own, or one that was cut, says more than its class.
                 let by_class = self.rules.allow.is_empty() && !key.ends_with(['_', '-']);
-                if by_class && clean.get(text) == Some(class) {
+                if by_class && seen.clean.get(text) == Some(class) {
                     return;
                 }
                 self.open(key, text, Place::Answer, 0);
                 if !self.sink.judged(text) && by_class {
-                    clean.keep(text, class);
+                    seen.clean.keep(text, class);
                 }
             }
             Value::Number(number) => _ = self.number(key, number, Place::Answer),
@@ -618,6 +621,15 @@ impl Walk<'_> {
     }
 }
 
+/// What was looked at in one answer.
+#[derive(Default)]
+struct Seen<'v> {
+    /// Texts in which no rule found a secret under a key of that class.
+    clean: Memo<'v, KeyClass>,
+    /// Names that are no credentials.
+    names: Memo<'v, ()>,
+}
+
 /// What a key says of all that is under it: nothing, where it is longer than names are.
 fn told(key: &str) -> &str {
     if key.len() > keys::MAX_KEY { "" } else { key }
@@ -647,10 +659,17 @@ fn named(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() > 6 {
         return None;
     }
-    ["name", "key", "id"]
-        .iter()
-        .find_map(|wanted| fields.iter().find(|it| it.0 == *wanted)?.1.as_str())
-        .filter(|it| it.len() <= 64)
+    let mut found = [None; 3];
+    for (name, value) in fields {
+        let at = match name.as_bytes() {
+            b"name" => 0,
+            b"key" => 1,
+            b"id" => 2,
+            _ => continue,
+        };
+        found[at] = value.as_str();
+    }
+    found.into_iter().flatten().next().filter(|it| it.len() <= 64)
 }
 
 fn decode_form(text: &str) -> Cow<'_, str> {

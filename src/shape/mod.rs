@@ -196,18 +196,40 @@ pub fn truncate(value: &Value, budget: usize) -> (Value, bool) {
 
 /// [`truncate`] of what `change` makes of the value. It sees only what may be kept, and may replace texts, numbers and keys by
 /// texts of [`LEAST`] bytes or more.
+#[cfg(test)]
 pub fn truncate_changed(
-    mut value: Value,
+    value: Value,
     budget: usize,
     change: impl FnOnce(&mut Value),
 ) -> (Value, bool) {
-    let may_fit =
-        |it: &(usize, usize, usize)| takes_more(&value, it.0, it.2, &mut budget.clone()).is_some();
-    let first = STEPS.iter().position(may_fit).unwrap_or(STEPS.len() - 1);
-    let (items, _, depth) = STEPS[first];
-    prune(&mut value, items, depth);
-    change(&mut value);
-    truncate_from(first, &value, budget)
+    Pruned::new(value, budget).truncate_changed(change)
+}
+
+/// A value without what [`truncate`] would cut off it in any case.
+pub struct Pruned {
+    value: Value,
+    budget: usize,
+    first: usize,
+}
+
+impl Pruned {
+    pub fn new(mut value: Value, budget: usize) -> Self {
+        let may_fit = |it: &(usize, usize, usize)| {
+            takes_more(&value, it.0, it.2, &mut budget.clone()).is_some()
+        };
+        let first = STEPS.iter().position(may_fit).unwrap_or(STEPS.len() - 1);
+        let (items, _, depth) = STEPS[first];
+        prune(&mut value, items, depth);
+        Self { value, budget, first }
+    }
+
+    /// [`truncate`] of what `change` makes of the value. It may replace texts, numbers and keys by texts of [`LEAST`] bytes or
+    /// more.
+    pub fn truncate_changed(self, change: impl FnOnce(&mut Value)) -> (Value, bool) {
+        let Self { mut value, budget, first } = self;
+        change(&mut value);
+        truncate_from(first, &value, budget)
+    }
 }
 
 const LEAST: usize = 12;
