@@ -9,7 +9,7 @@ mod foreign;
 mod given;
 
 pub use foreign::{Foreign, look};
-pub use given::{open, read_bounded, read_if_there};
+pub use given::{open, place, read_bounded, read_if_there, save};
 
 use std::{
     fs::File,

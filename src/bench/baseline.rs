@@ -92,9 +92,8 @@ impl Baseline {
         let mut bytes = serde_json::to_vec_pretty(self)
             .map_err(|err| Error::new(Code::Internal, "baseline").source(err))?;
         bytes.push(b'\n');
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        files::write_atomic(folder.unwrap_or(Path::new(".")), &name, &bytes)
+        let (folder, name) = files::place(path);
+        files::write_atomic(folder, &name, &bytes)
     }
 
     /// Takes over what was measured; scenarios that were not stay as they are.

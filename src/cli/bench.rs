@@ -1,6 +1,6 @@
 //! `commis bench`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{table::ruled, wire};
 use crate::{
@@ -90,7 +90,7 @@ pub async fn run(args: &Args) -> Result<u8> {
             .map_err(|_| panicked())?
     })?;
     if let Some(path) = &args.report {
-        save(path, &bench::page(&done))?;
+        files::save(path, bench::page(&done).as_bytes())?;
     }
     if args.json {
         wire::out(&done);
@@ -111,15 +111,6 @@ pub async fn run(args: &Args) -> Result<u8> {
         slower(all);
     }
     Ok(u8::from(done.slower.is_some_and(|it| !it.is_empty())))
-}
-
-/// Into a folder of the user's, which stays as it is. Fails with [`Code::Usage`].
-fn save(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    files::write_atomic(folder, &name, text.as_bytes()).map_err(|err| {
-        Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
-    })
 }
 
 fn tables(done: &Benchmark) {

@@ -79,14 +79,14 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
         _ => {}
     }
     if let Some(path) = &args.predictions {
-        save(path, &json_lines(&done.predictions))?;
+        files::save(path, json_lines(&done.predictions).as_bytes())?;
     }
     if let Some(path) = &args.samples {
-        save(path, &json_lines(&eval::samples(&args.corpus, &settings)?))?;
+        files::save(path, json_lines(&eval::samples(&args.corpus, &settings)?).as_bytes())?;
     }
     if let Some(path) = &args.report {
         let title = args.corpus.file_name().unwrap_or_default().to_string_lossy();
-        save(path, &eval::page(&done, &title))?;
+        files::save(path, eval::page(&done, &title).as_bytes())?;
     }
     let updated =
         if args.update_baseline { Some(update(&done, now, file.as_deref())?) } else { None };
@@ -127,15 +127,6 @@ fn update(done: &Evaluation, now: Option<Baseline>, file: Option<&Path>) -> Resu
         wire::say(&format!("baseline: {}", file.display()));
     }
     Ok(0)
-}
-
-/// Into a folder of the user's, which stays as it is. Fails with [`Code::Usage`].
-fn save(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    files::write_atomic(folder, &name, text.as_bytes()).map_err(|err| {
-        Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
-    })
 }
 
 fn json_lines<T: serde::Serialize>(rows: &[T]) -> String {

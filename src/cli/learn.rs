@@ -14,10 +14,9 @@ use crate::{
     browser::Step,
     error::{Code, Error, Result},
     files::read_bounded,
-    ids::{RecipeName, TaskId},
-    pipeline::{self, Cx, Learned, Redo, STAGES, Secrets, Source, Stage, Task},
+    ids::RecipeName,
+    pipeline::{self, Cx, Learned, Redo, STAGES, Source, Stage, Task},
     recipe::yaml,
-    stages::verify::Expectation,
 };
 
 const EXAMPLES: &str = "Examples:
@@ -117,20 +116,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         },
     };
     let examples = if second.is_empty() { vec![first] } else { vec![first, second] };
-    let mut task = Task {
-        id: TaskId::of("", &name),
-        name,
-        sentence: args.task.clone(),
-        source,
-        examples,
-        expect: Expectation::default(),
-        category: None,
-        requires_auth: false,
-        reads_only: false,
-        answer: None,
-        timeout: Duration::from_secs(30),
-        secrets: Secrets::default(),
-    };
+    let mut task = Task::new(name, args.task.clone(), source, examples);
     batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
     let (cx, progress, _place) = args.prepare(&task, global).await?;
     let task = Arc::new(task);

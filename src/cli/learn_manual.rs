@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::Duration,
 };
 
 use super::{
@@ -16,10 +15,9 @@ use crate::{
     artifacts::recording::SessionRecording,
     batch,
     error::{Code, Error, Result},
-    ids::{RecipeName, TaskId},
-    pipeline::{self, Cx, Learned, Secrets, Source, Task, by_hand, learn_from},
+    ids::RecipeName,
+    pipeline::{self, Cx, Learned, Source, Task, by_hand, learn_from},
     redact::{LiveValues, Redacted},
-    stages::verify::Expectation,
 };
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -27,24 +25,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let second = pairs(&args.second)?;
     let name =
         args.name.clone().map_or_else(|| Ok(RecipeName::slug(&args.task)), RecipeName::new)?;
-    let mut task = Task {
-        id: TaskId::of("", &name),
-        name,
-        sentence: args.task.clone(),
-        source: Source::Live {
-            url: args.manual.clone().unwrap_or_default(),
-            steps: Vec::new(),
-            by_hand: true,
-        },
-        examples: Vec::new(),
-        expect: Expectation::default(),
-        category: None,
-        requires_auth: false,
-        reads_only: false,
-        answer: None,
-        timeout: Duration::from_secs(30),
-        secrets: Secrets::default(),
-    };
+    let url = args.manual.clone().unwrap_or_default();
+    let source = Source::Live { url, steps: Vec::new(), by_hand: true };
+    let mut task = Task::new(name, args.task.clone(), source, Vec::new());
     let names = batch::holes(&task.sentence);
     // What can be said before anybody takes the trouble.
     let mut first = given.clone();

@@ -20,6 +20,7 @@ use super::EgressPolicy;
 use crate::{
     error::{Code, Error, Result},
     files::{Dir, Lock},
+    ids,
     settings::LimitsSettings,
 };
 
@@ -205,8 +206,7 @@ async fn lock(dir: &Dir) -> Result<Lock> {
 
 /// Names of hosts do not belong into a folder listing.
 fn hex(host: &str) -> String {
-    let digest = Sha256::digest(host.as_bytes());
-    digest.first_chunk().map_or_else(String::new, |it| format!("{:032x}", u128::from_be_bytes(*it)))
+    ids::hex(&Sha256::digest(host.as_bytes())[..16])
 }
 
 #[expect(

@@ -1,6 +1,7 @@
 //! Files that a user names, or keeps where we look: links on the way are the user's business, special files are not read.
 
 use std::{
+    borrow::Cow,
     fs::File,
     io::{self, ErrorKind, Read as _},
     path::Path,
@@ -61,6 +62,20 @@ pub fn read_if_there(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
 /// [`read_if_there`], and it must be.
 pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>> {
     read_all(open(path)?, path, max)
+}
+
+/// The folder that a path names a file in, and the file's name in it.
+pub fn place(path: &Path) -> (&Path, Cow<'_, str>) {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    (folder, path.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Writes a file into a folder of the user's, which stays as it is. Fails with [`Code::Usage`].
+pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    let (folder, name) = place(path);
+    super::write_atomic(folder, &name, bytes).map_err(|err| {
+        Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
+    })
 }
 
 fn read_all(file: File, path: &Path, max: u64) -> Result<Vec<u8>> {

@@ -5,7 +5,6 @@
 
 use std::{
     collections::BTreeMap,
-    fmt::Write as _,
     sync::{Arc, Weak},
     time::{Duration, Instant},
 };
@@ -17,6 +16,7 @@ use crate::{
     browser::Context,
     egress::site_of,
     error::{Code, Error, Result},
+    ids::hex,
     recipe::model::{Recipe, SlotSource, TransportKind},
     transport::Transport,
     vault::Held,
@@ -148,11 +148,7 @@ fn random_id() -> Result<String> {
         .secure_random
         .fill(&mut bytes)
         .map_err(|_| Error::new(Code::Internal, "the system gives no random bytes"))?;
-    let mut out = String::new();
-    for it in bytes {
-        let _ = write!(out, "{it:02x}");
-    }
-    Ok(out)
+    Ok(hex(&bytes))
 }
 
 #[cfg(test)]

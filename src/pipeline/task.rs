@@ -90,6 +90,29 @@ fn digest_bounded(path: &Path, max: u64) -> Result<String> {
 pub const MAX_HAR: u64 = 256 * 1024 * 1024;
 
 impl Task {
+    /// One of no manifest, about which nothing else is said; a step of it may take half a minute.
+    pub fn new(
+        name: RecipeName,
+        sentence: String,
+        source: Source,
+        examples: Vec<BTreeMap<String, String>>,
+    ) -> Self {
+        Self {
+            id: TaskId::of("", &name),
+            name,
+            sentence,
+            source,
+            examples,
+            expect: Expectation::default(),
+            category: None,
+            requires_auth: false,
+            reads_only: false,
+            answer: None,
+            timeout: Duration::from_secs(30),
+            secrets: Secrets::default(),
+        }
+    }
+
     /// What an example gives, its secrets left out: they are no parameters of a recipe.
     pub fn example(&self, i: usize) -> BTreeMap<String, String> {
         let mut out = self.examples.get(i).cloned().unwrap_or_default();

@@ -232,19 +232,13 @@ pub struct Part {
 /// Nothing where there is no boundary.
 pub fn parts(bytes: &[u8], content_type: &str) -> Vec<Part> {
     let text = String::from_utf8_lossy(bytes);
-    let boundary = content_type
-        .split(';')
-        .find_map(|it| it.trim().strip_prefix("boundary="))
-        .map(|it| it.trim_matches('"').to_owned())
-        .or_else(|| text.lines().next()?.strip_prefix("--").map(str::to_owned))
-        .filter(|it| !it.is_empty());
-    let Some(boundary) = boundary else {
+    let Some(boundary) = boundary(content_type, &text) else {
         return Vec::new();
     };
     let open = format!("--{boundary}");
     let all = text.split(&open).skip(1).take(MAX_FIELDS);
     all.filter_map(|part| {
-        let (head, value) = part.split_once("\r\n\r\n").or_else(|| part.split_once("\n\n"))?;
+        let (head, value) = head_of(part)?;
         let param = |key: &str| disposition(head, key);
         Some(Part {
             name: param("name")?,
@@ -253,6 +247,23 @@ pub fn parts(bytes: &[u8], content_type: &str) -> Vec<Part> {
         })
     })
     .collect()
+}
+
+/// What stands between the parts: as the type says it, or else as the first line does.
+pub fn boundary(content_type: &str, text: &str) -> Option<String> {
+    let of_type = content_type.split(';').skip(1).find_map(|it| {
+        let (name, value) = it.split_once('=')?;
+        let is_it = name.trim().eq_ignore_ascii_case("boundary");
+        is_it.then(|| value.trim().trim_matches('"')).filter(|it| !it.is_empty())
+    });
+    let of_text = || text.lines().next()?.strip_prefix("--").map(str::trim_end);
+    of_type.or_else(of_text).filter(|it| !it.is_empty()).map(str::to_owned)
+}
+
+/// A part's head, with the empty line that ends it, and what it heads.
+pub fn head_of(part: &str) -> Option<(&str, &str)> {
+    let end = |line: &str| part.find(line).map(|it| it + line.len());
+    end("\r\n\r\n").or_else(|| end("\n\n")).map(|it| part.split_at(it))
 }
 
 /// A parameter in the head of a part: `name="q"`, `name=q`, `name*=UTF-8''q`.

@@ -117,6 +117,8 @@ fn requests_hide_secrets_wherever_they_stand() {
         ("application/x-www-form-urlencoded", format!("{token}=1&user=ann")),
         ("text/plain", format!("user=ann\npassword={WORD}")),
         ("multipart/form-data; boundary=b", format!("--b\r\nContent-Disposition: form-data; name=password\r\n\r\n{WORD}\r\n--b--\r\n")),
+        ("multipart/form-data; charset=utf-8; Boundary=\"b\"", format!("--b\r\nContent-Disposition: form-data; name=password\r\n\r\n{WORD}\r\n--b--\r\n")),
+        ("multipart/form-data", format!("--b\r\nContent-Disposition: form-data; name=password\r\n\r\n{WORD}\r\n--b--\r\n")),
         ("multipart/form-data; boundary=b", format!("--b\nContent-Disposition: form-data; name=\"password\"\n\n{WORD}\n--b--\n")),
         ("multipart/form-data; boundary=b", format!("--b\r\nContent-Disposition: form-data; name*=UTF-8''password\r\n\r\n{WORD}\r\n--b--\r\n")),
     ] {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     Learner, Writer,
-    body::{disposition, essence},
+    body::{boundary, disposition, essence, head_of},
     detector::Why,
     exchange, markup,
     scan::Prose,
@@ -244,17 +244,12 @@ impl Redactor {
 
     /// Fields by their names; what was a file is left out.
     fn multipart(&mut self, text: &str, mime: &str) -> Option<String> {
-        let boundary = mime.split_once("boundary=")?.1.split(';').next()?.trim_matches('"');
-        if boundary.is_empty() {
-            return self.text(text);
-        }
+        let Some(boundary) = boundary(mime, text) else { return self.text(text) };
         let open = format!("--{boundary}");
         let mut changed = false;
         let mut out = Vec::new();
         for part in text.split(&open) {
-            let head = part.find("\r\n\r\n").map(|it| it + 4);
-            let head = head.or_else(|| part.find("\n\n").map(|it| it + 2));
-            let (head, rest) = part.split_at(head.unwrap_or(0));
+            let (head, rest) = head_of(part).unwrap_or(("", part));
             let value = rest.trim_end_matches(['\r', '\n']);
             let end = &rest[value.len()..];
             let new = match disposition(head, "name") {

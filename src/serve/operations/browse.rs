@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb,
+    Asked, Kind, Meta, Params, Row, Spec, Tool, Verb,
     files::{self, Saved},
-    plain, row,
+    plain, row, spec,
     trail::{self, Trail, Wanted},
 };
 use crate::{
@@ -522,16 +522,6 @@ pub fn rows(out: &mut Vec<Row>) {
             close,
         ),
     ]);
-}
-
-const fn spec(
-    name: &'static str,
-    routes: &'static [(Verb, &'static str)],
-    need: Need,
-    kind: Kind,
-    help: &'static str,
-) -> Spec {
-    Spec { name, kind, need, routes, tool: Tool::Browse, length: Length::Now, help }
 }
 
 async fn run(asked: Asked, context: String, command: Result<Command>) -> Out<Shown> {

@@ -117,6 +117,17 @@ pub struct Spec {
     pub help: &'static str,
 }
 
+/// One that answers at once, and that agents have as a tool of the browser.
+const fn spec(
+    name: &'static str,
+    routes: &'static [(Verb, &'static str)],
+    need: Need,
+    kind: Kind,
+    help: &'static str,
+) -> Spec {
+    Spec { name, kind, need, routes, tool: Tool::Browse, length: Length::Now, help }
+}
+
 impl Spec {
     pub fn summary(&self) -> &'static str {
         self.help.split('\n').next().unwrap_or_default()

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row,
+    Asked, Kind, Meta, Params, Row, Verb, plain, row, spec,
     trail::{self, Trail, Wanted},
 };
 use crate::{
@@ -205,16 +205,6 @@ pub fn rows(out: &mut Vec<Row>) {
             purge,
         ),
     ]);
-}
-
-const fn spec(
-    name: &'static str,
-    routes: &'static [(Verb, &'static str)],
-    need: Need,
-    kind: Kind,
-    help: &'static str,
-) -> Spec {
-    Spec { name, kind, need, routes, tool: Tool::Browse, length: Length::Now, help }
 }
 
 fn all(asked: &Asked) -> Sessions {

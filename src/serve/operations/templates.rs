@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row};
+use super::{Asked, Kind, Meta, Row, Verb, plain, row, spec};
 use crate::{
     browser::desk::{Command, Desk},
     serve::{
@@ -85,16 +85,6 @@ pub fn rows(out: &mut Vec<Row>) {
             remove,
         ),
     ]);
-}
-
-const fn spec(
-    name: &'static str,
-    routes: &'static [(Verb, &'static str)],
-    need: Need,
-    kind: Kind,
-    help: &'static str,
-) -> Spec {
-    Spec { name, kind, need, routes, tool: Tool::Browse, length: Length::Now, help }
 }
 
 fn all(asked: &Asked) -> Templates {
