@@ -2,11 +2,13 @@
 
 mod board;
 mod events;
+mod live;
 pub mod manifest;
 pub mod page;
 mod report;
 mod schedule;
 mod secrets;
+pub mod task;
 
 use std::{
     sync::Arc,
@@ -18,6 +20,7 @@ use tokio::{sync::watch, task::JoinSet};
 
 pub use board::Board;
 pub use events::Event;
+pub use live::{Live, TaskPage};
 pub use manifest::{Manifest, check_task, holes, load};
 pub use report::{Entry, Line, Report, Totals};
 
@@ -87,7 +90,7 @@ pub async fn run(
     options: Options,
 ) -> Result<Report> {
     let began_ms = now_ms();
-    let order: Vec<_> = tasks.iter().map(|it| it.id.clone()).collect();
+    let order = Arc::new(tasks.iter().map(|it| it.id.clone()).collect());
     let rows: Vec<TaskRow> = tasks
         .iter()
         .map(|it| TaskRow::new(it.id.as_str(), manifest, it.name.as_str(), it.host().as_deref()))

@@ -1,4 +1,4 @@
-//! The page of a batch that a person reads in the morning: one file, no network. Without its script all is there, unfiltered.
+//! The page of a batch: while it runs and in the morning; one file, no network. Without its script all is there, unfiltered.
 
 use std::{
     collections::BTreeMap,
@@ -9,11 +9,15 @@ use std::{
 use maud::{Markup, html};
 use url::Url;
 
-use super::report::{Line, Report};
+use super::{
+    live::Going,
+    report::{Line, Report},
+};
 use crate::{
     artifacts::failure::Failure,
     error::Result,
     ids::TaskId,
+    page::{Page, clip, head, plot::mark, took, wide},
     state::{Span, Status, TaskRow},
 };
 
@@ -21,6 +25,7 @@ mod timeline;
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/filter.js");
+const LIVE: &str = concat!(include_str!("page/filter.js"), include_str!("page/live.js"));
 /// Up to so many tasks have a bar of their own in the timeline.
 const MAX_BARS: usize = 120;
 /// Tasks in the list of those that were tried again.
@@ -29,14 +34,26 @@ const MAX_AGAIN: usize = 100;
 const MAX_LINES: usize = 8;
 /// Hosts and tasks in the lists of the slowest.
 const SLOWEST: usize = 10;
+/// While it runs, of more tasks than this only those that ended last are listed: the page is made again and again.
+const MAX_LISTED: usize = 500;
+const LISTED: usize = 100;
+/// Of a text that is not ours, on a line.
+const MAX_TEXT: usize = 600;
+/// Seconds until the page is read again.
+const AGAIN_S: u32 = 2;
+/// The page that a task's folder holds, beside its artifacts.
+pub const TASK_PAGE: &str = "page.html";
 
 /// A task as the database and its line of the report tell it.
 struct Told {
     row: TaskRow,
-    line: Line,
+    /// Where it has ended.
+    line: Option<Line>,
     spans: Vec<Span>,
     /// What a failing step saw, and its picture.
     seen: Option<(Failure, Option<PathBuf>)>,
+    /// The way to its own page.
+    page: Option<String>,
 }
 
 impl Told {
@@ -50,96 +67,212 @@ impl Told {
         let last = self.spans.iter().map(|it| it.ended_ms).max();
         first.zip(last).map_or(0, |(a, b)| b - a)
     }
+
+    /// Where no line says how it ended, it waits, whatever a run that was killed has left in the database.
+    fn status(&self) -> Status {
+        if self.line.is_some() { self.row.status } else { Status::Pending }
+    }
 }
 
-/// Writes the page. Fails with `ARTIFACT_IO` where the database cannot be read.
-pub fn page(report: &Report) -> Result<String> {
+/// Writes the page, for the folder that it will stand in; `going`: what goes on, while it does. Fails with `ARTIFACT_IO` where
+/// the database cannot be read.
+pub fn page(report: &Report, going: Option<&Going>, folder: &Path) -> Result<String> {
     let mut spans: BTreeMap<String, Vec<Span>> = BTreeMap::new();
     for it in report.state.spans(&report.totals.manifest)? {
         spans.entry(it.task_id.clone()).or_default().push(it);
     }
     let mut rows: BTreeMap<String, TaskRow> =
         report.state.tasks()?.into_iter().map(|it| (it.task_id.clone(), it)).collect();
+    let base = std::path::absolute(folder).ok().and_then(|it| Url::from_directory_path(it).ok());
     let mut tasks = Vec::new();
-    for line in report.lines() {
-        let line = line?;
-        let spans = spans.remove(&line.task_id).unwrap_or_default();
-        if let Some(row) = rows.remove(&line.task_id) {
-            let seen =
-                if row.status == Status::Failed { seen(report, &line.task_id) } else { None };
-            tasks.push(Told { row, line, spans, seen });
+    for id in report.order.iter() {
+        let Some(row) = rows.remove(id.as_str()) else { continue };
+        let line = report.line(id)?;
+        let mut spans = spans.remove(id.as_str()).unwrap_or_default();
+        if let Some(it) = going.and_then(|it| it.running.get(id.as_str()).map(|task| (it, task))) {
+            spans.extend(it.1.spans(id, it.0.at_ms));
         }
+        let (mut seen, mut page) = (None, None);
+        if line.is_some()
+            && let Some(it) = report.store.peek(id)?
+        {
+            // A folder that cannot be read says nothing here: the page is about the batch.
+            seen = (row.status == Status::Failed).then(|| it.failure().ok().flatten()).flatten();
+            let is_there = it.dir().stat(TASK_PAGE).ok().flatten().is_some();
+            page = base.as_ref().filter(|_| is_there).and_then(|it| way(it, report, id));
+        }
+        tasks.push(Told { row, line, spans, seen, page });
     }
-    Ok(whole(report, &tasks))
+    Ok(whole(report, &tasks, going))
 }
 
-/// A folder that cannot be read says nothing here: the page is about the batch.
-fn seen(report: &Report, task: &str) -> Option<(Failure, Option<PathBuf>)> {
-    let folder = report.store.peek(&TaskId::parse(task).ok()?).ok()??;
-    folder.failure().ok()?
+/// From the page's folder to the task's page: both may be moved together.
+fn way(base: &Url, report: &Report, id: &TaskId) -> Option<String> {
+    let to = std::path::absolute(report.store.root().join(id.as_str()).join(TASK_PAGE)).ok()?;
+    base.make_relative(&Url::from_file_path(to).ok()?)
 }
 
-/// [`page`] into a file that is being written.
-pub fn write(report: &Report, to: &mut dyn io::Write) -> io::Result<()> {
-    to.write_all(page(report).map_err(io::Error::other)?.as_bytes())
+/// [`page`] of a batch that has ended, into a file that is being written.
+pub fn write(report: &Report, folder: &Path, to: &mut dyn io::Write) -> io::Result<()> {
+    to.write_all(page(report, None, folder).map_err(io::Error::other)?.as_bytes())
 }
 
-fn whole(report: &Report, tasks: &[Told]) -> String {
+fn whole(report: &Report, tasks: &[Told], going: Option<&Going>) -> String {
     let it = &report.totals;
+    let few = going.is_none() || tasks.len() <= MAX_LISTED;
     let body = html! {
-        h1 { "Batch " (it.manifest) }
-        p.soft { (headline(report, tasks)) }
-        (tiles(report))
+        h1 { "Batch " (clip(&it.manifest, 120)) " " (standing(report, going)) }
+        p.lead { (headline(tasks, going)) }
+        @if let Some(it) = going { (now(it, tasks)) }
+        (tiles(report, tasks, going))
         @if let Some(code) = it.stopped_by {
-            p { b { "The batch was stopped by " code { (code) } "." } " The same command with --resume goes on." }
+            p.notice.bad { b { "The batch was stopped by " code { (code) } "." } " The same command with --resume goes on." }
+        } @else if it.interrupted {
+            p.notice.warn { b { "The batch was interrupted." } " The same command with --resume goes on." }
         }
+        @if let Some(it) = going { (running(it)) }
         h2 { "Why tasks did not end in a verified recipe" }
-        div.wide { (reasons(report)) }
+        (reasons(report))
         h2 { "Timeline" }
-        @if tasks.iter().any(|it| !it.spans.is_empty()) { div.wide { (timeline::timeline(tasks)) } } @else { p.soft { "Nothing was done." } }
-        h2 { "Slowest hosts" }
-        div.wide { (hosts(tasks)) }
-        h2 { "Slowest tasks" }
-        div.wide { (slowest(tasks)) }
-        @let again: Vec<&Told> = tasks.iter().filter(|it| it.row.attempts > 1).collect();
+        @if tasks.iter().any(|it| !it.spans.is_empty()) { (timeline::timeline(tasks, going.map(|it| it.at_ms))) } @else { p.soft { "Nothing was done." } }
+        @if going.is_none() {
+            h2 { "Slowest hosts" }
+            (hosts(tasks))
+            h2 { "Slowest tasks" }
+            (slowest(tasks))
+        }
+        @let again: Vec<&Told> = tasks.iter().filter(|it| it.row.attempts > 1 && it.line.is_some()).collect();
         @if !again.is_empty() {
             h2 { "Tried again" }
-            div.wide { (again_table(&again)) }
+            (again_table(&again))
         }
-        h2 #all { "All tasks" }
-        @let is_open = tasks.len() <= MAX_BARS;
-        details #tasks open[is_open] {
-            summary { (tasks.len()) " tasks, in the order of the manifest" }
+        h2 #all { @if few { "All tasks" } @else { "The last that ended" } }
+        @if !few { p.soft { "All " (tasks.len()) " are listed when the batch has ended." } }
+        @let listed = listed(tasks, few);
+        details #tasks open[listed.len() <= MAX_BARS.max(LISTED)] {
+            summary { (listed.len()) " tasks, " @if few { "in the order of the manifest" } @else { "the last one first" } }
             (filter())
-            @for it in tasks { (task(it)) }
+            @for it in listed { (task(it, going)) }
         }
     };
-    crate::page::page(&format!("commis: {}", it.manifest), STYLE, Some(SCRIPT), &body)
+    Page {
+        title: &format!("{}{}", if going.is_some() { "… " } else { "" }, clip(&it.manifest, 120)),
+        style: STYLE,
+        script: Some(if going.is_some() { LIVE } else { SCRIPT }),
+        again_s: going.map(|_| AGAIN_S),
+        ..Page::default()
+    }
+    .whole(&body)
 }
 
-fn headline(report: &Report, tasks: &[Told]) -> String {
+fn listed(tasks: &[Told], all: bool) -> Vec<&Told> {
+    if all {
+        return tasks.iter().collect();
+    }
+    let mut out: Vec<&Told> = tasks.iter().filter(|it| it.line.is_some()).collect();
+    out.sort_by_key(|it| std::cmp::Reverse(it.row.ended_ms));
+    out.truncate(LISTED);
+    out
+}
+
+fn standing(report: &Report, going: Option<&Going>) -> Markup {
+    let (class, text) = match (&report.totals, going) {
+        (_, Some(_)) => ("now", "running"),
+        (it, _) if it.stopped_by.is_some() => ("bad", "stopped"),
+        (it, _) if it.interrupted => ("warn", "interrupted"),
+        (it, _) if it.not_started > 0 => ("warn", "ended early"),
+        _ => ("good", "ended"),
+    };
+    html! { span #state class={ "badge " (class) } { (text) } }
+}
+
+fn moment(at_ms: i64, form: &str) -> String {
+    jiff::Timestamp::from_millisecond(at_ms)
+        .map(|it| it.strftime(form).to_string())
+        .unwrap_or_default()
+}
+
+fn headline(tasks: &[Told], going: Option<&Going>) -> String {
     let began = tasks.iter().flat_map(|it| &it.spans).map(|it| it.began_ms).min();
     let ended = tasks.iter().flat_map(|it| &it.spans).map(|it| it.ended_ms).max();
-    let when = began
-        .and_then(|it| jiff::Timestamp::from_millisecond(it).ok())
-        .map(|it| it.strftime("%Y-%m-%d %H:%M UTC").to_string())
-        .unwrap_or_default();
-    let took =
-        began.zip(ended).map(|(a, b)| format!(", {} from the first to the last", time(b - a)));
-    let state = if report.totals.interrupted { "; interrupted" } else { "" };
-    format!("{when}{}{state}", took.unwrap_or_default())
+    let began = going.map(|it| it.began_ms).or(began);
+    let mut out = began.map(|it| moment(it, "%Y-%m-%d %H:%M UTC")).unwrap_or_default();
+    match (began.zip(ended), going) {
+        (_, Some(it)) => {
+            out = format!("since {out}, {}", took(it.at_ms - it.began_ms));
+            if let Some(left) = it.left_ms() {
+                let until = moment(it.at_ms + left, "%H:%M:%S UTC");
+                out = format!("{out}; about {} left, until {until}", took(left));
+            }
+        }
+        (Some((a, b)), None) => out = format!("{out}, {} from the first to the last", took(b - a)),
+        (None, None) => {}
+    }
+    out
 }
 
-fn tiles(report: &Report) -> Markup {
+/// How far it is, as of when, and what to think if that was long ago.
+fn now(it: &Going, tasks: &[Told]) -> Markup {
+    let ended = tasks.iter().filter(|it| it.line.is_some()).count();
+    html! {
+        progress max=(tasks.len()) value=(ended) aria-label="tasks that ended" {}
+        p #now.soft data-at=(it.at_ms) data-stale=(it.stale_ms) {
+            (ended) " of " (tasks.len()) " tasks ended, as of " (moment(it.at_ms, "%H:%M:%S UTC"))
+            noscript { ". Where that is longer ago than " (took(it.stale_ms)) ", the batch was interrupted; the same command with --resume goes on" }
+            "."
+        }
+        p #stale.notice.warn hidden role="status" {
+            b { "Interrupted." } " Nothing was written here for " span #silent {} ": the batch was killed, or the machine slept. The same command with --resume goes on, and so does this page."
+        }
+    }
+}
+
+fn running(it: &Going) -> Markup {
+    html! {
+        h2 { "Running now" }
+        @if it.running.is_empty() { p.soft { "Nothing at this moment." } } @else {
+            (wide("Running now", &html! {
+                table {
+                    (head(&["task", "stage", ">for", ">together", ">attempt"]))
+                    tbody {
+                        @for task in it.running.values() {
+                            tr {
+                                td.name { (mark("now")) (clip(&task.name, 120)) }
+                                @match &task.stage {
+                                    Some((stage, since)) => { td { (stage) } td.n data-since=(since) { (took(it.at_ms - since)) } },
+                                    None => { td.soft { "begins" } td.n {} },
+                                }
+                                td.n data-since=(task.began_ms) { (took(it.at_ms - task.began_ms)) }
+                                td.n { (task.attempt) }
+                            }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+fn tile(state: &str, n: usize, what: &str) -> Markup {
+    html! { li { div { b { (n) } span.state { (mark(state)) (what) } } } }
+}
+
+fn tiles(report: &Report, tasks: &[Told], going: Option<&Going>) -> Markup {
     let it = &report.totals;
+    let waiting = tasks.iter().filter(|it| it.line.is_none()).count();
+    let running = going.map_or(0, |it| it.running.len());
     html! {
         ul.tiles {
             @for status in Status::ALL.iter().filter(|status| it.count(**status) > 0) {
-                li class=(status.as_str()) { b { (it.count(*status)) } (status.told()) }
+                (tile(status.as_str(), it.count(*status), status.told()))
             }
-            @if it.not_started > 0 { li { b { (it.not_started) } "not started" } }
-            @if it.retries > 0 { li { b { (it.retries) } "tried again" } }
-            @if it.model.calls > 0 { li { b { (it.model.calls) } "calls of a model" } }
+            @if going.is_some() {
+                (tile("now", running, "running"))
+                (tile("pending", waiting.saturating_sub(running), "waiting"))
+            }
+            @if it.not_started > 0 { (tile("pending", it.not_started, "not started")) }
+            @if it.retries > 0 { li { div { b { (it.retries) } span { "tried again" } } } }
+            @if it.model.calls > 0 { li { div { b { (it.model.calls) } span { "calls of a model" } } } }
         }
     }
 }
@@ -153,20 +286,26 @@ fn reasons(report: &Report) -> Markup {
         .filter(|it| it.0 != Status::Verified)
         .collect();
     all.sort_by_key(|it| std::cmp::Reverse(it.2));
-    html! {
-        @if all.is_empty() { p.soft { "All did." } } @else {
+    if all.is_empty() {
+        return html! { p.soft { "All that ended did." } };
+    }
+    wide(
+        "Reasons",
+        &html! {
             table {
-                tr { th.n { "tasks" } th { "status" } th { "reason or error code" } }
-                @for (status, why, n) in all {
-                    tr {
-                        td.n { (n) }
-                        td { (dot(status)) (status.as_str()) }
-                        td { a href="#all" data-why=(why) data-status=(status.as_str()) { code { (why) } } }
+                (head(&[">tasks", "status", "reason or error code"]))
+                tbody {
+                    @for (status, why, n) in all {
+                        tr {
+                            td.n { (n) }
+                            td { (ending(status)) }
+                            td { a href="#all" data-why=(why) data-status=(status.as_str()) { code { (why) } } }
+                        }
                     }
                 }
             }
-        }
-    }
+        },
+    )
 }
 
 fn hosts(tasks: &[Told]) -> Markup {
@@ -179,14 +318,19 @@ fn hosts(tasks: &[Told]) -> Markup {
     }
     let mut all: Vec<_> = by.into_iter().collect();
     all.sort_by_key(|it| std::cmp::Reverse(it.1.1 / it.1.0.max(1) as i64));
-    html! {
-        table {
-            tr { th { "host" } th.n { "tasks" } th.n { "for each" } th.n { "together" } th.n { "failed" } }
-            @for (host, (n, ms, failed)) in all.into_iter().take(SLOWEST) {
-                tr { td { (host) } td.n { (n) } td.n { (time(ms / n.max(1) as i64)) } td.n { (time(ms)) } td.n { (failed) } }
+    wide(
+        "Slowest hosts",
+        &html! {
+            table {
+                (head(&["host", ">tasks", ">for each", ">together", ">failed"]))
+                tbody {
+                    @for (host, (n, ms, failed)) in all.into_iter().take(SLOWEST) {
+                        tr { td { (host) } td.n { (n) } td.n { (took(ms / n.max(1) as i64)) } td.n { (took(ms)) } td.n { (failed) } }
+                    }
+                }
             }
-        }
-    }
+        },
+    )
 }
 
 fn slowest(tasks: &[Told]) -> Markup {
@@ -196,17 +340,22 @@ fn slowest(tasks: &[Told]) -> Markup {
         it.spans
             .iter()
             .max_by_key(|it| it.ended_ms - it.began_ms)
-            .map(|it| format!("{} ({})", it.stage, time(it.ended_ms - it.began_ms)))
+            .map(|it| format!("{} ({})", it.stage, took(it.ended_ms - it.began_ms)))
             .unwrap_or_default()
     };
-    html! {
-        table {
-            tr { th { "task" } th.n { "took" } th { "longest stage" } th { "ended" } }
-            @for it in all.into_iter().take(SLOWEST) {
-                tr { td { (name(it)) } td.n { (time(it.took_ms())) } td { (longest(it)) } td { (ending(it)) } }
+    wide(
+        "Slowest tasks",
+        &html! {
+            table {
+                (head(&["task", ">took", "longest stage", "ended"]))
+                tbody {
+                    @for it in all.into_iter().take(SLOWEST) {
+                        tr { td { (name(it)) } td.n { (took(it.took_ms())) } td { (longest(it)) } td { (ending(it.status())) } }
+                    }
+                }
             }
-        }
-    }
+        },
+    )
 }
 
 fn filter() -> Markup {
@@ -215,7 +364,7 @@ fn filter() -> Markup {
             input #text type="search" placeholder="name, reason, text" aria-label="text in a task";
             select #status aria-label="how tasks ended" {
                 option value="" { "all" }
-                @for it in Status::ALL { option value=(it.as_str()) { (it.told()) } }
+                @for it in Status::ALL.iter().filter(|it| !it.is_under_way()) { option value=(it.as_str()) { (it.told()) } }
             }
             button #reset type="button" { "show all" }
             span #count.soft {}
@@ -224,25 +373,40 @@ fn filter() -> Markup {
 }
 
 /// A line that opens: why it ended so, where its time went, and how to look closer.
-fn task(it: &Told) -> Markup {
-    let line = &it.line;
+fn task(it: &Told, going: Option<&Going>) -> Markup {
+    let id = &it.row.task_id;
+    let Some(line) = &it.line else {
+        let runs = going.is_some_and(|it| it.running.contains_key(id));
+        let (state, text) = match going {
+            Some(_) if runs => ("now", "running"),
+            Some(_) => ("pending", "waiting"),
+            None => ("pending", "not started"),
+        };
+        return html! {
+            details.task id=(anchor(id)) data-status="pending" data-why="" {
+                summary { span.name { (clip(&it.row.name, 120)) } span.state { (mark(state)) (text) } span {} span.n {} }
+                @if let Some(host) = &it.row.host { p.soft { (host) } }
+            }
+        };
+    };
     let why = line.error_code.as_deref().or(line.reason.as_deref()).unwrap_or_default();
     let told = line.error.as_deref().or(line.detail.as_deref());
     let last = it.spans.iter().map(|it| it.attempt).max();
     let stages = it.spans.iter().filter(|it| Some(it.attempt) == last);
     html! {
-        details.task id=(anchor(line)) data-status=(it.row.status.as_str()) data-why=(why) {
+        details.task id=(anchor(id)) data-status=(it.row.status.as_str()) data-why=(why) {
             summary {
-                span.name { (line.name) }
-                span { (ending(it)) }
+                span.name { (clip(&line.name, 120)) }
+                span { (ending(it.row.status)) }
                 span { code { (why) } }
-                span.n { @if it.spans.is_empty() { span.soft { "earlier" } } @else { (time(it.took_ms())) } }
+                span.n { @if it.spans.is_empty() { span.soft { "earlier" } } @else { (took(it.took_ms())) } }
             }
-            @if let Some(text) = told { p { (text) } }
-            @if let Some(hint) = &line.hint { p.soft { (hint) } }
+            @if let Some(way) = &it.page { p { a href=(way) { "its page: candidates, replays, the request and the recipe" } } }
+            @if let Some(text) = told { p { (clip(text, MAX_TEXT)) } }
+            @if let Some(hint) = &line.hint { p.soft { (clip(hint, MAX_TEXT)) } }
             @if let Some((failure, picture)) = &it.seen { (what_was_seen(failure, picture.as_deref())) }
             @if line.live_values_lost { p.soft { "recorded again: LIVE_VALUES_LOST" } }
-            dl {
+            dl.facts {
                 @if let Some(host) = &it.row.host { dt { "host" } dd { (host) } }
                 @if let Some(by) = &line.transport { dt { "transport" } dd { (by) } }
                 @if !it.spans.is_empty() {
@@ -250,11 +414,11 @@ fn task(it: &Told) -> Markup {
                     dd {
                         @for (i, span) in stages.enumerate() {
                             @if i > 0 { ", " }
-                            (span.stage) " " (time(span.ended_ms - span.began_ms))
+                            (span.stage) " " (took(span.ended_ms - span.began_ms))
                         }
                     }
                 }
-                dt { "closer" } dd { code { "commis recipe debug --task-id " (line.task_id) } }
+                dt { "closer" } dd { code { "commis recipe debug --task-id " (id) } }
                 @if let Some(folder) = &line.artifacts { dt { "artifacts" } dd { code { (folder.display()) } } }
             }
         }
@@ -269,79 +433,54 @@ fn what_was_seen(failure: &Failure, picture: Option<&Path>) -> Markup {
             summary { "what step " (failure.step) " of " (failure.steps) " saw" }
             @for (head, lines) in failure.told(MAX_LINES) {
                 b { (head) }
-                ul { @for it in lines { li { (it) } } }
+                ul { @for it in lines { li { (clip(&it, MAX_TEXT)) } } }
             }
-            @if let Some(why) = &failure.no_picture { p.soft { "no picture: " (why) } }
+            @if let Some(why) = &failure.no_picture { p.soft { "no picture: " (clip(why, MAX_TEXT)) } }
         }
     }
 }
 
 /// Each attempt that failed, and in which stage.
 fn again_table(tasks: &[&Told]) -> Markup {
-    html! {
-        table {
-            tr { th { "task" } th.n { "attempts" } th { "those that failed" } th { "ended" } }
-            @for it in tasks.iter().take(MAX_AGAIN) {
-                tr {
-                    td { (name(it)) }
-                    td.n { (it.row.attempts) }
-                    td {
-                        @for (i, span) in it.spans.iter().filter(|it| it.failed.is_some()).enumerate() {
-                            @if i > 0 { ", " }
-                            code { (span.failed.as_deref().unwrap_or_default()) }
-                            " in " (span.stage) " after " (time(span.ended_ms - span.began_ms))
+    wide(
+        "Tried again",
+        &html! {
+            table {
+                (head(&["task", ">attempts", "those that failed", "ended"]))
+                tbody {
+                    @for it in tasks.iter().take(MAX_AGAIN) {
+                        tr {
+                            td { (name(it)) }
+                            td.n { (it.row.attempts) }
+                            td {
+                                @for (i, span) in it.spans.iter().filter(|it| it.failed.is_some()).enumerate() {
+                                    @if i > 0 { ", " }
+                                    code { (span.failed.as_deref().unwrap_or_default()) }
+                                    " in " (span.stage) " after " (took(span.ended_ms - span.began_ms))
+                                }
+                            }
+                            td { (ending(it.status())) }
                         }
                     }
-                    td { (ending(it)) }
+                    @if tasks.len() > MAX_AGAIN {
+                        tr { td.soft colspan="4" { "and " (tasks.len() - MAX_AGAIN) " more" } }
+                    }
                 }
             }
-            @if tasks.len() > MAX_AGAIN {
-                tr { td.soft colspan="4" { "and " (tasks.len() - MAX_AGAIN) " more" } }
-            }
-        }
-    }
+        },
+    )
 }
 
 /// The task's name, which leads to its line.
 fn name(it: &Told) -> Markup {
-    let id = anchor(&it.line);
-    html! { a href={ "#" (id) } data-task=(id) { (it.line.name) } }
+    let id = anchor(&it.row.task_id);
+    html! { a href={ "#" (id) } data-task=(id) { (clip(&it.row.name, 120)) } }
 }
 
-fn anchor(line: &Line) -> String {
-    format!("task-{}", line.task_id)
+fn anchor(task: &str) -> String {
+    format!("task-{task}")
 }
 
-fn ending(it: &Told) -> Markup {
-    html! { span.ending { (dot(it.row.status)) (it.row.status.as_str()) } }
-}
-
-fn dot(status: Status) -> Markup {
-    html! { span class={ "dot " (status.as_str()) } {} }
-}
-
-/// `340 ms`, `12.5 s`, `3 min 20 s`, `2 h 5 min`
-fn time(ms: i64) -> String {
-    match ms {
-        ..1000 => format!("{ms} ms"),
-        1000..60_000 => format!("{:.1} s", ms as f64 / 1000.0),
-        60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
-        _ => format!("{} h {} min", ms / 3_600_000, ms % 3_600_000 / 60_000),
-    }
-    // A number stays with its unit.
-    .replace(' ', "\u{a0}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_told_as_people_do() {
-        for (ms, text) in
-            [(340, "340 ms"), (12_500, "12.5 s"), (200_000, "3 min 20 s"), (7_500_000, "2 h 5 min")]
-        {
-            assert_eq!(time(ms).replace('\u{a0}', " "), text);
-        }
-    }
+fn ending(status: Status) -> Markup {
+    html! { span.state { (mark(status.as_str())) (status.as_str()) } }
 }

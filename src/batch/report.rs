@@ -18,13 +18,13 @@ use crate::{
 pub struct Report {
     pub totals: Totals,
     /// In the order of the manifest.
-    order: Vec<TaskId>,
+    pub(super) order: Arc<Vec<TaskId>>,
     pub(super) state: Arc<State>,
     pub(super) store: Store,
 }
 
 /// The batch as a whole.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Totals {
     pub version: u32,
     pub manifest: String,
@@ -41,7 +41,7 @@ pub struct Totals {
 }
 
 /// What the batch asked of a model.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ModelTotals {
     pub calls: u32,
     pub tokens_in: u64,
@@ -69,7 +69,6 @@ pub enum Entry {
 /// What is shown of a line that was written down.
 #[derive(Debug, Deserialize)]
 pub struct Line {
-    pub task_id: String,
     pub name: String,
     pub outcome: String,
     pub reason: Option<String>,
@@ -223,22 +222,29 @@ impl Totals {
 }
 
 impl Report {
-    pub fn new(totals: Totals, order: Vec<TaskId>, state: Arc<State>, store: Store) -> Self {
+    pub fn new(totals: Totals, order: Arc<Vec<TaskId>>, state: Arc<State>, store: Store) -> Self {
         Self { totals, order, state, store }
     }
 
     /// The lines of tasks that ended, in the order of the manifest. Each fails with `ARTIFACT_IO` where the database does.
     pub fn lines(&self) -> impl Iterator<Item = Result<Line>> {
-        self.texts().map(|it| {
-            serde_json::from_str(&it?).map_err(|err| {
-                Error::new(Code::ArtifactIo, "a line of the report cannot be read").source(err)
-            })
-        })
+        self.texts().map(|it| read(&it?))
+    }
+
+    /// One task's line; `None` when it has not ended. Fails with `ARTIFACT_IO`.
+    pub(super) fn line(&self, task: &TaskId) -> Result<Option<Line>> {
+        self.state.entry(task.as_str())?.as_deref().map(read).transpose()
     }
 
     fn texts(&self) -> impl Iterator<Item = Result<String>> {
         self.order.iter().filter_map(|it| self.state.entry(it.as_str()).transpose())
     }
+}
+
+fn read(text: &str) -> Result<Line> {
+    serde_json::from_str(text).map_err(|err| {
+        Error::new(Code::ArtifactIo, "a line of the report cannot be read").source(err)
+    })
 }
 
 impl Serialize for Report {

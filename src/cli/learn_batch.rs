@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -17,9 +17,10 @@ use super::{
     wire,
 };
 use crate::{
-    batch::{self, Board, Event, Line, Manifest, Options, Report},
+    batch::{self, Board, Event, Line, Live, Manifest, Options, Report, TaskPage},
     error::{Code, Error, Result},
-    pipeline::{Redo, Stage},
+    files,
+    pipeline::{Cx, Redo, Stage},
     state::{State, Status},
 };
 
@@ -117,9 +118,19 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     choose(&mut manifest, &args, &state)?;
     let progress = BatchProgress::new();
     let json = args.json;
+    let name = crate::ids::RecipeName::slug(&manifest.name);
+    let file = place.home.artifacts.join(format!("batch_{name}.json"));
+    let given = args.report.as_deref();
+    let page = given.filter(|it| is_page(it)).map_or(file.with_extension("html"), Path::to_owned);
+    // Begun when all is ready: before that, there is nothing to follow.
+    let live: Arc<OnceLock<Live>> = Arc::default();
+    let told = Arc::clone(&live);
     let tell = move |event: &Event<'_>| {
         if json {
             wire::event(&event.line());
+        }
+        if let Some(it) = told.get() {
+            it.tell(event);
         }
         progress.tell(event);
     };
@@ -152,14 +163,25 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         retries: args.retries.unwrap_or(manifest.retries),
         deadline: manifest.deadline,
     };
+    let _ = live.set(Live::start(
+        &manifest.name,
+        manifest.tasks.iter().map(|it| it.id.clone()).collect(),
+        Arc::clone(&state),
+        cx.store.clone(),
+        &page,
+        one_page(&cx, &state, place.home.recipes.clone()),
+    ));
+    wire::say(&format!("page: {}", page.display()));
     let report =
         batch::run(&manifest.name, manifest.tasks, Arc::clone(&cx), state, board, options).await;
     cx.browser.close().await;
+    if let Some(it) = live.get() {
+        it.close();
+    }
     let report = report?;
-    let name = crate::ids::RecipeName::slug(&manifest.name);
-    let file = place.home.artifacts.join(format!("batch_{name}.json"));
     save(&report, &file)?;
-    if let Some(other) = &args.report {
+    save(&report, &page)?;
+    if let Some(other) = given.filter(|it| !is_page(it)) {
         save(&report, other)?;
     }
     if !args.json {
@@ -181,6 +203,17 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         wire::say("interrupted; the same command with --resume goes on");
     }
     Ok(it.exit_code())
+}
+
+/// Puts a task's page beside its artifacts, for the batch's page to lead to.
+fn one_page(cx: &Cx, state: &Arc<State>, recipes: PathBuf) -> TaskPage {
+    let (store, settings, state) = (cx.store.clone(), cx.settings.clone(), Arc::clone(state));
+    Box::new(move |id| {
+        let Some(folder) = store.peek(id)? else { return Ok(()) };
+        let seen = batch::task::Seen { folder: &folder, id, recipes: &recipes };
+        let text = batch::task::page(&seen, &settings, None, Some(&state))?;
+        folder.dir().write_unsynced(batch::page::TASK_PAGE, text.as_bytes())
+    })
 }
 
 /// Leaves the tasks that the flags ask for. Fails with `USAGE` where there are none.
@@ -215,16 +248,18 @@ fn choose(manifest: &mut Manifest, args: &Args, state: &State) -> Result<()> {
 }
 
 fn save(report: &Report, file: &Path) -> Result<()> {
-    let folder = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = file.file_name().and_then(|it| it.to_str()).unwrap_or("report.json");
-    let is_page = file.extension().is_some_and(|it| it.eq_ignore_ascii_case("html"));
-    crate::files::write_atomic_with(folder, name, &mut |to| {
-        if is_page {
-            return batch::page::write(report, to);
+    let (folder, name) = files::place(file);
+    files::write_atomic_with(folder, &name, &mut |to| {
+        if is_page(file) {
+            return batch::page::write(report, folder, to);
         }
         serde_json::to_writer_pretty(&mut *to, report)?;
         to.write_all(b"\n")
     })
+}
+
+fn is_page(file: &Path) -> bool {
+    file.extension().is_some_and(|it| it.eq_ignore_ascii_case("html"))
 }
 
 fn table(report: &Report) -> Result<()> {

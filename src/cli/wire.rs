@@ -20,7 +20,10 @@ use crate::{
     stages::rank,
     testbed::{Testbed, authority_pem},
 };
-pub use crate::{page::is_strange, pipeline::moment};
+pub use crate::{
+    page::{is_strange, plain as clean},
+    pipeline::moment,
+};
 
 /// Folders, settings and the test web if it was asked for; it serves until this is dropped.
 pub struct Place {
@@ -218,10 +221,4 @@ pub fn say(text: &str) {
 fn upright(text: &str) -> Cow<'_, str> {
     let turns = |it: char| is_strange(it) && !it.is_control();
     if text.chars().any(turns) { text.replace(turns, "\u{fffd}").into() } else { text.into() }
-}
-
-/// Text of a stranger, for a terminal: without control characters but line breaks, and without what turns a line around or
-/// cannot be seen.
-pub fn clean(text: &str) -> String {
-    text.chars().map(|it| if is_strange(it) && it != '\n' { '\u{fffd}' } else { it }).collect()
 }

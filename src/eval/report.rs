@@ -6,12 +6,18 @@
 use maud::{Markup, html};
 
 use super::{Bin, CaseResult, Contender, Detail, Difference, Evaluation, Request, Tally, Verdict};
-use crate::stages::WEIGHTS;
+use crate::{
+    page::{
+        Page, clip, head,
+        plot::{Fill, mark, stack},
+        requests::{Sent, Weighed, percent, waterfall, weighed},
+        wide,
+    },
+    stages::WEIGHTS,
+};
 
 const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/filter.js");
-/// Colours of signals in the style sheet.
-const COLOURS: usize = 24;
 
 /// The page as HTML; `title` is the corpus's name.
 pub fn page(done: &Evaluation, title: &str) -> String {
@@ -44,7 +50,8 @@ pub fn page(done: &Evaluation, title: &str) -> String {
         }
         @for it in &done.cases { (case(it, done.differences.as_deref())) }
     };
-    crate::page::page(&format!("commis eval: {title}"), STYLE, Some(SCRIPT), &body)
+    let title = format!("commis eval: {title}");
+    Page { title: &title, style: STYLE, script: Some(SCRIPT), ..Page::default() }.whole(&body)
 }
 
 fn tiles(done: &Evaluation, all: &Tally) -> Markup {
@@ -52,14 +59,14 @@ fn tiles(done: &Evaluation, all: &Tally) -> Markup {
     let (right, wrong, abstained) =
         (count(Verdict::Right), count(Verdict::Wrong), count(Verdict::Abstained));
     let tile = |class: &str, figure: String, what: &str| {
-        html! { div class={ "tile " (class) } { b { (figure) } span { (what) } } }
+        html! { li { div class=(class) { b { (figure) } span { (what) } } } }
     };
     let of = |n: u32, whole: u32| if whole == 0 { "–".to_owned() } else { share(n, whole) };
     html! {
-        div.tiles {
-            (tile("good", right.to_string(), "right"))
-            (tile(if wrong > 0 { "bad" } else { "" }, wrong.to_string(), "wrong"))
-            (tile(if abstained > 0 { "warn" } else { "" }, abstained.to_string(), "abstained"))
+        ul.tiles {
+            @for (it, n) in [(Verdict::Right, right), (Verdict::Wrong, wrong), (Verdict::Abstained, abstained)] {
+                li { div { b { (n) } span.state { (mark(it.as_str())) (it.as_str()) } } }
+            }
             (tile(if all.false_verified > 0 { "bad" } else { "good" }, all.false_verified.to_string(), "falsely verified"))
             (tile("", of(all.rank_1, all.recipeable), "right request first"))
             (tile("", of(all.rank_8, all.recipeable), "right request among eight"))
@@ -81,85 +88,98 @@ fn changes(differences: &[Difference], forgotten: &[String]) -> Markup {
         @if differences.is_empty() {
             p { span.yes { "✓" } " Every stage answers every case as before." }
         } @else {
-            table {
-                tr { th { "case" } th { "stage" } th { "what" } }
-                @for it in differences {
-                    tr { td.mono { (it.case) } td { (it.stage.as_deref().unwrap_or("")) } td { (it.what) } }
+            (wide("Since the baseline", &html! {
+                table {
+                    (head(&["case", "stage", "what"]))
+                    tbody {
+                        @for it in differences {
+                            tr { td { code { (it.case) } } td { (it.stage.as_deref().unwrap_or("")) } td { (it.what) } }
+                        }
+                    }
                 }
-            }
+            }))
         }
     }
 }
 
 fn kinds(done: &Evaluation) -> Markup {
-    html! {
-        table {
-            tr {
-                th { "kind" } th.n { "cases" } th { "right, abstained, wrong" }
-                th.n { "right first" } th.n { "verified" } th.n { "falsely" }
-            }
-            @for (kind, it) in &done.tallies {
-                @let cases = it.recipeable + it.nothing;
-                @let right = it.right + it.nothing_right;
-                @let wrong = it.wrong + it.nothing_chosen;
-                tr {
-                    td { (kind) }
-                    td.n { (cases) }
-                    td { (verdicts(right, cases.saturating_sub(right + wrong), wrong, 240)) }
-                    td.n { @if it.recipeable > 0 { (it.rank_1) " of " (it.recipeable) } }
-                    td.n { (it.verified) }
-                    td.n { @if it.false_verified > 0 { span.no { (it.false_verified) } } @else { "0" } }
+    wide(
+        "By kind",
+        &html! {
+            table {
+                (head(&["kind", ">cases", "right, abstained, wrong", ">right first", ">verified", ">falsely"]))
+                tbody {
+                    @for (kind, it) in &done.tallies {
+                        @let cases = it.recipeable + it.nothing;
+                        @let right = it.right + it.nothing_right;
+                        @let wrong = it.wrong + it.nothing_chosen;
+                        tr {
+                            td { (kind) }
+                            td.n { (cases) }
+                            td { (verdicts(right, cases.saturating_sub(right + wrong), wrong)) }
+                            td.n { @if it.recipeable > 0 { (it.rank_1) " of " (it.recipeable) } }
+                            td.n { (it.verified) }
+                            td.n { @if it.false_verified > 0 { span.no { (it.false_verified) } } @else { "0" } }
+                        }
+                    }
                 }
             }
-        }
-    }
+        },
+    )
 }
 
-/// One bar, so many pixels wide.
-fn verdicts(right: u32, abstained: u32, wrong: u32, width: u32) -> Markup {
-    let whole = (right + abstained + wrong).max(1);
-    let wide = |n: u32| n * width / whole;
+/// A bar and its figures.
+fn verdicts(right: u32, abstained: u32, wrong: u32) -> Markup {
+    let parts = [
+        (Fill("green", 0), right, "right"),
+        (Fill("orange", 2), abstained, "abstained"),
+        (Fill("red", 1), wrong, "wrong"),
+    ];
+    let parts = parts.map(|(fill, n, what)| (fill, f64::from(n), format!("{n} {what}")));
     html! {
-        svg width=(width) height="14" role="img" aria-label=(format!("{right} right, {abstained} abstained, {wrong} wrong")) {
-            title { (right) " right, " (abstained) " abstained, " (wrong) " wrong" }
-            rect.bar-right x="0" y="2" width=(wide(right)) height="10" {}
-            rect.bar-abstained x=(wide(right)) y="2" width=(wide(abstained)) height="10" {}
-            rect.bar-wrong x=(wide(right) + wide(abstained)) y="2" width=(wide(wrong)) height="10" {}
+        span.share {
+            (stack(&parts, &format!("{right} right, {abstained} abstained, {wrong} wrong")))
+            small { (right) ", " (abstained) ", " (wrong) }
         }
     }
 }
 
 fn rejections(done: &Evaluation) -> Markup {
-    html! {
-        @if done.rejections.is_empty() { p.soft { "Every task came to a verified recipe." } }
-        @else {
-            table {
-                tr { th { "stage and reason" } th.n { "cases" } }
-                @for (what, n) in &done.rejections { tr { td { (what) } td.n { (n) } } }
-            }
-        }
+    if done.rejections.is_empty() {
+        return html! { p.soft { "Every task came to a verified recipe." } };
     }
+    wide(
+        "Where tasks ended",
+        &html! {
+            table {
+                (head(&["stage and reason", ">cases"]))
+                tbody { @for (what, n) in &done.rejections { tr { td { (what) } td.n { (n) } } } }
+            }
+        },
+    )
 }
 
 /// How often the best candidate is the right one, by its confidence. Where the two columns of figures agree, it is honest.
 fn calibration(bins: &[Bin]) -> Markup {
-    html! {
-        table {
-            tr {
-                th { "confidence" } th.n { "mean" } th.n { "is right" } th.n { "cases" }
-                th { "right, wrong" }
-            }
-            @for it in bins.iter().rev() {
-                tr {
-                    td.mono { (percent(it.from_bp)) " to " (percent(it.to_bp)) }
-                    td.n { (percent(it.mean_bp)) }
-                    td.n { (share(it.right, it.cases)) }
-                    td.n { (it.cases) }
-                    td { (verdicts(it.right, 0, it.cases.saturating_sub(it.right), 120)) }
+    wide(
+        "Confidence and truth",
+        &html! {
+            table {
+                (head(&["confidence", ">mean", ">is right", ">cases", "right, abstained, wrong"]))
+                tbody {
+                    @for it in bins.iter().rev() {
+                        tr {
+                            td { (percent(it.from_bp.into())) " to " (percent(it.to_bp.into())) }
+                            td.n { (percent(it.mean_bp.into())) }
+                            td.n { (share(it.right, it.cases)) }
+                            td.n { (it.cases) }
+                            td { (verdicts(it.right, 0, it.cases.saturating_sub(it.right))) }
+                        }
+                    }
                 }
             }
-        }
-    }
+        },
+    )
 }
 
 fn case(it: &CaseResult, differences: Option<&[Difference]>) -> Markup {
@@ -173,7 +193,7 @@ fn case(it: &CaseResult, differences: Option<&[Difference]>) -> Markup {
             data-changed=(if changed.is_empty() { "no" } else { "yes" })
         {
             summary {
-                span class={ "badge " (it.verdict.as_str()) } { (it.verdict.as_str()) }
+                span.state { (mark(it.verdict.as_str())) (it.verdict.as_str()) }
                 b { (it.id) }
                 span.soft { (it.kind) }
                 span { (clip(&ending, 80)) }
@@ -191,7 +211,7 @@ fn case(it: &CaseResult, differences: Option<&[Difference]>) -> Markup {
                         h3 { "Candidates" }
                         (contenders(&detail.candidates))
                         h3 { "Recording" }
-                        (waterfall(&detail.requests))
+                        (requests(&detail.requests))
                     }
                     None => {
                         @if let Some(top) = &it.top {
@@ -208,7 +228,7 @@ fn case(it: &CaseResult, differences: Option<&[Difference]>) -> Markup {
                     }
                 }
                 h3 { "Stages" }
-                p.mono.soft {
+                p.soft {
                     @for (i, (stage, it)) in it.stages.iter().enumerate() {
                         @if i > 0 { " · " }
                         (stage) " v" (it.version) " " (clip(&it.payload_sha256, 8))
@@ -239,7 +259,7 @@ fn facts(it: &CaseResult) -> Markup {
             @if let Some(doubt) = it.top.as_ref().and_then(|it| it.doubt.as_ref()) {
                 dt { "doubt" } dd { (doubt) }
             }
-            @if let Some(chosen) = &it.chosen { dt { "chose" } dd.mono { (chosen) } }
+            @if let Some(chosen) = &it.chosen { dt { "chose" } dd { code { (chosen) } } }
             dt { "right request" }
             dd { @match it.right_rank { Some(n) => { "rank " (n) } None => "not among the candidates" } }
             @if let Some(checks) = it.checks {
@@ -261,130 +281,39 @@ fn asked(detail: &Detail) -> Markup {
         @if !detail.typed.is_empty() {
             dt { "typed" }
             dd { @for (i, (name, value)) in detail.typed.iter().enumerate() {
-                @if i > 0 { ", " } (name) " = " span.mono { (value) }
+                @if i > 0 { ", " } (name) " = " code { (value) }
             } }
         }
         @if !detail.notes.is_empty() { dt { "notes" } dd { (detail.notes) } }
     }
 }
 
-/// One bar a candidate, its score by signal; beside it how sure it is.
 fn contenders(all: &[Contender]) -> Markup {
-    if all.is_empty() {
-        return html! { p.soft { "none" } };
-    }
-    let used = |name: &str, good: bool| {
-        all.iter().any(|it| it.features.get(name).is_some_and(|it| (*it > 0) == good))
+    let of = |it: &Contender| Weighed {
+        request: it.request.clone(),
+        more: it.operation.clone(),
+        score_bp: it.score_bp.into(),
+        confidence_bp: it.confidence_bp.into(),
+        features: it.features.iter().map(|it| (it.0.clone(), i64::from(*it.1))).collect(),
+        badge: it.right.then_some("right"),
     };
-    html! {
-        @for it in all {
-            svg width="1080" height="40" viewBox="0 0 1080 40" role="img" {
-                text.mark x="0" y="12" { @if it.right { "▸" } }
-                text x="14" y="12" {
-                    (clip(&it.request, 100)) @if let Some(operation) = &it.operation { " · " (clip(operation, 40)) }
-                }
-                text.faint.end x="1080" y="12" { "score " (it.score_bp) }
-                rect.track x="14" y="19" width="1000" height="13" rx="2" {}
-                @let bars = bars(it);
-                @for (name, share, at, wide) in &bars {
-                    rect class=(if *share < 0 { "minus".to_owned() } else { colour_of(name) }) x=(at) y="19" width=(wide) height="13" {
-                        title { (name) " " (share) }
-                    }
-                }
-                text.strong.end x="1080" y="30" { (percent(it.confidence_bp)) }
-            }
-        }
-        div.legend {
-            @for (name, _) in WEIGHTS.iter().filter(|it| used(it.0, true)) {
-                span {
-                    svg width="10" height="10" { rect class=(colour_of(name)) width="10" height="10" rx="2" {} }
-                    (name.replace('_', " "))
-                }
-            }
-            @let against: Vec<String> = WEIGHTS.iter().filter(|it| used(it.0, false)).map(|it| it.0.replace('_', " ")).collect();
-            @if !against.is_empty() {
-                span {
-                    svg width="10" height="10" { rect.minus width="10" height="10" rx="2" {} }
-                    "against: " (against.join(", "))
-                }
-            }
-        }
-    }
+    weighed(&all.iter().map(of).collect::<Vec<_>>(), WEIGHTS)
 }
 
-/// Name, share, start and width of each signal's piece; what a signal takes away is drawn back from the end.
-fn bars(it: &Contender) -> Vec<(&str, i32, i32, i32)> {
-    let mut sorted: Vec<(&String, &i32)> = it.features.iter().collect();
-    sorted.sort_by_key(|it| std::cmp::Reverse(*it.1));
-    let mut end = 14;
-    let mut out = Vec::new();
-    for (name, share) in sorted {
-        let wide = (share.abs() / 10).min(1000);
-        if *share < 0 {
-            end -= wide;
-            out.push((name.as_str(), *share, end.max(14), wide));
-        } else {
-            out.push((name.as_str(), *share, end, wide));
-            end += wide;
-        }
-    }
-    out
-}
-
-fn waterfall(all: &[Request]) -> Markup {
-    let end = all.iter().map(|it| it.start_ms + it.total_ms).max().unwrap_or(0).max(1);
-    let place = |ms: u64| (ms * 460 / end) as u32;
-    let height = all.len() * 17 + 4;
-    html! {
-        svg width="1080" height=(height) viewBox={ "0 0 1080 " (height) } role="img" aria-label="requests over time" {
-            @for (i, it) in all.iter().enumerate() {
-                @let y = i * 17;
-                text.mark x="0" y=(y + 12) { @if it.right { "▸" } }
-                text x="14" y=(y + 12) { (clip(&it.line, 74)) }
-                text.faint x="560" y=(y + 12) { (it.status.map_or("–".to_owned(), |it| it.to_string())) }
-                rect class=(colour(it)) x=(590 + place(it.start_ms)) y=(y + 4) width=(place(it.total_ms).max(2)) height="9" rx="1" {
-                    title { (it.kind) ", from " (it.start_ms) " ms, " (it.total_ms) " ms" }
-                }
-            }
-        }
-        div.legend {
-            @for (class, what) in [("w-right", "the right request"), ("w-data", "xhr, fetch"), ("w-document", "document"), ("w-code", "script, style"), ("w-other", "other")] {
-                span { svg width="10" height="10" { rect class=(class) width="10" height="10" rx="2" {} } (what) }
-            }
-            span { "over " (end) " ms" }
-        }
-    }
-}
-
-fn colour(it: &Request) -> &'static str {
-    match it.kind {
-        _ if it.right => "w-right",
-        "xhr" | "fetch" => "w-data",
-        "document" | "iframe" => "w-document",
-        "script" | "stylesheet" => "w-code",
-        _ => "w-other",
-    }
-}
-
-/// A colour for every signal, the same in all cases.
-fn colour_of(signal: &str) -> String {
-    let at = WEIGHTS.iter().position(|it| it.0 == signal).unwrap_or(0);
-    format!("f{}", at % COLOURS)
-}
-
-fn percent(bp: u32) -> String {
-    format!("{:.0}\u{a0}%", f64::from(bp) / 100.0)
+fn requests(all: &[Request]) -> Markup {
+    let of = |it: &Request| Sent {
+        line: it.line.clone(),
+        kind: it.kind.to_owned(),
+        status: it.status.map(u64::from),
+        start_ms: it.start_ms,
+        total_ms: it.total_ms,
+        badge: it.right.then_some("right"),
+    };
+    waterfall(&all.iter().map(of).collect::<Vec<_>>())
 }
 
 fn share(n: u32, whole: u32) -> String {
     format!("{:.0} %", 100.0 * f64::from(n) / f64::from(whole))
-}
-
-fn clip(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    text.chars().take(max - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -453,25 +382,5 @@ mod tests {
             let inner = text.split_once(open).unwrap().1.split_once(close).unwrap().0;
             assert!(text.contains(&hash(inner)), "{open}");
         }
-    }
-
-    #[test]
-    fn what_a_signal_takes_is_drawn_back() {
-        let it = Contender {
-            request: String::new(),
-            operation: None,
-            confidence_bp: 9000,
-            score_bp: 7000,
-            features: BTreeMap::from([
-                ("a".to_owned(), 5000),
-                ("b".to_owned(), 3000),
-                ("c".to_owned(), -1000),
-            ]),
-            right: false,
-        };
-        assert_eq!(
-            bars(&it),
-            [("a", 5000, 14, 500), ("b", 3000, 514, 300), ("c", -1000, 714, 100)]
-        );
     }
 }

@@ -26,6 +26,8 @@ mod inspect;
 #[cfg(feature = "cli")]
 mod learn;
 #[cfg(feature = "cli")]
+pub mod look;
+#[cfg(feature = "cli")]
 mod pacer;
 #[cfg(feature = "cli")]
 mod prove;

@@ -1,18 +1,17 @@
 //! A session as a page to look at: what was done and when, what each act asked for, what a reader should know. No script, nothing
 //! from elsewhere.
 
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 
 use super::{
     Line, Manifest, State, Verdict, compare,
     pictures::{self, Picture},
     traffic::Shown,
 };
+use crate::page::Page;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884}
-td,dd{overflow-wrap:anywhere}.bar{display:block;width:10rem;height:.6rem}.bar rect{fill:#3a7bd5}.failed{color:#c0392b}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}img{max-width:100%;border:1px solid #8884;margin:.4rem 0}details{margin:.2rem 0}dt{font-weight:600}dd{margin:0}pre{white-space:pre-wrap}";
+const STYLE: &str = "td:nth-child(2) { min-width: 14rem; } td img { display: block; max-width: 100%; border: 1px solid var(--line); border-radius: 8px; margin: .4rem 0; }
+.bar { display: block; width: 10rem; height: .6rem; } .bar rect { fill: var(--blue); } td.failed { color: var(--bad); } td.failed::before { content: \"✗ \"; } pre { white-space: pre-wrap; }";
 /// Of the longest act's bar.
 const WIDE: u64 = 160;
 /// Requests of one act that are listed.
@@ -29,23 +28,8 @@ pub struct Seen<'a> {
 
 /// The whole page.
 pub fn page(it: &Seen<'_>) -> String {
-    let manifest = it.manifest;
-    let out: Markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-                title { (manifest.name) ", a session" }
-                style { (STYLE) }
-            }
-            body {
-                main { (content(it)) }
-            }
-        }
-    };
-    out.into_string()
+    let title = format!("{}, a session", it.manifest.name);
+    Page { title: &title, style: STYLE, pictures: true, ..Page::default() }.whole(&content(it))
 }
 
 /// What stands on it, without styles of its own.

@@ -181,6 +181,19 @@ pub struct Span {
     pub failed: Option<String>,
 }
 
+impl Span {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            task_id: row.get("task_id")?,
+            attempt: row.get("attempt")?,
+            stage: row.get("stage")?,
+            began_ms: row.get("began_ms")?,
+            ended_ms: row.get("ended_ms")?,
+            failed: row.get("failed")?,
+        })
+    }
+}
+
 impl State {
     /// Makes the tasks known. What is known of them stays, but for manifest, name and host. Fails with `ARTIFACT_IO`.
     pub fn enlist(&self, rows: &[TaskRow]) -> Result<()> {
@@ -300,17 +313,17 @@ impl State {
             db.prepare_cached(
                 "SELECT spans.* FROM spans JOIN tasks USING (task_id) WHERE manifest = ? ORDER BY spans.began_ms, spans.rowid",
             )?
-            .query_map([manifest], |row| {
-                Ok(Span {
-                    task_id: row.get("task_id")?,
-                    attempt: row.get("attempt")?,
-                    stage: row.get("stage")?,
-                    began_ms: row.get("began_ms")?,
-                    ended_ms: row.get("ended_ms")?,
-                    failed: row.get("failed")?,
-                })
-            })?
+            .query_map([manifest], Span::read)?
             .collect()
+        })
+    }
+
+    /// The stages that one task went through when it was last begun. Fails with `ARTIFACT_IO`.
+    pub fn spans_of(&self, task_id: &str) -> Result<Vec<Span>> {
+        self.with(|db| {
+            db.prepare_cached("SELECT * FROM spans WHERE task_id = ? ORDER BY began_ms, rowid")?
+                .query_map([task_id], Span::read)?
+                .collect()
         })
     }
 

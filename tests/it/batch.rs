@@ -371,3 +371,67 @@ fn a_browser_that_is_killed_is_started_again() {
         assert!(page.contains(part), "{part}");
     }
 }
+
+#[test]
+fn the_page_follows_a_batch_that_is_killed_and_gone_on_with() {
+    const TASKS: usize = 60;
+    let home = Home::new();
+    let manifest = manifest(&home, TASKS, &[3]);
+    let file = home.path().join("artifacts/batch_many.html");
+    let mut child = home
+        .command(&learn(&manifest, &["--jobs", "1"]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    // It is there while the first tasks are learned.
+    let seen = lines.find(|it| it.as_ref().unwrap().contains("task_finished") && file.exists());
+    assert!(seen.is_some(), "the batch ended before its page was there");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let page = std::fs::read_to_string(&file).unwrap();
+    for part in [
+        "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>",
+        "class=\"badge now\">running</span>",
+        "Running now",
+        "waiting",
+        "id=\"stale\"",
+        "data-stale=",
+        "the batch was interrupted",
+        "books-59",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+
+    let again = learn(&manifest, &["--resume"]);
+    assert_eq!(home.run(&again).status.code(), Some(1), "one fails");
+    let page = std::fs::read_to_string(&file).unwrap();
+    for part in ["http-equiv=\"refresh\"", "running", "waiting", "id=\"stale\""] {
+        assert!(!page.contains(part), "{part}");
+    }
+    assert!(page.contains("class=\"badge good\">ended</span>"), "{page}");
+    assert_eq!(page.matches("<details class=\"task\"").count(), TASKS);
+
+    // It leads to a page for each, from wherever it stands.
+    let id = |text: &str| {
+        text.split("/page.html").next().unwrap().rsplit(['"', '/']).next().unwrap().to_owned()
+    };
+    let first = id(&page[page.find("href=\"books-0-").unwrap()..]);
+    let task =
+        std::fs::read_to_string(home.path().join("artifacts").join(&first).join("page.html"))
+            .unwrap();
+    for part in
+        ["What was weighed", "The request and the recipe", "Stages", "chosen", "not verified"]
+    {
+        assert!(task.contains(part), "{part} is not in {task}");
+    }
+    for part in ["<script", "http-equiv=\"refresh\"", "src=\"http", "href=\"http"] {
+        assert!(!task.contains(part), "{part}");
+    }
+    let elsewhere = home.path().join("pages/out.html");
+    let more = ["--resume", "--report", elsewhere.to_str().unwrap()];
+    home.run(&learn(&manifest, &more));
+    let page = std::fs::read_to_string(&elsewhere).unwrap();
+    assert!(page.contains(&format!("href=\"../artifacts/{first}/page.html\"")), "{page}");
+}

@@ -205,3 +205,42 @@ fn two_tasks_are_held_side_by_side() {
     let out = home.run(&debug(&["books-0", "--diff", "nothing"]));
     assert_eq!(out.status.code(), Some(2));
 }
+
+#[test]
+fn a_task_is_one_page() {
+    let home = Home::new();
+    let path = home.path().join("hostile.yaml");
+    let hostile = "<script>alert(1)</script> & \\u202e \\\"x";
+    let text = format!(
+        "version: 1\nrecipes:\n  - {{ name: books-0, task: \"Find books about {{query}} {hostile}\", har: '{FIXTURE}', examples: [{{ query: harbour }}] }}\n"
+    );
+    write(&path, &text);
+    let manifest = path.to_str().unwrap();
+    let (code, report) =
+        home.batch(&["recipe", "learn-batch", "--manifest", manifest, "--no-network", "--json"]);
+    assert!(code < 2, "{report}");
+    let file = home.path().join("task.html");
+    let out = home.run(&debug(&["books-0", "--report", file.to_str().unwrap()]));
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    let page = std::fs::read_to_string(&file).unwrap();
+    for part in [
+        "&lt;script&gt;alert(1)&lt;/script&gt; &amp; \u{fffd}",
+        "as the page sent it",
+        "as the recipe sends it",
+        "sure: ",
+        "typed in request",
+        "still holds",
+        "What the page asked for",
+        "default-src 'none'",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    for part in ["<script", "\u{202e}", "src=\"http", "href=", "@import", "url("] {
+        assert!(!page.contains(part), "{part}");
+    }
+    // One page is of all of it.
+    let file = file.to_str().unwrap();
+    for more in [["--report", file, "--why", "--json"], ["--report", file, "--stage", "rank"]] {
+        assert_eq!(home.run(&debug(&[&["books-0"], &more[..]].concat())).status.code(), Some(2));
+    }
+}

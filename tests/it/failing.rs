@@ -207,6 +207,10 @@ fn a_failing_step_says_why() {
         let png = std::fs::read(folder.join("failure.png")).unwrap_or_default();
         assert!(png.is_empty() || png.starts_with(b"\x89PNG"), "{name}");
         assert!(report.contains(&format!("{id}/failure.png")), "{name} is not linked");
+        assert!(report.contains(&format!("{id}/page.html")), "{name} has no page");
+        let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+        assert_eq!(page.contains("src=\"data:image/png;base64,"), !png.is_empty(), "{name}");
+        assert!(page.contains("Where it failed") && page.contains(code), "{name}: {page}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(report.contains("link &quot;Help&quot; has that name"));

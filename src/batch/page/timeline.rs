@@ -4,81 +4,86 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::{MAX_BARS, Told, time};
+use super::{MAX_BARS, Told};
 use crate::{
     error::Code,
+    page::{
+        clip, plain,
+        plot::{Fill, Key, Scale, axis, legend, piece, rounded, times},
+        took, wide,
+    },
     state::{Span, Status},
 };
 
 const WIDTH: f64 = 1000.0;
-const RIGHT: f64 = 30.0;
+const RIGHT: f64 = 970.0;
 /// Where the bars begin; their names stand before them.
 const BARS: f64 = 190.0;
 /// Where the parts begin; their scale stands before them.
 const STACKS: f64 = 40.0;
 const PARTS: usize = 100;
 
-/// The time that is shown, and where it lies in the plot.
-struct Scale {
-    from: i64,
-    to: i64,
-    left: f64,
-}
-
-impl Scale {
-    fn x(&self, at: i64) -> f64 {
-        let part = (at - self.from) as f64 / (self.to - self.from).max(1) as f64;
-        self.left + part * (WIDTH - self.left - RIGHT)
-    }
-
-    /// The part that a moment falls into.
-    fn part(&self, at: i64) -> usize {
-        let part = (at - self.from) as f64 / (self.to - self.from).max(1) as f64;
-        ((part * PARTS as f64) as usize).min(PARTS - 1)
-    }
-
-    fn part_ms(&self) -> f64 {
-        (self.to - self.from).max(1) as f64 / PARTS as f64
-    }
-}
+const RECORD: Fill = Fill("blue", 0);
+const REPLAY: Fill = Fill("orange", 1);
+const THINK: Fill = Fill("purple", 2);
 
 /// What a stage spends its time on.
-fn class_of(stage: &str) -> &'static str {
+fn fill_of(stage: &str) -> Fill {
     match stage {
-        "record" | "record_second" => "f-record",
-        "validate" | "minimize" | "verify" => "f-replay",
-        _ => "f-think",
+        "record" | "record_second" => RECORD,
+        "validate" | "minimize" | "verify" => REPLAY,
+        _ => THINK,
     }
 }
 
-pub fn timeline(tasks: &[Told]) -> Markup {
+fn ended(status: Status) -> Fill {
+    match status {
+        Status::Verified => Fill("green", 0),
+        Status::Draft => Fill("blue", 1),
+        Status::NeedsSelection => Fill("orange", 2),
+        Status::NonRecipeable => Fill("grey", 3),
+        Status::Failed => Fill("red", 0),
+        Status::Pending | Status::Recording | Status::Analyzing => Fill("navy", 0),
+    }
+}
+
+fn scale(from: i64, to: i64, left: f64) -> Scale {
+    Scale { from: from as f64, to: to as f64, left, right: RIGHT }
+}
+
+/// `now` is the end of what is still going on.
+pub fn timeline(tasks: &[Told], now: Option<i64>) -> Markup {
     let spans = || tasks.iter().flat_map(|it| &it.spans);
     let from = spans().map(|it| it.began_ms).min().unwrap_or(0);
-    let to = spans().map(|it| it.ended_ms).max().unwrap_or(1);
+    let to = spans().map(|it| it.ended_ms).max().unwrap_or(1).max(now.unwrap_or(0));
     let worked: Vec<&Told> = tasks.iter().filter(|it| !it.spans.is_empty()).collect();
-    let keys = [("f-record", "recording"), ("f-replay", "replaying"), ("f-think", "deciding")];
-    let broke = spans().any(is_broken);
-    html! {
-        p {
-            @if worked.len() <= MAX_BARS {
-                @for (class, what) in keys { (key(class, what)) }
-                (key("f-failed", "attempt that failed"))
-            } @else {
-                @for it in Status::ALL.iter().filter(|it| worked.iter().any(|task| task.row.status == **it)) { (key(&format!("f-{}", it.as_str()), it.told())) }
-                (key("f-work", "tasks at work"))
-            }
-            @if broke { (key("f-broke", "browser ended")) }
+    let few = worked.len() <= MAX_BARS;
+    let mut keys: Vec<(Key, &str)> = Vec::new();
+    if few {
+        for (fill, what) in [(RECORD, "recording"), (REPLAY, "replaying"), (THINK, "deciding")] {
+            keys.push((Key::Piece(fill), what));
         }
-        @if worked.len() <= MAX_BARS {
-            (bars(&worked, &Scale { from, to, left: BARS }))
-        } @else {
-            (ends(&worked, &Scale { from, to, left: STACKS }))
+        if spans().any(|it| it.failed.is_some()) {
+            keys.push((Key::Mark("failed"), "attempt that failed"));
         }
+    } else {
+        for it in Status::ALL.iter().filter(|it| worked.iter().any(|task| task.status() == **it)) {
+            keys.push((Key::Piece(ended(*it)), it.told()));
+        }
+        keys.push((Key::Course("course ink"), "tasks at work"));
     }
-}
-
-fn key(class: &str, what: &str) -> Markup {
-    html! { span.key { svg.swatch viewBox="0 0 10 10" { rect class=(class) width="10" height="10" {} } (what) } }
+    if spans().any(is_broken) {
+        keys.push((Key::Course("course red d2"), "browser ended"));
+    }
+    let plot = if few {
+        bars(&worked, &scale(from, to, BARS))
+    } else {
+        ends(&worked, &scale(from, to, STACKS))
+    };
+    html! {
+        (wide("When what was done", &plot))
+        (legend(&keys))
+    }
 }
 
 /// The browser ended in the middle of it.
@@ -86,16 +91,21 @@ fn is_broken(span: &Span) -> bool {
     span.failed.as_deref() == Some(Code::BrowserFailed.as_str())
 }
 
+/// Words below the plot, counted from its beginning.
+fn marks(scale: &Scale, height: f64) -> Markup {
+    let at = times((scale.to - scale.from) as i64).map(|it| (scale.from + it as f64, took(it)));
+    axis(scale, at, 0.0, height - 20.0)
+}
+
 /// A line down through the plot wherever the browser ended; tasks that it took along make one.
 fn breaks(tasks: &[&Told], scale: &Scale, height: f64) -> Markup {
     let broken = tasks.iter().flat_map(|it| &it.spans).filter(|it| is_broken(it));
-    let moments: BTreeMap<i64, i64> =
-        broken.map(|it| ((it.ended_ms - scale.from) / 1000, it.ended_ms)).collect();
+    let after = |it: &Span| it.ended_ms - scale.from as i64;
+    let moments: BTreeMap<i64, i64> = broken.map(|it| (after(it) / 1000, after(it))).collect();
     html! {
         @for at in moments.into_values() {
-            rect.f-broke x=(rounded(scale.x(at))) y="0" width="1.5" height=(height - 20.0) {
-                title { "the browser ended after " (time(at - scale.from)) }
-            }
+            @let x = scale.x(scale.from + at as f64);
+            line.course.red.d2 x1=(x) x2=(x) y1="0" y2=(height - 20.0) { title { "the browser ended after " (took(at)) } }
         }
     }
 }
@@ -106,18 +116,17 @@ fn bars(tasks: &[&Told], scale: &Scale) -> Markup {
     let height = tasks.len() as f64 * ROW + 24.0;
     html! {
         svg.plot viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label="when each task was worked on" {
-            (axis(scale, height))
+            (marks(scale, height))
             (breaks(tasks, scale, height))
             @for (i, it) in tasks.iter().enumerate() {
                 @let y = i as f64 * ROW + 4.0;
-                text.end x=(scale.left - 8.0) y=(y + 9.0) { (it.line.name.chars().take(30).collect::<String>()) }
+                text.end x=(scale.left - 8.0) y=(y + 9.0) { (clip(&plain(&it.row.name), 30)) }
                 @for span in &it.spans {
-                    @let (from, to) = (scale.x(span.began_ms), scale.x(span.ended_ms));
-                    rect class=(class_of(&span.stage)) x=(rounded(from)) y=(y) width=(rounded((to - from).max(1.0))) height="10" {
-                        title { (it.line.name) ": " (span.stage) ", " (time(span.ended_ms - span.began_ms)) }
-                    }
+                    @let (from, to) = (scale.x(span.began_ms as f64), scale.x(span.ended_ms as f64));
+                    @let title = format!("{}: {}, {}", it.row.name, span.stage, took(span.ended_ms - span.began_ms));
+                    (piece(fill_of(&span.stage), [from, y, (to - from - 0.6).max(0.8), 10.0], &title))
                     @if let Some(code) = &span.failed {
-                        rect.f-failed x=(rounded(to - 2.0)) y=(y - 2.0) width="3" height="14" { title { (code) } }
+                        path.course.red d=(format!("M{} {}l8 8m0 -8l-8 8", rounded(to - 4.0), y + 1.0)) { title { (code) } }
                     }
                 }
             }
@@ -129,12 +138,12 @@ fn bars(tasks: &[&Told], scale: &Scale) -> Markup {
 fn ends(tasks: &[&Told], scale: &Scale) -> Markup {
     const HEIGHT: f64 = 200.0;
     let mut parts = vec![BTreeMap::<Status, usize>::new(); PARTS];
-    for it in tasks {
-        let ended = it.spans.iter().map(|it| it.ended_ms).max().unwrap_or(scale.from);
-        *parts[scale.part(ended)].entry(it.row.status).or_default() += 1;
+    for it in tasks.iter().filter(|it| it.line.is_some()) {
+        let at = it.spans.iter().map(|it| it.ended_ms).max().unwrap_or_default();
+        *parts[scale.part(at as f64, PARTS)].entry(it.status()).or_default() += 1;
     }
     let most = parts.iter().map(|it| it.values().sum::<usize>()).max().unwrap_or(1).max(1);
-    let wide = (WIDTH - scale.left - RIGHT) / PARTS as f64;
+    let wide = (scale.right - scale.left) / PARTS as f64;
     let tall = HEIGHT - 40.0;
     let mut stacks = Vec::new();
     for (i, part) in parts.iter().enumerate() {
@@ -142,7 +151,12 @@ fn ends(tasks: &[&Told], scale: &Scale) -> Markup {
         for (status, n) in part {
             let height = *n as f64 / most as f64 * tall;
             top -= height;
-            stacks.push((status, scale.left + i as f64 * wide, top, height));
+            let title = format!("{n} {}", status.told());
+            stacks.push((
+                ended(*status),
+                [scale.left + i as f64 * wide, top, wide - 1.0, (height - 0.6).max(0.6)],
+                title,
+            ));
         }
     }
     let work = at_work(tasks.iter().flat_map(|it| &it.spans), scale);
@@ -154,68 +168,35 @@ fn ends(tasks: &[&Told], scale: &Scale) -> Markup {
     let line = line.collect::<Vec<_>>().join(" ");
     html! {
         svg.plot viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label="when tasks ended, and how many were at work" {
-            (axis(scale, HEIGHT))
+            (marks(scale, HEIGHT))
             text.end x=(scale.left - 6.0) y="20" { (most) }
-            @for (status, x, y, height) in stacks {
-                rect class=(format!("f-{}", status.as_str())) x=(rounded(x)) y=(rounded(y)) width=(rounded(wide - 1.0)) height=(rounded(height)) {}
-            }
+            @for (fill, place, title) in stacks { (piece(fill, place, &title)) }
             (breaks(tasks, scale, HEIGHT))
-            polyline.work points=(line) {}
-            text x=(WIDTH - RIGHT + 4.0) y="20" { (format!("{busiest:.1}")) }
+            polyline.course.ink points=(line) {}
+            text x=(RIGHT + 4.0) y="20" { (format!("{busiest:.1}")) }
         }
     }
 }
 
 /// Tasks at work at once in each part of the time, on average.
 fn at_work<'a>(spans: impl Iterator<Item = &'a Span>, scale: &Scale) -> Vec<f64> {
-    let each = scale.part_ms();
+    let each = (scale.to - scale.from).max(1.0) / PARTS as f64;
     let mut out = vec![0.0; PARTS];
     for span in spans {
-        for (i, n) in (scale.part(span.began_ms)..)
-            .zip(&mut out[scale.part(span.began_ms)..=scale.part(span.ended_ms)])
-        {
+        let (began, ended) = (span.began_ms as f64, span.ended_ms as f64);
+        let first = scale.part(began, PARTS);
+        for (i, n) in (first..).zip(&mut out[first..=scale.part(ended, PARTS)]) {
             let (from, to) = (i as f64 * each, (i + 1) as f64 * each);
-            let began = ((span.began_ms - scale.from) as f64).max(from);
-            let ended = ((span.ended_ms - scale.from) as f64).min(to);
+            let (began, ended) = ((began - scale.from).max(from), (ended - scale.from).min(to));
             *n += (ended - began).max(0.0) / each;
         }
     }
     out
 }
 
-fn axis(scale: &Scale, height: f64) -> Markup {
-    let span = scale.to - scale.from;
-    let step = step(span);
-    let marks = (0..=(span / step)).map(|it| it * step);
-    html! {
-        @for at in marks {
-            @let x = rounded(scale.x(scale.from + at));
-            line.grid x1=(x) x2=(x) y1="0" y2=(height - 20.0) {}
-            text.mid x=(x) y=(height - 6.0) { (time(at)) }
-        }
-    }
-}
-
-/// Between two marks, so that there are at most ten.
-fn step(span_ms: i64) -> i64 {
-    const STEPS: &[i64] = &[100, 500, 1000, 5000, 15_000, 60_000, 300_000, 900_000, 3_600_000];
-    STEPS.iter().copied().find(|it| span_ms / it <= 10).unwrap_or((span_ms / 10).max(1))
-}
-
-fn rounded(it: f64) -> f64 {
-    (it * 10.0).round() / 10.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_axis_has_a_few_marks() {
-        for span in [1, 900, 12_000, 70_000, 3_000_000, 80_000_000] {
-            assert!((0..=10).contains(&(span / step(span))), "{span}");
-        }
-    }
 
     #[test]
     fn work_is_counted_where_it_was_done() {
@@ -227,7 +208,7 @@ mod tests {
             ended_ms,
             failed: None,
         };
-        let scale = Scale { from: 1000, to: 2000, left: STACKS };
+        let scale = scale(1000, 2000, STACKS);
         let spans = [span(1000, 2000), span(1500, 2000), span(1005, 1010)];
         let work = at_work(spans.iter(), &scale);
         assert!((work[0] - 1.5).abs() < 1e-9 && (work[49] - 1.0).abs() < 1e-9, "{work:?}");

@@ -1,9 +1,6 @@
 //! What a stage decided, in lines for a person.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use super::{
     BOLD, DIM, YELLOW, request,
@@ -107,58 +104,6 @@ fn recording(it: &Value, most: usize) -> Vec<String> {
     };
     out.extend(bounded(array(it, "blocked").iter().map(blocked), most));
     out
-}
-
-/// Leaves out what would fill the screen: exchanges, page text.
-/// It is read field by field, and its exchanges one by one: a recording may hold tens of thousands.
-pub fn slim(payload: &str) -> Value {
-    let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(payload) else {
-        return serde_json::from_str(payload).unwrap_or_default();
-    };
-    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-    let short = |(key, it): (String, &RawValue)| {
-        let value = match key.as_str() {
-            "exchanges" => match serde_json::from_str::<Vec<Exchange>>(it.get()) {
-                Ok(all) => all.iter().map(exchange_line).collect(),
-                Err(_) => read(it.get()),
-            },
-            "page" => {
-                let mut page = read(it.get());
-                if let Some(text) = page["visible_text"].as_str() {
-                    page["visible_text"] = format!("{} characters", text.chars().count()).into();
-                }
-                page
-            }
-            "recording" => slim(it.get()),
-            _ => read(it.get()),
-        };
-        (key, value)
-    };
-    fields.into_iter().map(short).collect()
-}
-
-/// What of an exchange stands in its line.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Exchange {
-    id: u64,
-    method: String,
-    status: Option<u64>,
-    resource_type: String,
-    body_status: String,
-    url: String,
-}
-
-fn exchange_line(it: &Exchange) -> String {
-    format!(
-        "{:>3} {} {} {} {} {}",
-        it.id,
-        it.method,
-        it.status.map_or_else(|| "-".to_owned(), |it| it.to_string()),
-        it.resource_type,
-        it.body_status,
-        it.url
-    )
 }
 
 fn candidates(done: &Value) -> Vec<String> {

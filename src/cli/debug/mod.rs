@@ -4,9 +4,7 @@ mod describe;
 mod diff;
 mod facts;
 pub mod failure;
-mod look;
 mod request;
-mod text;
 mod why;
 
 use std::path::PathBuf;
@@ -16,8 +14,6 @@ use serde_json::{Value, json};
 
 use self::{
     describe::{describe, replay_line},
-    look::{Row, look},
-    text::{bounded, cut},
     why::{short, why},
 };
 use super::{Global, candidates, learn, wire};
@@ -26,9 +22,18 @@ use crate::{
         kinds::Kind,
         store::{Store, TaskFolder},
     },
+    batch,
     error::{Code, Error, Result},
+    files,
     ids::TaskId,
-    pipeline::{Stage, fresh::Freshness},
+    pipeline::{
+        Stage,
+        fresh::Freshness,
+        look::{
+            self, Row, look,
+            text::{self, bounded, cut},
+        },
+    },
     state::State,
 };
 
@@ -58,6 +63,7 @@ const LONG: usize = 400;
 ///   commis recipe debug --task-id shop-search --why
 ///   commis recipe debug --task-id shop-search --stage minimize
 ///   commis recipe debug --task-id shop-search --diff shop-search-2
+///   commis recipe debug --task-id shop-search --report shop-search.html
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -76,6 +82,9 @@ pub struct Args {
     /// Beside this other task: what differs
     #[arg(long, value_name = "ID", requires = "task_id", conflicts_with = "why")]
     diff: Option<String>,
+    /// Write all of it as one page for a person to read: pictures, candidates, replays, request and recipe side by side
+    #[arg(long, value_name = "FILE.html", requires = "task_id", conflicts_with_all = ["why", "diff", "stage"])]
+    report: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -83,7 +92,7 @@ pub struct Args {
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, settings) = wire::read(global)?;
-    let store = Store::new(home.artifacts);
+    let store = Store::new(home.artifacts.clone());
     let Some(wanted) = args.task_id else {
         for id in store.tasks()? {
             wire::line(id.as_str());
@@ -95,6 +104,14 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         Some(path) => crate::batch::load(path, true)?.tasks.into_iter().find(|it| it.id == id),
         None => None,
     };
+    if let Some(file) = &args.report {
+        let state = State::look(store.root());
+        let seen = batch::task::Seen { folder: &folder, id: &id, recipes: &home.recipes };
+        let page = batch::task::page(&seen, &settings, task, state.as_ref())?;
+        files::save(file, page.as_bytes())?;
+        wire::say(&format!("page: {}", file.display()));
+        return Ok(0);
+    }
     let rows = look(&folder, &id, &settings, task)?;
     let seen = folder.failure()?;
     if let Some(other) = &args.diff {

@@ -3,7 +3,10 @@
 use maud::{Markup, html};
 
 use super::show;
-use crate::state::Day;
+use crate::{
+    page::plot::{Fill, Key, legend},
+    state::Day,
+};
 
 /// A day is so wide; the picture is stretched to where it stands, so what is to be read stands beside it.
 const WIDE: i64 = 8;
@@ -27,12 +30,12 @@ pub fn chart(days: &[Day], today: i64, shown: i64) -> Markup {
                 @for it in days.iter().filter(|it| it.at >= from && it.at <= today) {
                     @let x = (it.at - from) * WIDE;
                     @if it.ok > 0 {
-                        rect.ok x=(x + 1) y=(UP - high(it.ok)) width=(WIDE - 2) height=(high(it.ok)) {
+                        rect.green x=(x + 1) y=(UP - high(it.ok)) width=(WIDE - 2) height=(high(it.ok)) {
                             title { (show::date(it.at)) ": " (it.ok) " worked" }
                         }
                     }
                     @if it.failed > 0 {
-                        rect.failed x=(x + 1) y=(UP + 1) width=(WIDE - 2) height=(high(it.failed)) {
+                        rect.red x=(x + 1) y=(UP + 1) width=(WIDE - 2) height=(high(it.failed)) {
                             title { (show::date(it.at)) ": " (it.failed) " failed" }
                         }
                     }
@@ -45,8 +48,7 @@ pub fn chart(days: &[Day], today: i64, shown: i64) -> Markup {
                 span { "today" }
             }
             figcaption.legend {
-                span { svg.key viewBox="0 0 10 10" aria-hidden="true" { rect.ok width="10" height="10" rx="2" {} } "worked, above" }
-                span { svg.key viewBox="0 0 10 10" aria-hidden="true" { rect.failed width="10" height="10" rx="2" {} } "failed, below" }
+                (legend(&[(Key::Piece(Fill("green", 0)), "worked, above"), (Key::Piece(Fill("red", 0)), "failed, below")]))
                 span { (words(days, shown)) }
             }
         }
@@ -90,8 +92,8 @@ pub fn spark(days: &[Day], today: i64, shown: i64) -> Markup {
             rect.base x="0" y="11" width=(shown * 4) height="1" {}
             @for it in days.iter().filter(|it| it.at >= from && it.at <= today) {
                 @let x = (it.at - from) * 4;
-                @if it.ok > 0 { rect.ok x=(x) y=(11 - high(it.ok)) width="3" height=(high(it.ok)) {} }
-                @if it.failed > 0 { rect.failed x=(x) y="12" width="3" height=(high(it.failed)) {} }
+                @if it.ok > 0 { rect.green x=(x) y=(11 - high(it.ok)) width="3" height=(high(it.ok)) {} }
+                @if it.failed > 0 { rect.red x=(x) y="12" width="3" height=(high(it.failed)) {} }
             }
         }
     }
@@ -128,7 +130,7 @@ mod tests {
         assert_eq!(words(&[], 90), "No runs in the last 90 days.");
         let made = chart(&days, 100, 90).0;
         assert_eq!(
-            (made.matches("class=\"ok\" x").count(), made.matches("class=\"failed\" x").count()),
+            (made.matches("class=\"green\" x").count(), made.matches("class=\"red\" x").count()),
             (2, 1)
         );
         assert!(!made.contains("style="));

@@ -7,7 +7,6 @@ use axum::{
 use maud::{DOCTYPE, Markup, html};
 
 use super::Looking;
-use crate::page::is_strange;
 
 /// A page that the way leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,11 +163,7 @@ fn whole(
 
 /// The last look: what is strange in a text shows as such, wherever it came from. Our own markup has none of it.
 fn answer(status: StatusCode, page: &Markup) -> Response {
-    let text: String = page
-        .0
-        .chars()
-        .map(|it| if is_strange(it) && it != '\n' { '\u{fffd}' } else { it })
-        .collect();
+    let text = crate::page::plain(&page.0);
     let kind = HeaderValue::from_static("text/html; charset=utf-8");
     (status, [(header::CONTENT_TYPE, kind)], text).into_response()
 }

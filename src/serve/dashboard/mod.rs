@@ -43,7 +43,7 @@ use crate::{
 pub use self::browser::{not_watched, watched};
 
 const SCRIPT: &str = include_str!("app.js");
-const STYLE: &str = include_str!("app.css");
+const STYLE: &str = concat!(include_str!("../../page/base.css"), include_str!("app.css"));
 const ICON: &str = include_str!("icon.svg");
 
 pub fn routes() -> Router<Arc<Daemon>> {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 use serde_json::Value;
 
+pub use crate::page::{clip, took};
 use crate::{
     page::is_strange,
     recipe::{
@@ -52,17 +53,6 @@ pub fn date(day: i64) -> String {
     it.map_or(String::new(), |it| it.strftime("%Y-%m-%d").to_string())
 }
 
-/// `340 ms`, `12.5 s`, `3 min 20 s`, `2 h 5 min`
-pub fn took(ms: i64) -> String {
-    match ms {
-        ..1000 => format!("{} ms", ms.max(0)),
-        1000..60_000 => format!("{:.1} s", ms as f64 / 1000.0),
-        60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
-        _ => format!("{} h {} min", ms / 3_600_000, ms % 3_600_000 / 60_000),
-    }
-    .replace(' ', "\u{a0}")
-}
-
 /// An address as a link, where it is one of the web; else as text.
 pub fn link(address: &str) -> Markup {
     match url::Url::parse(address) {
@@ -96,13 +86,6 @@ pub fn json(value: &Value, max: usize) -> (String, bool) {
 /// JSON of any length in a box that scrolls, with a name for who does not see it.
 pub fn code_box(label: &str, text: &str) -> Markup {
     html! { pre.code tabindex="0" role="region" aria-label=(label) { code { (text) } } }
-}
-
-pub fn clip(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    text.chars().take(max.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// Where a task stands.
@@ -219,9 +202,7 @@ mod tests {
 
     #[test]
     fn times_and_counts_read_well() {
-        assert_eq!(took(12_500), "12.5\u{a0}s");
         assert_eq!(count(1, "run", "runs"), "1\u{a0}run");
-        assert_eq!(clip("abcdef", 4), "abc…");
         assert_eq!(date(0), "1970-01-01");
         assert!(ago(0, 120_000).0.contains("2 min ago"));
     }

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::cli::wire::clean;
+use crate::page::plain;
 
 /// Harmless, on one line, of at most so many characters.
 pub fn cut(text: &str, most: usize) -> String {
-    let mut out: String = clean(text).replace('\n', " ");
+    let mut out: String = plain(text).replace('\n', " ");
     if let Some((at, _)) = out.char_indices().nth(most) {
         out.truncate(at);
         out.push('…');
