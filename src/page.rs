@@ -104,7 +104,6 @@ pub fn plain(text: &str) -> String {
     text.chars().map(|it| if is_strange(it) && it != '\n' { '\u{fffd}' } else { it }).collect()
 }
 
-
 #[cfg(test)]
 mod colours;
 

@@ -295,7 +295,9 @@ mod tests {
 
     fn check(began: i64, ended: &[i64], at: i64, left: usize, expected: Option<i64>) {
         let mut it = Going { began_ms: began, at_ms: at, left, ..Going::default() };
-        ended.iter().for_each(|at| it.ends(*at));
+        for at in ended {
+            it.ends(*at);
+        }
         assert_eq!(it.left_ms(), expected, "{ended:?} at {at}, {left} left");
     }
 
