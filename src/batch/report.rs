@@ -18,7 +18,7 @@ use crate::{
 pub struct Report {
     pub totals: Totals,
     /// In the order of the manifest.
-    pub(super) order: Arc<Vec<TaskId>>,
+    pub order: Arc<Vec<TaskId>>,
     pub(super) state: Arc<State>,
     pub(super) store: Store,
 }

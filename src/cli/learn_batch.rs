@@ -17,6 +17,7 @@ use super::{
     wire,
 };
 use crate::{
+    artifacts::store::TaskFolder,
     batch::{self, Board, Event, Line, Live, Manifest, Options, Report, TaskPage},
     error::{Code, Error, Result},
     files,
@@ -172,6 +173,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         one_page(&cx, &state, place.home.recipes.clone()),
     ));
     wire::say(&format!("page: {}", page.display()));
+    let one = one_page(&cx, &state, place.home.recipes.clone());
     let report =
         batch::run(&manifest.name, manifest.tasks, Arc::clone(&cx), state, board, options).await;
     cx.browser.close().await;
@@ -180,6 +182,14 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let report = report?;
     save(&report, &file)?;
+    // A task that had ended when an earlier run was killed may not have its page yet.
+    for id in report.order.iter() {
+        let lacks =
+            |it: TaskFolder| it.dir().stat(batch::page::TASK_PAGE).is_ok_and(|it| it.is_none());
+        if cx.store.peek(id)?.is_some_and(lacks) {
+            one(id)?;
+        }
+    }
     save(&report, &page)?;
     if let Some(other) = given.filter(|it| !is_page(it)) {
         save(&report, other)?;

@@ -213,7 +213,9 @@ fn judged(raw: &RawExchange, request: &Request, answer: &Answer, opened: &str) -
     if is_json {
         return if kind == Manifest || is_file(raw) { Judged::No(STATIC) } else { Judged::Data };
     }
-    if matches!(kind, Script | Stylesheet | Image | Font | Media | Manifest | Websocket) {
+    let is_shown = ["image/", "font/", "audio/", "video/"].iter().any(|it| mime.starts_with(it));
+    if is_shown || matches!(kind, Script | Stylesheet | Image | Font | Media | Manifest | Websocket)
+    {
         return Judged::No(STATIC);
     }
     if matches!(answer, Answer::Media(_)) && is_data_type(&mime) && (200..300).contains(&status) {

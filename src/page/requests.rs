@@ -43,7 +43,7 @@ pub fn weighed(all: &[Weighed], names: &[(&str, i32)]) -> Markup {
                         rect.track width="1000" height="14" {}
                         @for (name, share, at, width) in pieces(&it.features) {
                             @let fill = if share < 0 { Fill("red", 1) } else { fill_of(name, names) };
-                            (piece(fill, [at as f64, 0.0, (width as f64 - 1.5).max(1.0), 14.0], &format!("{} {share}", spoken(name))))
+                            (piece(fill, [at as f64, 0.0, (width as f64 - 1.5).max(1.0), 14.0], &format!("{} {share}", clip(&spoken(name), 60))))
                         }
                     }
                     (side("for", &it.features, names, |it| it > 0))

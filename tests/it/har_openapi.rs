@@ -81,7 +81,7 @@ fn without_data_nothing_is_written_and_the_reason_is_told() {
     write(home.path().join("no.har").as_path(), "{}");
     let (code, report) =
         home.json(&["har", "openapi", &path("no.har"), "--out", &path("api.json"), "--json"]);
-    assert_eq!((code, &report["error_code"]), (2, &json!("HAR_INVALID")));
+    assert_eq!((code, &report["error_code"]), (1, &json!("HAR_INVALID")));
     let (code, report) =
         home.json(&["har", "openapi", &path("in.har"), "--out", &path("in.har"), "--json"]);
     assert_eq!((code, &report["error_code"]), (2, &json!("USAGE")));

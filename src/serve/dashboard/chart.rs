@@ -131,7 +131,8 @@ mod tests {
         let made = chart(&days, 100, 90).0;
         assert_eq!(
             (made.matches("class=\"green\" x").count(), made.matches("class=\"red\" x").count()),
-            (2, 1)
+            (3, 2),
+            "one of each in the legend"
         );
         assert!(!made.contains("style="));
         // Many runs of one kind leave the picture in its frame.
