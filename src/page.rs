@@ -77,7 +77,7 @@ pub fn head(names: &[&str]) -> Markup {
 
 /// What may be wider than the page, with a name for who does not see it.
 pub fn wide(label: &str, inner: &Markup) -> Markup {
-    html! { div.scroll tabindex="0" role="region" aria-label=(label) { (inner) } }
+    html! { div.scroll tabindex="0" role="group" aria-label=(label) { (inner) } }
 }
 
 /// `340 ms`, `12.5 s`, `3 min 20 s`, `2 h 5 min`; a number stays with its unit.

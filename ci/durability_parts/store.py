@@ -93,7 +93,10 @@ class Look:
                 # A crash may cut the last line, and only that.
                 lines = data.split(b"\n")
                 self.journals[below] = [json.loads(it) for it in lines[:-1]]
-            elif name == "task.json" or name.startswith(("batch_", "model_")):
+            elif name.endswith(".html"):
+                # Drawn from the rest, and drawn again: cheap to lose.
+                pass
+            elif name in ("task.json", "recipe.schema.json") or name.startswith(("batch_", "model_")):
                 json.loads(data)
             elif name.endswith(".json"):
                 envelope(data, os.path.basename(folder))
@@ -108,7 +111,7 @@ class Look:
 def outcomes(home):
     """What the report of the last batch says each task came to."""
     folder = os.path.join(home, "artifacts")
-    found = [it for it in os.listdir(folder) if it.startswith("batch_")]
+    found = [it for it in os.listdir(folder) if it.startswith("batch_") and it.endswith(".json")]
     with open(os.path.join(folder, found[0]), encoding="utf-8") as file:
         entries = json.load(file)["entries"]
     return {it["name"]: (it["outcome"], it.get("reason")) for it in entries}

@@ -469,7 +469,7 @@ def received(table, home, calls, want, folder):
                 got = echo.meant(got, wanted)
             except ValueError as err:
                 got = f"{err}: {got}"
-            if not got or got["method"] == "":
+            if not got or isinstance(got, str) or got["method"] == "":
                 got = (done.stdout + done.stderr)[-300:]
             table.compare(form, f"{recipe['name']} {given}", got, echo.meant(wanted, wanted))
     server.end()

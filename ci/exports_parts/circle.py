@@ -28,6 +28,10 @@ def round_trip(table, commis, home, web, folder):
             if form == "hurl":
                 # A file of Hurl has one value of each.
                 recipe = json.loads(commis(home, "recipe", "get", file.stem, "--json").stdout)
+                # One request is read back, and how a page is read has no words there.
+                if recipe.get("slots") or recipe["response"]["type"] == "html":
+                    refused.append(f"{file.stem}: Hurl says more than one request, or less than how its page is read")
+                    continue
                 for it in recipe.get("parameters") or []:
                     if f"variable: {it['name']}=" in file.read_text() and len(it.get("examples") or []) > 1:
                         more += ["--example", f"{it['name']}={it['examples'][1]}"]
@@ -41,7 +45,10 @@ def round_trip(table, commis, home, web, folder):
         proven = verdicts(commis, fresh, web, names)
         good = [name for name, why in proven.items() if not why]
         for name, why in proven.items():
-            if why:
+            # Hurl has no defaults: of a parameter that had one, it says one value.
+            if form == "hurl" and why == "NEEDS_SECOND_EXAMPLE_FOR_VERIFY":
+                refused.append(f"{name}: a draft; a parameter has one value in Hurl")
+            elif why:
                 table.fault(form, f"{name}, exported and imported, is not verified: {why}")
         told.append(f"circle by {form}: {len(names)} drafts, {len(good)} verified")
         told += [f"  not taken: {it}" for it in refused]

@@ -480,7 +480,7 @@ fn recipe(folder: &Path, name: &str) -> Markup {
         section {
             h2 { "The recipe" }
             p.soft { "As it stands now in " code { (path.display()) } "." }
-            details { summary { (text.lines().count()) " lines" } pre.code tabindex="0" role="region" aria-label="The recipe" { code { (clip(&text, MAX_RECIPE)) } } }
+            details { summary { (text.lines().count()) " lines" } pre.code tabindex="0" role="group" aria-label="The recipe" { code { (clip(&text, MAX_RECIPE)) } } }
             @if cut { p.soft { "That is the beginning." } }
         }
     }

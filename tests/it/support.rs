@@ -70,12 +70,13 @@ impl Home {
         write(&folder.join(format!("{name}.yaml")), yaml);
     }
 
-    /// Every file below the artifacts folder of a task, by name.
+    /// Every file below the artifacts folder of a task, by name; its page, which is drawn anew, is none of its work.
     pub fn artifacts(&self, task: &str) -> std::collections::BTreeMap<String, Vec<u8>> {
         let folder = self.path().join("artifacts").join(task);
         std::fs::read_dir(folder)
             .unwrap()
             .map(|it| it.unwrap())
+            .filter(|it| it.file_name() != "page.html")
             .map(|it| (it.file_name().into_string().unwrap(), std::fs::read(it.path()).unwrap()))
             .collect()
     }
