@@ -271,7 +271,7 @@ fn which_entries_are_data() {
     check(entry("GET https://a.test/x", None, 200, "text/plain", "[1]"), None);
     check(entry("GET https://a.test/x", None, 200, "text/html", "<p>x"), Some(NO_DATA));
     check(entry("GET https://a.test/x", None, 200, "application/xml", "<a/>"), None);
-    check(entry("GET https://a.test/x.svg", None, 200, "image/svg+xml", "<svg/>"), Some(NO_DATA));
+    check(entry("GET https://a.test/x.svg", None, 200, "image/svg+xml", "<svg/>"), Some(STATIC));
     check(entry("GET https://a.test/x", None, 200, "text/event-stream", "data: x"), None);
     check(entry("GET https://a.test/x", None, 302, "", ""), Some(REDIRECT));
     check(entry("GET https://a.test/x", None, 0, "", ""), Some(FAILED));
