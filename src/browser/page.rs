@@ -105,14 +105,15 @@ const TIMERS: &str = "function (ms) {
 macro_rules! still {
     () => {
         "function () {
-  const watch = globalThis.commisStill ??= { at: performance.now(), seen: new WeakSet() };
-  watch.observer ??= new MutationObserver(() => { watch.at = performance.now(); });
+  const watch = globalThis.commisStill ??= { at: performance.now(), changes: 0, seen: new WeakSet() };
+  const changed = () => { watch.at = performance.now(); watch.changes += 1; };
+  watch.observer ??= new MutationObserver(changed);
   const roots = [document];
   for (let i = 0; i < roots.length; i++)
     for (const it of roots[i].querySelectorAll('*')) if (it.shadowRoot && roots.length < 5000) roots.push(it.shadowRoot);
   for (const it of roots.filter(it => !watch.seen.has(it))) {
     watch.seen.add(it);
-    watch.at = performance.now();
+    changed();
     watch.observer.observe(it, { subtree: true, childList: true, attributes: true, characterData: true });
   }
   const moves = document.getAnimations().some(it => it.playState === 'running' && Number.isFinite(it.effect?.getComputedTiming().endTime));
@@ -124,14 +125,14 @@ macro_rules! still {
 /// Milliseconds since something of the document changed, counted from the first call on, by the page's own clock: timers of it that
 /// were due by then have run. 0 while it is loading, moving, or says that it is busy.
 const STILL: &str = still!();
-/// The address, and [`STILL`]: 0 where that fails.
+/// The address, [`STILL`] (0 where that fails), and how many changes were seen so far.
 const STANDS: &str = concat!(
     "function () {
   let still = 0;
   try { still = (",
     still!(),
     ")(); } catch {}
-  return [location.href, still];
+  return [location.href, still, globalThis.commisStill?.changes ?? 0];
 }"
 );
 const URL: &str = "function () { return location.href; }";
@@ -419,10 +420,21 @@ fn millis(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
 }
 
-/// The page's own document, its address, and for how long nothing of it has changed, as far as it was watched.
-pub async fn stands(cdp: &Cdp, main: Main<'_>) -> Result<(Frame, (String, Duration))> {
-    let (frame, (url, still)) = call_main::<(String, f64)>(cdp, main, STANDS, PATIENCE).await?;
-    Ok((frame, (url, millis(still))))
+/// How a document stands.
+pub struct Stands {
+    pub url: String,
+    /// For how long nothing of it has changed, as far as it was watched; zero while it is loading, moving, or says that it is busy.
+    pub still: Duration,
+    /// How many changes of it were seen so far, the first look at it included. Another number means a change, however long the
+    /// browser took to answer.
+    pub changes: u64,
+}
+
+/// The page's own document, and how it stands.
+pub async fn stands(cdp: &Cdp, main: Main<'_>) -> Result<(Frame, Stands)> {
+    let (frame, (url, still, changes)) =
+        call_main::<(String, f64, u64)>(cdp, main, STANDS, PATIENCE).await?;
+    Ok((frame, Stands { url, still: millis(still), changes }))
 }
 
 /// The page's own document, its address and its title.

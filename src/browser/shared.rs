@@ -372,7 +372,7 @@ impl Shared {
     }
 
     /// The page's own document, its address, and for how long nothing of it has changed.
-    pub async fn stands(&self) -> Result<(page::Frame, (String, Duration))> {
+    pub async fn stands(&self) -> Result<(page::Frame, page::Stands)> {
         match self.of_main(async |main| page::stands(&self.cdp, main).await).await {
             // Just where one document takes the place of another there is none for a moment.
             Err(err) if cdp::is_gone(&err) && !self.cdp.is_closed() => {

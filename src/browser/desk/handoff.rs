@@ -126,7 +126,7 @@ impl Desk {
         window.listen()?;
         window.keep_tabs()?;
         let (old, new) = (self.shared(), std::sync::Arc::clone(window.shared()));
-        let (frame, (url, _)) = old.stands().await?;
+        let (frame, page::Stands { url, .. }) = old.stands().await?;
         let cookies = taken(
             &old.cdp
                 .call(None, "Storage.getCookies", json!({ "browserContextId": old.id }))

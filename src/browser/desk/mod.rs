@@ -245,9 +245,10 @@ pub struct Desk {
 
 /// How things stood before an act.
 struct Before {
-    at: Instant,
     url: String,
     world: i64,
+    /// As [`page::Stands`] has it.
+    changes: u64,
     seen: usize,
     loads: u64,
     dialogs: usize,
@@ -424,14 +425,14 @@ impl Desk {
     async fn before(&self) -> Result<Before> {
         let shared = self.shared();
         // The first look begins to watch.
-        let (frame, (url, _)) = shared.stands().await?;
+        let (frame, stands) = shared.stands().await?;
         let mut state = shared.lock();
         state.refused.clear();
         state.leaving = None;
         Ok(Before {
-            at: Instant::now(),
-            url,
+            url: stands.url,
             world: frame.world,
+            changes: stands.changes,
             seen: state.recorder.as_ref().map_or(0, Recorder::requests),
             loads: state.loads,
             dialogs: state.dialogs_told,
@@ -459,18 +460,15 @@ impl Desk {
         }
         let mut out = Effect::default();
         let mut turned = self.turned(before.tabs, &mut out).await?;
-        // Taken before it is asked: the answer takes its time, too.
-        let mut since = before.at.elapsed();
         let mut stands = shared.stands().await;
         if stands.is_err() && !turned {
             // A tab that closes itself is gone a moment before that is told.
             let left = |it: &State| it.page.is_none() || it.tab() != before.tabs.0;
             shared.until(Instant::now() + GONE, left).await?;
             turned = self.turned(before.tabs, &mut out).await?;
-            since = before.at.elapsed();
             stands = shared.stands().await;
         }
-        let (mut frame, (mut url, mut still)) = stands?;
+        let (mut frame, mut stands) = stands?;
         let moved = frame.world != before.world;
         if turned || moved {
             if !turned {
@@ -478,14 +476,14 @@ impl Desk {
                 shared.until(until, |it| it.loads != before.loads).await?;
             }
             self.context.silence(QUIET, deadline).await;
-            since = before.at.elapsed();
-            (frame, (url, still)) = shared.stands().await?;
+            (frame, stands) = shared.stands().await?;
         }
+        let page::Stands { url, still, changes } = stands;
         let went = turned || frame.world != before.world;
         if went || url != before.url {
             out.navigated = Some(plain(&redact::message(&url)));
         }
-        out.dom_changed = went || still < since;
+        out.dom_changed = went || changes != before.changes || still.is_zero();
         let state = shared.lock();
         if let Some(recorder) = &state.recorder {
             out.requests(recorder.told_from(before.seen, Instant::now()).0, &url);
@@ -559,7 +557,9 @@ impl Desk {
 
     /// Nothing of the page has changed since then, as far as that can be seen.
     async fn stood_still(&self, at: Instant) -> bool {
-        let Ok((_, (_, still))) = self.shared().stands().await else { return false };
+        let Ok((_, page::Stands { still, .. })) = self.shared().stands().await else {
+            return false;
+        };
         // Taken after it was asked: what changed while it was asked counts.
         still > at.elapsed()
     }

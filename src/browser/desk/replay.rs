@@ -363,7 +363,7 @@ impl Desk {
     }
 
     async fn still_for(&self) -> Duration {
-        self.shared().stands().await.map(|it| it.1.1).unwrap_or_default()
+        self.shared().stands().await.map(|it| it.1.still).unwrap_or_default()
     }
 
     /// What is most like it on the page as it is now, and what that is called.

@@ -203,7 +203,7 @@ impl Desk {
         } else {
             self.lost.push("a tab that closed itself".to_owned());
         }
-        let (_, (url, _)) = shared.stands().await?;
+        let (_, page::Stands { url, .. }) = shared.stands().await?;
         if newer.is_some() && url.starts_with("http") {
             // Where popups are closed, that is how it is come to.
             self.note(Step::Navigate(url));
