@@ -73,6 +73,11 @@ use crate::{
 /// How long what an act set off is waited for, and how long there has to be no news.
 const SETTLE: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_millis(40);
+/// An element that is named and not there is waited for so long, while the page is still being built,
+const COMES: Duration = Duration::from_secs(3);
+/// that is, until nothing has changed for so long; and looked for so often.
+const BUILT: Duration = Duration::from_millis(300);
+const AGAIN: Duration = Duration::from_millis(50);
 /// A page may go on loading so long before the next command.
 const LOAD: Duration = Duration::from_secs(3);
 /// A page that asks for another document has its request seen by then; what opens a program of the system has none.
@@ -597,24 +602,52 @@ impl Desk {
         Ok(meant)
     }
 
-    /// The element that is meant, as it is now.
+    /// The element that is meant, as it is now. One that is named may come yet, where the page is still being built.
     async fn found(&mut self, target: &Target) -> Result<Meant> {
-        match target {
+        let until = Instant::now() + COMES;
+        let mut built = false;
+        loop {
+            match self.sought(target).await? {
+                Ok(it) => return Ok(it),
+                Err(absent) if built || Instant::now() >= until => return Err(absent),
+                Err(_) => built = self.is_built().await,
+            }
+            if !built {
+                tokio::time::sleep(AGAIN).await;
+            }
+        }
+    }
+
+    /// Nothing is on its way to the page, and nothing of it has changed for a moment.
+    async fn is_built(&self) -> bool {
+        let shared = self.shared();
+        let idle = shared.is_held()
+            || shared
+                .lock()
+                .recorder
+                .as_ref()
+                .is_none_or(|it| it.idle_in(QUIET, Instant::now()) == Some(Duration::ZERO));
+        idle && shared.stands().await.is_ok_and(|it| it.1.still >= BUILT)
+    }
+
+    /// The element that is meant, if the page has it now; the inner error says that nothing on it is called so.
+    async fn sought(&mut self, target: &Target) -> Result<std::result::Result<Meant, Error>> {
+        let meant = match target {
             Target::Ref(n) => {
                 if let Some(it) = self.unchanged(*n).await? {
-                    return Ok(it);
+                    return Ok(Ok(it));
                 }
                 let (read, items) = self.look(false).await?;
                 let item = self.refs.resolve(*n, &read, &items)?;
-                Ok(meant(&read, &items, item, Some(format!("@e{n}"))))
+                meant(&read, &items, item, Some(format!("@e{n}")))
             }
-            Target::Like(n) => self.like(*n).await,
+            Target::Like(n) => self.like(*n).await?,
             Target::Click(n) => {
                 let (read, items) = self.look(true).await?;
                 let item = self.clicks.resolve(*n, &read, &items)?;
                 let mut out = meant(&read, &items, item, Some(format!("@c{n}")));
                 out.element = None;
-                Ok(out)
+                out
             }
             Target::Named { role, name, row } => {
                 let (read, items) = self.look(false).await?;
@@ -626,7 +659,7 @@ impl Desk {
                 };
                 let all: Vec<&Item> = items.iter().filter(fits).collect();
                 match all.as_slice() {
-                    [one] => Ok(meant(&read, &items, one, None)),
+                    [one] => meant(&read, &items, one, None),
                     several => {
                         let near = |it: &&Item| {
                             it.what == What::Control && it.role.eq_ignore_ascii_case(role)
@@ -649,7 +682,8 @@ impl Desk {
                         } else {
                             lines.join("; ")
                         };
-                        Err(Error::new(Code::StepFailed, why).hint(hint))
+                        let err = Error::new(Code::StepFailed, why).hint(hint);
+                        return if several.is_empty() { Ok(Err(err)) } else { Err(err) };
                     }
                 }
             }
@@ -659,19 +693,21 @@ impl Desk {
                 let element = Element { by: By::Css(css.clone()), nth: None };
                 match lookup::find(&shared, &frames, &element, &[]).await? {
                     Sought::Found(found) => {
-                        Ok(Meant { found, told: format!("css={css}"), element: Some(element) })
+                        Meant { found, told: format!("css={css}"), element: Some(element) }
                     }
                     Sought::Several(lines) => {
                         let why = format!("{} elements match {css:?}", lines.len());
-                        Err(Error::new(Code::StepFailed, why)
-                            .hint("give a selector that only one matches"))
+                        return Err(Error::new(Code::StepFailed, why)
+                            .hint("give a selector that only one matches"));
                     }
                     Sought::Nothing => {
-                        Err(Error::new(Code::StepFailed, format!("{css:?} matches nothing")))
+                        let why = format!("{css:?} matches nothing");
+                        return Ok(Err(Error::new(Code::StepFailed, why)));
                     }
                 }
             }
-        }
+        };
+        Ok(Ok(meant))
     }
 
     /// The ref's element, or where that is another now the only one that is called as it was. The answer says so.

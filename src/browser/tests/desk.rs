@@ -103,6 +103,30 @@ async fn a_ref_is_that_element_in_that_place_or_nothing() {
     browser.close().await.unwrap();
 }
 
+/// What a page builds after it was opened is waited for by its name; what does not come is missed once the page is at rest.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_named_may_come_while_the_page_is_built() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let html = "<p>0</p><script>let n = 0;
+const build = () => {
+  document.querySelector('p').textContent = n;
+  if (n++ < 8) setTimeout(build, 100);
+  else document.body.insertAdjacentHTML('beforeend', '<button>Late</button><i id=late>here</i>');
+};
+build();</script>";
+    open(&mut desk, html).await;
+    assert!(click(&mut desk, "button Late").await.unwrap().text.ends_with("nothing happened"));
+    open(&mut desk, html).await;
+    assert_eq!(told(&mut desk, Command::Text("css=#late".parse().ok())).await, "> here");
+    for absent in ["button Never", "css=#never"] {
+        let err = click(&mut desk, absent).await.unwrap_err();
+        assert_eq!(err.code(), Code::StepFailed, "{absent}");
+    }
+    browser.close().await.unwrap();
+}
+
 /// Frames of this and of another process, closed shadow roots, what can be clicked without a role, and what nobody is to see.
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_that_can_be_acted_on_is_shown_and_acts() {
