@@ -1,6 +1,7 @@
 //! A Hurl file: the only plain form with words for a value of an earlier answer (captures) and for what must hold (asserts).
 //!
-//! Hurl encodes values of queries and forms, and puts text into JSON as JSON has it; names and paths it sends as they are.
+//! Hurl encodes values of queries and forms, and puts text into JSON as JSON has it; names and paths it sends as they are. So does
+//! it with names in JSON (seen with 8.0): what has to be escaped in one goes as text that is JSON already.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -52,6 +53,15 @@ fn obstacle(asked: &Asked<'_>) -> Option<String> {
                 slot.name
             ));
         }
+    }
+    if let Some(Body::Json(it)) = &asked.body
+        && has_escaped_name(it)
+        && mentions(it, &asked.slots)
+    {
+        return Some(
+            "a value of an earlier answer stands in JSON with a name that has to be escaped, which Hurl cannot do"
+                .to_owned(),
+        );
     }
     let mut templates =
         asked.query.iter().map(|it| &it.1).chain(asked.headers.iter().map(|it| &it.1));
@@ -148,7 +158,12 @@ fn entry(asked: &Asked<'_>, values: &Values) -> String {
         }
     }
     let body = match &asked.body {
-        Some(Body::Json(it)) => Some(json(it, recipe, values, &mut spots).unwrap_or_default()),
+        Some(Body::Json(it)) => {
+            let is_text = has_escaped_name(it);
+            let mut writing = Writing { recipe, values, spots: &mut spots, is_text };
+            let it = writing.json(it).unwrap_or_default();
+            Some(if is_text { format!("`{it}`") } else { it })
+        }
         Some(Body::Text(it)) => {
             let mut named = |name: &str, text: Option<String>| match text {
                 Some(it) => format!("{{{{{}}}}}", spots.name(name, &it)),
@@ -252,54 +267,104 @@ fn json_path(node: &Ast) -> Option<String> {
     walk(node, "$")
 }
 
-/// JSON with variables in it; `None` where a value was not given.
-fn json(value: &Value, recipe: &Recipe, values: &Values, spots: &mut Spots) -> Option<String> {
+/// Whether a name in it cannot stand as it is.
+fn has_escaped_name(value: &Value) -> bool {
     match value {
-        Value::String(it) => {
-            let template = Template::parse(it).ok()?;
-            let typed = template.exact().and_then(|name| match values.get(name) {
-                Found::Given(bound) => {
-                    let is_typed = recipe
-                        .parameters
-                        .iter()
-                        .any(|it| it.name == name && it.kind != ParamType::Str);
-                    is_typed.then(|| bound.typed.as_ref().map(|it| (name, it.to_string())))?
-                }
-                _ => None,
-            });
-            if let Some((name, text)) = typed {
-                return Some(format!("{{{{{}}}}}", spots.name(name, &text)));
-            }
-            let is_number = template.is_number();
-            let it = written(&template, values, in_json, |name, text, _| match text {
-                Some(it) => format!("{{{{{}}}}}", spots.name(name, &it)),
-                None => format!("{{{{{name}}}}}"),
-            })?;
-            Some(if is_number { it } else { format!("\"{it}\"") })
-        }
-        Value::Array(all) => {
-            let all: Vec<String> =
-                all.iter().filter_map(|it| json(it, recipe, values, spots)).collect();
-            Some(format!("[{}]", all.join(", ")))
-        }
+        Value::Array(all) => all.iter().any(has_escaped_name),
         Value::Object(all) => {
-            let all: Vec<String> = all
-                .iter()
-                .filter_map(|(key, it)| {
-                    Some(format!("\"{}\": {}", in_json(key), json(it, recipe, values, spots)?))
-                })
-                .collect();
-            Some(format!("{{{}}}", all.join(", ")))
+            all.iter().any(|(name, it)| in_json(name) != *name || has_escaped_name(it))
         }
-        it => Some(it.to_string()),
+        _ => false,
     }
+}
+
+/// Whether a text in it has one of these values.
+fn mentions(value: &Value, slots: &[&Slot]) -> bool {
+    match value {
+        Value::String(it) => Template::parse(it)
+            .is_ok_and(|it| it.names().any(|name| slots.iter().any(|it| it.name == name))),
+        Value::Array(all) => all.iter().any(|it| mentions(it, slots)),
+        Value::Object(all) => all.values().any(|it| mentions(it, slots)),
+        _ => false,
+    }
+}
+
+struct Writing<'a> {
+    recipe: &'a Recipe,
+    values: &'a Values,
+    spots: &'a mut Spots,
+    /// As text between backquotes, which Hurl reads as that and fills in as it is.
+    is_text: bool,
+}
+
+impl Writing<'_> {
+    /// JSON with variables in it; `None` where a value was not given.
+    fn json(&mut self, value: &Value) -> Option<String> {
+        match value {
+            Value::String(it) => self.string(&Template::parse(it).ok()?),
+            Value::Array(all) => {
+                let all: Vec<String> = all.iter().filter_map(|it| self.json(it)).collect();
+                Some(format!("[{}]", all.join(", ")))
+            }
+            Value::Object(all) => {
+                let all: Vec<String> = all
+                    .iter()
+                    .filter_map(|(name, it)| {
+                        Some(format!("\"{}\": {}", self.literal(name), self.json(it)?))
+                    })
+                    .collect();
+                Some(format!("{{{}}}", all.join(", ")))
+            }
+            it => Some(it.to_string()),
+        }
+    }
+
+    fn string(&mut self, template: &Template) -> Option<String> {
+        let typed = template.exact().and_then(|name| match self.values.get(name) {
+            Found::Given(bound) => {
+                let is_typed = self
+                    .recipe
+                    .parameters
+                    .iter()
+                    .any(|it| it.name == name && it.kind != ParamType::Str);
+                is_typed.then(|| bound.typed.as_ref().map(|it| (name, it.to_string())))?
+            }
+            _ => None,
+        });
+        if let Some((name, text)) = typed {
+            return Some(format!("{{{{{}}}}}", self.spots.name(name, &text)));
+        }
+        let is_text = self.is_text;
+        let literal = |it: &str| literal(it, is_text);
+        let it = written(template, self.values, literal, |name, text, _| match text {
+            Some(it) => {
+                let it = if is_text { inside(&it) } else { it };
+                format!("{{{{{}}}}}", self.spots.name(name, &it))
+            }
+            None => format!("{{{{{name}}}}}"),
+        })?;
+        Some(if template.is_number() { it } else { format!("\"{it}\"") })
+    }
+
+    fn literal(&self, text: &str) -> String {
+        literal(text, self.is_text)
+    }
+}
+
+fn literal(text: &str, is_text: bool) -> String {
+    if is_text { in_line(&in_json(text)) } else { in_json(text) }
+}
+
+/// What stands between the quotes of a string of JSON.
+fn inside(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// The inside of a string of JSON, in which no variable begins.
 fn in_json(text: &str) -> String {
-    let quoted = Value::from(text).to_string();
     let mut out = String::new();
-    for it in quoted[1..quoted.len() - 1].chars() {
+    for it in inside(text).chars() {
         match it {
             '{' | '}' => _ = write!(out, "\\u{:04x}", u32::from(it)),
             it if crate::ids::is_strange(it) => {

@@ -4,7 +4,7 @@ use clap::ValueEnum as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::recipe::{library, yaml};
+use crate::recipe::{library, model::BodyTemplate, yaml};
 
 /// A recipe with these parts; `more` may be `slots`, `auth` and the like.
 fn recipe(name: &str, parameters: &str, request: &str, response: &str, more: &str) -> Recipe {
@@ -269,6 +269,24 @@ jsonpath "$['hits']" exists
     let text = one(Form::Hurl, posted());
     assert!(text.contains(r#"{"query": "query \u007b a \u007d", "variables": {"#), "{text}");
     assert!(text.contains(r#""n": {{n}}"#), "{text}");
+    // Hurl sends names of JSON without their escapes: such JSON is text, and what goes into it is escaped here.
+    let mut odd = posted();
+    odd.request.body = Some(BodyTemplate::Json(json!({
+        "a\"b\\": "x \" ` {q}", "deep": [{"n": "{n}"}, null, {}], "{{c}}": "{q}",
+    })));
+    let given = BTreeMap::from([("q".to_owned(), "5\" `é`".to_owned())]);
+    let text = export(&[odd.clone()], Form::Hurl, &given).unwrap().files.remove(0).text;
+    let expected = r#"
+variable: q="5\u{5c}\u{22} `é`"
+variable: n=10
+`{"a\u{5c}"b\u{5c}\u{5c}": "x \u{5c}" \u{60} {{q}}", "deep": [{"n": {{n}}}, null, {}], "\u{5c}u007b\u{5c}u007bc\u{5c}u007d\u{5c}u007d": "{{q}}"}`
+HTTP 200
+"#;
+    assert!(text.contains(&expected[1..]), "{text}");
+    odd.slots = chained().slots;
+    odd.request.body = Some(BodyTemplate::Json(json!({"a\"b": "{tok}"})));
+    let why = exported(Form::Hurl, &[odd]).refused.remove(0).why;
+    assert!(why.contains("has to be escaped"), "{why}");
     let text = one(Form::Hurl, keyed("type: bearer"));
     assert!(
         text.contains("authorization: Bearer {{SHOP_KEY}}") && !text.contains("location"),
