@@ -9,6 +9,8 @@ use super::cells::{chars, children, is_read, text};
 
 /// More columns are no table that a person reads.
 const MAX_COLUMNS: usize = 128;
+/// Marks of how a table is sorted, or can be: no part of what a column is called.
+const SORTED: &str = "▲▼△▽▴▾▵▿⏶⏷⮝⮟↑↓↕⇅⇵⬆⬇🔼🔽\u{fe0e}\u{fe0f}";
 /// Rows that a cell may reach down.
 const MAX_SPAN: usize = 1_000;
 
@@ -117,6 +119,7 @@ impl<'a> Grid<'a> {
                 }
                 last = Some(cell.id());
                 let own = text(cell);
+                let own = unsorted(&own);
                 // A title above all columns names the table.
                 let spans = cell
                     .value()
@@ -129,7 +132,7 @@ impl<'a> Grid<'a> {
                 if !title.is_empty() {
                     title.push(' ');
                 }
-                title.push_str(&own);
+                title.push_str(own);
             }
         }
         let at = rows.iter().enumerate().map(|(i, it)| (it.element.id(), i)).collect();
@@ -154,8 +157,9 @@ impl<'a> Grid<'a> {
         *self.rows[*self.at.get(&row.id())?].cells.get(column)?
     }
 
-    /// The first column with this title.
+    /// The first column with this title, however the table is sorted.
     pub fn column(&self, title: &str) -> Option<usize> {
+        let title = unsorted(title);
         self.titles.iter().position(|it| it.eq_ignore_ascii_case(title))
     }
 
@@ -257,4 +261,9 @@ impl<'a> Grid<'a> {
         }
         out
     }
+}
+
+/// A title without marks of sorting at its ends.
+fn unsorted(title: &str) -> &str {
+    title.trim_matches(|it: char| it.is_whitespace() || SORTED.contains(it))
 }

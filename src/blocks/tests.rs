@@ -73,6 +73,34 @@ fn heads_that_are_no_names_are_not_written_down() {
 }
 
 #[test]
+fn how_a_table_is_sorted_is_no_name() {
+    let table = |head: &str, q: &str| {
+        let row = |i: usize| {
+            format!(
+                "<tr><td class='col-name'>{q} {i}</td><td class='col-x'>{i}.50</td><td>shelf {i}</td></tr>"
+            )
+        };
+        format!("<table><thead><tr>{head}</tr></thead><tbody>{}</tbody></table>", each(3, row))
+    };
+    let down = "<th><a>name&nbsp;▼</a></th><th>⇅ Price</th><th>\u{25b2}</th>";
+    let up = "<th><a>name</a></th><th>Price&nbsp;\u{2b06}\u{fe0f}</th><th></th>";
+    for (learned, read_from) in [(down, up), (up, down), (down, down)] {
+        let got = read(&table(learned, "Aurora"), &table(read_from, "Calypso"));
+        assert_eq!(
+            got.into_iter().map(Value::Object).collect::<Vec<_>>(),
+            [
+                json!({"name": "Calypso 0", "price": "0.50", "column_3": "shelf 0"}),
+                json!({"name": "Calypso 1", "price": "1.50", "column_3": "shelf 1"}),
+                json!({"name": "Calypso 2", "price": "2.50", "column_3": "shelf 2"}),
+            ]
+        );
+    }
+    let block = find(&parsed(&page(&table(down, "Aurora"))).unwrap(), true, false).remove(0);
+    let spec = format!("{:?}", block.spec);
+    assert!(spec.contains(r#":column(\"name\")"#), "{spec}");
+}
+
+#[test]
 fn a_table_with_a_head_of_two_rows_and_a_foot() {
     check(
         |q, n| {
