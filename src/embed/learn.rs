@@ -19,6 +19,7 @@ use crate::{
     ids::RecipeName,
     pipeline::{
         chain,
+        pacer::Pacer,
         publish::{About, publish},
         stub::Recorded,
     },
@@ -189,7 +190,7 @@ struct Live {
     policy: EgressPolicy,
     learning: LearningSettings,
     fetched: BTreeMap<String, String>,
-    last: BTreeMap<String, Instant>,
+    pacer: Pacer,
     replays: u32,
     begun: Instant,
 }
@@ -199,9 +200,9 @@ impl Live {
         Ok(Self {
             http: PublicHttp::new(policy.0.clone())?,
             policy: policy.clone(),
+            pacer: Pacer::new(Duration::from_millis(learning.pace_ms)),
             learning,
             fetched: BTreeMap::new(),
-            last: BTreeMap::new(),
             replays: 0,
             begun: Instant::now(),
         })
@@ -217,22 +218,9 @@ impl Live {
         let mut values = call.values.clone();
         values.extend(self.fetched.clone());
         let outgoing = prepare_request(call.request, call.parameters, &values)?;
-        self.pace(&outgoing.url).await;
+        self.pacer.wait_to_ask(&self.policy.0, &outgoing.url).await;
         self.replays += 1;
         self.http.send(&outgoing).await
-    }
-
-    async fn pace(&mut self, url: &str) {
-        let url = url::Url::parse(url).ok();
-        let Some(host) = url.as_ref().and_then(url::Url::host_str) else { return };
-        if self.policy.0.is_test_host(host) {
-            return;
-        }
-        if let Some(last) = self.last.get(host) {
-            let gap = Duration::from_millis(self.learning.pace_ms);
-            tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
-        }
-        self.last.insert(host.to_owned(), Instant::now());
     }
 }
 

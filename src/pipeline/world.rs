@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::{sync::Mutex, task::JoinHandle};
 
-use super::stub;
+use super::{pacer::Pacer, stub};
 use crate::{
     artifacts::{payloads::Replay, recording::SessionRecording, store::TaskFolder},
     browser::{Browser, Context, find_chromium},
@@ -179,7 +179,8 @@ pub struct World<'a> {
     journal: BTreeMap<String, Replay>,
     replays: u32,
     started: Instant,
-    last_call: BTreeMap<String, Instant>,
+    /// At least `pace_ms` between two calls to one host.
+    pacer: Pacer,
     /// Slot values fetched since the last `fresh`.
     fetched: BTreeMap<String, String>,
 }
@@ -209,7 +210,7 @@ impl<'a> World<'a> {
             journal: BTreeMap::new(),
             replays: 0,
             started: Instant::now(),
-            last_call: BTreeMap::new(),
+            pacer: Pacer::new(Duration::from_millis(learning.pace_ms)),
             fetched: BTreeMap::new(),
         }
     }
@@ -244,7 +245,7 @@ impl<'a> World<'a> {
         values.extend(self.fill(call.slots, call.transport, &call.request.url).await?);
         let mut outgoing = prepare_request(call.request, call.parameters, &values)?;
         outgoing.own_host.clone_from(&self.own);
-        self.pace(&outgoing.url).await;
+        self.pacer.wait_to_ask(self.policy, &outgoing.url).await;
         self.replays += 1;
         self.transport(call.transport)?.send(&outgoing).await
     }
@@ -329,22 +330,6 @@ impl<'a> World<'a> {
             out.extend(got);
         }
         Ok(out)
-    }
-
-    /// At least `pace_ms` between two calls to one host; test hosts are exempt.
-    async fn pace(&mut self, url: &str) {
-        let Some(host) = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned))
-        else {
-            return;
-        };
-        if self.policy.is_test_host(&host) {
-            return;
-        }
-        let gap = Duration::from_millis(self.learning.pace_ms);
-        if let Some(last) = self.last_call.get(&host) {
-            tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
-        }
-        self.last_call.insert(host, Instant::now());
     }
 }
 
