@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{page, shared::Shared};
 use crate::{
     error::{Code, Error, Result},
-    recipe::model::TransportKind,
+    recipe::{headers::is_of_connection, model::TransportKind},
     transport::{self, CODINGS, Caps, Outgoing, Reply, Timings, Transport},
 };
 
@@ -222,27 +222,21 @@ fn allowed(name: &str) -> bool {
         "access-control-request-headers",
         "access-control-request-method",
         "access-control-request-private-network",
-        "connection",
-        "content-length",
         "cookie",
         "cookie2",
         "date",
         "dnt",
-        "expect",
-        "host",
-        "keep-alive",
         "origin",
         "referer",
         "set-cookie",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
         "user-agent",
         "via",
     ];
     let name = name.to_ascii_lowercase();
-    !FORBIDDEN.contains(&&*name) && !name.starts_with("proxy-") && !name.starts_with("sec-")
+    !is_of_connection(&name)
+        && !FORBIDDEN.contains(&&*name)
+        && !name.starts_with("proxy-")
+        && !name.starts_with("sec-")
 }
 
 fn micros(it: Duration) -> u64 {

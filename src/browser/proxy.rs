@@ -43,6 +43,7 @@ use crate::{
     egress::{EgressPolicy, Pinned},
     error::{Code, Error, Result},
     ids::word,
+    recipe::headers::HOP_BY_HOP,
     transport::Caps,
 };
 
@@ -429,17 +430,7 @@ pub(super) fn drop_hop_by_hop(headers: &mut HeaderMap) {
     for name in named {
         headers.remove(name);
     }
-    for name in [
-        "connection",
-        "proxy-connection",
-        "keep-alive",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "proxy-authenticate",
-        "proxy-authorization",
-    ] {
+    for name in HOP_BY_HOP.into_iter().chain(["proxy-authenticate", "proxy-authorization"]) {
         headers.remove(name);
     }
 }

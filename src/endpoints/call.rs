@@ -8,7 +8,7 @@ use super::{operation, operation::Operation, seen::hides};
 use crate::{
     artifacts::recording::BodyStatus,
     page::is_strange,
-    recipe::model::Framing,
+    recipe::{headers::is_ambient, model::Framing},
     redact::{
         Frame, essence, json_of, parts,
         raw::{RawBody, RawExchange},
@@ -294,50 +294,14 @@ fn is_own(name: &str) -> bool {
     const OWN: &[&str] = &[
         "accept",
         "accept-charset",
-        "accept-encoding",
-        "accept-language",
-        "cache-control",
-        "connection",
-        "content-length",
         "content-type",
         "content-encoding",
-        "cookie",
-        "dnt",
-        "expect",
         "forwarded",
-        "host",
-        "if-match",
-        "if-modified-since",
-        "if-none-match",
-        "if-unmodified-since",
-        "keep-alive",
-        "origin",
-        "pragma",
-        "priority",
-        "proxy-authorization",
-        "proxy-connection",
         "purpose",
-        "range",
-        "referer",
-        "save-data",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "upgrade-insecure-requests",
-        "user-agent",
-        "via",
         "warning",
-        "x-client-data",
-        "x-forwarded-for",
         "x-forwarded-host",
         "x-forwarded-proto",
         "x-real-ip",
-        "traceparent",
-        "tracestate",
-        "baggage",
-        "sentry-trace",
-        "newrelic",
         "b3",
         "x-request-id",
         "x-correlation-id",
@@ -358,6 +322,7 @@ fn is_own(name: &str) -> bool {
         || name.starts_with("x-b3-")
         || name.starts_with("x-newrelic-")
         || name.starts_with("cf-")
+        || is_ambient(name)
         || OWN.contains(&name)
 }
 

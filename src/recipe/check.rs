@@ -7,6 +7,7 @@ use url::Url;
 use super::{
     assigned, auth,
     expression::Query,
+    headers::is_of_connection,
     model::{
         LANGUAGE, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType, SlotSource,
         Status,
@@ -25,25 +26,9 @@ const MAX_FIELDS: usize = 100;
 const MAX_TASK: usize = 2_000;
 const MAX_URL: usize = 8 * 1024;
 
-/// Belong to the connection, the session or the browser. `accept-encoding` is the client's own business, because it also
-/// decodes.
-const FORBIDDEN: &[&str] = &[
-    "accept-encoding",
-    "authorization",
-    "connection",
-    "content-length",
-    "cookie",
-    "cookie2",
-    "expect",
-    "host",
-    "keep-alive",
-    "set-cookie",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "via",
-];
+/// Belong to the session or the browser. `accept-encoding` is the client's own business, because it also decodes.
+const FORBIDDEN: &[&str] =
+    &["accept-encoding", "authorization", "cookie", "cookie2", "set-cookie", "via"];
 /// A header so named holds a secret, so its value comes from a slot or parameter.
 const SECRET_WORDS: &[&str] = &[
     "api-key",
@@ -199,7 +184,10 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
 
 /// Whether a header of that lower-case name is none of a recipe's business.
 pub fn is_forbidden(name: &str) -> bool {
-    FORBIDDEN.contains(&name) || name.starts_with("proxy-") || name.starts_with("sec-")
+    is_of_connection(name)
+        || FORBIDDEN.contains(&name)
+        || name.starts_with("proxy-")
+        || name.starts_with("sec-")
 }
 
 /// Whether a header of that lower-case name carries a credential.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::recipe::yaml;
+use crate::recipe::{headers::HOP_BY_HOP, yaml};
 
 const EXAMPLE: &str = "\
 version: 1
@@ -237,7 +237,12 @@ fn a_parameter_has_its_place_in_path_query_header_and_body_alone() {
         let got = refused(url, &format!("\"{by}\""));
         assert!(got.starts_with("RECIPE_INVALID"), "{by}: {got}");
     }
-    for name in FORBIDDEN.iter().chain(&["proxy-connection", "sec-fetch-site"]) {
+    for name in FORBIDDEN.iter().chain(&HOP_BY_HOP).chain(&[
+        "content-length",
+        "expect",
+        "host",
+        "sec-fetch-site",
+    ]) {
         let got = refused("accept: application/json", &format!("{name}: '{{q}}'"));
         assert!(got.starts_with(&format!("RECIPE_INVALID header `{name}`")), "{name}: {got}");
     }

@@ -10,6 +10,7 @@ pub mod document;
 pub mod expression;
 mod find;
 pub mod framing;
+pub mod headers;
 pub mod json_schema;
 pub mod library;
 pub mod model;

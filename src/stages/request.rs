@@ -11,52 +11,12 @@ use crate::{
     recipe::{
         check::check_header,
         framing::CALLBACK,
+        headers::is_ambient,
         model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
         request::is_raw,
         template::escape,
     },
 };
-
-/// Headers that a browser adds by itself, that identify it, or that a client must set itself.
-const NOISE: &[&str] = &[
-    "accept-encoding",
-    "accept-language",
-    "authorization",
-    "cache-control",
-    "connection",
-    "content-length",
-    "cookie",
-    "dnt",
-    "expect",
-    "host",
-    "if-match",
-    "if-modified-since",
-    "if-none-match",
-    "if-unmodified-since",
-    "keep-alive",
-    "origin",
-    "pragma",
-    "priority",
-    "proxy-authorization",
-    "proxy-connection",
-    "range",
-    "referer",
-    "save-data",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "upgrade-insecure-requests",
-    "user-agent",
-    "via",
-    "x-forwarded-for",
-    "x-client-data",
-    "traceparent",
-    "tracestate",
-    "baggage",
-    "sentry-trace",
-    "newrelic",
-];
 
 /// The request as recorded, its secrets as slots.
 pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
@@ -82,7 +42,8 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     let mut headers = BTreeMap::new();
     for header in &exchange.request_headers {
         let name = header.name.as_str();
-        if NOISE.contains(&name) || name.starts_with("sec-") || name.starts_with(':') {
+        let is_noise = is_ambient(name) || name == "authorization";
+        if is_noise || name.starts_with("sec-") || name.starts_with(':') {
             continue;
         }
         let value = slots.fill(&format!("header:{name}"), name, &header.value);

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Code, Error, Result},
-    recipe::model::TransportKind,
+    recipe::{headers::is_of_connection, model::TransportKind},
 };
 
 pub use self::session::Session;
@@ -90,21 +90,6 @@ impl Caps {
 /// every transport, because clients differ in what they hand over then.
 pub const CODINGS: &[&str] = &["gzip", "deflate", "br", "zstd", "identity"];
 
-/// Belong to the connection, not to a request.
-const FRAMING: &[&str] = &[
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 /// Method and headers of a request as every transport checks them before it sends anything.
 ///
 /// Fails with `METHOD_NOT_ALLOWED`, or `RECIPE_INVALID` for a header that can not be sent.
@@ -126,7 +111,7 @@ pub fn parts(request: &Outgoing) -> Result<(Method, HeaderMap)> {
     for (name, value) in &request.headers {
         let parsed = HeaderName::from_bytes(name.as_bytes())
             .ok()
-            .filter(|it| !FRAMING.contains(&it.as_str()))
+            .filter(|it| !is_of_connection(it.as_str()))
             .ok_or_else(|| bad_header(name))?;
         headers.append(parsed, header_value(name, value)?);
     }
