@@ -448,17 +448,7 @@ pub fn extraction(data: &[u8]) {
     else {
         return;
     };
-    let mut spec = ResponseSpec {
-        kind: ResponseType::Html,
-        framing: None,
-        extract: None,
-        embedded: None,
-        variable: None,
-        html: None,
-        min_items: None,
-        empty: None,
-        required_paths: vec![],
-    };
+    let mut spec = ResponseSpec::of(ResponseType::Html);
     if let Some(css) = how.strip_prefix('<') {
         let (items, field) = css.split_once('|').unwrap_or((css, ""));
         let fields = BTreeMap::from([("a".to_owned(), field.to_owned())]);

@@ -8,9 +8,12 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::texts::Texts;
-use crate::shape::{
-    keys::{is_data, is_harmless},
-    profile::Kinds,
+use crate::{
+    recipe::json_schema::in_schema,
+    shape::{
+        keys::{is_data, is_harmless},
+        profile::Kinds,
+    },
 };
 
 const MAX_DEPTH: usize = 14;
@@ -211,17 +214,6 @@ fn is_name(key: &str) -> bool {
 /// Whether redaction took something out of it.
 pub fn hides(text: &str) -> bool {
     text.contains("[REDACTED:") || text.contains("%5BREDACTED:")
-}
-
-fn in_schema(kind: &str) -> &str {
-    match kind {
-        "str" => "string",
-        "int" => "integer",
-        "num" => "number",
-        "bool" => "boolean",
-        "list" => "array",
-        it => it,
-    }
 }
 
 #[cfg(test)]

@@ -370,6 +370,23 @@ pub struct ResponseSpec {
     pub required_paths: Vec<String>,
 }
 
+impl ResponseSpec {
+    /// An answer of that kind, of which nothing more is known.
+    pub(crate) const fn of(kind: ResponseType) -> Self {
+        Self {
+            kind,
+            framing: None,
+            extract: None,
+            embedded: None,
+            variable: None,
+            html: None,
+            min_items: None,
+            empty: None,
+            required_paths: Vec::new(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

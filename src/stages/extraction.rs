@@ -141,17 +141,8 @@ pub fn response(
     recording: &SessionRecording,
     main: Option<u32>,
 ) -> Option<ResponseSpec> {
-    let mut spec = ResponseSpec {
-        kind: ResponseType::Json,
-        framing: exchange.framing,
-        extract: None,
-        embedded: None,
-        variable: None,
-        html: None,
-        min_items: None,
-        empty: None,
-        required_paths: Vec::new(),
-    };
+    let mut spec =
+        ResponseSpec { framing: exchange.framing, ..ResponseSpec::of(ResponseType::Json) };
     match source {
         DataSource::Json => {
             let beside = asked_beside(exchange, recording);

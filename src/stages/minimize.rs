@@ -307,7 +307,7 @@ mod tests {
                 "body": {"json": {"q": "rust", "facets": ["*"], "page": 0}}
             })).unwrap(),
             slots: vec![],
-            response: ResponseSpec { kind: ResponseType::Json, framing: None, extract: None, embedded: None, variable: None, html: None, min_items: None, empty: None, required_paths: vec![] },
+            response: ResponseSpec::of(ResponseType::Json),
             transport: TransportKind::PublicHttp,
             deterministic: true,
             captured_only: false,

@@ -115,7 +115,7 @@ impl Made {
             headers: BTreeMap::new(),
             body: None,
             auth: None,
-            response: json_response(),
+            response: ResponseSpec::of(ResponseType::Json),
             notes: Vec::new(),
         }
     }
@@ -252,20 +252,6 @@ fn name_of(text: &str) -> String {
 
 fn pair(name: &str, value: String) -> Pair {
     Pair { name: name.to_owned(), value, raw: String::new() }
-}
-
-fn json_response() -> ResponseSpec {
-    ResponseSpec {
-        kind: ResponseType::Json,
-        framing: None,
-        extract: None,
-        embedded: None,
-        variable: None,
-        html: None,
-        min_items: None,
-        empty: None,
-        required_paths: Vec::new(),
-    }
 }
 
 /// A scalar of JSON as it is sent.

@@ -17,6 +17,7 @@ use self::place::Place;
 pub use self::{
     input::{input_schema, plain as is_plain_word},
     inverted::answer_schema,
+    place::in_schema,
 };
 use super::{
     model::{HtmlSpec, Recipe, ResponseSpec, ResponseType},

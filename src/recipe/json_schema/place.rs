@@ -182,7 +182,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn in_schema(kind: &str) -> &str {
+/// A kind of a shape, as JSON Schema calls it.
+pub fn in_schema(kind: &str) -> &str {
     match kind {
         "str" => "string",
         "int" => "integer",

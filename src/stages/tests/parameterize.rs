@@ -21,17 +21,8 @@ fn weave_at(
     second: Option<&SessionRecording>,
 ) -> Judged<RecipeDraftMinimized> {
     let (request, slots) = template(&first.exchanges[at as usize]).unwrap();
-    let analysis = ResponseSpec {
-        kind: ResponseType::Json,
-        framing: None,
-        extract: Some("hits".to_owned()),
-        embedded: None,
-        variable: None,
-        html: None,
-        min_items: None,
-        empty: None,
-        required_paths: Vec::new(),
-    };
+    let analysis =
+        ResponseSpec { extract: Some("hits".to_owned()), ..ResponseSpec::of(ResponseType::Json) };
     let draft = RecipeDraft {
         exchange: at,
         second_exchange: second.map(|_| 0),
