@@ -19,6 +19,7 @@ use crate::{
 
 /// Something in the store that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Below the root.
     pub file: String,

@@ -7,6 +7,7 @@ use crate::{error::Code, pipeline::Stage, state::now_ms};
 
 /// One line of `learn-batch --json`. Fields may be added, none is renamed or removed.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event<'a> {
     BatchStarted {
@@ -34,6 +35,7 @@ pub enum Event<'a> {
     TaskRetried {
         task_id: &'a str,
         attempt: u32,
+        #[cfg_attr(test, schemars(with = "String"))]
         error_code: Code,
         in_ms: u64,
     },
@@ -53,7 +55,8 @@ pub enum Event<'a> {
 
 /// An event with its time.
 #[derive(Serialize)]
-struct Line<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Line<'a> {
     /// Milliseconds since 1970.
     at_ms: i64,
     #[serde(flatten)]

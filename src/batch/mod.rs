@@ -20,6 +20,8 @@ use tokio::{sync::watch, task::JoinSet};
 
 pub use board::Board;
 pub use events::Event;
+#[cfg(test)]
+pub use events::Line as EventLine;
 pub use live::{Live, TaskPage};
 pub use manifest::{Manifest, check_task, holes, load};
 pub use report::{Entry, Line, Report, Totals};

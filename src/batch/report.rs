@@ -25,11 +25,13 @@ pub struct Report {
 
 /// The batch as a whole.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Totals {
     pub version: u32,
     pub manifest: String,
     pub interrupted: bool,
     /// The failure of the machine that stopped the batch.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub stopped_by: Option<Code>,
     pub trouble: Option<String>,
     pub not_started: usize,
@@ -42,6 +44,7 @@ pub struct Totals {
 
 /// What the batch asked of a model.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModelTotals {
     pub calls: u32,
     pub tokens_in: u64,
@@ -52,6 +55,7 @@ pub struct ModelTotals {
 
 /// One task's line.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Entry {
     Learned(Box<Learned>),
@@ -59,6 +63,7 @@ pub enum Entry {
         task_id: String,
         name: String,
         outcome: &'static str,
+        #[cfg_attr(test, schemars(with = "String"))]
         error_code: Code,
         error: String,
         hint: Option<String>,

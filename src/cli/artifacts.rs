@@ -7,7 +7,7 @@ use std::{
 
 use clap::Subcommand;
 use rayon::prelude::*;
-use serde_json::json;
+use serde::Serialize;
 
 use super::{
     Global, debug,
@@ -230,6 +230,13 @@ fn old(
     Ok(out)
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Verified<'a> {
+    tasks: usize,
+    findings: &'a [Finding],
+}
+
 fn verify(store: &Store, json: bool) -> Result<u8> {
     let tasks = store.tasks()?;
     let mut found = store.examine_root()?;
@@ -237,7 +244,7 @@ fn verify(store: &Store, json: bool) -> Result<u8> {
         tasks.par_iter().map(|it| store.examine(it)).collect::<Result<_>>()?;
     found.extend(each.into_iter().flatten());
     if json {
-        wire::out(&json!({"tasks": tasks.len(), "findings": found}));
+        wire::out(&Verified { tasks: tasks.len(), findings: &found });
     } else {
         for it in &found {
             wire::line(&clean(&format!("{}: {}", it.file, it.what)));

@@ -1,6 +1,6 @@
 //! `commis recipe dry-run`
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::{
     Global,
@@ -8,8 +8,12 @@ use super::{
     wire::{self, clean},
 };
 use crate::{
-    egress::EgressPolicy, error::Result, ids::RecipeName, pipeline::render,
-    recipe::registry::Registry, runner,
+    egress::EgressPolicy,
+    error::Result,
+    ids::RecipeName,
+    pipeline::{Shown, render},
+    recipe::registry::Registry,
+    runner,
 };
 
 /// Show the request that a run would send, without sending anything
@@ -29,6 +33,15 @@ pub struct Args {
     pub json: bool,
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Told {
+    #[serde(flatten)]
+    shown: Shown,
+    allowed_domains: Vec<String>,
+    requires_session: bool,
+}
+
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // Started, when asked for, so that its hosts are judged as a run would judge them.
     let place = wire::open(global).await?;
@@ -38,10 +51,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let policy = EgressPolicy::new(&place.settings.egress)?;
     let shown = render(&recipe, &params, &policy, &place.settings)?;
     if args.json {
-        let mut out = json!(shown);
-        out["allowed_domains"] = json!(recipe.request.allowed_domains);
-        out["requires_session"] = recipe.transport().in_session().into();
-        wire::out(&out);
+        wire::out(&Told {
+            shown,
+            requires_session: recipe.transport().in_session(),
+            allowed_domains: recipe.request.allowed_domains,
+        });
         return Ok(0);
     }
     wire::line(&clean(&format!("{} {}", shown.method, shown.url)));

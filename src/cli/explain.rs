@@ -1,6 +1,9 @@
 //! `commis recipe explain`
 
-use serde_json::json;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     Global,
@@ -14,9 +17,10 @@ use crate::{
     pipeline::{render, told_health, words},
     recipe::{
         json_schema,
+        model::Status,
         registry::{Registry, Source},
     },
-    state::State,
+    state::{Health, State},
 };
 
 /// Say in words what a recipe does: what is sent where, where values come from, and what is known about it
@@ -33,6 +37,35 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Told {
+    name: RecipeName,
+    status: Status,
+    source: Source,
+    /// It takes the place of the library's of that name.
+    shadows: bool,
+    path: Option<PathBuf>,
+    /// The lines that a person is shown.
+    words: Vec<String>,
+    health: Option<Health>,
+    /// What would be sent with these parameters.
+    request: Option<Sent>,
+    /// JSON Schema of the parameters.
+    input_schema: Value,
+    /// Of the data.
+    output_schema: Value,
+    /// Of the whole answer that the data is taken from, where it is JSON.
+    answer_schema: Option<Value>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Sent {
+    method: String,
+    url: String,
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -52,14 +85,19 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Some(render(&held.recipe, &pairs(&args.param)?, &policy, &place.settings)?)
     };
     if args.json {
-        wire::out(&json!({
-            "name": held.recipe.name, "status": held.recipe.status, "source": held.source,
-            "shadows": held.shadows, "path": path, "words": words(&held), "health": known,
-            "request": request.map(|it| json!({"method": it.method, "url": it.url})),
-            "input_schema": json_schema::input_schema(&held.recipe),
-            "output_schema": json_schema::data_schema(&held.recipe, None),
-            "answer_schema": json_schema::answer_schema(&held.recipe).ok().map(|it| it.schema),
-        }));
+        wire::out(&Told {
+            words: words(&held),
+            input_schema: json_schema::input_schema(&held.recipe),
+            output_schema: json_schema::data_schema(&held.recipe, None),
+            answer_schema: json_schema::answer_schema(&held.recipe).ok().map(|it| it.schema),
+            name: held.recipe.name,
+            status: held.recipe.status,
+            source: held.source,
+            shadows: held.shadows,
+            path,
+            health: known,
+            request: request.map(|it| Sent { method: it.method, url: it.url }),
+        });
         return Ok(0);
     }
     for line in words(&held) {

@@ -1,11 +1,17 @@
 //! `commis recipe list`
 
-use serde_json::json;
+use std::path::Path;
+
+use serde::Serialize;
 
 use super::{Global, table::ruled, wire};
 use crate::{
-    error::Result,
-    recipe::registry::{Registry, Source},
+    error::{Code, Result},
+    ids::RecipeName,
+    recipe::{
+        model::{Demotion, Parameter, Status},
+        registry::{Registry, Source},
+    },
     state::{Health, State},
 };
 
@@ -32,6 +38,35 @@ enum Only {
     Library,
 }
 
+/// What a file holds, or why it cannot be read.
+#[derive(Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Row<'a> {
+    Read {
+        name: &'a RecipeName,
+        status: Status,
+        task: &'a str,
+        category: Option<&'a str>,
+        parameters: &'a [Parameter],
+        path: Option<&'a Path>,
+        source: Source,
+        /// It takes the place of the library's of that name.
+        shadows: bool,
+        demotion: Option<&'a Demotion>,
+        health: Option<&'a Health>,
+    },
+    Broken {
+        name: &'a str,
+        path: Option<&'a Path>,
+        source: Source,
+        shadows: bool,
+        #[cfg_attr(test, schemars(with = "String"))]
+        error_code: Code,
+        error: String,
+    },
+}
+
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
     let mut entries = Registry::open(&home.recipes).list()?;
@@ -53,13 +88,26 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         let rows: Vec<_> = entries
             .iter()
             .map(|it| match &it.recipe {
-                Ok(recipe) => json!({
-                    "name": recipe.name, "status": recipe.status, "task": recipe.task, "category": recipe.category,
-                    "parameters": recipe.parameters, "path": it.path,
-                    "source": it.source, "shadows": it.shadows, "demotion": recipe.demotion,
-                    "health": health(&it.name, it.source),
-                }),
-                Err(err) => json!({"name": it.name, "path": it.path, "source": it.source, "shadows": it.shadows, "error_code": err.code(), "error": err.to_string()}),
+                Ok(recipe) => Row::Read {
+                    name: &recipe.name,
+                    status: recipe.status,
+                    task: &recipe.task,
+                    category: recipe.category.as_deref(),
+                    parameters: &recipe.parameters,
+                    path: it.path.as_deref(),
+                    source: it.source,
+                    shadows: it.shadows,
+                    demotion: recipe.demotion.as_ref(),
+                    health: health(&it.name, it.source),
+                },
+                Err(err) => Row::Broken {
+                    name: &it.name,
+                    path: it.path.as_deref(),
+                    source: it.source,
+                    shadows: it.shadows,
+                    error_code: err.code(),
+                    error: err.to_string(),
+                },
             })
             .collect();
         wire::out(&rows);

@@ -35,6 +35,8 @@ mod logs;
 mod man;
 mod mcp;
 mod mcp_install;
+#[cfg(test)]
+mod outputs;
 mod progress;
 mod redact;
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::{
     error::{Class, Code},
     recipe::yaml,
     runner::RecipeRunResult,
+    serve::reference::hold,
     settings::Settings,
 };
 
@@ -545,6 +546,18 @@ fn json_output() -> String {
             );
         }
     });
+    let schemas = super::outputs::schemas();
+    let named: Vec<String> = schemas["$defs"]
+        .as_object()
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(|it| format!("`{it}`"))
+        .collect();
+    let _ = writeln!(
+        out,
+        "\n[outputs.schema.json](outputs.schema.json) is JSON Schema of what these print: {}.",
+        named.join(", ")
+    );
     out.push_str("\nOperations of the daemon answer over REST as [the reference](operations.md) and [openapi.json](openapi.json) say.\n");
     for (title, schema) in [
         ("recipe run --json", schema_for!(RecipeRunResult).to_value()),
@@ -562,35 +575,22 @@ fn json_output() -> String {
 fn the_reference_is_what_the_program_says() {
     let pretty = |it: &Value| format!("{it:#}\n");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference");
-    let mut stale = Vec::new();
-    for (file, text) in [
-        ("cli.md", cli()),
-        ("recipe.md", recipe()),
-        ("recipe.schema.json", pretty(&yaml::schema())),
-        ("manifest.md", of_manifest()),
-        ("manifest.schema.json", pretty(&manifest::schema())),
-        ("settings.md", settings()),
-        ("error-codes.md", codes()),
-        ("exit-codes.md", exit_codes()),
-        ("json-output.md", json_output()),
-        ("files.md", files()),
-    ] {
-        let path = root.join(file);
-        if std::fs::read_to_string(&path).ok().as_ref() == Some(&text) {
-            continue;
-        }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "tests are told by the environment what to write"
-        )]
-        if std::env::var_os("SNAPSHOTS").is_some_and(|it| it == "overwrite") {
-            #[expect(clippy::disallowed_methods, reason = "a file of the project")]
-            std::fs::write(&path, text).unwrap();
-        } else {
-            stale.push(file);
-        }
-    }
-    assert!(stale.is_empty(), "stale: {stale:?}; SNAPSHOTS=overwrite cargo test reference");
+    hold(
+        &root,
+        [
+            ("cli.md", cli()),
+            ("recipe.md", recipe()),
+            ("recipe.schema.json", pretty(&yaml::schema())),
+            ("manifest.md", of_manifest()),
+            ("manifest.schema.json", pretty(&manifest::schema())),
+            ("settings.md", settings()),
+            ("error-codes.md", codes()),
+            ("exit-codes.md", exit_codes()),
+            ("json-output.md", json_output()),
+            ("outputs.schema.json", pretty(&super::outputs::schemas())),
+            ("files.md", files()),
+        ],
+    );
 }
 
 #[test]

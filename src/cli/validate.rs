@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::{
     Global,
@@ -36,6 +36,14 @@ pub struct Args {
     pub json: bool,
 }
 
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Told<'a> {
+    valid: bool,
+    errors: &'a [Finding],
+    warnings: &'a [Finding],
+}
+
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // Started, when asked for, so that its hosts are judged as a run would judge them.
     let place = wire::open(global).await?;
@@ -57,7 +65,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         warnings = found.warnings;
     }
     if args.json {
-        wire::out(&json!({"valid": errors.is_empty(), "errors": errors, "warnings": warnings}));
+        wire::out(&Told { valid: errors.is_empty(), errors: &errors, warnings: &warnings });
     } else {
         for (kind, all) in [("error", &errors), ("warning", &warnings)] {
             for it in all {

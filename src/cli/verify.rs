@@ -1,6 +1,6 @@
 //! `commis recipe verify`
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::{
     Global, run,
@@ -36,6 +36,15 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// What proving one showed, or why it could not be asked.
+#[derive(Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Row<'a> {
+    Asked { name: &'a RecipeName, source: Source, result: &'a Reverified },
+    NotAsked { name: &'a RecipeName, error_code: &'static str, error: String },
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -75,8 +84,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let rows: Vec<_> = rows
             .iter()
             .map(|(name, end)| match end {
-                Ok((it, source)) => json!({"name": name, "source": source, "result": it}),
-                Err(err) => json!({"name": name, "error_code": err.code().as_str(), "error": err.to_string()}),
+                Ok((it, source)) => Row::Asked { name, source: *source, result: it },
+                Err(err) => {
+                    Row::NotAsked { name, error_code: err.code().as_str(), error: err.to_string() }
+                }
             })
             .collect();
         wire::out(&rows);

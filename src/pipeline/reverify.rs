@@ -22,6 +22,7 @@ use crate::{
 
 /// What calls with the examples showed.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reverified {
     pub verified: bool,
     /// A `Code` or a sentence when it was not.

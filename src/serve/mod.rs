@@ -22,7 +22,7 @@ mod principal;
 mod queue;
 mod rates;
 #[cfg(test)]
-mod reference;
+pub mod reference;
 mod remote;
 mod rest;
 mod watching;

@@ -175,13 +175,21 @@ fn pinned() -> String {
 fn the_reference_is_what_the_table_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let openapi = serde_json::to_string_pretty(openapi::document()).unwrap() + "\n";
+    hold(
+        root,
+        [
+            ("docs/reference/operations.md", operations()),
+            ("docs/reference/openapi.json", openapi),
+            ("skills/commis/SKILL.md", skill()),
+            ("tests/golden/operations.json", pinned()),
+        ],
+    );
+}
+
+/// Files of the project are these texts, or are made so.
+pub fn hold<const N: usize>(root: &Path, files: [(&str, String); N]) {
     let mut stale = Vec::new();
-    for (file, text) in [
-        ("docs/reference/operations.md", operations()),
-        ("docs/reference/openapi.json", openapi),
-        ("skills/commis/SKILL.md", skill()),
-        ("tests/golden/operations.json", pinned()),
-    ] {
+    for (file, text) in files {
         let path = root.join(file);
         if std::fs::read_to_string(&path).ok().as_ref() == Some(&text) {
             continue;

@@ -160,6 +160,7 @@ pub struct Run<'a> {
 
 /// How a recipe has done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Health {
     #[serde(skip)]
     pub name: String,

@@ -42,6 +42,7 @@ pub(super) const FAILURES: &str = "ALTER TABLE spans ADD COLUMN failed TEXT;";
 /// Where a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Status {
     Pending,
     Recording,
@@ -96,6 +97,7 @@ impl Status {
 
 /// One task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TaskRow {
     pub task_id: String,
     /// Empty when the row was rebuilt from artifacts, which do not say it.

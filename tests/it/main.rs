@@ -42,6 +42,7 @@ mod manual;
 mod mcp_install;
 mod mcp_wire;
 mod model;
+mod outputs;
 mod own;
 mod polite;
 mod quickstart;

@@ -1,0 +1,62 @@
+//! JSON Schema of what commands print with `--json`, by command, as `docs/reference/outputs.schema.json` has it. Tests of the program
+//! hold real outputs to it (`tests/it/outputs.rs`).
+//!
+//! What the daemon answers is printed as it came, so its schema is that of the operation.
+
+use serde_json::{Map, Value, json};
+
+use super::{artifacts, check, doctor, dry_run, explain, heal, list, validate, verify};
+use crate::{
+    batch,
+    pipeline::Learned,
+    recipe::model::Recipe,
+    runner::RecipeRunResult,
+    serve::operations::{TABLE, answered},
+    state::TaskRow,
+};
+
+/// Commands that print what an operation answers.
+const OPERATIONS: &[(&str, &str)] = &[
+    ("browse goto", "browse_goto"),
+    ("browse snapshot", "browse_snapshot"),
+    ("browse steps", "browse_steps"),
+    ("browse close", "browse_close"),
+    ("session record", "session_record"),
+    ("session end", "session_end"),
+    ("session ls", "session_list"),
+    ("session show", "session_show"),
+    ("session diff", "session_diff"),
+    ("session audit", "session_audit"),
+    ("session purge", "session_purge"),
+];
+
+pub fn schemas() -> Value {
+    let mut out = Map::new();
+    for (command, schema) in [
+        ("recipe learn", answered::<Learned>()),
+        ("recipe learn-batch, each line", answered::<batch::EventLine<'_>>()),
+        ("recipe run", answered::<RecipeRunResult>()),
+        ("recipe list", answered::<Vec<list::Row<'_>>>()),
+        ("recipe get", answered::<Recipe>()),
+        ("recipe explain", answered::<explain::Told>()),
+        ("recipe validate", answered::<validate::Told<'_>>()),
+        ("recipe dry-run", answered::<dry_run::Told>()),
+        ("recipe verify", answered::<Vec<verify::Row<'_>>>()),
+        ("recipe check", answered::<Vec<check::Row>>()),
+        ("recipe heal", answered::<Vec<heal::Row>>()),
+        ("artifacts ls", answered::<Vec<TaskRow>>()),
+        ("artifacts verify", answered::<artifacts::Verified<'_>>()),
+        ("doctor", answered::<Vec<doctor::Check>>()),
+    ] {
+        out.insert(command.to_owned(), schema);
+    }
+    for (command, operation) in OPERATIONS {
+        let row = TABLE.iter().find(|it| it.spec.name == *operation).unwrap();
+        out.insert((*command).to_owned(), row.output.clone());
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "description": "What each command prints with --json: see json-output.md. Of `recipe learn-batch` each line.",
+        "$defs": out,
+    })
+}
