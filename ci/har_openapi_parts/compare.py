@@ -1,8 +1,11 @@
 """Three tools over the same HARs, held to a list made by hand (truth.py), as one table."""
 
+import argparse
+import datetime
 import json
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -184,7 +187,7 @@ def is_valid(documents):
 
 
 def compare(names, place):
-    rows, sums, bad = [], {tool: [0] * 7 for tool in TOOLS}, []
+    rows, sums, valids, bad = [], {tool: [0] * 7 for tool in TOOLS}, dict.fromkeys(TOOLS, 0), []
     for name in names:
         secrets = set()
         if name == "made":
@@ -214,6 +217,7 @@ def compare(names, place):
             right, wrong, missed, other = judge(found, wanted)
             left = sorted(it for it in secrets if it in text)
             valid = is_valid(documents)
+            valids[tool] += valid == "yes"
             rows.append([name, tool, f"{right} of {len(wanted)}", wrong, missed, other, f"{len(left)} of {len(secrets)}", f"{took:.2f}", valid])
             total = sums[tool]
             for i, it in enumerate([right, len(wanted), wrong, missed, other, len(left), took]):
@@ -226,7 +230,9 @@ def compare(names, place):
         print("| " + " | ".join(map(str, row)) + " |")
     for tool, (right, wanted, wrong, missed, other, left, took) in sums.items():
         print(f"| **all** | {tool} | {right} of {wanted} | {wrong} | {missed} | {other} | {left} | {took:.2f} | |")
-    return bad
+    heads = ["found", "endpoints", "wrong", "missed", "others", "secrets", "seconds"]
+    told = {tool: {**dict(zip(heads, sums[tool])), "valid": valids[tool]} for tool in TOOLS}
+    return bad, {"hars": len(rows) // len(TOOLS), "tools": told}
 
 
 def all_hars(place):
@@ -254,21 +260,36 @@ def all_hars(place):
             bad.append(f"{file.name}: exit {done.returncode}: {done.stderr[:200]}")
     print(f"{len(files)} HARs: {operations_seen} operations, {len(none)} without data, {len(bad)} wrong, {time.monotonic() - start:.0f} s")
     print("without data: " + ", ".join(none))
-    return bad
+    return bad, {"hars": len(files), "operations": operations_seen, "without_data": len(none), "wrong": len(bad)}
+
+
+def machine():
+    model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text()) if sys.platform == "linux" else None
+    return f"{model[1] if model else platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release().split('-')[0]}"
 
 
 def main():
+    parser = argparse.ArgumentParser(prog="ci/har-openapi", description=__doc__)
+    parser.add_argument("only", nargs="*", metavar="HAR", help="of the list, by name")
+    parser.add_argument("--all", action="store_true", help="only go through all HARs")
+    parser.add_argument("--json", metavar="FILE", help="keep the sums there")
+    args = parser.parse_args()
+    version = subprocess.run([COMMIS, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    versions = {"commis": version, "mitmproxy2swagger": os.environ["SWAGGER"], "har-to-openapi": os.environ["HAR_TO_OPENAPI"]}
+    told = {"date": str(datetime.date.today()), "machine": machine(), "versions": versions}
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         bad = []
-        only = [it for it in sys.argv[1:] if not it.startswith("--")]
-        if "--all" not in sys.argv[1:]:
-            bad = compare(only or list(truth.TRUTH), place)
-        if not only:
-            bad += all_hars(place)
+        if not args.all:
+            bad, told["compared"] = compare(args.only or list(truth.TRUTH), place)
+        if not args.only:
+            more, told["all"] = all_hars(place)
+            bad += more
         for it in bad:
             print(it, file=sys.stderr)
-        return 1 if bad else 0
+    if args.json:
+        pathlib.Path(args.json).write_text(json.dumps(told, indent=1) + "\n")
+    return 1 if bad else 0
 
 
 sys.exit(main())

@@ -29,6 +29,7 @@ def main():
     args.add_argument("--rounds", type=int, default=12)
     args.add_argument("--only", help="names of tools, with commas")
     args.add_argument("--pages", help="names of pages, with commas")
+    args.add_argument("--profile", help="what the program was built as, where the folder that it lies in is not named after it")
     args.add_argument("--keep", action="store_true", help="keep the tools' folders and snapshots")
     args = args.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="commis-browse-"))
@@ -85,7 +86,7 @@ class Bench:
         out = {
             "date": time.strftime("%Y-%m-%d"), "rounds": self.args.rounds,
             # The folder cargo puts a profile's program in is named after it.
-            "profile": self.place.commis.parent.name, "load": [round(it, 1) for it in os.getloadavg()],
+            "profile": self.args.profile or self.place.commis.parent.name, "load": [round(it, 1) for it in os.getloadavg()],
             "tools": {it.name: {"version": versions[it.name], "how": it.how, "modes": it.modes} for it in self.tools},
             "machine": report.machine(), "chromium": first([self.args.chromium, "--version"]), "node": first(["node", "--version"]),
             "python": platform.python_version(),
