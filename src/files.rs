@@ -133,6 +133,28 @@ impl Dir {
         done
     }
 
+    /// Writes the file at 0600 unless one of that name is there; false when there is, whoever made it a moment ago. Of any number
+    /// of processes, on this machine or on others that share the folder, one is told true, and no reader sees half a file.
+    /// Whoever sweeps the folder must be held off. Fails with [`Code::ArtifactIo`], also where a file system has no second names.
+    pub fn create(&self, name: &str, bytes: &[u8]) -> Result<bool> {
+        if self.stat(name)?.is_some() {
+            return Ok(false);
+        }
+        // Other machines count processes, too.
+        let temp = format!("{TEMP}{}", crate::ids::word()?);
+        let made = self.write_temp(&temp, &mut |to| to.write_all(bytes), true).and_then(|()| {
+            match rustix::fs::linkat(&self.fd, &temp, &self.fd, name, AtFlags::empty()) {
+                Ok(()) => Ok(true),
+                Err(Errno::EXIST) => Ok(false),
+                Err(err) => Err(trouble("create", &self.shown(name), err)),
+            }
+        });
+        let _ = rustix::fs::unlinkat(&self.fd, &temp, AtFlags::empty());
+        // Also when it is another's: it is built upon, and must not be gone after a power cut.
+        self.sync()?;
+        made
+    }
+
     fn write_temp(&self, temp: &str, content: Content<'_>, durable: bool) -> Result<()> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -400,6 +422,13 @@ pub fn write_atomic(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     dir.write(name, bytes)
 }
 
+/// [`Dir::create`] in the folder `under` of a folder, both made when absent.
+pub fn create_shared(dir: &Path, under: &str, name: &str, bytes: &[u8]) -> Result<bool> {
+    let dir = made(dir)?.make_folder(under)?;
+    let _held = dir.hold_off_sweeps()?;
+    dir.create(name, bytes)
+}
+
 /// Removes what crashes left in a folder that several processes write to with [`write_atomic`], unless one is writing.
 pub fn sweep_shared(dir: &Path) -> Result<()> {
     if let Some(dir) = Dir::open(dir, false)?
@@ -451,6 +480,31 @@ mod tests {
         let open = Dir::open(&dir, false).unwrap().unwrap();
         assert!(open.remove("x.json").unwrap());
         assert!(!open.remove("x.json").unwrap());
+    }
+
+    #[test]
+    fn one_of_many_creates_a_file() {
+        let home = tempfile::tempdir().unwrap();
+        let made: Vec<bool> = std::thread::scope(|all| {
+            let one = |i: u8| {
+                let root = home.path();
+                all.spawn(move || create_shared(root, "task", "x.json", &[i; 4096]).unwrap())
+            };
+            let threads: Vec<_> = (0..16).map(one).collect();
+            threads.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        assert_eq!(made.iter().filter(|it| **it).count(), 1);
+        let winner = made.iter().position(|it| *it).unwrap() as u8;
+        let dir = home.path().join("task");
+        assert_eq!(read(&dir, "x.json", 9999).unwrap().unwrap(), [winner; 4096]);
+        let open = Dir::open(&dir, false).unwrap().unwrap();
+        assert_eq!(open.all_names().unwrap(), ["x.json"]);
+        let mode = std::fs::metadata(dir.join("x.json")).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600);
+        // What stands in the way is not written through.
+        symlink("elsewhere", dir.join("y.json")).unwrap();
+        assert!(!open.create("y.json", b"evil").unwrap());
+        assert!(std::fs::symlink_metadata(dir.join("elsewhere")).is_err());
     }
 
     #[test]

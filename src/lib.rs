@@ -95,7 +95,9 @@ mod transport;
 mod vault;
 
 #[cfg(feature = "cli")]
-pub use cli::main;
+pub use artifacts::shelf::{Key, Shelf};
+#[cfg(feature = "cli")]
+pub use cli::{Batch, Enlisted, Global, Opener, Station, StationArgs, main, main_with};
 pub use egress::{Pinned, SafeUrl};
 pub use embed::*;
 pub use error::{Class, Code, Error, Result};

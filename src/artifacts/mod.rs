@@ -12,6 +12,8 @@ pub mod recording;
 #[cfg(feature = "cli")]
 pub mod retention;
 #[cfg(feature = "cli")]
+pub mod shelf;
+#[cfg(feature = "cli")]
 pub mod store;
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub use super::digest::{json_sha256, now, sha256};
 pub use super::lease::FILE as LEASE;
 
 /// No artifact is larger. A recording of 20,000 requests takes about 80 MiB, most others are far below.
-const MAX_FILE: usize = 128 * 1024 * 1024;
+pub const MAX_FILE: usize = 128 * 1024 * 1024;
 
 /// Counts what is written.
 struct Length(usize);
@@ -203,6 +203,16 @@ impl TaskFolder {
             return Ok(Found::Absent);
         };
         Ok(inspect(&bytes, kind, &self.id))
+    }
+
+    /// The file as it is. Fails with [`Code::ArtifactIo`].
+    pub fn bytes(&self, kind: Kind) -> Result<Option<Vec<u8>>> {
+        self.dir.read(kind.file(), MAX_FILE)
+    }
+
+    /// Takes an artifact of this task as another folder has it; it was [inspected](inspect). Fails with [`Code::ArtifactIo`].
+    pub fn take(&self, kind: Kind, bytes: &[u8]) -> Result<()> {
+        self.ours(self.dir.write(kind.file(), bytes))
     }
 
     /// An intact envelope, of whatever schema; `None` when there is none. Fails with [`Code::ArtifactIo`].

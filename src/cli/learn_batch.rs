@@ -13,6 +13,7 @@ use super::{
     artifacts::prune,
     batch_progress::{BatchProgress, totals},
     learn::stage,
+    stores,
     table::ruled,
     wire,
 };
@@ -72,6 +73,9 @@ pub struct Args {
     /// Of those, on one host
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=32))]
     per_host: u8,
+    /// Take what other machines have done from this store, and put what is done here there: a folder
+    #[arg(long, value_name = "URL", conflicts_with_all = ["force", "resume_from"])]
+    store: Option<String>,
     /// Further attempts at a task that failed with something that may pass (default: the manifest's, or 1)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
     retries: Option<u32>,
@@ -139,10 +143,15 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let stages = Arc::clone(&board);
     let delay = args.delay.map_or(manifest.delay, Duration::from_secs_f64);
     let redo = if args.force { Some(Redo::All) } else { args.resume_from.map(Redo::From) };
-    let cx = wire::learning(
+    let shelf = match &args.store {
+        Some(it) => Some(stores::open(it, global, &place.home)?),
+        None => None,
+    };
+    let cx = wire::learning_with(
         &place,
         redo,
         delay,
+        shelf,
         Box::new(move |task, stage| stages.stage(task, stage)),
     )?;
     // One connection: two of a process would wait for each other.

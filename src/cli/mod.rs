@@ -55,7 +55,10 @@ mod session_doctor;
 mod session_login;
 mod session_template;
 mod settings;
+mod stage;
+mod station;
 mod steps;
+mod stores;
 mod table;
 mod testbed_model;
 mod testbed_serve;
@@ -73,6 +76,9 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tokio::signal::unix::SignalKind;
 
 use crate::error::{Class, Error, Result};
+
+pub use station::{Batch, Enlisted, Station, StationArgs};
+pub use stores::Opener;
 
 /// Learn a web task from one watched browser session; serve it without a browser.
 #[derive(Parser)]
@@ -108,6 +114,9 @@ pub struct Global {
     /// Colours: auto is for a terminal that has them, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     color: Colour,
+    /// Stores that the program was built with, beside folders
+    #[arg(skip)]
+    stores: Option<Opener>,
 }
 
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
@@ -142,6 +151,9 @@ enum Command {
     /// Look after what learning leaves: list, show, check, migrate, prune
     #[command(subcommand)]
     Artifacts(artifacts::Command),
+    /// Learn on more than one machine: stages that share a store
+    #[command(subcommand)]
+    Stage(stage::Command),
     Serve(serve::Args),
     #[command(subcommand)]
     Daemon(daemon::Command),
@@ -258,9 +270,15 @@ fn asked() -> Cli {
 /// Runs the command and returns the exit code: 0 done, 1 done and the answer is no, 2 usage, 3 environment, 70 bug, 130
 /// interrupted.
 pub fn main() -> ExitCode {
+    main_with(None)
+}
+
+/// The same of a program that knows further stores.
+pub fn main_with(stores: Option<Opener>) -> ExitCode {
     // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    let cli = asked();
+    let mut cli = asked();
+    cli.global.stores = stores;
     cli.global.color.choose();
     let json = cli.command.wants_json();
     let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_)));
@@ -312,6 +330,7 @@ impl Command {
             Self::Bench(it) => it.json,
             Self::Settings(it) => it.wants_json(),
             Self::Artifacts(it) => it.wants_json(),
+            Self::Stage(it) => it.wants_json(),
             Self::Mcp(it) => it.wants_json(),
             // Its stdout may be the HAR.
             Self::Redact(it) => it.json && it.to_file(),
@@ -393,6 +412,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Vault(args) => vault::run(args, global).await,
             Command::Dashboard(args) => dashboard::run(args, global).await,
             Command::Doctor(args) => doctor::run(args, global).await,
+            Command::Stage(command) => stage::run(command, global).await,
             Command::Artifacts(command) => artifacts::run(command, global),
             Command::Settings(command) => settings::run(command, global),
             Command::Mcp(args) => mcp::run(args, global).await,

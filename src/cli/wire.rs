@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::Global;
 use crate::{
+    artifacts::shelf::Shelf,
     browser::check_arguments,
     egress::{EgressPolicy, check_own},
     error::{Code, Error, Result},
@@ -104,9 +105,20 @@ pub fn learning(
     delay: Duration,
     on_stage: OnStage,
 ) -> Result<Arc<Cx>> {
+    learning_with(place, redo, delay, None, on_stage)
+}
+
+/// The same beside other machines.
+pub fn learning_with(
+    place: &Place,
+    redo: Option<Redo>,
+    delay: Duration,
+    shelf: Option<Arc<dyn Shelf>>,
+    on_stage: OnStage,
+) -> Result<Arc<Cx>> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     let browser = BrowserPool::new(policy, place.settings.browser.clone());
-    Cx::open(&place.home, &place.settings, browser, (redo, delay), on_stage)
+    Cx::open_with(&place.home, &place.settings, browser, (redo, delay), shelf, on_stage)
 }
 
 /// What `work` comes to, unless Ctrl-C or a request to terminate is first, however it computes; `hint` says what then becomes of

@@ -1,5 +1,11 @@
 //! Learn one task: run what is missing or stale, skip what is fresh, stop where the task is decided.
 
+mod ending;
+mod shared;
+mod stage;
+
+pub use stage::{Came, Span, stages};
+
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -30,20 +36,16 @@ use crate::{
         payloads::{
             BaselineFingerprint, CandidateSet, Judged, MinimizationReport, ModelAnswer, Outcome,
             Reason, RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording,
-            VerificationReport,
         },
         recording::SessionRecording,
+        shelf::Shelf,
         store::{Found, Stamp, Store, TaskFolder, json_sha256},
     },
     egress::EgressPolicy,
     error::{Code, Error, Result},
     har,
-    ids::RecipeName,
     model::{Cache, Client, Model},
-    recipe::{
-        model::{Recipe, Status},
-        registry::Registry,
-    },
+    recipe::registry::Registry,
     redact::{Redacted, raw::RawRecording, redact},
     settings::{Home, Settings},
     stages::{
@@ -61,6 +63,8 @@ pub type OnStage = Box<dyn Fn(&Task, Stage) + Send + Sync>;
 pub struct Cx {
     pub settings: Settings,
     pub store: Store,
+    /// What other machines have done is taken from there, and what is done here is put there; `None`: this one works alone.
+    pub shelf: Option<Arc<dyn Shelf>>,
     pub recipes: Registry,
     /// Where it is kept what stages were asked; the batch's own database, or else opened when the first of
     /// them has written; `None` when it cannot be used.
@@ -83,7 +87,19 @@ impl Cx {
         home: &Home,
         settings: &Settings,
         browser: BrowserPool,
+        how: (Option<Redo>, Duration),
+        on_stage: OnStage,
+    ) -> Result<Arc<Self>> {
+        Self::open_with(home, settings, browser, how, None, on_stage)
+    }
+
+    /// The same beside other machines.
+    pub fn open_with(
+        home: &Home,
+        settings: &Settings,
+        browser: BrowserPool,
         (redo, delay): (Option<Redo>, Duration),
+        shelf: Option<Arc<dyn Shelf>>,
         on_stage: OnStage,
     ) -> Result<Arc<Self>> {
         let policy = Arc::clone(browser.policy());
@@ -93,6 +109,7 @@ impl Cx {
         recipes.sweep()?;
         Ok(Arc::new(Self {
             store,
+            shelf,
             recipes,
             questions: OnceLock::new(),
             http: PublicHttp::new(Arc::clone(&policy))?,
@@ -170,45 +187,8 @@ pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result
         return Ok(needs_login(task, cx));
     }
     let folder = cx.store.task(&task.id)?;
-    let mut run = Run {
-        task,
-        cx,
-        folder: &folder,
-        hashes: BTreeMap::new(),
-        written: BTreeMap::new(),
-        recording: None,
-        taken,
-        ran: Vec::new(),
-        reused: Vec::new(),
-        session: None,
-        skipped: 0,
-        choice: None,
-        paid: Paid::default(),
-        notes: Vec::new(),
-    };
-    if cx.redo.is_some() {
-        folder.forget_journal()?;
-    }
-    if cx.redo != Some(Redo::All) {
-        run.choice = StoredTask::read(&folder, &task.id)?.and_then(|it| it.choice);
-    }
-    let mut lost = false;
-    let reject = match run.stages(cx.redo, None).await {
-        Err(err) if err.code() == Code::LiveValuesLost => {
-            // The one case in which a finished recording is made again; not when making it changed something.
-            if task.is_by_hand() {
-                return Err(err.hint(
-                    "the session is not recorded again by itself; record it anew with --force",
-                ));
-            }
-            if run.made_a_change()? {
-                return Err(err.hint("the session changed something, so it is not recorded again; learn from another one"));
-            }
-            lost = true;
-            run.stages(cx.redo, Some(Stage::Record)).await?
-        }
-        other => other?,
-    };
+    let mut run = Run::begin(task, cx, &folder, taken)?;
+    let (reject, lost) = run.through(Span::ALL).await?;
     run.finish(reject, lost)
 }
 
@@ -254,6 +234,10 @@ struct Run<'a> {
     taken: Option<Redacted>,
     ran: Vec<Stage>,
     reused: Vec<Stage>,
+    /// Of those that ran: another machine was first, and what it has counts.
+    adopted: Vec<Stage>,
+    /// How often the recording on the shelf was made again.
+    generation: u32,
     session: Option<LiveSession>,
     skipped: u32,
     /// What a person chose instead of analyze; `--force` forgets it.
@@ -263,9 +247,70 @@ struct Run<'a> {
     notes: Vec<String>,
 }
 
-impl Run<'_> {
-    /// Goes through the table. `lost` is one more stage that is done again although it is fresh.
-    async fn stages(&mut self, redo: Option<Redo>, lost: Option<Stage>) -> Result<Option<Reject>> {
+impl<'a> Run<'a> {
+    fn begin(
+        task: &'a Task,
+        cx: &'a Cx,
+        folder: &'a TaskFolder,
+        taken: Option<Redacted>,
+    ) -> Result<Self> {
+        if cx.redo.is_some() {
+            folder.forget_journal()?;
+        }
+        let choice = match cx.redo {
+            Some(Redo::All) => None,
+            _ => StoredTask::read(folder, &task.id)?.and_then(|it| it.choice),
+        };
+        Ok(Self {
+            task,
+            cx,
+            folder,
+            hashes: BTreeMap::new(),
+            written: BTreeMap::new(),
+            recording: None,
+            taken,
+            ran: Vec::new(),
+            reused: Vec::new(),
+            adopted: Vec::new(),
+            generation: 0,
+            session: None,
+            skipped: 0,
+            choice,
+            paid: Paid::default(),
+            notes: Vec::new(),
+        })
+    }
+
+    /// Those stages, and the recording once more where what it knew is gone; whether it was.
+    async fn through(&mut self, span: Span) -> Result<(Option<Reject>, bool)> {
+        match self.stages(self.cx.redo, None, span).await {
+            Err(err) if err.code() == Code::LiveValuesLost && span.first != Stage::Record => {
+                Err(err.hint("run the stages from record to verify in one process: --stage record --through verify"))
+            }
+            Err(err) if err.code() == Code::LiveValuesLost => {
+                // The one case in which a finished recording is made again; not when making it changed something.
+                if self.task.is_by_hand() {
+                    return Err(err.hint(
+                        "the session is not recorded again by itself; record it anew with --force",
+                    ));
+                }
+                if self.made_a_change()? {
+                    return Err(err.hint("the session changed something, so it is not recorded again; learn from another one"));
+                }
+                Ok((self.stages(self.cx.redo, Some(Stage::Record), span).await?, true))
+            }
+            other => Ok((other?, false)),
+        }
+    }
+
+    /// Goes through the table to the span's end; what comes before the span must be there. `lost` is one more stage that is done
+    /// again although it is fresh.
+    async fn stages(
+        &mut self,
+        redo: Option<Redo>,
+        lost: Option<Stage>,
+        span: Span,
+    ) -> Result<Option<Reject>> {
         let again = |stage| match redo {
             _ if lost == Some(stage) => true,
             Some(Redo::All) => true,
@@ -275,19 +320,18 @@ impl Run<'_> {
         self.hashes.clear();
         self.ran.clear();
         self.reused.clear();
-        for spec in STAGES {
+        self.adopted.clear();
+        for spec in STAGES.iter().filter(|it| it.stage <= span.last) {
             tokio::task::yield_now().await; // whoever stopped this while a stage computed is heard here
             self.folder.still_held()?;
-            let question = match &self.choice {
-                Some(it) if spec.stage == Stage::Analyze => json!(it.selection),
-                _ => self.task.question(spec.stage, &self.cx.settings),
-            };
+            let question = self.question(spec.stage);
             let settings = json_sha256(&question);
             // What a person did is not asked for again, unless it was done again.
             let again = match spec.stage {
                 Stage::Record if self.task.is_by_hand() => self.taken.is_some(),
                 stage => again(stage),
             };
+            let had = self.take_down(spec, &settings)?;
             let fresh = if again {
                 Freshness::Missing
             } else {
@@ -299,9 +343,15 @@ impl Run<'_> {
                         self.enter()?;
                     }
                     self.hashes.insert(spec.writes, hash);
+                    if !had {
+                        self.put_up(spec, &settings)?;
+                    }
                     self.reused.push(spec.stage);
                 }
                 Freshness::Broken(err) => return Err(err),
+                Freshness::Missing | Freshness::Stale(_) if spec.stage < span.first => {
+                    return Err(span.lacks(spec, self.task, self.cx));
+                }
                 Freshness::Missing | Freshness::Stale(_) => {
                     let by_hand = self.task.is_by_hand();
                     if spec.stage == Stage::Record && redo != Some(Redo::All) && !by_hand {
@@ -309,6 +359,7 @@ impl Run<'_> {
                     }
                     (self.cx.on_stage)(self.task, spec.stage);
                     self.run(spec, settings.clone()).await?;
+                    self.put_up(spec, &settings)?;
                     self.keep_question(spec.stage, &settings, question);
                     self.ran.push(spec.stage);
                 }
@@ -318,6 +369,14 @@ impl Run<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// What the stage is asked besides its inputs.
+    fn question(&self, stage: Stage) -> Value {
+        match &self.choice {
+            Some(it) if stage == Stage::Analyze => json!(it.selection),
+            _ => self.task.question(stage, &self.cx.settings),
+        }
     }
 
     /// Writes down what the task is, once it is known that it may be.
@@ -681,106 +740,6 @@ impl Run<'_> {
             Kind::RecipeDraftMinimized => reject(self.get::<Judged<RecipeDraftMinimized>>()?),
             _ => None,
         })
-    }
-
-    fn finish(mut self, reject: Option<Reject>, live_values_lost: bool) -> Result<Learned> {
-        let recording = self.recording()?;
-        // Who took it over publishes, too.
-        self.folder.still_held()?;
-        self.folder.forget_failure()?;
-        let name = self.choice.as_ref().and_then(|it| it.name.clone());
-        let name = name.unwrap_or_else(|| self.task.name.clone());
-        let model = self.model_use()?;
-        let mut out = Learned {
-            task_id: self.task.id.to_string(),
-            name: self.task.name.to_string(),
-            outcome: Outcome::NonRecipeable,
-            reason: None,
-            detail: (!self.notes.is_empty()).then(|| self.notes.join("; ")),
-            recipe: None,
-            artifacts: self.cx.store.root().join(self.task.id.as_str()),
-            ran: std::mem::take(&mut self.ran),
-            reused: std::mem::take(&mut self.reused),
-            live_values_lost,
-            skipped_entries: self.skipped,
-            browser_ms: recording.duration_ms,
-            transport: None,
-            model,
-        };
-        let reject = match reject {
-            Some(it) => Some(it),
-            None => self.get::<VerificationReport>()?.reject(),
-        };
-        if let Some(reject) = reject {
-            out.outcome = reject.reason.outcome();
-            out.reason = Some(reject.reason.as_str().to_owned());
-            out.detail = Some(reject.detail)
-                .into_iter()
-                .chain(out.detail)
-                .reduce(|a, b| format!("{a}; {b}"));
-            // What may change something is never kept.
-            let kept = if reject.reason == Reason::Mutation {
-                None
-            } else {
-                self.proven(&name, &recording)
-            };
-            match kept {
-                Some(held) => keep(&mut out, &held, self.cx),
-                None => demote(&name, self.task, self.cx, &recording)?,
-            }
-            return Ok(out);
-        }
-        let report: VerificationReport = self.get()?;
-        let verified_at = match self.folder.find(Kind::VerificationReport)? {
-            Found::Intact(it) => it.created_at,
-            _ => String::new(),
-        };
-        let draft = match self.get::<Judged<RecipeDraftMinimized>>()? {
-            Judged::Done(it) => it,
-            Judged::Rejected(it) => return Err(Error::new(Code::Internal, it.detail)),
-        };
-        let mut recipe =
-            publish(&self.task.about(), &recording, &draft, &self.get()?, &report, &verified_at);
-        recipe.own_host = self.task.own_host_of(&recipe, &self.cx.policy);
-        recipe.name = name;
-        self.folder.still_held()?;
-        out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
-        out.reason.clone_from(&report.reason);
-        if !report.verified
-            && let Some(held) = self.proven(&recipe.name, &recording)
-            && !proven_since(&held, &recipe)
-        {
-            keep(&mut out, &held, self.cx);
-            return Ok(out);
-        }
-        // A file that says the same is left alone, and so is one that was proven since, or shown to work no longer.
-        let path = match self.cx.recipes.own(&recipe.name) {
-            Ok(Some(held)) if held == recipe || proven_since(&held, &recipe) => {
-                self.cx.recipes.path(&recipe.name)
-            }
-            Ok(Some(held)) if demoted_since(&held, &recipe) => {
-                out.detail = held.demotion.map(|it| {
-                    format!(
-                        "out of service since {}: {}; --force learns it again",
-                        it.at,
-                        it.reason.told()
-                    )
-                });
-                self.cx.recipes.path(&recipe.name)
-            }
-            _ => self.cx.recipes.save(&recipe)?,
-        };
-        out.recipe = Some(path);
-        out.transport = report.verified.then(|| report.transport.as_str().to_owned());
-        Ok(out)
-    }
-
-    /// The recipe that an earlier run of the same task published and that stands verified, unless a person chose anew.
-    fn proven(&self, name: &RecipeName, recording: &SessionRecording) -> Option<Recipe> {
-        let held = self.cx.recipes.own(name).ok().flatten()?;
-        let takes = |it: &String| held.parameters.iter().any(|known| known.name == *it);
-        let same = is_ours(&held, self.task, recording) && recording.typed.keys().all(takes);
-        (self.choice.is_none() && same && held.status == Status::Verified).then_some(held)
     }
 }
 

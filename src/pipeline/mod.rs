@@ -43,7 +43,7 @@ cfg_if::cfg_if! {
         pub use heal::{Heal, Verdict};
         pub use health::{Noted, note};
         pub use inspect::{Finding, Inspected, inspect, is_finding};
-        pub use learn::{Cx, Learned, OnStage, Redo, learn, learn_from, run_key};
+        pub use learn::{Came, Cx, Learned, OnStage, Redo, Span, learn, learn_from, run_key, stages};
         pub use prove::prove;
         pub use rebuild::{rebuild, status_of};
         pub use rehearse::{Shown, origin, render};
@@ -58,5 +58,7 @@ cfg_if::cfg_if! {
     }
 }
 
+#[cfg(test)]
+mod shared_tests;
 #[cfg(test)]
 mod tests;

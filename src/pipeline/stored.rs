@@ -116,12 +116,16 @@ impl StoredTask {
 
     /// `None` when the folder has none. Fails with `ARTIFACT_CORRUPT` or `ARTIFACT_SCHEMA_MISMATCH`.
     pub fn read(folder: &TaskFolder, id: &TaskId) -> Result<Option<Self>> {
-        let Some(bytes) = folder.entry()? else { return Ok(None) };
+        folder.entry()?.map(|it| Self::parse(&it, id)).transpose()
+    }
+
+    /// What bytes say of the task, wherever they are from. Fails with `ARTIFACT_CORRUPT` or `ARTIFACT_SCHEMA_MISMATCH`.
+    pub fn parse(bytes: &[u8], id: &TaskId) -> Result<Self> {
         let trouble = |code, why: String| {
             Error::new(code, format!("task.json of {id} {why}"))
                 .hint("learn the task again with --force; a choice made for it is then forgotten")
         };
-        let value: Value = serde_json::from_slice(&bytes)
+        let value: Value = serde_json::from_slice(bytes)
             .map_err(|err| trouble(Code::ArtifactCorrupt, format!("is damaged ({err})")))?;
         if value.get("version").and_then(Value::as_u64) != Some(VERSION.into()) {
             let why = "was written by another version of commis".to_owned();
@@ -133,14 +137,20 @@ impl StoredTask {
             let why = format!("belongs to task {}", out.task_id);
             return Err(trouble(Code::ArtifactCorrupt, why));
         }
-        Ok(Some(out))
+        Ok(out)
+    }
+
+    /// As it is written.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec_pretty(self)
+            .map_err(|err| Error::new(Code::Internal, "task.json").source(err))?;
+        bytes.push(b'\n');
+        Ok(bytes)
     }
 
     /// Writes it, unless the folder says the same already. Fails with `ARTIFACT_IO`.
     pub fn write(&self, folder: &TaskFolder) -> Result<()> {
-        let mut bytes = serde_json::to_vec_pretty(self)
-            .map_err(|err| Error::new(Code::Internal, "task.json").source(err))?;
-        bytes.push(b'\n');
+        let bytes = self.to_bytes()?;
         if folder.entry()?.as_deref() == Some(&bytes) {
             return Ok(());
         }

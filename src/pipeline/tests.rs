@@ -229,6 +229,7 @@ fn what_a_person_did_is_not_recorded_unasked() {
     for redo in [None, Some(Redo::All), Some(Redo::From(Stage::Record))] {
         let cx = Cx {
             store: Store::new(home.path().join("artifacts")),
+            shelf: None,
             recipes: Registry::open(&home.path().join("recipes")),
             questions: OnceLock::new(),
             http: PublicHttp::new(Arc::clone(&policy)).unwrap(),

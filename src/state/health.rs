@@ -130,6 +130,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::ArtifactCorrupt
         | Code::ArtifactMissing
         | Code::ArtifactIo
+        | Code::StoreUnsafe
         | Code::TaskBusy
         | Code::LiveValuesLost
         | Code::BrowserMissing

@@ -52,6 +52,7 @@ mod scripted;
 mod secrets;
 mod session;
 mod session_depth;
+mod stages;
 mod stopping;
 mod support;
 mod threats;

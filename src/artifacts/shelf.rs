@@ -1,0 +1,216 @@
+//! What more than one machine can reach: artifacts by the question that they answer.
+//!
+//! A key says the task, the kind, and the question: the stage and its version, the settings, the payload hashes of what it
+//! reads. So nothing is ever replaced: another question is another key. Objects come to be by create-if-absent and in no other
+//! way; who comes second takes what is there. Whoever starts a stage twice, or wakes up late, changes nothing.
+//!
+//! A task's own folder ([`store`](super::store)) is where it is worked on; this is what such folders have in common.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    kinds::Kind,
+    store::{Found, Stored, inspect, json_sha256, sha256},
+};
+use crate::{
+    error::{Code, Error, Result},
+    files::{self, Dir},
+    ids::{TaskId, word},
+};
+
+/// Objects by key, shared by any number of processes and machines.
+///
+/// Calls block, as those of a disk do; none may take longer than a few minutes. All fail with [`Code::ArtifactIo`]: what may
+/// pass is retryable, what cannot is [`lasting`](Error::lasting). No message holds a credential.
+pub trait Shelf: Send + Sync {
+    /// The whole object, or `None` when there is none. Refuses more than `max` bytes.
+    fn read(&self, key: &Key, max: usize) -> Result<Option<Vec<u8>>>;
+
+    /// Makes the object, whole or not at all; false when there is one of that key, which stays as it is.
+    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool>;
+
+    /// Takes the object away; false when there is none.
+    fn remove(&self, key: &Key) -> Result<bool>;
+
+    /// Where it is, for people.
+    fn shown(&self) -> String;
+}
+
+/// `TASK/NAME`: safe as a path below a folder and as the key of an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    task: String,
+    name: String,
+}
+
+impl Key {
+    /// What the task itself is.
+    pub fn task(id: &TaskId) -> Self {
+        Self { task: id.to_string(), name: "task.json".to_owned() }
+    }
+
+    /// What the task is in one batch of several: by what it says.
+    pub fn entry(id: &TaskId, bytes: &[u8]) -> Self {
+        Self { task: id.to_string(), name: format!("task.{}.json", sha256(bytes)) }
+    }
+
+    /// As [`Display`](fmt::Display) has it; `None` for what is no key of that task.
+    pub fn parse(text: &str, id: &TaskId) -> Option<Self> {
+        let name = text.strip_prefix(id.as_str())?.strip_prefix('/')?;
+        let plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b"._-".contains(&it);
+        let ok =
+            (1..=128).contains(&name.len()) && name.bytes().all(plain) && !name.starts_with('.');
+        ok.then(|| Self { task: id.to_string(), name: name.to_owned() })
+    }
+
+    /// One that nobody else has.
+    fn probe() -> Result<Self> {
+        Ok(Self { task: ".probe".to_owned(), name: format!("{}.json", word()?) })
+    }
+
+    /// The part before the slash.
+    pub fn folder(&self) -> &str {
+        &self.task
+    }
+
+    /// The part after it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.task, self.name)
+    }
+}
+
+/// What a stage is asked.
+pub struct Asked<'a> {
+    pub task: &'a TaskId,
+    pub kind: Kind,
+    pub stage: &'a str,
+    pub stage_version: u32,
+    /// Kind read → its payload hash.
+    pub inputs: &'a BTreeMap<String, String>,
+    pub settings_sha256: &'a str,
+    /// How often what the stage saw was lost, and it looked again.
+    pub again: u32,
+}
+
+impl Asked<'_> {
+    pub fn key(&self) -> Key {
+        let digest = json_sha256(&(
+            self.stage,
+            self.stage_version,
+            // Versions of commis whose types differ have nothing to say to each other.
+            (self.kind.version(), self.kind.schema_hash()),
+            self.inputs,
+            self.settings_sha256,
+            self.again,
+        ));
+        let kind = self.kind.file().trim_end_matches(".json");
+        Key { task: self.task.to_string(), name: format!("{kind}.{digest}.json") }
+    }
+
+    /// Reads what stands under that key; nothing that is not whole, and this question's, is taken. Fails with
+    /// [`Code::ArtifactCorrupt`] and as [`Shelf::read`].
+    pub fn read(&self, shelf: &dyn Shelf) -> Result<Option<(Vec<u8>, Stored)>> {
+        let key = self.key();
+        let Some(bytes) = shelf.read(&key, super::store::MAX_FILE)? else { return Ok(None) };
+        let damaged = |why: &str| {
+            Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged ({why})", shelf.shown()))
+                .hint("nothing in a store is replaced: look who wrote it, and take it away; the stage is then done again")
+        };
+        match inspect(&bytes, self.kind, self.task) {
+            Found::Intact(it) => match self.differs(&it) {
+                None => Ok(Some((bytes, *it))),
+                Some(what) => Err(damaged(&format!("it answers another question: {what}"))),
+            },
+            Found::Corrupt(why) | Found::OtherSchema(why) => Err(damaged(&why)),
+            Found::Absent => Ok(None),
+        }
+    }
+
+    /// What of the question an artifact has otherwise.
+    fn differs(&self, it: &Stored) -> Option<&'static str> {
+        if it.producer.stage != self.stage {
+            return Some("stage");
+        }
+        if it.producer.stage_version != self.stage_version {
+            return Some("stage version");
+        }
+        if it.settings_sha256 != self.settings_sha256 {
+            return Some("settings");
+        }
+        (it.inputs != *self.inputs).then_some("inputs")
+    }
+}
+
+/// Makes sure that what is there stays: creates one object twice. Fails with [`Code::StoreUnsafe`] when the second took the
+/// place of the first or was said to, and as [`Shelf`] does.
+pub fn probe(shelf: &dyn Shelf) -> Result<()> {
+    const FIRST: &[u8] = b"{\"probe\":1}\n";
+    let key = Key::probe()?;
+    let unsafe_ = |why: &str| {
+        Error::new(Code::StoreUnsafe, format!("{} {why}", shelf.shown()))
+            .hint("use a store that knows create-if-absent (If-None-Match: * of S3); docs/scale.md tells of them")
+    };
+    let first = shelf.create(&key, FIRST.to_vec())?;
+    let second = shelf.create(&key, b"{\"probe\":2}\n".to_vec())?;
+    let there = shelf.read(&key, 1024)?;
+    // Whoever may write may not always remove; a few bytes are left then.
+    let _ = shelf.remove(&key);
+    if second {
+        return Err(unsafe_("lets a second object take the place of the first"));
+    }
+    if !first || there.as_deref() != Some(FIRST) {
+        return Err(unsafe_("does not give back what was put there"));
+    }
+    Ok(())
+}
+
+/// A folder that machines share, or that is carried to another: `TASK/NAME` below it, files at 0600 in folders at 0700, each
+/// whole and on the disk before anybody is told of it.
+pub struct SharedFolder {
+    root: PathBuf,
+}
+
+impl SharedFolder {
+    /// Makes the folder when absent. Fails with [`Code::ArtifactIo`].
+    pub fn open(root: &Path) -> Result<Self> {
+        files::ensure_private_dir(root)?;
+        Ok(Self { root: root.to_owned() })
+    }
+
+    fn folder(&self, key: &Key) -> Result<Option<Dir>> {
+        Dir::open(&self.root.join(key.folder()), false)
+    }
+}
+
+impl Shelf for SharedFolder {
+    fn read(&self, key: &Key, max: usize) -> Result<Option<Vec<u8>>> {
+        self.folder(key)?.map_or(Ok(None), |it| it.read(key.name(), max))
+    }
+
+    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool> {
+        files::sweep_shared(&self.root.join(key.folder()))?;
+        files::create_shared(&self.root, key.folder(), key.name(), &bytes)
+    }
+
+    fn remove(&self, key: &Key) -> Result<bool> {
+        self.folder(key)?.map_or(Ok(false), |it| it.remove(key.name()))
+    }
+
+    fn shown(&self) -> String {
+        self.root.display().to_string()
+    }
+}
+
+#[cfg(test)]
+#[path = "shelf_tests.rs"]
+mod tests;

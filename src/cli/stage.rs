@@ -1,0 +1,155 @@
+//! `commis stage`
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use super::{Global, learn::stage, stores, wire};
+use crate::{
+    artifacts::shelf::Key,
+    batch,
+    error::{Code, Error, Result},
+    ids::TaskId,
+    pipeline::{self, Came, Cx, Span, Stage, StoredTask, Task},
+};
+
+#[derive(clap::Subcommand)]
+pub enum Command {
+    Run(Args),
+}
+
+const EXAMPLES: &str = "Examples:
+  commis stage run --manifest m.yaml --task wiki --stage record --through verify --store /mnt/shared
+  commis stage run --task wiki-1a2b3c4d --stage rank --store file:///mnt/shared --json";
+
+/// Run one stage of a task, or a few, where others run the rest
+///
+/// It reads what earlier stages have left in the store, looks whether its own artifact is there, and if not makes it and puts it there unless another run was
+/// first; then what that one has counts. So it may be called twice, by two at once, or late: Airflow, a Job of Kubernetes, a queue or a shell loop may call it.
+///
+/// 0: the artifact is there, or the task was decided by an earlier stage and there is nothing to do. Recipes are published by
+/// `commis recipe learn-batch --store URL --resume`, which takes all that is there.
+///
+/// With --json: {task_id, stages: [{stage, kind, key, payload_sha256, how: made, adopted or there}], decided: {outcome, reason, detail} or null, live_values_lost}.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The task's id; with --manifest its name will do
+    #[arg(long, value_name = "TASK")]
+    task: String,
+    /// record, record_second, rank, summarize, consult, analyze, validate, baseline, minimize, parameterize, verify
+    #[arg(long, value_name = "STAGE", value_parser = stage)]
+    stage: Stage,
+    /// And those after it, up to this one, in this process: what a session knows and nobody writes down lasts from record to verify
+    #[arg(long, value_name = "STAGE", value_parser = stage)]
+    through: Option<Stage>,
+    /// What to learn (YAML); without it, as the store or this machine has the task
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// Where machines have artifacts in common: a folder (default: this machine's own artifacts)
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
+    #[arg(long, value_name = "PROVIDER/NAME")]
+    model: Option<String>,
+    /// Send nothing: HAR entries only, nothing is verified
+    #[arg(long)]
+    no_network: bool,
+    /// Accept a task that seems to hold a secret: it is used, and stored redacted
+    #[arg(long)]
+    allow_task_secrets: bool,
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+impl Command {
+    pub const fn wants_json(&self) -> bool {
+        match self {
+            Self::Run(it) => it.json,
+        }
+    }
+}
+
+pub async fn run(command: Command, global: &Global) -> Result<u8> {
+    let Command::Run(args) = command;
+    let span = Span { first: args.stage, last: args.through.unwrap_or(args.stage) };
+    if span.last < span.first {
+        return Err(Error::new(
+            Code::Usage,
+            format!("{} comes before {}", span.last.as_str(), span.first.as_str()),
+        )
+        .hint("give the earlier one with --stage, the later with --through"));
+    }
+    let mut place = wire::open(global).await?;
+    place.settings.egress.no_network = args.no_network;
+    if let Some(model) = &args.model {
+        place.settings.model.choose(model)?;
+    }
+    let shelf = match &args.store {
+        Some(it) => Some(stores::open(it, global, &place.home)?),
+        None => None,
+    };
+    let told = Box::new(|task: &Task, stage: Stage| {
+        tracing::info!(task_id = task.id.as_str(), stage = stage.as_str(), "begins");
+    });
+    let cx = wire::learning_with(&place, None, Duration::ZERO, shelf, told)?;
+    let task = Arc::new(find(&args, &cx)?);
+    let its = Arc::clone(&cx);
+    let work = move || async move { pipeline::stages(&task, &its, span).await };
+    let end = wire::apart("the same command goes on", work).await;
+    cx.browser.close().await;
+    let came = end?;
+    if args.json {
+        wire::out(&came);
+    } else {
+        tell(&came);
+    }
+    Ok(0)
+}
+
+/// The task as the manifest has it, or the store, or else this machine. Fails with `TASK_NOT_FOUND`, `MANIFEST_INVALID`, `ARTIFACT_*`,
+/// and `SECRET_IN_TASK` when only a description is there.
+fn find(args: &Args, cx: &Cx) -> Result<Task> {
+    if let Some(file) = &args.manifest {
+        let all = batch::load(file, args.allow_task_secrets)?.tasks;
+        let is = |it: &Task| it.id.as_str() == args.task || it.name.as_str() == args.task;
+        return all.into_iter().find(is).ok_or_else(|| {
+            let task = wire::clean(&args.task);
+            Error::new(Code::TaskNotFound, format!("the manifest has no task `{task}`"))
+        });
+    }
+    let id = TaskId::parse(&args.task)?;
+    stored(&id, cx)?
+        .ok_or_else(|| {
+            let of = cx.shelf.as_ref().map_or_else(|| "this machine".to_owned(), |it| it.shown());
+            Error::new(Code::TaskNotFound, format!("{of} knows no task {id}"))
+                .hint("give its manifest with --manifest")
+        })?
+        .task()
+        .ok_or_else(|| {
+            Error::new(Code::SecretInTask, "a value of the task is stored redacted".to_owned())
+                .hint("give its manifest with --manifest")
+        })
+}
+
+fn stored(id: &TaskId, cx: &Cx) -> Result<Option<StoredTask>> {
+    /// As of any file that says what a task is.
+    const MAX: usize = 1 << 20;
+    if let Some(shelf) = &cx.shelf
+        && let Some(bytes) = shelf.read(&Key::task(id), MAX)?
+    {
+        return StoredTask::parse(&bytes, id).map(Some);
+    }
+    cx.store.peek(id)?.map_or(Ok(None), |it| StoredTask::read(&it, id))
+}
+
+fn tell(came: &Came) {
+    for it in &came.stages {
+        wire::line(&format!("{}: {} {}", it.stage.as_str(), it.how.as_str(), it.key));
+    }
+    if let Some(it) = &came.decided {
+        let why: Vec<&str> =
+            [&it.reason, &it.detail].into_iter().flatten().map(String::as_str).collect();
+        let why = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
+        wire::line(&wire::clean(&format!("decided: {}{why}", it.outcome.as_str())));
+    }
+}
