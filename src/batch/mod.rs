@@ -100,7 +100,8 @@ pub async fn run(
     state.enlist(&rows)?;
     drop(rows);
     let questions = Questions::new(&cx.settings);
-    let finished = if cx.redo.is_some() {
+    // What is here may not have been shared.
+    let finished = if cx.redo.is_some() || cx.shelf.is_some() {
         Vec::new()
     } else {
         recalled(&tasks, &questions, &cx, manifest, &state)?
