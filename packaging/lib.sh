@@ -1,12 +1,12 @@
 # Sourced by the scripts beside it: where packages go, what they are called, for which system they are made.
 #
 #   TARGET            the system, as Rust names it; this machine's
-#   PROFILE           `release`; `quick` for trying the scripts out
+#   PROFILE           `dist`; `release` for trying the scripts out
 #   COMMIS_PROGRAM    a program that is built already, instead of what `packaging/wheel` left
 source ci/tools.sh
 
 TARGET=${TARGET:-$(rustc -vV | sed -n 's/^host: //p')}
-PROFILE=${PROFILE:-release}
+PROFILE=${PROFILE:-dist}
 BUILT=${CARGO_TARGET_DIR:-$PWD/target}
 OUT=$BUILT/packages
 VERSION=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)

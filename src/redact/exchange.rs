@@ -5,14 +5,13 @@ use url::Url;
 
 use super::{
     Noted, Writer,
-    body::{self, MAX_STORED, Parsed, cut, essence},
+    body::{self, Frame, MAX_STORED, Parsed, cut, essence},
     detector::Why,
     html, markup,
     measures::{Measured, Meter},
     raw::{RawBody, RawExchange},
     scan::{Prose, auth_scheme, base64_text},
     typed::Typed,
-    visible::Visible,
     walk::{Place, Rules, Sink as _, Walk},
 };
 use crate::{
@@ -138,46 +137,69 @@ pub fn request(
     (stored, places)
 }
 
-/// Measures over all of an answer; those of a page are taken where its markup is cut.
-pub fn measure(
-    parsed: &Parsed,
-    visible: &Visible,
-    typed: &[(String, Vec<u64>)],
-) -> Option<Measured> {
-    let mut meter = Meter::new(visible, typed);
+/// An answer, opened as far as nothing has to be written for that.
+pub enum Answer {
+    /// What an excerpt is made of, without what that cannot hold, which need not be redacted; and whether anything was cut.
+    Json(Frame, shape::Pruned, bool),
+    /// The markup, and what it comes to.
+    Html(String, html::Page),
+    Text(String),
+    Binary,
+    /// Nothing of it is kept.
+    None,
+}
+
+/// Opens an answer and measures all of it; of JSON at most `share` bytes are kept, and `one` thing is asked for.
+pub fn opened(
+    raw: &RawExchange,
+    parsed: Parsed,
+    share: usize,
+    mut meter: Meter<'_>,
+    one: bool,
+) -> (Answer, Option<Measured>) {
     match parsed {
-        Parsed::Json(value, _) => {
-            meter.json(value);
-            Some(meter.finish(Some(value)))
+        Parsed::Json(mut value, frame) => {
+            meter.json(&value);
+            let measured = meter.finish(Some(&value));
+            let long = raw.body.len() > 4 * MAX_STORED && shorten(&mut value);
+            (Answer::Json(frame, shape::Pruned::new(value, share), long), Some(measured))
+        }
+        Parsed::Html(text) => {
+            let mut page = html::read(&text, &mut meter, one);
+            let mut measured = meter.finish(None);
+            measured.measures.embedded_json = std::mem::take(&mut page.embedded);
+            measured.measures.listings = std::mem::take(&mut page.listings);
+            (Answer::Html(text, page), Some(measured))
         }
         Parsed::Text(text) => {
-            meter.words(text);
-            Some(meter.finish(None))
+            meter.words(&text);
+            (Answer::Text(text), Some(meter.finish(None)))
         }
-        Parsed::Html(_) | Parsed::Code(_) | Parsed::Binary | Parsed::None => None,
+        Parsed::Binary => (Answer::Binary, None),
+        Parsed::Code(_) | Parsed::None => (Answer::None, None),
     }
 }
 
-/// JSON of which an excerpt is made, without what that cannot hold, which need not be redacted; and whether anything was cut.
-pub struct Shortened(shape::Pruned, bool);
+/// Redacted JSON that is to be made as short as an excerpt is; and whether anything was cut before.
+pub struct Long(shape::Pruned, bool);
 
-/// An answer that was measured, as short as its excerpt allows; of JSON at most `share` bytes are kept.
-pub fn shortened(raw: &RawExchange, parsed: &mut Parsed, share: usize) -> Option<Shortened> {
-    let Parsed::Json(value, _) = parsed else { return None };
-    let mut value = value.take();
-    let long = raw.body.len() > 4 * MAX_STORED && shorten(&mut value);
-    Some(Shortened(shape::Pruned::new(value, share), long))
+impl Long {
+    /// The excerpt, and whether it is all of the answer.
+    pub fn excerpt(self) -> (Excerpt, bool) {
+        let (kept, was_cut) = self.0.truncated();
+        (Excerpt::Json(kept), !was_cut && !self.1)
+    }
 }
 
-/// The answer: stored headers and excerpt; `one` thing is asked for; and the measures of a page.
+/// The answer: stored headers and excerpt, but for JSON, which the caller makes an excerpt of. What was measured holds texts of a
+/// page, which are redacted, too.
 pub fn response(
     stored: &mut Exchange,
     raw: &RawExchange,
-    (parsed, shortened): (Parsed, Option<Shortened>),
+    answer: Answer,
+    measured: Option<&mut Measured>,
     mut walk: Walk<'_>,
-    mut meter: Meter<'_>,
-    one: bool,
-) -> Option<Measured> {
+) -> Option<Long> {
     let judged = walk.judged.take();
     for (name, value) in stored_headers(&raw.response_headers) {
         let new = header(&name, value, &mut walk);
@@ -195,26 +217,19 @@ pub fn response(
         }
     };
     // A page is opened in another way than it was looked through.
-    walk.judged = judged.filter(|_| matches!(parsed, Parsed::Json(..)));
-    match parsed {
-        Parsed::Json(_, frame) => {
+    walk.judged = judged.filter(|_| matches!(answer, Answer::Json(..)));
+    match answer {
+        Answer::Json(frame, mut pruned, long) => {
             stored.framing = frame.framing;
             stored.callback = frame.callback;
-            let Shortened(pruned, long) = shortened?;
-            let (kept, was_cut) = pruned.truncate_changed(|it| {
-                walk.json(it, Place::Answer);
-            });
-            stored.excerpt = Some(Excerpt::Json(kept));
-            if !was_cut && !long {
-                stored.body_status = BodyStatus::Captured;
-            }
-            None
+            walk.json(pruned.value_mut(), Place::Answer);
+            return Some(Long(pruned, long));
         }
-        Parsed::Html(text) => {
-            let mut page = html::read(&text, &mut meter, one);
+        Answer::Html(_, page) => {
+            let listings = measured.map(|it| &mut it.measures.listings);
             // A page that nobody saw may still show what a script fetched for it.
             let fetched = matches!(raw.resource_type, ResourceType::Xhr | ResourceType::Fetch)
-                && !page.listings.is_empty();
+                && listings.as_ref().is_some_and(|it| !it.is_empty());
             let excerpt =
                 page.excerpt(&mut walk).or_else(|| fetched.then(|| page.start(&mut walk)));
             if let Some((markup, was_cut)) = excerpt {
@@ -223,28 +238,21 @@ pub fn response(
                     stored.body_status = BodyStatus::Captured;
                 }
             }
-            let mut measured = meter.finish(None);
-            measured.measures.embedded_json = page.embedded;
-            measured.measures.listings = std::mem::take(&mut page.listings);
-            for it in measured.measures.listings.iter_mut().flat_map(|it| &mut it.sample) {
+            for it in listings.into_iter().flatten().flat_map(|it| &mut it.sample) {
                 walk.json(it, Place::Answer);
             }
-            Some(measured)
         }
-        Parsed::Text(text) => {
+        Answer::Text(text) => {
             let (kept, was_cut) = body::text_excerpt(&text, &mut walk);
             stored.excerpt = Some(Excerpt::Text(kept));
             if !was_cut {
                 stored.body_status = BodyStatus::Captured;
             }
-            None
         }
-        Parsed::Binary => {
-            stored.body_status = BodyStatus::Binary;
-            None
-        }
-        Parsed::Code(_) | Parsed::None => None,
+        Answer::Binary => stored.body_status = BodyStatus::Binary,
+        Answer::None => {}
     }
+    None
 }
 
 /// Cuts arrays to what `shape::truncate` keeps of them at most. Returns whether anything was cut.

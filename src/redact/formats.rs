@@ -120,6 +120,7 @@ pub fn known_of(value: &str, kinds: Bytes) -> Option<&'static str> {
     }
     // What a system keeps of a password or a ticket, in the form of crypt(3) and its relatives.
     if value.len() >= 25
+        && value.starts_with(['$', '{'])
         && HASHES.iter().any(|it| value.starts_with(it))
         && !value.contains(char::is_whitespace)
     {
@@ -178,7 +179,7 @@ impl Prefix {
     }
 }
 
-/// Those with the value's first letter that it is long enough for.
+/// Those with the value's first two bytes that it is long enough for.
 fn prefixes(value: &str) -> impl Iterator<Item = &'static Prefix> {
     static BY_LETTER: LazyLock<Vec<Vec<Prefix>>> = LazyLock::new(|| {
         let mut all: Vec<Vec<Prefix>> = (0..256).map(|_| Vec::new()).collect();
@@ -190,9 +191,12 @@ fn prefixes(value: &str) -> impl Iterator<Item = &'static Prefix> {
         }
         all
     });
-    let len = value.len();
+    let (len, second) = (value.len(), value.as_bytes().get(1));
     let letter = value.bytes().next().map(|it| &BY_LETTER[usize::from(it)]);
-    letter.into_iter().flatten().filter(move |it| len >= it.least)
+    letter
+        .into_iter()
+        .flatten()
+        .filter(move |it| it.text.as_bytes().get(1) == second && len >= it.least)
 }
 
 fn begins(value: &str, it: &Prefix) -> bool {

@@ -62,7 +62,7 @@ use self::{
     body::{Parsed, cut, parse, parse_bytes},
     builds::Builds,
     detector::Why,
-    exchange::Shortened,
+    exchange::Answer,
     keys::KeyClass,
     measures::{Measured, Meter, weigh},
     origins::{Found, Sources},
@@ -75,7 +75,8 @@ use self::{
 };
 use crate::{
     artifacts::recording::{
-        Action, BlockedRequest, Control, FinalPage, Origin, SessionRecording, ValueOrigin,
+        Action, BlockedRequest, BodyStatus, Control, Excerpt, FinalPage, Origin, SessionRecording,
+        ValueOrigin,
     },
     blocks::{Block, asks_for_one},
     settings::RedactSettings,
@@ -163,7 +164,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
             .zip(&mut parsed[row.clone()])
             .with_min_len(least)
             .map(|(exchange, parsed)| {
-                let mut parsed = match &exchange.body {
+                let parsed = match &exchange.body {
                     RawBody::Elsewhere(_) => exchange
                         .body
                         .bytes()
@@ -172,27 +173,33 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
                         std::mem::replace(parsed, Parsed::None)
                     }
                 };
-                Opened {
-                    sources: sources.in_answer(exchange, &parsed, &vault),
-                    measured: exchange::measure(&parsed, &visible, &typed_words),
-                    shortened: exchange::shortened(exchange, &mut parsed, share),
-                    parsed,
-                }
+                let sources = sources.in_answer(exchange, &parsed, &vault);
+                let meter = Meter::new(&visible, &typed_words);
+                let (answer, measured) = exchange::opened(exchange, parsed, share, meter, prose);
+                Opened { answer, sources, measured }
             })
             .collect();
         let mut writer = Writer::new(&mut vault);
-        for (i, it) in row.zip(opened) {
+        let mut long = Vec::new();
+        for (i, mut it) in row.zip(opened) {
             sources.add(i, it.sources, &urls);
             let mut walk = Walk::new(&rules, &mut writer);
             walk.judged = Some(std::mem::take(&mut judged[i]));
-            let meter = Meter::new(&visible, &typed_words);
             let (stored, exchange) = (&mut exchanges[i], &raw.exchanges[i]);
-            if let Parsed::Html(page) = &it.parsed {
+            if let Answer::Html(page, _) = &it.answer {
                 builds.look(i, page, exchange, stored);
             }
-            let answer = (it.parsed, it.shortened);
-            let page = exchange::response(stored, exchange, answer, walk, meter, prose);
-            measured.push(it.measured.or(page));
+            let json = exchange::response(stored, exchange, it.answer, it.measured.as_mut(), walk);
+            long.extend(json.map(|it| (i, it)));
+            measured.push(it.measured);
+        }
+        let excerpts: Vec<(usize, (Excerpt, bool))> =
+            long.into_par_iter().with_min_len(least).map(|(i, it)| (i, it.excerpt())).collect();
+        for (i, (excerpt, is_whole)) in excerpts {
+            exchanges[i].excerpt = Some(excerpt);
+            if is_whole {
+                exchanges[i].body_status = BodyStatus::Captured;
+            }
         }
     }
     weigh(&mut measured);
@@ -275,8 +282,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
 
 /// What one answer comes to before anything is written.
 struct Opened {
-    parsed: Parsed,
-    shortened: Option<Shortened>,
+    answer: Answer,
     sources: Vec<(String, Found)>,
     measured: Option<Measured>,
 }

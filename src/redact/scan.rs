@@ -8,6 +8,7 @@ use base64::{
 };
 
 use super::{
+    LITTLE,
     bytes::Bytes,
     detector::{Why, erratic, natural, random, verdict},
     elements::each_leaf,
@@ -51,10 +52,38 @@ impl Walk<'_> {
         self.text_of(text, Bytes::of(text), kind)
     }
 
-    /// The same where the kinds of its bytes are known.
+    /// The same where the kinds of its bytes are known. A large text is looked through side by side.
     pub fn text_of(&mut self, text: &str, bytes: Bytes, kind: Kind) -> Option<String> {
         let mut found: Vec<(&str, &str, Why)> = Vec::new();
         let mut cuts: Vec<Cut> = Vec::new();
+        let of_format = || {
+            let mut out: Vec<(&str, &str, Why)> = Vec::new();
+            formats::in_text(text, bytes, |value, _| out.push(("token", value, Why::Format)));
+            out
+        };
+        if text.len() < LITTLE {
+            self.names_in(text, bytes, kind, &mut found, &mut cuts);
+            found.extend(of_format());
+        } else {
+            let mut told = Vec::new();
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| told = of_format());
+                self.names_in(text, bytes, kind, &mut found, &mut cuts);
+            });
+            found.extend(told);
+        }
+        self.replace(text, found, cuts)
+    }
+
+    /// Secrets under their names: `name = value`, elements and attributes, lines.
+    fn names_in<'t>(
+        &mut self,
+        text: &'t str,
+        bytes: Bytes,
+        kind: Kind,
+        found: &mut Vec<(&'t str, &'t str, Why)>,
+        cuts: &mut Vec<Cut>,
+    ) {
         let rules = self.rules;
         let wanted = |key: &str| {
             let class = rules.class(key, Place::Json);
@@ -69,13 +98,11 @@ impl Walk<'_> {
             }
         });
         if bytes.any(Bytes::ANGLE) {
-            self.tagged(text, kind, &mut found, &mut cuts);
+            self.tagged(text, kind, found, cuts);
         }
         if kind.lined && kind.depth < MAX_OPEN {
-            self.lined(text, kind, &mut found, &mut cuts);
+            self.lined(text, kind, found, cuts);
         }
-        formats::in_text(text, bytes, |value, _| found.push(("token", value, Why::Format)));
-        self.replace(text, found, cuts)
     }
 
     /// Secrets in elements and attributes.

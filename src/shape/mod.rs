@@ -202,7 +202,9 @@ pub fn truncate_changed(
     budget: usize,
     change: impl FnOnce(&mut Value),
 ) -> (Value, bool) {
-    Pruned::new(value, budget).truncate_changed(change)
+    let mut pruned = Pruned::new(value, budget);
+    change(&mut pruned.value);
+    pruned.truncated()
 }
 
 /// A value without what [`truncate`] would cut off it in any case.
@@ -223,12 +225,14 @@ impl Pruned {
         Self { value, budget, first }
     }
 
-    /// [`truncate`] of what `change` makes of the value. It may replace texts, numbers and keys by texts of [`LEAST`] bytes or
-    /// more.
-    pub fn truncate_changed(self, change: impl FnOnce(&mut Value)) -> (Value, bool) {
-        let Self { mut value, budget, first } = self;
-        change(&mut value);
-        truncate_from(first, &value, budget)
+    /// What is left, of which texts, numbers and keys may be replaced by texts of [`LEAST`] bytes or more.
+    pub fn value_mut(&mut self) -> &mut Value {
+        &mut self.value
+    }
+
+    /// [`truncate`] of what is left.
+    pub fn truncated(self) -> (Value, bool) {
+        truncate_from(self.first, &self.value, self.budget)
     }
 }
 
