@@ -1,0 +1,211 @@
+//! Artifacts in an object store: S3 and its likenesses, Google Cloud Storage, Azure.
+//!
+//! Keys, endpoints and encryption are read from the environment under the names that `object_store` documents (`AWS_…`,
+//! `GOOGLE_…`, `AZURE_…`), never from the URL.
+
+use std::{
+    future::Future,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use commis::{Code, Error, Key, Result, Shelf};
+use object_store::{
+    BackoffConfig, Error as Trouble, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions,
+    RetryConfig, path::Path,
+};
+use tokio::runtime::Runtime;
+use url::Url;
+
+/// A call may take so long, with its retries.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// No object is asked for once more than so often; create-if-absent stays right however often it is sent.
+const RETRIES: usize = 6;
+
+/// What `--store` names, if it is one of ours. Fails with `USAGE` for a URL with a login or settings that are none.
+pub fn open(url: &Url) -> Option<Result<Arc<dyn Shelf>>> {
+    let known = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
+    known.contains(&url.scheme()).then(|| Ok(Arc::new(Objects::open(url)?) as _))
+}
+
+struct Objects {
+    store: Arc<dyn ObjectStore>,
+    prefix: Path,
+    shown: String,
+    /// Its own: calls come from threads that have another one.
+    runtime: Runtime,
+}
+
+impl Objects {
+    fn open(url: &Url) -> Result<Self> {
+        let bad = |why: String| {
+            Error::new(Code::Usage, format!("--store {why}"))
+                .hint("s3://BUCKET/PREFIX; keys are read from the environment")
+        };
+        if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+            return Err(bad("holds a login or settings, which would be written down".to_owned()));
+        }
+        let internal =
+            |err| Error::new(Code::Internal, "cannot start the store's runtime").source(err);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("store")
+            .enable_all()
+            .build()
+            .map_err(internal)?;
+        let named = ["AWS_", "GOOGLE_", "AZURE_"];
+        let settings = std::env::vars()
+            .filter(|(name, _)| named.iter().any(|it| name.starts_with(it)))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value));
+        let (store, prefix) = build(url, settings.collect()).map_err(|err| bad(err.to_string()))?;
+        let shown =
+            format!("{}://{}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path());
+        Ok(Self { store, prefix, shown, runtime })
+    }
+
+    fn path(&self, key: &Key) -> Path {
+        self.prefix.clone().join(key.folder()).join(key.name())
+    }
+
+    /// Waits for it, off this thread.
+    fn wait<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        key: &Key,
+        work: impl Future<Output = object_store::Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let (tell, told) = mpsc::channel();
+        self.runtime.spawn(async move {
+            let end = tokio::time::timeout(PATIENCE, work).await;
+            // Nobody may be waiting any more.
+            let _ = tell.send(end);
+        });
+        let place = format!("{what} {key} in {}", self.shown);
+        match told.recv() {
+            Ok(Ok(Ok(it))) => Ok(it),
+            Ok(Ok(Err(err))) => {
+                let lasting = matches!(
+                    err,
+                    Trouble::PermissionDenied { .. }
+                        | Trouble::Unauthenticated { .. }
+                        | Trouble::NotSupported { .. }
+                        | Trouble::NotImplemented { .. }
+                        | Trouble::InvalidPath { .. }
+                );
+                let hint = "check the store's address and keys (AWS_ENDPOINT, AWS_ACCESS_KEY_ID, … in the environment)";
+                Err(Error::new(Code::ArtifactIo, format!("cannot {place}"))
+                    .hint(hint)
+                    .source(err)
+                    .lasting(lasting))
+            }
+            Ok(Err(_)) | Err(_) => Err(Error::new(
+                Code::ArtifactIo,
+                format!("cannot {place}: no answer in {} s", PATIENCE.as_secs()),
+            )),
+        }
+    }
+}
+
+/// As `object_store::parse_url_opts`, with limits on what a call may take.
+fn build(
+    url: &Url,
+    settings: Vec<(String, String)>,
+) -> object_store::Result<(Arc<dyn ObjectStore>, Path)> {
+    use object_store::{
+        ObjectStoreScheme as Scheme, aws::AmazonS3Builder, azure::MicrosoftAzureBuilder,
+        gcp::GoogleCloudStorageBuilder,
+    };
+    let retry = RetryConfig {
+        backoff: BackoffConfig::default(),
+        max_retries: RETRIES,
+        retry_timeout: PATIENCE / 2,
+    };
+    macro_rules! with {
+        ($builder:ty) => {{
+            let mut it = <$builder>::new().with_url(url.as_str()).with_retry(retry);
+            for (name, value) in settings {
+                // What it does not know of may be another program's.
+                if let Ok(known) = name.parse() {
+                    it = it.with_config(known, value);
+                }
+            }
+            Arc::new(it.build()?) as Arc<dyn ObjectStore>
+        }};
+    }
+    let (scheme, prefix) = Scheme::parse(url).map_err(object_store::Error::from)?;
+    let store = match scheme {
+        Scheme::AmazonS3 => with!(AmazonS3Builder),
+        Scheme::GoogleCloudStorage => with!(GoogleCloudStorageBuilder),
+        _ => with!(MicrosoftAzureBuilder),
+    };
+    Ok((store, prefix))
+}
+
+impl Shelf for Objects {
+    fn read(&self, key: &Key, max: usize) -> Result<Option<Vec<u8>>> {
+        let (store, path) = (Arc::clone(&self.store), self.path(key));
+        let bytes = self.wait("read", key, async move {
+            let found = match store.get(&path).await {
+                Err(Trouble::NotFound { .. }) => return Ok(None),
+                other => other?,
+            };
+            if found.meta.size > max as u64 {
+                return Ok(Some(Err(found.meta.size)));
+            }
+            Ok(Some(Ok(found.bytes().await?)))
+        })?;
+        match bytes {
+            None => Ok(None),
+            Some(Ok(it)) if it.len() <= max => Ok(Some(it.to_vec())),
+            _ => Err(Error::new(
+                Code::ArtifactIo,
+                format!("{key} in {} is larger than {max} bytes", self.shown),
+            )
+            .lasting(true)),
+        }
+    }
+
+    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool> {
+        let (store, path) = (Arc::clone(&self.store), self.path(key));
+        self.wait("create", key, async move {
+            match store.put_opts(&path, bytes.into(), PutOptions::from(PutMode::Create)).await {
+                Ok(_) => Ok(true),
+                Err(Trouble::AlreadyExists { .. } | Trouble::Precondition { .. }) => Ok(false),
+                Err(err) => Err(err),
+            }
+        })
+    }
+
+    fn remove(&self, key: &Key) -> Result<bool> {
+        let (store, path) = (Arc::clone(&self.store), self.path(key));
+        self.wait("remove", key, async move {
+            match store.delete(&path).await {
+                Ok(()) => Ok(true),
+                Err(Trouble::NotFound { .. }) => Ok(false),
+                Err(err) => Err(err),
+            }
+        })
+    }
+
+    fn shown(&self) -> String {
+        self.shown.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_ours_is_told_by_its_scheme() {
+        let open = |it: &str| open(&Url::parse(it).unwrap());
+        for it in ["http://bucket/x", "file:///x", "memory:///x"] {
+            assert!(open(it).is_none(), "{it}");
+        }
+        for it in ["s3://key:secret@bucket/x", "s3://bucket/x?versioning=1"] {
+            let err = open(it).unwrap().err().unwrap();
+            assert_eq!(err.code(), Code::Usage);
+            assert!(!err.to_string().contains("secret"), "{err}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `commis-worker worker`
+
+use std::{sync::Arc, time::Duration};
+
+use commis::{Error, Global, Result, Station, StationArgs};
+use temporalio_client::{
+    Client, ClientOptions, Connection, envconfig::LoadClientConfigProfileOptions,
+};
+use temporalio_sdk::{
+    Runtime, Worker, WorkerOptions,
+    runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder},
+};
+
+use crate::{
+    engine,
+    hosts::{Host, Tasks},
+    store,
+};
+
+/// What is in hand when the worker is asked to end may take so long to put down.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Take tasks from Temporal until it is told to end
+///
+/// Where Temporal is, and with which keys, is read as its own tools read it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY,
+/// TEMPORAL_TLS_…, or a profile of temporal.toml. No port is opened.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    station: StationArgs,
+    /// Tasks at a time: as many browsers may be at work
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
+    slots: u16,
+    /// Those of this queue alone
+    #[arg(long, value_name = "NAME", default_value = "commis")]
+    queue: String,
+}
+
+pub async fn client() -> Result<Client> {
+    let (connection, options) =
+        ClientOptions::load_from_config(LoadClientConfigProfileOptions::default())
+            .map_err(|err| engine("cannot read how Temporal is reached", err))?;
+    let connection = Connection::connect(connection)
+        .await
+        .map_err(|err| engine("cannot reach Temporal", err))?;
+    Client::new(connection, options).map_err(|err| engine("cannot use Temporal", err))
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let station = Arc::new(Station::open(global, &args.station, store::open).await?);
+    let client = client().await?;
+    let internal = |err: &dyn std::fmt::Display| -> Error { engine("the worker", err) };
+    let runtime = Runtime::from_current_tokio(Default::default()).map_err(|err| internal(&err))?;
+    let slots = FixedSizeSlotSupplier::new(args.slots.into());
+    let many = FixedSizeSlotSupplier::new(100);
+    let tuner = TunerHolder::builder()
+        .workflow_task_slot_supplier(many)
+        .activity_task_slot_supplier(slots)
+        .local_activity_task_slot_supplier(many)
+        .nexus_task_slot_supplier(many)
+        .build();
+    let options = WorkerOptions::new(args.queue)
+        .tuner(tuner)
+        .graceful_shutdown_period(GRACE)
+        .register_workflow::<Host>()
+        .map_err(|err| internal(&err))?
+        .register_activities(Tasks { station: Arc::clone(&station) })
+        .build();
+    let mut worker = Worker::new(&runtime, client, options).map_err(|err| internal(&err))?;
+    let end = worker.shutdown_handle();
+    tokio::spawn(async move {
+        let mut terminated =
+            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = async {
+                match &mut terminated {
+                    Some(it) => it.recv().await,
+                    None => std::future::pending().await,
+                }
+            } => {}
+        }
+        end();
+    });
+    eprintln!("ready");
+    let ended = worker.run().await;
+    station.close().await;
+    ended.map(|()| 0).map_err(|err| internal(&err))
+}
