@@ -14,7 +14,7 @@ use object_store::{
     BackoffConfig, Error as Trouble, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions,
     RetryConfig, path::Path,
 };
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 use url::Url;
 
 /// A call may take so long, with its retries.
@@ -33,7 +33,17 @@ struct Objects {
     prefix: Path,
     shown: String,
     /// Its own: calls come from threads that have another one.
-    runtime: Runtime,
+    calls: Handle,
+    runtime: Option<Runtime>,
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        // Whoever lets go of it may not wait.
+        if let Some(it) = self.runtime.take() {
+            it.shutdown_background();
+        }
+    }
 }
 
 impl Objects {
@@ -60,7 +70,8 @@ impl Objects {
         let (store, prefix) = build(url, settings.collect()).map_err(|err| bad(err.to_string()))?;
         let shown =
             format!("{}://{}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path());
-        Ok(Self { store, prefix, shown, runtime })
+        let calls = runtime.handle().clone();
+        Ok(Self { store, prefix, shown, calls, runtime: Some(runtime) })
     }
 
     fn path(&self, key: &Key) -> Path {
@@ -75,7 +86,7 @@ impl Objects {
         work: impl Future<Output = object_store::Result<T>> + Send + 'static,
     ) -> Result<T> {
         let (tell, told) = mpsc::channel();
-        self.runtime.spawn(async move {
+        self.calls.spawn(async move {
             let end = tokio::time::timeout(PATIENCE, work).await;
             // Nobody may be waiting any more.
             let _ = tell.send(end);
