@@ -1,10 +1,13 @@
 //! `commis-worker submit`
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use commis::{Code, Enlisted, Error, Global, Result, Station, StationArgs};
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use temporalio_client::{WorkflowGetResultOptions, WorkflowIdConflictPolicy, WorkflowStartOptions};
+use temporalio_client::{
+    WorkflowGetResultOptions, WorkflowIdConflictPolicy, WorkflowStartOptions,
+    errors::WorkflowGetResultError,
+};
 
 use crate::{
     engine,
@@ -16,6 +19,9 @@ use crate::{
 const PART: usize = 500;
 /// What a workflow is started with may be no larger than 2 MB; a reference takes some 200 bytes.
 const MOST: usize = 5_000;
+
+/// How often a lost connection is tried again, a second apart.
+const PATIENCE: u32 = 600;
 
 /// Hand the tasks of a manifest to the workers, and wait for them
 ///
@@ -92,8 +98,19 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         running.push(async move {
             let started = client.start_workflow(Host::run, job, options).await;
             let handle = started.map_err(|err| engine("cannot start a workflow", err))?;
-            let end = handle.get_result(WorkflowGetResultOptions::default()).await;
-            end.map_err(|err| engine(&format!("the workflow of {place}"), err))
+            let mut lost = 0;
+            loop {
+                match handle.get_result(WorkflowGetResultOptions::default()).await {
+                    // The server may be begun again meanwhile; the workflow goes on where it was.
+                    Err(WorkflowGetResultError::Rpc(_)) if lost < PATIENCE => {
+                        lost += 1;
+                        tokio::time::sleep(Duration::from_secs(1)).await;
+                    }
+                    end => {
+                        return end.map_err(|err| engine(&format!("the workflow of {place}"), err));
+                    }
+                }
+            }
         });
     }
     let mut totals: BTreeMap<String, usize> = BTreeMap::new();

@@ -8,7 +8,10 @@ use temporalio_client::{
 };
 use temporalio_sdk::{
     Runtime, Worker, WorkerOptions,
-    runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder},
+    runtime::{
+        RuntimeOptions,
+        worker_tuner::{FixedSizeSlotSupplier, TunerHolder},
+    },
 };
 
 use crate::{
@@ -50,7 +53,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let station = Arc::new(Station::open(global, &args.station, store::open).await?);
     let client = client().await?;
     let internal = |err: &dyn std::fmt::Display| -> Error { engine("the worker", err) };
-    let runtime = Runtime::from_current_tokio(Default::default()).map_err(|err| internal(&err))?;
+    let runtime =
+        Runtime::from_current_tokio(RuntimeOptions::default()).map_err(|err| internal(&err))?;
     let slots = FixedSizeSlotSupplier::new(args.slots.into());
     let many = FixedSizeSlotSupplier::new(100);
     let tuner = TunerHolder::builder()
