@@ -80,13 +80,13 @@ def at(path):
 
 
 def memory(pid):
-    """Resident and proportional, KiB."""
-    out = {"Rss:": 0, "Pss:": 0}
+    """Resident, and its share of what no file holds, KiB: its share of the program's own file depends on who else runs it."""
+    out = {"Rss:": 0, "Pss_Anon:": 0, "Pss_Shmem:": 0}
     for line in _read(f"/proc/{pid}/smaps_rollup").decode().splitlines():
         name, _, rest = line.partition(" ")
         if name in out:
             out[name] = int(rest.split()[0])
-    return out["Rss:"], out["Pss:"]
+    return out["Rss:"], out["Pss_Anon:"] + out["Pss_Shmem:"]
 
 
 def count(pid, what):
