@@ -32,6 +32,8 @@ struct Heard {
     calls: Vec<(String, Value)>,
     /// What is to be told of pressed buttons.
     updates: Vec<Value>,
+    /// Buttons that were pressed so far.
+    presses: usize,
     /// Requests to the webhook: headers and body.
     hooks: Vec<(BTreeMap<String, String>, String)>,
     /// What the webhook answers first.
@@ -153,7 +155,8 @@ impl Outside {
     fn press(&self, sender: u64, data: &str) -> String {
         let id = {
             let mut heard = self.heard.lock().unwrap();
-            let number = 100 + heard.calls.len() + heard.updates.len();
+            heard.presses += 1;
+            let number = 100 + heard.presses;
             let id = format!("q{number}");
             // As the chat has it, and another chat than the one it was said in.
             heard.updates.push(json!({"update_id": number, "callback_query": {

@@ -4,6 +4,7 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     process::{Child, Stdio},
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -230,6 +231,23 @@ pub const ORDER: &[&str] = &[
     "--json",
 ];
 
+/// What came of an operation; where it took long the daemon says which task it became.
+fn ended(daemon: &Daemon, mut answer: Value) -> Value {
+    let begun = Instant::now();
+    let Some(task) = answer["data"]["task_id"].as_str().map(str::to_owned) else { return answer };
+    if answer["data"]["state"].is_null() {
+        return answer;
+    }
+    loop {
+        answer = daemon.api("GET", &format!("/api/tasks/{task}/result"), &Value::Null).1;
+        if answer["error"]["error_code"] != "TASK_NOT_DONE" {
+            return answer;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{answer}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn an_order_is_shown_and_then_sent_once_by_whoever_approves_first() {
     let Some((daemon, _model)) = start(&json!([order()])) else { return };
@@ -264,6 +282,7 @@ fn an_order_is_shown_and_then_sent_once_by_whoever_approves_first() {
         let terminal = run(&daemon, &["approve", &id, "--digest", &digest, "--json"]);
         (terminal, rest.join().unwrap())
     });
+    let rest = ended(&daemon, rest);
     let (won, lost) = match terminal.code {
         0 => (parsed(&terminal), rest),
         _ => (rest["data"].clone(), json!({ "error": parsed(&terminal) })),
