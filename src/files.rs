@@ -7,16 +7,17 @@
 mod folder;
 mod foreign;
 mod given;
+mod prepared;
 
 pub use foreign::{Foreign, look};
 pub use given::{open, place, read_bounded, read_if_there, save};
+pub use prepared::Prepared;
 
 use std::{
     fs::File,
-    io::{BufWriter, Read as _, Write},
+    io::{self, BufWriter, Read as _, Write},
     os::fd::OwnedFd,
     path::Path,
-    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -34,7 +35,7 @@ const TEMP: &str = ".tmp-";
 const SWEEPS: u32 = 500;
 
 /// Writes what a file is to hold.
-type Content<'a> = &'a mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
+type Content<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// A 0700 folder of ours, held open.
 pub struct Dir {
@@ -99,38 +100,18 @@ impl Dir {
 
     /// Writes the file at 0600: temporary file, fsync, rename, fsync of the folder.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.replace(name, &mut |to| to.write_all(bytes), true)
+        self.write_with(name, &mut |to| to.write_all(bytes))
     }
 
     /// [`write`](Self::write) of what is made while it is written.
     pub fn write_with(&self, name: &str, content: Content<'_>) -> Result<()> {
-        self.replace(name, content, true)
+        self.settle(vec![self.prepare(name, content)?])
     }
 
     /// [`write`](Self::write) without the fsyncs: no reader sees half a file, but a power cut may leave the old one or a
     /// damaged one. For what is cheap to lose.
     pub fn write_unsynced(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.replace(name, &mut |to| to.write_all(bytes), false)
-    }
-
-    fn replace(&self, name: &str, content: Content<'_>, durable: bool) -> Result<()> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        self.refuse_link(name)?;
-        let temp =
-            format!("{TEMP}{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let done = self.write_temp(&temp, content, durable).and_then(|()| {
-            rustix::fs::renameat(&self.fd, &temp, &self.fd, name)
-                .map_err(|err| trouble("rename to", &self.shown(name), err))?;
-            if durable {
-                self.sync()?;
-            }
-            Ok(())
-        });
-        if done.is_err() {
-            // Best effort: the sweep of the next run removes it otherwise.
-            let _ = rustix::fs::unlinkat(&self.fd, &temp, AtFlags::empty());
-        }
-        done
+        self.give_name(&self.prepare(name, &mut |to| to.write_all(bytes))?)
     }
 
     /// Writes the file at 0600 unless one of that name is there; false when there is, whoever made it a moment ago. Of any number
@@ -142,7 +123,8 @@ impl Dir {
         }
         // Other machines count processes, too.
         let temp = format!("{TEMP}{}", crate::ids::word()?);
-        let made = self.write_temp(&temp, &mut |to| to.write_all(bytes), true).and_then(|()| {
+        let made = self.write_temp(&temp, &mut |to| to.write_all(bytes)).and_then(|file| {
+            self.sync_file(&file, &temp)?;
             match rustix::fs::linkat(&self.fd, &temp, &self.fd, name, AtFlags::empty()) {
                 Ok(()) => Ok(true),
                 Err(Errno::EXIST) => Ok(false),
@@ -155,17 +137,20 @@ impl Dir {
         made
     }
 
-    fn write_temp(&self, temp: &str, content: Content<'_>, durable: bool) -> Result<()> {
+    fn write_temp(&self, temp: &str, content: Content<'_>) -> Result<File> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
         let fd = retry_on_intr(|| rustix::fs::openat(&self.fd, temp, flags, mode))
             .map_err(|err| trouble("create", &self.shown(temp), err))?;
         let mut to = BufWriter::with_capacity(1 << 16, File::from(fd));
-        let done = content(&mut to).and_then(|()| to.flush());
-        let file = to.get_ref();
-        done.and_then(|()| if durable { file.sync_all() } else { Ok(()) })
+        content(&mut to)
+            .and_then(|()| to.into_inner().map_err(io::IntoInnerError::into_error))
             .map_err(|err| trouble("write", &self.shown(temp), err))
+    }
+
+    fn sync_file(&self, file: &File, name: &str) -> Result<()> {
+        file.sync_all().map_err(|err| trouble("write", &self.shown(name), err))
     }
 
     fn refuse_link(&self, name: &str) -> Result<()> {
@@ -579,7 +564,7 @@ mod tests {
     fn a_shared_folder_is_swept_when_nobody_writes() {
         let home = tempfile::tempdir().unwrap();
         let dir = made(home.path()).unwrap();
-        dir.write_temp(".tmp-1-1", &mut |to| to.write_all(b"half"), true).unwrap();
+        dir.write_temp(".tmp-1-1", &mut |to| to.write_all(b"half")).unwrap();
         let writing = dir.hold_off_sweeps().unwrap();
         write_atomic(home.path(), "other", b"two write at once").unwrap();
         sweep_shared(home.path()).unwrap();
@@ -598,7 +583,7 @@ mod tests {
         assert!(lock.is_some());
         assert!(dir.try_lock().unwrap().is_none());
         drop(lock);
-        dir.write_temp(".tmp-1-1", &mut |to| to.write_all(b"half"), true).unwrap();
+        dir.write_temp(".tmp-1-1", &mut |to| to.write_all(b"half")).unwrap();
         assert!(dir.names().unwrap().is_empty());
         assert_eq!(dir.sweep().unwrap(), 1);
         assert!(dir.try_lock().unwrap().is_some());

@@ -68,5 +68,6 @@ fn put<A: Artifact>(folder: &TaskFolder, it: Stored) -> Result<()> {
         inputs: it.inputs,
         settings_sha256: it.settings_sha256,
     };
-    folder.put(&payload, stamp).map(drop)
+    folder.put(&payload, stamp)?;
+    folder.settle()
 }

@@ -6,9 +6,9 @@
 use std::{
     borrow::Cow,
     collections::BTreeMap,
-    io,
+    io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     error::{Code, Error, Result},
-    files::{self, Dir},
+    files::{self, Dir, Prepared},
     ids::TaskId,
 };
 
@@ -33,17 +33,24 @@ pub use super::lease::FILE as LEASE;
 /// No artifact is larger. A recording of 20,000 requests takes about 80 MiB, most others are far below.
 pub const MAX_FILE: usize = 128 * 1024 * 1024;
 
-/// Counts what is written.
-struct Length(usize);
+/// Lets [`MAX_FILE`] bytes through and fails then.
+struct Bounded<'a> {
+    to: &'a mut dyn io::Write,
+    left: &'a mut usize,
+}
 
-impl io::Write for Length {
+impl io::Write for Bounded<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
+        let left = self.left.checked_sub(bytes.len());
+        *self.left = left.unwrap_or(0);
+        if left.is_none() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.to.write_all(bytes).map(|()| bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        self.to.flush()
     }
 }
 
@@ -138,7 +145,7 @@ impl Store {
     pub fn task(&self, id: &TaskId) -> Result<TaskFolder> {
         let lease = Lease::take(files::made(&self.root)?, id)?;
         let path = self.root.join(id.as_str());
-        Ok(TaskFolder { id: id.clone(), path, dir: lease.dir(), lease: Some(lease) })
+        Ok(TaskFolder::new(id, path, lease.dir(), Some(lease)))
     }
 
     /// Removes what crashes left beside the tasks' folders. What they left in those goes when the task is opened for work.
@@ -151,7 +158,7 @@ impl Store {
     pub fn peek(&self, id: &TaskId) -> Result<Option<TaskFolder>> {
         let path = self.root.join(id.as_str());
         let dir = Dir::open(&path, false)?;
-        Ok(dir.map(|dir| TaskFolder { id: id.clone(), path, dir: Arc::new(dir), lease: None }))
+        Ok(dir.map(|dir| TaskFolder::new(id, path, Arc::new(dir), None)))
     }
 
     /// Every task with a folder, sorted.
@@ -169,15 +176,24 @@ impl Store {
 }
 
 /// One task's artifacts.
+///
+/// What is written is read back from here at once. It has its name, and is on the disk, when [`settle`](Self::settle) returns;
+/// until then a crash leaves what was there before. Dropping the folder settles it as well as can be.
 pub struct TaskFolder {
     id: TaskId,
     path: PathBuf,
     dir: Arc<Dir>,
+    /// Written since it was settled last.
+    prepared: Mutex<Vec<Prepared>>,
     /// `None` when it is only looked at.
     lease: Option<Lease>,
 }
 
 impl TaskFolder {
+    fn new(id: &TaskId, path: PathBuf, dir: Arc<Dir>, lease: Option<Lease>) -> Self {
+        Self { id: id.clone(), path, dir, prepared: Mutex::default(), lease }
+    }
+
     /// Fails with [`Code::TaskBusy`] when another process has taken the task over. To be asked before anything that cannot be
     /// taken back; files need no such question, they cannot be written then.
     pub fn still_held(&self) -> Result<()> {
@@ -186,6 +202,32 @@ impl TaskFolder {
 
     pub fn dir(&self) -> Arc<Dir> {
         Arc::clone(&self.dir)
+    }
+
+    fn prepared(&self) -> MutexGuard<'_, Vec<Prepared>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts on the disk what was written, in this order. To be asked before anything that is built upon it leaves this process:
+    /// a request, a result. Fails with [`Code::ArtifactIo`].
+    pub fn settle(&self) -> Result<()> {
+        let all = std::mem::take(&mut *self.prepared());
+        self.ours(self.dir.settle(all))
+    }
+
+    fn write(&self, it: Prepared) {
+        let mut all = self.prepared();
+        if let Some(at) = all.iter().position(|old| old.name() == it.name()) {
+            self.dir.forget(&all.remove(at));
+        }
+        all.push(it);
+    }
+
+    /// The file as it was written last.
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let all = self.prepared();
+        let at = all.iter().find(|it| it.name() == name).map_or(name, Prepared::temp);
+        self.dir.read(at, MAX_FILE)
     }
 
     /// A failure in a folder that is gone says why it is gone.
@@ -199,7 +241,7 @@ impl TaskFolder {
 
     /// Reads and checks one file. Fails with [`Code::ArtifactIo`] only; everything about its content is in [`Found`].
     pub fn find(&self, kind: Kind) -> Result<Found> {
-        let Some(bytes) = self.dir.read(kind.file(), MAX_FILE)? else {
+        let Some(bytes) = self.read(kind.file())? else {
             return Ok(Found::Absent);
         };
         Ok(inspect(&bytes, kind, &self.id))
@@ -207,17 +249,18 @@ impl TaskFolder {
 
     /// The file as it is. Fails with [`Code::ArtifactIo`].
     pub fn bytes(&self, kind: Kind) -> Result<Option<Vec<u8>>> {
-        self.dir.read(kind.file(), MAX_FILE)
+        self.read(kind.file())
     }
 
     /// Takes an artifact of this task as another folder has it; it was [inspected](inspect). Fails with [`Code::ArtifactIo`].
     pub fn take(&self, kind: Kind, bytes: &[u8]) -> Result<()> {
-        self.ours(self.dir.write(kind.file(), bytes))
+        self.write(self.ours(self.dir.prepare(kind.file(), &mut |to| to.write_all(bytes)))?);
+        Ok(())
     }
 
     /// An intact envelope, of whatever schema; `None` when there is none. Fails with [`Code::ArtifactIo`].
     pub fn envelope(&self, kind: Kind) -> Result<Option<Stored>> {
-        let Some(bytes) = self.dir.read(kind.file(), MAX_FILE)? else { return Ok(None) };
+        let Some(bytes) = self.read(kind.file())? else { return Ok(None) };
         Ok(match inspect(&bytes, kind, &self.id) {
             Found::Intact(it) => Some(*it),
             Found::OtherSchema(_) => serde_json::from_slice(&bytes).ok(),
@@ -259,7 +302,8 @@ impl TaskFolder {
         .hint("`commis artifacts migrate` brings what it can to this version; otherwise learn the task again with --force")
     }
 
-    /// Writes one artifact and returns its payload hash, and the payload as it was written. Fails with [`Code::ArtifactIo`].
+    /// Writes one artifact and returns its payload hash, and the payload as it was written; [`settle`](Self::settle) puts it on
+    /// the disk. Fails with [`Code::ArtifactIo`].
     pub fn put<A: Artifact>(&self, payload: &A, stamp: Stamp) -> Result<(String, Value)> {
         let mut payload = serde_json::to_value(payload).map_err(|err| {
             Error::new(Code::Internal, format!("{} cannot be written as JSON", A::KIND.as_str()))
@@ -285,31 +329,32 @@ impl TaskFolder {
             payload_sha256: payload_sha256.clone(),
             payload,
         };
-        let mut len = Length(0);
-        serde_json::to_writer_pretty(&mut len, &envelope)
-            .map_err(|err| Error::new(Code::Internal, "envelope").source(err))?;
-        if len.0 >= MAX_FILE {
+        // A large one is not held as text, too.
+        let mut left = MAX_FILE;
+        let written = self.dir.prepare(A::KIND.file(), &mut |to| {
+            let mut to = Bounded { to, left: &mut left };
+            serde_json::to_writer_pretty(&mut to, &envelope)?;
+            to.write_all(b"\n")
+        });
+        if left == 0 {
             return Err(Error::new(
                 Code::HarInvalid,
-                format!("{} would be {} bytes, more than can be kept", A::KIND.as_str(), len.0),
+                format!("{} would be more than {MAX_FILE} bytes", A::KIND.as_str()),
             )
             .hint("record less at once"));
         }
-        // A large one is not held as text, too.
-        self.ours(self.dir.write_with(A::KIND.file(), &mut |to| {
-            serde_json::to_writer_pretty(&mut *to, &envelope)?;
-            to.write_all(b"\n")
-        }))?;
+        self.write(self.ours(written)?);
         Ok((payload_sha256, envelope.payload))
     }
 
     /// What the folder says about the task itself. Fails with [`Code::ArtifactIo`].
     pub fn entry(&self) -> Result<Option<Vec<u8>>> {
-        self.dir.read(ENTRY, MAX_FILE)
+        self.read(ENTRY)
     }
 
     pub fn put_entry(&self, bytes: &[u8]) -> Result<()> {
-        self.ours(self.dir.write(ENTRY, bytes))
+        self.write(self.ours(self.dir.prepare(ENTRY, &mut |to| to.write_all(bytes)))?);
+        Ok(())
     }
 
     /// Lines of the replay journal; a last line that a crash cut short is left out.
@@ -352,7 +397,18 @@ impl TaskFolder {
 
     /// Drops the journal, when the stage it belongs to has written its artifact.
     pub fn forget_journal(&self) -> Result<()> {
+        if self.dir.stat(JOURNAL)?.is_none() {
+            return Ok(());
+        }
+        self.settle()?;
         self.ours(self.dir.remove(JOURNAL).map(drop))
+    }
+}
+
+impl Drop for TaskFolder {
+    fn drop(&mut self) {
+        // What was computed is not lost where somebody stops.
+        let _ = self.settle();
     }
 }
 

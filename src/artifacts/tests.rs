@@ -9,7 +9,7 @@ use super::{
     kinds::{Artifact, Kind},
     payloads::*,
     recording::SessionRecording,
-    store::{Found, Stamp, Store, sha256},
+    store::{Found, Stamp, Store, TaskFolder, sha256},
 };
 use crate::{error::Code, ids::TaskId};
 
@@ -38,6 +38,11 @@ fn with_store(check: impl FnOnce(&Store, &TaskId)) {
     check(&store, &TaskId::parse("shop-search-0011aabb").unwrap());
 }
 
+fn put(task: &TaskFolder, it: &BaselineFingerprint) {
+    task.put(it, stamp()).unwrap();
+    task.settle().unwrap();
+}
+
 #[expect(clippy::disallowed_methods, reason = "the test damages a file")]
 fn edit(path: &Path, from: &str, to: &str) {
     let text = std::fs::read_to_string(path).unwrap();
@@ -49,7 +54,7 @@ fn edit(path: &Path, from: &str, to: &str) {
 fn round_trip_modes_and_lock() {
     with_store(|store, id| {
         let task = store.task(id).unwrap();
-        task.put(&baseline(3), stamp()).unwrap();
+        put(&task, &baseline(3));
         assert_eq!(task.get::<BaselineFingerprint>().unwrap(), baseline(3));
         let path = task.path(Kind::BaselineFingerprint);
         let mode = |it: &Path| std::fs::metadata(it).unwrap().permissions().mode() & 0o777;
@@ -58,6 +63,33 @@ fn round_trip_modes_and_lock() {
         drop(task);
         store.task(id).unwrap();
         assert_eq!(store.tasks().unwrap(), std::slice::from_ref(id));
+    });
+}
+
+#[test]
+fn what_was_written_counts_here_at_once_and_elsewhere_when_it_is_settled() {
+    with_store(|store, id| {
+        let task = store.task(id).unwrap();
+        let elsewhere = || store.peek(id).unwrap().unwrap().get::<BaselineFingerprint>();
+        put(&task, &baseline(3));
+        task.put(&baseline(4), stamp()).unwrap();
+        task.put(&baseline(5), stamp()).unwrap();
+        assert_eq!(task.get::<BaselineFingerprint>().unwrap(), baseline(5));
+        assert_eq!(elsewhere().unwrap(), baseline(3), "until then a crash leaves what was there");
+        task.settle().unwrap();
+        assert_eq!(elsewhere().unwrap(), baseline(5));
+        let left = || task.dir().has_leftovers("").unwrap();
+        assert!(!left(), "what was replaced before it had its name");
+        // The journal goes when what it led to is on the disk.
+        task.note(&json!(1)).unwrap();
+        task.put(&baseline(6), stamp()).unwrap();
+        task.forget_journal().unwrap();
+        assert_eq!(elsewhere().unwrap(), baseline(6));
+        // Who stops loses nothing.
+        task.put(&baseline(7), stamp()).unwrap();
+        assert!(left());
+        drop(task);
+        assert_eq!(elsewhere().unwrap(), baseline(7));
     });
 }
 
@@ -78,12 +110,12 @@ fn damage_is_named() {
     for (from, to, code) in cases {
         with_store(|store, id| {
             let task = store.task(id).unwrap();
-            task.put(&baseline(3), stamp()).unwrap();
+            put(&task, &baseline(3));
             edit(&task.path(Kind::BaselineFingerprint), from, to);
             let err = task.get::<BaselineFingerprint>().unwrap_err();
             assert_eq!(err.code(), code, "{from} -> {to}: {err}");
             assert!(err.hint_text().is_some());
-            task.put(&baseline(3), stamp()).unwrap();
+            put(&task, &baseline(3));
             assert!(task.get::<BaselineFingerprint>().is_ok(), "a write replaces it");
         });
     }
@@ -95,7 +127,7 @@ fn a_cut_file_is_corrupt_and_an_absent_one_is_absent() {
         let task = store.task(id).unwrap();
         assert!(matches!(task.find(Kind::RecipeDraft).unwrap(), Found::Absent));
         assert_eq!(task.get::<BaselineFingerprint>().unwrap_err().code(), Code::ArtifactMissing);
-        task.put(&baseline(3), stamp()).unwrap();
+        put(&task, &baseline(3));
         let path = task.path(Kind::BaselineFingerprint);
         let len = std::fs::metadata(&path).unwrap().len();
         std::fs::File::options().write(true).open(&path).unwrap().set_len(len / 2).unwrap();

@@ -56,24 +56,22 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
         return RawPage { url: start.to_owned(), ..RawPage::default() };
     };
     let html = String::from_utf8_lossy(&bytes);
-    let mut metas = Vec::new();
-    let mut has_password_field = false;
-    markup::named_values(&html, |element, name, value| {
-        if element == "meta" && metas.len() < 256 {
-            metas.push((name.to_owned(), value.to_owned()));
-        }
-    });
-    if html.contains("type=\"password\"")
-        || html.contains("type='password'")
-        || html.contains("type=password")
-    {
-        has_password_field = true;
-    }
+    let metas = || {
+        let mut out = Vec::new();
+        markup::named_values(&html, |element, name, value| {
+            if element == "meta" && out.len() < 256 {
+                out.push((name.to_owned(), value.to_owned()));
+            }
+        });
+        out
+    };
+    let (visible_text, metas) = rayon::join(|| markup::visible_text(&html, MAX_VISIBLE), metas);
+    let password = ["type=\"password\"", "type='password'", "type=password"];
     RawPage {
         url: document.url.to_string(),
         title: markup::title(&html).unwrap_or_default(),
-        visible_text: markup::visible_text(&html, MAX_VISIBLE),
-        has_password_field,
+        visible_text,
+        has_password_field: password.iter().any(|it| html.contains(it)),
         documents: Vec::new(),
         drawn_ms: 0.0,
         metas,

@@ -122,7 +122,8 @@ pub fn keep(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
         inputs: BTreeMap::new(),
         settings_sha256: json_sha256(&task.question(Stage::Record, &cx.settings)),
     };
-    folder.put(recording, stamp).map(drop)
+    folder.put(recording, stamp)?;
+    folder.settle()
 }
 
 /// Names what was typed as the task's parameters: a value of `given` is found by itself; a `{name}` of the sentence that is not

@@ -92,6 +92,7 @@ pub fn choose(
     let not_carried = recording.typed.keys().filter(|it| !carried(it)).cloned().collect();
     stored.choice = Some(Chosen { selection, name: wish.name });
     stored.write(&folder)?;
+    folder.settle()?;
     let task = stored.task().ok_or_else(|| {
         Error::new(Code::SecretInTask, "a value of the task is stored redacted".to_owned()).hint(
             "the choice is kept: the command that learned the task, with --resume, goes on with it",

@@ -283,6 +283,12 @@ impl<'a> Run<'a> {
 
     /// Those stages, and the recording once more where what it knew is gone; whether it was.
     async fn through(&mut self, span: Span) -> Result<(Option<Reject>, bool)> {
+        let done = self.as_far_as(span).await?;
+        self.folder.settle()?;
+        Ok(done)
+    }
+
+    async fn as_far_as(&mut self, span: Span) -> Result<(Option<Reject>, bool)> {
         match self.stages(self.cx.redo, None, span).await {
             Err(err) if err.code() == Code::LiveValuesLost && span.first != Stage::Record => {
                 Err(err.hint("run the stages from record to verify in one process: --stage record --through verify"))
@@ -359,6 +365,9 @@ impl<'a> Run<'a> {
                     }
                     (self.cx.on_stage)(self.task, spec.stage);
                     self.run(spec, settings.clone()).await?;
+                    if self.saw(spec.stage) {
+                        self.folder.settle()?;
+                    }
                     self.put_up(spec, &settings)?;
                     self.keep_question(spec.stage, &settings, question);
                     self.ran.push(spec.stage);
@@ -376,6 +385,22 @@ impl<'a> Run<'a> {
         match &self.choice {
             Some(it) if stage == Stage::Analyze => json!(it.selection),
             _ => self.task.question(stage, &self.cx.settings),
+        }
+    }
+
+    /// Whether what the stage has just written cannot be had again from here: it is on the disk before anything else is begun.
+    fn saw(&self, stage: Stage) -> bool {
+        match stage {
+            Stage::Record | Stage::RecordSecond => matches!(self.task.source, Source::Live { .. }),
+            Stage::Consult => self.cx.model.is_some(),
+            Stage::Validate | Stage::Minimize | Stage::Verify => {
+                !self.cx.settings.egress.no_network
+            }
+            Stage::Rank
+            | Stage::Summarize
+            | Stage::Analyze
+            | Stage::Baseline
+            | Stage::Parameterize => false,
         }
     }
 

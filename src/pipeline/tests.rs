@@ -67,6 +67,7 @@ fn put<A: Artifact>(folder: &TaskFolder, stage: Stage, version: u32, settings: &
         settings_sha256: settings.to_owned(),
     };
     folder.put(payload, stamp).unwrap();
+    folder.settle().unwrap();
 }
 
 fn draft() -> Judged<RecipeDraft> {
