@@ -411,7 +411,7 @@ impl<'a> Run<'a> {
 
     /// For `recipe debug --why`. Losing it loses an explanation and nothing else, so it never fails a stage.
     fn keep_question(&self, stage: Stage, sha256: &str, mut question: Value) {
-        let open = || State::open(self.cx.store.root()).ok().map(Arc::new);
+        let open = || State::open_briefly(self.cx.store.root()).ok().map(Arc::new);
         let Some(state) = self.cx.questions.get_or_init(open) else { return };
         question::redact(&mut question);
         let own = stage.is_record() || (stage == Stage::Analyze && self.choice.is_some());

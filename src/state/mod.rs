@@ -92,15 +92,16 @@ impl State {
 
     fn connect(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, Trouble> {
         // SQLite gives its other files the mode of this one.
-        dir.make_file(FILE).map_err(Trouble::Ours)?;
+        let new = dir.make_file(FILE).map_err(Trouble::Ours)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut db = Connection::open_with_flags(path, flags)?;
         db.busy_timeout(patience)?;
-        // A commit survives this process; after a power cut the last ones may be gone, and are found again on disk.
+        // A commit survives this process; after a power cut the last ones may be gone, and are found again on disk. While it is
+        // made nothing waits for the disk: all but an empty page is in the log, of which only what is whole is read.
+        db.pragma_update(None, "synchronous", if new { "OFF" } else { "NORMAL" })?;
         db.pragma_update(None, "journal_mode", "WAL")?;
-        db.pragma_update(None, "synchronous", "NORMAL")?;
         db.pragma_update(None, "trusted_schema", false)?;
         let applied = |db: &Connection| -> rusqlite::Result<usize> {
             db.pragma_query_value(None, "user_version", |it| it.get::<_, u32>(0))
@@ -108,6 +109,7 @@ impl State {
         };
         // Usually there is nothing to change, and nobody has to wait for a turn to write.
         if applied(&db)? == MIGRATIONS.len() {
+            db.pragma_update(None, "synchronous", "NORMAL")?;
             return Ok(Self { db: Mutex::new(db) });
         }
         let change = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -120,6 +122,7 @@ impl State {
         }
         change.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
         change.commit()?;
+        db.pragma_update(None, "synchronous", "NORMAL")?;
         Ok(Self { db: Mutex::new(db) })
     }
 
