@@ -97,7 +97,7 @@ codes! {
     ArtifactMissing = "ARTIFACT_MISSING", Task, false;
     /// The store cannot read or write: permissions, disk full, a link in the way.
     ArtifactIo = "ARTIFACT_IO", Environment, true;
-    /// The store lets a second object take the place of the first, so two machines could not agree on what was done.
+    /// The store lets one object take the place of another, so two machines could not agree on what was done.
     StoreUnsafe = "STORE_UNSAFE", Environment, false;
     /// Another process works on this task.
     TaskBusy = "TASK_BUSY", Task, true;

@@ -151,8 +151,11 @@ impl Asked<'_> {
     }
 }
 
-/// Makes sure that what is there stays: creates one object twice. Fails with [`Code::StoreUnsafe`] when the second took the
-/// place of the first or was said to, and as [`Shelf`] does.
+/// So many at one key: who looks first and writes then lets several be first.
+const AT_ONCE: usize = 4;
+
+/// Makes sure that what is there stays: creates one object twice, then another by several at once. Fails with
+/// [`Code::StoreUnsafe`] when one took the place of another or was said to, and as [`Shelf`] does.
 pub fn probe(shelf: &dyn Shelf) -> Result<()> {
     const FIRST: &[u8] = b"{\"probe\":1}\n";
     let key = Key::probe()?;
@@ -171,7 +174,30 @@ pub fn probe(shelf: &dyn Shelf) -> Result<()> {
     if !first || there.as_deref() != Some(FIRST) {
         return Err(unsafe_("does not give back what was put there"));
     }
-    Ok(())
+    let key = Key::probe()?;
+    let body = |i: usize| format!("{{\"probe\":{i}}}\n").into_bytes();
+    let all = std::sync::Barrier::new(AT_ONCE);
+    let created: Vec<Result<bool>> = std::thread::scope(|scope| {
+        let one = |i| {
+            let (all, key) = (&all, &key);
+            scope.spawn(move || {
+                all.wait();
+                shelf.create(key, body(i))
+            })
+        };
+        let each: Vec<_> = (0..AT_ONCE).map(one).collect();
+        let gone = |_| Err(Error::new(Code::Internal, "a thread of the probe ended"));
+        each.into_iter().map(|it| it.join().unwrap_or_else(gone)).collect()
+    });
+    let there = shelf.read(&key, 1024)?;
+    let _ = shelf.remove(&key);
+    let created = created.into_iter().collect::<Result<Vec<bool>>>()?;
+    let first: Vec<usize> = (0..AT_ONCE).filter(|i| created[*i]).collect();
+    match first[..] {
+        [it] if there == Some(body(it)) => Ok(()),
+        [_] => Err(unsafe_("keeps another object than the one it said was the first")),
+        _ => Err(unsafe_(&format!("lets {} of {AT_ONCE} at once be the first", first.len()))),
+    }
 }
 
 /// A folder that machines share, or that is carried to another: `TASK/NAME` below it, files at 0600 in folders at 0700, each

@@ -150,6 +150,37 @@ fn a_store_that_overwrites_is_refused() {
     }
 }
 
+/// A server that looks whether there is one, and then writes.
+#[derive(Default)]
+struct LooksFirst(Overwrites);
+
+impl Shelf for LooksFirst {
+    fn read(&self, key: &Key, max: usize) -> Result<Option<Vec<u8>>> {
+        self.0.read(key, max)
+    }
+    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool> {
+        if self.0.read(key, bytes.len())?.is_some() {
+            return Ok(false);
+        }
+        // As long as an answer of a disk.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        self.0.create(key, bytes)
+    }
+    fn remove(&self, key: &Key) -> Result<bool> {
+        self.0.remove(key)
+    }
+    fn shown(&self) -> String {
+        self.0.shown()
+    }
+}
+
+#[test]
+fn a_store_that_looks_before_it_writes_is_refused() {
+    let err = probe(&LooksFirst::default()).unwrap_err();
+    assert_eq!(err.code(), Code::StoreUnsafe);
+    assert!(err.to_string().contains("at once be the first"), "{err}");
+}
+
 #[test]
 fn keys_are_read_as_they_are_told() {
     let id = id();
