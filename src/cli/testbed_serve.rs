@@ -23,6 +23,9 @@ pub struct Args {
     /// Write the certificate of the authority behind https there, `-` for stdout; its key ends with this process
     #[arg(long, value_name = "FILE")]
     ca: Option<std::path::PathBuf>,
+    /// Add a line of JSON for each request to this file: at_ms, host, method, path, query
+    #[arg(long, value_name = "FILE")]
+    log: Option<std::path::PathBuf>,
     /// End when standard input does, as whoever started it may die without a word
     #[arg(long)]
     until_eof: bool,
@@ -38,7 +41,16 @@ pub fn busy(port: u16) -> impl FnOnce(std::io::Error) -> Error {
 }
 
 pub async fn run(args: Args) -> Result<u8> {
-    let web = Testbed::start(args.port).await.map_err(busy(args.port))?;
+    let log = match &args.log {
+        Some(path) => {
+            let opened = std::fs::OpenOptions::new().create(true).append(true).open(path);
+            Some(opened.map_err(|err| {
+                Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
+            })?)
+        }
+        None => None,
+    };
+    let web = Testbed::start_logged(args.port, log).await.map_err(busy(args.port))?;
     let dns = match args.dns {
         Some(port) => Some(Dns::start(port).await.map_err(busy(port))?),
         None => None,

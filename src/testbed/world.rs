@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::fs::File;
+use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::http::Version;
@@ -15,6 +17,8 @@ pub struct World {
     /// The port it listens on; the hostile page aims at it.
     pub port: u16,
     memory: Mutex<Memory>,
+    /// Where requests are written down, one a line.
+    log: Option<Mutex<File>>,
     /// How often a page was to change by itself.
     bumps: watch::Sender<u64>,
 }
@@ -35,8 +39,9 @@ struct Memory {
 }
 
 impl World {
-    pub fn new(port: u16) -> World {
-        World { port, memory: Mutex::default(), bumps: watch::Sender::new(0) }
+    pub fn new(port: u16, log: Option<File>) -> World {
+        let log = log.map(Mutex::new);
+        World { port, memory: Mutex::default(), log, bumps: watch::Sender::new(0) }
     }
 
     /// Notes that something was done, and returns how often it has been.
@@ -72,6 +77,13 @@ impl World {
     }
 
     pub fn count_hit(&self, ask: &Ask) {
+        if let Some(log) = &self.log {
+            let line = serde_json::json!({
+                "at_ms": crate::state::now_ms(), "host": ask.host, "method": ask.method, "path": ask.path, "query": ask.query,
+            });
+            // A line that is not written is one that whoever reads the log misses.
+            let _ = writeln!(log.lock().unwrap_or_else(PoisonError::into_inner), "{line}");
+        }
         let key = format!("{} {} {}", ask.host, ask.method, ask.path);
         let protocol = match (ask.version, ask.secure) {
             (Version::HTTP_2, _) => "h2",
