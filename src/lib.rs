@@ -97,7 +97,11 @@ mod vault;
 #[cfg(feature = "cli")]
 pub use artifacts::shelf::{Key, Shelf};
 #[cfg(feature = "cli")]
-pub use cli::{Batch, Enlisted, Global, Opener, Station, StationArgs, main, main_with};
+pub use batch::afar::{Ended, Engine, Enlisted, Handed, Heard};
+#[cfg(feature = "cli")]
+pub use cli::{Built, Engines, Global, Opener, Station, StationArgs, main, main_with};
+#[cfg(feature = "cli")]
+pub use egress::leave::{Hold, clock};
 pub use egress::{Pinned, SafeUrl};
 pub use embed::*;
 pub use error::{Class, Code, Error, Result};

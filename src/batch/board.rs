@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{
+    afar::Ran,
     events::Event,
     report::{Entry, Totals},
 };
@@ -68,6 +69,21 @@ impl Board {
             let _ = self.state.set(task_id, status);
         }
         self.tell(&Event::StageStarted { task_id, stage });
+    }
+
+    /// The stages that another machine ran, told when it says so: each began when the one before it ended.
+    pub fn ran(&self, task: &Task, all: &[Ran]) {
+        let task_id = task.id.as_str();
+        let mut began = now_ms() - all.iter().map(|it| it.ms as i64).sum::<i64>();
+        for &Ran { stage, ms, .. } in all {
+            self.tell(&Event::StageStarted { task_id, stage });
+            if let Some(it) = self.lock().get_mut(task_id) {
+                it.stage = Some((stage, began));
+                it.turn(task_id, None, began + ms as i64);
+            }
+            began += ms as i64;
+            self.tell(&Event::StageFinished { task_id, stage, ms: ms as i64 });
+        }
     }
 
     /// An attempt that is followed by another. Fails with `ARTIFACT_IO`.

@@ -1,5 +1,6 @@
 //! Many tasks: manifest, scheduling, pacing, retries, interruption, report.
 
+pub mod afar;
 mod board;
 mod events;
 mod live;

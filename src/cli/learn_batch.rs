@@ -13,7 +13,7 @@ use super::{
     artifacts::prune,
     batch_progress::{BatchProgress, totals},
     learn::stage,
-    stores,
+    stores::{self, Shared},
     table::ruled,
     wire,
 };
@@ -50,10 +50,10 @@ pub struct Args {
     #[arg(long, conflicts_with = "force")]
     resume: bool,
     /// Go on, and do this stage and all after it again: record, rank, analyze, validate, minimize, verify, …
-    #[arg(long, value_name = "STAGE", value_parser = stage, conflicts_with = "force")]
+    #[arg(long, value_name = "STAGE", value_parser = stage, conflicts_with_all = ["force", "store"])]
     resume_from: Option<Stage>,
     /// Learn everything again
-    #[arg(long)]
+    #[arg(long, conflicts_with = "store")]
     force: bool,
     /// These tasks alone
     #[arg(long, value_name = "NAME", num_args = 1..)]
@@ -67,27 +67,20 @@ pub struct Args {
     /// Seconds between two recordings on one host (default: the manifest's)
     #[arg(long, value_name = "S", value_parser = seconds)]
     delay: Option<f64>,
-    /// Tasks at a time
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=32))]
-    jobs: u8,
-    /// Of those, on one host
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=32))]
-    per_host: u8,
-    /// Take what other machines have done from this store, and put what is done here there: a folder
-    #[arg(long, value_name = "URL", conflicts_with_all = ["force", "resume_from"])]
-    store: Option<String>,
+    /// Tasks at a time (default: 2); with --engine, tasks that are taken from the store at a time (default: 8)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
+    jobs: Option<u8>,
+    /// Of those, on one host (default: 2); with --engine, on one host by all machines (default: 1)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
+    per_host: Option<u8>,
+    /// Have the stages run by the machines of this engine, which share the store: temporal, or temporal:QUEUE (default: commis); commis-worker has it
+    #[arg(long, value_name = "NAME", requires = "store")]
+    engine: Option<String>,
+    #[command(flatten)]
+    shared: Shared,
     /// Further attempts at a task that failed with something that may pass (default: the manifest's, or 1)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
     retries: Option<u32>,
-    /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
-    #[arg(long, value_name = "PROVIDER/NAME")]
-    model: Option<String>,
-    /// Send nothing: HAR entries only, nothing is verified
-    #[arg(long)]
-    no_network: bool,
-    /// Accept tasks that seem to hold a secret: it is used, and stored redacted
-    #[arg(long)]
-    allow_task_secrets: bool,
     /// Print what happens as it happens: one JSON object a line on stdout, the totals last
     #[arg(long)]
     pub json: bool,
@@ -112,12 +105,9 @@ fn shard(text: &str) -> std::result::Result<(u32, u32), String> {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let mut manifest = batch::load(&args.manifest, args.allow_task_secrets)?;
-    let mut place = wire::open(global).await?;
-    place.settings.egress.no_network = args.no_network;
-    if let Some(model) = &args.model {
-        place.settings.model.choose(model)?;
-    }
+    let engine = args.engine.as_deref().map(|it| stores::engine(it, global)).transpose()?;
+    let mut manifest = batch::load(&args.manifest, args.shared.allow_task_secrets)?;
+    let place = args.shared.place(global).await?;
     let state = Arc::new(State::open(&place.home.artifacts)?);
     let all: Vec<_> = manifest.tasks.iter().map(|it| it.id.clone()).collect();
     choose(&mut manifest, &args, &state)?;
@@ -143,15 +133,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let stages = Arc::clone(&board);
     let delay = args.delay.map_or(manifest.delay, Duration::from_secs_f64);
     let redo = if args.force { Some(Redo::All) } else { args.resume_from.map(Redo::From) };
-    let shelf = match &args.store {
-        Some(it) => Some(stores::open(it, global, &place.home)?),
-        None => None,
-    };
+    let shelf = args.shared.shelf(global, &place.home)?;
+    let afar = engine.is_some();
     let cx = wire::learning_with(
         &place,
         redo,
         delay,
-        shelf,
+        (shelf, afar),
         Box::new(move |task, stage| stages.stage(task, stage)),
     )?;
     // One connection: two of a process would wait for each other.
@@ -167,8 +155,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
     }
     let options = Options {
-        jobs: args.jobs.into(),
-        per_host: args.per_host.into(),
+        jobs: args.jobs.unwrap_or(if afar { 8 } else { 2 }).into(),
+        per_host: args.per_host.unwrap_or(if afar { 1 } else { 2 }).into(),
         delay,
         retries: args.retries.unwrap_or(manifest.retries),
         deadline: manifest.deadline,
@@ -183,8 +171,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     ));
     wire::say(&format!("page: {}", page.display()));
     let one = one_page(&cx, &state, place.home.recipes.clone());
-    let report =
-        batch::run(&manifest.name, manifest.tasks, Arc::clone(&cx), state, board, options).await;
+    let (name, tasks, its) = (&*manifest.name, manifest.tasks, Arc::clone(&cx));
+    let report = match engine {
+        Some(it) => batch::afar::run(name, tasks, its, state, board, options, it).await,
+        None => batch::run(name, tasks, its, state, board, options).await,
+    };
     cx.browser.close().await;
     if let Some(it) = live.get() {
         it.close();

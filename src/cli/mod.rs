@@ -77,8 +77,8 @@ use tokio::signal::unix::SignalKind;
 
 use crate::error::{Class, Error, Result};
 
-pub use station::{Batch, Enlisted, Station, StationArgs};
-pub use stores::Opener;
+pub use station::{Station, StationArgs};
+pub use stores::{Built, Engines, Opener};
 
 /// Learn a web task from one watched browser session; serve it without a browser.
 #[derive(Parser)]
@@ -114,9 +114,9 @@ pub struct Global {
     /// Colours: auto is for a terminal that has them, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     color: Colour,
-    /// Stores that the program was built with, beside folders
+    /// Stores and engines that the program was built with
     #[arg(skip)]
-    stores: Option<Opener>,
+    built: Built,
 }
 
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
@@ -270,15 +270,15 @@ fn asked() -> Cli {
 /// Runs the command and returns the exit code: 0 done, 1 done and the answer is no, 2 usage, 3 environment, 70 bug, 130
 /// interrupted.
 pub fn main() -> ExitCode {
-    main_with(None)
+    main_with(Built::default())
 }
 
-/// The same of a program that knows further stores.
-pub fn main_with(stores: Option<Opener>) -> ExitCode {
+/// The same of a program that has further stores and engines.
+pub fn main_with(built: Built) -> ExitCode {
     // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let mut cli = asked();
-    cli.global.stores = stores;
+    cli.global.built = built;
     cli.global.color.choose();
     let json = cli.command.wants_json();
     let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_)));

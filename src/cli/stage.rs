@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use super::{Global, learn::stage, stores, wire};
+use super::{Global, learn::stage, stores::Shared, wire};
 use crate::{
     artifacts::shelf::Key,
     batch,
@@ -44,18 +44,8 @@ pub struct Args {
     /// What to learn (YAML); without it, as the store or this machine has the task
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// Where machines have artifacts in common: a folder (default: this machine's own artifacts)
-    #[arg(long, value_name = "URL")]
-    store: Option<String>,
-    /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
-    #[arg(long, value_name = "PROVIDER/NAME")]
-    model: Option<String>,
-    /// Send nothing: HAR entries only, nothing is verified
-    #[arg(long)]
-    no_network: bool,
-    /// Accept a task that seems to hold a secret: it is used, and stored redacted
-    #[arg(long)]
-    allow_task_secrets: bool,
+    #[command(flatten)]
+    shared: Shared,
     /// Print the result as JSON on stdout
     #[arg(long)]
     json: bool,
@@ -79,19 +69,12 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
         )
         .hint("give the earlier one with --stage, the later with --through"));
     }
-    let mut place = wire::open(global).await?;
-    place.settings.egress.no_network = args.no_network;
-    if let Some(model) = &args.model {
-        place.settings.model.choose(model)?;
-    }
-    let shelf = match &args.store {
-        Some(it) => Some(stores::open(it, global, &place.home)?),
-        None => None,
-    };
+    let place = args.shared.place(global).await?;
+    let shelf = args.shared.shelf(global, &place.home)?;
     let told = Box::new(|task: &Task, stage: Stage| {
         tracing::info!(task_id = task.id.as_str(), stage = stage.as_str(), "begins");
     });
-    let cx = wire::learning_with(&place, None, Duration::ZERO, shelf, told)?;
+    let cx = wire::learning_with(&place, None, Duration::ZERO, (shelf, false), told)?;
     let task = Arc::new(find(&args, &cx)?);
     let its = Arc::clone(&cx);
     let work = move || async move { pipeline::stages(&task, &its, span).await };
@@ -110,7 +93,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
 /// and `SECRET_IN_TASK` when only a description is there.
 fn find(args: &Args, cx: &Cx) -> Result<Task> {
     if let Some(file) = &args.manifest {
-        let all = batch::load(file, args.allow_task_secrets)?.tasks;
+        let all = batch::load(file, args.shared.allow_task_secrets)?.tasks;
         let is = |it: &Task| it.id.as_str() == args.task || it.name.as_str() == args.task;
         return all.into_iter().find(is).ok_or_else(|| {
             let task = wire::clean(&args.task);

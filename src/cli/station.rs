@@ -2,18 +2,20 @@
 //!
 //! What is handed around are ids and keys; artifacts go through the store alone.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use super::{Global, Opener, logs, stores, wire};
+use super::{Built, Global, Opener, logs, stores, wire};
 use crate::{
     artifacts::shelf::{Key, Shelf},
-    batch,
+    batch::afar::{Ended, Enlisted, Ran},
+    egress::leave::{Hold, clock},
     error::{Code, Error, Result},
     ids::TaskId,
-    pipeline::{self, Cx, Span, StoredTask},
+    pipeline::{self, Came, Cx, How, Span, Stage, StoredTask, Task},
 };
 
 /// What a task says of itself is not larger.
@@ -32,41 +34,24 @@ pub struct StationArgs {
     pub no_network: bool,
 }
 
-/// A task that machines know of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Enlisted {
-    pub id: String,
-    /// The key of what the task is.
-    pub entry: String,
-    /// Where a live recording begins; `None` for a file.
-    pub host: Option<String>,
-}
-
-/// A manifest whose tasks are enlisted.
-#[derive(Clone, Debug)]
-pub struct Batch {
-    pub name: String,
-    pub tasks: Vec<Enlisted>,
-    /// Between two starts on one host.
-    pub delay: Duration,
-    /// Of a task, all its stages together.
-    pub deadline: Duration,
-    pub retries: u32,
-}
+/// When each stage of a task that is under way began, on [`clock`].
+type Begun = Mutex<BTreeMap<String, Vec<(Stage, Duration)>>>;
 
 /// This machine: folders, settings, a browser when one is needed, and the store.
 pub struct Station {
     cx: Arc<Cx>,
     shelf: Arc<dyn Shelf>,
+    begun: Arc<Begun>,
     _place: wire::Place,
 }
 
 impl Station {
     /// Makes files private whatever the umask was, begins the log, probes the store. Fails with `STORE_UNSAFE`, `USAGE`,
     /// `SETTINGS_INVALID`, `ARTIFACT_IO`, `MODEL_KEY_MISSING`.
-    pub async fn open(global: &Global, args: &StationArgs, stores: Opener) -> Result<Self> {
+    pub async fn open(global: &Global, args: &StationArgs, known: Opener) -> Result<Self> {
         rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-        let global = Global { stores: Some(stores), ..global.clone() };
+        let built = Built { stores: Some(known), engines: None };
+        let global = Global { built, ..global.clone() };
         logs::start(wire::home(&global).ok().as_ref(), global.verbose);
         let mut place = wire::open(&global).await?;
         place.settings.egress.no_network = args.no_network;
@@ -76,45 +61,81 @@ impl Station {
         // Opening one blocks, as using it does.
         let shelf =
             tokio::task::block_in_place(|| stores::open(&args.store, &global, &place.home))?;
-        let on_stage = Box::new(|task: &pipeline::Task, stage: pipeline::Stage| {
+        let begun: Arc<Begun> = Arc::default();
+        let told = Arc::clone(&begun);
+        let on_stage = Box::new(move |task: &Task, stage: Stage| {
             tracing::info!(task_id = task.id.as_str(), stage = stage.as_str(), "begins");
-        });
-        let its = Some(Arc::clone(&shelf));
-        let cx = wire::learning_with(&place, None, Duration::ZERO, its, on_stage)?;
-        Ok(Self { cx, shelf, _place: place })
-    }
-
-    /// Puts what the tasks of a manifest are into the store. Tasks that want a login are left out: there is nothing to be done for
-    /// them. Fails with `MANIFEST_INVALID`, `ARTIFACT_IO`, and with `SECRET_IN_TASK` for one that cannot be written down.
-    pub fn enlist(&self, manifest: &Path, allow_task_secrets: bool) -> Result<Batch> {
-        let all = batch::load(manifest, allow_task_secrets)?;
-        let mut tasks = Vec::new();
-        for task in all.tasks.iter().filter(|it| !it.requires_auth) {
-            let stored = StoredTask::new(task, None)?;
-            let bytes = stored.to_bytes()?;
-            if stored.task().is_none() {
-                return Err(Error::new(
-                    Code::SecretInTask,
-                    format!("task {} needs a value that is written down nowhere", task.id),
-                )
-                .hint("learn it on one machine, with recipe learn-batch --only"));
+            let mut all = told.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(it) = all.get_mut(task.id.as_str()) {
+                it.push((stage, clock()));
             }
-            let key = Key::entry(&task.id, &bytes);
-            self.shelf.create(&key, bytes)?;
-            let (id, entry) = (task.id.to_string(), key.to_string());
-            tasks.push(Enlisted { id, entry, host: task.host() });
-        }
-        let (delay, deadline, retries) = (all.delay, all.deadline, all.retries);
-        Ok(Batch { name: all.name, tasks, delay, deadline, retries })
+        });
+        let its = (Some(Arc::clone(&shelf)), false);
+        let cx = wire::learning_with(&place, None, Duration::ZERO, its, on_stage)?;
+        Ok(Self { cx, shelf, begun, _place: place })
     }
 
-    /// Runs what is missing of an enlisted task, each stage committed as it ends: as `commis stage run --stage record --through
-    /// verify --json` prints it. `stop` ends it early, with `INTERRUPTED`. Fails with `TASK_NOT_FOUND`, and as that does.
+    /// Leave to ask sites until that moment on [`clock`], where the engine takes this machine for lost later than that. Waits as
+    /// long as other tasks of this machine are lost and not put down.
+    pub async fn hold(&self, until: Duration) -> Hold {
+        loop {
+            if let Some(it) = self.cx.policy.leave().take(until) {
+                return it;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// The stage that a task is at, if one of its stages runs here.
+    pub fn stage_of(&self, id: &str) -> Option<&'static str> {
+        let all = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(id)?.last().map(|it| it.0.as_str())
+    }
+
+    /// Runs what is missing of an enlisted task, each stage committed as it ends. `stop` ends it early, with `INTERRUPTED`; all
+    /// that it fails with is in what it came to.
     pub async fn run(
         &self,
         task: &Enlisted,
+        attempt: u32,
         stop: impl Future<Output = ()> + Send,
-    ) -> Result<Value> {
+    ) -> Ended {
+        let begun = |it: Option<Vec<_>>| {
+            let mut all = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+            match it {
+                Some(it) => all.insert(task.id.clone(), it),
+                None => all.remove(&task.id),
+            }
+        };
+        if let Some(host) = &task.host {
+            self.cx.pacer.set(host, Duration::from_millis(task.delay_ms));
+        }
+        begun(Some(Vec::new()));
+        let end = self.stages(task, stop).await;
+        let stages = begun(None).unwrap_or_default();
+        let ends = stages.iter().skip(1).map(|it| it.1).chain([clock()]);
+        let took = |((stage, began), ended): (&(Stage, Duration), Duration)| {
+            let how =
+                |came: &Came| came.stages.iter().find(|it| it.stage == *stage).map(|it| it.how);
+            let how = end.as_ref().ok().and_then(how).unwrap_or(How::Made);
+            let ms = ended.saturating_sub(*began).as_millis() as u64;
+            Ran { stage: *stage, how, ms }
+        };
+        let ran = stages.iter().zip(ends).map(took).collect();
+        match end {
+            Ok(it) => Ended {
+                id: task.id.clone(),
+                failed: None,
+                ran,
+                live_values_lost: it.live_values_lost,
+                model: it.model,
+                attempts: attempt,
+            },
+            Err(err) => Ended { ran, ..Ended::failed(&task.id, attempt, &err) },
+        }
+    }
+
+    async fn stages(&self, task: &Enlisted, stop: impl Future<Output = ()> + Send) -> Result<Came> {
         let id = TaskId::parse(&task.id)?;
         let unknown =
             || Error::new(Code::TaskNotFound, format!("{} has no task {id}", self.shelf.shown()));
@@ -133,13 +154,7 @@ impl Station {
             stop.await;
             Error::new(Code::Interrupted, "stopped; what was finished is kept")
         };
-        let came = pipeline::apart(work, stopped).await.map_err(|err| {
-            // It is kept by the engine.
-            let (message, lasting) = (crate::redact::message(&err.to_string()), !err.retryable());
-            Error::new(err.code(), message).lasting(lasting)
-        })?;
-        serde_json::to_value(came)
-            .map_err(|err| Error::new(Code::Internal, "what stages came to").source(err))
+        pipeline::apart(work, stopped).await
     }
 
     /// Ends the browser.

@@ -1,18 +1,78 @@
-//! What `--store` names: a folder that machines share. Object stores come with the program that is built with them.
+//! What `--store` names: a folder that machines share. Object stores come with the program that is built with them, and so do
+//! engines.
 
 use std::{path::PathBuf, sync::Arc};
 
 use url::Url;
 
-use super::Global;
+use super::{Global, wire};
 use crate::{
     artifacts::shelf::{self, SharedFolder, Shelf},
+    batch::afar::Engine,
     error::{Code, Error, Result},
     settings::Home,
 };
 
 /// Opens a store of another kind than a folder, by its URL; `None` when it knows none of that scheme.
 pub type Opener = fn(&Url) -> Option<Result<Arc<dyn Shelf>>>;
+
+/// An engine of that name, and what is told of it after a colon; `None` when it knows none of that name.
+pub type Engines = fn(&str, Option<&str>) -> Option<Result<Arc<dyn Engine>>>;
+
+/// What a program was built with, beside folders and this machine.
+#[derive(Clone, Copy, Default)]
+pub struct Built {
+    pub stores: Option<Opener>,
+    pub engines: Option<Engines>,
+}
+
+/// Flags of commands that learn beside other machines.
+#[derive(clap::Args)]
+pub struct Shared {
+    /// Take what other machines have done from this store, and put what is done here there: a folder (default: this machine alone)
+    #[arg(long, value_name = "URL")]
+    pub store: Option<String>,
+    /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
+    #[arg(long, value_name = "PROVIDER/NAME")]
+    model: Option<String>,
+    /// Send nothing: HAR entries only, nothing is verified
+    #[arg(long)]
+    no_network: bool,
+    /// Accept tasks that seem to hold a secret: it is used, and stored redacted
+    #[arg(long)]
+    pub allow_task_secrets: bool,
+}
+
+impl Shared {
+    /// Folders and settings with these flags over them. Fails as [`wire::open`] does.
+    pub async fn place(&self, global: &Global) -> Result<wire::Place> {
+        let mut place = wire::open(global).await?;
+        place.settings.egress.no_network = self.no_network;
+        if let Some(model) = &self.model {
+            place.settings.model.choose(model)?;
+        }
+        Ok(place)
+    }
+
+    /// The store, probed. Fails as [`open`] does.
+    pub fn shelf(&self, global: &Global, home: &Home) -> Result<Option<Arc<dyn Shelf>>> {
+        self.store.as_deref().map(|it| open(it, global, home)).transpose()
+    }
+}
+
+/// `--engine NAME[:MORE]`. Fails with `USAGE`.
+pub fn engine(text: &str, global: &Global) -> Result<Arc<dyn Engine>> {
+    let (name, more) = match text.split_once(':') {
+        Some((name, more)) => (name, Some(more)),
+        None => (text, None),
+    };
+    let known = global.built.engines.and_then(|it| it(name, more));
+    known.unwrap_or_else(|| {
+        let name = wire::clean(name);
+        Err(Error::new(Code::Usage, format!("this program has no engine `{name}`"))
+            .hint("commis-worker has `temporal`: the same command with it; docs/scale.md tells how it is built"))
+    })
+}
 
 /// Fails with `USAGE` for what is no store of this program's, with `STORE_UNSAFE`, and as the store does.
 pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn Shelf>> {
@@ -29,7 +89,7 @@ pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn Shelf>> 
         Some(it) if it.scheme() == "file" => {
             folder(it.to_file_path().map_err(|()| bad("names no folder of this machine"))?, home)?
         }
-        Some(it) => global.stores.and_then(|open| open(&it)).unwrap_or_else(|| {
+        Some(it) => global.built.stores.and_then(|open| open(&it)).unwrap_or_else(|| {
             let scheme = it.scheme();
             Err(bad(&format!("is of a kind that this program does not know, {scheme}"))
                 .hint("give a folder, or use commis-worker, which knows s3, gs and az"))

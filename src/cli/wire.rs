@@ -105,15 +105,15 @@ pub fn learning(
     delay: Duration,
     on_stage: OnStage,
 ) -> Result<Arc<Cx>> {
-    learning_with(place, redo, delay, None, on_stage)
+    learning_with(place, redo, delay, (None, false), on_stage)
 }
 
-/// The same beside other machines.
+/// The same beside other machines, or on them alone ([`Cx::elsewhere`]).
 pub fn learning_with(
     place: &Place,
     redo: Option<Redo>,
     delay: Duration,
-    shelf: Option<Arc<dyn Shelf>>,
+    shelf: (Option<Arc<dyn Shelf>>, bool),
     on_stage: OnStage,
 ) -> Result<Arc<Cx>> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);

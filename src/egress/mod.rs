@@ -6,6 +6,7 @@
 //! a loopback address by settings, and a host of the user's own is open to what goes on there (`own.rs`).
 
 mod address;
+pub mod leave;
 pub mod limits;
 mod names;
 mod own;
@@ -52,6 +53,7 @@ struct Inner {
     file: Option<PathBuf>,
     allowed_ports: Vec<u16>,
     no_network: bool,
+    leave: leave::Leave,
     browser_mode: BrowserMode,
     dns: Box<dyn Lookup>,
     cache: Cache,
@@ -111,6 +113,7 @@ impl EgressPolicy {
             file: settings.file.clone(),
             allowed_ports: settings.allowed_ports.clone(),
             no_network: settings.no_network,
+            leave: leave::Leave::default(),
             browser_mode: settings.browser_mode,
             dns,
             cache: Cache::default(),
@@ -120,6 +123,11 @@ impl EgressPolicy {
         Ok(Self { inner: Arc::new(inner), at: None })
     }
 
+    /// What this process has leave to ask for, where an engine gives it tasks.
+    pub fn leave(&self) -> &leave::Leave {
+        &self.inner.leave
+    }
+
     /// When a page's requests are resolved.
     pub fn browser_mode(&self) -> BrowserMode {
         self.inner.browser_mode
@@ -127,7 +135,7 @@ impl EgressPolicy {
 
     /// Everything that can be said without DNS. `https://host:port/` serves where there is no path (CONNECT).
     ///
-    /// Fails with `NETWORK_DISABLED`, `URL_INVALID` or `URL_BLOCKED`.
+    /// Fails with `NETWORK_DISABLED`, `URL_INVALID` or `URL_BLOCKED`, with `TASK_BUSY` when this process was taken over.
     pub fn check(&self, url: &str) -> Result<SafeUrl> {
         self.online()?;
         self.judge(url)
@@ -290,7 +298,7 @@ impl EgressPolicy {
             return Err(Error::new(Code::NetworkDisabled, "the network is off")
                 .hint("run without --no-network"));
         }
-        Ok(())
+        self.inner.leave.check()
     }
 
     /// An exact name wins over `*.test`, which matches at any depth.

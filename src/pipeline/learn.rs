@@ -4,7 +4,8 @@ mod ending;
 mod shared;
 mod stage;
 
-pub use stage::{Came, Span, stages};
+use stage::not_here;
+pub use stage::{Came, How, Span, stages};
 
 use std::{
     collections::BTreeMap,
@@ -65,6 +66,8 @@ pub struct Cx {
     pub store: Store,
     /// What other machines have done is taken from there, and what is done here is put there; `None`: this one works alone.
     pub shelf: Option<Arc<dyn Shelf>>,
+    /// No stage is run here: what is not there is another machine's to do, and `ARTIFACT_MISSING`.
+    pub elsewhere: bool,
     pub recipes: Registry,
     /// Where it is kept what stages were asked; the batch's own database, or else opened when the first of
     /// them has written; `None` when it cannot be used.
@@ -90,7 +93,7 @@ impl Cx {
         how: (Option<Redo>, Duration),
         on_stage: OnStage,
     ) -> Result<Arc<Self>> {
-        Self::open_with(home, settings, browser, how, None, on_stage)
+        Self::open_with(home, settings, browser, how, (None, false), on_stage)
     }
 
     /// The same beside other machines.
@@ -99,7 +102,7 @@ impl Cx {
         settings: &Settings,
         browser: BrowserPool,
         (redo, delay): (Option<Redo>, Duration),
-        shelf: Option<Arc<dyn Shelf>>,
+        (shelf, elsewhere): (Option<Arc<dyn Shelf>>, bool),
         on_stage: OnStage,
     ) -> Result<Arc<Self>> {
         let policy = Arc::clone(browser.policy());
@@ -110,6 +113,7 @@ impl Cx {
         Ok(Arc::new(Self {
             store,
             shelf,
+            elsewhere,
             recipes,
             questions: OnceLock::new(),
             http: PublicHttp::new(Arc::clone(&policy))?,
@@ -357,6 +361,9 @@ impl<'a> Run<'a> {
                 Freshness::Broken(err) => return Err(err),
                 Freshness::Missing | Freshness::Stale(_) if spec.stage < span.first => {
                     return Err(span.lacks(spec, self.task, self.cx));
+                }
+                Freshness::Missing | Freshness::Stale(_) if self.cx.elsewhere => {
+                    return Err(not_here(spec, self.task, self.cx));
                 }
                 Freshness::Missing | Freshness::Stale(_) => {
                     let by_hand = self.task.is_by_hand();
@@ -640,6 +647,7 @@ impl<'a> Run<'a> {
                 let redact = &self.cx.settings.redact;
                 let driven =
                     drive(&mut context, (&plan, example), redact, &mut |_| (), ahead).await;
+                self.cx.pacer.ended(&plan.url).await;
                 (driven.map_err(|it| it.keep(self.folder))?, Some(context))
             }
         };

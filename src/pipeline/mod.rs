@@ -43,7 +43,9 @@ cfg_if::cfg_if! {
         pub use heal::{Heal, Verdict};
         pub use health::{Noted, note};
         pub use inspect::{Finding, Inspected, inspect, is_finding};
-        pub use learn::{Came, Cx, Learned, OnStage, Redo, Span, learn, learn_from, run_key, stages};
+        pub use learn::{
+            Came, Cx, How, Learned, ModelUse, OnStage, Redo, Span, learn, learn_from, run_key, stages,
+        };
         pub use prove::prove;
         pub use rebuild::{rebuild, status_of};
         pub use rehearse::{Shown, origin, render};

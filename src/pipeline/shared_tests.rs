@@ -43,6 +43,7 @@ fn machine(home: &Path, shelf: Arc<dyn Shelf>) -> Cx {
     Cx {
         store: Store::new(home.join("artifacts")),
         shelf: Some(shelf),
+        elsewhere: false,
         recipes: Registry::open(&home.join("recipes")),
         questions: OnceLock::from(None),
         http: PublicHttp::new(Arc::clone(&policy)).unwrap(),

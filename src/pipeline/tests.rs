@@ -231,6 +231,7 @@ fn what_a_person_did_is_not_recorded_unasked() {
         let cx = Cx {
             store: Store::new(home.path().join("artifacts")),
             shelf: None,
+            elsewhere: false,
             recipes: Registry::open(&home.path().join("recipes")),
             questions: OnceLock::new(),
             http: PublicHttp::new(Arc::clone(&policy)).unwrap(),

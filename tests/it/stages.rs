@@ -404,3 +404,23 @@ fn what_a_session_knew_dies_with_its_process() {
     }
     assert_eq!(recordings, 2);
 }
+
+#[test]
+fn engines_come_with_another_program() {
+    let (site, home) = (Site::new(), Home::new());
+    let manifest = site.manifest();
+    let batch = ["recipe", "learn-batch", "--manifest", manifest.to_str().unwrap(), "--json"];
+    let store = ["--store", "/nowhere"];
+    let (code, out) = home.json(&[&batch[..], &["--engine", "temporal"], &store].concat());
+    assert_eq!((code, &out["error_code"]), (2, &json!("USAGE")), "{out}");
+    assert!(out["hint"].as_str().unwrap().contains("commis-worker"), "{out}");
+    // Without a store machines have nothing in common.
+    assert_eq!(
+        home.command(&[&batch[..], &["--engine", "temporal"]].concat())
+            .output()
+            .unwrap()
+            .status
+            .code(),
+        Some(2)
+    );
+}

@@ -1,112 +1,294 @@
-//! One workflow a host: what keeps a site from being asked by two machines at once, and too soon, however many there are.
+//! One workflow a host, whoever hands in tasks for it: what keeps a site from being asked by two machines at once, and too soon.
 //!
 //! Only ids and keys pass through the engine. A task is one activity: its stages are committed one by one in the store, so
 //! another machine goes on where a lost one stopped, and what a session knows stays with the process that recorded it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
 
-use commis::{Enlisted, Station};
+use commis::{Class, Code, Ended, Enlisted, Error, Station};
 use serde::{Deserialize, Serialize};
 use temporalio_common::RetryPolicy;
 use temporalio_macros::{activities, workflow, workflow_methods};
 use temporalio_sdk::{
-    ActivityOptions, ApplicationFailure, ContinueAsNewOptions, WorkflowContext, WorkflowResult,
+    ActivityOptions, ApplicationFailure, ContinueAsNewOptions, SyncWorkflowContext,
+    WorkflowContext, WorkflowContextView, WorkflowResult,
     activities::{ActivityContext, ActivityError},
 };
 
-/// A machine is taken for lost when it was not heard of for so long.
-const LOST: Duration = Duration::from_secs(20);
-const BEAT: Duration = Duration::from_secs(4);
+use crate::{
+    heart::{self, Heart},
+    metrics::Metrics,
+};
+
+/// The queue of the workflows: one for all stores, as a host is one for all of them.
+pub const QUEUE: &str = "commis-hosts";
 /// Tasks of one run of a workflow. A task leaves some 12 events, and 10,240 are too many.
 const AT_A_TIME: usize = 100;
+/// Tasks at once on one host, or of one part, at most.
+const LANES: usize = 32;
+/// What a run hands on to the next may be no larger than 2 MB: a task that waits takes some 300 bytes, one that ended 400.
+const MOST_WAITING: usize = 3_000;
+const MOST_ENDED: usize = 2_500;
+/// Attempts beyond those that a task may fail in: its machine was lost.
+const LOSSES: u32 = 5;
 
-/// What a workflow is started with.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What a workflow is started with: what an earlier run of it has left.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HostJob {
-    pub tasks: Vec<Enlisted>,
-    /// Tasks at once.
-    pub parallel: u32,
-    /// Between the end of one and the start of the next, milliseconds.
-    pub gap_ms: u64,
-    /// A task may take so long.
-    pub deadline_s: u64,
-    pub attempts: u32,
-    /// What earlier runs came to.
-    pub ended: Vec<Ended>,
+    waiting: VecDeque<Turn>,
+    ended: BTreeMap<String, Vec<Ended>>,
 }
 
-/// How a task ended.
+/// Tasks that are handed in.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Ended {
-    pub id: String,
-    /// `verified`, `saved_draft`, `needs_selection`, `non_recipeable`; absent when it failed.
-    pub outcome: Option<String>,
-    /// The reason of an outcome, or the code of an error.
-    pub why: Option<String>,
-    pub error: Option<String>,
-    /// Stages that this run made.
-    pub made: u32,
+pub struct Part {
+    /// Who asks for them; begins with the time, so that the first was first.
+    pub batch: String,
+    pub tasks: Vec<Enlisted>,
+    /// The queue of the machines that have their store.
+    pub queue: String,
+    /// Tasks at once.
+    pub parallel: u32,
+    /// A task may take so long.
+    pub deadline_s: u64,
+    pub retries: u32,
+}
+
+/// A task that waits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Turn {
+    task: Enlisted,
+    batches: Vec<String>,
+    queue: String,
+    parallel: u32,
+    deadline_s: u64,
+    retries: u32,
+}
+
+impl Turn {
+    /// Another text of the task, or another store, is another one.
+    fn name(&self) -> String {
+        format!("{}:{}", self.queue, self.task.entry)
+    }
+}
+
+/// What a machine is given.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Work {
+    task: Enlisted,
+    retries: u32,
+}
+
+impl Work {
+    /// A task may fail so often. What is the machine's fault, or the store's, counts as a loss of the machine.
+    fn attempts(&self, code: Code) -> u32 {
+        match code.class() {
+            Class::Environment => self.retries + LOSSES,
+            _ => self.retries,
+        }
+    }
+}
+
+/// Whether a batch's tasks have ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ask {
+    pub batch: String,
+    /// So many are known already.
+    pub since: usize,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Seen {
+    pub ended: Vec<Ended>,
+    pub running: Vec<String>,
 }
 
 #[workflow]
 #[derive(Default)]
 pub struct Host {
+    waiting: VecDeque<Turn>,
+    running: BTreeMap<String, Turn>,
+    ended: BTreeMap<String, Vec<Ended>>,
+    /// Turns that are taken: tasks that run, and pauses after them.
     busy: u32,
+    begun: usize,
+    /// Whose task was begun last.
+    last: String,
 }
 
 #[workflow_methods]
 impl Host {
+    /// Until nothing waits.
     #[run]
-    pub async fn run(ctx: &mut WorkflowContext<Self>, job: HostJob) -> WorkflowResult<Vec<Ended>> {
+    pub async fn run(
+        ctx: &mut WorkflowContext<Self>,
+        job: HostJob,
+    ) -> WorkflowResult<BTreeMap<String, Vec<Ended>>> {
+        ctx.state_mut(|it| it.go_on(job));
         let ctx = &*ctx;
-        let now = job.tasks.len().min(AT_A_TIME);
-        let all = job.tasks[..now].iter().map(|task| one(ctx, &job, task));
-        let mut ended = job.ended.clone();
-        ended.extend(temporalio_sdk::workflows::join_all(all).await);
-        if now < job.tasks.len() {
-            let rest = HostJob { tasks: job.tasks[now..].to_vec(), ended, ..job };
-            match ctx.continue_as_new(rest, ContinueAsNewOptions::default())? {}
+        temporalio_sdk::workflows::join_all((0..LANES).map(|_| lane(ctx))).await;
+        let left = ctx.state_mut(Host::leave);
+        if !left.waiting.is_empty() {
+            match ctx.continue_as_new(left, ContinueAsNewOptions::default())? {}
         }
-        Ok(ended)
+        Ok(left.ended)
+    }
+
+    #[signal]
+    pub fn enlist(&mut self, _ctx: &mut SyncWorkflowContext<Self>, part: Part) {
+        self.add(part);
+    }
+
+    /// What became of a batch's tasks here; `None` when nothing is known of it.
+    #[query]
+    pub fn seen(&self, _ctx: &WorkflowContextView, ask: Ask) -> Option<Seen> {
+        let ended = self.ended.get(&ask.batch)?;
+        let its = |it: &&Turn| it.batches.contains(&ask.batch);
+        let running = self.running.values().filter(its).map(|it| it.task.id.clone()).collect();
+        Some(Seen { ended: ended.get(ask.since..).unwrap_or_default().to_vec(), running })
     }
 }
 
-/// Waits its turn, has the task done, and keeps the next waiting for as long as the site is to be left alone.
-async fn one(ctx: &WorkflowContext<Host>, job: &HostJob, task: &Enlisted) -> Ended {
-    let failed = |why: &str, error: String| Ended {
-        id: task.id.clone(),
-        outcome: None,
-        why: Some(why.to_owned()),
-        error: Some(error),
-        made: 0,
-    };
-    if let Err(err) = ctx.wait_condition(|it| it.busy < job.parallel).await {
-        return failed("CANCELLED", err.to_string());
+/// What names the workflow to a client.
+pub type HostRun = host::Run;
+
+impl Host {
+    fn go_on(&mut self, job: HostJob) {
+        // Signals may have been first.
+        let signalled = std::mem::replace(&mut self.waiting, job.waiting);
+        self.waiting.extend(signalled);
+        for (batch, all) in job.ended {
+            self.ended.entry(batch).or_default().splice(0..0, all);
+        }
     }
-    ctx.state_mut(|it| it.busy += 1);
-    let options = ActivityOptions::with_start_to_close_timeout(Duration::from_secs(job.deadline_s))
-        .heartbeat_timeout(LOST)
-        .activity_id(task.id.clone())
-        // Another machine has a slot, too.
-        .do_not_eagerly_execute(true)
-        .retry_policy(
-            RetryPolicy::builder()
-                .initial_interval(Duration::from_secs(1))
-                .maximum_attempts(job.attempts as _)
-                .build(),
-        )
-        .build();
-    let end = ctx.execute_activity(Tasks::learn, task.clone(), options).await;
-    if job.gap_ms > 0 {
-        ctx.timer(Duration::from_millis(job.gap_ms)).await;
+
+    fn add(&mut self, part: Part) {
+        let ended = self.ended.entry(part.batch.clone()).or_default();
+        for task in part.tasks {
+            let same = |it: &&mut Turn| it.task == task && it.queue == part.queue;
+            let known = self.waiting.iter_mut().chain(self.running.values_mut()).find(same);
+            if let Some(it) = known {
+                it.batches.push(part.batch.clone());
+            } else if self.waiting.len() < MOST_WAITING {
+                self.waiting.push_back(Turn {
+                    task,
+                    batches: vec![part.batch.clone()],
+                    queue: part.queue.clone(),
+                    parallel: part.parallel,
+                    deadline_s: part.deadline_s,
+                    retries: part.retries,
+                });
+            } else {
+                let why = format!("{MOST_WAITING} tasks wait for this host already");
+                let err = Error::new(Code::TaskBusy, why).hint("try again later");
+                ended.push(Ended::failed(&task.id, 0, &err));
+            }
+        }
+    }
+
+    /// Batches take turns.
+    fn next(&self) -> Option<usize> {
+        let another = self.waiting.iter().position(|it| !it.batches.contains(&self.last));
+        another.or((!self.waiting.is_empty()).then_some(0))
+    }
+
+    /// Whether the next may begin; of two that allow another number at once, the one that is next decides.
+    fn ready(&self) -> bool {
+        let free = |i: usize| self.busy < self.waiting[i].parallel;
+        self.begun < AT_A_TIME && self.next().is_some_and(free)
+    }
+
+    /// Whether this run is at its end.
+    fn over(&self) -> bool {
+        self.busy == 0 && (self.waiting.is_empty() || self.begun >= AT_A_TIME)
+    }
+
+    fn begin(&mut self) -> Option<Turn> {
+        if !self.ready() {
+            return None;
+        }
+        let turn = self.waiting.remove(self.next()?)?;
+        self.last = turn.batches.first().cloned().unwrap_or_default();
+        self.busy += 1;
+        self.begun += 1;
+        self.running.insert(turn.name(), turn.clone());
+        Some(turn)
+    }
+
+    fn end(&mut self, name: &str, end: Ended) {
+        let Some(turn) = self.running.remove(name) else { return };
+        for it in turn.batches {
+            self.ended.entry(it).or_default().push(end.clone());
+        }
+    }
+
+    fn leave(&mut self) -> HostJob {
+        let (waiting, mut ended) =
+            (std::mem::take(&mut self.waiting), std::mem::take(&mut self.ended));
+        while ended.values().map(Vec::len).sum::<usize>() > MOST_ENDED && ended.len() > 1 {
+            ended.pop_first();
+        }
+        HostJob { waiting, ended }
+    }
+}
+
+/// One task after another, as long as there are any.
+async fn lane(ctx: &WorkflowContext<Host>) {
+    loop {
+        if ctx.wait_condition(|it| it.ready() || it.over()).await.is_err() {
+            return;
+        }
+        let Some(turn) = ctx.state_mut(Host::begin) else {
+            if ctx.state(Host::over) {
+                return;
+            }
+            continue;
+        };
+        one(ctx, &turn).await;
+    }
+}
+
+/// Has a task done, and keeps the next waiting for as long as the site is to be left alone.
+async fn one(ctx: &WorkflowContext<Host>, turn: &Turn) {
+    let id = &turn.task.id;
+    let pause = Duration::from_millis(turn.task.delay_ms);
+    let attempts = turn.retries + 1 + LOSSES;
+    let options =
+        ActivityOptions::with_start_to_close_timeout(Duration::from_secs(turn.deadline_s))
+            .heartbeat_timeout(heart::LOST)
+            .activity_id(turn.name())
+            .task_queue(turn.queue.clone())
+            // Another machine has a slot, too.
+            .do_not_eagerly_execute(true)
+            .retry_policy(
+                RetryPolicy::builder()
+                    // Another attempt asks the site, too.
+                    .initial_interval(pause.max(Duration::from_secs(1)))
+                    .maximum_attempts(attempts as _)
+                    .build(),
+            )
+            .build();
+    let work = Work { task: turn.task.clone(), retries: turn.retries };
+    let end = ctx.execute_activity(Tasks::learn, work, options).await;
+    let end = end.unwrap_or_else(|err| {
+        let why = format!("the task came to no end in {attempts} attempts: {err}");
+        Ended::failed(id, attempts, &Error::new(Code::Timeout, why))
+    });
+    ctx.state_mut(|it| it.end(&turn.name(), end));
+    if !pause.is_zero() {
+        ctx.timer(pause).await;
     }
     ctx.state_mut(|it| it.busy -= 1);
-    end.unwrap_or_else(|err| failed("ENGINE", err.to_string()))
 }
 
 /// What this machine can do.
 pub struct Tasks {
     pub station: Arc<Station>,
+    pub metrics: Arc<Metrics>,
 }
 
 #[activities]
@@ -115,40 +297,114 @@ impl Tasks {
     pub async fn learn(
         self: Arc<Self>,
         ctx: ActivityContext,
-        task: Enlisted,
+        work: Work,
     ) -> Result<Ended, ActivityError> {
-        let ctx = Arc::new(ctx);
-        let watched = Arc::clone(&ctx);
-        let stop = async move { watched.cancelled().await };
-        let mut work = std::pin::pin!(self.station.run(&task, stop));
-        let end = loop {
-            tokio::select! {
-                end = &mut work => break end,
-                () = tokio::time::sleep(BEAT) => ctx.record_heartbeat(()).await?,
+        let (id, attempt) = (work.task.id.clone(), ctx.info().attempt);
+        let again =
+            |why: String| ActivityError::Application(Box::new(ApplicationFailure::new(why)));
+        let Some(heart) = Heart::begin(&ctx, &self.station).await else {
+            return Err(again("the task was another one's before it began".to_owned()));
+        };
+        let stop = heart.stopped();
+        let mut running = std::pin::pin!(self.station.run(&work.task, attempt, stop));
+        let mut beating = std::pin::pin!(heart.beat(&ctx, &self.station, &id));
+        let end = tokio::select! {
+            biased;
+            end = &mut running => Some(end),
+            () = &mut beating => None,
+        };
+        let end = match end {
+            Some(it) => it,
+            // What was under way is put down; until then this machine asks nothing.
+            None => {
+                let end = running.await;
+                tokio::time::sleep(heart::GRACE).await;
+                end
             }
         };
-        if ctx.is_cancelled() {
-            return Err(ActivityError::cancelled());
+        self.metrics.ended(&end);
+        if !heart.holds() {
+            return Err(again("this machine was not heard of, or was told to stop".to_owned()));
         }
-        let id = task.id.clone();
-        match end {
-            Ok(it) => {
-                let text = |it: &serde_json::Value| it.as_str().map(str::to_owned);
-                let decided = &it["decided"];
-                let stages = it["stages"].as_array().map_or(&[][..], Vec::as_slice);
-                let made = stages.iter().filter(|it| it["how"] == "made").count() as u32;
-                let (outcome, why) = (text(&decided["outcome"]), text(&decided["reason"]));
-                Ok(Ended { id, outcome, why, error: None, made })
-            }
+        match end.code() {
             // The engine tries it again, here or elsewhere.
-            Err(err) if err.retryable() && err.code() != commis::Code::Interrupted => {
-                let message = format!("{}: {err}", err.code());
-                Err(ActivityError::Application(Box::new(ApplicationFailure::new(message))))
+            Some(Code::Interrupted) => Err(again("the machine ends".to_owned())),
+            Some(code) if code.retryable() && attempt <= work.attempts(code) => {
+                let error = end.failed.map_or_else(String::new, |it| it.error);
+                Err(again(format!("{code}: {error}")))
             }
-            Err(err) => {
-                let (why, error) = (Some(err.code().to_string()), Some(err.to_string()));
-                Ok(Ended { id, outcome: None, why, error, made: 0 })
-            }
+            _ => Ok(end),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(n: usize) -> Enlisted {
+        let id = format!("t{n}-00000000");
+        Enlisted { entry: format!("{id}/task.json"), id, host: None, delay_ms: 0 }
+    }
+
+    fn part(batch: &str, tasks: std::ops::Range<usize>, parallel: u32) -> Part {
+        let tasks = tasks.map(task).collect();
+        let (batch, queue) = (batch.to_owned(), "q".to_owned());
+        Part { batch, tasks, queue, parallel, deadline_s: 1, retries: 0 }
+    }
+
+    fn done(n: usize) -> Ended {
+        let mut it = Ended::failed(&task(n).id, 1, &Error::new(Code::Timeout, ""));
+        it.failed = None;
+        it
+    }
+
+    #[test]
+    fn two_batches_share_a_host_and_a_task() {
+        let mut it = Host::default();
+        it.add(part("a", 0..3, 1));
+        it.add(part("b", 2..4, 1));
+        assert_eq!(it.waiting.len(), 4);
+        // They take turns; the third is both's.
+        for n in [0, 3, 1, 2] {
+            assert!(!it.over());
+            assert_eq!(it.begin().unwrap().task, task(n));
+            // Nobody else, whoever asks.
+            assert!(it.begin().is_none());
+            it.end(&format!("q:{}", task(n).entry), done(n));
+            assert!(it.begin().is_none(), "the pause is over");
+            it.busy -= 1;
+        }
+        assert!(it.over());
+        let left = it.leave();
+        let ids = |of: &str| left.ended[of].iter().map(|it| &it.id[..2]).collect::<Vec<_>>();
+        assert_eq!((ids("a"), ids("b")), (vec!["t0", "t1", "t2"], vec!["t3", "t2"]));
+    }
+
+    #[test]
+    fn a_run_ends_after_so_many_and_the_next_goes_on() {
+        let mut it = Host::default();
+        it.add(part("a", 0..AT_A_TIME + 1, 200));
+        while let Some(turn) = it.begin() {
+            it.end(&turn.name(), done(0));
+        }
+        assert_eq!(it.busy as usize, AT_A_TIME);
+        assert!(!it.over());
+        it.busy = 0;
+        assert!(it.over());
+        let mut next = Host::default();
+        next.add(part("b", 200..201, 1));
+        next.go_on(it.leave());
+        assert_eq!(next.ended["a"].len(), AT_A_TIME);
+        assert_eq!(next.begin().unwrap().task, task(AT_A_TIME));
+    }
+
+    #[test]
+    fn what_would_not_fit_is_refused() {
+        let mut it = Host::default();
+        it.add(part("a", 0..MOST_WAITING + 2, 1));
+        assert_eq!((it.waiting.len(), it.ended["a"].len()), (MOST_WAITING, 2));
+        let waiting = serde_json::to_string(&it.waiting[0]).unwrap().len();
+        assert!(waiting * MOST_WAITING < 1_000_000, "{waiting} bytes");
     }
 }

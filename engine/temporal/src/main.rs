@@ -1,15 +1,16 @@
-//! `commis-worker`: all of `commis`, with object stores; and the machines that take tasks from Temporal.
-//!
-//! `worker` is one such machine, `submit` hands a manifest to them; everything else is `commis` itself, which this program ends as.
+//! `commis-worker`: all of `commis`, with object stores, Temporal as an engine of `learn-batch`; and `worker`, a machine that takes
+//! tasks from it.
 
+mod heart;
 mod hosts;
+mod metrics;
+mod remote;
 mod store;
-mod submit;
 mod worker;
 
 use std::process::ExitCode;
 
-use commis::{Code, Error, Global};
+use commis::{Built, Code, Error, Global};
 
 /// Learn on many machines
 #[derive(clap::Parser)]
@@ -24,25 +25,19 @@ struct Cli {
 #[derive(clap::Subcommand)]
 enum Command {
     Worker(worker::Args),
-    Submit(submit::Args),
 }
 
 fn main() -> ExitCode {
-    let ours = std::env::args_os().any(|it| it == "worker" || it == "submit");
-    if !ours {
-        return commis::main_with(Some(store::open));
+    // In that place alone: a recipe may have the name.
+    if std::env::args_os().nth(1).is_none_or(|it| it != "worker") {
+        return commis::main_with(Built { stores: Some(store::open), engines: Some(remote::open) });
     }
-    let Cli { global, command } = clap::Parser::parse();
+    let Cli { global, command: Command::Worker(args) } = clap::Parser::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(it) => it,
         Err(err) => return told(&Error::new(Code::Internal, "cannot start").source(err)),
     };
-    let end = runtime.block_on(async {
-        match command {
-            Command::Worker(args) => worker::run(args, &global).await,
-            Command::Submit(args) => submit::run(args, &global).await,
-        }
-    });
+    let end = runtime.block_on(worker::run(args, &global));
     end.map_or_else(|err| told(&err), ExitCode::from)
 }
 

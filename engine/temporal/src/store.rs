@@ -19,8 +19,10 @@ use url::Url;
 
 /// A call may take so long, with its retries.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// No object is asked for once more than so often; create-if-absent stays right however often it is sent.
-const RETRIES: usize = 6;
+/// A server may be begun again meanwhile: a minute is tried, with pauses that grow. Create-if-absent stays right however often it is
+/// sent.
+const RETRIES: usize = 60;
+const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
 /// What `--store` names, if it is one of ours. Fails with `USAGE` for a URL with a login or settings that are none.
 pub fn open(url: &Url) -> Option<Result<Arc<dyn Shelf>>> {
@@ -127,7 +129,7 @@ fn build(
         gcp::GoogleCloudStorageBuilder,
     };
     let retry = RetryConfig {
-        backoff: BackoffConfig::default(),
+        backoff: BackoffConfig { init_backoff: PAUSES.0, max_backoff: PAUSES.1, base: 2.0 },
         max_retries: RETRIES,
         retry_timeout: PATIENCE / 2,
     };

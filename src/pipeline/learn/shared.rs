@@ -70,8 +70,9 @@ impl Run<'_> {
         let lost = |what: &str| {
             Error::new(Code::ArtifactIo, format!("{} {what} while it was shared", ours.key()))
         };
-        // Who was taken over commits nothing.
+        // Who was taken over, on this machine or by another, commits nothing.
         self.folder.still_held()?;
+        self.cx.policy.leave().check()?;
         let bytes = self.folder.bytes(spec.writes)?.ok_or_else(|| lost("left the folder"))?;
         let first = shelf.create(&ours.key(), bytes)?;
         let theirs = if first { None } else { ours.read(&*shelf)? };

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Cx, Learned, Run, needs_login};
+use super::{Cx, Learned, ModelUse, Run, needs_login};
 use crate::{
     artifacts::{
         payloads::{Outcome, Reject, VerificationReport},
@@ -33,17 +33,27 @@ impl Span {
 
     /// The error when `spec`, which comes before the span, has left nothing that holds.
     pub(super) fn lacks(self, spec: &Spec, task: &Task, cx: &Cx) -> Error {
-        let place = cx
-            .shelf
-            .as_ref()
-            .map_or_else(|| cx.store.root().display().to_string(), |it| it.shown());
-        let (kind, stage) = (spec.writes.as_str(), spec.stage.as_str());
-        Error::new(
-            Code::ArtifactMissing,
-            format!("task {} has no {kind} in {place} that answers today's question, which {} builds on", task.id, self.first.as_str()),
-        )
-        .hint(format!("run stage {stage} first; the task, the settings and the version of commis must be the same there and here"))
+        let builds = format!(", which {} builds on", self.first.as_str());
+        missing(spec, task, cx, &builds, &format!("run stage {} first; ", spec.stage.as_str()))
     }
+}
+
+/// The error when `spec` has left nothing that holds, and nothing is done here.
+pub(super) fn not_here(spec: &Spec, task: &Task, cx: &Cx) -> Error {
+    missing(spec, task, cx, "", "")
+}
+
+fn missing(spec: &Spec, task: &Task, cx: &Cx, why: &str, first: &str) -> Error {
+    let place =
+        cx.shelf.as_ref().map_or_else(|| cx.store.root().display().to_string(), |it| it.shown());
+    let kind = spec.writes.as_str();
+    Error::new(
+        Code::ArtifactMissing,
+        format!("task {} has no {kind} in {place} that answers today's question{why}", task.id),
+    )
+    .hint(format!(
+        "{first}the task, the settings and the version of commis must be the same there and here"
+    ))
 }
 
 /// What stages came to.
@@ -55,6 +65,9 @@ pub struct Came {
     pub decided: Option<Decided>,
     /// Recorded again because values needed for replay had died with their process.
     pub live_values_lost: bool,
+    /// The model that was asked.
+    #[serde(skip)]
+    pub model: Option<ModelUse>,
 }
 
 /// One stage's artifact.
@@ -68,7 +81,7 @@ pub struct Made {
 }
 
 /// How an artifact came to be where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
     /// By this run.
@@ -124,7 +137,8 @@ pub async fn stages(task: &Task, cx: &Cx, span: Span) -> Result<Came> {
     if task.requires_auth {
         let Learned { outcome, reason, detail, .. } = needs_login(task, cx);
         let decided = Some(Decided { outcome, reason, detail });
-        return Ok(Came { task_id, stages: Vec::new(), decided, live_values_lost: false });
+        let stages = Vec::new();
+        return Ok(Came { task_id, stages, decided, live_values_lost: false, model: None });
     }
     let folder = opened(task, cx).await?;
     let mut run = Run::begin(task, cx, &folder, None)?;
@@ -146,7 +160,8 @@ pub async fn stages(task: &Task, cx: &Cx, span: Span) -> Result<Came> {
         None if span.last == Stage::Verify => Some(Decided::verified(&run.get()?)),
         None => None,
     };
-    Ok(Came { task_id, stages, decided, live_values_lost })
+    let model = run.model_use()?;
+    Ok(Came { task_id, stages, decided, live_values_lost, model })
 }
 
 /// The task's folder, when whoever else has it lets go.

@@ -1,0 +1,406 @@
+//! A batch whose stages run on other machines: handed to an engine, its ends taken from the store and published here.
+//!
+//! What is told, kept and reported is what a batch on this machine does. No stage is run here, so no host is asked from here.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+};
+
+use super::{Board, Entry, Event, Options, Report, Totals, attempt};
+use crate::{
+    artifacts::shelf::Key,
+    error::{Class, Code, Error, Result},
+    pipeline::{
+        Cx, How, Learned, ModelUse, Stage, StoredTask, Task,
+        finished::{Questions, remember},
+    },
+    state::{State, TaskRow, now_ms},
+};
+
+/// Looks at a task in the store when that fails with something of the machine's that may pass, and the pause before the second;
+/// doubled each time.
+const LOOKS: u32 = 6;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A task that machines know of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enlisted {
+    pub id: String,
+    /// The key of what the task is.
+    pub entry: String,
+    /// Where a live recording begins; `None` for a file.
+    pub host: Option<String>,
+    /// Between two recordings on that host, milliseconds.
+    pub delay_ms: u64,
+}
+
+/// Tasks for other machines.
+#[derive(Clone, Debug)]
+pub struct Handed {
+    /// The manifest's.
+    pub name: String,
+    pub tasks: Vec<Enlisted>,
+    /// At once.
+    pub per_host: usize,
+    /// Of a task, all its stages together.
+    pub deadline: Duration,
+    pub retries: u32,
+}
+
+/// How an enlisted task ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ended {
+    pub id: String,
+    /// Absent when all is in the store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Failed>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ran: Vec<Ran>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub live_values_lost: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelUse>,
+    pub attempts: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Failed {
+    /// The wire name of a [`Code`].
+    pub code: String,
+    pub error: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// A stage that a machine ran.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ran {
+    #[serde(rename = "s")]
+    pub stage: Stage,
+    #[serde(rename = "h")]
+    pub how: How,
+    pub ms: u64,
+}
+
+impl Ended {
+    pub fn failed(id: &str, attempts: u32, err: &Error) -> Self {
+        let failed = Failed {
+            code: err.code().to_string(),
+            // It is kept by the engine.
+            error: crate::redact::message(&err.to_string()),
+            hint: err.hint_text().map(crate::redact::message),
+        };
+        let id = id.to_owned();
+        let failed = Some(failed);
+        Self { id, failed, ran: Vec::new(), live_values_lost: false, model: None, attempts }
+    }
+
+    /// Why it failed.
+    pub fn code(&self) -> Option<Code> {
+        let it = self.failed.as_ref()?;
+        Some(Code::from_wire(&it.code).unwrap_or(Code::Internal))
+    }
+}
+
+/// What an engine tells as it goes.
+#[derive(Clone, Debug)]
+pub enum Heard {
+    Began { id: String },
+    Ended(Ended),
+}
+
+/// What has tasks done on other machines, each by `Station::run`.
+pub trait Engine: Send + Sync {
+    /// Hands the tasks over and tells of each as it begins and ends, until all have. When it is dropped before, they go on.
+    /// Fails with `CONNECT_FAILED`, `USAGE`.
+    fn learn(&self, all: Handed, tell: mpsc::UnboundedSender<Heard>) -> BoxFuture<'_, Result<()>>;
+}
+
+/// As [`run`](super::run), on other machines. `cx` has a shelf and runs nothing ([`Cx::elsewhere`]).
+pub async fn run(
+    manifest: &str,
+    tasks: Vec<Task>,
+    cx: Arc<Cx>,
+    state: Arc<State>,
+    board: Arc<Board>,
+    options: Options,
+    engine: Arc<dyn Engine>,
+) -> Result<Report> {
+    let began_ms = now_ms();
+    let order = Arc::new(tasks.iter().map(|it| it.id.clone()).collect());
+    let row =
+        |it: &Task| TaskRow::new(it.id.as_str(), manifest, it.name.as_str(), it.host().as_deref());
+    state.enlist(&tasks.iter().map(row).collect::<Vec<_>>())?;
+    let mut totals = Totals::new(manifest);
+    board.tell(&Event::BatchStarted { manifest, tasks: tasks.len(), finished: 0 });
+    let by_id = tasks.iter().enumerate().map(|(i, it)| (it.id.to_string(), i)).collect();
+    let (cancel, cancelled) = watch::channel(false);
+    let mut run = Run {
+        tasks: Arc::new(tasks),
+        by_id,
+        questions: Questions::new(&cx.settings),
+        cx: Arc::clone(&cx),
+        board: &board,
+        options: &options,
+        totals: &mut totals,
+        begun: BTreeMap::new(),
+        jobs: JoinSet::new(),
+        waiting: VecDeque::new(),
+        cancelled,
+    };
+    let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+    let whole = async {
+        let handed = run.look(manifest).await?;
+        if handed.tasks.is_empty() { Ok(()) } else { run.handed(&*engine, handed).await }
+    };
+    let end = tokio::select! {
+        biased;
+        _ = &mut interrupt => None,
+        end = whole => Some(end),
+    };
+    run.jobs.abort_all();
+    let n = run.tasks.len();
+    for (i, _) in run.begun.iter().filter(|it| !it.1) {
+        board.retry(&run.tasks[*i], Code::Interrupted, 0)?;
+    }
+    drop(run);
+    match end {
+        // What was handed over goes on; nothing is lost with what was looked at here.
+        None => {
+            totals.interrupted = true;
+            let _ = cancel.send(true);
+        }
+        Some(Err(err)) if matches!(err.code().class(), Class::Usage | Class::Bug) => {
+            return Err(err);
+        }
+        Some(Err(err)) => {
+            totals.stopped_by = Some(err.code());
+            totals.trouble = Some(crate::redact::message(&err.to_string()));
+        }
+        Some(Ok(())) => {}
+    }
+    totals.not_started = n - totals.ended();
+    board.close(began_ms, &totals);
+    Ok(Report::new(totals, order, state, cx.store.clone()))
+}
+
+struct Run<'a> {
+    tasks: Arc<Vec<Task>>,
+    by_id: BTreeMap<String, usize>,
+    questions: Questions,
+    cx: Arc<Cx>,
+    board: &'a Arc<Board>,
+    options: &'a Options,
+    totals: &'a mut Totals,
+    /// What was told of as under way; whether it has ended.
+    begun: BTreeMap<usize, bool>,
+    jobs: JoinSet<(usize, Option<Ended>, Result<Took>)>,
+    /// To be taken from the store.
+    waiting: VecDeque<(usize, Option<Ended>)>,
+    cancelled: watch::Receiver<bool>,
+}
+
+/// What a look into the store came to.
+enum Took {
+    Learned(Box<Learned>),
+    /// Something is to be done; what the task is, is there now.
+    Open(Enlisted),
+}
+
+impl Run<'_> {
+    /// Takes what is there; what is not is to be handed over.
+    async fn look(&mut self, name: &str) -> Result<Handed> {
+        self.waiting = (0..self.tasks.len()).map(|i| (i, None)).collect();
+        let mut tasks = BTreeMap::new();
+        loop {
+            self.start();
+            let Some((i, _, took)) = self.next().await? else { break };
+            match took {
+                Ok(Took::Open(it)) => _ = tasks.insert(i, it),
+                Ok(Took::Learned(it)) => self.end(i, None, Ok(*it))?,
+                Err(err) if err.code().class() != Class::Task => return Err(err),
+                Err(err) => self.end(i, None, Err(err))?,
+            }
+        }
+        let options = self.options;
+        Ok(Handed {
+            name: name.to_owned(),
+            tasks: tasks.into_values().collect(),
+            per_host: options.per_host,
+            deadline: options.deadline,
+            retries: options.retries,
+        })
+    }
+
+    /// Has them done, and takes each as it ends.
+    async fn handed(&mut self, engine: &dyn Engine, all: Handed) -> Result<()> {
+        let (tell, mut heard) = mpsc::unbounded_channel();
+        let mut work = engine.learn(all, tell);
+        let mut end = None;
+        loop {
+            self.start();
+            tokio::select! {
+                it = &mut work, if end.is_none() => end = Some(it),
+                Some(it) = heard.recv() => self.hear(it)?,
+                Some(it) = self.jobs.join_next() => {
+                    let (i, ended, took) = joined(it)?;
+                    let end = match took {
+                        Ok(Took::Learned(it)) => Ok(*it),
+                        Ok(Took::Open(_)) => Err(unlike(&self.tasks[i])),
+                        Err(err) => Err(err),
+                    };
+                    self.end(i, ended, end)?;
+                }
+                // The engine is done, nothing is to be heard any more, and all was taken.
+                else => break,
+            }
+        }
+        drop(work);
+        end.unwrap_or(Ok(()))
+    }
+
+    fn hear(&mut self, it: Heard) -> Result<()> {
+        match it {
+            Heard::Began { id } => {
+                if let Some(i) = self.by_id.get(&id).copied() {
+                    self.begin(i)?;
+                }
+            }
+            Heard::Ended(it) => {
+                let Some(i) = self.by_id.get(&it.id).copied() else { return Ok(()) };
+                self.begin(i)?;
+                self.totals.retries += it.attempts.saturating_sub(1) as usize;
+                let Some(failed) = &it.failed else {
+                    self.waiting.push_back((i, Some(it)));
+                    return Ok(());
+                };
+                let code = it.code().unwrap_or(Code::Internal);
+                let mut err = Error::new(code, failed.error.clone());
+                if let Some(hint) = &failed.hint {
+                    err = err.hint(hint.clone());
+                }
+                self.end(i, Some(it), Err(err))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, i: usize) -> Result<()> {
+        if self.begun.contains_key(&i) {
+            return Ok(());
+        }
+        self.begun.insert(i, false);
+        self.board.begin(&self.tasks[i], 1)
+    }
+
+    fn end(&mut self, i: usize, ended: Option<Ended>, end: Result<Learned>) -> Result<()> {
+        self.begin(i)?;
+        self.begun.insert(i, true);
+        let task = &self.tasks[i];
+        if let Err(err) = &end
+            && err.code().class() == Class::Environment
+        {
+            self.totals.stopped_by.get_or_insert(err.code());
+        }
+        let end = end.map(|mut it| {
+            if let Some(ended) = &ended {
+                it.ran = ended.ran.iter().map(|it| it.stage).collect();
+                it.reused.retain(|stage| !it.ran.contains(stage));
+                it.live_values_lost = ended.live_values_lost;
+                it.model = ended.model.clone().or(it.model);
+            }
+            it
+        });
+        if let Some(it) = &ended {
+            self.board.ran(task, &it.ran);
+        }
+        let finished = match &end {
+            Ok(it) => remember(self.questions.of(task, &self.cx.settings), it)?,
+            Err(_) => None,
+        };
+        let entry = Entry::new(task, end);
+        self.totals.add(&entry);
+        self.board.end(i, task, &entry, finished.as_ref())
+    }
+
+    /// As many looks into the store as may be under way.
+    fn start(&mut self) {
+        while self.jobs.len() < self.options.jobs
+            && let Some((i, ended)) = self.waiting.pop_front()
+        {
+            let (tasks, cx) = (Arc::clone(&self.tasks), Arc::clone(&self.cx));
+            let (deadline, cancelled) = (self.options.deadline, self.cancelled.clone());
+            let delay = self.options.delay;
+            self.jobs.spawn(async move {
+                let mut made = 0;
+                let end = loop {
+                    let its = (Arc::clone(&tasks), Arc::clone(&cx), cancelled.clone());
+                    let end = attempt(its.0, i, its.1, deadline, its.2).await;
+                    made += 1;
+                    let passes =
+                        |it: &Error| it.code().class() == Class::Environment && it.retryable();
+                    if made == LOOKS || !end.as_ref().is_err_and(passes) {
+                        break end;
+                    }
+                    tokio::time::sleep(PAUSE * 2u32.pow(made - 1)).await;
+                };
+                let took = match end {
+                    Ok(it) => Ok(Took::Learned(Box::new(it))),
+                    Err(err) if err.code() == Code::ArtifactMissing && ended.is_none() => {
+                        let work = move || enlist(&tasks[i], delay, &cx).map(Took::Open);
+                        tokio::task::spawn_blocking(work).await.unwrap_or_else(|err| {
+                            Err(Error::new(Code::Internal, "a thread ended").source(err))
+                        })
+                    }
+                    Err(err) => Err(err),
+                };
+                (i, ended, took)
+            });
+        }
+    }
+
+    async fn next(&mut self) -> Result<Option<(usize, Option<Ended>, Result<Took>)>> {
+        self.jobs.join_next().await.map(joined).transpose()
+    }
+}
+
+fn joined<T>(it: std::result::Result<T, tokio::task::JoinError>) -> Result<T> {
+    it.map_err(|err| Error::new(Code::Internal, "a task's thread ended").source(err))
+}
+
+fn unlike(task: &Task) -> Error {
+    Error::new(Code::Internal, format!("task {} was handed over twice", task.id))
+}
+
+/// Puts what the task is into the store. Fails with `ARTIFACT_IO`, and with `SECRET_IN_TASK` for one that cannot be written down.
+fn enlist(task: &Task, delay: Duration, cx: &Cx) -> Result<Enlisted> {
+    let stored = StoredTask::new(task, None)?;
+    let bytes = stored.to_bytes()?;
+    if stored.task().is_none() {
+        return Err(Error::new(
+            Code::SecretInTask,
+            format!("task {} needs a value that is written down nowhere", task.id),
+        )
+        .hint("learn it on one machine, with recipe learn-batch --only"));
+    }
+    let key = Key::entry(&task.id, &bytes);
+    let shelf = cx.shelf.as_ref().ok_or_else(|| {
+        Error::new(Code::Usage, "other machines need a store").hint("give it with --store")
+    })?;
+    shelf.create(&key, bytes)?;
+    let (id, entry) = (task.id.to_string(), key.to_string());
+    Ok(Enlisted { id, entry, host: task.host(), delay_ms: delay.as_millis() as u64 })
+}
+
+#[cfg(test)]
+#[path = "afar_tests.rs"]
+mod tests;

@@ -1,0 +1,144 @@
+//! A batch whose stages another machine runs: the same report, recipes here, and nothing handed over twice.
+
+use std::{
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use futures::FutureExt as _;
+
+use super::*;
+use crate::{
+    artifacts::shelf::SharedFolder,
+    egress::EgressPolicy,
+    ids::{RecipeName, TaskId},
+    pipeline::{BrowserPool, Source, Span, stages},
+    settings::{Home, Settings},
+    state::Status,
+};
+
+fn tasks() -> Vec<Task> {
+    let har = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/books.har");
+    let values = || vec![BTreeMap::from([("query".to_owned(), "harbour".to_owned())])];
+    let task = |name: &str| {
+        let source = Source::har(har.clone()).unwrap();
+        let sentence = "Find books about {query}".to_owned();
+        Task::new(RecipeName::new(name).unwrap(), sentence, source, values())
+    };
+    vec![task("books"), task("more-books")]
+}
+
+fn machine(place: &Path, name: &str, elsewhere: bool) -> Arc<Cx> {
+    let root = place.join(name);
+    let home = Home::find(Some(&root)).unwrap();
+    let mut settings = Settings::default();
+    settings.egress.no_network = true;
+    let policy = Arc::new(EgressPolicy::new(&settings.egress).unwrap());
+    let browser = BrowserPool::new(policy, settings.browser.clone());
+    let shelf = Some(Arc::new(SharedFolder::open(&place.join("store")).unwrap()) as _);
+    let how = (None, Duration::ZERO);
+    let told = Box::new(move |_: &Task, _| assert!(!elsewhere, "a stage was run here"));
+    Cx::open_with(&home, &settings, browser, how, (shelf, elsewhere), told).unwrap()
+}
+
+/// Has each task done by another machine, or says that it failed with that code.
+struct Other {
+    cx: Arc<Cx>,
+    fails: Option<Code>,
+    handed: Mutex<usize>,
+}
+
+impl Engine for Other {
+    fn learn(&self, all: Handed, tell: mpsc::UnboundedSender<Heard>) -> BoxFuture<'_, Result<()>> {
+        async move {
+            *self.handed.lock().unwrap_or_else(PoisonError::into_inner) += all.tasks.len();
+            for it in all.tasks {
+                tell.send(Heard::Began { id: it.id.clone() }).unwrap();
+                let (id, key) = (TaskId::parse(&it.id).unwrap(), it.entry);
+                let key = Key::parse(&key, &id).unwrap();
+                let bytes = self.cx.shelf.as_ref().unwrap().read(&key, 1 << 20)?.unwrap();
+                let task = StoredTask::parse(&bytes, &id)?.task().unwrap();
+                if let Some(code) = self.fails {
+                    let err = Error::new(code, "it did not work").hint("try");
+                    tell.send(Heard::Ended(Ended::failed(&it.id, 2, &err))).unwrap();
+                    continue;
+                }
+                let came = stages(&task, &self.cx, Span::ALL).await?;
+                let ran = came.stages.iter().map(|it| Ran { stage: it.stage, how: it.how, ms: 3 });
+                let (id, ran) = (it.id, ran.collect());
+                let ended = Ended {
+                    id,
+                    failed: None,
+                    ran,
+                    live_values_lost: false,
+                    model: None,
+                    attempts: 1,
+                };
+                // As it comes back from the engine.
+                let text = serde_json::to_string(&ended).unwrap();
+                assert!(text.len() < 700, "{text}");
+                tell.send(Heard::Ended(serde_json::from_str(&text).unwrap())).unwrap();
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+}
+
+/// The report, the names of events, and how many tasks were handed over.
+async fn learned(place: &Path, fails: Option<Code>) -> (Report, Vec<String>, usize) {
+    let cx = machine(place, "here", true);
+    let state = Arc::new(State::open(cx.store.root()).unwrap());
+    let events: Arc<Mutex<Vec<String>>> = Arc::default();
+    let told = Arc::clone(&events);
+    let tell = move |event: &Event<'_>| {
+        let line: serde_json::Value = serde_json::from_str(&event.line()).unwrap();
+        told.lock().unwrap().push(line["event"].as_str().unwrap().to_owned());
+    };
+    let board = Arc::new(Board::new(Arc::clone(&state), Box::new(tell)));
+    let (delay, deadline) = (Duration::ZERO, Duration::from_secs(60));
+    let options = Options { jobs: 2, per_host: 1, delay, retries: 1, deadline };
+    let other = machine(place, "other", false);
+    let engine = Arc::new(Other { cx: other, fails, handed: Mutex::default() });
+    let report =
+        run("mine", tasks(), cx, state, board, options, Arc::clone(&engine) as _).await.unwrap();
+    let handed = *engine.handed.lock().unwrap();
+    let events = events.lock().unwrap().clone();
+    (report, events, handed)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_learn_is_reported_and_published_here() {
+    let place = tempfile::tempdir().unwrap();
+    let (report, events, handed) = learned(place.path(), None).await;
+    assert_eq!((report.totals.count(Status::Draft), handed), (2, 2));
+    assert_eq!(report.totals.exit_code(), 0);
+    for (name, n) in
+        [("task_started", 2), ("stage_started", 22), ("stage_finished", 22), ("task_finished", 2)]
+    {
+        assert_eq!(events.iter().filter(|it| *it == name).count(), n, "{name}: {events:?}");
+    }
+    for it in report.lines() {
+        let it = it.unwrap();
+        assert_eq!((it.ran.len(), it.reused.len()), (11, 0), "{it:?}");
+        assert!(place.path().join(format!("here/recipes/{}.yaml", it.name)).exists());
+    }
+    // Again: it is in the store, and nobody else is asked.
+    let (report, _, handed) = learned(place.path(), Some(Code::Internal)).await;
+    assert_eq!((report.totals.count(Status::Draft), handed), (2, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_elsewhere_fails_here() {
+    for (code, exit) in [(Code::HarInvalid, 1), (Code::BrowserMissing, 3)] {
+        let place = tempfile::tempdir().unwrap();
+        let (report, _, handed) = learned(place.path(), Some(code)).await;
+        assert_eq!((report.totals.count(Status::Failed), handed), (2, 2));
+        assert_eq!((report.totals.exit_code(), report.totals.retries), (exit, 2));
+        let line = report.lines().next().unwrap().unwrap();
+        assert_eq!(
+            (line.error_code.as_deref(), line.hint.as_deref()),
+            (Some(code.as_str()), Some("try"))
+        );
+    }
+}
