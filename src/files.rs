@@ -7,10 +7,12 @@
 mod folder;
 mod foreign;
 mod given;
+mod lines;
 mod prepared;
 
 pub use foreign::{Foreign, look};
 pub use given::{open, place, read_bounded, read_if_there, save};
+pub use lines::Lines;
 pub use prepared::Prepared;
 
 use std::{

@@ -114,9 +114,7 @@ impl TaskId {
 
     /// Which of `n` parts of a manifest it belongs to, from 0: evenly, and whatever other tasks there are.
     pub fn shard(&self, n: u32) -> u32 {
-        let hash = Sha256::digest(self.0.as_bytes());
-        let word = u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]);
-        word % n.max(1)
+        part(&self.0, n)
     }
 
     pub fn as_str(&self) -> &str {
@@ -161,6 +159,12 @@ pub fn is_strange(it: char) -> bool {
         || matches!(it,
             '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Which of `n` parts that belongs to, from 0: evenly, and whatever else there is.
+pub fn part(of: &str, n: u32) -> u32 {
+    let hash = Sha256::digest(of.as_bytes());
+    u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]) % n.max(1)
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ mod transport;
 mod vault;
 
 #[cfg(feature = "cli")]
-pub use artifacts::shelf::{Key, Shelf};
+pub use artifacts::shelf::{Key, Object, Shelf};
 #[cfg(feature = "cli")]
 pub use batch::afar::{Ended, Engine, Enlisted, Handed, Heard};
 #[cfg(feature = "cli")]

@@ -1,5 +1,7 @@
 //! What stages leave on disk for one another: payload types, envelope, store.
 mod canonical;
+#[cfg(feature = "cli")]
+pub mod clearing;
 pub mod digest;
 pub mod failure;
 pub mod kinds;

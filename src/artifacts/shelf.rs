@@ -10,6 +10,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use super::{
@@ -36,8 +37,28 @@ pub trait Shelf: Send + Sync {
     /// Takes the object away; false when there is none.
     fn remove(&self, key: &Key) -> Result<bool>;
 
+    /// Tells of every object, in any order: those that come or go meanwhile, or not.
+    fn list(&self, each: &mut dyn FnMut(Object)) -> Result<()>;
+
+    /// Those of one folder: the part of their keys before the slash.
+    fn list_in(&self, folder: &str, each: &mut dyn FnMut(Object)) -> Result<()>;
+
+    /// What is left of a folder without objects may go.
+    fn tidy(&self, _folder: &str) {}
+
     /// Where it is, for people.
     fn shown(&self) -> String;
+}
+
+/// An object as a listing tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// The parts of its key.
+    pub folder: String,
+    pub name: String,
+    pub bytes: u64,
+    /// By the store's clock.
+    pub modified: SystemTime,
 }
 
 /// `TASK/NAME`: safe as a path below a folder and as the key of an object.
@@ -60,15 +81,20 @@ impl Key {
 
     /// As [`Display`](fmt::Display) has it; `None` for what is no key of that task.
     pub fn parse(text: &str, id: &TaskId) -> Option<Self> {
-        let name = text.strip_prefix(id.as_str())?.strip_prefix('/')?;
+        Self::plain(id.as_str(), text.strip_prefix(id.as_str())?.strip_prefix('/')?)
+    }
+
+    /// Of something that is no task; `None` for what is no key.
+    pub fn plain(folder: &str, name: &str) -> Option<Self> {
         let plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b"._-".contains(&it);
+        let fits = |it: &str| (1..=128).contains(&it.len()) && it.bytes().all(plain);
         let ok =
-            (1..=128).contains(&name.len()) && name.bytes().all(plain) && !name.starts_with('.');
-        ok.then(|| Self { task: id.to_string(), name: name.to_owned() })
+            fits(folder) && fits(name) && !name.starts_with('.') && folder.trim_matches('.') != "";
+        ok.then(|| Self { task: folder.to_owned(), name: name.to_owned() })
     }
 
     /// One that nobody else has.
-    fn probe() -> Result<Self> {
+    pub(super) fn probe() -> Result<Self> {
         Ok(Self { task: ".probe".to_owned(), name: format!("{}.json", word()?) })
     }
 
@@ -230,6 +256,36 @@ impl Shelf for SharedFolder {
 
     fn remove(&self, key: &Key) -> Result<bool> {
         self.folder(key)?.map_or(Ok(false), |it| it.remove(key.name()))
+    }
+
+    fn list(&self, each: &mut dyn FnMut(Object)) -> Result<()> {
+        let Some(root) = Dir::open(&self.root, false)? else { return Ok(()) };
+        for name in root.names()? {
+            // Files and links that lie there are somebody else's.
+            if std::fs::symlink_metadata(self.root.join(&name)).is_ok_and(|it| it.is_dir()) {
+                self.list_in(&name, each)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn list_in(&self, folder: &str, each: &mut dyn FnMut(Object)) -> Result<()> {
+        let path = self.root.join(folder);
+        let Some(dir) = Dir::open(&path, false)? else { return Ok(()) };
+        for name in dir.names()? {
+            // What vanishes meanwhile is not there.
+            let Ok(meta) = std::fs::symlink_metadata(path.join(&name)) else { continue };
+            let Ok(modified) = meta.modified() else { continue };
+            if meta.is_file() {
+                each(Object { folder: folder.to_owned(), name, bytes: meta.len(), modified });
+            }
+        }
+        Ok(())
+    }
+
+    fn tidy(&self, folder: &str) {
+        // One with files in it stays.
+        let _ = std::fs::remove_dir(self.root.join(folder));
     }
 
     fn shown(&self) -> String {

@@ -135,6 +135,12 @@ impl Shelf for Overwrites {
     fn remove(&self, key: &Key) -> Result<bool> {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(key).is_some())
     }
+    fn list(&self, _: &mut dyn FnMut(Object)) -> Result<()> {
+        Ok(())
+    }
+    fn list_in(&self, _: &str, _: &mut dyn FnMut(Object)) -> Result<()> {
+        Ok(())
+    }
     fn shown(&self) -> String {
         "it".to_owned()
     }

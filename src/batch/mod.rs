@@ -1,13 +1,14 @@
-//! Many tasks: manifest, scheduling, pacing, retries, interruption, report.
+//! Many tasks: manifest, scheduling, pacing, retries, interruption, report; and one recipe over many inputs.
 
 pub mod afar;
 mod board;
 mod events;
 mod live;
 pub mod manifest;
+pub mod map;
 pub mod page;
 mod report;
-mod schedule;
+pub mod schedule;
 mod secrets;
 pub mod task;
 

@@ -102,6 +102,15 @@ impl Schedule {
         }
     }
 
+    /// A task that was to be started is not: it goes before the others of its host, of which none starts before `when`.
+    pub fn not_yet(&mut self, task: usize, host: Option<&str>, when: Instant) {
+        self.ended(host);
+        let host = self.host(host.unwrap_or_default());
+        host.tasks.push_front(task);
+        host.free_at = host.free_at.max(Some(when));
+        self.waiting += 1;
+    }
+
     /// A task of that host has ended.
     pub fn ended(&mut self, host: Option<&str>) {
         if let Some(it) = self.hosts.get_mut(host.unwrap_or_default()) {
@@ -172,6 +181,26 @@ mod tests {
         }
         assert_eq!(it.next(now), Next::At(now + pause));
         assert_eq!(it.next(now + pause), Next::Start(1));
+    }
+
+    #[test]
+    fn a_host_that_is_not_due_holds_up_no_other() {
+        let mut it = Schedule::new(Duration::ZERO, 1);
+        for (task, host) in [(0, A), (1, A), (2, B)] {
+            it.add(task, host);
+        }
+        let now = Instant::now();
+        let later = now + Duration::from_secs(3);
+        assert_eq!(it.next(now), Start(0));
+        it.not_yet(0, A, later);
+        assert_eq!(it.next(now), Start(2));
+        it.ended(B);
+        assert_eq!(it.next(now), Next::At(later));
+        assert_eq!(it.next(later), Start(0));
+        it.ended(A);
+        assert_eq!(it.next(later), Start(1));
+        it.ended(A);
+        assert_eq!(it.next(later), Next::Nothing);
     }
 
     #[test]

@@ -10,18 +10,27 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{
-    Global, debug,
+    Global, debug, stores,
     table::ruled,
     wire::{self, clean},
 };
 use crate::{
-    artifacts::{kinds::Kind, migrate::migrate, retention::Finding, store::Store},
+    artifacts::{
+        clearing::{self, Kept},
+        kinds::Kind,
+        migrate::migrate,
+        retention::Finding,
+        shelf::Shelf,
+        store::Store,
+    },
     error::{Code, Error, Result},
     ids::TaskId,
     pipeline::{STAGES, rebuild},
     state::{State, Status, now_ms},
 };
 
+/// Tasks that are taken away before it is looked again what is in use.
+const AT_A_TIME: usize = 100;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Subcommand)]
@@ -64,6 +73,26 @@ pub enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// List what a shared store holds, the oldest first, and take away what is old
+    ///
+    /// Nothing goes without --remove. A task is as old as its newest object, by the store's clock. What a batch, a worker or a stage uses
+    /// at this moment stays, however old. What lies there and is not of commis is left alone.
+    ///
+    /// With --json: {store, days, removed, kept}, where both are lists of {name, objects, bytes, days, in_use}; without --remove, `removed` is what would go.
+    Shared {
+        /// A folder, or what else the program was built with
+        #[arg(long, value_name = "URL")]
+        store: String,
+        /// Older than this
+        #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+        days: u32,
+        /// Take it away
+        #[arg(long)]
+        remove: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Read every artifact, and check every hash and every file mode
     ///
     /// Exit code 1 when something is not as it was written.
@@ -78,7 +107,12 @@ pub enum Command {
 
 impl Command {
     pub fn wants_json(&self) -> bool {
-        matches!(self, Self::Ls { json: true, .. } | Self::Verify { json: true })
+        matches!(
+            self,
+            Self::Ls { json: true, .. }
+                | Self::Shared { json: true, .. }
+                | Self::Verify { json: true }
+        )
     }
 }
 
@@ -93,8 +127,11 @@ fn status(text: &str) -> std::result::Result<Status, String> {
 
 pub fn run(command: Command, global: &Global) -> Result<u8> {
     let (home, settings) = wire::read(global)?;
-    let store = Store::new(home.artifacts);
+    let store = Store::new(home.artifacts.clone());
     match command {
+        Command::Shared { store, days, remove, json } => {
+            shared(&*stores::open(&store, global, &home)?, days, remove, json)
+        }
         Command::Ls { status, json } => ls(&store, status, json),
         Command::Show { task, stage } => show(&store, &task, stage),
         Command::Migrate { tasks } => migrate_all(&store, &tasks),
@@ -146,6 +183,68 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
     wire::line(&table.to_string());
     let counts: Vec<String> = counts.iter().map(|(it, n)| format!("{n} {}", it.told())).collect();
     wire::line(&counts.join(", "));
+    Ok(0)
+}
+
+/// What a shared store holds.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Shared<'a> {
+    store: String,
+    /// Older than this.
+    days: u32,
+    /// Or what would be, without --remove.
+    removed: &'a [Kept],
+    kept: &'a [Kept],
+}
+
+/// More rows than this are for a file.
+const MAX_ROWS: usize = 60;
+
+fn shared(shelf: &dyn Shelf, days: u32, remove: bool, json: bool) -> Result<u8> {
+    let (old, mut kept): (Vec<Kept>, Vec<Kept>) = clearing::survey(shelf)?
+        .into_iter()
+        .partition(|it| it.days >= u64::from(days) && !it.in_use);
+    let mut gone = Vec::new();
+    if remove {
+        for part in old.chunks(AT_A_TIME) {
+            // Somebody may have begun since; what takes long is looked at again and again.
+            let used = clearing::in_use(shelf, clearing::clock(shelf)?)?;
+            for it in part {
+                let mut it = it.clone();
+                it.in_use = used.contains(&it.name);
+                if clearing::clear(shelf, &it)? { gone.push(it) } else { kept.push(it) }
+            }
+        }
+    } else {
+        gone = old;
+    }
+    if json {
+        wire::out(&Shared { store: shelf.shown(), days, removed: &gone, kept: &kept });
+        return Ok(0);
+    }
+    let mut table = ruled(["task", "days", "objects", "bytes", ""]);
+    let word = if remove { "removed" } else { "would be removed" };
+    let all = gone.iter().map(|it| (it, word));
+    let all = all.chain(kept.iter().map(|it| (it, if it.in_use { "in use" } else { "" })));
+    for (it, word) in all.take(MAX_ROWS) {
+        let numbers = [it.days, it.objects, it.bytes].map(|it| it.to_string());
+        let [days, objects, bytes] = numbers;
+        table.add_row([it.name.clone(), days, objects, bytes, word.to_owned()]);
+    }
+    let n = gone.len() + kept.len();
+    if n > 0 {
+        wire::line(&table.to_string());
+    }
+    if n > MAX_ROWS {
+        wire::say(&format!("{} more; --json lists all", n - MAX_ROWS));
+    }
+    let bytes: u64 = gone.iter().map(|it| it.bytes).sum();
+    let used = kept.iter().filter(|it| it.in_use).count();
+    wire::say(&format!("{} of {n} {word}, {bytes} bytes; {used} are in use", gone.len()));
+    if !remove && !gone.is_empty() {
+        wire::say("  hint: --remove takes them away");
+    }
     Ok(0)
 }
 

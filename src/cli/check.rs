@@ -1,34 +1,48 @@
 //! `commis recipe check`
 
-use std::{collections::BTreeMap, io::IsTerminal as _};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
-use futures::{StreamExt as _, TryStreamExt as _, stream};
-use indicatif::{ProgressBar, ProgressStyle};
+use futures::stream::{FuturesUnordered, StreamExt as _};
 use serde::Serialize;
 
 use super::{
-    Global, run,
-    table::ruled,
+    Global,
+    check_progress::{CheckProgress, FEW, table},
+    learn_batch::shard,
+    run,
     wire::{self, Place, clean},
 };
 use crate::{
     artifacts::store::now,
-    error::{Code, Error, Result},
-    ids::RecipeName,
-    pipeline::{Fallback, call_alone, note, refused},
+    batch::schedule::{Next, Schedule},
+    error::{Class, Code, Error, Result},
+    ids::{RecipeName, part},
+    pipeline::{BrowserPool, Fallback, Runs, Sessions, note, refused},
     recipe::{
         model::{DemotionReason, Status},
         registry::{Held, Registry, Source},
     },
     runner::{RecipeRunResult, call::Caller},
-    state::{Blame, State},
+    state::{Blame, State, now_ms},
 };
+
+/// Recipes of one host in a row that the network failed; the rest of them is not asked.
+const GIVE_UP: u32 = 5;
+const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// Run verified recipes once each and say which still work, for cron and CI
 ///
 /// Each is called once with its defaults and first examples, within the limits of runs, and its answer is compared with the
 /// shape that was verified. Drift puts a recipe out of service at once, as in a run, and so does the fifth failure in a row by
 /// its own fault; `recipe verify` proves it again. A check counts as a run.
+///
+/// Hosts take turns, and of each one recipe is called at a time, when its limit lets it; who waits for a turn keeps nobody else waiting. Where
+/// five of a host in a row get no connection, the rest of them is not asked. Thousands are shared out with --shard, a host to one part, and
+/// an interrupted check goes on with --unchecked-for.
 ///
 /// Exit code 0: all of them work. 1: at least one drifted or failed. 3: none did, but of some nobody knows, because of the
 /// network, a limit, a missing key, or an example that the recipe does not have.
@@ -41,6 +55,15 @@ pub struct Args {
     /// Every verified recipe, your own and the library's
     #[arg(long, conflicts_with = "names")]
     all: bool,
+    /// Recipes at a time; no more than [limits] runs allows (default: that)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: Option<u16>,
+    /// This part alone, of N parts; all recipes of a host are in one
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<(u32, u32)>,
+    /// Leave out what was run in the last so many hours: an interrupted check goes on
+    #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u16).range(1..))]
+    unchecked_for: Option<u16>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -61,18 +84,18 @@ pub enum Verdict {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
-    name: RecipeName,
+    pub(super) name: RecipeName,
     source: Option<Source>,
-    verdict: Verdict,
+    pub(super) verdict: Verdict,
     /// Put out of service by this check.
-    demoted: Option<DemotionReason>,
+    pub(super) demoted: Option<DemotionReason>,
     blame: Option<Blame>,
-    error_code: Option<&'static str>,
-    error: Option<String>,
-    similarity_bp: Option<u32>,
-    items: Option<u64>,
+    pub(super) error_code: Option<&'static str>,
+    pub(super) error: Option<String>,
+    pub(super) similarity_bp: Option<u32>,
+    pub(super) items: Option<u64>,
     /// Milliseconds.
-    total_ms: Option<f64>,
+    pub(super) total_ms: Option<f64>,
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -87,28 +110,93 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     } else {
         args.names.into_iter().map(RecipeName::new).collect::<Result<_>>()?
     };
-    if names.is_empty() {
-        wire::say("there are no verified recipes");
+    let state = State::open(&place.home.artifacts);
+    let mut all: Vec<Listed> = names.into_iter().map(|it| Listed::of(it, &registry)).collect();
+    let known = all.len();
+    if let Some((i, n)) = args.shard {
+        all.retain(|it| part(it.place(), n) == i - 1);
     }
-    let check = Check {
-        caller: run::caller(&place)?,
-        state: State::open(&place.home.artifacts),
-        registry,
-        place,
-    };
+    if let (Some(hours), Ok(state)) = (args.unchecked_for, &state) {
+        let since = now_ms() - i64::from(hours) * HOUR_MS;
+        let ran: BTreeMap<(String, String), i64> = state
+            .all_health()?
+            .into_iter()
+            .map(|it| ((it.name, it.source), it.last_run_ms))
+            .collect();
+        all.retain(|it| {
+            let source = it.source.map_or("", Source::as_str).to_owned();
+            ran.get(&(it.name.to_string(), source)).is_none_or(|it| *it < since)
+        });
+    }
+    if all.is_empty() {
+        let none = if known == 0 {
+            "there are no verified recipes"
+        } else {
+            "none of them is left to check"
+        };
+        wire::say(none);
+    }
+    let few = all.len() <= FEW;
+    let caller = if few { run::caller(&place)? } else { run::quiet_caller(&place)? };
+    let browser = &place.settings.browser;
+    let pool = BrowserPool::new(Arc::clone(caller.policy()), browser.clone());
+    let sessions = Sessions::new(pool, browser.session_ttl());
+    let rows: Arc<Mutex<Vec<(usize, Row)>>> = Arc::default();
+    let progress = CheckProgress::new(all.len());
+    let check = Check { caller, sessions, state, registry, progress: progress.clone(), place };
+    let jobs = check.jobs(args.jobs.map(usize::from), &all);
+    let seen = Arc::clone(&rows);
+    let wanted = all.len();
     let work = move || async move {
-        let progress = Progress::new(names.len());
-        let rows = check.all(names, &progress).await;
-        progress.finish();
-        rows
+        let ended = check.all(&all, jobs, &seen).await;
+        check.sessions.close().await;
+        ended
     };
-    let rows = wire::apart("what was seen is noted", work).await?;
+    let ended = wire::apart("what was seen is noted; --unchecked-for leaves it out", work).await;
+    progress.finish();
+    let mut rows = std::mem::take(&mut *rows.lock().unwrap_or_else(PoisonError::into_inner));
+    rows.sort_by_key(|it| it.0);
+    let rows: Vec<Row> = rows.into_iter().map(|it| it.1).collect();
+    let interrupted = match ended {
+        Err(err) if err.code() == Code::Interrupted => true,
+        ended => ended.map(|()| false)?,
+    };
     if args.json {
         wire::out(&rows);
     } else if !rows.is_empty() {
         table(&rows);
     }
+    if interrupted {
+        let n = rows.len();
+        wire::say(&format!(
+            "interrupted: {n} of {wanted} checked; --unchecked-for leaves them out"
+        ));
+        return Ok(Class::Interrupted.exit_code());
+    }
     Ok(exit_code(rows.iter().map(|it| it.verdict)))
+}
+
+/// A recipe that is to be checked.
+struct Listed {
+    name: RecipeName,
+    source: Option<Source>,
+    /// Empty when the recipe cannot be read.
+    host: String,
+}
+
+impl Listed {
+    fn of(name: RecipeName, registry: &Registry) -> Self {
+        let held = registry.get(&name).ok();
+        let host = held.as_ref().and_then(|it| {
+            url::Url::parse(&it.recipe.request.url).ok()?.host_str().map(str::to_owned)
+        });
+        Self { name, source: held.map(|it| it.source), host: host.unwrap_or_default() }
+    }
+
+    /// What decides of which part it is.
+    fn place(&self) -> &str {
+        if self.host.is_empty() { self.name.as_str() } else { &self.host }
+    }
 }
 
 fn exit_code(verdicts: impl Iterator<Item = Verdict>) -> u8 {
@@ -121,40 +209,100 @@ fn exit_code(verdicts: impl Iterator<Item = Verdict>) -> u8 {
 
 struct Check {
     caller: Caller,
+    sessions: Sessions,
     state: Result<State>,
     registry: Registry,
+    progress: CheckProgress,
     place: Place,
 }
 
 impl Check {
-    /// Hosts side by side, the recipes of one host one after the other: none waits for its turn at a host longer than it must.
-    async fn all(&self, names: Vec<RecipeName>, progress: &Progress) -> Result<Vec<Row>> {
-        let mut hosts: BTreeMap<String, Vec<(usize, RecipeName)>> = BTreeMap::new();
-        for (i, name) in names.into_iter().enumerate() {
-            let url = self.registry.get(&name).ok().map(|it| it.recipe.request.url);
-            let host = url.and_then(|it| url::Url::parse(&it).ok()?.host_str().map(str::to_owned));
-            hosts.entry(host.unwrap_or_default()).or_default().push((i, name));
+    /// At a time: as many as was asked for, where the limits let them.
+    fn jobs(&self, wanted: Option<usize>, all: &[Listed]) -> usize {
+        let most = self.place.settings.limits.runs as usize;
+        let Some(wanted) = wanted else { return most };
+        let limits = self.caller.limits();
+        if wanted > most && all.iter().any(|it| limits.at_once(&it.host).is_some()) {
+            wire::say(&format!("info: {most} at a time, as [limits] runs says"));
+            return most;
         }
-        let at_once = self.place.settings.limits.runs as usize;
-        let mut rows: Vec<(usize, Row)> = stream::iter(hosts.into_values())
-            .map(|names| async move {
-                let mut rows = Vec::with_capacity(names.len());
-                for (i, name) in names {
-                    progress.begin(&name);
-                    rows.push((i, self.one(&name, progress).await?));
-                    progress.end();
+        wanted
+    }
+
+    /// Hosts in turn, the recipes of one host one after the other, each when its turn has come.
+    async fn all(
+        &self,
+        all: &[Listed],
+        jobs: usize,
+        rows: &Mutex<Vec<(usize, Row)>>,
+    ) -> Result<()> {
+        let mut schedule = Schedule::new(Duration::ZERO, 1);
+        for (i, it) in all.iter().enumerate() {
+            schedule.add(i, Some(&it.host));
+        }
+        // By host: how many in a row the network failed, and with what.
+        let mut lost: BTreeMap<&str, (u32, &'static str)> = BTreeMap::new();
+        let mut running = FuturesUnordered::new();
+        let keep = |i: usize, row: Row| {
+            self.progress.end(&row);
+            rows.lock().unwrap_or_else(PoisonError::into_inner).push((i, row));
+        };
+        loop {
+            let mut wake = None;
+            while running.len() < jobs {
+                let now = Instant::now();
+                match schedule.next(now) {
+                    Next::Start(i) => {
+                        let it = &all[i];
+                        if let Some((_, code)) = lost.get(&*it.host).filter(|it| it.0 >= GIVE_UP) {
+                            keep(i, it.not_asked(code));
+                            schedule.ended(Some(&it.host));
+                            continue;
+                        }
+                        let due = self.caller.limits().due(&it.host)?;
+                        if due.is_zero() {
+                            self.progress.begin(&it.name);
+                            running.push(async move { (i, self.one(&it.name).await) });
+                        } else {
+                            schedule.not_yet(i, Some(&it.host), now + due);
+                        }
+                    }
+                    Next::At(when) => {
+                        wake = Some(when);
+                        break;
+                    }
+                    Next::AfterAnother | Next::Nothing => break,
                 }
-                Ok(rows)
-            })
-            .buffer_unordered(at_once)
-            .try_concat()
-            .await?;
-        rows.sort_by_key(|it| it.0);
-        Ok(rows.into_iter().map(|it| it.1).collect())
+            }
+            if running.is_empty() && wake.is_none() {
+                return Ok(());
+            }
+            let due = async {
+                match wake {
+                    Some(it) => tokio::time::sleep_until(it.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                Some((i, row)) = running.next() => {
+                    let (row, host) = (row?, &*all[i].host);
+                    match (row.blame, row.error_code) {
+                        (Some(Blame::Network), Some(code)) => {
+                            let it = lost.entry(host).or_insert((0, code));
+                            *it = (it.0 + 1, code);
+                        }
+                        _ => _ = lost.remove(host),
+                    }
+                    keep(i, row);
+                    schedule.ended(Some(host));
+                }
+                () = due => {}
+            }
+        }
     }
 
     /// Fails with what concerns all of them: settings, folders, a bug.
-    async fn one(&self, name: &RecipeName, progress: &Progress) -> Result<Row> {
+    async fn one(&self, name: &RecipeName) -> Result<Row> {
         let held = match self.registry.get(name) {
             Ok(it) => it,
             Err(err) if err.code() == Code::ArtifactIo => return Err(err),
@@ -169,10 +317,12 @@ impl Check {
             return Ok(row(Verdict::Unknown).because(&err));
         };
         // No browser that it would not need: where the network fails, nobody knows.
-        let browser = &self.place.settings.browser;
-        let mut ended =
-            call_alone(&held.recipe, &values, (&self.caller, browser, &run::told), Fallback::Never)
-                .await;
+        let runs = Runs { caller: &self.caller, sessions: &self.sessions, tell: &|_| () };
+        let mut ended = runs.call(&held.recipe, &values, Fallback::Never).await;
+        if held.recipe.transport().in_session() {
+            // Each is checked in a session of its own; thousands of pages are not kept open.
+            self.sessions.forget().await;
+        }
         // Nothing for an input that had something is no rightly empty answer.
         if let Ok(it) = &mut ended
             && it.success
@@ -184,16 +334,10 @@ impl Check {
             it.error =
                 Some("no items for an example that had some when it was verified".to_owned());
         }
-        Ok(self.judged(name, &held, ended, progress))
+        Ok(self.judged(name, &held, ended))
     }
 
-    fn judged(
-        &self,
-        name: &RecipeName,
-        held: &Held,
-        ended: Result<RecipeRunResult>,
-        progress: &Progress,
-    ) -> Row {
+    fn judged(&self, name: &RecipeName, held: &Held, ended: Result<RecipeRunResult>) -> Row {
         let noted = note(
             &self.registry,
             run::borrowed(&self.state),
@@ -201,7 +345,7 @@ impl Check {
             ended.as_ref().map_err(Error::code),
             &now(),
         );
-        progress.aside(|| {
+        self.progress.aside(|| {
             run::tell_demotion(name, &noted);
             if let Some(err) = &noted.not_counted {
                 wire::say(&clean(&format!("warning: the check of {name} was not counted: {err}")));
@@ -231,6 +375,22 @@ impl Check {
     }
 }
 
+impl Listed {
+    /// Its host did not answer others.
+    fn not_asked(&self, code: &'static str) -> Row {
+        let error = format!(
+            "not asked: {GIVE_UP} recipes of {} in a row got no connection",
+            clean(&self.host)
+        );
+        Row {
+            blame: Some(Blame::Network),
+            error_code: Some(code),
+            error: Some(error),
+            ..Row::of(&self.name, self.source, Verdict::Unknown)
+        }
+    }
+}
+
 impl Row {
     fn of(name: &RecipeName, source: Option<Source>, verdict: Verdict) -> Self {
         Self {
@@ -251,74 +411,6 @@ impl Row {
         let error = crate::redact::message(&err.to_string());
         Self { error_code: Some(err.code().as_str()), error: Some(error), ..self }
     }
-}
-
-/// A bar on a terminal, plain lines otherwise.
-struct Progress(Option<ProgressBar>);
-
-impl Progress {
-    fn new(total: usize) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(total as u64));
-        let style = ProgressStyle::with_template("{bar:30.cyan/dim} {pos}/{len} {elapsed} {msg}");
-        if let (Some(bar), Ok(style)) = (&bar, style) {
-            bar.set_style(style);
-        }
-        Self(bar)
-    }
-
-    fn begin(&self, name: &RecipeName) {
-        match &self.0 {
-            None => wire::say(&format!("{name}: check")),
-            Some(bar) => bar.set_message(name.to_string()),
-        }
-    }
-
-    fn end(&self) {
-        if let Some(bar) = &self.0 {
-            bar.inc(1);
-        }
-    }
-
-    /// Lines that the bar must not run through.
-    fn aside(&self, say: impl FnOnce()) {
-        match &self.0 {
-            None => say(),
-            Some(bar) => bar.suspend(say),
-        }
-    }
-
-    fn finish(&self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-fn table(rows: &[Row]) {
-    let mut table = ruled(["recipe", "verdict", "why", "alike", "items", "ms"]);
-    for it in rows {
-        let verdict = match (it.verdict, it.demoted) {
-            (Verdict::Ok, _) => "ok",
-            (Verdict::Drifted, Some(_)) => "drifted, deprecated",
-            (Verdict::Drifted, None) => "drifted",
-            (Verdict::Failed, Some(_)) => "failed, deprecated",
-            (Verdict::Failed, None) => "failed",
-            (Verdict::Unknown, _) => "could not tell",
-        };
-        let why = it.error_code.map_or(String::new(), |code| {
-            format!("{} [{code}]", it.error.as_deref().unwrap_or_default())
-        });
-        let alike = it.similarity_bp;
-        table.add_row([
-            it.name.to_string(),
-            verdict.to_owned(),
-            clean(&why),
-            alike.map(|it| format!("{}.{:02} %", it / 100, it % 100)).unwrap_or_default(),
-            it.items.map(|it| it.to_string()).unwrap_or_default(),
-            it.total_ms.map(|it| format!("{it:.1}")).unwrap_or_default(),
-        ]);
-    }
-    wire::line(&table.to_string());
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::{
     wire,
 };
 use crate::{
-    artifacts::store::TaskFolder,
+    artifacts::{clearing::hold, store::TaskFolder},
     batch::{self, Board, Event, Line, Live, Manifest, Options, Report, TaskPage},
     error::{Code, Error, Result},
     files,
@@ -97,7 +97,7 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 }
 
 /// `2/8`
-fn shard(text: &str) -> std::result::Result<(u32, u32), String> {
+pub fn shard(text: &str) -> std::result::Result<(u32, u32), String> {
     text.split_once('/')
         .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)))
         .filter(|(i, n)| (1..=*n).contains(i))
@@ -135,6 +135,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let redo = if args.force { Some(Redo::All) } else { args.resume_from.map(Redo::From) };
     let shelf = args.shared.shelf(global, &place.home)?;
     let afar = engine.is_some();
+    // Nobody clears what this batch may take from there.
+    let _held = match &shelf {
+        Some(it) => Some(hold(it, &manifest.name, manifest.tasks.iter().map(|it| &it.id))?),
+        None => None,
+    };
     let cx = wire::learning_with(
         &place,
         redo,

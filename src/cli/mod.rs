@@ -8,6 +8,7 @@ mod bench_daemon;
 mod browse;
 mod candidates;
 mod check;
+mod check_progress;
 mod completions;
 mod corpus_record;
 mod create_from_candidate;
@@ -33,6 +34,7 @@ mod learned;
 mod list;
 mod logs;
 mod man;
+mod map;
 mod mcp;
 mod mcp_install;
 #[cfg(test)]
@@ -220,6 +222,7 @@ enum Recipe {
     Steps(steps::Args),
     CreateFromCandidate(create_from_candidate::Args),
     Run(run::Args),
+    Map(map::Args),
     List(list::Args),
     Get(get::Args),
     Delete(delete::Args),
@@ -281,7 +284,7 @@ pub fn main_with(built: Built) -> ExitCode {
     cli.global.built = built;
     cli.global.color.choose();
     let json = cli.command.wants_json();
-    let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_)));
+    let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_) | Recipe::Map(_)));
     match start(cli).and_then(|code| wire::all_written().map(|()| code)) {
         Ok(code) => {
             tracing::info!(exit = code, "ended");
@@ -299,6 +302,7 @@ impl Command {
     fn wants_json(&self) -> bool {
         match self {
             Self::Recipe(Recipe::Run(it)) => it.json,
+            Self::Recipe(Recipe::Map(it)) => it.json,
             Self::Recipe(Recipe::Learn(it)) => it.json,
             Self::Recipe(Recipe::LearnBatch(it)) => it.json,
             Self::Recipe(Recipe::Try(it)) => it.json,
@@ -378,6 +382,7 @@ fn start(cli: Cli) -> Result<u8> {
                 create_from_candidate::run(args, global).await
             }
             Command::Recipe(Recipe::Run(args)) => run::run(args, global).await,
+            Command::Recipe(Recipe::Map(args)) => map::run(args, global).await,
             Command::Recipe(Recipe::List(args)) => list::run(args, global),
             Command::Recipe(Recipe::Get(args)) => get::run(args, global),
             Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{artifacts, check, doctor, dry_run, explain, heal, list, validate, verify};
+use super::{artifacts, check, doctor, dry_run, explain, heal, list, map, validate, verify};
 use crate::{
     batch,
     pipeline::Learned,
@@ -35,6 +35,7 @@ pub fn schemas() -> Value {
     for (command, schema) in [
         ("recipe learn", answered::<Learned>()),
         ("recipe learn-batch, each line", answered::<batch::EventLine<'_>>()),
+        ("recipe map, each line", answered::<map::Printed<'_>>()),
         ("recipe run", answered::<RecipeRunResult>()),
         ("recipe list", answered::<Vec<list::Row<'_>>>()),
         ("recipe get", answered::<Recipe>()),
@@ -45,6 +46,7 @@ pub fn schemas() -> Value {
         ("recipe check", answered::<Vec<check::Row>>()),
         ("recipe heal", answered::<Vec<heal::Row>>()),
         ("artifacts ls", answered::<Vec<TaskRow>>()),
+        ("artifacts shared", answered::<artifacts::Shared<'_>>()),
         ("artifacts verify", answered::<artifacts::Verified<'_>>()),
         ("doctor", answered::<Vec<doctor::Check>>()),
     ] {

@@ -98,7 +98,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 }
 
 /// A login for the page that a recipe is asked from. Fails with `PARAM_INVALID` where the recipe has no use for it.
-fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
+pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
     let name: Name = name.parse()?;
     let (_, held) = Vault::new(&place.home).open(&name)?;
     let refused = |why: String| Err(Error::new(Code::ParamInvalid, why));
@@ -144,6 +144,12 @@ pub fn told(text: &str) {
 pub fn caller(place: &Place) -> Result<Caller> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     Caller::new(&place.home, &place.settings, policy, Box::new(tell))
+}
+
+/// The same, which tells nothing: of many runs it would be a line for each.
+pub fn quiet_caller(place: &Place) -> Result<Caller> {
+    let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
+    Caller::new(&place.home, &place.settings, policy, Box::new(|_| ()))
 }
 
 fn tell(wait: &Wait) {

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use super::{Global, learn::stage, stores::Shared, wire};
 use crate::{
-    artifacts::shelf::Key,
+    artifacts::{clearing::hold, shelf::Key},
     batch,
     error::{Code, Error, Result},
     ids::TaskId,
@@ -76,6 +76,10 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
     });
     let cx = wire::learning_with(&place, None, Duration::ZERO, (shelf, false), told)?;
     let task = Arc::new(find(&args, &cx)?);
+    let _held = match &cx.shelf {
+        Some(it) => Some(hold(it, task.name.as_str(), std::iter::once(&task.id))?),
+        None => None,
+    };
     let its = Arc::clone(&cx);
     let work = move || async move { pipeline::stages(&task, &its, span).await };
     let end = wire::apart("the same command goes on", work).await;

@@ -168,6 +168,18 @@ pub fn event(json: &str) {
     line(&harmless(json.to_owned()));
 }
 
+/// As [`event`]; false when whoever read it has gone away.
+pub fn heard(json: &str) -> bool {
+    let text = harmless(json.to_owned());
+    match writeln!(anstream::stdout(), "{}", upright(&text)) {
+        Err(err) if err.kind() == io::ErrorKind::BrokenPipe => false,
+        written => {
+            note(written);
+            UNWRITTEN.get().is_none()
+        }
+    }
+}
+
 /// JSON escapes the control characters of ASCII alone; terminals obey those after DEL as well. They can only stand in strings.
 fn harmless(json: String) -> String {
     if !json.chars().any(|it| is_strange(it) && it != '\n') {

@@ -103,6 +103,33 @@ impl Limits {
         })
     }
 
+    /// So many runs go at once to that host; `None` where nothing is limited.
+    pub fn at_once(&self, host: &str) -> Option<u32> {
+        let it = &self.settings;
+        self.bind(host).then(|| it.runs.min(it.runs_per_host))
+    }
+
+    /// How long one more call would wait for its turn now; nothing is counted, and nobody's place is kept. Fails with `ARTIFACT_IO`.
+    pub fn due(&self, host: &str) -> Result<Duration> {
+        if !self.bind(host) {
+            return Ok(Duration::ZERO);
+        }
+        let now = (self.clock)();
+        let paid = match &self.kept {
+            Kept::Memory(all) => {
+                let all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                Some(all.get(host).copied().unwrap_or(now))
+            }
+            Kept::Folder(it) => match Dir::open(it, false)? {
+                None => Some(now),
+                Some(dir) => paid(&dir, &hex(host), now),
+            },
+        };
+        Ok(match turn(&self.settings, paid, now).0 {
+            Turn::After(it) | Turn::Refused(it) => it,
+        })
+    }
+
     /// Waits for a place among the runs at once, at most [`MAX_WAIT`]. Fails with `RATE_LIMITED`.
     pub async fn enter(&self, host: &str) -> Result<Permit> {
         if !self.bind(host) {
@@ -148,13 +175,7 @@ impl Limits {
         dir.sweep()?;
         let name = hex(host);
         let now = (self.clock)();
-        let paid = match dir.read(&name, MAX_FILE) {
-            Ok(None) => Some(now),
-            Ok(Some(bytes)) => String::from_utf8(bytes).ok().and_then(|it| it.trim().parse().ok()),
-            // Too large, a link: `write` says so if it stands in the way.
-            Err(_) => None,
-        };
-        let (turn, paid) = turn(&self.settings, paid, now);
+        let (turn, paid) = turn(&self.settings, paid(&dir, &name, now), now);
         // After a refusal as well: what was damaged must not stay so.
         dir.write_unsynced(&name, paid.to_string().as_bytes())?;
         Ok(turn)
@@ -175,6 +196,16 @@ impl Limits {
 
     fn bind(&self, host: &str) -> bool {
         self.settings.test_hosts || !self.policy.is_test_host(host)
+    }
+}
+
+/// Up to when calls are paid for, as the file says; `None` when it says nothing that can be read.
+fn paid(dir: &Dir, name: &str, now: i64) -> Option<i64> {
+    match dir.read(name, MAX_FILE) {
+        Ok(None) => Some(now),
+        Ok(Some(bytes)) => String::from_utf8(bytes).ok().and_then(|it| it.trim().parse().ok()),
+        // Too large, a link: `write` says so if it stands in the way.
+        Err(_) => None,
     }
 }
 

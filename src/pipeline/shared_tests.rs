@@ -14,7 +14,7 @@ use crate::{
     artifacts::{
         kinds::Kind,
         recording::SessionRecording,
-        shelf::{Asked, Key, SharedFolder, Shelf},
+        shelf::{Asked, Key, Object, SharedFolder, Shelf},
         store::{Stamp, Store},
     },
     egress::EgressPolicy,
@@ -77,6 +77,14 @@ impl Shelf for Raced {
 
     fn remove(&self, key: &Key) -> Result<bool> {
         self.ours.remove(key)
+    }
+
+    fn list(&self, each: &mut dyn FnMut(Object)) -> Result<()> {
+        self.ours.list(each)
+    }
+
+    fn list_in(&self, folder: &str, each: &mut dyn FnMut(Object)) -> Result<()> {
+        self.ours.list_in(folder, each)
     }
 
     fn shown(&self) -> String {

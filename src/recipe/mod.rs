@@ -14,6 +14,7 @@ pub mod headers;
 pub mod json_schema;
 pub mod library;
 pub mod model;
+pub mod params;
 pub mod reach;
 pub mod registry;
 pub mod request;

@@ -39,6 +39,7 @@ mod linked;
 mod lures;
 mod malformed;
 mod manual;
+mod map;
 mod mcp_install;
 mod mcp_wire;
 mod model;

@@ -1,0 +1,177 @@
+//! Lines that another machine runs: a part of the inputs as an object in a store that both reach, its results as another.
+//!
+//! What is handed around are keys. A part's id is made of all that it holds, so it can be handed over twice, and be run by two: the
+//! first to be done counts, and who comes second takes what is there.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::mpsc;
+
+use super::{Input, Options, Sink, Totals, Work, run};
+use crate::{
+    artifacts::shelf::{Key, Shelf},
+    error::{Class, Code, Error, Result},
+    ids::{TaskId, hex},
+    recipe::{model::Recipe, yaml},
+};
+
+/// Lines of a part, and bytes of inputs: what a machine that is lost has to do again.
+pub const LINES: usize = 200;
+pub const BYTES: usize = 512 << 10;
+/// The name in the key of what a part is; tells it from a task.
+pub const ENTRY: &str = "chunk.json";
+const VERSION: u32 = 1;
+/// What a part may be, and what its results may be.
+const MAX_CHUNK: usize = 4 << 20;
+const MAX_RESULTS: usize = 256 << 20;
+
+/// A part of the inputs, and the recipe that they are for.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Chunk {
+    version: u32,
+    /// What tells this map from another of the same lines.
+    map: String,
+    /// YAML: the other machine may have another recipe of that name, or none.
+    recipe: String,
+    lines: Vec<(u64, Value)>,
+}
+
+/// What a part came to.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Results {
+    /// Why lines are left.
+    pub stopped_by: Option<String>,
+    pub trouble: Option<String>,
+    /// As they are printed, in the order of the inputs.
+    pub lines: Vec<Box<RawValue>>,
+}
+
+impl Chunk {
+    pub fn new(map: &str, recipe: &Recipe, lines: Vec<(u64, Value)>) -> Result<Self> {
+        let (map, recipe) = (map.to_owned(), yaml::to_yaml(recipe)?);
+        Ok(Self { version: VERSION, map, recipe, lines })
+    }
+
+    /// Puts it there; its id. Fails as [`Shelf::create`].
+    pub fn put(&self, shelf: &dyn Shelf) -> Result<TaskId> {
+        let bytes = json(self)?;
+        let id = TaskId::parse(&format!("map-{}", &digest(&bytes)[..16]))?;
+        shelf.create(&entry(&id)?, bytes)?;
+        Ok(id)
+    }
+
+    /// Fails with `TASK_NOT_FOUND`, with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
+    fn read(shelf: &dyn Shelf, id: &TaskId) -> Result<Self> {
+        let key = entry(id)?;
+        let bytes = shelf.read(&key, MAX_CHUNK)?.ok_or_else(|| {
+            Error::new(Code::TaskNotFound, format!("{} has no {key}", shelf.shown()))
+        })?;
+        let it: Self = parsed(shelf, &key, &bytes)?;
+        let same = id.as_str().strip_prefix("map-") == Some(&digest(&bytes)[..16]);
+        if it.version != VERSION || !same {
+            let why = format!("{key} in {} is not what it was", shelf.shown());
+            return Err(Error::new(Code::ArtifactCorrupt, why));
+        }
+        Ok(it)
+    }
+}
+
+/// The key of what a part is.
+pub fn entry(id: &TaskId) -> Result<Key> {
+    key(id, ENTRY)
+}
+
+/// What a part came to; `None` when nobody has run it yet. Fails with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
+pub fn results(shelf: &dyn Shelf, id: &TaskId) -> Result<Option<Results>> {
+    let key = key(id, "results.json")?;
+    let Some(bytes) = shelf.read(&key, MAX_RESULTS)? else { return Ok(None) };
+    parsed(shelf, &key, &bytes).map(Some)
+}
+
+/// Runs the part unless that was done, and puts its results there. `work` makes of the recipe what runs it, and says how many lines go at once.
+///
+/// Fails with what keeps this machine from running it, with `INTERRUPTED`, and as [`Shelf`] does; then another machine may.
+pub async fn done(
+    shelf: &dyn Shelf,
+    id: &TaskId,
+    work: impl FnOnce(Recipe) -> Result<(Arc<Work>, usize)>,
+    stop: impl Future<Output = ()>,
+) -> Result<Totals> {
+    if results(shelf, id)?.is_some() {
+        return Ok(Totals::default());
+    }
+    let chunk = Chunk::read(shelf, id)?;
+    let (work, jobs) = work(yaml::parse(&chunk.recipe)?)?;
+    let (to, inputs) = mpsc::channel(chunk.lines.len().max(1));
+    for (line, value) in chunk.lines {
+        // It has room for all.
+        let _ = to.try_send(Ok(Input::given(line, value)));
+    }
+    drop(to);
+    let mut all = All(BTreeMap::new(), 0);
+    let options = Options { jobs, ordered: false };
+    let totals = run(&work, inputs, options, &mut all, &mut |_| (), stop).await?;
+    let why = || totals.trouble.clone().unwrap_or_default();
+    match totals.stopped_by {
+        _ if totals.interrupted => {
+            return Err(Error::new(Code::Interrupted, "stopped; the part is run again"));
+        }
+        // This machine cannot; another may.
+        Some(it) if it.class() != Class::Task && it != Code::RecipeNotVerified => {
+            return Err(Error::new(it, why()));
+        }
+        _ => {}
+    }
+    let results = Results {
+        stopped_by: totals.stopped_by.map(|it| it.as_str().to_owned()),
+        trouble: totals.trouble.clone(),
+        lines: all.0.into_values().collect(),
+    };
+    shelf.create(&key(id, "results.json")?, json(&results)?)?;
+    Ok(totals)
+}
+
+/// Results in memory: those of a part.
+struct All(BTreeMap<u64, Box<RawValue>>, usize);
+
+#[derive(Deserialize)]
+struct Number {
+    line: u64,
+}
+
+impl Sink for All {
+    fn put(&mut self, json: &str) -> Result<bool> {
+        let bad = |err| Error::new(Code::Internal, "a result is no JSON").source(err);
+        let Number { line } = serde_json::from_str(json).map_err(bad)?;
+        self.1 += json.len();
+        if self.1 > MAX_RESULTS / 2 {
+            let why = "the results of a part are too large for a store";
+            return Err(Error::new(Code::ResponseTooLarge, why).hint("run it without --engine"));
+        }
+        self.0.insert(line, RawValue::from_string(json.to_owned()).map_err(bad)?);
+        Ok(true)
+    }
+}
+
+fn key(id: &TaskId, name: &str) -> Result<Key> {
+    Key::plain(id.as_str(), name).ok_or_else(|| Error::new(Code::Internal, "a key is none"))
+}
+
+fn json<T: Serialize>(it: &T) -> Result<Vec<u8>> {
+    serde_json::to_vec(it).map_err(|err| Error::new(Code::Internal, "a part").source(err))
+}
+
+fn parsed<T: for<'a> Deserialize<'a>>(shelf: &dyn Shelf, key: &Key, bytes: &[u8]) -> Result<T> {
+    serde_json::from_slice(bytes).map_err(|err| {
+        Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged", shelf.shown()))
+            .hint("look who wrote it, and take it away; the part is then run again")
+            .source(err)
+    })
+}
+
+fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}

@@ -1,0 +1,142 @@
+//! Progress of a check and its table; both stay readable when there are thousands of recipes.
+
+use std::{
+    collections::BTreeMap,
+    io::IsTerminal as _,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{
+    check::{Row, Verdict},
+    table::ruled,
+    wire::{self, clean},
+};
+use crate::ids::RecipeName;
+
+/// Up to so many recipes, each has a line.
+pub const FEW: usize = 100;
+/// Beyond that, a line so often, and one for each that does not work.
+const EVERY: Duration = Duration::from_secs(10);
+/// More rows than this are for a file: those that work are counted.
+const MAX_ROWS: usize = 60;
+
+/// A bar on a terminal, plain lines otherwise.
+#[derive(Clone)]
+pub struct CheckProgress(Arc<Inner>);
+
+struct Inner {
+    bar: Option<ProgressBar>,
+    all: usize,
+    now: Mutex<Now>,
+}
+
+struct Now {
+    ended: BTreeMap<&'static str, usize>,
+    last: Instant,
+}
+
+impl CheckProgress {
+    pub fn new(all: usize) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(all as u64));
+        let style = ProgressStyle::with_template("{bar:30.cyan/dim} {pos}/{len} {elapsed} {msg}");
+        if let (Some(bar), Ok(style)) = (&bar, style) {
+            bar.set_style(style);
+        }
+        let now = Now { ended: BTreeMap::new(), last: Instant::now() };
+        Self(Arc::new(Inner { bar, all, now: Mutex::new(now) }))
+    }
+
+    pub fn begin(&self, name: &RecipeName) {
+        match &self.0.bar {
+            None if self.0.all <= FEW => wire::say(&format!("{name}: check")),
+            None => {}
+            Some(bar) => bar.set_message(name.to_string()),
+        }
+    }
+
+    pub fn end(&self, row: &Row) {
+        let mut now = self.0.now.lock().unwrap_or_else(PoisonError::into_inner);
+        *now.ended.entry(word(row)).or_default() += 1;
+        if let Some(bar) = &self.0.bar {
+            bar.inc(1);
+        } else if self.0.all > FEW {
+            if matches!(row.verdict, Verdict::Drifted | Verdict::Failed) {
+                wire::say(&clean(&format!("{}: {}, {}", row.name, word(row), why(row))));
+            }
+            if now.last.elapsed() >= EVERY {
+                now.last = Instant::now();
+                let ended: usize = now.ended.values().sum();
+                wire::say(&format!("{ended} of {}: {}", self.0.all, told(&now.ended)));
+            }
+        }
+    }
+
+    /// Lines that the bar must not run through.
+    pub fn aside(&self, say: impl FnOnce()) {
+        match &self.0.bar {
+            None => say(),
+            Some(bar) => bar.suspend(say),
+        }
+    }
+
+    pub fn finish(&self) {
+        if let Some(bar) = &self.0.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// `12 ok, 1 drifted`
+fn told(ended: &BTreeMap<&'static str, usize>) -> String {
+    let all: Vec<String> = ended.iter().map(|(word, n)| format!("{n} {word}")).collect();
+    all.join(", ")
+}
+
+fn word(it: &Row) -> &'static str {
+    match (it.verdict, it.demoted) {
+        (Verdict::Ok, _) => "ok",
+        (Verdict::Drifted, Some(_)) => "drifted, deprecated",
+        (Verdict::Drifted, None) => "drifted",
+        (Verdict::Failed, Some(_)) => "failed, deprecated",
+        (Verdict::Failed, None) => "failed",
+        (Verdict::Unknown, _) => "could not tell",
+    }
+}
+
+fn why(it: &Row) -> String {
+    it.error_code.map_or(String::new(), |code| {
+        format!("{} [{code}]", it.error.as_deref().unwrap_or_default())
+    })
+}
+
+pub fn table(rows: &[Row]) {
+    let few = rows.len() <= MAX_ROWS;
+    let mut table = ruled(["recipe", "verdict", "why", "alike", "items", "ms"]);
+    let mut ended = BTreeMap::new();
+    let mut shown = 0;
+    for it in rows {
+        *ended.entry(word(it)).or_default() += 1;
+        if !few && it.verdict == Verdict::Ok {
+            continue;
+        }
+        shown += 1;
+        let alike = it.similarity_bp;
+        table.add_row([
+            it.name.to_string(),
+            word(it).to_owned(),
+            clean(&why(it)),
+            alike.map(|it| format!("{}.{:02} %", it / 100, it % 100)).unwrap_or_default(),
+            it.items.map(|it| it.to_string()).unwrap_or_default(),
+            it.total_ms.map(|it| format!("{it:.1}")).unwrap_or_default(),
+        ]);
+    }
+    if shown > 0 {
+        wire::line(&table.to_string());
+    }
+    if !few {
+        wire::line(&told(&ended));
+    }
+}

@@ -1,0 +1,345 @@
+//! `commis recipe map`
+
+use std::{
+    io::{BufReader, IsTerminal as _, Read},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use super::{
+    Global, run,
+    wire::{self, clean},
+};
+use crate::{
+    batch::map::{self, Input, Kept, Ledger, Options, Sink, Totals, Work},
+    error::{Code, Error, Result},
+    files::{self, Lines},
+    ids::RecipeName,
+    pipeline::{BrowserPool, Sessions, refused},
+    recipe::{
+        model::{Recipe, Status},
+        registry::Registry,
+    },
+    runner::call::Caller,
+    state::State,
+};
+
+/// Inputs that are read before their turn.
+const AHEAD: usize = 64;
+/// Without a terminal, a line of progress so often.
+const EVERY: Duration = Duration::from_secs(10);
+
+const EXAMPLES: &str = "Examples:
+  commis recipe map shop-search --inputs queries.ndjson --out found.ndjson
+  commis recipe map shop-search --inputs queries.ndjson --out found.ndjson --resume
+  jq -c '{query: .title}' books.ndjson | commis recipe map shop-search --inputs - --ordered";
+
+/// Run a recipe on each line of a file of inputs
+///
+/// A line of input is one JSON object of parameters, a line of output one result: {line, input, data}, or {line, input, error: {code, message,
+/// hint, retryable}}. A line that is wrong or fails touches no other; empty ones are left out. Runs share the compiled recipe, connections
+/// and an open page, and keep within the limits of runs ([limits] in the settings): a host's turn is waited for, however long it takes.
+///
+/// It stops where going on helps nobody: 50 lines in a row failed by the network or the site, or the recipe was put out of service. For that its
+/// own example must fail, too: one odd input does not. Ctrl-C lets what was begun end, for five seconds. --resume with --out goes on.
+///
+/// What seems to be a secret in an input is sent and not repeated in its result.
+///
+/// Exit code 1: a line failed, or was not run.
+///
+/// With --json: a line more at the end, with `event`: map_finished and what came of all: `lines`, `ok`, `failed`, `errors`, `before`, `before_failed`,
+/// `interrupted`, `stopped_by`, `trouble` and `ms`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    name: String,
+    /// One JSON object of parameters a line; `-` is what comes in
+    #[arg(long, value_name = "FILE")]
+    inputs: PathBuf,
+    /// Put the results there instead of on stdout (0600, added to as they come)
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Go on where an earlier run stopped: what --out holds is not run again
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// With --resume: run again what failed with something that may pass
+    #[arg(long, requires = "resume", conflicts_with = "ordered")]
+    retry_failed: bool,
+    /// Lines at a time; to one host no more than [limits] allows
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: u16,
+    /// Results in the order of the inputs, not in that in which they end
+    #[arg(long)]
+    ordered: bool,
+    /// Run a recipe that was never verified, if it asks with GET
+    #[arg(long)]
+    draft: bool,
+    /// Open its source page with a login of the vault: `commis vault ls` lists them
+    #[arg(long = "as", value_name = "LOGIN")]
+    login: Option<String>,
+    /// Print what came of all as JSON, too
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a line of stdout is.
+#[derive(Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Printed<'a> {
+    #[cfg(test)]
+    #[expect(dead_code, reason = "it stands for what `Sink` is given, in the schema")]
+    Line(map::Line),
+    Finished {
+        /// `map_finished`
+        event: &'static str,
+        recipe: &'a RecipeName,
+        #[serde(flatten)]
+        totals: &'a Totals,
+    },
+}
+
+pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    let name = RecipeName::new(&args.name)?;
+    let place = wire::open(global).await?;
+    let registry = Registry::open(&place.home.recipes);
+    let held = registry.get(&name)?;
+    if held.shadows {
+        wire::say(&format!("info: your own {name} stands before the library's"));
+    }
+    let recipe = held.recipe;
+    allowed(&recipe, args.draft)?;
+    let (inputs, size) = open(&args.inputs)?;
+    let (out, kept) = match &args.out {
+        None => (None, Kept::default()),
+        Some(path) => {
+            let (lines, kept) = results(path, &args)?;
+            (Some(lines), kept)
+        }
+    };
+
+    let caller = run::quiet_caller(&place)?;
+    let jobs = jobs(usize::from(args.jobs), &caller, &recipe)?;
+    let pool = BrowserPool::new(Arc::clone(caller.policy()), place.settings.browser.clone());
+    let sessions = Sessions::new(pool, place.settings.browser.session_ttl());
+    let sessions = match &args.login {
+        Some(it) => sessions.logged_in(run::login(it, &recipe, &place)?),
+        None => sessions,
+    };
+    let state = State::open_briefly(&place.home.artifacts);
+    let ledger = Some(Ledger { registry, state });
+    let work = Arc::new(Work::new((recipe, held.source), (caller, sessions), ledger));
+
+    let before = (kept.len(), kept.failed);
+    if before.0 > 0 {
+        wire::say(&format!("{} lines are done already, {} of them failed", before.0, before.1));
+    }
+    let mut progress = Progress::new(size, before);
+    let mut sink = match out {
+        Some(it) => To::File(it),
+        None => To::Stdout(progress.bar.clone()),
+    };
+    let options = Options { jobs, ordered: args.ordered };
+    let mut tell = |totals: &Totals| progress.tell(totals);
+    let inputs = feed(inputs, kept)?;
+    let ended = map::run(&work, inputs, options, &mut sink, &mut tell, wire::interrupted()).await;
+    if let Some(bar) = &progress.bar {
+        bar.finish_and_clear();
+    }
+    let settled = sink.settle();
+    if let Ok(work) = Arc::try_unwrap(work) {
+        work.sessions.close().await;
+    }
+    let mut totals = ended?;
+    settled?;
+    (totals.before, totals.before_failed) = before;
+    told(&totals, args.out.is_some());
+    if args.json {
+        let event = Printed::Finished { event: "map_finished", recipe: &name, totals: &totals };
+        let json = serde_json::to_string(&event);
+        wire::event(&json.map_err(|err| Error::new(Code::Internal, "totals").source(err))?);
+    }
+    Ok(totals.exit_code())
+}
+
+/// Only what is known to read is run many times.
+fn allowed(recipe: &Recipe, draft: bool) -> Result<()> {
+    match recipe.status {
+        Status::Verified => Ok(()),
+        Status::Draft if draft && recipe.request.method == "GET" => Ok(()),
+        Status::Draft if draft => Err(Error::new(
+            Code::RecipeNotVerified,
+            format!(
+                "{} is a draft that asks with {}: it may change something",
+                recipe.name, recipe.request.method
+            ),
+        )
+        .hint(format!("`commis recipe verify {}` proves it on its examples", recipe.name))),
+        _ => Err(refused(recipe)),
+    }
+}
+
+/// Those that the limits of its host let go at once, where there are any.
+fn jobs(wanted: usize, caller: &Caller, recipe: &Recipe) -> Result<usize> {
+    let compiled = caller.compiled(recipe)?;
+    let most = caller.limits().at_once(compiled.host()).map_or(wanted, |it| it as usize);
+    if most < wanted {
+        let host = clean(compiled.host());
+        wire::say(&format!("info: {most} at a time to {host}, as [limits] says"));
+    }
+    Ok(wanted.min(most))
+}
+
+/// The inputs, and how many bytes they are where that is known.
+fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+    if path == Path::new("-") {
+        return Ok((Box::new(std::io::stdin()), None));
+    }
+    let file = files::open(path)
+        .map_err(|err| err.hint("name a file of lines, or give `-` and send them in"))?;
+    let size = file.metadata().ok().map(|it| it.len());
+    Ok((Box::new(file), size))
+}
+
+/// The file of results, cut to what of it is whole. Fails with `USAGE` where there is one and it is not to be gone on with.
+fn results(path: &Path, args: &Args) -> Result<(Lines, Kept)> {
+    let mut lines = Lines::open(path)?;
+    if lines.len() > 0 && !args.resume {
+        let shown = path.display();
+        return Err(Error::new(Code::Usage, format!("{shown} has results already"))
+            .hint("--resume goes on where it stopped; or name another file"));
+    }
+    let kept = Kept::read(lines.read()?, args.retry_failed, |_| Ok(()))?;
+    if args.retry_failed && kept.again > 0 {
+        let old = lines.read()?;
+        let mut old = Some(old);
+        let lines = lines.replace(&mut |to| {
+            let Some(old) = old.take() else { return Ok(()) };
+            Kept::read(old, true, |line| to.write_all(line))
+                .map(drop)
+                .map_err(std::io::Error::other)
+        })?;
+        return Ok((lines, kept));
+    }
+    if kept.whole < lines.len() {
+        wire::say("the last line was cut short, and is run again");
+        lines.cut(kept.whole)?;
+    }
+    Ok((lines, kept))
+}
+
+/// Reads on a thread of its own, a few lines ahead.
+fn feed(from: Box<dyn Read + Send>, mut kept: Kept) -> Result<mpsc::Receiver<Result<Input>>> {
+    let (to, inputs) = mpsc::channel(AHEAD);
+    let each = move || {
+        let from = BufReader::with_capacity(1 << 16, from);
+        let ended = map::read(from, |it| match kept.take(it.line, it.mark()) {
+            Ok(true) => true,
+            Ok(false) => to.blocking_send(Ok(it)).is_ok(),
+            Err(err) => {
+                let _ = to.blocking_send(Err(err));
+                false
+            }
+        });
+        if let Err(err) = ended {
+            let _ = to.blocking_send(Err(err));
+        }
+    };
+    // It may wait for a terminal when all else has ended; nobody waits for it.
+    std::thread::Builder::new()
+        .name("inputs".to_owned())
+        .spawn(each)
+        .map_err(|err| Error::new(Code::Internal, "no thread to read on").source(err))?;
+    Ok(inputs)
+}
+
+enum To {
+    File(Lines),
+    /// And the bar that its lines must not run through.
+    Stdout(Option<ProgressBar>),
+}
+
+impl Sink for To {
+    fn put(&mut self, json: &str) -> Result<bool> {
+        match self {
+            Self::File(it) => it.add(json).map(|()| true),
+            Self::Stdout(Some(bar)) if std::io::stdout().is_terminal() => {
+                Ok(bar.suspend(|| wire::heard(json)))
+            }
+            Self::Stdout(_) => Ok(wire::heard(json)),
+        }
+    }
+}
+
+impl To {
+    fn settle(&mut self) -> Result<()> {
+        match self {
+            Self::File(it) => it.settle(),
+            Self::Stdout(_) => Ok(()),
+        }
+    }
+}
+
+/// A bar on a terminal, a line now and then otherwise.
+struct Progress {
+    bar: Option<ProgressBar>,
+    before: (u64, u64),
+    last: Instant,
+}
+
+impl Progress {
+    fn new(size: Option<u64>, before: (u64, u64)) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| match size {
+            Some(it) => ProgressBar::new(it),
+            None => ProgressBar::new_spinner(),
+        });
+        let known = "{bar:30.cyan/dim} {percent} % {elapsed} {msg}";
+        let style =
+            ProgressStyle::with_template(size.map_or("{spinner} {elapsed} {msg}", |_| known));
+        if let (Some(bar), Ok(style)) = (&bar, style) {
+            bar.set_style(style);
+        }
+        Self { bar, before, last: Instant::now() }
+    }
+
+    fn tell(&mut self, totals: &Totals) {
+        let every = if self.bar.is_some() { Duration::from_millis(100) } else { EVERY };
+        if self.last.elapsed() < every {
+            return;
+        }
+        self.last = Instant::now();
+        let totals = Totals { before: self.before.0, ..totals.clone() };
+        let text = format!("{}; {:.1} a second", totals.told(), totals.a_second());
+        match &self.bar {
+            None => wire::say(&text),
+            Some(bar) => {
+                bar.set_position(totals.read);
+                bar.set_message(text);
+            }
+        }
+    }
+}
+
+fn told(totals: &Totals, has_file: bool) {
+    let seconds = totals.ms as f64 / 1000.0;
+    wire::say(&format!("{} in {seconds:.1} s, {:.1} a second", totals.told(), totals.a_second()));
+    if let Some(why) = &totals.trouble {
+        let code = totals.stopped_by.map_or("", Code::as_str);
+        wire::say(&clean(&format!("stopped: {why} [{code}]")));
+    }
+    let goes_on = if has_file {
+        "the same command with --resume goes on"
+    } else {
+        "with --out, --resume would go on"
+    };
+    if totals.interrupted {
+        wire::say(&format!("interrupted; {goes_on}"));
+    } else if totals.stopped_by.is_some() {
+        wire::say(&format!("  hint: {goes_on}"));
+    }
+}
