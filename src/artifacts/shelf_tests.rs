@@ -175,6 +175,12 @@ impl Shelf for LooksFirst {
     fn remove(&self, key: &Key) -> Result<bool> {
         self.0.remove(key)
     }
+    fn list(&self, _: &mut dyn FnMut(Object)) -> Result<()> {
+        Ok(())
+    }
+    fn list_in(&self, _: &str, _: &mut dyn FnMut(Object)) -> Result<()> {
+        Ok(())
+    }
     fn shown(&self) -> String {
         self.0.shown()
     }

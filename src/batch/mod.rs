@@ -2,6 +2,7 @@
 
 pub mod afar;
 mod board;
+pub mod checks;
 mod events;
 mod live;
 pub mod manifest;

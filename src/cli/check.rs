@@ -11,9 +11,10 @@ use serde::Serialize;
 
 use super::{
     Global,
+    check_afar::Afar,
     check_progress::{CheckProgress, FEW, table},
     learn_batch::shard,
-    run,
+    run, stores,
     wire::{self, Place, clean},
 };
 use crate::{
@@ -64,6 +65,12 @@ pub struct Args {
     /// Leave out what was run in the last so many hours: an interrupted check goes on
     #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u16).range(1..))]
     unchecked_for: Option<u16>,
+    /// Have the recipes called by the machines of this engine, which share the store: temporal, or temporal:QUEUE (default: commis); commis-worker has it
+    #[arg(long, value_name = "NAME", requires = "store", conflicts_with = "jobs")]
+    engine: Option<String>,
+    /// With --engine: where machines have things in common
+    #[arg(long, value_name = "URL", requires = "engine")]
+    store: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -147,8 +154,18 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let jobs = check.jobs(args.jobs.map(usize::from), &all);
     let seen = Arc::clone(&rows);
     let wanted = all.len();
+    let afar = match (&args.engine, &args.store) {
+        (Some(engine), Some(store)) => Some(Afar {
+            shelf: stores::open(store, global, &check.place.home)?,
+            engine: stores::engine(engine, global)?,
+        }),
+        _ => None,
+    };
     let work = move || async move {
-        let ended = check.all(&all, jobs, &seen).await;
+        let ended = match &afar {
+            None => check.all(&all, jobs, &seen).await,
+            Some(it) => check.afar(it, &all, &seen).await,
+        };
         check.sessions.close().await;
         ended
     };
@@ -177,11 +194,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 }
 
 /// A recipe that is to be checked.
-struct Listed {
-    name: RecipeName,
+pub(super) struct Listed {
+    pub(super) name: RecipeName,
     source: Option<Source>,
     /// Empty when the recipe cannot be read.
-    host: String,
+    pub(super) host: String,
 }
 
 impl Listed {
@@ -207,12 +224,15 @@ fn exit_code(verdicts: impl Iterator<Item = Verdict>) -> u8 {
     })
 }
 
-struct Check {
+/// A recipe and the values that it is called with; else what is known without a call.
+pub(super) type Ready = std::result::Result<(Held, BTreeMap<String, String>), Row>;
+
+pub(super) struct Check {
     caller: Caller,
     sessions: Sessions,
     state: Result<State>,
     registry: Registry,
-    progress: CheckProgress,
+    pub(super) progress: CheckProgress,
     place: Place,
 }
 
@@ -303,26 +323,44 @@ impl Check {
 
     /// Fails with what concerns all of them: settings, folders, a bug.
     async fn one(&self, name: &RecipeName) -> Result<Row> {
-        let held = match self.registry.get(name) {
+        let (held, values) = match self.ready(name)? {
             Ok(it) => it,
-            Err(err) if err.code() == Code::ArtifactIo => return Err(err),
-            Err(err) => return Ok(Row::of(name, None, Verdict::Failed).because(&err)),
-        };
-        let row = |verdict| Row::of(name, Some(held.source), verdict);
-        if held.recipe.status != Status::Verified {
-            return Ok(row(Verdict::Failed).because(&refused(&held.recipe)));
-        }
-        let Some(values) = held.recipe.example() else {
-            let err = Error::new(Code::ParamInvalid, "a required parameter has no example");
-            return Ok(row(Verdict::Unknown).because(&err));
+            Err(row) => return Ok(row),
         };
         // No browser that it would not need: where the network fails, nobody knows.
         let runs = Runs { caller: &self.caller, sessions: &self.sessions, tell: &|_| () };
-        let mut ended = runs.call(&held.recipe, &values, Fallback::Never).await;
+        let ended = runs.call(&held.recipe, &values, Fallback::Never).await;
         if held.recipe.transport().in_session() {
             // Each is checked in a session of its own; thousands of pages are not kept open.
             self.sessions.forget().await;
         }
+        Ok(self.judged(name, &held, ended))
+    }
+
+    /// The recipe and its example, or the row of one that is not called. Fails with what concerns all of them.
+    pub(super) fn ready(&self, name: &RecipeName) -> Result<Ready> {
+        let held = match self.registry.get(name) {
+            Ok(it) => it,
+            Err(err) if err.code() == Code::ArtifactIo => return Err(err),
+            Err(err) => return Ok(Err(Row::of(name, None, Verdict::Failed).because(&err))),
+        };
+        let row = |verdict| Row::of(name, Some(held.source), verdict);
+        if held.recipe.status != Status::Verified {
+            return Ok(Err(row(Verdict::Failed).because(&refused(&held.recipe))));
+        }
+        let Some(values) = held.recipe.example() else {
+            let err = Error::new(Code::ParamInvalid, "a required parameter has no example");
+            return Ok(Err(row(Verdict::Unknown).because(&err)));
+        };
+        Ok(Ok((held, values)))
+    }
+
+    pub(super) fn judged(
+        &self,
+        name: &RecipeName,
+        held: &Held,
+        mut ended: Result<RecipeRunResult>,
+    ) -> Row {
         // Nothing for an input that had something is no rightly empty answer.
         if let Ok(it) = &mut ended
             && it.success
@@ -334,10 +372,6 @@ impl Check {
             it.error =
                 Some("no items for an example that had some when it was verified".to_owned());
         }
-        Ok(self.judged(name, &held, ended))
-    }
-
-    fn judged(&self, name: &RecipeName, held: &Held, ended: Result<RecipeRunResult>) -> Row {
         let noted = note(
             &self.registry,
             run::borrowed(&self.state),
@@ -392,7 +426,7 @@ impl Listed {
 }
 
 impl Row {
-    fn of(name: &RecipeName, source: Option<Source>, verdict: Verdict) -> Self {
+    pub(super) fn of(name: &RecipeName, source: Option<Source>, verdict: Verdict) -> Self {
         Self {
             name: name.clone(),
             source,
@@ -407,7 +441,7 @@ impl Row {
         }
     }
 
-    fn because(self, err: &Error) -> Self {
+    pub(super) fn because(self, err: &Error) -> Self {
         let error = crate::redact::message(&err.to_string());
         Self { error_code: Some(err.code().as_str()), error: Some(error), ..self }
     }

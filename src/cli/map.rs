@@ -12,18 +12,20 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::{
-    Global, run,
-    wire::{self, clean},
+    Global, run, stores,
+    wire::{self, Place, clean},
 };
 use crate::{
-    batch::map::{self, Input, Kept, Ledger, Options, Sink, Totals, Work},
+    artifacts::store::now,
+    batch::map::{self, Input, Kept, Ledger, Options, Sink, Totals, Work, afar::Afar},
     error::{Code, Error, Result},
     files::{self, Lines},
-    ids::RecipeName,
-    pipeline::{BrowserPool, Sessions, refused},
+    ids::{RecipeName, word},
+    pipeline::{BrowserPool, Noted, Sessions, refused},
     recipe::{
         model::{Recipe, Status},
-        registry::Registry,
+        registry::{Registry, Source},
+        standing::Event,
     },
     runner::call::Caller,
     state::State,
@@ -82,6 +84,18 @@ pub struct Args {
     /// Open its source page with a login of the vault: `commis vault ls` lists them
     #[arg(long = "as", value_name = "LOGIN")]
     login: Option<String>,
+    /// Have the lines run by the machines of this engine, which share the store: temporal, or temporal:QUEUE (default: commis); commis-worker has it
+    #[arg(long, value_name = "NAME", requires = "store", conflicts_with_all = ["jobs", "login"])]
+    engine: Option<String>,
+    /// With --engine: where machines have things in common
+    #[arg(long, value_name = "URL", requires = "engine")]
+    store: Option<String>,
+    /// With --engine: parts of the inputs at once on the recipe's host, by all machines
+    #[arg(long, value_name = "N", requires = "engine", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
+    per_host: u8,
+    /// With --engine: the map's name; results that the store has of one of that name and the same lines are taken (default: a new one)
+    #[arg(long, value_name = "NAME", requires = "engine")]
+    map: Option<String>,
     /// Print what came of all as JSON, too
     #[arg(long)]
     pub json: bool,
@@ -123,18 +137,6 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
     };
 
-    let caller = run::quiet_caller(&place)?;
-    let jobs = jobs(usize::from(args.jobs), &caller, &recipe)?;
-    let pool = BrowserPool::new(Arc::clone(caller.policy()), place.settings.browser.clone());
-    let sessions = Sessions::new(pool, place.settings.browser.session_ttl());
-    let sessions = match &args.login {
-        Some(it) => sessions.logged_in(run::login(it, &recipe, &place)?),
-        None => sessions,
-    };
-    let state = State::open_briefly(&place.home.artifacts);
-    let ledger = Some(Ledger { registry, state });
-    let work = Arc::new(Work::new((recipe, held.source), (caller, sessions), ledger));
-
     let before = (kept.len(), kept.failed);
     if before.0 > 0 {
         wire::say(&format!("{} lines are done already, {} of them failed", before.0, before.1));
@@ -144,17 +146,35 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Some(it) => To::File(it),
         None => To::Stdout(progress.bar.clone()),
     };
-    let options = Options { jobs, ordered: args.ordered };
-    let mut tell = |totals: &Totals| progress.tell(totals);
     let inputs = feed(inputs, kept)?;
-    let ended = map::run(&work, inputs, options, &mut sink, &mut tell, wire::interrupted()).await;
+    let mut tell = |totals: &Totals| progress.tell(totals);
+    let ended = match &args.engine {
+        None => {
+            let ledger = Ledger { registry, state: State::open_briefly(&place.home.artifacts) };
+            here(&place, &args, (recipe, held.source), ledger, inputs, (&mut sink, &mut tell)).await
+        }
+        Some(engine) => {
+            let store = args.store.as_deref().unwrap_or_default();
+            let afar = afar(engine, store, &args, global, (&place, recipe))?;
+            let ended =
+                map::afar::run(&afar, inputs, &mut sink, &mut tell, wire::interrupted()).await;
+            let broken =
+                ended.as_ref().is_ok_and(|it| it.stopped_by == Some(Code::RecipeNotVerified));
+            if broken {
+                let put = registry.demote(&afar.recipe, held.source, Event::Drifted, &now());
+                let noted = match put {
+                    Ok(demoted) => Noted { demoted, ..Noted::default() },
+                    Err(err) => Noted { not_demoted: Some(err), ..Noted::default() },
+                };
+                run::tell_demotion(&name, &noted);
+            }
+            ended
+        }
+    };
     if let Some(bar) = &progress.bar {
         bar.finish_and_clear();
     }
     let settled = sink.settle();
-    if let Ok(work) = Arc::try_unwrap(work) {
-        work.sessions.close().await;
-    }
     let mut totals = ended?;
     settled?;
     (totals.before, totals.before_failed) = before;
@@ -165,6 +185,57 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         wire::event(&json.map_err(|err| Error::new(Code::Internal, "totals").source(err))?);
     }
     Ok(totals.exit_code())
+}
+
+type Ears<'a> = (&'a mut (dyn Sink + Send), &'a mut (dyn FnMut(&Totals) + Send));
+
+/// By this machine.
+async fn here(
+    place: &Place,
+    args: &Args,
+    (recipe, source): (Recipe, Source),
+    ledger: Ledger,
+    inputs: mpsc::Receiver<Result<Input>>,
+    (sink, tell): Ears<'_>,
+) -> Result<Totals> {
+    let caller = run::quiet_caller(place)?;
+    let jobs = jobs(usize::from(args.jobs), &caller, &recipe)?;
+    let pool = BrowserPool::new(Arc::clone(caller.policy()), place.settings.browser.clone());
+    let sessions = Sessions::new(pool, place.settings.browser.session_ttl());
+    let sessions = match &args.login {
+        Some(it) => sessions.logged_in(run::login(it, &recipe, place)?),
+        None => sessions,
+    };
+    let work = Arc::new(Work::new((recipe, source), (caller, sessions), Some(ledger)));
+    let options = Options { jobs, ordered: args.ordered };
+    let ended = map::run(&work, inputs, options, sink, tell, wire::interrupted()).await;
+    if let Ok(work) = Arc::try_unwrap(work) {
+        work.sessions.close().await;
+    }
+    ended
+}
+
+/// By the machines of an engine.
+fn afar(
+    engine: &str,
+    store: &str,
+    args: &Args,
+    global: &Global,
+    (place, recipe): (&Place, Recipe),
+) -> Result<Afar> {
+    let shelf = stores::open(store, global, &place.home)?;
+    let engine = stores::engine(engine, global)?;
+    let url = url::Url::parse(&recipe.request.url).ok();
+    let host = url.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default();
+    let map = match &args.map {
+        Some(it) => RecipeName::new(it)?.to_string(),
+        None => word()?,
+    };
+    if args.map.is_none() {
+        wire::say(&format!("map {map}: with --map {map}, what the store has of it is taken"));
+    }
+    let per_host = args.per_host.into();
+    Ok(Afar { shelf, engine, map, recipe, host, per_host, ordered: args.ordered })
 }
 
 /// Only what is known to read is run many times.

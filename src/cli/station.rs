@@ -39,10 +39,10 @@ type Begun = Mutex<BTreeMap<String, Vec<(Stage, Duration)>>>;
 
 /// This machine: folders, settings, a browser when one is needed, and the store.
 pub struct Station {
-    cx: Arc<Cx>,
-    shelf: Arc<dyn Shelf>,
+    pub(super) cx: Arc<Cx>,
+    pub(super) shelf: Arc<dyn Shelf>,
     begun: Arc<Begun>,
-    _place: wire::Place,
+    pub(super) place: wire::Place,
 }
 
 impl Station {
@@ -72,7 +72,7 @@ impl Station {
         });
         let its = (Some(Arc::clone(&shelf)), false);
         let cx = wire::learning_with(&place, None, Duration::ZERO, its, on_stage)?;
-        Ok(Self { cx, shelf, begun, _place: place })
+        Ok(Self { cx, shelf, begun, place })
     }
 
     /// Leave to ask sites until that moment on [`clock`], where the engine takes this machine for lost later than that. Waits as
@@ -92,7 +92,7 @@ impl Station {
         all.get(id)?.last().map(|it| it.0.as_str())
     }
 
-    /// Runs what is missing of an enlisted task, each stage committed as it ends. `stop` ends it early, with `INTERRUPTED`; all
+    /// Runs what is missing of an enlisted task, each stage committed as it ends; or a part of a map or a check. `stop` ends it early, with `INTERRUPTED`; all
     /// that it fails with is in what it came to.
     pub async fn run(
         &self,
@@ -111,7 +111,24 @@ impl Station {
             self.cx.pacer.set(host, Duration::from_millis(task.delay_ms));
         }
         begun(Some(Vec::new()));
-        let end = self.stages(task, stop).await;
+        let mut stop = std::pin::pin!(stop);
+        let end = match self.part((&task.entry, &task.id), &mut stop).await {
+            Some(Ok(())) => {
+                begun(None);
+                let id = task.id.clone();
+                let ran = Vec::new();
+                return Ended {
+                    id,
+                    failed: None,
+                    ran,
+                    live_values_lost: false,
+                    model: None,
+                    attempts: attempt,
+                };
+            }
+            Some(Err(err)) => Err(err),
+            None => self.stages(task, stop).await,
+        };
         let stages = begun(None).unwrap_or_default();
         let ends = stages.iter().skip(1).map(|it| it.1).chain([clock()]);
         let took = |((stage, began), ended): (&(Stage, Duration), Duration)| {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     daemon::{Daemon, UNLIMITED},
     session::searched,
-    support::{Home, has_chromium},
+    support::{Home, has_chromium, write},
 };
 
 const SCHEMAS: &str = include_str!("../../docs/reference/outputs.schema.json");
@@ -76,6 +76,24 @@ fn outputs_are_what_their_schemas_say() {
     outputs.run(&home, "recipe explain", &["github-repositories"]);
     outputs.run(&home, "recipe validate", &["github-repositories"]);
     outputs.run(&home, "artifacts verify", &[]);
+    mapped(&mut outputs);
+    let store = home.path().join("shared");
+    let shared = [
+        "stage",
+        "run",
+        "--manifest",
+        MANIFEST,
+        "--task",
+        "shop-search",
+        "--stage",
+        "record",
+        "--store",
+        &store.display().to_string(),
+        "--no-network",
+    ];
+    // Nothing is recorded without a network; the store is there.
+    home.run(&shared);
+    outputs.run(&home, "artifacts shared", &["--store", &store.display().to_string()]);
     outputs.run(&home, "doctor", &[]);
     let har = ["--har", FIXTURE, "--task", "Find books about {query}", "-p", "query=harbour"];
     outputs.run(&home, "recipe learn", &[&har[..], &["--no-network"]].concat());
@@ -121,6 +139,26 @@ fn outputs_are_what_their_schemas_say() {
         .filter(|it| !outputs.seen.contains(*it))
         .collect();
     assert!(unseen.is_empty(), "never held to their schemas: {unseen:?}");
+}
+
+/// A line with data, one with an error, and the totals.
+fn mapped(outputs: &mut Outputs) {
+    let home = Home::new();
+    let (_, text) = home.json(&["recipe", "get", "github-repositories", "--json"]);
+    let parameter = text["parameters"][0]["name"].as_str().unwrap().to_owned();
+    let inputs = home.path().join("in.ndjson");
+    write(&inputs, &format!("nothing\n{{\"{parameter}\": 1}}\n"));
+    let inputs = inputs.display().to_string();
+    let args = ["recipe", "map", "github-repositories", "--draft", "--json", "--inputs", &inputs];
+    let args = [&args[..], &["--nameserver", "127.0.0.1:9"]].concat();
+    let out = home.run(&args);
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert_eq!(text.lines().count(), 3, "{text}");
+    for line in text.lines() {
+        outputs.hold("recipe map, each line", &serde_json::from_str(line).unwrap());
+    }
+    let data = json!({"line": 1, "input": {"query": "lamp"}, "data": [1]});
+    outputs.hold("recipe map, each line", &data);
 }
 
 fn of_the_daemon(outputs: &mut Outputs) {

@@ -6,6 +6,7 @@
 //! A single run puts its recipe out of service when the answer drifts. Among many inputs there are odd ones, so the recipe's own
 //! example is asked first: while that still works, it is the input's doing.
 
+pub mod afar;
 pub mod chunk;
 mod input;
 mod kept;

@@ -1,0 +1,169 @@
+//! Recipes that another machine checks: those of one host as an object in a store that both reach, what each came to as another.
+//!
+//! That machine calls; whose recipe it is judges, counts, and puts out of service.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    artifacts::shelf::{Key, Shelf},
+    error::{Code, Error, Result},
+    ids::{RecipeName, TaskId, hex},
+    pipeline::{Fallback, Runs, Sessions},
+    recipe::{model::Recipe, yaml},
+    runner::{RecipeRunResult, call::Caller},
+};
+
+/// Recipes of a part: what a machine that is lost has to do again.
+pub const RECIPES: usize = 25;
+/// The name in the key of what a part is; tells it from a task.
+pub const ENTRY: &str = "check.json";
+const VERSION: u32 = 1;
+const MAX: usize = 16 << 20;
+/// Our own limits are waited for, so often.
+const TURNS: u32 = 100;
+
+#[derive(Serialize, Deserialize)]
+struct Part {
+    version: u32,
+    /// What tells this check from another of the same recipes.
+    check: String,
+    /// YAML: the other machine may have others of these names, or none.
+    recipes: Vec<String>,
+}
+
+/// What the call of a recipe's example came to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Called {
+    pub name: RecipeName,
+    success: bool,
+    /// It came to no result.
+    failed: bool,
+    code: Option<String>,
+    error: Option<String>,
+    similarity_bp: Option<u32>,
+    items: Option<u64>,
+    total_ms: f64,
+}
+
+/// Puts a part there; its id. Fails as [`Shelf::create`].
+pub fn put(shelf: &dyn Shelf, check: &str, recipes: &[&Recipe]) -> Result<TaskId> {
+    let recipes = recipes.iter().map(|it| yaml::to_yaml(it)).collect::<Result<_>>()?;
+    let bytes = json(&Part { version: VERSION, check: check.to_owned(), recipes })?;
+    let id = TaskId::parse(&format!("check-{}", &hex(&Sha256::digest(&bytes))[..16]))?;
+    shelf.create(&key(&id, ENTRY)?, bytes)?;
+    Ok(id)
+}
+
+/// The key of what a part is.
+pub fn entry(id: &TaskId) -> Result<Key> {
+    key(id, ENTRY)
+}
+
+/// What a part came to; `None` when nobody has done it yet. Fails with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
+pub fn results(shelf: &dyn Shelf, id: &TaskId) -> Result<Option<Vec<Called>>> {
+    read(shelf, &key(id, "checked.json")?)
+}
+
+/// Calls each recipe once, unless that was done, and puts what came of it there. Fails as [`Shelf`] does.
+pub async fn done(
+    shelf: &dyn Shelf,
+    id: &TaskId,
+    (caller, sessions): (&Caller, &Sessions),
+) -> Result<()> {
+    if results(shelf, id)?.is_some() {
+        return Ok(());
+    }
+    let part: Part = read(shelf, &key(id, ENTRY)?)?
+        .ok_or_else(|| Error::new(Code::TaskNotFound, format!("{} has no {id}", shelf.shown())))?;
+    if part.version != VERSION {
+        return Err(Error::new(Code::ArtifactCorrupt, format!("{id} is of another version")));
+    }
+    let runs = Runs { caller, sessions, tell: &|_| () };
+    let mut all = Vec::new();
+    for text in &part.recipes {
+        let recipe = yaml::parse(text)?;
+        let Some(values) = recipe.example() else { continue };
+        let mut turns = 0;
+        let ended = loop {
+            let ended = runs.call(&recipe, &values, Fallback::Never).await;
+            let wait = ended.as_ref().ok().filter(|it| {
+                it.error_code == Some(Code::RateLimited.as_str()) && it.status_code.is_none()
+            });
+            let wait = wait.map(|it| it.retry_after_sec.unwrap_or(1));
+            match wait {
+                Some(it) if turns < TURNS => {
+                    turns += 1;
+                    tokio::time::sleep(std::time::Duration::from_secs(it)).await;
+                }
+                _ => break ended,
+            }
+        };
+        sessions.forget().await;
+        all.push(Called::of(recipe.name, ended));
+    }
+    shelf.create(&key(id, "checked.json")?, json(&all)?)?;
+    Ok(())
+}
+
+impl Called {
+    fn of(name: RecipeName, ended: Result<RecipeRunResult>) -> Self {
+        let told = |it: &str| crate::redact::message(it);
+        match ended {
+            Ok(it) => Self {
+                name,
+                success: it.success,
+                failed: false,
+                code: it.error_code.map(str::to_owned),
+                error: it.error.as_deref().map(told),
+                similarity_bp: it.similarity_bp,
+                items: it.items,
+                total_ms: it.timings_ms.total,
+            },
+            Err(err) => Self {
+                name,
+                success: false,
+                failed: true,
+                code: Some(err.code().to_string()),
+                error: Some(told(&err.to_string())),
+                similarity_bp: None,
+                items: None,
+                total_ms: 0.0,
+            },
+        }
+    }
+
+    /// As a call of that recipe here would have come to it; there is no data.
+    pub fn ended(self, recipe: &Recipe) -> Result<RecipeRunResult> {
+        let code = self.code.as_deref().map(|it| Code::from_wire(it).unwrap_or(Code::Internal));
+        if self.failed {
+            let why = self.error.unwrap_or_default();
+            return Err(Error::new(code.unwrap_or(Code::Internal), why));
+        }
+        let mut out = RecipeRunResult::nothing(recipe.transport());
+        out.success = self.success;
+        out.error_code = code.map(Code::as_str);
+        out.error = self.error;
+        out.similarity_bp = self.similarity_bp;
+        out.items = self.items;
+        out.timings_ms.total = self.total_ms;
+        Ok(out)
+    }
+}
+
+fn key(id: &TaskId, name: &str) -> Result<Key> {
+    Key::plain(id.as_str(), name).ok_or_else(|| Error::new(Code::Internal, "a key is none"))
+}
+
+fn json<T: Serialize>(it: &T) -> Result<Vec<u8>> {
+    serde_json::to_vec(it).map_err(|err| Error::new(Code::Internal, "a part").source(err))
+}
+
+fn read<T: for<'a> Deserialize<'a>>(shelf: &dyn Shelf, key: &Key) -> Result<Option<T>> {
+    let Some(bytes) = shelf.read(key, MAX)? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(|err| {
+        Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged", shelf.shown()))
+            .hint("look who wrote it, and take it away; the part is then done again")
+            .source(err)
+    })
+}

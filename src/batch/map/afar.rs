@@ -1,0 +1,292 @@
+//! A map whose lines other machines run: parts of the inputs are put into the store, an engine is handed their keys, and results are
+//! taken from there as parts end.
+//!
+//! A few parts are under way at a time, so inputs are read as they are needed. What a machine of the engine asks is asked in its host's
+//! turn, like a task that is learned.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+use tokio::sync::mpsc;
+
+use super::{
+    Failed, Input, Line, Sink, Totals,
+    chunk::{BYTES, Chunk, LINES, entry, results},
+};
+use crate::{
+    artifacts::shelf::Shelf,
+    batch::afar::{Ended, Engine, Enlisted, Handed, Heard},
+    error::{Code, Error, Result},
+    ids::TaskId,
+    recipe::model::Recipe,
+};
+
+/// Parts that are under way at a time.
+const WINDOW: usize = 64;
+/// With a call every three seconds, a part takes ten minutes; longer than this it does not.
+const DEADLINE: Duration = Duration::from_secs(6 * 60 * 60);
+/// Further attempts at a part that failed with something that may pass.
+const RETRIES: u32 = 2;
+
+/// What has the lines run.
+pub struct Afar {
+    pub shelf: Arc<dyn Shelf>,
+    pub engine: Arc<dyn Engine>,
+    /// What tells this map from another of the same lines.
+    pub map: String,
+    pub recipe: Recipe,
+    /// Of the recipe's requests.
+    pub host: String,
+    /// Parts at once on it, by all machines.
+    pub per_host: usize,
+    pub ordered: bool,
+}
+
+/// A part, and the results of lines that need no machine.
+#[derive(Default)]
+struct Part {
+    lines: Vec<(u64, serde_json::Value)>,
+    bytes: usize,
+    own: BTreeMap<u64, String>,
+}
+
+/// As [`run`](super::run), on other machines.
+pub async fn run(
+    afar: &Afar,
+    mut inputs: mpsc::Receiver<Result<Input>>,
+    sink: &mut (dyn Sink + Send),
+    tell: &mut (dyn FnMut(&Totals) + Send),
+    stop: impl Future<Output = ()>,
+) -> Result<Totals> {
+    let began = Instant::now();
+    let mut totals = Totals::default();
+    let mut stop = std::pin::pin!(stop);
+    let mut more = true;
+    while more && totals.stopped_by.is_none() && !totals.interrupted {
+        let mut parts: Vec<Part> = Vec::new();
+        while more && (parts.len() < WINDOW || !parts.last().is_none_or(Part::is_full)) {
+            let next = tokio::select! {
+                biased;
+                () = &mut stop => {
+                    totals.interrupted = true;
+                    break;
+                }
+                it = inputs.recv() => it,
+            };
+            let Some(input) = next else {
+                more = false;
+                break;
+            };
+            let input = input?;
+            totals.read = input.read.max(totals.read);
+            if parts.last().is_none_or(Part::is_full) {
+                parts.push(Part::default());
+            }
+            if let Some(it) = parts.last_mut() {
+                it.add(input)?;
+            }
+        }
+        if totals.interrupted {
+            break;
+        }
+        totals.ms = began.elapsed().as_millis() as u64;
+        let mut window = Window { afar, sink, totals: &mut totals, done: BTreeMap::new(), next: 0 };
+        let whole = window.all(parts, tell);
+        let ended = tokio::select! {
+            biased;
+            () = &mut stop => None,
+            end = whole => Some(end),
+        };
+        let Some(ended) = ended else {
+            totals.interrupted = true;
+            break;
+        };
+        if !ended? {
+            break;
+        }
+    }
+    totals.ms = began.elapsed().as_millis() as u64;
+    Ok(totals)
+}
+
+impl Part {
+    fn is_full(&self) -> bool {
+        self.lines.len() + self.own.len() >= LINES || self.bytes >= BYTES
+    }
+
+    fn add(&mut self, input: Input) -> Result<()> {
+        let err = match input.params {
+            Ok(_) if !input.hidden => {
+                self.bytes += input.shown.to_string().len();
+                self.lines.push((input.line, input.shown));
+                return Ok(());
+            }
+            Ok(_) => {
+                let why = format!("line {} seems to hold a secret", input.line);
+                Error::new(Code::SecretInTask, why)
+                    .hint("what machines share holds none; run it without --engine")
+            }
+            Err(err) => err,
+        };
+        let error = Some(Failed::of(&err));
+        let line = Line { line: input.line, input: input.shown, data: None, error };
+        let json = serde_json::to_string(&line)
+            .map_err(|err| Error::new(Code::Internal, "a result is no JSON").source(err))?;
+        self.own.insert(input.line, json);
+        Ok(())
+    }
+}
+
+/// Parts that are under way, and their results.
+struct Window<'a> {
+    afar: &'a Afar,
+    sink: &'a mut (dyn Sink + Send),
+    totals: &'a mut Totals,
+    /// Results that wait for those of parts before them.
+    done: BTreeMap<usize, BTreeMap<u64, String>>,
+    next: usize,
+}
+
+/// What of a result is counted.
+#[derive(Deserialize)]
+struct Counted {
+    line: u64,
+    #[serde(default)]
+    error: Option<Coded>,
+}
+
+#[derive(Deserialize)]
+struct Coded {
+    code: String,
+}
+
+impl Window<'_> {
+    /// False when nobody reads any more.
+    async fn all(
+        &mut self,
+        parts: Vec<Part>,
+        tell: &mut (dyn FnMut(&Totals) + Send),
+    ) -> Result<bool> {
+        let mut by_id: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let (mut own, mut tasks) = (BTreeMap::new(), Vec::new());
+        for (i, part) in parts.into_iter().enumerate() {
+            if part.lines.is_empty() {
+                if !self.put(i, part.own)? {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let afar = self.afar;
+            let chunk = Chunk::new(&afar.map, &afar.recipe, part.lines)?;
+            // Using a store blocks.
+            let id = tokio::task::block_in_place(|| chunk.put(&*afar.shelf))?;
+            own.insert(i, part.own);
+            let all = by_id.entry(id.to_string()).or_default();
+            all.push(i);
+            if all.len() == 1 {
+                let (host, entry) = (Some(afar.host.clone()), entry(&id)?.to_string());
+                tasks.push(Enlisted { id: id.to_string(), entry, host, delay_ms: 0 });
+            }
+        }
+        if tasks.is_empty() {
+            return Ok(true);
+        }
+        let handed = Handed {
+            name: self.afar.map.clone(),
+            tasks,
+            per_host: self.afar.per_host,
+            deadline: DEADLINE,
+            retries: RETRIES,
+        };
+        let (to, mut heard) = mpsc::unbounded_channel();
+        let engine = Arc::clone(&self.afar.engine);
+        let mut work = engine.learn(handed, to);
+        let mut end = None;
+        loop {
+            tokio::select! {
+                it = &mut work, if end.is_none() => end = Some(it),
+                Some(it) = heard.recv() => {
+                    let Heard::Ended(it) = it else { continue };
+                    for i in by_id.remove(&it.id).unwrap_or_default() {
+                        let all = self.taken(&it, own.remove(&i).unwrap_or_default())?;
+                        if !self.put(i, all)? {
+                            return Ok(false);
+                        }
+                    }
+                    tell(self.totals);
+                }
+                else => break,
+            }
+        }
+        end.unwrap_or(Ok(())).map(|()| true)
+    }
+
+    /// What a part that ended came to, beside what needed no machine.
+    fn taken(
+        &mut self,
+        ended: &Ended,
+        mut all: BTreeMap<u64, String>,
+    ) -> Result<BTreeMap<u64, String>> {
+        let mut stopped = |code: Option<Code>, why: Option<&str>| {
+            self.totals.stopped_by.get_or_insert(code.unwrap_or(Code::Internal));
+            self.totals.trouble.get_or_insert(why.unwrap_or_default().to_owned());
+        };
+        if let Some(it) = &ended.failed {
+            stopped(ended.code(), Some(&it.error));
+            return Ok(all);
+        }
+        let shelf = &*self.afar.shelf;
+        let id = TaskId::parse(&ended.id)?;
+        let results = tokio::task::block_in_place(|| results(shelf, &id))?.ok_or_else(|| {
+            let why = format!("{} has no results of {id}, which ended", shelf.shown());
+            Error::new(Code::ArtifactMissing, why)
+        })?;
+        if let Some(code) = &results.stopped_by {
+            stopped(Code::from_wire(code), results.trouble.as_deref());
+        }
+        for it in results.lines {
+            let json: &str = it.get();
+            let bad = |err| Error::new(Code::ArtifactCorrupt, "a result is none").source(err);
+            let counted: Counted = serde_json::from_str(json).map_err(bad)?;
+            // As it is to be on one line, whoever wrote it.
+            let json = if json.contains('\n') { json.replace('\n', " ") } else { json.to_owned() };
+            all.insert(counted.line, json);
+        }
+        Ok(all)
+    }
+
+    /// In order, or as they end.
+    fn put(&mut self, i: usize, all: BTreeMap<u64, String>) -> Result<bool> {
+        self.done.insert(i, all);
+        let mut ready = Vec::new();
+        if self.afar.ordered {
+            while let Some(it) = self.done.remove(&self.next) {
+                self.next += 1;
+                ready.push(it);
+            }
+        } else {
+            ready.extend(std::mem::take(&mut self.done).into_values());
+        }
+        for json in ready.into_iter().flat_map(BTreeMap::into_values) {
+            let bad = |err| Error::new(Code::ArtifactCorrupt, "a result is none").source(err);
+            let counted: Counted = serde_json::from_str(&json).map_err(bad)?;
+            self.totals.lines += 1;
+            match counted.error {
+                None => self.totals.ok += 1,
+                Some(it) => {
+                    self.totals.failed += 1;
+                    let code = Code::from_wire(&it.code).unwrap_or(Code::Internal);
+                    *self.totals.errors.entry(code.as_str()).or_default() += 1;
+                }
+            }
+            if !self.sink.put(&json)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

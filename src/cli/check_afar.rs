@@ -1,0 +1,127 @@
+//! `commis recipe check --engine`: recipes are called by other machines, in the turns of their hosts; judged and counted they are here.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::mpsc;
+
+use super::check::{Check, Listed, Row, Verdict};
+use crate::{
+    artifacts::shelf::Shelf,
+    batch::{
+        afar::{Engine, Enlisted, Handed, Heard},
+        checks,
+    },
+    error::{Code, Error, Result},
+    ids::{TaskId, word},
+    recipe::registry::Held,
+};
+
+/// A part of one host may take so long.
+const DEADLINE: Duration = Duration::from_secs(60 * 60);
+const RETRIES: u32 = 2;
+
+/// What has the recipes called.
+pub struct Afar {
+    pub shelf: Arc<dyn Shelf>,
+    pub engine: Arc<dyn Engine>,
+}
+
+/// By position.
+type Part = Vec<(usize, Held)>;
+
+impl Check {
+    /// As [`Check::all`], on other machines: a part is of one host, and a host has one part at a time.
+    pub(super) async fn afar(
+        &self,
+        afar: &Afar,
+        all: &[Listed],
+        rows: &Mutex<Vec<(usize, Row)>>,
+    ) -> Result<()> {
+        let keep = |i: usize, row: Row| {
+            self.progress.end(&row);
+            rows.lock().unwrap_or_else(PoisonError::into_inner).push((i, row));
+        };
+        let mut hosts: BTreeMap<&str, Vec<Part>> = BTreeMap::new();
+        for (i, it) in all.iter().enumerate() {
+            match self.ready(&it.name)? {
+                Err(row) => keep(i, row),
+                Ok((held, _)) => {
+                    let parts = hosts.entry(&it.host).or_default();
+                    match parts.last_mut().filter(|it| it.len() < checks::RECIPES) {
+                        Some(part) => part.push((i, held)),
+                        None => parts.push(vec![(i, held)]),
+                    }
+                }
+            }
+        }
+        let check = word()?;
+        let (mut tasks, mut parts) = (Vec::new(), BTreeMap::new());
+        for (host, its) in hosts {
+            for part in its {
+                let recipes: Vec<_> = part.iter().map(|it| &it.1.recipe).collect();
+                let id = checks::put(&*afar.shelf, &check, &recipes)?;
+                let (host, entry) = (Some(host.to_owned()), checks::entry(&id)?.to_string());
+                tasks.push(Enlisted { id: id.to_string(), entry, host, delay_ms: 0 });
+                parts.insert(id.to_string(), part);
+            }
+        }
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let name = format!("check-{check}");
+        let handed = Handed { name, tasks, per_host: 1, deadline: DEADLINE, retries: RETRIES };
+        let (to, mut heard) = mpsc::unbounded_channel();
+        let mut work = afar.engine.learn(handed, to);
+        let mut end = None;
+        loop {
+            tokio::select! {
+                it = &mut work, if end.is_none() => end = Some(it),
+                Some(it) = heard.recv() => {
+                    let Heard::Ended(it) = it else { continue };
+                    let Some(part) = parts.remove(&it.id) else { continue };
+                    let why = it.failed.as_ref().map(|failed| {
+                        let code = it.code().unwrap_or(Code::Internal);
+                        Error::new(code, failed.error.clone())
+                    });
+                    for (i, row) in self.part(afar, &it.id, part, why)? {
+                        keep(i, row);
+                    }
+                }
+                else => break,
+            }
+        }
+        end.unwrap_or(Ok(()))
+    }
+
+    /// The rows of a part that ended.
+    fn part(
+        &self,
+        afar: &Afar,
+        id: &str,
+        part: Part,
+        why: Option<Error>,
+    ) -> Result<Vec<(usize, Row)>> {
+        let called = match &why {
+            Some(_) => Vec::new(),
+            None => checks::results(&*afar.shelf, &TaskId::parse(id)?)?.unwrap_or_default(),
+        };
+        let mut by_name: BTreeMap<_, _> =
+            called.into_iter().map(|it| (it.name.clone(), it)).collect();
+        let none = Error::new(Code::ArtifactMissing, "no machine said what came of it");
+        let why = why.unwrap_or(none);
+        let row = |(i, held): (usize, Held)| {
+            let name = held.recipe.name.clone();
+            let row = match by_name.remove(&name) {
+                Some(it) => self.judged(&name, &held, it.ended(&held.recipe)),
+                // The machines' trouble says nothing about a recipe.
+                None => Row::of(&name, Some(held.source), Verdict::Unknown).because(&why),
+            };
+            (i, row)
+        };
+        Ok(part.into_iter().map(row).collect())
+    }
+}
