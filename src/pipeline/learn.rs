@@ -11,7 +11,7 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, OnceLock},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use schemars::JsonSchema;
@@ -56,6 +56,9 @@ use crate::{
     state::State,
     transport::public_http::PublicHttp,
 };
+
+/// Work of so long is not done again after a crash.
+const DEAR: Duration = Duration::from_millis(250);
 
 /// Called as a stage of a task begins.
 pub type OnStage = Box<dyn Fn(&Task, Stage) + Send + Sync>;
@@ -331,6 +334,7 @@ impl<'a> Run<'a> {
         self.ran.clear();
         self.reused.clear();
         self.adopted.clear();
+        let mut settled = Instant::now();
         for spec in STAGES.iter().filter(|it| it.stage <= span.last) {
             tokio::task::yield_now().await; // whoever stopped this while a stage computed is heard here
             self.folder.still_held()?;
@@ -372,8 +376,9 @@ impl<'a> Run<'a> {
                     }
                     (self.cx.on_stage)(self.task, spec.stage);
                     self.run(spec, settings.clone()).await?;
-                    if self.saw(spec.stage) {
+                    if self.saw(spec.stage) || settled.elapsed() >= DEAR {
                         self.folder.settle()?;
+                        settled = Instant::now();
                     }
                     self.put_up(spec, &settings)?;
                     self.keep_question(spec.stage, &settings, question);
