@@ -88,8 +88,10 @@ impl Key {
     pub fn plain(folder: &str, name: &str) -> Option<Self> {
         let plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b"._-".contains(&it);
         let fits = |it: &str| (1..=128).contains(&it.len()) && it.bytes().all(plain);
-        let ok =
-            fits(folder) && fits(name) && !name.starts_with('.') && folder.trim_matches('.') != "";
+        let ok = fits(folder)
+            && fits(name)
+            && !name.starts_with('.')
+            && !folder.trim_matches('.').is_empty();
         ok.then(|| Self { task: folder.to_owned(), name: name.to_owned() })
     }
 

@@ -56,7 +56,9 @@ impl Dir {
         let done =
             self.sync_files(&all).and_then(|()| all.iter().try_for_each(|it| self.give_name(it)));
         if done.is_err() {
-            all.iter().for_each(|it| self.forget(it));
+            for it in &all {
+                self.forget(it);
+            }
         }
         done.and_then(|()| self.sync())
     }

@@ -186,7 +186,8 @@ fn what_seems_a_secret_is_sent_and_not_written_down() {
 fn it_goes_on_where_it_stopped_and_runs_nothing_twice() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
-    let text: String = (0..60).map(|i| format!("{{\"ms\": {}}}\n", 50 + i)).collect();
+    let inputs: Vec<String> = (50..110).map(|ms| format!("{{\"ms\": {ms}}}\n")).collect();
+    let text = inputs.concat();
     let inputs = place.inputs(&text);
     let out = place.out();
     let args = ["slow", "--draft", "--inputs", &inputs, "--out", &out];

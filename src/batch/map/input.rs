@@ -162,7 +162,10 @@ fn skip(from: &mut impl BufRead) -> std::io::Result<u64> {
 mod tests {
     use super::*;
 
-    fn all(text: &[u8]) -> Vec<(u64, String, Result<BTreeMap<String, String>, String>)> {
+    /// Line, as it is shown, parameters or what is wrong.
+    type Read = (u64, String, Result<BTreeMap<String, String>, String>);
+
+    fn all(text: &[u8]) -> Vec<Read> {
         let mut out = Vec::new();
         let each = |it: Input| {
             out.push((it.line, it.shown.to_string(), it.params.map_err(|err| err.to_string())));

@@ -103,6 +103,7 @@ pub struct Options {
 /// A result. It has data or an error, never both.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_field_names, reason = "as people read it")]
 pub struct Line {
     /// Of the inputs, from 1.
     line: u64,
@@ -535,17 +536,17 @@ impl Totals {
 
     /// `980 ok, 20 failed (HTTP_STATUS 17, TIMEOUT 3), 500 done before`
     pub fn told(&self) -> String {
-        let mut out = format!("{} ok", self.ok);
+        let mut out = vec![format!("{} ok", self.ok)];
         if self.failed > 0 {
             let mut all: Vec<_> = self.errors.iter().collect();
             all.sort_by_key(|it| std::cmp::Reverse(it.1));
             let all: Vec<String> = all.iter().map(|(code, n)| format!("{code} {n}")).collect();
-            out += &format!(", {} failed ({})", self.failed, all.join(", "));
+            out.push(format!("{} failed ({})", self.failed, all.join(", ")));
         }
         if self.before > 0 {
-            out += &format!(", {} done before", self.before);
+            out.push(format!("{} done before", self.before));
         }
-        out
+        out.join(", ")
     }
 
     /// Of this run.
