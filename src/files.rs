@@ -409,13 +409,6 @@ pub fn write_atomic(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     dir.write(name, bytes)
 }
 
-/// [`write_atomic`] without waiting for the disk, as [`Dir::write_unsynced`].
-pub fn write_unsynced(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
-    let dir = made(dir)?;
-    let _held = dir.hold_off_sweeps()?;
-    dir.write_unsynced(name, bytes)
-}
-
 /// [`Dir::create`] in the folder `under` of a folder, both made when absent.
 pub fn create_shared(dir: &Path, under: &str, name: &str, bytes: &[u8]) -> Result<bool> {
     let dir = made(dir)?.make_folder(under)?;

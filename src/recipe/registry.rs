@@ -265,7 +265,7 @@ impl Registry {
         if known.is_ok_and(|it| it.as_deref() == Some(text.as_bytes())) {
             return;
         }
-        let done = crate::files::write_unsynced(&self.dir, yaml::SCHEMA_FILE, text.as_bytes());
+        let done = crate::files::write_atomic(&self.dir, yaml::SCHEMA_FILE, text.as_bytes());
         if let Err(err) = done {
             tracing::warn!(%err, "the schema of recipes was not written");
         }
