@@ -125,6 +125,30 @@ pub trait Engine: Send + Sync {
     fn learn(&self, all: Handed, tell: mpsc::UnboundedSender<Heard>) -> BoxFuture<'_, Result<()>>;
 }
 
+/// Has them done, and gives `each` as it ends; false as soon as that wants no more. Fails as the engine does, and as `each`.
+pub async fn ends(
+    engine: &dyn Engine,
+    all: Handed,
+    mut each: impl FnMut(Ended) -> Result<bool>,
+) -> Result<bool> {
+    let (tell, mut heard) = mpsc::unbounded_channel();
+    let mut work = engine.learn(all, tell);
+    let mut end = None;
+    loop {
+        tokio::select! {
+            it = &mut work, if end.is_none() => end = Some(it),
+            Some(it) = heard.recv() => {
+                if let Heard::Ended(it) = it && !each(it)? {
+                    return Ok(false);
+                }
+            }
+            // The engine is done, and nothing is to be heard any more.
+            else => break,
+        }
+    }
+    end.unwrap_or(Ok(())).map(|()| true)
+}
+
 /// As [`run`](super::run), on other machines. `cx` has a shelf and runs nothing ([`Cx::elsewhere`]).
 pub async fn run(
     manifest: &str,

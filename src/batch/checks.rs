@@ -3,12 +3,12 @@
 //! That machine calls; whose recipe it is judges, counts, and puts out of service.
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
+use super::parts;
 use crate::{
     artifacts::shelf::{Key, Shelf},
     error::{Code, Error, Result},
-    ids::{RecipeName, TaskId, hex},
+    ids::{RecipeName, TaskId},
     pipeline::{Fallback, Runs, Sessions},
     recipe::{model::Recipe, yaml},
     runner::{RecipeRunResult, call::Caller},
@@ -18,6 +18,8 @@ use crate::{
 pub const RECIPES: usize = 25;
 /// The name in the key of what a part is; tells it from a task.
 pub const ENTRY: &str = "check.json";
+const KIND: &str = "check";
+const CHECKED: &str = "checked.json";
 const VERSION: u32 = 1;
 const MAX: usize = 16 << 20;
 /// Our own limits are waited for, so often.
@@ -49,20 +51,17 @@ pub struct Called {
 /// Puts a part there; its id. Fails as [`Shelf::create`].
 pub fn put(shelf: &dyn Shelf, check: &str, recipes: &[&Recipe]) -> Result<TaskId> {
     let recipes = recipes.iter().map(|it| yaml::to_yaml(it)).collect::<Result<_>>()?;
-    let bytes = json(&Part { version: VERSION, check: check.to_owned(), recipes })?;
-    let id = TaskId::parse(&format!("check-{}", &hex(&Sha256::digest(&bytes))[..16]))?;
-    shelf.create(&key(&id, ENTRY)?, bytes)?;
-    Ok(id)
+    parts::put(shelf, KIND, ENTRY, &Part { version: VERSION, check: check.to_owned(), recipes })
 }
 
 /// The key of what a part is.
 pub fn entry(id: &TaskId) -> Result<Key> {
-    key(id, ENTRY)
+    parts::key(id, ENTRY)
 }
 
 /// What a part came to; `None` when nobody has done it yet. Fails with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
 pub fn results(shelf: &dyn Shelf, id: &TaskId) -> Result<Option<Vec<Called>>> {
-    read(shelf, &key(id, "checked.json")?)
+    parts::read(shelf, id, CHECKED, MAX)
 }
 
 /// Calls each recipe once, unless that was done, and puts what came of it there. Fails as [`Shelf`] does.
@@ -74,8 +73,7 @@ pub async fn done(
     if results(shelf, id)?.is_some() {
         return Ok(());
     }
-    let part: Part = read(shelf, &key(id, ENTRY)?)?
-        .ok_or_else(|| Error::new(Code::TaskNotFound, format!("{} has no {id}", shelf.shown())))?;
+    let part: Part = parts::get(shelf, KIND, (id, ENTRY), MAX)?;
     if part.version != VERSION {
         return Err(Error::new(Code::ArtifactCorrupt, format!("{id} is of another version")));
     }
@@ -102,8 +100,7 @@ pub async fn done(
         sessions.forget().await;
         all.push(Called::of(recipe.name, ended));
     }
-    shelf.create(&key(id, "checked.json")?, json(&all)?)?;
-    Ok(())
+    parts::answer(shelf, id, CHECKED, &all)
 }
 
 impl Called {
@@ -149,21 +146,4 @@ impl Called {
         out.timings_ms.total = self.total_ms;
         Ok(out)
     }
-}
-
-fn key(id: &TaskId, name: &str) -> Result<Key> {
-    Key::plain(id.as_str(), name).ok_or_else(|| Error::new(Code::Internal, "a key is none"))
-}
-
-fn json<T: Serialize>(it: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(it).map_err(|err| Error::new(Code::Internal, "a part").source(err))
-}
-
-fn read<T: for<'a> Deserialize<'a>>(shelf: &dyn Shelf, key: &Key) -> Result<Option<T>> {
-    let Some(bytes) = shelf.read(key, MAX)? else { return Ok(None) };
-    serde_json::from_slice(&bytes).map(Some).map_err(|err| {
-        Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged", shelf.shown()))
-            .hint("look who wrote it, and take it away; the part is then done again")
-            .source(err)
-    })
 }

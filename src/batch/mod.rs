@@ -8,6 +8,7 @@ mod live;
 pub mod manifest;
 pub mod map;
 pub mod page;
+mod parts;
 mod report;
 pub mod schedule;
 mod secrets;

@@ -6,13 +6,11 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::mpsc;
-
 use super::check::{Check, Listed, Row, Verdict};
 use crate::{
     artifacts::shelf::Shelf,
     batch::{
-        afar::{Engine, Enlisted, Handed, Heard},
+        afar::{Ended, Engine, Enlisted, Handed, ends},
         checks,
     },
     error::{Code, Error, Result},
@@ -74,27 +72,17 @@ impl Check {
         }
         let name = format!("check-{check}");
         let handed = Handed { name, tasks, per_host: 1, deadline: DEADLINE, retries: RETRIES };
-        let (to, mut heard) = mpsc::unbounded_channel();
-        let mut work = afar.engine.learn(handed, to);
-        let mut end = None;
-        loop {
-            tokio::select! {
-                it = &mut work, if end.is_none() => end = Some(it),
-                Some(it) = heard.recv() => {
-                    let Heard::Ended(it) = it else { continue };
-                    let Some(part) = parts.remove(&it.id) else { continue };
-                    let why = it.failed.as_ref().map(|failed| {
-                        let code = it.code().unwrap_or(Code::Internal);
-                        Error::new(code, failed.error.clone())
-                    });
-                    for (i, row) in self.part(afar, &it.id, part, why)? {
-                        keep(i, row);
-                    }
-                }
-                else => break,
+        let each = |it: Ended| {
+            let Some(part) = parts.remove(&it.id) else { return Ok(true) };
+            let why = it.failed.as_ref().map(|failed| {
+                Error::new(it.code().unwrap_or(Code::Internal), failed.error.clone())
+            });
+            for (i, row) in self.part(afar, &it.id, part, why)? {
+                keep(i, row);
             }
-        }
-        end.unwrap_or(Ok(()))
+            Ok(true)
+        };
+        ends(&*afar.engine, handed, each).await.map(drop)
     }
 
     /// The rows of a part that ended.

@@ -59,10 +59,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let name = RecipeName::new(args.name)?;
     let place = wire::open(global).await?;
     let registry = Registry::open(&place.home.recipes);
-    let held = registry.get(&name)?;
-    if held.shadows {
-        wire::say(&format!("info: your own {name} stands before the library's"));
-    }
+    let held = wire::held(&registry, &name)?;
     let recipe = held.recipe;
     match recipe.status {
         Status::Verified => {}

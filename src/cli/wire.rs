@@ -16,7 +16,9 @@ use crate::{
     browser::check_arguments,
     egress::{EgressPolicy, check_own},
     error::{Code, Error, Result},
+    ids::RecipeName,
     pipeline::{self, BrowserPool, Cx, OnStage, Redo},
+    recipe::registry::{Held, Registry},
     settings::{Home, Settings},
     stages::rank,
     testbed::{Testbed, authority_pem},
@@ -119,6 +121,15 @@ pub fn learning_with(
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     let browser = BrowserPool::new(policy, place.settings.browser.clone());
     Cx::open_with(&place.home, &place.settings, browser, (redo, delay), shelf, on_stage)
+}
+
+/// The recipe of that name; says so where it stands before one of the library's. Fails as [`Registry::get`].
+pub fn held(registry: &Registry, name: &RecipeName) -> Result<Held> {
+    let held = registry.get(name)?;
+    if held.shadows {
+        say(&format!("info: your own {name} stands before the library's"));
+    }
+    Ok(held)
 }
 
 /// What `work` comes to, unless Ctrl-C or a request to terminate is first, however it computes; `hint` says what then becomes of

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     artifacts::shelf::Shelf,
-    batch::afar::{Ended, Engine, Enlisted, Handed, Heard},
+    batch::afar::{Ended, Engine, Enlisted, Handed, ends},
     error::{Code, Error, Result},
     ids::TaskId,
     recipe::model::Recipe,
@@ -202,27 +202,18 @@ impl Window<'_> {
             deadline: DEADLINE,
             retries: RETRIES,
         };
-        let (to, mut heard) = mpsc::unbounded_channel();
         let engine = Arc::clone(&self.afar.engine);
-        let mut work = engine.learn(handed, to);
-        let mut end = None;
-        loop {
-            tokio::select! {
-                it = &mut work, if end.is_none() => end = Some(it),
-                Some(it) = heard.recv() => {
-                    let Heard::Ended(it) = it else { continue };
-                    for i in by_id.remove(&it.id).unwrap_or_default() {
-                        let all = self.taken(&it, own.remove(&i).unwrap_or_default())?;
-                        if !self.put(i, all)? {
-                            return Ok(false);
-                        }
-                    }
-                    tell(self.totals);
+        ends(&*engine, handed, |it| {
+            for i in by_id.remove(&it.id).unwrap_or_default() {
+                let all = self.taken(&it, own.remove(&i).unwrap_or_default())?;
+                if !self.put(i, all)? {
+                    return Ok(false);
                 }
-                else => break,
             }
-        }
-        end.unwrap_or(Ok(())).map(|()| true)
+            tell(self.totals);
+            Ok(true)
+        })
+        .await
     }
 
     /// What a part that ended came to, beside what needed no machine.

@@ -7,14 +7,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
-use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
 use super::{Input, Options, Sink, Totals, Work, run};
 use crate::{
     artifacts::shelf::{Key, Shelf},
+    batch::parts,
     error::{Class, Code, Error, Result},
-    ids::{TaskId, hex},
+    ids::TaskId,
     recipe::{model::Recipe, yaml},
 };
 
@@ -23,6 +23,8 @@ pub const LINES: usize = 200;
 pub const BYTES: usize = 512 << 10;
 /// The name in the key of what a part is; tells it from a task.
 pub const ENTRY: &str = "chunk.json";
+const KIND: &str = "map";
+const RESULTS: &str = "results.json";
 const VERSION: u32 = 1;
 /// What a part may be, and what its results may be.
 const MAX_CHUNK: usize = 4 << 20;
@@ -57,23 +59,14 @@ impl Chunk {
 
     /// Puts it there; its id. Fails as [`Shelf::create`].
     pub fn put(&self, shelf: &dyn Shelf) -> Result<TaskId> {
-        let bytes = json(self)?;
-        let id = TaskId::parse(&format!("map-{}", &digest(&bytes)[..16]))?;
-        shelf.create(&entry(&id)?, bytes)?;
-        Ok(id)
+        parts::put(shelf, KIND, ENTRY, self)
     }
 
     /// Fails with `TASK_NOT_FOUND`, with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
     fn read(shelf: &dyn Shelf, id: &TaskId) -> Result<Self> {
-        let key = entry(id)?;
-        let bytes = shelf.read(&key, MAX_CHUNK)?.ok_or_else(|| {
-            Error::new(Code::TaskNotFound, format!("{} has no {key}", shelf.shown()))
-        })?;
-        let it: Self = parsed(shelf, &key, &bytes)?;
-        let same = id.as_str().strip_prefix("map-") == Some(&digest(&bytes)[..16]);
-        if it.version != VERSION || !same {
-            let why = format!("{key} in {} is not what it was", shelf.shown());
-            return Err(Error::new(Code::ArtifactCorrupt, why));
+        let it: Self = parts::get(shelf, KIND, (id, ENTRY), MAX_CHUNK)?;
+        if it.version != VERSION {
+            return Err(Error::new(Code::ArtifactCorrupt, format!("{id} is of another version")));
         }
         Ok(it)
     }
@@ -81,14 +74,12 @@ impl Chunk {
 
 /// The key of what a part is.
 pub fn entry(id: &TaskId) -> Result<Key> {
-    key(id, ENTRY)
+    parts::key(id, ENTRY)
 }
 
 /// What a part came to; `None` when nobody has run it yet. Fails with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
 pub fn results(shelf: &dyn Shelf, id: &TaskId) -> Result<Option<Results>> {
-    let key = key(id, "results.json")?;
-    let Some(bytes) = shelf.read(&key, MAX_RESULTS)? else { return Ok(None) };
-    parsed(shelf, &key, &bytes).map(Some)
+    parts::read(shelf, id, RESULTS, MAX_RESULTS)
 }
 
 /// Runs the part unless that was done, and puts its results there. `work` makes of the recipe what runs it, and says how many lines go at once.
@@ -130,7 +121,7 @@ pub async fn done(
         trouble: totals.trouble.clone(),
         lines: all.0.into_values().collect(),
     };
-    shelf.create(&key(id, "results.json")?, json(&results)?)?;
+    parts::answer(shelf, id, RESULTS, &results)?;
     Ok(totals)
 }
 
@@ -154,24 +145,4 @@ impl Sink for All {
         self.0.insert(line, RawValue::from_string(json.to_owned()).map_err(bad)?);
         Ok(true)
     }
-}
-
-fn key(id: &TaskId, name: &str) -> Result<Key> {
-    Key::plain(id.as_str(), name).ok_or_else(|| Error::new(Code::Internal, "a key is none"))
-}
-
-fn json<T: Serialize>(it: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(it).map_err(|err| Error::new(Code::Internal, "a part").source(err))
-}
-
-fn parsed<T: for<'a> Deserialize<'a>>(shelf: &dyn Shelf, key: &Key, bytes: &[u8]) -> Result<T> {
-    serde_json::from_slice(bytes).map_err(|err| {
-        Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged", shelf.shown()))
-            .hint("look who wrote it, and take it away; the part is then run again")
-            .source(err)
-    })
-}
-
-fn digest(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
 }

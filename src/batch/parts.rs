@@ -1,0 +1,75 @@
+//! Work that is handed to other machines as an object in a store that both reach; what came of it is another. A part's id is made of
+//! all that it holds.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    artifacts::shelf::{Key, Shelf},
+    error::{Code, Error, Result},
+    ids::{TaskId, hex},
+};
+
+/// Puts a part there under that name; its id begins with `kind`. Fails as [`Shelf::create`].
+pub fn put<T: Serialize>(shelf: &dyn Shelf, kind: &str, name: &str, part: &T) -> Result<TaskId> {
+    let bytes = json(part)?;
+    let id = TaskId::parse(&named(kind, &bytes))?;
+    shelf.create(&key(&id, name)?, bytes)?;
+    Ok(id)
+}
+
+/// As [`read`], a part as it was put. Fails with `TASK_NOT_FOUND` also, and with `ARTIFACT_CORRUPT` for one that is another's.
+pub fn get<T: for<'a> Deserialize<'a>>(
+    shelf: &dyn Shelf,
+    kind: &str,
+    (id, name): (&TaskId, &str),
+    max: usize,
+) -> Result<T> {
+    let key = key(id, name)?;
+    let bytes = shelf
+        .read(&key, max)?
+        .ok_or_else(|| Error::new(Code::TaskNotFound, format!("{} has no {key}", shelf.shown())))?;
+    if named(kind, &bytes) != id.as_str() {
+        let why = format!("{key} in {} is not what it was", shelf.shown());
+        return Err(Error::new(Code::ArtifactCorrupt, why));
+    }
+    parsed(shelf, &key, &bytes)
+}
+
+/// Puts there what came of a part; what is there already stays. Fails as [`Shelf::create`].
+pub fn answer<T: Serialize>(shelf: &dyn Shelf, id: &TaskId, name: &str, it: &T) -> Result<()> {
+    shelf.create(&key(id, name)?, json(it)?).map(drop)
+}
+
+/// What is there; `None` when nothing is. Fails with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
+pub fn read<T: for<'a> Deserialize<'a>>(
+    shelf: &dyn Shelf,
+    id: &TaskId,
+    name: &str,
+    max: usize,
+) -> Result<Option<T>> {
+    let key = key(id, name)?;
+    let Some(bytes) = shelf.read(&key, max)? else { return Ok(None) };
+    parsed(shelf, &key, &bytes).map(Some)
+}
+
+pub fn key(id: &TaskId, name: &str) -> Result<Key> {
+    Key::plain(id.as_str(), name).ok_or_else(|| Error::new(Code::Internal, "a key is none"))
+}
+
+/// The id of a part of those bytes.
+fn named(kind: &str, bytes: &[u8]) -> String {
+    format!("{kind}-{}", &hex(&Sha256::digest(bytes))[..16])
+}
+
+fn json<T: Serialize>(it: &T) -> Result<Vec<u8>> {
+    serde_json::to_vec(it).map_err(|err| Error::new(Code::Internal, "a part").source(err))
+}
+
+fn parsed<T: for<'a> Deserialize<'a>>(shelf: &dyn Shelf, key: &Key, bytes: &[u8]) -> Result<T> {
+    serde_json::from_slice(bytes).map_err(|err| {
+        Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged", shelf.shown()))
+            .hint("look who wrote it, and take it away; the part is then done again")
+            .source(err)
+    })
+}
