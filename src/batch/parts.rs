@@ -73,3 +73,38 @@ fn parsed<T: for<'a> Deserialize<'a>>(shelf: &dyn Shelf, key: &Key, bytes: &[u8]
             .source(err)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::artifacts::shelf::SharedFolder;
+
+    #[test]
+    fn a_part_is_what_its_name_says_or_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let shelf = SharedFolder::open(home.path()).unwrap();
+        let id = put(&shelf, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap();
+        assert_eq!(put(&shelf, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap(), id);
+        let got = |kind| get::<Value>(&shelf, kind, (&id, "chunk.json"), 100);
+        assert_eq!(got("map").unwrap(), json!({"lines": [1, 2]}));
+        // Of another kind, other content, none.
+        assert_eq!(got("check").unwrap_err().code(), Code::ArtifactCorrupt);
+        let path = home.path().join(id.as_str()).join("chunk.json");
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(got("map").unwrap_err().code(), Code::TaskNotFound);
+        shelf.create(&key(&id, "chunk.json").unwrap(), b"{\"lines\":[1,3]}".to_vec()).unwrap();
+        assert_eq!(got("map").unwrap_err().code(), Code::ArtifactCorrupt);
+
+        // What came of it: the first counts, a damaged one says so.
+        assert_eq!(read::<Value>(&shelf, &id, "results.json", 100).unwrap(), None);
+        answer(&shelf, &id, "results.json", &json!([1])).unwrap();
+        answer(&shelf, &id, "results.json", &json!([2])).unwrap();
+        assert_eq!(read(&shelf, &id, "results.json", 100).unwrap(), Some(json!([1])));
+        shelf.create(&key(&id, "other.json").unwrap(), b"[1".to_vec()).unwrap();
+        let err = read::<Value>(&shelf, &id, "other.json", 100).unwrap_err();
+        assert_eq!(err.code(), Code::ArtifactCorrupt);
+        assert!(err.hint_text().unwrap().contains("done again"));
+    }
+}
