@@ -87,7 +87,10 @@ class Site:
     def temporal(self):
         at = self.at("temporal")
         it = self.begin("temporal", [f"{self.bin}/temporal", "server", "start-dev", "--ip", "127.0.0.1", "--port", str(at), "--headless",
-                                     "--db-filename", f"{self.folder}/t.db", "--log-level", "error"])
+                                     "--db-filename", f"{self.folder}/t.db", "--log-level", "error",
+                                     # One partition of a queue, as few pollers want it: they wait at one while tasks lie in another.
+                                     "--dynamic-config-value", "matching.numTaskqueueReadPartitions=1",
+                                     "--dynamic-config-value", "matching.numTaskqueueWritePartitions=1"])
         # Its command line takes seconds to say so.
         wait_for("Temporal", lambda: connects(at))
         self.env["TEMPORAL_ADDRESS"] = f"127.0.0.1:{at}"

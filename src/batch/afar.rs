@@ -421,8 +421,10 @@ fn enlist(task: &Task, delay: Duration, cx: &Cx) -> Result<Enlisted> {
         Error::new(Code::Usage, "other machines need a store").hint("give it with --store")
     })?;
     shelf.create(&key, bytes)?;
-    let (id, entry) = (task.id.to_string(), key.to_string());
-    Ok(Enlisted { id, entry, host: task.host(), delay_ms: delay.as_millis() as u64 })
+    let (id, entry, host) = (task.id.to_string(), key.to_string(), task.host());
+    // A file is read at once; pauses are a site's.
+    let delay_ms = if host.is_some() { delay.as_millis() as u64 } else { 0 };
+    Ok(Enlisted { id, entry, host, delay_ms })
 }
 
 #[cfg(test)]
