@@ -87,10 +87,7 @@ class Site:
     def temporal(self):
         at = self.at("temporal")
         it = self.begin("temporal", [f"{self.bin}/temporal", "server", "start-dev", "--ip", "127.0.0.1", "--port", str(at), "--headless",
-                                     "--db-filename", f"{self.folder}/t.db", "--log-level", "error",
-                                     # One partition of a queue, as few pollers want it: they wait at one while tasks lie in another.
-                                     "--dynamic-config-value", "matching.numTaskqueueReadPartitions=1",
-                                     "--dynamic-config-value", "matching.numTaskqueueWritePartitions=1"])
+                                     "--db-filename", f"{self.folder}/t.db", "--log-level", "error"])
         # Its command line takes seconds to say so.
         wait_for("Temporal", lambda: connects(at))
         self.env["TEMPORAL_ADDRESS"] = f"127.0.0.1:{at}"
@@ -170,9 +167,6 @@ class Site:
 
     def objects(self, prefix):
         return listed(f"http://127.0.0.1:{self.at('filer')}/buckets/art/{prefix}/")
-
-    def delete(self, path):
-        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{self.at('filer')}{path}", method="DELETE"), timeout=20).close()
 
     def hashes(self, home):
         return hashes(os.path.join(self.folder, home))
