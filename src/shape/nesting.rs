@@ -6,6 +6,8 @@
 //! construction (WHATWG HTML 13.2.5 and 13.2.6) closely enough that what it counts as closed is closed for the parser;
 //! where it is unsure it counts too much, which costs only pages with hundreds of unclosed elements.
 
+use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
+
 /// Levels of open elements.
 const MAX_DEPTH: usize = 512;
 /// Attributes of one tag.
@@ -103,6 +105,62 @@ const RAW_TEXT: &[&str] =
 const INTEGRATION: &[&str] =
     &["annotation-xml", "desc", "foreignobject", "mi", "mn", "mo", "ms", "mtext", "title"];
 
+/// Lists that a name is in, a bit each.
+type Lists = u16;
+const IS_VOID: Lists = 1;
+const NESTS_NEVER: Lists = 1 << 1;
+const IS_FORMATTING: Lists = 1 << 2;
+const IS_BOUNDARY: Lists = 1 << 3;
+const IS_SPECIAL: Lists = 1 << 4;
+const IS_RAW_TEXT: Lists = 1 << 5;
+const IS_INTEGRATION: Lists = 1 << 6;
+const IS_FOREIGN: Lists = 1 << 7;
+/// Closed by their own end tag only.
+const CLOSES_ITSELF: Lists = 1 << 8;
+
+/// Each tag is looked up once: there are thousands in a page, and the lists are long.
+static LISTS: LazyLock<HashMap<&str, Lists>> = LazyLock::new(|| {
+    let mut out = HashMap::new();
+    for (names, list) in [
+        (VOID, IS_VOID),
+        (SELF_NESTING_NEVER, NESTS_NEVER),
+        (FORMATTING, IS_FORMATTING),
+        (BOUNDARY, IS_BOUNDARY),
+        (SPECIAL, IS_SPECIAL),
+        (RAW_TEXT, IS_RAW_TEXT),
+        (INTEGRATION, IS_INTEGRATION),
+        (&["svg", "math"], IS_FOREIGN),
+        (&["table", "template", "svg", "math"], CLOSES_ITSELF),
+    ] {
+        for name in names {
+            *out.entry(*name).or_default() |= list;
+        }
+    }
+    out
+});
+
+/// The name of an element, in lower case.
+struct Name<'a> {
+    text: Cow<'a, str>,
+    lists: Lists,
+}
+
+impl<'a> Name<'a> {
+    fn new(written: &'a str) -> Self {
+        let text = if written.bytes().any(|it| it.is_ascii_uppercase()) {
+            Cow::Owned(written.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(written)
+        };
+        let lists = LISTS.get(&*text).copied().unwrap_or_default();
+        Self { text, lists }
+    }
+
+    fn is(&self, any_of: Lists) -> bool {
+        self.lists & any_of != 0
+    }
+}
+
 /// Whether the document may be parsed; otherwise why not.
 pub fn check(html: &str) -> Result<(), &'static str> {
     let bytes = html.as_bytes();
@@ -114,7 +172,7 @@ pub fn check(html: &str) -> Result<(), &'static str> {
         let name_at = at + usize::from(is_end);
         if !bytes.get(name_at).is_some_and(u8::is_ascii_alphabetic) {
             if matches!(bytes.get(at), Some(b'!' | b'?' | b'/')) {
-                at = after_comment(html, at, stack.is_foreign());
+                at = after_comment(html, at, stack.foreign > 0);
             }
             continue;
         }
@@ -128,15 +186,14 @@ pub fn check(html: &str) -> Result<(), &'static str> {
             stack.close(&tag.name);
             continue;
         }
-        let name = tag.name.as_str();
-        if stack.is_foreign() {
-            if tag.self_closing && !stack.is_html_in_foreign() {
+        if stack.foreign > 0 {
+            if tag.self_closing && stack.integration == 0 {
                 continue;
             }
-        } else if RAW_TEXT.contains(&name) {
-            at = after_raw_text(html, at, name);
+        } else if tag.name.is(IS_RAW_TEXT) {
+            at = after_raw_text(html, at, &tag.name.text);
             continue;
-        } else if VOID.contains(&name) || SELF_NESTING_NEVER.contains(&name) {
+        } else if tag.name.is(IS_VOID | NESTS_NEVER) {
             continue;
         }
         stack.open(tag.name, &html[name_at..tag.end])?;
@@ -146,31 +203,28 @@ pub fn check(html: &str) -> Result<(), &'static str> {
 
 #[derive(Default)]
 struct Stack<'a> {
-    open: Vec<String>,
+    open: Vec<Name<'a>>,
+    /// Of those: `svg` and `math`, and where HTML goes on within them.
+    foreign: usize,
+    integration: usize,
     /// The list of active formatting elements: name, and the tag's text that says which are alike.
-    formatting: Vec<(String, &'a str)>,
+    formatting: Vec<(Cow<'a, str>, &'a str)>,
     elements: usize,
 }
 
 impl<'a> Stack<'a> {
-    fn is_foreign(&self) -> bool {
-        self.open.iter().any(|it| it == "svg" || it == "math")
-    }
-
-    fn is_html_in_foreign(&self) -> bool {
-        self.open.iter().any(|it| INTEGRATION.contains(&it.as_str()))
-    }
-
-    fn open(&mut self, name: String, text: &'a str) -> Result<(), &'static str> {
-        if FORMATTING.contains(&name.as_str()) {
-            if name == "a" || name == "nobr" {
-                self.formatting.retain(|it| it.0 != name);
+    fn open(&mut self, name: Name<'a>, text: &'a str) -> Result<(), &'static str> {
+        if name.is(IS_FORMATTING) {
+            if matches!(&*name.text, "a" | "nobr") {
+                self.formatting.retain(|it| it.0 != name.text);
             }
             // "Noah's Ark": at most three alike are reopened.
             if self.formatting.iter().filter(|it| it.1 == text).count() < 3 {
-                self.formatting.push((name.clone(), text));
+                self.formatting.push((name.text.clone(), text));
             }
         }
+        self.foreign += usize::from(name.is(IS_FOREIGN));
+        self.integration += usize::from(name.is(IS_INTEGRATION));
         self.open.push(name);
         if self.formatting.len() > MAX_FORMATTING {
             return Err("more than 64 formatting elements are left open");
@@ -181,50 +235,48 @@ impl<'a> Stack<'a> {
         Ok(())
     }
 
-    fn close(&mut self, name: &str) {
-        let formatting = FORMATTING.contains(&name);
-        if formatting && let Some(n) = self.formatting.iter().rposition(|it| it.0 == name) {
+    fn close(&mut self, name: &Name<'_>) {
+        let formatting = name.is(IS_FORMATTING);
+        if formatting && let Some(n) = self.formatting.iter().rposition(|it| it.0 == name.text) {
             self.formatting.remove(n);
         }
-        let special = SPECIAL.contains(&name);
         for n in (0..self.open.len()).rev() {
-            let it = self.open[n].as_str();
-            if it == name {
-                if formatting || name == "form" {
-                    self.open.remove(n);
-                } else {
-                    self.open.truncate(n);
+            let it = &self.open[n];
+            if it.text == name.text {
+                let alone = formatting || name.text == "form";
+                for gone in self.open.drain(n..if alone { n + 1 } else { self.open.len() }) {
+                    self.foreign -= usize::from(gone.is(IS_FOREIGN));
+                    self.integration -= usize::from(gone.is(IS_INTEGRATION));
                 }
                 return;
             }
-            // A table or template is closed by its own end tag only.
-            let stops = if matches!(name, "table" | "template" | "svg" | "math") {
-                it == "template" || INTEGRATION.contains(&it)
+            let stops = if name.is(CLOSES_ITSELF) {
+                it.text == "template" || it.is(IS_INTEGRATION)
             } else {
-                BOUNDARY.contains(&it)
+                it.is(IS_BOUNDARY)
             };
-            if stops || (!special && !formatting && SPECIAL.contains(&it)) {
+            if stops || (!name.is(IS_SPECIAL | IS_FORMATTING) && it.is(IS_SPECIAL)) {
                 return;
             }
         }
     }
 }
 
-struct Tag {
-    name: String,
+struct Tag<'a> {
+    name: Name<'a>,
     self_closing: bool,
     /// Behind its `>`, or the end of the text.
     end: usize,
 }
 
-fn scan_tag(html: &str, start: usize) -> Result<Tag, &'static str> {
+fn scan_tag(html: &str, start: usize) -> Result<Tag<'_>, &'static str> {
     let bytes = html.as_bytes();
     let is_space = |b: u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0c);
     let mut at = start;
     while at < bytes.len() && !is_space(bytes[at]) && !matches!(bytes[at], b'/' | b'>') {
         at += 1;
     }
-    let name = html[start..at].to_ascii_lowercase();
+    let name = Name::new(&html[start..at]);
     let mut attributes = 0;
     loop {
         while at < bytes.len() && (is_space(bytes[at]) || bytes[at] == b'/') {
