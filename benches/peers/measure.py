@@ -104,7 +104,10 @@ class Bench:
         hars = self.hars()
         said("runs beside their floor")
         bench = json.loads(self.run("bench", "--json", *(["--runs", "20"] if self.quick else [])).stdout)
-        return {"cold": cold, "warm": warm, "tasks": tasks, "hars": hars, "bench": bench, "versions": self.versions()}
+        said("learning")
+        learning = self.learning()
+        return {"cold": cold, "warm": warm, "tasks": tasks, "hars": hars, "bench": bench, "learning": learning,
+                "versions": self.versions()}
 
     # A process for each call.
 
@@ -241,16 +244,20 @@ class Bench:
 
     # Recordings of others, read.
 
-    def hars(self):
+    def largest(self):
+        """The largest of the recordings at hand, each with its task."""
         shared = Path(os.environ.get("COMMIS_SHARED", ROOT.parent / "shared")) / "realworld"
         if not (shared / "cases.jsonl").exists():
             print(f"{shared} is absent: no HAR files are measured", file=sys.stderr)
-            return {}
+            return []
         cases = [json.loads(it) for it in (shared / "cases.jsonl").read_text().splitlines() if it.strip()]
-        cases.sort(key=lambda it: (shared / it["har"]).stat().st_size, reverse=True)
+        cases = [(shared / it["har"], it) for it in cases]
+        cases.sort(key=lambda it: it[0].stat().st_size, reverse=True)
+        return cases[:2 if self.quick else 6]
+
+    def hars(self):
         out = {}
-        for case in cases[:2 if self.quick else 6]:
-            har = shared / case["har"]
+        for har, case in self.largest():
             entries = json.loads(har.read_bytes())["log"]["entries"]
             prefix = "/".join(entries[0]["request"]["url"].split("/")[:3])
             runners = {
@@ -269,6 +276,34 @@ class Bench:
             # By size alone: whose traffic it was is nobody's business.
             out[f"{har.stat().st_size / 1e6:.1f} MB, {len(entries)} requests"] = samples
         return out
+
+    # What learning takes: reading, recording, and a manifest from nothing to its recipes.
+
+    def learning(self):
+        rounds = ["--runs", "3"] if self.quick else []
+        bench = lambda *what: json.loads(self.run("bench", "--json", *what, *rounds, check=True).stdout)
+        files = [it for har, _ in self.largest() for it in ("--har", har)]
+        walls, recordings, others, tasks = [], [], [], 0
+        for _ in range(1 if self.quick else 3):
+            home = Path(tempfile.mkdtemp(dir=self.scratch))
+            start = time.perf_counter()
+            done = subprocess.run([self.commis, "--home", home, "recipe", "learn-batch", "--testbed", "--manifest",
+                                   ROOT / "manifests/quickstart.yaml"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            walls.append(time.perf_counter() - start)
+            if done.returncode not in (0, 1):
+                raise RuntimeError(f"the quickstart ended with {done.returncode}")
+            own = {}
+            for file in (home / "logs").iterdir():
+                for line in file.read_text().splitlines():
+                    it = json.loads(line)["fields"]
+                    if it["message"] == "stage finished":
+                        own.setdefault(it["task_id"], []).append((it["stage"].startswith("record"), it["ms"]))
+            for stages in own.values():
+                recordings.append(sum(ms for recorded, ms in stages if recorded))
+                others.append(sum(ms for recorded, ms in stages if not recorded))
+            tasks = len(own)
+        return {"hars": bench(*files)["files"] if files else [], "pages": bench("--recorder")["pages"], "tasks": tasks,
+                "walls": walls, "recordings_ms": statistics.median(recordings), "others_ms": statistics.median(others)}
 
     def learn(self, har, task):
         home = tempfile.mkdtemp(dir=self.scratch)

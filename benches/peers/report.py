@@ -68,8 +68,37 @@ def page(results):
             "mitmproxy2swagger (paths, without schemas), har-to-openapi; a process each. Milliseconds.", "",
             *table(results["hars"], ["commis", "mitmproxy2swagger", "har-to-openapi"], 1000, versus=True),
         ]
+    lines += learning(results["learning"])
     lines += ["", "## Versions", "", ", ".join(f"{name} {it}" for name, it in versions.items()) + ".", ""]
     return "\n".join(lines)
+
+
+def learning(it):
+    out = ["", "## What learning takes", ""]
+    if it["hars"]:
+        out += [
+            "A HAR hashed, read, redacted, measured and ranked, beside one parse of it and of each JSON body in it, in turns:",
+            "`commis bench --har`. Milliseconds.", "",
+            "| | parse | read | × parse | CPU | × parse, CPU |", "|---|--:|--:|--:|--:|--:|",
+        ]
+        for har in it["hars"]:
+            out.append(
+                f"| {har['bytes'] / 1e6:.1f} MB, {har['entries']} requests | {figure(har['parse']['wall'])} | {figure(har['read']['wall'])} | "
+                f"{har['to_parse']['wall']:.2f} | {figure(har['read']['cpu'])} | {har['to_parse']['cpu']:.2f} |")
+    out += [
+        "", "A page loaded in a new context of an open browser, behind the same proxy, with and without being recorded, in turns:",
+        "`commis bench --recorder`. *Added* is all that a recording takes beside the page's own time; then its parts: until nothing is in",
+        "flight and the page is read, redaction, writing. Milliseconds.", "",
+        "| | alone | recorded | × alone | added | read | redacted | written |", "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for page in it["pages"]:
+        parts = page["parts"]
+        out.append(
+            f"| {page['what']} | {page['alone']['p50']:.0f} | {page['recorded']['p50']:.0f} | {page['to_alone']:.2f} | {page['added']:.0f} | "
+            f"{parts['settle']:.0f} | {parts['redact']:.0f} | {parts['write']:.0f} |")
+    runs = " s, ".join(f"{wall:.1f}" for wall in it["walls"])
+    return [*out, "", f"The {it['tasks']} tasks of the quickstart, from nothing to their recipes, browser and all: {runs} s. Of a task's time, in the median, "
+            f"{it['recordings_ms']:.0f} ms were its recordings with the time of the pages themselves, {it['others_ms']:.0f} ms all other stages."]
 
 
 def table(rows, columns, unit, versus=None):

@@ -16,7 +16,10 @@ use temporalio_client::{
     Client, WorkflowGetResultOptions, WorkflowHandle, WorkflowQueryOptions, WorkflowStartOptions,
     errors::{WorkflowGetResultError, WorkflowQueryError},
 };
-use tokio::{sync::mpsc::UnboundedSender, time::Instant};
+use tokio::{
+    sync::mpsc::UnboundedSender,
+    time::{Instant, timeout},
+};
 
 use crate::{
     engine,
@@ -35,6 +38,8 @@ const A_SECOND: u32 = 50;
 const LEAST: Duration = Duration::from_secs(2);
 /// A server that does not answer for so long is gone.
 const PATIENCE: Duration = Duration::from_secs(600);
+/// What a workflow came to is waited for so long: while it goes on there is nothing to be had, and the others are not asked meanwhile.
+const RESULT: Duration = Duration::from_secs(5);
 
 /// What `--engine temporal[:QUEUE]` names.
 pub fn open(name: &str, queue: Option<&str>) -> Option<Result<Arc<dyn Engine>>> {
@@ -164,13 +169,8 @@ impl Asked {
         let seen = match latest.query(Host::seen, ask, WorkflowQueryOptions::default()).await {
             Ok(it) => it,
             Err(WorkflowQueryError::NotFound(_)) => None,
-            // No worker has looked at it yet, or the server is begun again: it goes on where it was.
-            Err(err) => {
-                if self.answered.elapsed() > PATIENCE {
-                    return Err(engine(&format!("{} does not answer", self.place), err));
-                }
-                return Ok(true);
-            }
+            // No worker has looked at it yet.
+            Err(err) => return self.not_answered(err),
         };
         self.answered = Instant::now();
         let ended = match seen {
@@ -183,8 +183,12 @@ impl Asked {
                 it.running.into_iter().for_each(&mut say);
                 it.ended
             }
-            // The run that had them is over, and another has begun.
-            None => self.result().await?,
+            // The run that had them is over, or one that goes on has not looked at them yet.
+            None => match timeout(RESULT, self.result()).await {
+                Ok(Ok(it)) => it,
+                Ok(Err(err)) => return self.not_answered(err),
+                Err(_) => return Ok(true),
+            },
         };
         self.heard += ended.len();
         for it in ended {
@@ -195,8 +199,16 @@ impl Asked {
         Ok(!self.tasks.is_empty())
     }
 
-    /// What the workflow came to; whoever was left when it was ended from outside has failed.
-    async fn result(&mut self) -> Result<Vec<Ended>> {
+    /// It is asked again, for the server may be begun again and goes on where it was; unless it has been silent too long.
+    fn not_answered(&self, err: impl std::error::Error + Send + Sync + 'static) -> Result<bool> {
+        if self.answered.elapsed() > PATIENCE {
+            return Err(engine(&format!("{} does not answer", self.place), err));
+        }
+        Ok(true)
+    }
+
+    /// What the workflow came to; whoever was left when it was ended from outside has failed. Fails when nobody answers.
+    async fn result(&self) -> Result<Vec<Ended>, WorkflowGetResultError> {
         let why = match self.handle.get_result(WorkflowGetResultOptions::default()).await {
             Ok(mut it) => {
                 let all = it.remove(&self.part.batch).unwrap_or_default();
@@ -207,9 +219,7 @@ impl Asked {
                 let why = "the workflow knows nothing of the task any more".to_owned();
                 return Ok(new.into_iter().chain(self.lost(&why)).collect());
             }
-            Err(WorkflowGetResultError::Rpc(err)) => {
-                return Err(engine(&format!("{} does not answer", self.place), err));
-            }
+            Err(err @ WorkflowGetResultError::Rpc(_)) => return Err(err),
             Err(err) => err.to_string(),
         };
         Ok(self.lost(&why))
