@@ -6,7 +6,7 @@
 //! construction (WHATWG HTML 13.2.5 and 13.2.6) closely enough that what it counts as closed is closed for the parser;
 //! where it is unsure it counts too much, which costs only pages with hundreds of unclosed elements.
 
-use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
 
 /// Levels of open elements.
 const MAX_DEPTH: usize = 512;
@@ -119,8 +119,8 @@ const IS_FOREIGN: Lists = 1 << 7;
 const CLOSES_ITSELF: Lists = 1 << 8;
 
 /// Each tag is looked up once: there are thousands in a page, and the lists are long.
-static LISTS: LazyLock<HashMap<&str, Lists>> = LazyLock::new(|| {
-    let mut out = HashMap::new();
+static LISTS: LazyLock<BTreeMap<&str, Lists>> = LazyLock::new(|| {
+    let mut out = BTreeMap::new();
     for (names, list) in [
         (VOID, IS_VOID),
         (SELF_NESTING_NEVER, NESTS_NEVER),

@@ -313,14 +313,13 @@ impl Tasks {
             end = &mut running => Some(end),
             () = &mut beating => None,
         };
-        let end = match end {
-            Some(it) => it,
+        let end = if let Some(it) = end {
+            it
+        } else {
             // What was under way is put down; until then this machine asks nothing.
-            None => {
-                let end = running.await;
-                tokio::time::sleep(heart::GRACE).await;
-                end
-            }
+            let end = running.await;
+            tokio::time::sleep(heart::GRACE).await;
+            end
         };
         self.metrics.ended(&end);
         if !heart.holds() {

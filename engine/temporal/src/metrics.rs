@@ -1,7 +1,7 @@
 //! What a worker counts, beside what the SDK counts of itself: for Prometheus, which asks, or a collector of OpenTelemetry, which
 //! is told.
 
-use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use commis::{Ended, Error, Result};
 use temporalio_common::telemetry::{
@@ -43,7 +43,7 @@ struct Ours {
 /// For the SDK, and for ourselves. Fails with `CONNECT_FAILED`.
 pub fn begin(args: &MetricsArgs) -> Result<(RuntimeOptions, Metrics)> {
     let told = |err: &dyn std::fmt::Display| -> Error { engine("metrics", err) };
-    let overrides = HashMap::from([(SECONDS.to_owned(), BUCKETS.to_vec())]);
+    let overrides = [(SECONDS.to_owned(), BUCKETS.to_vec())].into();
     let buckets = HistogramBucketOverrides { overrides };
     let meter: Option<Arc<dyn CoreMeter>> = if let Some(at) = args.metrics {
         let options = PrometheusExporterOptions::builder()
