@@ -172,7 +172,6 @@ impl Asked {
             // No worker has looked at it yet.
             Err(err) => return self.not_answered(err),
         };
-        self.answered = Instant::now();
         let ended = match seen {
             Some(it) => {
                 let mut say = |id: String| {
@@ -187,9 +186,13 @@ impl Asked {
             None => match timeout(RESULT, self.result()).await {
                 Ok(Ok(it)) => it,
                 Ok(Err(err)) => return self.not_answered(err),
-                Err(_) => return Ok(true),
+                Err(_) => {
+                    self.answered = Instant::now();
+                    return Ok(true);
+                }
             },
         };
+        self.answered = Instant::now();
         self.heard += ended.len();
         for it in ended {
             if self.tasks.remove(&it.id) {
