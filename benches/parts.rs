@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, hint::black_box};
 
-use commis::parts::{Egress, Raw, Reading, Recorded, Shelf, shape};
+use commis_measure::parts::{Egress, Raw, Reading, Recorded, Shelf, shape};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Value, json};
 

@@ -10,6 +10,7 @@ metadata = json.load(sys.stdin)
 packages = {it["id"]: it for it in metadata["packages"]}
 nodes = {it["id"]: it for it in metadata["resolve"]["nodes"]}
 root = metadata["resolve"]["root"]
+ours = set(metadata["workspace_members"])
 
 # C that is compiled in, below its crate; `None`: nothing has to be said, and this is why.
 BUNDLED = {"zstd-sys": "zstd/LICENSE", "libsqlite3-sys": None}
@@ -49,7 +50,7 @@ while todo:
         todo += [it["pkg"] for it in nodes[id]["deps"] if any(kind["kind"] is None for kind in it["dep_kinds"])]
 
 alike, bare = {}, []
-for id in sorted(seen - {root}, key=lambda it: (packages[it]["name"], packages[it]["version"])):
+for id in sorted(seen - ours, key=lambda it: (packages[it]["name"], packages[it]["version"])):
     package = packages[id]
     label = f"{package['name']} {package['version']} ({package['license']})"
     files = texts(package)

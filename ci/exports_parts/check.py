@@ -358,9 +358,9 @@ def library(table, folder):
     home = folder / "library"
     home.mkdir(mode=0o700)
     cases, recipes = {}, {}
-    for file in sorted((ROOT / "recipes/library/cases").glob("*.json")):
+    for file in sorted((ROOT / "src/recipe/library/cases").glob("*.json")):
         cases[file.stem] = json.loads(file.read_text())
-        recipes[file.stem] = yaml.load((ROOT / f"recipes/library/{file.stem}.yaml").read_text(), yaml.BaseLoader)
+        recipes[file.stem] = yaml.load((ROOT / f"src/recipe/library/{file.stem}.yaml").read_text(), yaml.BaseLoader)
         for it in recipes[file.stem].get("parameters") or []:
             it["required"] = it["required"] == "true"
     names = sorted(cases)

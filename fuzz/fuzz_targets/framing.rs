@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| commis::fuzzing::frames(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| commis_measure::fuzzing::frames(data));

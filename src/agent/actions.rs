@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Act;
-use crate::model::{Call, Tool};
+use commis_model::{Call, Tool};
 
 pub const COMPLETE: &str = "complete_task";
 pub const APPROVAL: &str = "request_human_approval";

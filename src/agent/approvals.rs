@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::pending::{By, Draft, Element, Event, Page, Pending, State, VERSION, step};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir, Lock},
     ids,

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::{
-    error::Result,
-    model::{Talker, Tool, Turn},
-};
+use commis_base::error::Result;
+use commis_model::{Talker, Tool, Turn};
 
 /// Recipes that a model is asked to choose from.
 pub const OFFERED: usize = 8;

@@ -17,12 +17,10 @@ use super::{
     playbook::Playbook,
     typed::Typed,
 };
-use crate::{
-    browser::held::{Going, Judge, Judged},
-    egress::site_of,
-    error::{Code, Error, Result},
-    stages::before::{known_to_read, leaves_to_read},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_browser::held::{Going, Judge, Judged};
+use commis_net::egress::site_of;
+use commis_stages::before::{known_to_read, leaves_to_read};
 
 /// Arguments that come to stand in a page: ours, and those of Playwright MCP.
 const TYPED: &[&str] = &["value", "text", "option", "values", "fields", "promptText"];
@@ -261,7 +259,10 @@ fn judged(
     if it.kind == "Document" && !it.is_page && it.at.is_none_or(|top| site_of(top) != site) {
         return Judged::Refuse(format!("frames of {site} are not opened in pages of others"));
     }
-    let why = match (carried(it, typed), leaves_to_read(it)) {
+    let why = match (
+        carried(it, typed),
+        leaves_to_read(it.overrides, it.method, it.url, it.content_type, it.body),
+    ) {
         (None, Ok(())) => return Judged::Go,
         (Some(from), _) => format!("what was typed on {from} leaves to {site} with it"),
         (None, Err(why)) => {

@@ -6,7 +6,8 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use super::{Act, Seen};
-use crate::{error::Result, model::Tool};
+use commis_base::error::Result;
+use commis_model::Tool;
 
 /// A browser that does one action after the other. Dropping it closes what it opened.
 pub trait Hands: Send {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Seen;
-use crate::model::Turn;
+use commis_model::Turn;
 
 /// Pages that stay whole.
 const WHOLE: usize = 2;

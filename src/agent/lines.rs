@@ -5,7 +5,7 @@
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-use crate::browser::{is_interactive, is_unseen};
+use commis_browser::{is_interactive, is_unseen};
 
 /// Bytes of a snapshot that are read, and lines. A page of more is no wall, and nobody looks for one at its end.
 const MOST: usize = 400_000;

@@ -14,12 +14,10 @@ use rust_stemmers::{Algorithm, Stemmer};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::{
-    browser::is_unseen,
-    egress::site_of,
-    error::{Code, Error, Result},
-    shape::forms::{Normal, normal, readings},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_browser::is_unseen;
+use commis_net::egress::site_of;
+use commis_recipe::shape::forms::{Normal, normal, readings};
 
 /// Bytes that are remembered of each site, and of what the user said. The oldest is forgotten first, which can cost a question, and
 /// lets nothing go.

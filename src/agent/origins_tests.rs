@@ -151,7 +151,7 @@ fn no_coding_takes_it_out() {
     for value in [
         STANDARD.encode(CANARY),
         STANDARD.encode(CANARY).trim_end_matches('=').replace('+', "-"),
-        crate::ids::hex(CANARY.as_bytes()),
+        commis_base::ids::hex(CANARY.as_bytes()),
         reversed,
         spelled.join(" "),
         spelled.join("."),

@@ -12,10 +12,8 @@ use std::{fmt::Write as _, path::PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{amounts::Amount, render::Shown, visible};
-use crate::{
-    browser::{cut, plain},
-    error::{Code, Error, Result},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_browser::{cut, plain};
 
 pub const VERSION: u32 = 1;
 /// How long somebody has to decide.

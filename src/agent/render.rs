@@ -14,7 +14,7 @@ use super::{
     origins::{Origin, Origins},
     visible,
 };
-use crate::{ids::hex, redact};
+use commis_base::ids::hex;
 
 /// A person reads no more.
 const LINES: usize = 64;
@@ -248,7 +248,7 @@ fn shown(held: &Held, origins: Option<&Origins>) -> Result<Shown, Unfit> {
         return Err(Unfit::TooLarge(format!("{} values", fields.len())));
     }
     let lines = fields.iter().map(|it| line(it, &held.url, origins)).collect::<Result<_, _>>()?;
-    let without = redact::message(path);
+    let without = commis_redact::message(path);
     if without.len() + HIDDEN < path.len() {
         return Err(opaque("a path that is not to be shown"));
     }

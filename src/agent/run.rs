@@ -17,10 +17,8 @@ use super::{
     playbook::Playbook,
     walls::wall,
 };
-use crate::{
-    error::{Class, Code, Error, Result},
-    model::{Spoken, Talker, Tool, Turn},
-};
+use commis_base::error::{Class, Code, Error, Result};
+use commis_model::{Spoken, Talker, Tool, Turn};
 
 /// Turns without an action, one after the other, that end it (seed 002, AC-4.5).
 const IDLE: u32 = 3;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// A page, normalised: our own snapshot and that of Playwright MCP look alike from here on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

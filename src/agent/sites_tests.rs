@@ -10,16 +10,14 @@ use super::{
     playbook::{self, Playbook, Standing},
     walls::{Wall, wall},
 };
-use crate::{
-    browser::{
-        Browser,
-        desk::{Command, Desk, Until, Wish},
-        find_chromium,
-    },
-    egress::EgressPolicy,
-    settings::{EgressSettings, Home},
-    testbed::{HOSTS, Testbed},
+use commis_base::settings::{EgressSettings, Home};
+use commis_browser::{
+    Browser,
+    desk::{Command, Desk, Until, Wish},
+    find_chromium,
 };
+use commis_net::egress::EgressPolicy;
+use commis_testbed::{HOSTS, Testbed};
 
 struct Web {
     testbed: Testbed,
@@ -35,7 +33,7 @@ async fn web() -> Option<Web> {
     let testbed = Testbed::start(0).await.unwrap();
     let settings = EgressSettings {
         test_hosts: vec![format!("*.test={}", testbed.addr())],
-        test_ca_pem: Some(crate::testbed::authority_pem()),
+        test_ca_pem: Some(commis_testbed::authority_pem()),
         ..EgressSettings::default()
     };
     let policy = Arc::new(EgressPolicy::new(&settings).unwrap());

@@ -15,10 +15,8 @@ use super::{
     people::Matter,
     playbook::{Playbook, parse},
 };
-use crate::{
-    error::{Code, Error, Result},
-    model::{Call, End as Ended, Spoken, Talker, Tool, Turn},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_model::{Call, End as Ended, Spoken, Talker, Tool, Turn};
 
 /// What the model says, turn by turn; the last again and again.
 struct Script {

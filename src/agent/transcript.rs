@@ -7,10 +7,9 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{
+use commis_base::{
     error::Result,
     files::{self, Dir},
-    redact,
 };
 
 /// Bytes of one file; what comes then is left out.
@@ -59,7 +58,7 @@ impl Transcript {
 /// Texts without secrets.
 pub(super) fn masked(it: &mut Value) {
     match it {
-        Value::String(text) => *text = redact::message(text),
+        Value::String(text) => *text = commis_redact::message(text),
         Value::Array(all) => all.iter_mut().for_each(masked),
         Value::Object(all) => all.values_mut().for_each(masked),
         _ => {}

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use percent_encoding::percent_decode;
 
-use crate::egress::site_of;
+use commis_net::egress::site_of;
 
 /// Letters and digits of a value that tell it, wherever in it they stand.
 const PART: usize = 8;

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{browser::is_unseen, redact};
+use commis_browser::is_unseen;
 
 /// A longer secret is not a secret that people know of: what is behind a placeholder is approved unseen.
 const SECRET: usize = 1024;
@@ -27,13 +27,13 @@ pub fn told(name: &str, value: &[u8]) -> Option<Told> {
     let Ok(text) = std::str::from_utf8(value) else {
         // What is no text is shown byte for byte, unless it holds a secret.
         let lossy = String::from_utf8_lossy(value);
-        let secret = redact::typed_secret(name, &lossy).is_some();
+        let secret = commis_redact::typed_secret(name, &lossy).is_some();
         return if secret { placeholder(&lossy) } else { Some(shown(quoted(value))) };
     };
     let without = without_secrets(text);
-    if redact::typed_secret(name, text).is_some() {
+    if commis_redact::typed_secret(name, text).is_some() {
         let in_prose =
-            text.contains(char::is_whitespace) && redact::probable_secret(text).is_some();
+            text.contains(char::is_whitespace) && commis_redact::probable_secret(text).is_some();
         if !in_prose || without == text {
             return placeholder(text);
         }
@@ -47,13 +47,13 @@ pub fn told(name: &str, value: &[u8]) -> Option<Told> {
 
 /// Words without the secrets among them.
 pub fn without_secrets(text: &str) -> String {
-    let out = redact::message(text);
-    if redact::probable_secret(&out).is_none() {
+    let out = commis_redact::message(text);
+    if commis_redact::probable_secret(&out).is_none() {
         return out;
     }
     // `password=letmein`, which only a person would write.
     out.split_inclusive(char::is_whitespace)
-        .map(|it| match redact::probable_secret(it) {
+        .map(|it| match commis_redact::probable_secret(it) {
             Some(_) => {
                 let word = it.trim_end();
                 format!("{PLACEHOLDER}{}", &it[word.len()..])
@@ -81,7 +81,7 @@ pub fn name(text: &[u8]) -> String {
     let plain = |it: &u8| it.is_ascii_alphanumeric() || b"_-.:/[]~".contains(it);
     match std::str::from_utf8(text) {
         Ok(it) if !it.is_empty() && text.iter().all(plain) => it.to_owned(),
-        _ => quoted(redact::message(&String::from_utf8_lossy(text)).as_bytes()),
+        _ => quoted(commis_redact::message(&String::from_utf8_lossy(text)).as_bytes()),
     }
 }
 

@@ -18,7 +18,8 @@ use super::{
     Seen,
     lines::{self, Line, says_any},
 };
-use crate::{browser::is_interactive, egress::site_of};
+use commis_browser::is_interactive;
+use commis_net::egress::site_of;
 
 /// Controls of a page that is little else than a wall, and characters that are written there.
 const SMALL: usize = 15;

@@ -108,7 +108,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{
+    use crate::{
         Draft, Element, Held, Page, Rendered,
         render::{Place, render},
     };

@@ -16,7 +16,7 @@ use serde::{
 use serde_json::{Value, ser::Formatter, value::RawValue};
 use sha2::{Digest as _, Sha256};
 
-use crate::ids::hex;
+use commis_base::ids::hex;
 
 /// SHA-256 over the canonical form, lower-case hexadecimal.
 pub fn sha256(value: &Value) -> String {

@@ -13,7 +13,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::shelf::{Key, Object, Shelf};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids::{TaskId, word},
 };
@@ -103,8 +103,7 @@ impl Drop for Hold {
 }
 
 /// What a store has of one task, or of a part of `recipe map` or `recipe check`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Kept {
     /// The task's id.
     pub name: String,
@@ -226,7 +225,8 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     use super::*;
-    use crate::{artifacts::shelf::SharedFolder, ids::RecipeName};
+    use crate::shelf::SharedFolder;
+    use commis_base::ids::RecipeName;
 
     struct Shared {
         home: tempfile::TempDir,
@@ -270,7 +270,7 @@ mod tests {
         it.put(b.as_str(), "01_record.aa.json", 20);
         it.put("map-00ff", "chunk.json", 50);
         let photos = it.home.path().join("shared/Photos");
-        crate::files::write_atomic(&photos, "01.json", b"somebody else's").unwrap();
+        commis_base::files::write_atomic(&photos, "01.json", b"somebody else's").unwrap();
         let all = it.names();
         assert_eq!(
             all,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::canonical;
-use crate::ids::hex;
+use commis_base::ids::hex;
 
 /// SHA-256, lower-case hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {

@@ -16,7 +16,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::store::now;
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::{Dir, Lock},
     ids::TaskId,

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::*;
-use crate::files::made;
+use commis_base::files::made;
 
 const TASK: &str = "shop-search-0011aabb";
 

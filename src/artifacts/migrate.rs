@@ -9,7 +9,7 @@ use super::{
     recording::SessionRecording,
     store::{Stamp, Stored, TaskFolder},
 };
-use crate::error::Result;
+use commis_base::error::Result;
 
 struct Migration {
     kind: Kind,

@@ -9,8 +9,8 @@ use super::{
     kinds::{Artifact, Kind},
     recording::{SessionRecording, ShownBlock},
 };
-use crate::{
-    recipe::model::{EmptyAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
+use commis_recipe::{
+    model::{EmptyAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
     shape::profile::Profile,
 };
 

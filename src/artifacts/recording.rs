@@ -8,10 +8,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::{Code, Error, Result},
-    recipe::model::{Framing, HtmlSpec},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_recipe::model::{Framing, HtmlSpec};
 
 /// Written by record, twice when a second example was driven (`01_…`, `01b_…`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -354,7 +352,6 @@ pub enum TargetKind {
 }
 
 /// Milliseconds since the recording began; 0 where unknown.
-#[expect(clippy::struct_field_names, reason = "the unit belongs in the names of a stored format")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {

@@ -11,15 +11,14 @@ use super::{
     lease::GONE,
     store::{Found, Store},
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
     ids::TaskId,
 };
 
 /// Something in the store that is not as it was written.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Finding {
     /// Below the root.
     pub file: String,
@@ -139,7 +138,7 @@ fn modes(folder: &Path, shown: &str) -> Result<Vec<Finding>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{files::write_atomic, ids::RecipeName};
+    use commis_base::{files::write_atomic, ids::RecipeName};
 
     fn task(store: &Store, name: &str) -> TaskId {
         let id = TaskId::of("m", &RecipeName::new(name).unwrap());

@@ -17,7 +17,7 @@ use super::{
     kinds::Kind,
     store::{Found, Stored, inspect, json_sha256, sha256},
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir},
     ids::{TaskId, word},

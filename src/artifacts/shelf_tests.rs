@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::*;
-use crate::artifacts::{
+use crate::{
     payloads::BaselineFingerprint,
     store::{Stamp, Store},
 };

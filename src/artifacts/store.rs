@@ -20,7 +20,7 @@ use super::{
     kinds::{Artifact, Kind},
     lease::{self, Lease},
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir, Prepared},
     ids::TaskId,

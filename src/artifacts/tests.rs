@@ -11,7 +11,7 @@ use super::{
     recording::SessionRecording,
     store::{Found, Stamp, Store, TaskFolder, sha256},
 };
-use crate::{error::Code, ids::TaskId};
+use commis_base::{error::Code, ids::TaskId};
 
 fn baseline(items: u64) -> BaselineFingerprint {
     BaselineFingerprint {
@@ -164,7 +164,7 @@ fn floats_read_back_as_written() {
             slots: vec![],
             budget_exhausted: false,
         };
-        report.request.body = Some(crate::recipe::model::BodyTemplate::Json(spec));
+        report.request.body = Some(commis_recipe::model::BodyTemplate::Json(spec));
         task.put(&report, stamp()).unwrap();
         task.get::<MinimizationReport>().unwrap();
     });
@@ -214,8 +214,7 @@ fn checked_in_schemas_match_the_types() {
     ];
     assert_eq!(all.iter().map(|it| it.0).collect::<Vec<_>>(), Kind::ALL);
     for (kind, text) in all {
-        let file =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("src/artifacts/schemas").join(kind.file());
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas").join(kind.file());
         snapbox::Assert::new().action_env(snapbox::assert::DEFAULT_ACTION_ENV).eq(
             text.clone(),
             snapbox::Data::read_from(&file, Some(snapbox::data::DataFormat::Text)),

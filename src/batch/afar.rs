@@ -16,15 +16,14 @@ use tokio::{
 };
 
 use super::{Board, Entry, Event, Options, Report, Totals, attempt};
-use crate::{
-    artifacts::shelf::Key,
-    error::{Class, Code, Error, Result},
-    pipeline::{
-        Cx, How, Learned, ModelUse, Stage, StoredTask, Task,
-        finished::{Questions, remember},
-    },
-    state::{State, TaskRow, now_ms},
+use commis_artifacts::shelf::Key;
+use commis_base::error::{Class, Code, Error, Result};
+use commis_learn::{
+    Cx, How, Learned, ModelUse, StoredTask, Task,
+    finished::{Questions, remember},
 };
+use commis_stages::Stage;
+use commis_state::{State, TaskRow, now_ms};
 
 /// Looks at a task in the store when that fails with something of the machine's that may pass, and the pause before the second;
 /// doubled each time.
@@ -96,8 +95,8 @@ impl Ended {
         let failed = Failed {
             code: err.code().to_string(),
             // It is kept by the engine.
-            error: crate::redact::message(&err.to_string()),
-            hint: err.hint_text().map(crate::redact::message),
+            error: commis_redact::message(&err.to_string()),
+            hint: err.hint_text().map(commis_redact::message),
         };
         let id = id.to_owned();
         let failed = Some(failed);
@@ -208,7 +207,7 @@ pub async fn run(
         }
         Some(Err(err)) => {
             totals.stopped_by = Some(err.code());
-            totals.trouble = Some(crate::redact::message(&err.to_string()));
+            totals.trouble = Some(commis_redact::message(&err.to_string()));
         }
         Some(Ok(())) => {}
     }

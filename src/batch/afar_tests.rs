@@ -8,17 +8,17 @@ use std::{
 use futures::FutureExt as _;
 
 use super::*;
-use crate::{
-    artifacts::shelf::SharedFolder,
-    egress::EgressPolicy,
+use commis_artifacts::shelf::SharedFolder;
+use commis_base::{
     ids::{RecipeName, TaskId},
-    pipeline::{BrowserPool, Source, Span, apart, stages},
     settings::{Home, Settings},
-    state::Status,
 };
+use commis_learn::{BrowserPool, Source, Span, apart, stages};
+use commis_net::egress::EgressPolicy;
+use commis_state::Status;
 
 fn tasks() -> Vec<Task> {
-    let har = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/books.har");
+    let har = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/books.har");
     let values = || vec![BTreeMap::from([("query".to_owned(), "harbour".to_owned())])];
     let task = |name: &str| {
         let source = Source::har(har.clone()).unwrap();

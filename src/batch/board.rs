@@ -10,11 +10,10 @@ use super::{
     events::Event,
     report::{Entry, Totals},
 };
-use crate::{
-    error::{Code, Result},
-    pipeline::{Stage, Task},
-    state::{Ending, Finished, Span, State, Status, now_ms},
-};
+use commis_base::error::{Code, Result};
+use commis_learn::Task;
+use commis_stages::Stage;
+use commis_state::{Ending, Finished, Span, State, Status, now_ms};
 
 /// Told of each event, in order of what happens to one task.
 pub type OnEvent = Box<dyn Fn(&Event<'_>) + Send + Sync>;

@@ -5,14 +5,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::parts;
-use crate::{
-    artifacts::shelf::{Key, Shelf},
+use commis_artifacts::shelf::{Key, Shelf};
+use commis_base::{
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
-    pipeline::{Fallback, Runs, Sessions},
-    recipe::{model::Recipe, yaml},
-    runner::{RecipeRunResult, call::Caller},
 };
+use commis_learn::{Fallback, Runs, Sessions};
+use commis_recipe::{model::Recipe, yaml};
+use commis_runner::{RecipeRunResult, call::Caller};
 
 /// Recipes of a part: what a machine that is lost has to do again.
 pub const RECIPES: usize = 25;
@@ -105,7 +105,7 @@ pub async fn done(
 
 impl Called {
     fn of(name: RecipeName, ended: Result<RecipeRunResult>) -> Self {
-        let told = |it: &str| crate::redact::message(it);
+        let told = |it: &str| commis_redact::message(it);
         match ended {
             Ok(it) => Self {
                 name,

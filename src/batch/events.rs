@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::report::{Entry, Totals};
-use crate::{error::Code, pipeline::Stage, state::now_ms};
+use commis_base::error::Code;
+use commis_stages::Stage;
+use commis_state::now_ms;
 
 /// One line of `learn-batch --json`. Fields may be added, none is renamed or removed.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event<'a> {
     BatchStarted {
@@ -35,7 +36,7 @@ pub enum Event<'a> {
     TaskRetried {
         task_id: &'a str,
         attempt: u32,
-        #[cfg_attr(test, schemars(with = "String"))]
+        #[schemars(with = "String")]
         error_code: Code,
         in_ms: u64,
     },
@@ -54,8 +55,7 @@ pub enum Event<'a> {
 }
 
 /// An event with its time.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub struct Line<'a> {
     /// Milliseconds since 1970.
     at_ms: i64,

@@ -16,13 +16,13 @@ use super::{
     page,
     report::{Report, Totals},
 };
-use crate::{
-    artifacts::store::Store,
+use commis_artifacts::store::Store;
+use commis_base::{
     error::{Code, Result},
     files,
     ids::TaskId,
-    state::{Span, State, now_ms},
 };
+use commis_state::{Span, State, now_ms};
 
 /// Between two pages, at least.
 const EVERY: Duration = Duration::from_secs(1);
@@ -291,7 +291,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::Stage;
+    use commis_stages::Stage;
 
     fn check(began: i64, ended: &[i64], at: i64, left: usize, expected: Option<i64>) {
         let mut it = Going { began_ms: began, at_ms: at, left, ..Going::default() };

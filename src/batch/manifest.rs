@@ -12,15 +12,15 @@ use serde_json::Value;
 use url::Url;
 
 use super::secrets::{check_named, set_apart};
-use crate::{
-    browser::Step,
+use commis_base::{
     error::{Code, Error, Result},
     files::read_bounded,
     ids::{RecipeName, TaskId},
-    pipeline::{Secrets, Source, Task},
-    recipe::{template, yaml},
-    stages::verify::Expectation,
 };
+use commis_browser::Step;
+use commis_learn::{Secrets, Source, Task};
+use commis_recipe::{template, yaml};
+use commis_stages::verify::Expectation;
 
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 const MAX_TASK: usize = 500;

@@ -13,13 +13,10 @@ use super::{
     live::Going,
     report::{Line, Report},
 };
-use crate::{
-    artifacts::failure::Failure,
-    error::Result,
-    ids::TaskId,
-    page::{Page, clip, head, plot::mark, took, wide},
-    state::{Span, Status, TaskRow},
-};
+use commis_artifacts::failure::Failure;
+use commis_base::{error::Result, ids::TaskId};
+use commis_report::{Page, clip, head, plot::mark, took, wide};
+use commis_state::{Span, Status, TaskRow};
 
 mod timeline;
 

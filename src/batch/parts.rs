@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{
-    artifacts::shelf::{Key, Shelf},
+use commis_artifacts::shelf::{Key, Shelf};
+use commis_base::{
     error::{Code, Error, Result},
     ids::{TaskId, hex},
 };
@@ -79,7 +79,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::artifacts::shelf::SharedFolder;
+    use commis_artifacts::shelf::SharedFolder;
 
     #[test]
     fn a_part_is_what_its_name_says_or_nothing() {

@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use serde::{Deserialize, Serialize, ser::SerializeSeq as _};
 use serde_json::value::RawValue;
 
-use crate::{
-    artifacts::store::Store,
+use commis_artifacts::store::Store;
+use commis_base::{
     error::{Class, Code, Error, Result},
     ids::TaskId,
-    pipeline::{Learned, Task, status_of},
-    state::{Ending, State, Status},
 };
+use commis_learn::{Learned, Task, status_of};
+use commis_state::{Ending, State, Status};
 
 /// The JSON report: totals, then a line for each task that ended. The lines are in the database: ten thousand of them need
 /// not be in memory.
@@ -24,14 +24,13 @@ pub struct Report {
 }
 
 /// The batch as a whole.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Totals {
     pub version: u32,
     pub manifest: String,
     pub interrupted: bool,
     /// The failure of the machine that stopped the batch.
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[schemars(with = "Option<String>")]
     pub stopped_by: Option<Code>,
     pub trouble: Option<String>,
     pub not_started: usize,
@@ -43,8 +42,7 @@ pub struct Totals {
 }
 
 /// What the batch asked of a model.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct ModelTotals {
     pub calls: u32,
     pub tokens_in: u64,
@@ -54,8 +52,7 @@ pub struct ModelTotals {
 }
 
 /// One task's line.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Entry {
     Learned(Box<Learned>),
@@ -63,7 +60,7 @@ pub enum Entry {
         task_id: String,
         name: String,
         outcome: &'static str,
-        #[cfg_attr(test, schemars(with = "String"))]
+        #[schemars(with = "String")]
         error_code: Code,
         error: String,
         hint: Option<String>,
@@ -93,15 +90,6 @@ pub struct Line {
     pub live_values_lost: bool,
 }
 
-impl Serialize for Code {
-    fn serialize<S: serde::Serializer>(
-        &self,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
 impl Entry {
     pub fn new(task: &Task, end: Result<Learned>) -> Self {
         match end {
@@ -111,8 +99,8 @@ impl Entry {
                 name: task.name.to_string(),
                 outcome: "failed",
                 error_code: err.code(),
-                error: crate::redact::message(&err.to_string()),
-                hint: err.hint_text().map(crate::redact::message),
+                error: commis_redact::message(&err.to_string()),
+                hint: err.hint_text().map(commis_redact::message),
                 retryable: err.retryable(),
             },
         }

@@ -4,12 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::manifest::invalid;
-use crate::{
-    browser::{Element, Step, Wait},
-    error::{Code, Error, Result},
-    pipeline::{Secrets, Source, Task, variable},
-    redact,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_browser::{Element, Step, Wait};
+use commis_learn::{Secrets, Source, Task, variable};
 
 /// Takes the secrets out of examples and steps. `named` are the parameters that the user calls secret; a value `env:NAME` says so
 /// by itself. Fails with [`Code::SecretInTask`] for any other that seems to be one, unless they are allowed.
@@ -31,7 +28,7 @@ pub fn set_apart(task: &mut Task, named: &BTreeSet<String>, allowed: bool) -> Re
         }
     }
     let judged = |name: &str, value: &str| {
-        under[name].iter().find_map(|under| redact::typed_secret(under, value))
+        under[name].iter().find_map(|under| commis_redact::typed_secret(under, value))
     };
     let doubtful: BTreeMap<String, &'static str> = given()
         .filter(|it| !secret.contains(it.0))
@@ -40,9 +37,9 @@ pub fn set_apart(task: &mut Task, named: &BTreeSet<String>, allowed: bool) -> Re
     let literal = |it: &Step| {
         typed(it)
             .filter(|(_, value)| !value.contains('{') && variable(value).is_none())
-            .and_then(|(field, value)| redact::typed_secret(field, value))
+            .and_then(|(field, value)| commis_redact::typed_secret(field, value))
     };
-    let in_text = texts(task, &steps).into_iter().find_map(redact::probable_secret);
+    let in_text = texts(task, &steps).into_iter().find_map(commis_redact::probable_secret);
     let why = in_text
         .or_else(|| doubtful.values().next().copied())
         .or_else(|| steps.iter().find_map(literal));
@@ -123,13 +120,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{
-        browser::Fill,
+    use commis_base::{
         ids::{RecipeName, TaskId},
-        pipeline::{Stage, StoredTask},
         settings::Settings,
-        stages::verify::Expectation,
     };
+    use commis_browser::Fill;
+    use commis_learn::StoredTask;
+    use commis_stages::{Stage, verify::Expectation};
 
     fn task(examples: &[&[(&str, &str)]], steps: &str) -> Task {
         let name = RecipeName::new("shop").unwrap();

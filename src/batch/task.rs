@@ -8,33 +8,28 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::{
-    artifacts::{
-        kinds::Kind,
-        store::{Envelope, TaskFolder},
-    },
-    error::Result,
-    files,
-    ids::TaskId,
-    page::{
-        Page, clip, head,
-        plot::{Fill, Key, legend, mark, stack},
-        requests::{Sent, Weighed, percent, waterfall, weighed},
-        took, wide,
-    },
-    pipeline::{
-        Stage, StoredTask, Task,
-        fresh::Freshness,
-        look::{
-            Row, look,
-            parts::{self, Tried},
-            text::{array, join, str_of},
-        },
-    },
-    settings::Settings,
-    stages::WEIGHTS,
-    state::{Span, State},
+use commis_artifacts::{
+    kinds::Kind,
+    store::{Envelope, TaskFolder},
 };
+use commis_base::{error::Result, files, ids::TaskId, settings::Settings};
+use commis_learn::{
+    StoredTask, Task,
+    fresh::Freshness,
+    look::{
+        Row, look,
+        parts::{self, Tried},
+        text::{array, join, str_of},
+    },
+};
+use commis_report::{
+    Page, clip, head,
+    plot::{Fill, Key, legend, mark, stack},
+    requests::{Sent, Weighed, percent, waterfall, weighed},
+    took, wide,
+};
+use commis_stages::{Stage, WEIGHTS};
+use commis_state::{Span, State};
 
 const STYLE: &str = include_str!("page/task.css");
 /// Rows of each table.

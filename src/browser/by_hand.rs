@@ -17,11 +17,9 @@ use super::{
     watch::{Done, Watch},
     watched::set_up,
 };
-use crate::{
-    artifacts::recording::{Action, ActionKind, Driver},
-    error::{Code, Error, Result},
-    redact::raw::{RawPage, RawRecording},
-};
+use commis_artifacts::recording::{Action, ActionKind, Driver};
+use commis_base::error::{Code, Error, Result};
+use commis_redact::raw::{RawPage, RawRecording};
 
 /// A window that nobody closes must not be recorded for ever.
 const LONGEST: Duration = Duration::from_secs(30 * 60);

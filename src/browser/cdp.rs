@@ -22,7 +22,7 @@ use tokio::{
 };
 
 use super::last::{self, LastLook};
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// A message longer than this ends the connection: nothing we ask for answers with more.
 const MAX_MESSAGE: usize = 64 << 20;

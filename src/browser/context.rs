@@ -32,14 +32,14 @@ use super::{
     typed,
     visit::Visit,
 };
-use crate::{
-    artifacts::recording::Driver,
+use commis_artifacts::recording::Driver;
+use commis_base::error::{Code, Error, Result};
+use commis_net::{
     egress::site_of,
-    error::{Code, Error, Result},
-    recipe::model::TransportKind,
-    redact::raw::{RawFailure, RawRecording},
     transport::{Transport, public_http::PublicHttp},
 };
+use commis_recipe::model::TransportKind;
+use commis_redact::raw::{RawFailure, RawRecording};
 
 /// How long after the last step requests may still be in flight.
 const SETTLE: Duration = Duration::from_secs(3);
@@ -455,7 +455,7 @@ impl Context {
         self.browser.version()
     }
 
-    #[cfg(test)]
+    /// Names of the cookies that it holds.
     pub async fn cookie_names(&self) -> Result<Vec<String>> {
         let all = page::cookies(&self.shared.cdp, &self.shared.id).await?;
         Ok(all.into_iter().map(|it| it.name).collect())
@@ -463,13 +463,13 @@ impl Context {
 
     /// What the policy refused since the context was made or the last recording began.
     #[cfg(test)]
-    pub fn blocked(&self) -> Vec<crate::artifacts::recording::BlockedRequest> {
+    pub fn blocked(&self) -> Vec<commis_artifacts::recording::BlockedRequest> {
         self.shared.blocked()
     }
 
     /// What got as far as the proxy before it was refused.
     #[cfg(test)]
-    pub fn blocked_by_proxy(&self) -> Vec<crate::artifacts::recording::BlockedRequest> {
+    pub fn blocked_by_proxy(&self) -> Vec<commis_artifacts::recording::BlockedRequest> {
         self.shared.proxy.blocked()
     }
 

@@ -15,10 +15,8 @@ use super::{
     shared::Shared,
     waiting::Poll,
 };
-use crate::{
-    artifacts::recording::{Control, ControlOption},
-    error::Result,
-};
+use commis_artifacts::recording::{Control, ControlOption};
+use commis_base::error::Result;
 
 /// Of a list's options, and of each text.
 const MAX_OPTIONS: usize = 500;

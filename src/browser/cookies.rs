@@ -10,10 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::cdp::Cdp;
-use crate::{
-    egress::{SafeUrl, is_public_suffix, site_of},
-    error::Result,
-};
+use commis_base::error::Result;
+use commis_net::egress::{SafeUrl, is_public_suffix, site_of};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -138,7 +136,8 @@ fn starts(name: &str, prefix: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{egress::EgressPolicy, settings::EgressSettings};
+    use commis_base::settings::EgressSettings;
+    use commis_net::egress::EgressPolicy;
 
     fn safe(url: &str) -> SafeUrl {
         let settings = EgressSettings {

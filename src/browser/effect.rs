@@ -7,7 +7,6 @@ use super::{
     recorder::Asked,
     words::{cut, plain},
 };
-use crate::redact;
 
 /// Requests that are told one by one.
 const TOLD: usize = 8;
@@ -87,7 +86,7 @@ pub fn request(it: Asked, page: &str) -> Request {
     Request {
         id: it.id,
         method: it.method,
-        path: cut(&plain(&redact::message(&path)), PATH),
+        path: cut(&plain(&commis_redact::message(&path)), PATH),
         status: it.status,
     }
 }

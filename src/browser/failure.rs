@@ -16,11 +16,9 @@ use super::{
     shared::{Shared, State},
     typed,
 };
-use crate::{
-    artifacts::recording::{BodyStatus, Driver},
-    error::{Code, Error},
-    redact::raw::{RawBody, RawExchange, RawFailure, RawPage, RawRecording},
-};
+use commis_artifacts::recording::{BodyStatus, Driver};
+use commis_base::error::{Code, Error};
+use commis_redact::raw::{RawBody, RawExchange, RawFailure, RawPage, RawRecording};
 
 /// A page that answers no more is not waited for longer, all questions together.
 const PATIENCE: Duration = Duration::from_secs(12);

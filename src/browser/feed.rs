@@ -19,10 +19,8 @@ use super::{
     effect::{Effect, Request},
     words::cut,
 };
-use crate::{
-    error::{Code, Error, Result},
-    state::now_ms,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_state::now_ms;
 
 /// Events that are kept.
 const KEPT: usize = 500;
@@ -144,6 +142,7 @@ struct Inner {
 pub struct Feed(Arc<Inner>);
 
 impl Feed {
+    #[expect(clippy::new_without_default, reason = "it reads the clock")]
     pub fn new() -> Self {
         // Later than any that a page of this name had before: none has a thousand events in each of its milliseconds.
         let began = u64::try_from(now_ms()).unwrap_or(0) * 1000;

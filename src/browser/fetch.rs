@@ -11,11 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{page, shared::Shared};
-use crate::{
-    error::{Code, Error, Result},
-    recipe::{headers::is_of_connection, model::TransportKind},
-    transport::{self, CODINGS, Caps, Outgoing, Reply, Timings, Transport},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_net::transport::{self, CODINGS, Caps, Outgoing, Reply, Timings, Transport};
+use commis_recipe::{headers::is_of_connection, model::TransportKind};
 
 /// Redirects are not followed: `manual` gives an opaque answer where `error` would look like a network failure.
 const FETCH: &str = "async function (request) {

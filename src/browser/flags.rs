@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// Fixed flags. The default proxy is a dead port: only a context with its own proxy reaches anything, which is also where full
 /// Chromium's own requests end.

@@ -41,11 +41,11 @@ use super::{
     },
     vouched::{Authorities, HANDSHAKE, Vouched},
 };
-use crate::{
-    egress::EgressPolicy,
+use commis_base::{
     error::{Code, Error, Result},
     ids::word,
 };
+use commis_net::egress::EgressPolicy;
 
 /// Held at once; more are refused.
 const MOST: usize = 8;

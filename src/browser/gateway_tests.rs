@@ -6,7 +6,8 @@ use tokio::{
 };
 
 use super::*;
-use crate::{settings::EgressSettings, testbed::Testbed};
+use commis_base::settings::EgressSettings;
+use commis_testbed::Testbed;
 
 /// Orders wait, what another site would have of a page is refused, all else goes.
 fn judge() -> Judge {
@@ -22,7 +23,7 @@ fn judge() -> Judge {
 
 async fn gateway(web: &Testbed) -> Gateway {
     let test_hosts = vec![format!("*.test={}", web.addr())];
-    let test_ca_pem = Some(crate::testbed::authority_pem());
+    let test_ca_pem = Some(commis_testbed::authority_pem());
     let settings = EgressSettings { test_hosts, test_ca_pem, ..EgressSettings::default() };
     Gateway::start(&EgressPolicy::new(&settings).unwrap(), judge()).await.unwrap()
 }

@@ -25,12 +25,12 @@ use super::{
     wire::{self, RequestExtra, pairs},
 };
 use crate::sessions::wire::Sent;
-use crate::{
-    artifacts::recording::{BlockedRequest, TargetKind},
+use commis_artifacts::recording::{BlockedRequest, TargetKind};
+use commis_base::{
     error::{Code, Error, Result},
     settings::BrowserMode,
-    transport::tls,
 };
+use commis_net::transport::tls;
 
 /// Denied in every context.
 pub const PERMISSIONS: &[&str] = &[

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::recorder::Asked;
-use crate::state::now_ms;
+use commis_state::now_ms;
 
 /// Of each kind.
 pub const MOST: usize = 50_000;

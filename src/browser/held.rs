@@ -24,11 +24,9 @@ use super::{
     shared::Shared,
     wire::pairs,
 };
-use crate::{
-    artifacts::recording::TargetKind,
-    egress::site_of,
-    error::{Code, Error, Result},
-};
+use commis_artifacts::recording::TargetKind;
+use commis_base::error::{Code, Error, Result};
+use commis_net::egress::site_of;
 
 /// Held at once; more are refused.
 const MOST: usize = 8;

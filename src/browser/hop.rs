@@ -8,12 +8,10 @@ use std::{
 use url::Url;
 
 use super::{proxy, wire};
-use crate::{
-    artifacts::recording::{
-        BodyStatus, Initiator, InitiatorKind, ResourceType, TargetKind, Timing,
-    },
-    redact::raw::{RawBody, RawExchange},
+use commis_artifacts::recording::{
+    BodyStatus, Initiator, InitiatorKind, ResourceType, TargetKind, Timing,
 };
+use commis_redact::raw::{RawBody, RawExchange};
 
 /// Longer bodies are not read.
 pub const MAX_BODY: usize = 8 << 20;

@@ -28,7 +28,7 @@ use tokio::{
 };
 
 use super::{cdp::Tail, flags};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     processes,
     settings::Display,

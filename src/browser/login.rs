@@ -14,12 +14,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Context, page, recorder::Recorder, shared::Shared};
-use crate::{
-    egress::site_of,
-    error::{Code, Error, Result},
-    redact,
-    vault::{Cookie, Held, Item, Seen},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_net::egress::site_of;
+use commis_vault::{Cookie, Held, Item, Seen};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A window that nobody closes.
@@ -150,7 +147,7 @@ impl Context {
     pub async fn mount(&self, held: &Held) -> Result<usize> {
         let shared = self.shared();
         let secrets = held.secrets();
-        redact::hide_all(&secrets);
+        commis_redact::hide_all(&secrets);
         shared.lock().secrets.extend(secrets);
         let mut refused = 0;
         let replies: Vec<_> = held
@@ -231,7 +228,7 @@ impl Context {
     ) -> Result<Held> {
         let cookies = all_cookies(self.shared()).await?;
         let held = Held::new(url, from, cookies, stored.into_values().flatten().collect())?;
-        redact::hide_all(&held.secrets());
+        commis_redact::hide_all(&held.secrets());
         Ok(held)
     }
 

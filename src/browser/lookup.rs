@@ -14,7 +14,7 @@ use super::{
     page::{self, Frame, Remote},
     shared::Shared,
 };
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Roles that the hint of a missing element lists.

@@ -10,7 +10,9 @@ use super::{
     plan::{FrameBy, Main, Step, Within},
     shared::Shared,
 };
-use crate::{artifacts::recording::Control, error::Result, recipe::template::is_name};
+use commis_artifacts::recording::Control;
+use commis_base::error::Result;
+use commis_recipe::template::is_name;
 
 /// Elements of one page that are looked at.
 const MAX_ELEMENTS: usize = 600;

@@ -10,11 +10,8 @@ use serde_json::json;
 use url::Url;
 
 use super::{bodies, proxy, recorder::Recorder, shared::Shared, wire::pairs};
-use crate::{
-    egress::SafeUrl,
-    error::{Code, Error, Result},
-    transport::tls,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_net::{egress::SafeUrl, transport::tls};
 
 /// How long a parsed page may go on loading before the next step.
 const LOAD: Duration = Duration::from_secs(3);

@@ -9,7 +9,8 @@ use super::{
     plan::Step,
     shared::{Around, Shared},
 };
-use crate::{artifacts::failure::Element as Seen, error::Result};
+use commis_artifacts::failure::Element as Seen;
+use commis_base::error::Result;
 
 /// Elements of a page that are compared, and of those that are hidden.
 const MAX_SEEN: usize = 2000;

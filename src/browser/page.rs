@@ -15,10 +15,8 @@ use super::{
     cdp::{Cdp, Reply},
     tabs::Page,
 };
-use crate::{
-    error::{Code, Error, Result},
-    redact::raw::RawPage,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_redact::raw::RawPage;
 
 /// The browser keeps elements that it named to us until this group of them is released, also those that are no longer on the page.
 pub const OBJECTS: &str = "commis";

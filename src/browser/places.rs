@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     settings::user_folder,
 };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 pub use super::element::{Choice, Element, Fill, Tick};
-use crate::error::{Code, Error};
+use commis_base::error::{Code, Error};
 
 /// One example to record. The page is opened at `url` first, then the steps run in order. Silent in `Debug`: it may hold secrets.
 #[derive(Clone)]

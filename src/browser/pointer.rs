@@ -19,7 +19,7 @@ use super::{
     typing,
     waiting::Poll,
 };
-use crate::error::Result;
+use commis_base::error::Result;
 
 /// For each question to the page.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -38,14 +38,16 @@ use super::{
     visit::Visit,
     vouched::{Authorities, Vouched},
 };
-use crate::{
-    artifacts::recording::BlockedRequest,
-    egress::{EgressPolicy, Pinned},
+use commis_artifacts::recording::BlockedRequest;
+use commis_base::{
     error::{Code, Error, Result},
     ids::word,
-    recipe::headers::HOP_BY_HOP,
+};
+use commis_net::{
+    egress::{EgressPolicy, Pinned},
     transport::Caps,
 };
+use commis_recipe::headers::HOP_BY_HOP;
 
 pub(super) const USER: &str = "commis";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -449,7 +451,7 @@ pub(super) fn empty() -> Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::EgressSettings;
+    use commis_base::settings::EgressSettings;
 
     #[tokio::test]
     async fn nobody_but_the_browser_is_answered() {

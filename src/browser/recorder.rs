@@ -21,11 +21,9 @@ use super::{
     hop::{Body, End, Hop, MAX_BODY, millis},
     wire,
 };
-use crate::{
-    artifacts::recording::{Action, ActionKind, BodyStatus, TargetKind},
-    egress::site_of,
-    redact::raw::{RawBody, RawExchange},
-};
+use commis_artifacts::recording::{Action, ActionKind, BodyStatus, TargetKind};
+use commis_net::egress::site_of;
+use commis_redact::raw::{RawBody, RawExchange};
 
 /// All bodies of a recording together; later ones count as too large.
 const MAX_BODIES: usize = 192 << 20;

@@ -8,12 +8,12 @@ use futures::{FutureExt, future::BoxFuture};
 use url::Url;
 
 use super::{cookies, page, shared::Shared};
-use crate::{
+use commis_base::error::{Code, Error, Result};
+use commis_net::{
     egress::{SafeUrl, site_of},
-    error::{Code, Error, Result},
-    recipe::model::TransportKind,
     transport::{Outgoing, Reply, Session, Transport, public_http::PublicHttp},
 };
+use commis_recipe::model::TransportKind;
 
 /// Implements [`Transport`] beside a context's page, which must be open on the site.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ impl ContextRequest {
     /// With a client of other caps.
     #[must_use]
     #[cfg(test)]
-    pub fn with_caps(mut self, caps: crate::transport::Caps) -> Self {
+    pub fn with_caps(mut self, caps: commis_net::transport::Caps) -> Self {
         let http = PublicHttp::with_caps(Arc::new(self.shared.policy().clone()), caps);
         self.http = Arc::new(http.expect("TLS is set up"));
         self

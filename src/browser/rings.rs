@@ -20,10 +20,9 @@ use super::{
     heard::{Heard, MOST, Of},
     shared::Shared,
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir},
-    redact,
 };
 
 /// In a file; then it is written anew, with what the ring holds.
@@ -85,7 +84,7 @@ impl Rings {
                 ring.gone += 1;
                 ring.fresh = ring.fresh.min(MOST - 1);
             }
-            let text: String = redact::message(&it.text).chars().take(LONGEST).collect();
+            let text: String = commis_redact::message(&it.text).chars().take(LONGEST).collect();
             let (id, is_data) = it.request.map_or((None, false), |it| (Some(it.0), it.1));
             ring.kept.push_back(Entry { at_ms: it.at_ms, id, is_data, text });
             ring.fresh += 1;

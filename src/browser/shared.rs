@@ -28,13 +28,14 @@ use super::{
     watch::Watch,
     words::plain,
 };
-use crate::{
-    artifacts::failure::Element as Seen,
-    artifacts::recording::{Action, ActionKind, BlockedRequest, TargetKind},
+use crate::sessions::wire::{MASK, Tap};
+use commis_artifacts::{
+    failure::Element as Seen,
+    recording::{Action, ActionKind, BlockedRequest, TargetKind},
+};
+use commis_base::error::{Code, Error, Result};
+use commis_net::{
     egress::{EgressPolicy, SafeUrl},
-    error::{Code, Error, Result},
-    redact,
-    sessions::wire::{MASK, Tap},
     transport::tls,
 };
 
@@ -216,7 +217,7 @@ impl State {
 
     /// Words of a page as they are shown.
     pub fn shown(&self, text: &str) -> String {
-        suspect::told(plain(&redact::message(&self.masked(text.to_owned()))))
+        suspect::told(plain(&commis_redact::message(&self.masked(text.to_owned()))))
     }
 
     /// Tells those who look on.
@@ -530,11 +531,7 @@ mod tests {
         let mut state = State { page: Some(page), ..State::default() };
         let asked = |disposition: &str| {
             let params = json!({ "frameId": "main", "reason": "anchorClick", "url": "http://a.test/", "disposition": disposition });
-            crate::browser::leaving::asked(&Event::literal(
-                "s",
-                "Page.frameRequestedNavigation",
-                &params,
-            ))
+            crate::leaving::asked(&Event::literal("s", "Page.frameRequestedNavigation", &params))
         };
         assert_eq!(asked("newTab"), None);
         state.leaves("inner");

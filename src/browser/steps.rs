@@ -18,11 +18,8 @@ use super::{
     typing,
     waiting::{self, Poll, Rest},
 };
-use crate::{
-    artifacts::recording::{Action, ActionKind, Control},
-    error::{Code, Error, Result},
-    redact,
-};
+use commis_artifacts::recording::{Action, ActionKind, Control};
+use commis_base::error::{Code, Error, Result};
 
 const AT_REST: &str = "no such element, and nothing has happened on the page for 8 s; where it needs longer, a wait_for before the step gives it time";
 /// Several elements may fit for a moment, while a page makes place for the next.
@@ -80,7 +77,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
                 ));
             }
             shared.lock().typed_secret |=
-                is_secret || redact::typed_secret(named, &it.value).is_some();
+                is_secret || commis_redact::typed_secret(named, &it.value).is_some();
             let told = if is_secret { MASK } else { it.value.as_str() };
             shared.act(action(ActionKind::Fill, &found, control, Some(told)));
             typing::fill(shared, step, &found, &it.value).await

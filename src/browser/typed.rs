@@ -3,7 +3,7 @@
 use zeroize::Zeroizing;
 
 use super::watch;
-use crate::redact::raw::RawExchange;
+use commis_redact::raw::RawExchange;
 
 /// Each whole, and as far as they were typed when a request was sent.
 pub fn sent(secrets: &[Zeroizing<String>], exchanges: &[RawExchange]) -> Vec<Zeroizing<String>> {

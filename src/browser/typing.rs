@@ -12,7 +12,7 @@ use super::{
     plan::Step,
     shared::Shared,
 };
-use crate::error::Result;
+use commis_base::error::Result;
 
 /// For each question to the page.
 const PATIENCE: Duration = Duration::from_secs(5);

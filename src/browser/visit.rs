@@ -14,11 +14,9 @@ use std::{
 
 use tokio::task::AbortHandle;
 
-use crate::{
-    artifacts::recording::TargetKind,
-    egress::{EgressPolicy, SafeUrl},
-    error::{Code, Error, Result},
-};
+use commis_artifacts::recording::TargetKind;
+use commis_base::error::{Code, Error, Result};
+use commis_net::egress::{EgressPolicy, SafeUrl};
 
 /// Ids of requests that are kept, the last ones.
 const MAX_KNOWN: usize = 10_000;
@@ -137,7 +135,7 @@ impl Visit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::EgressSettings;
+    use commis_base::settings::EgressSettings;
 
     #[test]
     fn a_page_that_has_asked_for_much_is_still_redirected() {

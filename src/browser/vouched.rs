@@ -24,10 +24,8 @@ use tokio::{
 };
 use tokio_rustls::{LazyConfigAcceptor, TlsConnector, client::TlsStream};
 
-use crate::{
-    error::{Code, Error, Result},
-    transport::tls,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_net::transport::tls;
 
 /// The first byte of a TLS record that holds a handshake (RFC 8446, 5.1).
 pub(super) const HANDSHAKE: u8 = 0x16;

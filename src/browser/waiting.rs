@@ -8,7 +8,8 @@ use super::{
     plan::{Step, Wait},
     shared::Shared,
 };
-use crate::{artifacts::recording::TargetKind, error::Result};
+use commis_artifacts::recording::TargetKind;
+use commis_base::error::Result;
 
 /// How often a page is laid out to say what is visible, shadow roots are looked into, and its frames are looked for whatever was
 /// told of them.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use super::page::Summary;
-use crate::artifacts::recording::{ActionKind, Control};
+use commis_artifacts::recording::{ActionKind, Control};
 
 /// The script; it is the same for every page, and gets no data. What a document shows is read as it is of one that is driven.
 pub const SCRIPT: &str =
@@ -62,7 +62,7 @@ struct Element {
     control: Option<Control>,
 }
 
-/// Something done. The fields as in [`crate::artifacts::recording::Action`].
+/// Something done. The fields as in [`commis_artifacts::recording::Action`].
 struct Entry {
     at: Instant,
     kind: ActionKind,

@@ -14,7 +14,7 @@ use super::{
     shared::Shared,
     watch::{self, Called, Key},
 };
-use crate::artifacts::recording::Control;
+use commis_artifacts::recording::Control;
 
 const PATIENCE: Duration = Duration::from_secs(3);
 

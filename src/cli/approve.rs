@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use serde_json::{Value, json};
 
 use super::{Global, daemon, doing, wire};
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// Characters of a digest that are typed to say that it was read.
 const TYPED: usize = 6;

@@ -14,20 +14,21 @@ use super::{
     table::ruled,
     wire::{self, clean},
 };
-use crate::{
-    artifacts::{
-        clearing::{self, Kept},
-        kinds::Kind,
-        migrate::migrate,
-        retention::Finding,
-        shelf::Shelf,
-        store::Store,
-    },
+use commis_artifacts::{
+    clearing::{self, Kept},
+    kinds::Kind,
+    migrate::migrate,
+    retention::Finding,
+    shelf::Shelf,
+    store::Store,
+};
+use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
-    pipeline::{STAGES, rebuild},
-    state::{State, Status, now_ms},
 };
+use commis_learn::rebuild;
+use commis_stages::STAGES;
+use commis_state::{State, Status, now_ms};
 
 /// Tasks that are taken away before it is looked again what is in use.
 const AT_A_TIME: usize = 100;
@@ -55,7 +56,7 @@ pub enum Command {
         task: String,
         /// The stage that wrote it: record, rank, analyze, validate, minimize, verify, …
         #[arg(value_parser = super::learn::stage)]
-        stage: crate::pipeline::Stage,
+        stage: commis_stages::Stage,
     },
     /// Bring recordings that an earlier commis wrote to this one's schema
     Migrate {
@@ -248,7 +249,7 @@ fn shared(shelf: &dyn Shelf, days: u32, remove: bool, json: bool) -> Result<u8> 
     Ok(0)
 }
 
-fn show(store: &Store, task: &str, stage: crate::pipeline::Stage) -> Result<u8> {
+fn show(store: &Store, task: &str, stage: commis_stages::Stage) -> Result<u8> {
     let id = debug::find(store, task)?;
     let kind = STAGES.iter().find(|it| it.stage == stage).map(|it| it.writes);
     let folder = store.peek(&id)?;

@@ -10,10 +10,8 @@ use std::{
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::wire;
-use crate::{
-    batch::{Entry, Event, Totals},
-    state::Status,
-};
+use commis_batch::{Entry, Event, Totals};
+use commis_state::Status;
 
 /// Up to so many tasks, each line of what happens is worth reading.
 const FEW: usize = 100;
@@ -152,7 +150,7 @@ impl BatchProgress {
 
     /// A line above the bars, or among the others.
     fn print(&self, text: &str) {
-        let text = wire::clean(&crate::redact::message(text));
+        let text = wire::clean(&commis_redact::message(text));
         match &self.bars {
             Some((all, _)) => {
                 let _ = all.println(text);

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use super::{table::ruled, wire};
-use crate::{
-    bench::{self, Baseline, Benchmark, Options, Slower, har::Hars, recorder::Recorder},
+use commis_base::{
     error::{Code, Error, Result},
     files,
+};
+use commis_measure::bench::{
+    self, Baseline, Benchmark, Options, Slower, har::Hars, recorder::Recorder,
 };
 
 const BASELINE: &str = "ci/bench-baseline.json";

@@ -15,17 +15,17 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{table::ruled, wire};
-use crate::{
-    egress::EgressPolicy,
+use commis_base::{
     error::{Code, Error, Result},
     files, ids,
-    pipeline::{BrowserPool, Fallback, Runs, Sessions},
-    recipe::{model::Recipe, yaml},
-    runner::call::Caller,
-    serve::{client::Client, lifecycle::StateFile},
     settings::{Home, Settings},
-    testbed::Testbed,
 };
+use commis_learn::{BrowserPool, Fallback, Runs, Sessions};
+use commis_net::egress::EgressPolicy;
+use commis_recipe::{model::Recipe, yaml};
+use commis_runner::call::Caller;
+use commis_serve::{client::Client, lifecycle::StateFile};
+use commis_testbed::Testbed;
 
 const RECIPE: &str = "{version: 1, name: shop, task: 'Search {query}', status: draft, source_url: 'http://shop.test/', \
  parameters: [{name: query, type: str, required: true, source: task_input}], request: {method: GET, \

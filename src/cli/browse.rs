@@ -7,11 +7,11 @@ use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 
 use super::{Global, daemon, learned, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files,
-    serve::{client::Client, operations::find},
 };
+use commis_serve::{client::Client, operations::find};
 
 /// Drive a page that stays: open it, look at it, act on it, learn what was done
 ///
@@ -559,7 +559,7 @@ mod tests {
     use super::*;
     use clap::Args as _;
 
-    use crate::serve::operations::TABLE;
+    use commis_serve::operations::TABLE;
 
     #[test]
     fn every_operation_on_a_page_is_a_command_and_has_its_help() {

@@ -6,15 +6,12 @@ use super::{
     table::ruled,
     wire::{self, clean},
 };
-use crate::{
-    artifacts::{
-        payloads::{Candidate, CandidateSet, Judged},
-        recording::{Exchange, SessionRecording},
-        store::TaskFolder,
-    },
-    error::Result,
-    ids::TaskId,
+use commis_artifacts::{
+    payloads::{Candidate, CandidateSet, Judged},
+    recording::{Exchange, SessionRecording},
+    store::TaskFolder,
 };
+use commis_base::{error::Result, ids::TaskId};
 
 /// What each signal says when it speaks, for and against.
 const WORDS: &[(&str, &str)] = &[
@@ -130,7 +127,7 @@ fn in_words(signal: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stages::WEIGHTS;
+    use commis_stages::WEIGHTS;
 
     #[test]
     fn every_signal_has_words() {

@@ -17,19 +17,19 @@ use super::{
     run, stores,
     wire::{self, Place, clean},
 };
-use crate::{
-    artifacts::store::now,
-    batch::schedule::{Next, Schedule},
+use commis_artifacts::store::now;
+use commis_base::{
     error::{Class, Code, Error, Result},
     ids::{RecipeName, part},
-    pipeline::{BrowserPool, Fallback, Runs, Sessions, note, refused},
-    recipe::{
-        model::{DemotionReason, Status},
-        registry::{Held, Registry, Source},
-    },
-    runner::{RecipeRunResult, call::Caller},
-    state::{Blame, State, now_ms},
 };
+use commis_batch::schedule::{Next, Schedule};
+use commis_learn::{BrowserPool, Fallback, Runs, Sessions, note, refused};
+use commis_recipe::{
+    model::{DemotionReason, Status},
+    registry::{Held, Registry, Source},
+};
+use commis_runner::{RecipeRunResult, call::Caller};
+use commis_state::{Blame, State, now_ms};
 
 /// Recipes of one host in a row that the network failed; the rest of them is not asked.
 const GIVE_UP: u32 = 5;
@@ -442,7 +442,7 @@ impl Row {
     }
 
     pub(super) fn because(self, err: &Error) -> Self {
-        let error = crate::redact::message(&err.to_string());
+        let error = commis_redact::message(&err.to_string());
         Self { error_code: Some(err.code().as_str()), error: Some(error), ..self }
     }
 }

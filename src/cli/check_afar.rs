@@ -7,16 +7,16 @@ use std::{
 };
 
 use super::check::{Check, Listed, Row, Verdict};
-use crate::{
-    artifacts::shelf::Shelf,
-    batch::{
-        afar::{Ended, Engine, Enlisted, Handed, ends},
-        checks,
-    },
+use commis_artifacts::shelf::Shelf;
+use commis_base::{
     error::{Code, Error, Result},
     ids::{TaskId, word},
-    recipe::registry::Held,
 };
+use commis_batch::{
+    afar::{Ended, Engine, Enlisted, Handed, ends},
+    checks,
+};
+use commis_recipe::registry::Held;
 
 /// A part of one host may take so long.
 const DEADLINE: Duration = Duration::from_secs(60 * 60);

@@ -14,7 +14,7 @@ use super::{
     table::ruled,
     wire::{self, clean},
 };
-use crate::ids::RecipeName;
+use commis_base::ids::RecipeName;
 
 /// Up to so many recipes, each has a line.
 pub const FEW: usize = 100;

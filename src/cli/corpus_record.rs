@@ -6,12 +6,9 @@ use comfy_table::{Cell, Color, Table};
 use futures::StreamExt as _;
 
 use super::{Global, table::ruled, wire};
-use crate::{
-    batch,
-    error::{Code, Error, Result},
-    eval::record::{self, Ending, Made},
-    pipeline::{Redo, Source},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_learn::{Redo, Source};
+use commis_measure::eval::record::{self, Ending, Made};
 
 /// Make cases of an eval corpus: learn each task on the test web and write down what it answers to whom
 #[derive(clap::Args)]
@@ -34,7 +31,7 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let mut tasks = batch::load(&args.manifest, false)?.tasks;
+    let mut tasks = commis_batch::load(&args.manifest, false)?.tasks;
     let expected = record::expectations(&args.expected)?;
     let unmatched = record::unmatched(&tasks, &expected);
     if args.only.is_empty() && !unmatched.is_empty() {

@@ -7,13 +7,10 @@ use super::{
     progress::Progress,
     wire::{self, clean},
 };
-use crate::{
-    artifacts::store::Store,
-    error::Result,
-    ids::RecipeName,
-    pipeline::{self, Wish, choose},
-    recipe::registry::Registry,
-};
+use commis_artifacts::store::Store;
+use commis_base::{error::Result, ids::RecipeName};
+use commis_learn::{Wish, choose};
+use commis_recipe::registry::Registry;
 
 /// Go on with a candidate that you choose, where learning could not choose by itself
 ///
@@ -76,7 +73,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             ));
         }
         tokio::task::yield_now().await; // a choice that was taken down late does not begin to learn
-        let end = pipeline::learn(&choice.task, &its).await;
+        let end = commis_learn::learn(&choice.task, &its).await;
         of.end(&choice.task, &end);
         Ok(Ok((choice.task, end?)))
     };

@@ -6,13 +6,13 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{Global, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
-    serve::{
-        client::Client,
-        lifecycle::{Starter, StateFile, gone},
-    },
     settings::Home,
+};
+use commis_serve::{
+    client::Client,
+    lifecycle::{Starter, StateFile, gone},
 };
 
 /// Start, stop and look at the daemon
@@ -172,10 +172,10 @@ fn show(it: &StateFile, health: Option<&Value>, json: bool) {
 
 /// The newest log's last lines.
 fn logs(home: &Home, lines: usize) -> Result<u8> {
-    let dir = crate::files::Dir::open(&home.logs, false)?;
+    let dir = commis_base::files::Dir::open(&home.logs, false)?;
     let newest = dir
         .as_ref()
-        .map(crate::files::Dir::names)
+        .map(commis_base::files::Dir::names)
         .transpose()?
         .and_then(|it| it.into_iter().next_back());
     let (Some(dir), Some(name)) = (dir, newest) else {

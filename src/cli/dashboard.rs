@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Global, daemon, wire};
-use crate::error::Result;
+use commis_base::error::Result;
 
 /// Print an address that opens the dashboard in your browser, once, within a minute
 ///

@@ -1,12 +1,9 @@
 //! `commis recipe delete`
 
 use super::{Global, wire};
-use crate::{
-    error::Result,
-    ids::RecipeName,
-    recipe::registry::{Registry, Source},
-    state::State,
-};
+use commis_base::{error::Result, ids::RecipeName};
+use commis_recipe::registry::{Registry, Source};
+use commis_state::State;
 
 /// Delete one of your own recipes; its artifacts stay
 #[derive(clap::Args)]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Global, wire};
-use crate::{
-    browser::{Browser, SANDBOX, find_chromium, find_visible_chromium},
-    egress::EgressPolicy,
+use commis_base::{
     error::{Error, Result},
     files,
-    model::{Client, Model as _},
     settings::{AgentSettings, BrowserSettings, Display, ModelSettings, has_variable},
 };
+use commis_browser::{Browser, SANDBOX, find_chromium, find_visible_chromium};
+use commis_model::{Client, Model as _};
+use commis_net::egress::EgressPolicy;
 
 /// Check this machine: what is missing, and how to get it
 ///

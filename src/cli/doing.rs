@@ -8,10 +8,8 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{Global, daemon, learned, runs, runs_compare, runs_watch, wire};
-use crate::{
-    error::{Code, Error, Result},
-    serve::client::Client,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_serve::client::Client;
 
 /// Do a task told in a sentence: from a recipe where one is meant, else with a model in a browser
 ///

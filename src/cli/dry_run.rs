@@ -7,14 +7,10 @@ use super::{
     learn::pairs,
     wire::{self, clean},
 };
-use crate::{
-    egress::EgressPolicy,
-    error::Result,
-    ids::RecipeName,
-    pipeline::{Shown, render},
-    recipe::registry::Registry,
-    runner,
-};
+use commis_base::{error::Result, ids::RecipeName};
+use commis_learn::{Shown, render};
+use commis_net::egress::EgressPolicy;
+use commis_recipe::registry::Registry;
 
 /// Show the request that a run would send, without sending anything
 ///
@@ -47,7 +43,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let place = wire::open(global).await?;
     let recipe = Registry::open(&place.home.recipes).get(&RecipeName::new(args.name)?)?.recipe;
     let params = pairs(&args.param)?;
-    runner::compile(&recipe)?;
+    commis_runner::compile(&recipe)?;
     let policy = EgressPolicy::new(&place.settings.egress)?;
     let shown = render(&recipe, &params, &policy, &place.settings)?;
     if args.json {

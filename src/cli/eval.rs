@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use comfy_table::{Cell, Color};
 
 use super::{Global, table::ruled, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
-    eval::{self, Baseline, Evaluation, Verdict},
     files,
 };
+use commis_measure::eval::{self, Baseline, Evaluation, Verdict};
 
 /// Measure learning on a corpus, without any network
 ///

@@ -10,18 +10,15 @@ use super::{
     learn::pairs,
     wire::{self, clean},
 };
-use crate::{
-    egress::EgressPolicy,
-    error::Result,
-    ids::RecipeName,
-    pipeline::{render, told_health, words},
-    recipe::{
-        json_schema,
-        model::Status,
-        registry::{Registry, Source},
-    },
-    state::{Health, State},
+use commis_base::{error::Result, ids::RecipeName};
+use commis_learn::{render, told_health, words};
+use commis_net::egress::EgressPolicy;
+use commis_recipe::{
+    json_schema,
+    model::Status,
+    registry::{Registry, Source},
 };
+use commis_state::{Health, State};
 
 /// Say in words what a recipe does: what is sent where, where values come from, and what is known about it
 ///

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::{Global, learn::pairs, redact, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
-    export::{Exported, Form, export},
     files::Dir,
     ids::RecipeName,
-    recipe::{
-        model::{Recipe, Status},
-        registry::Registry,
-    },
+};
+use commis_export::{Exported, Form, export};
+use commis_recipe::{
+    model::{Recipe, Status},
+    registry::Registry,
 };
 
 /// Write recipes in the forms of other tools: OpenAPI, curl, Hurl, Python, TypeScript, Postman, tools of models, skills

@@ -1,11 +1,11 @@
 //! `commis recipe fork`
 
 use super::{Global, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
-    recipe::{model::Status, registry::Registry},
 };
+use commis_recipe::{model::Status, registry::Registry};
 
 /// Copy a recipe under another name, to change the copy
 ///

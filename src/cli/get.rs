@@ -1,11 +1,8 @@
 //! `commis recipe get`
 
 use super::{Global, wire};
-use crate::{
-    error::Result,
-    ids::RecipeName,
-    recipe::{registry::Registry, yaml},
-};
+use commis_base::{error::Result, ids::RecipeName};
+use commis_recipe::{registry::Registry, yaml};
 
 /// Print a recipe as YAML
 ///

@@ -5,12 +5,12 @@ use std::{fmt::Write as _, path::PathBuf};
 use clap::Subcommand;
 
 use super::{Global, redact, wire};
-use crate::{
-    endpoints::{self, Options, Report},
+use commis_base::{
     error::{Code, Error, Result},
     files::read_bounded,
-    har,
 };
+use commis_export::endpoints::{self, Options, Report};
+use commis_redact::har;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -11,15 +11,15 @@ use super::{
     table::ruled,
     wire::{self, clean},
 };
-use crate::{
-    artifacts::store::Store,
+use commis_artifacts::store::Store;
+use commis_base::{
     error::{Class, Result},
     ids::RecipeName,
-    pipeline::{Heal, Task, Verdict},
-    recipe::{
-        model::Status,
-        registry::{self, Registry},
-    },
+};
+use commis_learn::{Heal, Task, Verdict};
+use commis_recipe::{
+    model::Status,
+    registry::{self, Registry},
 };
 
 /// Learn recipes again that a site's change broke, by the steps that they were learned from
@@ -94,7 +94,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                     name,
                     verdict: Verdict::Broken,
                     error_code: Some(err.code().as_str()),
-                    why: Some(crate::redact::message(&err.to_string())),
+                    why: Some(commis_redact::message(&err.to_string())),
                 },
             });
             tokio::task::yield_now().await;

@@ -9,19 +9,18 @@ use super::{
     learn::pairs,
     wire::{self, clean},
 };
-use crate::{
-    egress::EgressPolicy,
+use commis_base::{
     error::{Code, Error, Result},
-    export::import::{Draft, Imported, MAX_FILE, from_hurl, from_openapi},
     files::read_bounded,
     ids::RecipeName,
-    recipe::{
-        model::{BodyTemplate, Recipe},
-        registry::Registry,
-        template::Template,
-        values,
-    },
-    redact,
+};
+use commis_export::import::{Draft, Imported, MAX_FILE, from_hurl, from_openapi};
+use commis_net::egress::EgressPolicy;
+use commis_recipe::{
+    model::{BodyTemplate, Recipe},
+    registry::Registry,
+    template::Template,
+    values,
 };
 
 /// Make drafts of recipes from an OpenAPI document, or from a Hurl file with one request
@@ -103,7 +102,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let name = draft.recipe.name.to_string();
         let why = obstacle(&draft.recipe, &policy, &registry);
         if let Some(why) = why {
-            refused.push(crate::export::import::NotTaken { name, why });
+            refused.push(commis_export::import::NotTaken { name, why });
             continue;
         }
         let path = if args.dry_run { None } else { Some(registry.save(&draft.recipe)?) };
@@ -202,7 +201,7 @@ fn secret(recipe: &Recipe) -> Option<(String, &'static str)> {
         .iter()
         .flat_map(|it| it.examples.iter().chain(&it.default).map(move |text| (&it.name, text)));
     literals.chain(values).find_map(|(name, text)| {
-        let why = redact::typed_secret(name, text)?;
+        let why = commis_redact::typed_secret(name, text)?;
         Some((clean(name).replace('\n', " "), why))
     })
 }

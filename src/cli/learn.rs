@@ -8,16 +8,16 @@ use std::{
 };
 
 use super::{Global, candidates, learn_manual, progress::Progress, wire};
-use crate::{
-    artifacts::payloads::{CandidateSet, Judged, Outcome},
-    batch,
-    browser::Step,
+use commis_artifacts::payloads::{CandidateSet, Judged, Outcome};
+use commis_base::{
     error::{Code, Error, Result},
     files::read_bounded,
     ids::RecipeName,
-    pipeline::{self, Cx, Learned, Redo, STAGES, Source, Stage, Task},
-    recipe::yaml,
 };
+use commis_browser::Step;
+use commis_learn::{Cx, Learned, Redo, Source, Task};
+use commis_recipe::yaml;
+use commis_stages::{STAGES, Stage};
 
 const EXAMPLES: &str = "Examples:
   commis recipe learn --har session.har --task \"Search the shop for {query}\" -p query=lantern
@@ -117,11 +117,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let examples = if second.is_empty() { vec![first] } else { vec![first, second] };
     let mut task = Task::new(name, args.task.clone(), source, examples);
-    batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
+    commis_batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
     let (cx, progress, _place) = args.prepare(&task, global).await?;
     let task = Arc::new(task);
     let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
-    let work = move || async move { pipeline::learn(&own, &its).await };
+    let work = move || async move { commis_learn::learn(&own, &its).await };
     let end = wire::apart("the same command with --resume goes on", work).await;
     // An error is told by who started this.
     if end.is_ok() {
@@ -159,7 +159,7 @@ impl Args {
             Box::new(move |task, stage| stages.stage(task, stage)),
         )?;
         if !self.resume && redo.is_none() {
-            batch::refuse_if_begun(std::slice::from_ref(task), &cx)?;
+            commis_batch::refuse_if_begun(std::slice::from_ref(task), &cx)?;
         }
         Ok((cx, progress, place))
     }

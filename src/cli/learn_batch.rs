@@ -17,14 +17,15 @@ use super::{
     table::ruled,
     wire,
 };
-use crate::{
-    artifacts::{clearing::hold, store::TaskFolder},
-    batch::{self, Board, Event, Line, Live, Manifest, Options, Report, TaskPage},
+use commis_artifacts::{clearing::hold, store::TaskFolder};
+use commis_base::{
     error::{Code, Error, Result},
     files,
-    pipeline::{Cx, Redo, Stage},
-    state::{State, Status},
 };
+use commis_batch::{Board, Event, Line, Live, Manifest, Options, Report, TaskPage};
+use commis_learn::{Cx, Redo};
+use commis_stages::Stage;
+use commis_state::{State, Status};
 
 /// More rows than this are for a file, not for a screen.
 const MAX_ROWS: usize = 60;
@@ -106,14 +107,14 @@ pub fn shard(text: &str) -> std::result::Result<(u32, u32), String> {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let engine = args.engine.as_deref().map(|it| stores::engine(it, global)).transpose()?;
-    let mut manifest = batch::load(&args.manifest, args.shared.allow_task_secrets)?;
+    let mut manifest = commis_batch::load(&args.manifest, args.shared.allow_task_secrets)?;
     let place = args.shared.place(global).await?;
     let state = Arc::new(State::open(&place.home.artifacts)?);
     let all: Vec<_> = manifest.tasks.iter().map(|it| it.id.clone()).collect();
     choose(&mut manifest, &args, &state)?;
     let progress = BatchProgress::new();
     let json = args.json;
-    let name = crate::ids::RecipeName::slug(&manifest.name);
+    let name = commis_base::ids::RecipeName::slug(&manifest.name);
     let file = place.home.artifacts.join(format!("batch_{name}.json"));
     let given = args.report.as_deref();
     let page = given.filter(|it| is_page(it)).map_or(file.with_extension("html"), Path::to_owned);
@@ -150,7 +151,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // One connection: two of a process would wait for each other.
     let _ = cx.questions.set(Some(Arc::clone(&state)));
     if !(args.resume || args.retry_failed || redo.is_some()) {
-        batch::refuse_if_begun(&manifest.tasks, &cx)?;
+        commis_batch::refuse_if_begun(&manifest.tasks, &cx)?;
     }
     let days = place.settings.artifacts.retention_days;
     if days > 0 {
@@ -178,8 +179,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let one = one_page(&cx, &state, place.home.recipes.clone());
     let (name, tasks, its) = (&*manifest.name, manifest.tasks, Arc::clone(&cx));
     let report = match engine {
-        Some(it) => batch::afar::run(name, tasks, its, state, board, options, it).await,
-        None => batch::run(name, tasks, its, state, board, options).await,
+        Some(it) => commis_batch::afar::run(name, tasks, its, state, board, options, it).await,
+        None => commis_batch::run(name, tasks, its, state, board, options).await,
     };
     cx.browser.close().await;
     if let Some(it) = live.get() {
@@ -189,8 +190,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     save(&report, &file)?;
     // A task that had ended when an earlier run was killed may not have its page yet.
     for id in report.order.iter() {
-        let lacks =
-            |it: TaskFolder| it.dir().stat(batch::page::TASK_PAGE).is_ok_and(|it| it.is_none());
+        let lacks = |it: TaskFolder| {
+            it.dir().stat(commis_batch::page::TASK_PAGE).is_ok_and(|it| it.is_none())
+        };
         if cx.store.peek(id)?.is_some_and(lacks) {
             one(id)?;
         }
@@ -225,9 +227,9 @@ fn one_page(cx: &Cx, state: &Arc<State>, recipes: PathBuf) -> TaskPage {
     let (store, settings, state) = (cx.store.clone(), cx.settings.clone(), Arc::clone(state));
     Box::new(move |id| {
         let Some(folder) = store.peek(id)? else { return Ok(()) };
-        let seen = batch::task::Seen { folder: &folder, id, recipes: &recipes };
-        let text = batch::task::page(&seen, &settings, None, Some(&state))?;
-        folder.dir().write_unsynced(batch::page::TASK_PAGE, text.as_bytes())
+        let seen = commis_batch::task::Seen { folder: &folder, id, recipes: &recipes };
+        let text = commis_batch::task::page(&seen, &settings, None, Some(&state))?;
+        folder.dir().write_unsynced(commis_batch::page::TASK_PAGE, text.as_bytes())
     })
 }
 
@@ -266,7 +268,7 @@ fn save(report: &Report, file: &Path) -> Result<()> {
     let (folder, name) = files::place(file);
     files::write_atomic_with(folder, &name, &mut |to| {
         if is_page(file) {
-            return batch::page::write(report, folder, to);
+            return commis_batch::page::write(report, folder, to);
         }
         serde_json::to_writer_pretty(&mut *to, report)?;
         to.write_all(b"\n")
@@ -341,7 +343,7 @@ fn summary(report: &Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::STAGES;
+    use commis_stages::STAGES;
 
     #[test]
     fn parts_are_numbered_from_one() {

@@ -11,14 +11,13 @@ use super::{
     redact::write,
     wire,
 };
-use crate::{
-    artifacts::recording::SessionRecording,
-    batch,
+use commis_artifacts::recording::SessionRecording;
+use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
-    pipeline::{self, Cx, Learned, Source, Task, by_hand, learn_from},
-    redact::{LiveValues, Redacted},
 };
+use commis_learn::{Cx, Learned, Source, Task, by_hand, learn_from};
+use commis_redact::{LiveValues, Redacted};
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let given = pairs(&args.param)?;
@@ -28,14 +27,14 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let url = args.manual.clone().unwrap_or_default();
     let source = Source::Live { url, steps: Vec::new(), by_hand: true };
     let mut task = Task::new(name, args.task.clone(), source, Vec::new());
-    let names = batch::holes(&task.sentence);
+    let names = commis_batch::holes(&task.sentence);
     // What can be said before anybody takes the trouble.
     let mut first = given.clone();
     for it in &names {
         first.entry(it.clone()).or_insert_with(|| "typed".to_owned());
     }
     task.examples = examples(first, &second);
-    batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
+    commis_batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
     if !task.secrets.is_empty() {
         let message = "a secret cannot be a parameter of what is done in a window";
         return Err(Error::new(Code::SecretInTask, message)
@@ -93,7 +92,7 @@ fn ready(
 ) -> Result<SessionRecording> {
     let (recording, values) = by_hand::assign(recording, &args.task, names, &pairs(&args.param)?)?;
     task.examples = examples(values, second);
-    batch::check_task(task, &BTreeSet::new(), args.allow_task_secrets)?;
+    commis_batch::check_task(task, &BTreeSet::new(), args.allow_task_secrets)?;
     if let Some(path) = &args.save_steps {
         let yaml = serde_saphyr::to_string(&by_hand::steps(&recording)?)
             .map_err(|err| Error::new(Code::Internal, "steps cannot be written").source(err))?;
@@ -121,7 +120,7 @@ impl Recorded {
         if !anew && let Some(recording) = by_hand::kept(task, cx)? {
             return Ok(Self { recording, live: None });
         }
-        let told = |line: &str| wire::say(&wire::clean(&crate::redact::message(line)));
+        let told = |line: &str| wire::say(&wire::clean(&commis_redact::message(line)));
         let Redacted { recording, live } = by_hand::watch(task, cx, &told).await?;
         Ok(Self { recording, live: Some(live) })
     }
@@ -135,7 +134,7 @@ async fn learn(
     recording: SessionRecording,
 ) -> Result<Learned> {
     if was.live.is_none() && by_hand::is_stored(task, cx, &recording)? {
-        return pipeline::learn(task, cx).await;
+        return commis_learn::learn(task, cx).await;
     }
     let live = was.live.unwrap_or_default();
     learn_from(task, cx, Some(Redacted { recording, live })).await

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::wire;
-use crate::{error::Result, serve::client::Client};
+use commis_base::error::Result;
+use commis_serve::client::Client;
 
 /// What learning came to; each stage is told as it begins.
 pub async fn end(client: &Client, id: &str, tell: fn(&str)) -> Result<Value> {

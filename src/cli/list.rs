@@ -5,15 +5,15 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::{Global, table::ruled, wire};
-use crate::{
+use commis_base::{
     error::{Code, Result},
     ids::RecipeName,
-    recipe::{
-        model::{Demotion, Parameter, Status},
-        registry::{Registry, Source},
-    },
-    state::{Health, State},
 };
+use commis_recipe::{
+    model::{Demotion, Parameter, Status},
+    registry::{Registry, Source},
+};
+use commis_state::{Health, State};
 
 /// List recipes: your own, and the library's that come with the program
 ///

@@ -19,7 +19,8 @@ use tracing_subscriber::{
 };
 
 use super::wire;
-use crate::{files::Dir, settings::Home, state::now_ms};
+use commis_base::{files::Dir, settings::Home};
+use commis_state::now_ms;
 
 /// Days that are kept.
 const DAYS: usize = 7;
@@ -95,7 +96,7 @@ impl<W: Write> Write for HarmlessWriter<W> {
 fn harmless(line: &str) -> String {
     let line = line.trim_end_matches('\n');
     let mut out: String =
-        crate::redact::message(line).chars().filter(|it| !wire::is_strange(*it)).collect();
+        commis_redact::message(line).chars().filter(|it| !wire::is_strange(*it)).collect();
     let is_json = |it: &str| serde_json::from_str::<serde::de::IgnoredAny>(it).is_ok();
     if out != line && is_json(line) && !is_json(&out) {
         out = serde_json::json!({ "redacted": out }).to_string();

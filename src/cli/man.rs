@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::PathBuf};
 
 use super::{command, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files,
 };

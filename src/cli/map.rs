@@ -15,21 +15,21 @@ use super::{
     Global, run, stores,
     wire::{self, Place, clean},
 };
-use crate::{
-    artifacts::store::now,
-    batch::map::{self, Input, Kept, Ledger, Options, Sink, Totals, Work, afar::Afar},
+use commis_artifacts::store::now;
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Lines},
     ids::{RecipeName, word},
-    pipeline::{BrowserPool, Noted, Sessions, refused},
-    recipe::{
-        model::{Recipe, Status},
-        registry::{Registry, Source},
-        standing::Event,
-    },
-    runner::call::Caller,
-    state::State,
 };
+use commis_batch::map::{self, Input, Kept, Ledger, Options, Sink, Totals, Work, afar::Afar};
+use commis_learn::{BrowserPool, Noted, Sessions, refused};
+use commis_recipe::{
+    model::{Recipe, Status},
+    registry::{Registry, Source},
+    standing::Event,
+};
+use commis_runner::call::Caller;
+use commis_state::State;
 
 /// Inputs that are read before their turn.
 const AHEAD: usize = 64;
@@ -134,7 +134,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
     };
 
-    let before = (kept.len(), kept.failed);
+    let before = (kept.count(), kept.failed);
     if before.0 > 0 {
         wire::say(&format!("{} lines are done already, {} of them failed", before.0, before.1));
     }
@@ -277,7 +277,7 @@ fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
 /// The file of results, cut to what of it is whole. Fails with `USAGE` where there is one and it is not to be gone on with.
 fn results(path: &Path, args: &Args) -> Result<(Lines, Kept)> {
     let mut lines = Lines::open(path)?;
-    if lines.len() > 0 && !args.resume {
+    if lines.size() > 0 && !args.resume {
         let shown = path.display();
         return Err(Error::new(Code::Usage, format!("{shown} has results already"))
             .hint("--resume goes on where it stopped; or name another file"));
@@ -294,7 +294,7 @@ fn results(path: &Path, args: &Args) -> Result<(Lines, Kept)> {
         })?;
         return Ok((lines, kept));
     }
-    if kept.whole < lines.len() {
+    if kept.whole < lines.size() {
         wire::say("the last line was cut short, and is run again");
         lines.cut(kept.whole)?;
     }

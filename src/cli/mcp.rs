@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{Global, daemon, mcp_install};
-use crate::{error::Result, serve::bridge};
+use commis_base::error::Result;
+use commis_serve::bridge;
 
 /// Serve an MCP client over stdin and stdout, and enter commis into clients' settings
 ///

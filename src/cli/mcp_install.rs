@@ -19,12 +19,12 @@ use self::{
     edit::{Change, Done, Entry},
 };
 use super::{Global, table, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Foreign},
-    serve::mcp::Wanted,
     settings::Folders,
 };
+use commis_serve::mcp::Wanted;
 
 /// Bytes of a client's file.
 const MAX_FILE: u64 = 4 << 20;

@@ -6,14 +6,11 @@
 use serde_json::{Map, Value, json};
 
 use super::{artifacts, check, doctor, dry_run, explain, heal, list, map, validate, verify};
-use crate::{
-    batch,
-    pipeline::Learned,
-    recipe::model::Recipe,
-    runner::RecipeRunResult,
-    serve::operations::{TABLE, answered},
-    state::TaskRow,
-};
+use commis_learn::Learned;
+use commis_recipe::model::Recipe;
+use commis_runner::RecipeRunResult;
+use commis_serve::operations::{TABLE, answered};
+use commis_state::TaskRow;
 
 /// Commands that print what an operation answers.
 const OPERATIONS: &[(&str, &str)] = &[
@@ -34,7 +31,7 @@ pub fn schemas() -> Value {
     let mut out = Map::new();
     for (command, schema) in [
         ("recipe learn", answered::<Learned>()),
-        ("recipe learn-batch, each line", answered::<batch::EventLine<'_>>()),
+        ("recipe learn-batch, each line", answered::<commis_batch::EventLine<'_>>()),
         ("recipe map, each line", answered::<map::Printed<'_>>()),
         ("recipe run", answered::<RecipeRunResult>()),
         ("recipe list", answered::<Vec<list::Row<'_>>>()),

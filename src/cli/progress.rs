@@ -10,10 +10,9 @@ use std::{
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::wire;
-use crate::{
-    error::Result,
-    pipeline::{Learned, Stage, Task},
-};
+use commis_base::error::Result;
+use commis_learn::{Learned, Task};
+use commis_stages::Stage;
 
 /// Shared by the stage and end callbacks of a batch.
 #[derive(Clone)]
@@ -66,7 +65,7 @@ impl Progress {
                 format!("{}: failed, {err} [{}]{hint}", task.name, err.code())
             }
         };
-        let text = wire::clean(&crate::redact::message(&text));
+        let text = wire::clean(&commis_redact::message(&text));
         match &self.0.bars {
             None => wire::say(&text),
             Some((all, main)) => {

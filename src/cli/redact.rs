@@ -6,11 +6,11 @@ use std::{
 };
 
 use super::{Global, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::{Dir, read_bounded},
-    har,
 };
+use commis_redact::har;
 
 /// Make a HAR safe to share: without cookies, keys, tokens, and bodies that are no text
 ///

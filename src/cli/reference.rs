@@ -10,14 +10,14 @@ use schemars::schema_for;
 use serde_json::{Map, Value};
 
 use super::man::{ENVIRONMENT, EXIT_CODES, FILES, commands};
-use crate::{
-    batch::manifest,
+use commis_base::{
     error::{Class, Code},
-    recipe::yaml,
-    runner::RecipeRunResult,
-    serve::reference::hold,
     settings::Settings,
+    testing::hold,
 };
+use commis_batch::manifest;
+use commis_recipe::yaml;
+use commis_runner::RecipeRunResult;
 
 /// The first line of each page, which the site does not show.
 const MADE: &str = "<!-- Do not edit: `SNAPSHOTS=overwrite cargo test reference` makes this page of the program. -->";
@@ -574,7 +574,7 @@ fn json_output() -> String {
 #[test]
 fn the_reference_is_what_the_program_says() {
     let pretty = |it: &Value| format!("{it:#}\n");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     hold(
         &root,
         [
@@ -607,13 +607,13 @@ fn every_setting_and_every_code_is_told() {
 #[test]
 fn every_folder_and_every_variable_is_told() {
     let folder = Path::new("/h");
-    let home = format!("{:?}", crate::settings::Home::find(Some(folder)).unwrap());
+    let home = format!("{:?}", commis_base::settings::Home::find(Some(folder)).unwrap());
     for part in home.split("\"/h/").skip(1) {
         let name = part.split('"').next().unwrap();
         let told = FILES.iter().any(|it| it.0.trim_end_matches('/') == name);
         assert!(told, "{name}");
     }
-    let source = include_str!("../settings.rs");
+    let source = include_str!("../base/settings.rs");
     for part in source.split("\"COMMIS_").skip(1) {
         let name = format!("COMMIS_{}", part.split('"').next().unwrap());
         assert!(ENVIRONMENT.iter().any(|it| it.0 == name), "{name}");

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{Global, daemon, token::span, wire};
-use crate::error::Result;
+use commis_base::error::Result;
 
 /// Open the daemon to other machines, for tokens that were made for a purpose
 #[derive(Subcommand)]

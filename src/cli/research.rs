@@ -3,10 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Global, daemon, doing, wire};
-use crate::{
-    agent::research::{Researched, Standing, markdown},
-    error::{Code, Error, Result},
-};
+use commis_agent::research::{Researched, Standing, markdown};
+use commis_base::error::{Code, Error, Result};
 
 /// Research a topic: questions answered by recipes and by browsing, then a report with a source for every sentence
 ///

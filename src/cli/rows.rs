@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, io::IsTerminal as _};
 use serde_json::Value;
 
 use super::wire;
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {

@@ -8,21 +8,23 @@ use super::{
     rows::{self, Format},
     wire::{self, Place, clean},
 };
-use crate::{
-    artifacts::store::now,
-    egress::{EgressPolicy, site_of},
+use commis_artifacts::store::now;
+use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
-    pipeline::{BrowserPool, Noted, Runs, Sessions, note, refused, way_back},
-    recipe::{
-        model::{Recipe, Status},
-        registry::Registry,
-    },
-    runner::{RecipeRunResult, call::Caller},
-    state::State,
-    transport::retry::{Wait, Why},
-    vault::{Held, Name, Vault},
 };
+use commis_learn::{BrowserPool, Noted, Runs, Sessions, note, refused, way_back};
+use commis_net::{
+    egress::{EgressPolicy, site_of},
+    transport::retry::{Wait, Why},
+};
+use commis_recipe::{
+    model::{Recipe, Status},
+    registry::Registry,
+};
+use commis_runner::{RecipeRunResult, call::Caller};
+use commis_state::State;
+use commis_vault::{Held, Name, Vault};
 
 /// Run a recipe and print its data as JSON, NDJSON or CSV
 ///

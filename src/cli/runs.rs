@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::{Global, table::ruled, wire};
-use crate::{
-    agent::runs::{Kept, Listing, Record, Standing, Totals, Unread, listing, one, totals},
+use commis_agent::runs::{Kept, Listing, Record, Standing, Totals, Unread, listing, one, totals};
+use commis_base::{
     error::{Code, Error, Result},
-    serve::lifecycle::StateFile,
     settings::Home,
-    state::now_ms,
 };
+use commis_serve::lifecycle::StateFile;
+use commis_state::now_ms;
 
 /// List runs with a model: where each is, or what it came to and at which action
 ///

@@ -3,10 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Global, runs, table::ruled, wire};
-use crate::{
-    agent::runs::{Comparison, Kept, Listing, Totals, apart, compare, is_run, totals},
-    error::{Code, Error, Result},
-};
+use commis_agent::runs::{Comparison, Kept, Listing, Totals, apart, compare, is_run, totals};
+use commis_base::error::{Code, Error, Result};
 
 /// Compare two runs with a model: what differs, where their actions part, which was better and why
 ///
@@ -108,7 +106,7 @@ fn show(a: &Kept, b: &Kept, it: &Comparison) {
     wire::line(&wire::clean(&it.why));
 }
 
-fn sets(all: &[crate::agent::runs::Record], since_ms: i64, words: Option<&str>, as_json: bool) {
+fn sets(all: &[commis_agent::runs::Record], since_ms: i64, words: Option<&str>, as_json: bool) {
     let words = words.map(str::to_lowercase);
     let runs: Vec<_> = all
         .iter()

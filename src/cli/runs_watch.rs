@@ -6,12 +6,12 @@ use indicatif::{MultiProgress, ProgressBar};
 use serde_json::{Value, json};
 
 use super::{Global, doing, runs, wire};
-use crate::{
-    agent::runs::{Kept, Record, Standing},
+use commis_agent::runs::{Kept, Record, Standing};
+use commis_base::{
     error::{Code, Error, Result},
     settings::Home,
-    state::now_ms,
 };
+use commis_state::now_ms;
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_millis(250);

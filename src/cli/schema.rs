@@ -1,7 +1,8 @@
 //! `commis recipe schema`
 
 use super::wire;
-use crate::{batch::manifest, recipe::yaml};
+use commis_batch::manifest;
+use commis_recipe::yaml;
 
 /// Print the JSON Schema of recipe files, or of manifests
 ///
@@ -28,7 +29,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::recipe::library;
+    use commis_recipe::library;
 
     fn read(text: &str) -> Value {
         yaml::strictly(text, 100_000, 64).unwrap()
@@ -43,7 +44,7 @@ mod tests {
             assert!(wrong.is_empty(), "{name}: {wrong:?}");
         }
         let manifests = jsonschema::validator_for(&manifest::schema()).unwrap();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         for file in
             ["manifests/quickstart.yaml", "corpus/manifest.yaml", "examples/batch/mine.yaml"]
         {

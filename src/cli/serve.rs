@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use super::{Global, wire};
-use crate::{
-    error::{Code, Error, Result},
-    serve::{Options, lifecycle::with_one_arena, serve},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_serve::{Options, lifecycle::with_one_arena, serve};
 
 /// Serve agents, scripts and people: MCP, REST, events and the dashboard on one local socket
 ///

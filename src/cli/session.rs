@@ -9,16 +9,16 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{Global, daemon, learned, session_doctor, session_login, session_template, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files,
-    sessions::{
-        Line, Manifest, Sessions, archive,
-        audit::Finding,
-        page,
-        pictures::{self, Picture},
-        traffic,
-    },
+};
+use commis_browser::sessions::{
+    Line, Manifest, Sessions, archive,
+    audit::Finding,
+    page,
+    pictures::{self, Picture},
+    traffic,
 };
 
 /// Keep what is done on a page that stays, look at it, do it again

@@ -5,19 +5,19 @@ use std::{path::Path, sync::Arc, time::Duration};
 use serde::Serialize;
 
 use super::{Global, wire};
-use crate::{
-    browser::{
-        Browser,
-        desk::{Command, Desk, Outcome, Replay},
-        find_chromium,
-    },
-    egress::EgressPolicy,
+use commis_base::{
     error::{Code, Error, Result},
     files, ids,
-    sessions::{Line, Sessions, State},
     settings::{EgressSettings, Settings},
-    testbed::{Testbed, authority_pem, session_of},
 };
+use commis_browser::{
+    Browser,
+    desk::{Command, Desk, Outcome, Replay},
+    find_chromium,
+    sessions::{Line, Sessions, State},
+};
+use commis_net::egress::EgressPolicy;
+use commis_testbed::{Testbed, authority_pem, session_of};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const TASK: &str = "Search the shop for lanterns";

@@ -6,14 +6,16 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::{Global, daemon, vault::sealed, wire};
-use crate::{
-    browser::{Browser, Element, Fill, Plan, Step, Wait, desk::Target, find_visible_chromium},
-    egress::EgressPolicy,
+use commis_base::{
     error::{Code, Error, Result},
-    pipeline::{BrowserPool, Secrets},
     settings::Display,
-    vault::{Held, Name, Vault},
 };
+use commis_browser::{
+    Browser, Element, Fill, Plan, Step, Wait, desk::Target, find_visible_chromium,
+};
+use commis_learn::{BrowserPool, Secrets};
+use commis_net::egress::EgressPolicy;
+use commis_vault::{Held, Name, Vault};
 
 const OPEN: Duration = Duration::from_secs(30);
 
@@ -85,7 +87,7 @@ fn tell(card: &serde_json::Value, as_json: bool) {
 async fn by_window(
     url: &str,
     policy: Arc<EgressPolicy>,
-    settings: &crate::settings::BrowserSettings,
+    settings: &commis_base::settings::BrowserSettings,
 ) -> Result<Held> {
     let display = Display::find()?;
     let exe = find_visible_chromium(settings.path.as_deref())?;
@@ -104,7 +106,7 @@ async fn by_window(
         }
     };
     wire::say("log in; then close the window, or press Enter here; Ctrl-C keeps nothing");
-    let told = |line: &str| wire::say(&wire::clean(&crate::redact::message(line)));
+    let told = |line: &str| wire::say(&wire::clean(&commis_redact::message(line)));
     let held = async {
         let mut context = browser.context().await?;
         tokio::select! {

@@ -4,7 +4,8 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::wire;
-use crate::{error::Result, serve::client::Client};
+use commis_base::error::Result;
+use commis_serve::client::Client;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use super::{Global, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files,
     settings::Settings,

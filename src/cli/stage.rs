@@ -3,13 +3,13 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use super::{Global, learn::stage, stores::Shared, wire};
-use crate::{
-    artifacts::{clearing::hold, shelf::Key},
-    batch,
+use commis_artifacts::{clearing::hold, shelf::Key};
+use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
-    pipeline::{self, Came, Cx, Span, Stage, StoredTask, Task},
 };
+use commis_learn::{Came, Cx, Span, StoredTask, Task};
+use commis_stages::Stage;
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -81,7 +81,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
         None => None,
     };
     let its = Arc::clone(&cx);
-    let work = move || async move { pipeline::stages(&task, &its, span).await };
+    let work = move || async move { commis_learn::stages(&task, &its, span).await };
     let end = wire::apart("the same command goes on", work).await;
     cx.browser.close().await;
     let came = end?;
@@ -97,7 +97,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
 /// and `SECRET_IN_TASK` when only a description is there.
 fn find(args: &Args, cx: &Cx) -> Result<Task> {
     if let Some(file) = &args.manifest {
-        let all = batch::load(file, args.shared.allow_task_secrets)?.tasks;
+        let all = commis_batch::load(file, args.shared.allow_task_secrets)?.tasks;
         let is = |it: &Task| it.id.as_str() == args.task || it.name.as_str() == args.task;
         return all.into_iter().find(is).ok_or_else(|| {
             let task = wire::clean(&args.task);

@@ -9,14 +9,15 @@ use std::{
 };
 
 use super::{Built, Global, Opener, logs, stores, wire};
-use crate::{
-    artifacts::shelf::{Key, Shelf},
-    batch::afar::{Ended, Enlisted, Ran},
-    egress::leave::{Hold, clock},
+use commis_artifacts::shelf::{Key, Shelf};
+use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
-    pipeline::{self, Came, Cx, How, Span, Stage, StoredTask, Task},
 };
+use commis_batch::afar::{Ended, Enlisted, Ran};
+use commis_learn::{Came, Cx, How, Span, StoredTask, Task};
+use commis_net::egress::leave::{Hold, clock};
+use commis_stages::Stage;
 
 /// What a task says of itself is not larger.
 const MAX_ENTRY: usize = 1 << 20;
@@ -165,13 +166,13 @@ impl Station {
             let task = StoredTask::parse(&bytes, &id)?.task().ok_or_else(|| {
                 Error::new(Code::SecretInTask, format!("a value of task {id} is stored redacted"))
             })?;
-            pipeline::stages(&task, &cx, Span::ALL).await
+            commis_learn::stages(&task, &cx, Span::ALL).await
         };
         let stopped = async {
             stop.await;
             Error::new(Code::Interrupted, "stopped; what was finished is kept")
         };
-        pipeline::apart(work, stopped).await
+        commis_learn::apart(work, stopped).await
     }
 
     /// Ends the browser.

@@ -5,18 +5,18 @@
 use std::sync::Arc;
 
 use super::Station;
-use crate::{
-    artifacts::shelf::Key,
-    batch::{
-        checks,
-        map::{Work, chunk},
-    },
+use commis_artifacts::shelf::Key;
+use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
-    pipeline::{self, Sessions},
-    recipe::{model::Recipe, registry::Source},
-    runner::call::Caller,
 };
+use commis_batch::{
+    checks,
+    map::{Work, chunk},
+};
+use commis_learn::Sessions;
+use commis_recipe::{model::Recipe, registry::Source};
+use commis_runner::call::Caller;
 
 /// Lines at once, where no limit of its host binds.
 const JOBS: usize = 4;
@@ -65,6 +65,6 @@ impl Station {
             stop.await;
             Error::new(Code::Interrupted, "stopped; the part is done again")
         };
-        pipeline::apart(work, stopped).await
+        commis_learn::apart(work, stopped).await
     }
 }

@@ -5,11 +5,9 @@ use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 use serde_json::{Value, json};
 
 use super::{Global, wire};
-use crate::{
-    blocks::{self, Block},
-    browser::{Context, Offer, Plan, Step},
-    error::Result,
-};
+use commis_base::error::Result;
+use commis_browser::{Context, Offer, Plan, Step};
+use commis_recipe::blocks::{self, Block};
 
 /// Links are listed last, and a page may have hundreds.
 const MAX_LINKS: usize = 30;

@@ -6,12 +6,12 @@ use std::{path::PathBuf, sync::Arc};
 use url::Url;
 
 use super::{Global, wire};
-use crate::{
-    artifacts::shelf::{self, SharedFolder, Shelf},
-    batch::afar::Engine,
+use commis_artifacts::shelf::{self, SharedFolder, Shelf};
+use commis_base::{
     error::{Code, Error, Result},
     settings::Home,
 };
+use commis_batch::afar::Engine;
 
 /// Opens a store of another kind than a folder, by its URL; `None` when it knows none of that scheme.
 pub type Opener = fn(&Url) -> Option<Result<Arc<dyn Shelf>>>;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::{testbed_serve, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::read_bounded,
-    testbed::model::{Scripted, Scripts, Wire},
 };
+use commis_testbed::model::{Scripted, Scripts, Wire};
 
 /// Bytes of a transcript.
 const MAX: u64 = 4 * 1024 * 1024;

@@ -1,10 +1,8 @@
 //! `commis testbed serve`
 
 use super::wire;
-use crate::{
-    error::{Code, Error, Result},
-    testbed::{Dns, HOSTILE_HOSTS, HOSTS, Hostile, Testbed, authority_pem},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_testbed::{Dns, HOSTILE_HOSTS, HOSTS, Hostile, Testbed, authority_pem};
 
 /// Serve the local test web until Ctrl-C
 ///

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{Global, daemon, table::ruled, wire};
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// Make tokens for the daemon, list them, take them back
 #[derive(Subcommand)]

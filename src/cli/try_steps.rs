@@ -5,15 +5,14 @@ use std::{path::PathBuf, sync::Arc};
 use serde_json::{Value, json};
 
 use super::{Global, debug::failure, printable, wire};
-use crate::{
-    artifacts::recording::{FinalPage, ShownBlock},
-    batch,
-    browser::{Asked, Browser, Context, Plan, Told, find_visible_chromium},
+use commis_artifacts::recording::{FinalPage, ShownBlock};
+use commis_base::{
     error::{Code, Error, Result},
-    pipeline::{self, Cx, Source, Stopped, Task},
-    redact::{self, raw::RawRecording},
     settings::Display,
 };
+use commis_browser::{Asked, Browser, Context, Plan, Told, find_visible_chromium};
+use commis_learn::{Cx, Source, Stopped, Task};
+use commis_redact::raw::RawRecording;
 
 /// Requests that are listed for each step.
 const MAX_REQUESTS: usize = 12;
@@ -52,7 +51,7 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let tasks = batch::load(&args.manifest, args.allow_task_secrets)?.tasks;
+    let tasks = commis_batch::load(&args.manifest, args.allow_task_secrets)?.tasks;
     let task = chosen(&tasks, args.only.as_deref())?;
     let example = usize::from(args.example) - 1;
     if example > 0 && example >= task.examples.len() {
@@ -64,13 +63,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let place = wire::open(global).await?;
     let cx = wire::learning(&place, None, std::time::Duration::ZERO, Box::new(|_, _| ()))?;
-    let plan = pipeline::plan(task, url, steps, example, &cx)?;
+    let plan = commis_learn::plan(task, url, steps, example, &cx)?;
     let its = Arc::clone(&cx);
     let work = move || async move {
         let mut teller = Teller { json: args.json, steps: Vec::new() };
         let (end, context, window) =
             driven(&its, (&plan, example), args.headed, &mut teller).await?;
-        let end = end.map(|raw| redact::redact(raw, &its.settings.redact).recording.page);
+        let end = end.map(|raw| commis_redact::redact(raw, &its.settings.redact).recording.page);
         Ok((end, context, window, teller))
     };
     let hint = "the same command drives the steps from the start";
@@ -135,7 +134,7 @@ async fn driven(
     };
     let mut told = |it: Told| teller.told(it);
     let redact = &cx.settings.redact;
-    let end = pipeline::drive(&mut context, plan, redact, &mut told, || ()).await;
+    let end = commis_learn::drive(&mut context, plan, redact, &mut told, || ()).await;
     Ok((end, context, window))
 }
 

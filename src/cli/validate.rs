@@ -9,14 +9,10 @@ use super::{
     learn::pairs,
     wire::{self, clean},
 };
-use crate::{
-    egress::EgressPolicy,
-    error::Result,
-    files::read_bounded,
-    ids::RecipeName,
-    pipeline::{Finding, inspect, is_finding},
-    recipe::{model::Recipe, registry::Registry, yaml},
-};
+use commis_base::{error::Result, files::read_bounded, ids::RecipeName};
+use commis_learn::{Finding, inspect, is_finding};
+use commis_net::egress::EgressPolicy;
+use commis_recipe::{model::Recipe, registry::Registry, yaml};
 
 /// Check a recipe without sending anything
 ///

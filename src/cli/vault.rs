@@ -4,7 +4,9 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{Global, daemon, table::ruled, vault_import, wire};
-use crate::{error::Result, serve::client::Client, vault::Name};
+use commis_base::error::Result;
+use commis_serve::client::Client;
+use commis_vault::Name;
 
 /// Look after the logins that are kept: list, check, save, remove
 ///

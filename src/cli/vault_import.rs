@@ -8,13 +8,13 @@ use std::{
 use serde_json::json;
 
 use super::{Global, table::ruled, vault::sealed, wire};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     settings::Folders,
-    vault::{
-        Cookie, Held, Name, Vault,
-        browsers::{Brand, Profile, profiles},
-    },
+};
+use commis_vault::{
+    Cookie, Held, Name, Vault,
+    browsers::{Brand, Profile, profiles},
 };
 
 /// Take over cookies of your own browser, site by site

@@ -7,12 +7,12 @@ use super::{
     table::ruled,
     wire::{self, clean},
 };
-use crate::{
+use commis_base::{
     error::{Class, Result},
     ids::RecipeName,
-    pipeline::{Reverified, prove},
-    recipe::registry::{Entry, Registry, Source},
 };
+use commis_learn::{Reverified, prove};
+use commis_recipe::registry::{Entry, Registry, Source};
 
 /// Prove recipes on the examples of their parameters
 ///

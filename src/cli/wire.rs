@@ -11,22 +11,20 @@ use std::{
 use serde::Serialize;
 
 use super::Global;
-use crate::{
-    artifacts::shelf::Shelf,
-    browser::check_arguments,
-    egress::{EgressPolicy, check_own},
+use commis_artifacts::shelf::Shelf;
+use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
-    pipeline::{self, BrowserPool, Cx, OnStage, Redo},
-    recipe::registry::{Held, Registry},
     settings::{Home, Settings},
-    stages::rank,
-    testbed::{Testbed, authority_pem},
 };
-pub use crate::{
-    page::{is_strange, plain as clean},
-    pipeline::moment,
-};
+use commis_browser::check_arguments;
+pub use commis_learn::moment;
+use commis_learn::{BrowserPool, Cx, OnStage, Redo};
+use commis_net::egress::{EgressPolicy, check_own};
+use commis_recipe::registry::{Held, Registry};
+pub use commis_report::{is_strange, plain as clean};
+use commis_stages::rank;
+use commis_testbed::{Testbed, authority_pem};
 
 /// Folders, settings and the test web if it was asked for; it serves until this is dropped.
 pub struct Place {
@@ -142,7 +140,7 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
         interrupted().await;
         Error::new(Code::Interrupted, "interrupted").hint(hint)
     };
-    pipeline::apart(work, stop).await
+    commis_learn::apart(work, stop).await
 }
 
 /// Waits for Ctrl-C or a request to terminate.

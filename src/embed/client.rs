@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use super::EgressPolicy;
-use crate::{
-    error::Result,
-    transport::{Caps, Outgoing, public_http::PublicHttp},
-};
+use commis_base::error::Result;
+use commis_net::transport::{Caps, Outgoing, public_http::PublicHttp};
 
 /// Sends requests to addresses that the policy has checked, and to no others: each redirect goes through the policy again,
 /// proxies of the environment are ignored, answers are bounded after decompression.

@@ -8,30 +8,29 @@ use std::{
 use futures::future::BoxFuture;
 
 use super::EgressPolicy;
-use crate::{
-    artifacts::{
-        digest::now,
-        payloads::{Judged, Outcome, Replay, SecondRecording},
-        recording::SessionRecording,
-    },
+use commis_artifacts::{
+    digest::now,
+    payloads::{Judged, Outcome, Replay, SecondRecording},
+    recording::SessionRecording,
+};
+use commis_base::{
     error::{Code, Error, Result},
-    har,
     ids::RecipeName,
-    pipeline::{
-        chain,
-        pacer::Pacer,
-        publish::{About, publish},
-        stub::Recorded,
-    },
-    recipe::{
-        model::{Recipe, Slot, TransportKind},
-        request::prepare_request,
-    },
-    redact,
-    runner::slots,
     settings::{LearningSettings, RedactSettings, Settings},
-    stages::{Call, Replayer, verify::Expectation},
-    transport::{Reply, Transport as _, public_http::PublicHttp},
+};
+use commis_net::transport::{Reply, Transport as _, public_http::PublicHttp};
+use commis_recipe::{
+    model::{Recipe, Slot, TransportKind},
+    request::prepare_request,
+};
+use commis_redact::har;
+use commis_runner::slots;
+use commis_stages::{
+    Call, Replayer, chain,
+    pacer::Pacer,
+    publish::{About, publish},
+    stub::Recorded,
+    verify::Expectation,
 };
 
 /// What was done in a HAR, and what of it is to be learned.
@@ -125,7 +124,7 @@ pub async fn learn_from_har(
         .iter()
         .fold(task.task.clone(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value));
     for it in task.typed.values().chain(task.second.values()).chain([&filled]) {
-        if let Some(why) = redact::probable_secret(it) {
+        if let Some(why) = commis_redact::probable_secret(it) {
             let message = format!("the task holds what seems to be a secret: {why}");
             return Err(Error::new(Code::SecretInTask, message)
                 .hint("tasks and example values are written down; use others"));
@@ -135,8 +134,8 @@ pub async fn learn_from_har(
         Settings { redact: RedactSettings { allow: task.allow.clone() }, ..Settings::default() };
     settings.egress.no_network = replay.is_none();
     let raw = har::import(har, &filled, task.typed.clone())?.recording;
-    let recording = redact::redact(raw, &settings.redact).recording;
-    let values = task.second.iter().map(|(name, it)| (name.clone(), redact::written(it)));
+    let recording = commis_redact::redact(raw, &settings.redact).recording;
+    let values = task.second.iter().map(|(name, it)| (name.clone(), commis_redact::written(it)));
     let second = SecondRecording { recording: None, values: values.collect() };
     let expect = Expectation::default();
     let trace = match replay {

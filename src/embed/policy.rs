@@ -7,11 +7,8 @@ use std::{
     sync::Arc,
 };
 
-use crate::{
-    egress::{self, Pinned, SafeUrl},
-    error::Result,
-    settings::EgressSettings,
-};
+use commis_base::{error::Result, settings::EgressSettings};
+use commis_net::egress::{self, Pinned, SafeUrl};
 
 /// Where bytes may go: public addresses of the web, and nowhere else.
 ///

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::{error::Result, har, redact, settings::RedactSettings};
+use commis_base::{error::Result, settings::RedactSettings};
+use commis_redact::har;
 
 /// How HARs are redacted.
 #[derive(Clone, Debug, Default)]
@@ -53,5 +54,5 @@ pub fn redact_har(har: &[u8], options: &RedactOptions) -> Result<(Vec<u8>, Redac
 /// A message or a log line without credentials: what has the form of one, what stands under a name that says so, and what no
 /// word looks like.
 pub fn redact_text(text: &str) -> String {
-    redact::message(text)
+    commis_redact::message(text)
 }

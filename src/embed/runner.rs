@@ -5,13 +5,13 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use serde_json::Value;
 
 use super::EgressPolicy;
-use crate::{
-    egress::limits,
+use commis_base::{
     error::{Code, Error, Result},
-    recipe::model::Recipe,
-    runner::{RecipeRunResult, call::Caller},
     settings::{AuthSettings, LimitsSettings},
 };
+use commis_net::egress::limits;
+use commis_recipe::model::Recipe;
+use commis_runner::{RecipeRunResult, call::Caller};
 
 /// Runs recipes. Shared by all calls of a program: connections, look-ups and compiled recipes are kept.
 pub struct Runner(Caller);

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{
-    error::Result,
-    recipe::{
-        model::{BodyTemplate, Pair, Recipe, ResponseType, Slot, SlotSource, Status},
-        request::{self, CompiledRequest, Outgoing, bind, split_url},
-        template::Template,
-        values::Values,
-    },
+use commis_base::error::Result;
+use commis_recipe::{
+    model::{BodyTemplate, Pair, Recipe, ResponseType, Slot, SlotSource, Status},
+    request::{self, CompiledRequest, Outgoing, bind, split_url},
+    template::Template,
+    values::Values,
 };
 
 /// A request, its parts as templates.

@@ -6,7 +6,7 @@ use super::{
     asked::{Asked, Body, bound_to_commis, is_page},
     text,
 };
-use crate::recipe::{
+use commis_recipe::{
     model::{Auth, AuthKind, Pair, ParamType, Parameter, Recipe},
     request::{is_raw, is_raw_in_value},
     template::{Filter, Piece, Template},

@@ -8,10 +8,8 @@ use super::{
     key_line, proof_line, task,
     text::{comment, shell},
 };
-use crate::{
-    error::Result,
-    recipe::model::{AuthKind, Recipe},
-};
+use commis_base::error::Result;
+use commis_recipe::model::{AuthKind, Recipe};
 
 pub fn write(
     recipes: &[Recipe],

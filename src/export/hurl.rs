@@ -15,13 +15,11 @@ use super::{
     spots::{Spots, written},
     task, text,
 };
-use crate::{
-    error::Result,
-    recipe::{
-        model::{AuthKind, Pair, ParamType, Recipe, ResponseType, Slot, SlotSource},
-        template::Template,
-        values::{Found, Values},
-    },
+use commis_base::error::Result;
+use commis_recipe::{
+    model::{AuthKind, Pair, ParamType, Recipe, ResponseType, Slot, SlotSource},
+    template::Template,
+    values::{Found, Values},
 };
 
 pub fn write(
@@ -367,7 +365,7 @@ fn in_json(text: &str) -> String {
     for it in inside(text).chars() {
         match it {
             '{' | '}' => _ = write!(out, "\\u{:04x}", u32::from(it)),
-            it if crate::ids::is_strange(it) => {
+            it if commis_base::ids::is_strange(it) => {
                 for unit in it.encode_utf16(&mut [0; 2]) {
                     let _ = write!(out, "\\u{unit:04x}");
                 }
@@ -391,7 +389,7 @@ fn key(name: &str) -> String {
 
 /// A value to the end of its line.
 fn unquoted(text: &str) -> String {
-    let odd = |it: char| crate::ids::is_strange(it) || "#\\{}".contains(it);
+    let odd = |it: char| commis_base::ids::is_strange(it) || "#\\{}".contains(it);
     text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect()
 }
 
@@ -410,7 +408,7 @@ fn edged(value: String) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    let odd = |it: char| crate::ids::is_strange(it) || "\"\\{}".contains(it);
+    let odd = |it: char| commis_base::ids::is_strange(it) || "\"\\{}".contains(it);
     let inner: String =
         text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect();
     format!("\"{inner}\"")
@@ -418,7 +416,7 @@ fn quoted(text: &str) -> String {
 
 /// Between backquotes.
 fn in_line(text: &str) -> String {
-    let odd = |it: char| crate::ids::is_strange(it) || "`\\{}".contains(it);
+    let odd = |it: char| commis_base::ids::is_strange(it) || "`\\{}".contains(it);
     text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect()
 }
 

@@ -11,14 +11,12 @@ use super::{
     identifier, proof, task,
     text::{self, comment},
 };
-use crate::{
-    error::Result,
-    recipe::{
-        json_schema::{answer_schema, data_schema, input_schema},
-        model::{Auth, AuthKind, Pair, ParamType, Parameter, Recipe, ResponseType},
-        template::{Filter, Piece, Template, spelled},
-        values,
-    },
+use commis_base::error::Result;
+use commis_recipe::{
+    json_schema::{answer_schema, data_schema, input_schema},
+    model::{Auth, AuthKind, Pair, ParamType, Parameter, Recipe, ResponseType},
+    template::{Filter, Piece, Template, spelled},
+    values,
 };
 
 /// A document that is being made.
@@ -374,7 +372,7 @@ fn value_schema(recipe: &Recipe, name: &str, filters: &[Filter]) -> (Value, Map<
     } else {
         sent(it)
     };
-    let fits = |text: &&String| crate::recipe::json_schema::is_plain_word(text);
+    let fits = |text: &&String| commis_recipe::json_schema::is_plain_word(text);
     let examples: Vec<Value> = it
         .examples
         .iter()
@@ -391,7 +389,7 @@ fn value_schema(recipe: &Recipe, name: &str, filters: &[Filter]) -> (Value, Map<
         all.remove("examples");
         if as_text
             && let Some(default) = &it.default
-            && crate::recipe::json_schema::is_plain_word(default)
+            && commis_recipe::json_schema::is_plain_word(default)
         {
             all.insert("default".to_owned(), spelled(filters, default).into());
         }

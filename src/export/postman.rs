@@ -14,14 +14,12 @@ use super::{
     task,
     text::{self, comment},
 };
-use crate::{
-    error::Result,
-    recipe::{
-        model::{Auth, AuthKind, ParamType, Recipe},
-        request::{is_raw, is_raw_in_value},
-        template::{Filter, Template},
-        values::{Found, Values},
-    },
+use commis_base::error::Result;
+use commis_recipe::{
+    model::{Auth, AuthKind, ParamType, Recipe},
+    request::{is_raw, is_raw_in_value},
+    template::{Filter, Template},
+    values::{Found, Values},
 };
 
 const FILE: &str = "commis.postman_collection.json";
@@ -66,7 +64,7 @@ pub fn write(
 fn of_braces(asked: &Asked<'_>) -> Option<String> {
     let has = |it: &Template| {
         it.pieces().any(
-            |it| matches!(it, crate::recipe::template::Piece::Literal(it) if it.contains("{{")),
+            |it| matches!(it, commis_recipe::template::Piece::Literal(it) if it.contains("{{")),
         )
     };
     let in_body = match &asked.body {

@@ -11,13 +11,11 @@ use super::{
     client::{Function, Language, choices, free, has_filters, obstacle, place, type_name, types},
     identifier, proof_line, task, text,
 };
-use crate::{
-    error::Result,
-    recipe::{
-        json_schema::data_schema,
-        model::{AuthKind, ParamType, Parameter, Recipe, ResponseType, SlotSource},
-        values,
-    },
+use commis_base::error::Result;
+use commis_recipe::{
+    json_schema::data_schema,
+    model::{AuthKind, ParamType, Parameter, Recipe, ResponseType, SlotSource},
+    values,
 };
 
 const FILE: &str = "commis_recipes.py";
@@ -108,7 +106,7 @@ pub fn write(recipes: &[Recipe], out: &mut Exported) -> Result<()> {
         functions.push_str(&written(&function, &name, &given));
         filters |= has_filters(recipe);
         let of_slot =
-            |it: &&crate::recipe::model::Slot| matches!(it.from, SlotSource::Response { .. });
+            |it: &&commis_recipe::model::Slot| matches!(it.from, SlotSource::Response { .. });
         expressions |=
             recipe.response.extract.is_some() || function.asked.slots.iter().any(of_slot);
         basic |= recipe.auth.as_ref().is_some_and(|it| it.kind == AuthKind::Basic);

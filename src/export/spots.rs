@@ -1,6 +1,6 @@
 //! Variables of forms that hold values beside the request: one for each text that a parameter is sent as.
 
-use crate::recipe::{
+use commis_recipe::{
     template::{Filter, Piece, Template, spelled},
     values::{Found, Values},
 };

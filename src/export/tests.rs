@@ -1,10 +1,9 @@
 //! What each form says of literal recipes, and what it refuses.
 
-use clap::ValueEnum as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::recipe::{library, model::BodyTemplate, yaml};
+use commis_recipe::{library, model::BodyTemplate, yaml};
 
 /// A recipe with these parts; `more` may be `slots`, `auth` and the like.
 fn recipe(name: &str, parameters: &str, request: &str, response: &str, more: &str) -> Recipe {
@@ -165,7 +164,7 @@ fn what_a_form_cannot_hold_is_told_by_name() {
             check(form, it, "");
         }
     }
-    for form in Form::value_variants() {
+    for form in Form::ALL {
         let mut out_of_service = search();
         out_of_service.status = Status::Deprecated;
         check(*form, out_of_service, "out of service");
@@ -397,7 +396,7 @@ fn tools_and_skills_call_commis() {
 fn the_library_goes_into_every_form() {
     let all: Vec<Recipe> =
         library::NAMES.iter().map(|it| yaml::parse(library::text(it).unwrap()).unwrap()).collect();
-    for form in Form::value_variants() {
+    for form in Form::ALL {
         let out = exported(*form, &all);
         assert_eq!(out.refused, [], "{form:?}");
         assert!(!out.files.is_empty());
@@ -450,7 +449,7 @@ proptest! {
         let mut it = search();
         it.task = format!("x{task}");
         it.request.query[0].name = format!("n{name}");
-        it.request.query[1].value = crate::recipe::template::escape(&literal);
+        it.request.query[1].value = commis_recipe::template::escape(&literal);
         it.request.headers.clear();
         let value: String = value.chars().filter(|it| !"\n\r".contains(*it)).collect();
         let given = BTreeMap::from([("q".to_owned(), format!("v{value}"))]);
@@ -474,8 +473,8 @@ proptest! {
             it.task = format!("x{text}");
             it.parameters[0].examples = vec![];
             it.request.query[0].name = format!("n{text}");
-            it.request.query[1].value = format!("{}{{tok}}", crate::recipe::template::escape(text));
-            it.slots[0].from = crate::recipe::model::SlotSource::Document {
+            it.request.query[1].value = format!("{}{{tok}}", commis_recipe::template::escape(text));
+            it.slots[0].from = commis_recipe::model::SlotSource::Document {
                 url: "https://shop.test/".to_owned(),
                 after: format!("a{text}"),
                 until: format!("b{text}"),

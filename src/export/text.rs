@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::ids::is_strange;
+use commis_base::ids::is_strange;
 
 /// Of a comment.
 const MAX: usize = 300;

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{Exported, proof, proof_line, task, text::comment};
-use crate::recipe::{
+use commis_recipe::{
     json_schema::{data_schema, input_schema},
     model::{ParamType, Recipe, Status},
 };

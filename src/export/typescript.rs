@@ -13,13 +13,11 @@ use super::{
     proof_line, task,
     text::{self, script},
 };
-use crate::{
-    error::Result,
-    recipe::{
-        json_schema::data_schema,
-        model::{AuthKind, ParamType, Parameter, Recipe, ResponseType, SlotSource},
-        values,
-    },
+use commis_base::error::Result;
+use commis_recipe::{
+    json_schema::data_schema,
+    model::{AuthKind, ParamType, Parameter, Recipe, ResponseType, SlotSource},
+    values,
 };
 
 const FILE: &str = "commis_recipes.ts";

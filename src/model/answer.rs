@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use super::{
     Answer, End,
-    prompt::{NO_PATH, NONE_FITS, Offer},
+    prompt::{NO_PATH, NONE_FITS},
 };
-use crate::artifacts::payloads::Verdict;
+use commis_artifacts::{offer::Offer, payloads::Verdict};
 
 /// A good answer is a request line and a path.
 const MAX_ANSWER: usize = 4096;

@@ -2,11 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::{
-    artifacts::payloads::{Consultation, Verdict},
-    error::Result,
-    files::Dir,
-};
+use commis_artifacts::payloads::{Consultation, Verdict};
+use commis_base::{error::Result, files::Dir};
 
 const MAX_FILE: usize = 256 * 1024;
 
@@ -34,7 +31,7 @@ impl Cache {
             return Ok(());
         }
         let bytes = serde_json::to_vec_pretty(consultation).unwrap_or_default();
-        crate::files::write_atomic(&self.folder, &name(&consultation.digest), &bytes)
+        commis_base::files::write_atomic(&self.folder, &name(&consultation.digest), &bytes)
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
     Answer, End, Model, Question,
     relay::{Relay, Upstream},
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     settings::{ModelSettings, Provider, secret},
 };

@@ -10,7 +10,7 @@ use genai::chat::{
 use serde_json::{Map, Value};
 
 use super::{Answer, Call, Client, Model, Spoken, Talker, Tool, Turn, client::answer};
-use crate::error::Result;
+use commis_base::error::Result;
 
 impl Talker for Client {
     fn name(&self) -> &str {

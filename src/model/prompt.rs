@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::{Question, answer::Wrong};
-use crate::artifacts::{payloads::Summary, recording::SessionRecording, store::sha256};
+use commis_artifacts::{offer::Offer, recording::SessionRecording, store::sha256};
 
 /// Bumped when the same recording would now be asked differently.
 pub const PROMPT_VERSION: u32 = 1;
@@ -56,17 +56,6 @@ Task "Find trains to Bergen", typed {"to": "Bergen"}, requests
 "POST https://log.example/event" paths ["errors"]
 {"request": "none of these", "path": "none"}
 "#;
-
-/// A candidate that may be chosen.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Offer<'a> {
-    pub exchange: u32,
-    /// Unique among the offers; what the model repeats.
-    pub line: String,
-    /// Paths that may be chosen with it.
-    pub paths: Vec<String>,
-    pub summary: &'a Summary,
-}
 
 /// The question, or `None` when even the shortest form is larger than [`MAX_PROMPT`].
 pub fn question(recording: &SessionRecording, offers: &[Offer<'_>]) -> Option<Question> {

@@ -25,7 +25,7 @@ use tokio::{
 use zeroize::Zeroizing;
 
 use super::mend::mended;
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids::word,
 };

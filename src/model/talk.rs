@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::End;
-use crate::error::Result;
+use commis_base::error::Result;
 
 /// Something that goes on with a conversation.
 pub trait Talker: Send + Sync {

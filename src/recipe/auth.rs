@@ -13,7 +13,7 @@ use super::{
     check::{is_forbidden, is_token},
     model::{Auth, AuthKind, Recipe, SlotSource, TransportKind},
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     settings::AuthSettings,
 };

@@ -1,7 +1,7 @@
 //! What a recipe may name, and which host it may go to.
 
 use super::*;
-use crate::recipe::yaml;
+use crate::yaml;
 
 fn recipe(auth: &str, more: &str, url: &str) -> Result<Recipe> {
     let host = url.split('/').nth(2).unwrap_or_default();

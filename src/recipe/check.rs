@@ -17,7 +17,7 @@ use super::{
     template::{Template, is_name},
     values,
 };
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 const MAX_PARAMETERS: usize = 32;
 const MAX_SLOTS: usize = 16;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::recipe::{headers::HOP_BY_HOP, yaml};
+use crate::{headers::HOP_BY_HOP, yaml};
 
 const EXAMPLE: &str = "\
 version: 1
@@ -58,9 +58,7 @@ fn refused(edit: &str, by: &str) -> String {
 #[test]
 fn yaml_reads_as_written() {
     let recipe = yaml::parse(EXAMPLE).unwrap();
-    let Some(crate::recipe::model::BodyTemplate::Json(body)) = &recipe.request.body else {
-        panic!()
-    };
+    let Some(crate::model::BodyTemplate::Json(body)) = &recipe.request.body else { panic!() };
     let want = json!({"query": "{q}", "yes": "no", "zip": "012", "n": "1_000", "page": "{page}"});
     assert_eq!(*body, want);
 }
@@ -115,7 +113,7 @@ fn yaml_round_trips() {
         json!(9_007_199_254_740_993_u64),
     ])
     .collect();
-    recipe.request.body = Some(crate::recipe::model::BodyTemplate::Json(json!({
+    recipe.request.body = Some(crate::model::BodyTemplate::Json(json!({
         "list": tricky, "no": 1, "012": 2, "a b": {"~": [[{"x": 1.0}]]}
     })));
     recipe.task = "- {q}: # no\nmore".into();

@@ -4,10 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::{
-    recipe::{expression::Query, reach::Reach},
-    shape::sorted,
-};
+use crate::{expression::Query, reach::Reach, shape::sorted};
 
 /// Text of JSON with few keys, some of them twice in an object, some escaped.
 fn any_text() -> impl Strategy<Value = String> {
@@ -69,7 +66,7 @@ fn any_expression() -> impl Strategy<Value = String> {
     })
 }
 
-fn found(query: &Query, document: &Document<'_>) -> Result<Value, crate::error::Code> {
+fn found(query: &Query, document: &Document<'_>) -> Result<Value, commis_base::error::Code> {
     query.search(document).map_err(|err| err.code())
 }
 

@@ -20,7 +20,7 @@ use super::{
     find::{Found, find},
     reach::Reach,
 };
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 const MAX_LEN: usize = 1024;
 const MAX_NESTING: usize = 32;

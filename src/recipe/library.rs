@@ -8,7 +8,7 @@ macro_rules! library {
         /// Sorted.
         pub const NAMES: &[&str] = &[$($name,)*];
         const TEXTS: &[&str] =
-            &[$(include_str!(concat!("../../recipes/library/", $name, ".yaml")),)*];
+            &[$(include_str!(concat!("library/", $name, ".yaml")),)*];
     };
 }
 
@@ -71,7 +71,3 @@ library! {
 pub fn text(name: &str) -> Option<&'static str> {
     NAMES.binary_search(&name).ok().map(|it| TEXTS[it])
 }
-
-#[cfg(test)]
-#[path = "library_tests.rs"]
-mod tests;

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::yaml;
-use crate::{error::Result, ids::RecipeName, shape::profile::Profile};
+use crate::shape::profile::Profile;
+use commis_base::{error::Result, ids::RecipeName};
 
 /// The language's version; bumped when a field changes its meaning.
 pub const LANGUAGE: u32 = 1;
@@ -17,7 +18,6 @@ pub const LANGUAGE: u32 = 1;
 /// A learned or hand-written shortcut.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Recipe {
     /// Of the language: 1.
     pub version: u32,
@@ -114,7 +114,6 @@ impl Recipe {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Status {
     Draft,
     Verified,
@@ -134,7 +133,6 @@ impl Status {
 /// One input of a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Parameter {
     /// `[a-z_][a-z0-9_]*`, at most 40 characters.
     pub name: String,
@@ -158,7 +156,6 @@ pub struct Parameter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ParamType {
     Str,
     Int,
@@ -180,7 +177,6 @@ impl ParamType {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ParamSource {
     TaskInput,
     Session,
@@ -191,7 +187,6 @@ pub enum ParamSource {
 /// Checked before substitution. CR, LF, NUL and lengths over 2,000 bytes are refused always.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Constraints {
     /// Characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,7 +207,6 @@ pub struct Constraints {
 /// What a text must be written like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Format {
     /// `2026-03-28`, a day that exists.
     Date,
@@ -229,7 +223,6 @@ impl Constraints {
 /// A template never reaches scheme, host or port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct RequestTemplate {
     /// GET or POST.
     pub method: String,
@@ -267,7 +260,6 @@ pub struct Pair {
 /// A request body with templates in its string leaves or values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum BodyTemplate {
     /// A string leaf that is exactly `{name}` of an int, float or bool parameter becomes that JSON type.
     Json(serde_json::Value),
@@ -280,7 +272,6 @@ pub enum BodyTemplate {
 /// A value the call needs that is not written down: where to get it, each run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Slot {
     /// Template name; never the name of a parameter.
     pub name: String,
@@ -290,7 +281,6 @@ pub struct Slot {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum SlotSource {
     /// A cookie of the session (needs a browser).
     Cookie { name: String },
@@ -308,7 +298,6 @@ pub enum SlotSource {
 /// the request alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Auth {
     /// How it is sent.
     #[serde(rename = "type")]
@@ -325,7 +314,6 @@ pub struct Auth {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum AuthKind {
     /// `Authorization: Bearer VALUE` (RFC 6750).
     Bearer,
@@ -338,7 +326,6 @@ pub enum AuthKind {
 /// How to read the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct ResponseSpec {
     /// What the answer is.
     #[serde(rename = "type")]
@@ -372,7 +359,7 @@ pub struct ResponseSpec {
 
 impl ResponseSpec {
     /// An answer of that kind, of which nothing more is known.
-    pub(crate) const fn of(kind: ResponseType) -> Self {
+    pub const fn of(kind: ResponseType) -> Self {
         Self {
             kind,
             framing: None,
@@ -389,7 +376,6 @@ impl ResponseSpec {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ResponseType {
     Json,
     Html,
@@ -399,7 +385,6 @@ pub enum ResponseType {
 /// What carries the JSON of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Framing {
     /// A guard against inclusion as a script stands before it: `)]}'`, `while(1);`, `for(;;);`, `{}&&`.
     Prefix,
@@ -411,7 +396,6 @@ pub enum Framing {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct HtmlSpec {
     /// CSS selector of one item.
     pub items: String,
@@ -436,7 +420,6 @@ pub struct HtmlSpec {
 /// What an answer without items was seen to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct EmptyAnswer {
     /// For HTML: kinds of elements (`main`, `form#search`, `div.content`) that pages with and without items have; they say that
     /// the site is as it was.
@@ -458,7 +441,6 @@ fn is_false(it: &bool) -> bool {
 /// Portable proof that the recipe worked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Verification {
     /// How the fingerprint is made.
     pub fingerprint_version: u32,
@@ -487,7 +469,6 @@ pub struct Verification {
 /// An answer held to the page it was learned from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Complete {
     /// Items that the page showed; one for a single thing.
     pub shown: u32,
@@ -505,7 +486,6 @@ pub struct Complete {
 /// That runs showed a verified recipe to work no longer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Demotion {
     /// What they showed.
     pub reason: DemotionReason,
@@ -515,7 +495,6 @@ pub struct Demotion {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum DemotionReason {
     /// An answer no longer had the shape that was verified.
     Drift,
@@ -528,7 +507,6 @@ pub enum DemotionReason {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum TransportKind {
     /// Our client, no session.
     PublicHttp,
@@ -559,7 +537,7 @@ impl TransportKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::yaml;
+    use crate::yaml;
 
     #[test]
     fn how_a_recipe_is_sent() {

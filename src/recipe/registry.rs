@@ -15,7 +15,7 @@ use super::{
     standing::{Event, Standing},
     yaml::{self, MAX_LEN},
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
     ids::RecipeName,
@@ -28,9 +28,8 @@ pub struct Registry {
 }
 
 /// Where a recipe comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Source {
     User,
     Library,
@@ -106,7 +105,8 @@ impl Registry {
     }
 
     /// Names of all recipes, in order: files of the user's that are named like one, and the library's. Fails with `ARTIFACT_IO`.
-    pub(crate) fn names(&self) -> Result<Vec<String>> {
+    #[doc(hidden)]
+    pub fn names(&self) -> Result<Vec<String>> {
         let mut out: Vec<String> = library::NAMES.iter().map(|it| (*it).to_owned()).collect();
         out.extend(
             self.files()?.iter().filter_map(|it| it.strip_suffix(".yaml")).map(str::to_owned),
@@ -194,7 +194,8 @@ impl Registry {
     }
 
     /// Notes that a library recipe was verified here. Fails with `RECIPE_NOT_FOUND` or `ARTIFACT_IO`.
-    pub(crate) fn record(&self, name: &RecipeName, verification: &Verification) -> Result<PathBuf> {
+    #[doc(hidden)]
+    pub fn record(&self, name: &RecipeName, verification: &Verification) -> Result<PathBuf> {
         self.write_record(name, verification, None)
     }
 
@@ -202,7 +203,8 @@ impl Registry {
     ///
     /// `None`, and nothing is written, when it does not mean that, or when what is kept is no longer what `ran`: it was learned
     /// or proven anew meanwhile. Fails with `ARTIFACT_IO` and what reading it fails with.
-    pub(crate) fn demote(
+    #[doc(hidden)]
+    pub fn demote(
         &self,
         ran: &Recipe,
         source: Source,
@@ -243,7 +245,7 @@ impl Registry {
         // The parent first: both are private folders of ours.
         drop(Dir::open(&self.dir, true)?);
         let dir = self.dir.join(RECORDS);
-        crate::files::write_atomic(&dir, &format!("{name}.json"), &bytes)?;
+        commis_base::files::write_atomic(&dir, &format!("{name}.json"), &bytes)?;
         Ok(dir.join(format!("{name}.json")))
     }
 
@@ -252,7 +254,7 @@ impl Registry {
         check(recipe)?;
         let text = format!("{}\n{}", yaml::SCHEMA_LINE, yaml::to_yaml(recipe)?);
         let file = file_of(&recipe.name);
-        crate::files::write_atomic(&self.dir, &file, text.as_bytes())?;
+        commis_base::files::write_atomic(&self.dir, &file, text.as_bytes())?;
         self.keep_schema();
         Ok(self.dir.join(file))
     }
@@ -265,16 +267,17 @@ impl Registry {
         if known.is_ok_and(|it| it.as_deref() == Some(text.as_bytes())) {
             return;
         }
-        let done = crate::files::write_atomic(&self.dir, yaml::SCHEMA_FILE, text.as_bytes());
+        let done = commis_base::files::write_atomic(&self.dir, yaml::SCHEMA_FILE, text.as_bytes());
         if let Err(err) = done {
             tracing::warn!(%err, "the schema of recipes was not written");
         }
     }
 
     /// Removes what crashes left beside the recipes. Fails with `ARTIFACT_IO`.
-    pub(crate) fn sweep(&self) -> Result<()> {
-        crate::files::sweep_shared(&self.dir)?;
-        crate::files::sweep_shared(&self.dir.join(RECORDS))
+    #[doc(hidden)]
+    pub fn sweep(&self) -> Result<()> {
+        commis_base::files::sweep_shared(&self.dir)?;
+        commis_base::files::sweep_shared(&self.dir.join(RECORDS))
     }
 
     /// Removes a user's recipe. Fails with `RECIPE_NOT_FOUND`, `RECIPE_READ_ONLY` for a library one, or `ARTIFACT_IO`.
@@ -299,7 +302,7 @@ impl Registry {
 
 fn sha256(text: &str) -> String {
     use sha2::Digest as _;
-    crate::ids::hex(&sha2::Sha256::digest(text.as_bytes()))
+    commis_base::ids::hex(&sha2::Sha256::digest(text.as_bytes()))
 }
 
 fn file_of(name: &RecipeName) -> String {
@@ -363,7 +366,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
-    use crate::recipe::model::Status;
+    use crate::model::Status;
 
     fn recipe(name: &str) -> Recipe {
         yaml::parse(&format!(
@@ -487,7 +490,7 @@ mod tests {
             shape: vec!["$:list".to_owned()],
             profile: None,
             verified_at: Some("2026-01-01T00:00:00Z".to_owned()),
-            transport: crate::recipe::model::TransportKind::PublicHttp,
+            transport: crate::model::TransportKind::PublicHttp,
             requires_session: false,
             browser_ms: None,
             complete: None,

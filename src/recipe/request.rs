@@ -14,7 +14,7 @@ use super::{
     template::Template,
     values::{Found, Values},
 };
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// RFC 3986 "unreserved"; everything else in a path segment is percent-encoded.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::recipe::model::{Constraints, ParamSource, ParamType};
+use crate::model::{Constraints, ParamSource, ParamType};
 
 fn parameter(name: &str, kind: ParamType, required: bool) -> Parameter {
     Parameter {

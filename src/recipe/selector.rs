@@ -2,7 +2,7 @@
 
 use scraper::Selector;
 
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 const MAX_LEN: usize = 512;
 

@@ -90,7 +90,7 @@ impl DemotionReason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::yaml;
+    use crate::yaml;
 
     #[test]
     fn every_edge_of_a_status() {

@@ -7,7 +7,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::transforms;
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// Names of parameters and slots.
 const MAX_NAME: usize = 40;

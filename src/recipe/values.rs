@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Number, Value};
 
 use super::model::{Format, ParamType, Parameter};
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// `security.md`, "Hostile input": a length cap before substitution.
 const MAX_PARAM: usize = 2_000;
@@ -191,7 +191,7 @@ fn examples(parameter: &Parameter) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::model::{Constraints, ParamSource};
+    use crate::model::{Constraints, ParamSource};
 
     fn check(kind: ParamType, constraints: Constraints, text: &str, want: Option<&str>) {
         let parameter = Parameter {

@@ -7,7 +7,7 @@ use super::{
     check::{HINT, check},
     model::Recipe,
 };
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// Bytes of a recipe file.
 pub const MAX_LEN: usize = 256 * 1024;

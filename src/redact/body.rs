@@ -10,11 +10,11 @@ use super::{
     scan::Prose,
     walk::{Place, Walk},
 };
-use crate::{
-    artifacts::recording::{Field, RequestBody, ResourceType},
-    recipe::{framing, model::Framing},
-    shape,
-    shape::nesting,
+use commis_artifacts::recording::{Field, RequestBody, ResourceType};
+use commis_recipe::{
+    framing,
+    model::Framing,
+    shape::{self, nesting},
 };
 
 /// Excerpts and request bodies are kept within this.

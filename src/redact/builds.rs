@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use super::{encode::decode_percent, raw::RawExchange};
-use crate::artifacts::recording::{Exchange, Origin, ValueOrigin};
+use commis_artifacts::recording::{Exchange, Origin, ValueOrigin};
 
 /// Words of the names under which pages hold such a value; lower case.
 const NAMES: &[&str] = &["build", "deploy", "commit", "release", "revision", "version", "hash"];

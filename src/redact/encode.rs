@@ -26,7 +26,7 @@ pub fn decode_percent(text: &str) -> Cow<'_, str> {
 
 /// The same text as other alphabets write it whole. Escapes of single characters are undone by [`Layer`] instead.
 pub fn each_guise(secret: &str, mut found: impl FnMut(&[u8])) {
-    let mut hex = Zeroizing::new(crate::ids::hex(secret.as_bytes()));
+    let mut hex = Zeroizing::new(commis_base::ids::hex(secret.as_bytes()));
     found(hex.as_bytes());
     hex.make_ascii_uppercase();
     found(hex.as_bytes());

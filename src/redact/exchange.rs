@@ -14,12 +14,10 @@ use super::{
     typed::Typed,
     walk::{Place, Rules, Sink as _, Walk},
 };
-use crate::{
-    artifacts::recording::{
-        BodyStatus, Excerpt, Exchange, Header, Initiator, Measures, ResourceType,
-    },
-    shape,
+use commis_artifacts::recording::{
+    BodyStatus, Excerpt, Exchange, Header, Initiator, Measures, ResourceType,
 };
+use commis_recipe::shape;
 
 /// What `shape::truncate` keeps of an array that does not fit.
 const MAX_ITEMS: usize = 20;

@@ -13,13 +13,11 @@ use super::{
     spoken,
     vault::Vault,
 };
-use crate::{
-    artifacts::{
-        failure::{Element, Failure, Request},
-        recording::{BlockedRequest, BodyStatus, ResourceType},
-    },
-    settings::RedactSettings,
+use commis_artifacts::{
+    failure::{Element, Failure, Request},
+    recording::{BlockedRequest, BodyStatus, ResourceType},
 };
+use commis_base::settings::RedactSettings;
 
 const MAX_TEXT: usize = 8 * 1024;
 /// Of each line.
@@ -122,11 +120,9 @@ pub fn failure(mut raw: RawFailure, settings: &RedactSettings) -> (Failure, Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        artifacts::recording::Driver,
-        error::Code,
-        redact::raw::{RawPage, RawRecording},
-    };
+    use crate::raw::{RawPage, RawRecording};
+    use commis_artifacts::recording::Driver;
+    use commis_base::error::Code;
 
     const COOKIE: &str = "s3ss10nV4lu3Xq9ZkT7w";
 

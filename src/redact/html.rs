@@ -8,13 +8,13 @@ use super::{
     measures::Meter,
     walk::{Place, Walk},
 };
-use crate::{
-    artifacts::recording::{EmbeddedJson, Listing},
+use commis_artifacts::recording::{EmbeddedJson, Listing};
+use commis_recipe::{
+    assigned::{assigned, is_name},
     blocks::{
         self,
         read::{Reader, shape},
     },
-    recipe::assigned::{assigned, is_name},
     shape as json_shape,
 };
 

@@ -4,7 +4,7 @@ use super::{
     tests::{exchange, recording},
     *,
 };
-use crate::artifacts::recording::ResourceType;
+use commis_artifacts::recording::ResourceType;
 
 /// A name, the type, and the text of about so many bytes.
 type Hostile = (&'static str, &'static str, fn(usize) -> String);

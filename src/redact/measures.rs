@@ -9,8 +9,8 @@ use super::{
     memo::Memo,
     visible::{START_OF_TEXT, Visible, each_word, hash_of, joined, words_of},
 };
-use crate::artifacts::recording::{ListMeasure, Measures};
-use crate::shape;
+use commis_artifacts::recording::{ListMeasure, Measures};
+use commis_recipe::shape;
 
 const MAX_LISTS: usize = 32;
 const MAX_LIST_DEPTH: usize = 24;

@@ -14,7 +14,7 @@ use super::{
     raw::{RawExchange, RawPage},
     vault::Vault,
 };
-use crate::artifacts::recording::Origin;
+use commis_artifacts::recording::Origin;
 
 const MAX_ANCHOR: usize = 48;
 const MIN_ANCHOR: usize = 4;

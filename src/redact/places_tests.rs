@@ -6,7 +6,7 @@ use super::{
     tests::{exchange, headers, recording},
     *,
 };
-use crate::artifacts::recording::ResourceType;
+use commis_artifacts::recording::ResourceType;
 
 const SECRET: &str = "q9ZxKd81uw3mZ0pLw2Vb";
 /// What only its place gives away.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::{tests::forms, *};
-use crate::settings::RedactSettings;
+use commis_base::settings::RedactSettings;
 
 /// A value that is secret by its shape and long enough to be looked for.
 fn secret() -> impl Strategy<Value = String> {

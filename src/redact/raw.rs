@@ -8,13 +8,11 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use super::Noted;
-use crate::{
-    artifacts::{
-        failure::Element,
-        recording::{Action, BlockedRequest, BodyStatus, Driver, Initiator, ResourceType, Timing},
-    },
-    error::Code,
+use commis_artifacts::{
+    failure::Element,
+    recording::{Action, BlockedRequest, BodyStatus, Driver, Initiator, ResourceType, Timing},
 };
+use commis_base::error::Code;
 
 /// A whole session before redaction.
 pub struct RawRecording {
@@ -118,6 +116,7 @@ pub struct Elsewhere {
 
 impl RawBody {
     /// How many bytes there are.
+    #[expect(clippy::len_without_is_empty, reason = "a missing body is no empty one")]
     pub fn len(&self) -> usize {
         match self {
             Self::Captured(bytes) => bytes.len(),

@@ -15,7 +15,7 @@ use super::{
     vault::Vault,
     walk::{Place, Rules, Sink, Walk},
 };
-use crate::settings::RedactSettings;
+use commis_base::settings::RedactSettings;
 
 /// What was taken out of a document; never the values.
 #[derive(Debug, Default, Serialize)]

@@ -1,10 +1,8 @@
 //! What the page showed, as blocks: read from its markup when all was done, stored redacted and bounded.
 
 use super::{body::cut, spoken, walk::Walk};
-use crate::{
-    artifacts::recording::ShownBlock,
-    blocks::{self, Block},
-};
+use commis_artifacts::recording::ShownBlock;
+use commis_recipe::blocks::{self, Block};
 
 /// Blocks of the page and its frames together.
 const MAX_BLOCKS: usize = 12;

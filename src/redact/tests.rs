@@ -1,6 +1,6 @@
 //! Canaries through a whole recording, origins, and the detector against published values.
 
-use std::{collections::BTreeMap, io::Read as _, path::PathBuf};
+use std::{collections::BTreeMap, io::Read as _};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::{raw::*, walk::Place, *};
-use crate::artifacts::recording::*;
+use commis_artifacts::recording::*;
 
 /// A raw exchange that tests fill in.
 pub(crate) fn exchange(
@@ -382,23 +382,10 @@ fn hostile_bodies_are_survived() {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests find the shared folder by the environment")]
-pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var("COMMIS_SHARED")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").into());
-    let path = PathBuf::from(root).join(path);
-    if path.exists() {
-        Some(path)
-    } else {
-        println!("{} is not here; nothing checked", path.display());
-        None
-    }
-}
-
 /// Every labelled value in each place of a request, as a recording would have it.
 #[test]
 fn published_secrets() {
-    let Some(path) = shared("vectors/secrets.jsonl.gz") else {
+    let Some(path) = commis_base::testing::shared("vectors/secrets.jsonl.gz") else {
         return;
     };
     let mut text = String::new();

@@ -6,11 +6,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::{body::essence, encode::decode_percent, raw::RawExchange};
-use crate::{
-    artifacts::recording::{Action, Place, TypedHit},
-    recipe::template::Filter,
-    shape,
-};
+use commis_artifacts::recording::{Action, Place, TypedHit};
+use commis_recipe::{shape, template::Filter};
 
 const MAX_HITS: usize = 64;
 

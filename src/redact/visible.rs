@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::blocks::Block;
+use commis_recipe::blocks::Block;
 
 /// Words of the final page and of the final answer.
 pub struct Visible {

@@ -277,7 +277,7 @@ impl Walk<'_> {
         let (first, last) = (trimmed.as_bytes().first()?, trimmed.as_bytes().last()?);
         if bytes.any(Bytes::OPENS)
             && matches!((first, last), (b'{', b'}') | (b'[', b']'))
-            && let Ok(mut json) = serde_json::from_str(trimmed).map(crate::shape::sorted)
+            && let Ok(mut json) = serde_json::from_str(trimmed).map(commis_recipe::shape::sorted)
         {
             let changed = self.json_at(key, &mut json, place, depth + 1, None);
             return Some(if changed { Some(json.to_string()) } else { self.sink.plain(value) });

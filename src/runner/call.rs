@@ -11,20 +11,22 @@ use super::{
     credential::{Credential, Signed},
     run,
 };
-use crate::{
+use commis_base::{
+    error::Result,
+    settings::{AuthSettings, Home, Settings},
+};
+use commis_net::{
     egress::{
         EgressPolicy,
         limits::{Limits, Permit},
     },
-    error::Result,
-    recipe::model::Recipe,
-    settings::{AuthSettings, Home, Settings},
     transport::{
         Transport,
         public_http::PublicHttp,
         retry::{MAX_RETRY_AFTER, OnWait, Polite},
     },
 };
+use commis_recipe::model::Recipe;
 
 /// What the calls of one process share.
 pub struct Caller {

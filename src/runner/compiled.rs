@@ -6,7 +6,8 @@ use std::{
 };
 
 use super::{Compiled, compile};
-use crate::{error::Result, ids::RecipeName, recipe::model::Recipe};
+use commis_base::{error::Result, ids::RecipeName};
+use commis_recipe::model::Recipe;
 
 /// More recipes than somebody has; each is a few kilobytes.
 const MAX: usize = 256;
@@ -56,7 +57,7 @@ impl CompiledRecipes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::yaml;
+    use commis_recipe::yaml;
 
     fn recipe(name: &str, path: &str) -> Recipe {
         let text = format!(

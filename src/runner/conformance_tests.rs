@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::extract::extract;
-use crate::recipe::{document::Document, expression::Query, model::ResponseSpec};
+use commis_recipe::{document::Document, expression::Query, model::ResponseSpec};
 
 /// The files of a shared archive by name; none, with a line saying so, where it is not.
 fn unpacked(archive: &str) -> BTreeMap<String, Vec<u8>> {
-    let Some(path) = crate::redact::tests::shared(&format!("vectors/{archive}")) else {
+    let Some(path) = commis_base::testing::shared(&format!("vectors/{archive}")) else {
         return BTreeMap::new();
     };
     let folder = tempfile::tempdir().unwrap();

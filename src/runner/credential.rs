@@ -9,16 +9,16 @@ use futures::future::BoxFuture;
 use url::Url;
 use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
-    recipe::{
-        auth,
-        model::{Auth, AuthKind, TransportKind},
-    },
-    redact::known::Known,
     settings::{self, AuthSettings},
-    transport::{Outgoing, Reply, Transport},
 };
+use commis_net::transport::{Outgoing, Reply, Transport};
+use commis_recipe::{
+    auth,
+    model::{Auth, AuthKind, TransportKind},
+};
+use commis_redact::known::Known;
 
 /// Shorter values stand in every answer by chance, and could not be hidden.
 const MIN: usize = 4;

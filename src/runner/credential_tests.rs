@@ -10,7 +10,8 @@ use axum::{
 };
 
 use super::*;
-use crate::{egress::EgressPolicy, settings::EgressSettings, transport::public_http::PublicHttp};
+use commis_base::settings::EgressSettings;
+use commis_net::{egress::EgressPolicy, transport::public_http::PublicHttp};
 
 const KEY: &str = "s3same/open+42=";
 

@@ -3,18 +3,16 @@
 use scraper::{Html, Selector};
 use serde_json::Value;
 
-use crate::{
+use commis_base::error::{Code, Error, Result};
+use commis_recipe::{
+    assigned::assigned,
     blocks::{self, read::Reader},
-    error::{Code, Error, Result},
-    recipe::{
-        assigned::assigned,
-        document::Document,
-        expression::Query,
-        framing::{self, unframed},
-        model::{EmptyAnswer, Framing, ResponseSpec, ResponseType},
-        reach::Reach,
-        selector,
-    },
+    document::Document,
+    expression::Query,
+    framing::{self, unframed},
+    model::{EmptyAnswer, Framing, ResponseSpec, ResponseType},
+    reach::Reach,
+    selector,
     shape::{self, nesting},
 };
 

@@ -2,10 +2,8 @@
 
 use serde::Serialize;
 
-use crate::{
-    recipe::{auth, model::Recipe},
-    transport::Reply,
-};
+use commis_net::transport::Reply;
+use commis_recipe::{auth, model::Recipe};
 
 /// Schemes of the IANA registry "HTTP Authentication Schemes" (2026). What a site calls otherwise is not repeated.
 const SCHEMES: &[&str] = &[
@@ -26,8 +24,7 @@ const SCHEMES: &[&str] = &[
 ];
 
 /// That the site wants to know who asks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AuthRecovery {
     /// 401 or 403.
     pub status: u16,
@@ -74,7 +71,8 @@ fn scheme(challenges: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{recipe::yaml, transport::Timings};
+    use commis_net::transport::Timings;
+    use commis_recipe::yaml;
 
     fn reply(status: u16, challenge: Option<&str>) -> Reply {
         let header = challenge.map(|it| ("www-authenticate".to_owned(), it.to_owned()));

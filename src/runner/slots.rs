@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{check_status, extract};
-use crate::{
-    error::{Code, Error, Result},
-    recipe::{
-        document::Document,
-        expression::Query,
-        model::{Slot, SlotSource},
-    },
-    transport::{Outgoing, Reply, Transport},
+use commis_base::error::{Code, Error, Result};
+use commis_net::transport::{Outgoing, Reply, Transport};
+use commis_recipe::{
+    document::Document,
+    expression::Query,
+    model::{Slot, SlotSource},
 };
 
 /// Values of the slots of kinds `document` and `response`; each URL is fetched once, `seen` is told of each answer. Each GET

@@ -15,10 +15,9 @@ use axum::{
 use serde_json::json;
 
 use super::*;
-use crate::{
-    egress::EgressPolicy, recipe::yaml, settings::EgressSettings,
-    transport::public_http::PublicHttp,
-};
+use commis_base::settings::EgressSettings;
+use commis_net::{egress::EgressPolicy, transport::public_http::PublicHttp};
+use commis_recipe::yaml;
 
 type Strings = BTreeMap<String, String>;
 

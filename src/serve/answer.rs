@@ -7,10 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{
-    error::{Class, Code, Error},
-    redact,
-};
+use commis_base::error::{Class, Code, Error};
 
 /// What an operation came to.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -107,7 +104,7 @@ impl Trouble {
 
 /// Redacted, on lines of its own, without control characters.
 pub fn plain(text: &str) -> String {
-    redact::message(text).chars().filter(|it| *it == '\n' || !it.is_control()).collect()
+    commis_redact::message(text).chars().filter(|it| *it == '\n' || !it.is_control()).collect()
 }
 
 /// 5xx is for what is wrong with us. That a site did not answer as it should is 424: what was asked for depends on it.

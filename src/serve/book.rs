@@ -16,11 +16,11 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 use super::answer::Answer;
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir},
-    state::now_ms,
 };
+use commis_state::now_ms;
 
 const FILE: &str = "daemon.db";
 const RESULTS: &str = "results";

@@ -20,7 +20,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{client::Client, lifecycle::StateFile};
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// Of a line.
 const MAX_LINE: usize = 4 * 1024 * 1024;

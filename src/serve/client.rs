@@ -6,7 +6,7 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::lifecycle::StateFile;
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 pub struct Client {
     http: reqwest::Client,

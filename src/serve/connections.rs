@@ -29,7 +29,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// For the head of a request, and between two requests of a connection.
 const HEAD: Duration = Duration::from_secs(8);

@@ -34,13 +34,13 @@ use super::{
     rest,
     world::World,
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids,
-    sessions::Sessions,
     settings::{Home, Settings},
-    state::{State, now_ms},
 };
+use commis_browser::sessions::Sessions;
+use commis_state::{State, now_ms};
 
 /// What a graceful stop waits for.
 const GRACE: Duration = Duration::from_secs(3);
@@ -207,8 +207,8 @@ fn holder(it: &TokenView) -> Principal {
 /// this home or the port is taken, with `SETTINGS_INVALID` and `ARTIFACT_IO`.
 pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<()> {
     // One for each home; it dies with the process. In a folder of its own: who writes into a folder waits for its lock.
-    let folder = crate::files::made(&home.serve)?;
-    let held = crate::files::made(&home.serve.join("held"))?;
+    let folder = commis_base::files::made(&home.serve)?;
+    let held = commis_base::files::made(&home.serve.join("held"))?;
     let begun = Instant::now();
     let _lock = loop {
         if let Some(it) = held.try_lock()? {

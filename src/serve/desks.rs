@@ -12,11 +12,9 @@ use super::{
     Daemon,
     principal::{Principal, page_name},
 };
-use crate::{
-    browser::desk::{Command, Desk, Feed, Said, Standing},
-    error::{Code, Error, Result},
-    state::now_ms,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_browser::desk::{Command, Desk, Feed, Said, Standing};
+use commis_state::now_ms;
 
 /// Open at once.
 const MOST: usize = 16;

@@ -14,7 +14,7 @@ use futures::{Stream, StreamExt as _, stream};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Daemon, book::Event};
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 

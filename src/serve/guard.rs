@@ -34,7 +34,7 @@ use super::{
     principal::{Principal, digest, same},
     rates::Counted,
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids,
 };
@@ -405,7 +405,7 @@ pub fn noted(daemon: &Daemon, uri: &Uri, status: StatusCode, why: &'static str) 
     }
     // What is asked for may be anything.
     let path: String = uri.path().chars().filter(|it| !it.is_control()).take(80).collect();
-    tracing::warn!(status = status.as_u16(), path = %crate::redact::message(&path), why, "refused");
+    tracing::warn!(status = status.as_u16(), path = %commis_redact::message(&path), why, "refused");
 }
 
 fn refused(daemon: &Daemon, uri: &Uri, status: StatusCode, why: &'static str) -> Response {

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir},
     processes,
@@ -120,7 +120,7 @@ const ARENAS: (&str, &str) = ("MALLOC_ARENA_MAX", "1");
 /// How many there are is decided when a program begins.
 pub fn with_one_arena() {
     use std::os::unix::process::CommandExt as _;
-    if crate::settings::has_variable(ARENAS.0) {
+    if commis_base::settings::has_variable(ARENAS.0) {
         return;
     }
     let mut args = std::env::args_os();

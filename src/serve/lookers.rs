@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::desks::Key;
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids,
 };

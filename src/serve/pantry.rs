@@ -7,14 +7,10 @@ use std::{
 };
 
 use super::mcp::tool::Tool;
-use crate::{
-    error::Result,
-    files::Dir,
-    ids::RecipeName,
-    recipe::{
-        model::{Recipe, Status},
-        registry::{Registry, Source},
-    },
+use commis_base::{error::Result, files::Dir, ids::RecipeName};
+use commis_recipe::{
+    model::{Recipe, Status},
+    registry::{Registry, Source},
 };
 
 /// A recipe that was read, and what was made of it.

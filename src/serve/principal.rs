@@ -5,11 +5,10 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use crate::{
-    agent::Channel,
+use commis_agent::Channel;
+use commis_base::{
     error::{Code, Error, Result},
     ids::{RecipeName, hex},
-    vault,
 };
 
 /// What an operation wants of who asks for it.
@@ -53,7 +52,7 @@ pub enum Scope {
     /// `None`: every recipe.
     Run(Option<RecipeName>),
     /// One login of the vault. There is no scope for all: each is named by who makes the token.
-    Vault(vault::Name),
+    Vault(commis_vault::Name),
     /// The right to write is one to read.
     In(Area, Right),
     /// The page of that name of whoever owns the machine, and sessions that were recorded at it.

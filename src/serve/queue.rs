@@ -23,14 +23,13 @@ use super::{
     principal::Principal,
     rates::Counted,
 };
-use crate::{
-    artifacts::store::json_sha256,
+use commis_artifacts::store::json_sha256;
+use commis_base::{
     error::{Code, Error, Result},
     ids::{self, RecipeName, hex},
-    redact,
     settings::ServeSettings,
-    state::now_ms,
 };
+use commis_state::now_ms;
 
 /// What takes longer is a task.
 pub const AT_ONCE: Duration = Duration::from_secs(2);
@@ -439,16 +438,18 @@ fn conceal(name: &str, value: &mut Value, typed: bool) {
     match value {
         Value::String(it) => {
             let is_typed = typed && matches!(name, "params" | "second" | "value");
-            let seems = || redact::probable_secret(it).or_else(|| redact::typed_secret(name, it));
+            let seems = || {
+                commis_redact::probable_secret(it).or_else(|| commis_redact::typed_secret(name, it))
+            };
             if is_typed || seems().is_some() {
                 HIDDEN.clone_into(it);
             } else {
-                *it = redact::message(it);
+                *it = commis_redact::message(it);
             }
         }
         Value::Number(it) => {
             let text = it.to_string();
-            if typed || redact::typed_secret(name, &text).is_some() {
+            if typed || commis_redact::typed_secret(name, &text).is_some() {
                 *value = HIDDEN.into();
             }
         }
@@ -458,7 +459,7 @@ fn conceal(name: &str, value: &mut Value, typed: bool) {
             for (key, it) in &mut *all {
                 conceal(inner.unwrap_or(key), it, typed);
             }
-            let secret = |it: &String| redact::probable_secret(it).is_some();
+            let secret = |it: &String| commis_redact::probable_secret(it).is_some();
             let names: Vec<String> = all.keys().filter(|it| secret(it)).cloned().collect();
             for it in names {
                 all.remove(&it);

@@ -5,6 +5,8 @@ use std::{fmt::Write as _, path::Path};
 
 use serde_json::{Value, json};
 
+use commis_base::testing::hold;
+
 use super::{
     openapi,
     operations::{Kind, Length, Row, TABLE, Tool, properties, requires},
@@ -173,7 +175,7 @@ fn pinned() -> String {
 
 #[test]
 fn the_reference_is_what_the_table_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let openapi = serde_json::to_string_pretty(openapi::document()).unwrap() + "\n";
     hold(
         root,
@@ -184,29 +186,6 @@ fn the_reference_is_what_the_table_says() {
             ("tests/golden/operations.json", pinned()),
         ],
     );
-}
-
-/// Files of the project are these texts, or are made so.
-pub fn hold<const N: usize>(root: &Path, files: [(&str, String); N]) {
-    let mut stale = Vec::new();
-    for (file, text) in files {
-        let path = root.join(file);
-        if std::fs::read_to_string(&path).ok().as_ref() == Some(&text) {
-            continue;
-        }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "tests are told by the environment what to write"
-        )]
-        if std::env::var_os("SNAPSHOTS").is_some_and(|it| it == "overwrite") {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            #[expect(clippy::disallowed_methods, reason = "a file of the project")]
-            std::fs::write(&path, text).unwrap();
-        } else {
-            stale.push(file);
-        }
-    }
-    assert!(stale.is_empty(), "stale: {stale:?}; SNAPSHOTS=overwrite cargo test reference");
 }
 
 #[test]

@@ -35,11 +35,11 @@ use super::{
     rates::Counted,
     rest,
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids,
-    state::now_ms,
 };
+use commis_state::now_ms;
 
 /// How long a key waits to be used.
 const KEY: Duration = Duration::from_secs(10 * 60);

@@ -29,7 +29,7 @@ use super::{
     queue::{How, Performed, Queue},
     watching,
 };
-use crate::error::{Code, Error};
+use commis_base::error::{Code, Error};
 
 /// Everything that is served on the local listener.
 pub fn router(daemon: &Arc<Daemon>) -> Router {
@@ -116,7 +116,7 @@ struct Given<'a> {
 
 impl Given<'_> {
     /// Path and query, or path and body. Fails with `PARAM_INVALID`.
-    fn args(&self, row: &Row, verb: Verb) -> crate::error::Result<Value> {
+    fn args(&self, row: &Row, verb: Verb) -> commis_base::error::Result<Value> {
         let wrong = |what: &str| Error::new(Code::ParamInvalid, what);
         let path = self.path.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         let query = self.query.clone().ok_or_else(|| wrong("the query cannot be read"))?;
@@ -146,7 +146,7 @@ impl Given<'_> {
         Ok(Value::Object(args))
     }
 
-    fn how(&self) -> crate::error::Result<How> {
+    fn how(&self) -> commis_base::error::Result<How> {
         let key = self.headers.get("idempotency-key").map(|it| it.to_str().map(str::to_owned));
         let key = match key {
             None => None,

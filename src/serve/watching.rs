@@ -24,7 +24,7 @@ use super::{
     operations::FIRST,
     principal::{Area, Need, Principal, Right, forbidden, page_name},
 };
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 pub fn routes() -> Router<Arc<Daemon>> {
     Router::new()

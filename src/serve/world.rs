@@ -3,15 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{channels, mcp::Wanted};
-use crate::{
-    browser::{Browser, Context, find_visible_chromium},
-    egress::EgressPolicy,
+use commis_base::{
     error::{Error, Result},
-    pipeline::{BrowserPool, Cx, OnStage, Redo, Runs, Sessions},
-    runner::call::Caller,
     settings::{Display, Home, Settings},
-    transport::retry::Wait,
 };
+use commis_browser::{Browser, Context, find_visible_chromium};
+use commis_learn::{BrowserPool, Cx, OnStage, Redo, Runs, Sessions};
+use commis_net::{egress::EgressPolicy, transport::retry::Wait};
+use commis_runner::call::Caller;
 
 pub struct World {
     pub settings: Settings,
@@ -78,6 +77,6 @@ pub fn told(text: &str) {
 }
 
 /// No database to count in.
-pub fn no_state(code: crate::error::Code) -> Error {
+pub fn no_state(code: commis_base::error::Code) -> Error {
     Error::new(code, "there is no database to count runs in")
 }

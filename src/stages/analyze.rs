@@ -10,16 +10,11 @@ use super::{
     reads::{asks_to_see, reads},
     request::template,
 };
-use crate::{
-    artifacts::{
-        payloads::{
-            Analyst, Candidate, CandidateSet, Choice, Judged, Reason, RecipeAnalysis, Reject,
-        },
-        recording::SessionRecording,
-    },
-    error::Result,
-    settings::DecisionSettings,
+use commis_artifacts::{
+    payloads::{Analyst, Candidate, CandidateSet, Choice, Judged, Reason, RecipeAnalysis, Reject},
+    recording::SessionRecording,
 };
+use commis_base::{error::Result, settings::DecisionSettings};
 
 /// A candidate of this confidence is looked at for a change it made, basis points.
 const MUTATION_BP: u32 = 1000;

@@ -1,14 +1,12 @@
 //! baseline: the fingerprint that every later answer is compared with.
 
 use super::validate::captured_shape;
-use crate::{
-    artifacts::{
-        payloads::{BaselineFingerprint, RecipeDraft},
-        recording::SessionRecording,
-    },
-    error::Result,
-    shape::{FINGERPRINT_VERSION, fingerprint},
+use commis_artifacts::{
+    payloads::{BaselineFingerprint, RecipeDraft},
+    recording::SessionRecording,
 };
+use commis_base::error::Result;
+use commis_recipe::shape::{FINGERPRINT_VERSION, fingerprint};
 
 /// Pure. Of the captured answer after extraction; of the first validated replay when the recording lost the answer.
 pub fn baseline(recording: &SessionRecording, draft: &RecipeDraft) -> Result<BaselineFingerprint> {

@@ -25,19 +25,25 @@ use super::{
         among, is_strong, is_thing, operation, parted, states, words,
     },
 };
-use crate::{browser::held::Going, redact};
 
 /// Larger bodies are not looked through.
 const BODY: usize = 256 * 1024;
 /// Of a path; one with more is not looked through.
 const SEGMENTS: usize = 60;
 
-/// The same of a request that is about to leave the browser: one that asks for another method by a header is not known to read.
-pub fn leaves_to_read(it: &Going<'_>) -> Result<(), String> {
-    if it.overrides {
+/// The same of a request that is about to leave the browser. `overrides`: a header of it asks for another method, so it is not
+/// known to read.
+pub fn leaves_to_read(
+    overrides: bool,
+    method: &str,
+    url: &str,
+    content_type: Option<&str>,
+    body: Option<&[u8]>,
+) -> Result<(), String> {
+    if overrides {
         return Err("a header of it asks for another method".to_owned());
     }
-    known_to_read(it.method, it.url, it.content_type, it.body)
+    known_to_read(method, url, content_type, body)
 }
 
 /// Whether nothing but reading is to be expected of a request; `Err` says why not.
@@ -102,7 +108,7 @@ pub fn known_to_read(
 }
 
 fn told(method: &str, url: &Url) -> String {
-    let mut path = redact::message(url.path());
+    let mut path = commis_redact::message(url.path());
     if let Some((at, _)) = path.char_indices().nth(120) {
         path.truncate(at);
         path.push('…');

@@ -7,12 +7,10 @@ use serde_json::Value;
 use url::Url;
 
 use super::rank::operation;
-use crate::{
-    artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording},
-    recipe::{
-        model::{BodyTemplate, RequestTemplate, Slot, SlotSource},
-        template::Template,
-    },
+use commis_artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
+use commis_recipe::{
+    model::{BodyTemplate, RequestTemplate, Slot, SlotSource},
+    template::Template,
 };
 
 /// Last words of names whose values other answers give.

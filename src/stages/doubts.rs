@@ -15,13 +15,11 @@ use super::{
     terms::Terms,
     witness::stem,
 };
-use crate::{
-    artifacts::{
-        payloads::Candidate,
-        recording::{BodyStatus, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording},
-    },
-    blocks::asks_for_one,
+use commis_artifacts::{
+    payloads::Candidate,
+    recording::{BodyStatus, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording},
 };
+use commis_recipe::blocks::asks_for_one;
 
 /// The page showed so much of an answer, in thousandths, that it is data.
 const SHOWN: i32 = 300;
@@ -520,7 +518,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::stages::pages::tests::exchange;
+    use crate::pages::tests::exchange;
 
     #[test]
     fn what_went_wrong_is_no_data() {

@@ -8,15 +8,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::{
-    artifacts::{
-        payloads::{DataSource, ListPath},
-        recording::{
-            Driver, Excerpt, Exchange, ListMeasure, Listing, ResourceType, SessionRecording,
-        },
-    },
+use commis_artifacts::{
+    payloads::{DataSource, ListPath},
+    recording::{Driver, Excerpt, Exchange, ListMeasure, Listing, ResourceType, SessionRecording},
+};
+use commis_recipe::{
     blocks::{Asks, asks, asks_for_one},
-    recipe::model::{HtmlSpec, ResponseSpec, ResponseType},
+    model::{HtmlSpec, ResponseSpec, ResponseType},
     shape,
 };
 

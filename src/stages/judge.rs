@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::{
-    artifacts::{digest::json_sha256, payloads::Replay},
-    error::{Code, Error, Result},
-    recipe::model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
-    runner::{
-        MIN_SIMILARITY_BP, check_status,
-        extract::{Extracted, extract, fingerprint, similarity_bp},
-    },
+use commis_artifacts::{digest::json_sha256, payloads::Replay};
+use commis_base::error::{Code, Error, Result};
+use commis_net::transport::Reply;
+use commis_recipe::{
+    model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
     shape,
-    transport::Reply,
+};
+use commis_runner::{
+    MIN_SIMILARITY_BP, check_status,
+    extract::{Extracted, extract, fingerprint, similarity_bp},
 };
 
 /// What a replay sends. Cheap to build; templates are rendered by the replayer, since slots live there.
@@ -90,7 +90,7 @@ pub async fn observe(
         Ok(it) => it,
         Err(err) if is_of_the_world(err.code()) => return Err(err),
         Err(err) => {
-            replay.fail(&err);
+            fail(&mut replay, &err);
             return Ok(Observed {
                 replay,
                 data: None,
@@ -108,7 +108,7 @@ pub async fn observe(
             (extracted.data, shape, root)
         }
         Err(err) => {
-            replay.fail(&err);
+            fail(&mut replay, &err);
             return Ok(Observed {
                 replay,
                 data: None,
@@ -154,11 +154,9 @@ pub fn passing(replay: &Replay) -> Option<Code> {
     Code::from_wire(replay.code.as_deref()?).filter(|it| it.retryable())
 }
 
-impl Replay {
-    fn fail(&mut self, err: &Error) {
-        self.code = Some(err.code().as_str().to_owned());
-        self.detail = Some(crate::redact::message(err.message()));
-    }
+fn fail(replay: &mut Replay, err: &Error) {
+    replay.code = Some(err.code().as_str().to_owned());
+    replay.detail = Some(commis_redact::message(err.message()));
 }
 
 /// How much two answers differ, basis points: 10,000 less the Jaccard similarity of their multisets of scalar leaves (with

@@ -8,16 +8,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
-use super::{
-    judge::{Call, Observed, Replayer, observe},
-    signals::is_cache_buster,
+use super::judge::{Call, Observed, Replayer, observe};
+use commis_artifacts::payloads::{
+    BaselineFingerprint, MinimizationReport, RecipeDraft, Replay, Trial,
 };
-use crate::{
-    artifacts::payloads::{BaselineFingerprint, MinimizationReport, RecipeDraft, Replay, Trial},
-    error::Result,
-    recipe::model::{BodyTemplate, RequestTemplate, Slot},
-    runner::MIN_SIMILARITY_BP,
-};
+use commis_base::error::Result;
+use commis_recipe::model::{BodyTemplate, RequestTemplate, Slot};
+use commis_recipe::trackers::is_cache_buster;
+use commis_runner::MIN_SIMILARITY_BP;
 
 /// Names that page through results. Leaving them out usually changes nothing, and callers want them as parameters.
 pub const PAGING: &[&str] = &[
@@ -279,7 +277,7 @@ fn leave_out(request: &mut RequestTemplate, part: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::model::{ResponseSpec, ResponseType, TransportKind};
+    use commis_recipe::model::{ResponseSpec, ResponseType, TransportKind};
     use serde_json::json;
 
     fn replay(data: &str, code: Option<&str>) -> Replay {

@@ -3,10 +3,11 @@
 
 use serde_json::Value;
 
-use super::{read_back::literal_of, signals::is_cache_buster};
-use crate::{
-    artifacts::recording::Exchange,
-    recipe::model::{BodyTemplate, RequestTemplate},
+use super::read_back::literal_of;
+use commis_artifacts::recording::Exchange;
+use commis_recipe::trackers::is_cache_buster;
+use commis_recipe::{
+    model::{BodyTemplate, RequestTemplate},
     shape::forms::day_of,
 };
 

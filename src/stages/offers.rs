@@ -7,18 +7,16 @@
 use std::collections::BTreeSet;
 
 use super::{analyze::bound_to_task, extraction::response, reads::reads};
-use crate::{
-    artifacts::{
-        payloads::{
-            Analyst, Candidate, CandidateSet, CandidateSummary, Choice, DataSource, Judged,
-            ModelAnswer, Reason, RecipeAnalysis, Reject, Summary, Verdict,
-        },
-        recording::{Exchange, SessionRecording},
+use commis_artifacts::offer::Offer;
+use commis_artifacts::{
+    payloads::{
+        Analyst, Candidate, CandidateSet, CandidateSummary, Choice, DataSource, Judged,
+        ModelAnswer, Reason, RecipeAnalysis, Reject, Summary, Verdict,
     },
-    error::Result,
-    model::Offer,
-    recipe::expression::Query,
+    recording::{Exchange, SessionRecording},
 };
+use commis_base::error::Result;
+use commis_recipe::expression::Query;
 
 /// The candidates that may be chosen, best first. Fails with `ARTIFACT_CORRUPT`.
 pub fn offers<'a>(

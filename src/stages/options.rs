@@ -5,13 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::{
-    artifacts::{
-        payloads::{RecipeDraftMinimized, SecondRecording},
-        recording::{Control, Exchange, SessionRecording},
-    },
-    recipe::model::{Constraints, ParamType},
+use commis_artifacts::{
+    payloads::{RecipeDraftMinimized, SecondRecording},
+    recording::{Control, Exchange, SessionRecording},
 };
+use commis_recipe::model::{Constraints, ParamType};
 
 /// The control of each parameter that is sent as something else.
 pub struct Choices(BTreeMap<String, Control>);

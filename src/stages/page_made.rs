@@ -2,6 +2,7 @@
 //! recordings although nobody typed them, and say nothing of an earlier call.
 
 use super::read_back::literal_of;
+use commis_recipe::trackers::is_random_fraction;
 
 /// Names of counters, lower case.
 const COUNTERS: &[&str] = &[
@@ -62,12 +63,6 @@ fn kind(text: &str) -> Option<Kind> {
         1_200_000_000_000_000..4_102_444_800_000_000 => Some(Kind::Micros),
         _ => None,
     }
-}
-
-/// `0.8273645123`, as `Math.random()` is written.
-pub fn is_random_fraction(text: &str) -> bool {
-    text.strip_prefix("0.")
-        .is_some_and(|it| (10..=20).contains(&it.len()) && it.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn is_uuid(text: &str) -> bool {

@@ -6,11 +6,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::validate::captured;
-use crate::{
-    artifacts::recording::{Exchange, RequestBody, SessionRecording},
-    recipe::{model::ResponseSpec, values::is_date},
-    shape::similarity_bp,
-};
+use commis_artifacts::recording::{Exchange, RequestBody, SessionRecording};
+use commis_recipe::{model::ResponseSpec, shape::similarity_bp, values::is_date};
 
 /// Last words of names that say where in a list to begin, as APIs of all kinds call them.
 const POSITIONS: &[&str] = &[

@@ -23,23 +23,21 @@ use super::{
     weave::{Found, USUAL, as_number, forms, weave},
     witness::witness,
 };
-use crate::{
-    artifacts::{
-        payloads::{
-            Captured, Judged, MinimizationReport, Reason, RecipeDraft, RecipeDraftMinimized,
-            Reject, SecondRecording,
-        },
-        recording::{Exchange, Place, SessionRecording, TypedHit},
+use commis_artifacts::{
+    payloads::{
+        Captured, Judged, MinimizationReport, Reason, RecipeDraft, RecipeDraftMinimized, Reject,
+        SecondRecording,
     },
-    error::Result,
-    recipe::{
-        model::{
-            BodyTemplate, Constraints, Format, Pair, ParamSource, ParamType, Parameter,
-            RequestTemplate, SlotSource,
-        },
-        template::{Filter, Template},
-        values::is_date,
+    recording::{Exchange, Place, SessionRecording, TypedHit},
+};
+use commis_base::error::Result;
+use commis_recipe::{
+    model::{
+        BodyTemplate, Constraints, Format, Pair, ParamSource, ParamType, Parameter,
+        RequestTemplate, SlotSource,
     },
+    template::{Filter, Template},
+    values::is_date,
 };
 
 /// Pure. Rejects with `several_calls` or `needs_login`.

@@ -12,17 +12,15 @@ use super::{
     subject,
     terms::Texts,
 };
-use crate::{
-    artifacts::{
-        payloads::{Candidate, CandidateSet, DataSource, Judged, Reason, Reject, SecondRecording},
-        recording::{
-            BodyStatus, Driver, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording,
-        },
+use commis_artifacts::{
+    payloads::{Candidate, CandidateSet, DataSource, Judged, Reason, Reject, SecondRecording},
+    recording::{
+        BodyStatus, Driver, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording,
     },
-    egress::site_of,
-    settings::RankingSettings,
-    shape::{similarity_bp, sorted},
 };
+use commis_base::settings::RankingSettings;
+use commis_net::egress::site_of;
+use commis_recipe::shape::{similarity_bp, sorted};
 
 /// How many candidates are kept (seed 1.3).
 const TOP: usize = 8;
@@ -470,7 +468,7 @@ fn same_but_path(a: &Exchange, b: &Exchange) -> bool {
             .measures
             .typed_in_request
             .iter()
-            .filter(|hit| hit.place == crate::artifacts::recording::Place::Path)
+            .filter(|hit| hit.place == commis_artifacts::recording::Place::Path)
             .filter_map(|hit| hit.key.parse().ok())
             .collect();
         if typed.is_empty() {

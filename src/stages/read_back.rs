@@ -6,7 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::weave::makes;
-use crate::recipe::{
+use commis_recipe::{
     model::{BodyTemplate, Pair, RequestTemplate},
     template::{Template, escape},
 };

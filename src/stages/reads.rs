@@ -6,7 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::terms::{split, words};
-use crate::artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
+use commis_artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
 
 /// Words in a button, a path or an operation that mean a change. Singular: `words` strips a plural's s.
 const CHANGE_WORDS: &[&str] = &[

@@ -5,8 +5,9 @@
 
 use url::Url;
 
-use super::{reads::reads_by_itself, signals::is_telemetry, terms::split};
-use crate::artifacts::recording::{Exchange, ResourceType, SessionRecording};
+use super::{reads::reads_by_itself, terms::split};
+use commis_artifacts::recording::{Exchange, ResourceType, SessionRecording};
+use commis_recipe::trackers::is_telemetry;
 
 /// Last words of paths that only count what people do.
 const COUNTERS: &[&str] =

@@ -5,17 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use url::Url;
 
-use crate::{
-    artifacts::recording::{Exchange, Origin, RequestBody, ValueOrigin},
-    egress::site_of,
-    recipe::{
-        check::check_header,
-        framing::CALLBACK,
-        headers::is_ambient,
-        model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
-        request::is_raw,
-        template::escape,
-    },
+use commis_artifacts::recording::{Exchange, Origin, RequestBody, ValueOrigin};
+use commis_net::egress::site_of;
+use commis_recipe::{
+    check::check_header,
+    framing::CALLBACK,
+    headers::is_ambient,
+    model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
+    request::is_raw,
+    template::escape,
 };
 
 /// The request as recorded, its secrets as slots.

@@ -6,20 +6,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::{extraction::response, reads::reads};
-use crate::{
-    artifacts::{
-        payloads::{Analyst, CandidateSet, Choice, Judged, Reason, RecipeAnalysis, Reject},
-        recording::SessionRecording,
-    },
-    error::Result,
+use commis_artifacts::{
+    payloads::{Analyst, CandidateSet, Choice, Judged, Reason, RecipeAnalysis, Reject},
+    recording::SessionRecording,
 };
+use commis_base::error::Result;
 
 /// Which endpoint, and optionally a JMESPath instead of the one that would be chosen. It is asked of analyze in place of the
 /// settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
-    /// As in [`crate::artifacts::payloads::Candidate`].
+    /// As in [`commis_artifacts::payloads::Candidate`].
     pub endpoint_key: String,
     pub extract: Option<String>,
 }
@@ -54,7 +52,7 @@ pub fn select(
     };
     if let Some(extract) = &selection.extract {
         response.extract = Some(extract.clone());
-        if let Err(why) = crate::recipe::check::check_response(&response) {
+        if let Err(why) = commis_recipe::check::check_response(&response) {
             return rejected(Reason::Ambiguous, why.message().to_owned());
         }
     }
@@ -74,10 +72,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::{
-        artifacts::payloads::SecondRecording, har, redact::redact, settings::Settings,
-        stages::rank::rank,
-    };
+    use crate::rank::rank;
+    use commis_artifacts::payloads::SecondRecording;
+    use commis_base::settings::Settings;
+    use commis_redact::{har, redact};
 
     fn recorded() -> (SessionRecording, CandidateSet) {
         let typed = BTreeMap::from([("query".to_owned(), "harbour".to_owned())]);

@@ -4,22 +4,18 @@
 //! others are ours: what the person typed, what the page showed, and whether the answer follows the input. A signal looks at
 //! reasons, never at who the host is, with two exceptions that are facts of the field: tracker hosts and tracker paths.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::LazyLock,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
-use super::{
-    page_made::is_random_fraction,
-    terms::{Terms, Texts, words},
-};
-
-use crate::artifacts::recording::{
+use super::terms::{Terms, Texts, words};
+use commis_artifacts::recording::{
     BodyStatus, Excerpt, Exchange, InitiatorKind, ResourceType, SessionRecording,
 };
-use crate::egress::site_of;
+use commis_net::egress::site_of;
+use commis_recipe::trackers::{
+    STATIC_WORDS, TRACKER_WORDS, is_cache_buster, is_telemetry, path_words, tracker_category,
+};
 
 /// Name and weight. The composite is their weighted sum, scaled so that all positive ones in full make 10,000 basis points.
 /// Overridden by `ranking.weights` in settings.
@@ -77,34 +73,6 @@ const LIST_BP: u32 = 8000;
 
 /// The weight of there being no data request at all, against which every candidate stands.
 pub const NOTHING: i32 = 4150;
-
-/// `host category` lines, sorted; see the head of the file.
-const TRACKERS: &str = include_str!("trackers.txt");
-
-const TRACKER_WORDS: &[&str] = &[
-    "collect",
-    "pixel",
-    "beacon",
-    "telemetry",
-    "analytics",
-    "track",
-    "tracking",
-    "rum",
-    "metrics",
-    "adsct",
-    "impression",
-    "impressions",
-    "bid",
-    "bids",
-    "prebid",
-    "gtm",
-    "heartbeat",
-    "stats_log",
-    "csp_report",
-    "logging",
-    "logs",
-    "errorlog",
-];
 
 /// Calls every page makes for itself, whatever the task is.
 const HOUSEKEEPING_WORDS: &[&str] = &[
@@ -202,10 +170,6 @@ const HOUSEKEEPING_KEYS: &[&str] = &[
     "cookie",
 ];
 
-/// Folders of files that are the same for everybody.
-const STATIC_WORDS: &[&str] =
-    &["static", "asset", "assets", "locales", "chunks", "build", "bundles", "fonts", "icons"];
-
 /// What every exchange of a session is measured against.
 pub struct Session<'a> {
     pub recording: &'a SessionRecording,
@@ -219,7 +183,7 @@ impl<'a> Session<'a> {
         let last_action = recording
             .actions
             .iter()
-            .rposition(|it| it.kind != crate::artifacts::recording::ActionKind::WaitFor)
+            .rposition(|it| it.kind != commis_artifacts::recording::ActionKind::WaitFor)
             .map(|it| it as u32);
         let typed: Vec<&str> = recording.typed.values().map(String::as_str).collect();
         let terms = Terms::new(&recording.task, &typed);
@@ -515,15 +479,6 @@ fn is_error(exchange: &Exchange) -> bool {
         && keys.iter().all(|it| KEYS.contains(&it.as_str()))
 }
 
-/// Every word of a URL's path, short ones too.
-fn path_words(url: &Url) -> Vec<String> {
-    url.path()
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|it| !it.is_empty())
-        .map(str::to_ascii_lowercase)
-        .collect()
-}
-
 /// A word of the path is in the list, and the task does not ask for it ("show the trending topics").
 fn off_topic(path: &[String], list: &[&str], session: &Session<'_>) -> bool {
     path.iter().any(|it| list.contains(&it.as_str()) && !session.terms.ask_for(it))
@@ -535,110 +490,4 @@ fn is_api_word(word: &str) -> bool {
             && word
                 .strip_prefix('v')
                 .is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit())))
-}
-
-/// What a listed host or a parent of it is in the business of.
-fn tracker_category(host: &str) -> Option<&'static str> {
-    static TABLE: LazyLock<BTreeMap<&'static str, &'static str>> = LazyLock::new(|| {
-        TRACKERS
-            .lines()
-            .filter(|it| !it.starts_with('#'))
-            .filter_map(|it| it.split_once(' '))
-            .collect()
-    });
-    let mut rest = host;
-    loop {
-        if let Some(category) = TABLE.get(rest) {
-            return Some(category);
-        }
-        rest = rest.split_once('.')?.1;
-    }
-}
-
-pub fn is_telemetry(host: &str) -> bool {
-    let listed = tracker_category(host).is_some();
-    let first = host.split('.').next().unwrap_or("");
-    listed
-        || matches!(
-            first,
-            "metrics"
-                | "telemetry"
-                | "analytics"
-                | "stats-collector"
-                | "beacon"
-                | "pixel"
-                | "ads"
-                | "tracking"
-                | "tracker"
-        )
-}
-
-/// Whether a word of the path is one that calls of trackers have.
-pub fn is_tracker_path(url: &Url) -> bool {
-    path_words(url).iter().any(|it| TRACKER_WORDS.contains(&it.as_str()))
-}
-
-/// Whether the path leads through a folder of files that are the same for everybody.
-pub fn is_static_path(url: &Url) -> bool {
-    path_words(url).iter().any(|it| STATIC_WORDS.contains(&it.as_str()))
-}
-
-/// Query names and values that only defeat caches (seed 1.3, phase A).
-pub fn is_cache_buster(name: &str, value: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "_",
-        "_t",
-        "t",
-        "ts",
-        "cb",
-        "cachebust",
-        "cachebuster",
-        "nocache",
-        "nonce",
-        "rand",
-        "random",
-        "rnd",
-        "timestamp",
-        "cache",
-        "time",
-        "now",
-        "_ts",
-        "_dc",
-        "dc",
-        "_r",
-    ];
-    let name = name.to_ascii_lowercase();
-    if is_random_fraction(value)
-        && !matches!(name.as_str(), "lat" | "lon" | "lng" | "latitude" | "longitude" | "x" | "y")
-    {
-        return true;
-    }
-    let digits = value.chars().filter(char::is_ascii_digit).count();
-    NAMES.contains(&name.as_str())
-        && digits >= 6
-        && value.chars().all(|c| c.is_ascii_digit() || c == '.')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cache_busters() {
-        assert!(is_cache_buster("_t", "1763762345123"));
-        assert!(is_cache_buster("cb", "0.8273645123"));
-        for (name, value) in
-            [("t", "thread"), ("q", "1763762345123"), ("ts", "12"), ("page", "100000")]
-        {
-            assert!(!is_cache_buster(name, value), "{name}={value}");
-        }
-    }
-
-    #[test]
-    fn telemetry_by_host() {
-        assert!(is_telemetry("www.google-analytics.com"));
-        assert!(is_telemetry("metrics.tracker.test"));
-        assert!(!is_telemetry("notgoogle-analytics.com"));
-        assert!(!is_telemetry("api.github.com"));
-    }
 }

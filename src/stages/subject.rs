@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::witness::{MIN_TEXT, plain, stem, words};
-use crate::{
-    artifacts::recording::{Action, ActionKind, Exchange, FinalPage, SessionRecording, ShownBlock},
-    blocks::{Asks, asks, asks_for_fact},
+use commis_artifacts::recording::{
+    Action, ActionKind, Exchange, FinalPage, SessionRecording, ShownBlock,
 };
+use commis_recipe::blocks::{Asks, asks, asks_for_fact};
 
 /// Words of a task that say what to do, not with what.
 const ASKING: &[&str] = &[
@@ -287,7 +287,7 @@ fn texts_of(page: &FinalPage) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stages::witness::tests::block;
+    use crate::witness::tests::block;
 
     fn page(shown: Vec<ShownBlock>) -> FinalPage {
         FinalPage { shown, ..FinalPage::default() }

@@ -1,7 +1,7 @@
 //! summarize: what a model or a person may see of each candidate, bounded.
 
 use super::{extraction::ranked, rank::shorten};
-use crate::artifacts::{
+use commis_artifacts::{
     payloads::{CandidateSet, CandidateSummary, Summary},
     recording::{Exchange, SessionRecording},
 };

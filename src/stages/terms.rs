@@ -10,10 +10,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::rank::operation;
-use crate::{
-    artifacts::recording::{Excerpt, Exchange, RequestBody},
-    blocks::asks_for_fact,
-};
+use commis_artifacts::recording::{Excerpt, Exchange, RequestBody};
+use commis_recipe::blocks::asks_for_fact;
 
 /// Words of a task that say nothing about which request it is.
 const STOP_WORDS: &[&str] = &[

@@ -8,21 +8,19 @@ use super::{
     judge::{Call, Observed, Replayer, observe, passing},
     request::template,
 };
-use crate::{
-    artifacts::{
-        payloads::{Judged, Reason, RecipeAnalysis, RecipeDraft, Reject, Replay},
-        recording::{EmbeddedJson, Excerpt, Exchange, Listing, Place, SessionRecording},
-    },
-    error::{Code, Error, Result},
-    recipe::{
-        framing::framed,
-        model::{HtmlSpec, ResponseSpec, TransportKind},
-    },
-    runner::{
-        MIN_SIMILARITY_BP,
-        extract::{Extracted, extract, fingerprint},
-    },
+use commis_artifacts::{
+    payloads::{Judged, Reason, RecipeAnalysis, RecipeDraft, Reject, Replay},
+    recording::{EmbeddedJson, Excerpt, Exchange, Listing, Place, SessionRecording},
+};
+use commis_base::error::{Code, Error, Result};
+use commis_recipe::{
+    framing::framed,
+    model::{HtmlSpec, ResponseSpec, TransportKind},
     shape::similarity_bp,
+};
+use commis_runner::{
+    MIN_SIMILARITY_BP,
+    extract::{Extracted, extract, fingerprint},
 };
 
 /// Observes: sends the request up to twice by each transport, least risky first, until one answers like the recording.

@@ -12,17 +12,16 @@ use super::judge::{
     Call, Observed, Replayer, data_difference_bp, holds_bp, leaf_lines, observe, passing,
 };
 use super::witness::{asks_for_order, coverage, named_group};
-use crate::{
-    artifacts::{
-        payloads::{
-            BaselineFingerprint, Coverage, NO_EFFECT, RecipeDraftMinimized, Replay,
-            VerificationReport,
-        },
-        recording::ShownBlock,
+use commis_artifacts::{
+    payloads::{
+        BaselineFingerprint, Coverage, NO_EFFECT, RecipeDraftMinimized, Replay, VerificationReport,
     },
+    recording::ShownBlock,
+};
+use commis_base::error::{Code, Error, Result};
+use commis_recipe::{
     blocks,
-    error::{Code, Error, Result},
-    recipe::model::{EmptyAnswer, ParamType, Parameter, ResponseSpec, TransportKind},
+    model::{EmptyAnswer, ParamType, Parameter, ResponseSpec, TransportKind},
 };
 
 /// What the manifest says of answers.
@@ -279,7 +278,7 @@ impl Run<'_, '_> {
     ) -> Result<Result<Vec<Other>, Failure>> {
         let mut out = Vec::new();
         for (i, values) in (3..).zip(self.further) {
-            let is_secret = |it: &String| crate::redact::written(it) != *it;
+            let is_secret = |it: &String| commis_redact::written(it) != *it;
             // Of a draft with other parameters than the task.
             if !values.keys().eq(first.keys()) || values == first || values.values().any(is_secret)
             {

@@ -6,12 +6,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use url::form_urlencoded;
 
-use crate::{
-    recipe::{
-        model::ParamType,
-        template::{Filter, Template, escape},
-    },
+use commis_recipe::{
+    model::ParamType,
     shape::numbers_a_word,
+    template::{Filter, Template, escape},
 };
 
 /// A part of a request with parameters in it.

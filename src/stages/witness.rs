@@ -8,13 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::subject;
-use crate::{
-    artifacts::{
-        payloads::{Coverage, SecondRecording, Witness},
-        recording::{SessionRecording, ShownBlock},
-    },
-    blocks::GROUP,
+use commis_artifacts::{
+    payloads::{Coverage, SecondRecording, Witness},
+    recording::{SessionRecording, ShownBlock},
 };
+use commis_recipe::blocks::GROUP;
 
 /// Per cent of a column's texts that must stand in their items.
 const COLUMN: usize = 60;
@@ -408,7 +406,7 @@ impl Text {
             .iter()
             .map(|it| match it {
                 Value::String(it) if it.contains('<') && it.contains('>') => {
-                    plain(&crate::redact::markup::visible_text(it, it.len()))
+                    plain(&commis_redact::markup::visible_text(it, it.len()))
                 }
                 Value::String(it) => plain(it),
                 other => plain(&other.to_string()),
@@ -470,7 +468,7 @@ impl Text {
                 return true;
             }
         }
-        self.values.iter().any(|it| crate::shape::forms::same(it, cell))
+        self.values.iter().any(|it| commis_recipe::shape::forms::same(it, cell))
     }
 }
 

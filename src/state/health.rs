@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 use serde::Serialize;
 
 use super::State;
-use crate::error::{Code, Result};
+use commis_base::error::{Code, Result};
 
 pub(super) const SCHEMA: &str = "
 CREATE TABLE health (
@@ -42,105 +42,6 @@ CREATE TABLE health_days (
 pub const KEPT_DAYS: i64 = 90;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Whose fault a failed run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum Blame {
-    /// The site no longer answers as the recipe expects.
-    Recipe,
-    /// The site has trouble that may pass.
-    Site,
-    Network,
-    /// The egress policy refused. A network that leads astray looks like that, too.
-    Policy,
-    /// The site's limits or ours.
-    Limits,
-    /// Values, settings, keys, or a recipe changed by hand.
-    User,
-    /// This machine: its disk, its browser, the program.
-    Machine,
-}
-
-/// Whose fault it is that a run ended in that. `keyed`: the recipe sends a key, which the user has to provide.
-pub const fn blame(code: Code, keyed: bool) -> Blame {
-    match code {
-        // A key that is not accepted.
-        Code::AuthRequired if keyed => Blame::User,
-        Code::AuthRequired
-        | Code::HttpStatus
-        | Code::ParseError
-        | Code::ExtractEmpty
-        | Code::ShapeDrift
-        | Code::TooManyRedirects
-        | Code::ResponseTooLarge
-        | Code::HeadersTooLarge
-        // The page no longer holds what the request needs.
-        | Code::SessionRequired => Blame::Recipe,
-        Code::ServerError | Code::StepFailed | Code::DownloadBlocked => Blame::Site,
-        Code::DnsFailed
-        | Code::ConnectFailed
-        | Code::TlsFailed
-        | Code::Timeout
-        | Code::NetworkDisabled => Blame::Network,
-        Code::UrlBlocked | Code::DnsBlocked | Code::RedirectBlocked | Code::DomainNotAllowed => {
-            Blame::Policy
-        }
-        Code::RateLimited | Code::QueueFull => Blame::Limits,
-        Code::Usage
-        | Code::SettingsInvalid
-        | Code::ManifestInvalid
-        | Code::RecipeInvalid
-        | Code::RecipeNotFound
-        | Code::RecipeReadOnly
-        | Code::RecipeExists
-        | Code::RecipeNotVerified
-        | Code::ParamInvalid
-        | Code::PlaybookInvalid
-        | Code::PlaybookNotFound
-        | Code::SecretInTask
-        | Code::HarInvalid
-        | Code::TaskNotFound
-        | Code::UrlInvalid
-        | Code::MethodNotAllowed
-        | Code::AuthNotAllowed
-        | Code::AuthEnvMissing
-        | Code::AuthEnvInvalid
-        | Code::NeedsSecondExampleForVerify
-        | Code::ModelKeyMissing
-        | Code::Unauthorized
-        | Code::Forbidden
-        | Code::NoSuchAddress
-        | Code::BodyTooLarge
-        | Code::TaskNotDone
-        | Code::KeyReused
-        | Code::RefStale
-        | Code::PageHandedOff
-        | Code::ApprovalNotFound
-        | Code::ApprovalStale
-        | Code::ApprovalExpired
-        | Code::ApprovalSettled
-        | Code::ValueFromElsewhere
-        | Code::Cancelled
-        | Code::Interrupted => Blame::User,
-        Code::DaemonFailed
-        | Code::McpFailed
-        | Code::Stopping
-        | Code::ArtifactSchemaMismatch
-        | Code::ArtifactCorrupt
-        | Code::ArtifactMissing
-        | Code::ArtifactIo
-        | Code::StoreUnsafe
-        | Code::TaskBusy
-        | Code::LiveValuesLost
-        | Code::BrowserMissing
-        | Code::DisplayMissing
-        | Code::BrowserFailed
-        | Code::ModelFailed
-        | Code::Internal => Blame::Machine,
-    }
-}
-
 /// One run of a recipe, for the counters.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
@@ -160,8 +61,7 @@ pub struct Run<'a> {
 }
 
 /// How a recipe has done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Health {
     #[serde(skip)]
     pub name: String,
@@ -317,6 +217,8 @@ fn count_day(db: &Connection, run: &Run<'_>) -> rusqlite::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use commis_base::blame::{Blame, blame};
+
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::State;
-use crate::error::Result;
+use commis_base::error::Result;
 
 pub(super) const SCHEMA: &str = "
 CREATE TABLE questions (

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension as _, Row, named_params, params};
 use serde::Serialize;
 
 use super::State;
-use crate::error::Result;
+use commis_base::error::Result;
 
 pub(super) const SCHEMA: &str = "
 CREATE TABLE tasks (
@@ -40,9 +40,8 @@ CREATE INDEX spans_of ON spans (task_id);
 pub(super) const FAILURES: &str = "ALTER TABLE spans ADD COLUMN failed TEXT;";
 
 /// Where a task stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Status {
     Pending,
     Recording,
@@ -96,8 +95,7 @@ impl Status {
 }
 
 /// One task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct TaskRow {
     pub task_id: String,
     /// Empty when the row was rebuilt from artifacts, which do not say it.

@@ -22,7 +22,6 @@ const TRIES: u32 = 16;
 /// A running DNS server. It stops when dropped.
 pub struct Dns {
     addr: SocketAddr,
-    #[cfg(test)]
     queries: Arc<AtomicU64>,
     server: Server<Zone>,
 }
@@ -37,12 +36,7 @@ impl Dns {
         let mut server = Server::new(zone);
         server.register_socket(udp);
         server.register_listener(tcp, Duration::from_secs(5), 4096);
-        Ok(Dns {
-            addr,
-            #[cfg(test)]
-            queries,
-            server,
-        })
+        Ok(Dns { addr, queries, server })
     }
 
     pub fn addr(&self) -> SocketAddr {
@@ -50,7 +44,6 @@ impl Dns {
     }
 
     /// Questions answered so far, of any type and name.
-    #[cfg(test)]
     pub fn queries(&self) -> u64 {
         self.queries.load(Ordering::SeqCst)
     }

@@ -44,14 +44,12 @@ const KEPT: usize = 64;
 /// A running model. It stops when dropped.
 pub struct Scripted {
     addr: SocketAddr,
-    #[cfg(test)]
     stage: Arc<Stage>,
     /// Closed on drop, which is what the server waits for.
     _stop: oneshot::Sender<()>,
 }
 
 /// For tests: on any free port, in all formats.
-#[cfg(test)]
 pub async fn serve(scripts: Scripts, obey: bool) -> std::io::Result<(SocketAddr, Scripted)> {
     let it = Scripted::start(0, scripts, obey, None).await?;
     Ok((it.addr(), it))
@@ -81,12 +79,7 @@ impl Scripted {
                 _ = stopped => (),
             }
         });
-        Ok(Self {
-            addr,
-            #[cfg(test)]
-            stage,
-            _stop: stop,
-        })
+        Ok(Self { addr, stage, _stop: stop })
     }
 
     pub fn addr(&self) -> SocketAddr {
@@ -94,13 +87,11 @@ impl Scripted {
     }
 
     /// How many requests were answered, refused ones included.
-    #[cfg(test)]
     pub fn requests(&self) -> u64 {
         self.stage.seen().requests
     }
 
     /// The last requests, the newest last.
-    #[cfg(test)]
     pub fn bodies(&self) -> Vec<Value> {
         self.stage.seen().bodies.iter().cloned().collect()
     }

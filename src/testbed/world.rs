@@ -79,7 +79,7 @@ impl World {
     pub fn count_hit(&self, ask: &Ask) {
         if let Some(log) = &self.log {
             let line = serde_json::json!({
-                "at_ms": crate::state::now_ms(), "host": ask.host, "method": ask.method, "path": ask.path, "query": ask.query,
+                "at_ms": commis_state::now_ms(), "host": ask.host, "method": ask.method, "path": ask.path, "query": ask.query,
             });
             // A line that is not written is one that whoever reads the log misses.
             let _ = writeln!(log.lock().unwrap_or_else(PoisonError::into_inner), "{line}");

@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::Held;
-use crate::egress::site_of;
+use commis_net::egress::site_of;
 
 /// What came up where a login was looked at.
 pub struct Seen {

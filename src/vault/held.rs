@@ -4,11 +4,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use zeroize::Zeroizing;
 
 use super::{Card, Checked, Name};
-use crate::{
-    egress::{is_public_suffix, site_of},
-    error::{Code, Error, Result},
-    state::now_ms,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_net::egress::{is_public_suffix, site_of};
+use commis_state::now_ms;
 
 /// Of one login.
 const MOST: usize = 3000;

@@ -14,7 +14,7 @@ use rustix::{
 };
 use zeroize::Zeroizing;
 
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files,
     settings::Home,

@@ -8,7 +8,7 @@ use ring::{
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::{Name, held::Held, key::Secret};
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 const MAGIC: &[u8] = b"commis-vault 1\n";
 

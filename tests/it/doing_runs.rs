@@ -248,8 +248,8 @@ fn a_playbook_graduates_and_says_so_and_loses_it_the_same_way() {
     let books = well(&daemon, &["do", "--playbooks"]);
     assert!(books.contains("(not graduated: 1 of its last 3 runs passed)"), "{books}");
     // Another text of it begins anew.
-    let yaml =
-        include_str!("../../playbooks/look-up.yaml").replace("county library\n", "library\n");
+    let yaml = include_str!("../../src/agent/playbook/library/look-up.yaml")
+        .replace("county library\n", "library\n");
     std::fs::create_dir_all(daemon.home.path().join("playbooks")).unwrap();
     write(&daemon.home.path().join("playbooks/look-up.yaml"), &yaml);
     let books = well(&daemon, &["do", "--playbooks"]);

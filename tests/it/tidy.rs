@@ -1,23 +1,10 @@
-//! The house's own rules, read off the source: imports point down, files say what they are for, codes are never renamed.
+//! Rules of the source that no compiler checks: files say what they are for and stay readable, codes are never renamed.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-/// As in ARCHITECTURE.md; a floor imports only floors below it (or its own module).
-const FLOORS: &[(u8, &[&str])] = &[
-    (9, &["cli"]),
-    (8, &["serve"]),
-    (7, &["agent", "batch", "bench", "endpoints", "eval"]),
-    (6, &["pipeline"]),
-    (5, &["stages"]),
-    (4, &["runner", "browser", "har", "model"]),
-    (3, &["transport", "redact", "vault"]),
-    (2, &["egress", "artifacts", "blocks", "export"]),
-    (1, &["recipe", "state"]),
-    (0, &["error", "files", "ids", "page", "settings", "shape"]),
-];
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
 
 fn sources() -> Vec<(PathBuf, String)> {
     fn walk(folder: &Path, out: &mut Vec<(PathBuf, String)>) {
@@ -31,74 +18,9 @@ fn sources() -> Vec<(PathBuf, String)> {
         }
     }
     let mut out = Vec::new();
-    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut out);
+    walk(&root().join("src"), &mut out);
+    walk(&root().join("engine/temporal/src"), &mut out);
     out
-}
-
-fn module(path: &Path) -> String {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let first =
-        path.strip_prefix(src).unwrap().iter().next().unwrap().to_string_lossy().into_owned();
-    first.trim_end_matches(".rs").to_owned()
-}
-
-#[test]
-fn imports_point_down() {
-    let floors: BTreeMap<&str, u8> =
-        FLOORS.iter().flat_map(|(floor, names)| names.iter().map(|it| (*it, *floor))).collect();
-    let mut wrong = Vec::new();
-    for (path, text) in sources() {
-        let own = module(&path);
-        let Some(floor) = floors.get(own.as_str()) else {
-            continue;
-        };
-        // Tests may look around.
-        let text = text.split("#[cfg(test)]").next().unwrap();
-        if path.file_stem().unwrap().to_string_lossy().ends_with("tests") {
-            continue;
-        }
-        for used in crate_uses(text) {
-            let Some(other) = floors.get(used.as_str()) else {
-                continue;
-            };
-            if used != own && other >= floor && *floor > 0 {
-                wrong.push(format!(
-                    "{}: {own} (floor {floor}) uses {used} (floor {other})",
-                    path.display()
-                ));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-/// First segments after `crate::`, grouped imports included.
-fn crate_uses(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    for (at, _) in text.match_indices("crate::") {
-        let rest = &text[at + "crate::".len()..];
-        if let Some(group) = rest.strip_prefix('{') {
-            let mut depth = 0;
-            let mut item = String::new();
-            for c in group.chars() {
-                match c {
-                    '{' => depth += 1,
-                    '}' if depth == 0 => break,
-                    '}' => depth -= 1,
-                    ',' if depth == 0 => out.push(std::mem::take(&mut item)),
-                    _ if depth == 0 => item.push(c),
-                    _ => {}
-                }
-            }
-            out.push(item);
-        } else {
-            out.push(rest.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect());
-        }
-    }
-    out.into_iter()
-        .map(|it| it.trim().split("::").next().unwrap().to_owned())
-        .filter(|it| !it.is_empty())
-        .collect()
 }
 
 #[test]
@@ -116,8 +38,7 @@ fn files_say_what_they_are_for_and_stay_readable() {
 
 #[test]
 fn codes_are_only_ever_added() {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/error.rs"))
-        .unwrap();
+    let text = std::fs::read_to_string(root().join("src/base/error.rs")).unwrap();
     let now: Vec<&str> = text
         .lines()
         .filter_map(|it| it.trim().split_once(" = \"").map(|it| it.1))
@@ -134,26 +55,40 @@ fn codes_are_only_ever_added() {
     }
 }
 
+/// Folders of the crates, as the workspace has them.
+fn crates() -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = std::fs::read_dir(root().join("src"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("Cargo.toml").exists())
+        .collect();
+    out.push(root().join("engine/temporal"));
+    out.sort();
+    out
+}
+
 #[test]
-fn the_map_names_every_module() {
-    let map =
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md"))
-            .unwrap();
-    assert!(map.lines().count() <= 150);
-    for (_, names) in FLOORS {
-        for name in *names {
-            assert!(
-                map.contains(&format!("`{name}/`")) || map.contains(&format!("`{name}.rs`")),
-                "{name} is not in the map"
-            );
+fn the_map_names_every_crate() {
+    let map = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    for folder in crates() {
+        let folder = folder.strip_prefix(root()).unwrap().display().to_string();
+        assert!(map.contains(&format!("`{folder}`")), "{folder} is not in the map");
+    }
+}
+
+#[test]
+fn every_crate_takes_lints_and_versions_from_the_workspace() {
+    for folder in crates() {
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        for line in ["[lints]\nworkspace = true", "version.workspace", "rust-version.workspace"] {
+            assert!(manifest.contains(line), "{}: {line}", folder.display());
         }
     }
 }
 
 #[test]
 fn the_source_has_no_unsafe() {
-    let manifest =
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     assert!(manifest.contains("unsafe_code = \"forbid\""));
     for (path, text) in sources() {
         for line in text.lines().map(|it| it.split("//").next().unwrap()) {

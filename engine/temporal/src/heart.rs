@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use commis::{Hold, Station, clock};
+use commis_cli::Station;
+use commis_net::egress::leave::{Hold, clock};
 use temporalio_client::{ActivityIdentifier, Client, RpcOptions, errors::AsyncActivityError};
 use temporalio_sdk::activities::ActivityContext;
 use tokio::sync::watch;

@@ -9,7 +9,9 @@ use std::{
     time::Duration,
 };
 
-use commis::{Class, Code, Ended, Enlisted, Error, Station};
+use commis_base::error::{Class, Code, Error};
+use commis_batch::afar::{Ended, Enlisted};
+use commis_cli::Station;
 use serde::{Deserialize, Serialize};
 use temporalio_common::RetryPolicy;
 use temporalio_macros::{activities, workflow, workflow_methods};

@@ -10,7 +10,8 @@ mod worker;
 
 use std::process::ExitCode;
 
-use commis::{Built, Code, Error, Global};
+use commis_base::error::{Code, Error};
+use commis_cli::{Built, Global};
 
 /// Learn on many machines
 #[derive(clap::Parser)]
@@ -30,7 +31,10 @@ enum Command {
 fn main() -> ExitCode {
     // In that place alone: a recipe may have the name.
     if std::env::args_os().nth(1).is_none_or(|it| it != "worker") {
-        return commis::main_with(Built { stores: Some(store::open), engines: Some(remote::open) });
+        return commis_cli::main_with(Built {
+            stores: Some(store::open),
+            engines: Some(remote::open),
+        });
     }
     let Cli { global, command: Command::Worker(args) } = clap::Parser::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

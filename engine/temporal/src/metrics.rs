@@ -3,7 +3,8 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use commis::{Ended, Error, Result};
+use commis_base::error::{Error, Result};
+use commis_batch::afar::Ended;
 use temporalio_common::telemetry::{
     HistogramBucketOverrides, OtelCollectorOptions, PrometheusExporterOptions, TelemetryOptions,
     build_otlp_metric_exporter,

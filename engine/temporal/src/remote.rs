@@ -6,7 +6,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use commis::{Code, Ended, Engine, Enlisted, Error, Handed, Heard, Result};
+use commis_base::error::{Code, Error, Result};
+use commis_batch::afar::{Ended, Engine, Enlisted, Handed, Heard};
 use futures::{
     StreamExt as _, TryStreamExt as _,
     future::{BoxFuture, FutureExt as _},

@@ -9,7 +9,8 @@ use std::{
     time::Duration,
 };
 
-use commis::{Code, Error, Key, Object, Result, Shelf};
+use commis_artifacts::shelf::{Key, Object, Shelf};
+use commis_base::error::{Code, Error, Result};
 use futures::StreamExt as _;
 use object_store::{
     BackoffConfig, Error as Trouble, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions,
@@ -288,7 +289,8 @@ mod tests {
                     head.push(byte[0]);
                 }
                 let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
-                let length = head.lines().find_map(|it| it.strip_prefix("content-length: ")?.parse().ok());
+                let length =
+                    head.lines().find_map(|it| it.strip_prefix("content-length: ")?.parse().ok());
                 let mut body = vec![0; length.unwrap_or(0)];
                 let _ = stream.read_exact(&mut body);
                 let answer = "HTTP/1.1 200 OK\r\netag: \"x\"\r\nlast-modified: Thu, 01 Jan 2026 00:00:00 GMT\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
@@ -312,7 +314,8 @@ mod tests {
             ("aws_access_key_id", "test"),
             ("aws_secret_access_key", "test"),
         ];
-        let all = settings.iter().chain(more).map(|(name, it)| ((*name).to_owned(), (*it).to_owned()));
+        let all =
+            settings.iter().chain(more).map(|(name, it)| ((*name).to_owned(), (*it).to_owned()));
         let store = Objects::open(&Url::parse("s3://bucket/x").unwrap(), all.collect()).unwrap();
         let key = Key::plain("task-0011aabb", "it.json").unwrap();
         store.create(&key, b"{}".to_vec()).unwrap();
@@ -341,13 +344,17 @@ mod tests {
         }
         // A customer's key goes with each request, those that read as well.
         let key = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
-        let (create, read) = sent(&[
-            ("aws_server_side_encryption", "sse-c"),
-            ("aws_sse_customer_key_base64", key),
-        ]);
+        let (create, read) =
+            sent(&[("aws_server_side_encryption", "sse-c"), ("aws_sse_customer_key_base64", key)]);
         for it in [create, read] {
-            assert!(it.contains("x-amz-server-side-encryption-customer-algorithm: aes256\r\n"), "{it}");
-            assert!(it.contains(&format!("customer-key: {}\r\n", key.to_ascii_lowercase())), "{it}");
+            assert!(
+                it.contains("x-amz-server-side-encryption-customer-algorithm: aes256\r\n"),
+                "{it}"
+            );
+            assert!(
+                it.contains(&format!("customer-key: {}\r\n", key.to_ascii_lowercase())),
+                "{it}"
+            );
         }
         let err = Objects::open(
             &Url::parse("s3://bucket/x").unwrap(),

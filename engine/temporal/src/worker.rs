@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use commis::{Error, Global, Result, Station, StationArgs};
+use commis_base::error::{Error, Result};
+use commis_cli::{Global, Station, StationArgs};
 use temporalio_client::{
     Client, ClientOptions, Connection, envconfig::LoadClientConfigProfileOptions,
 };

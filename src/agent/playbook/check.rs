@@ -3,11 +3,9 @@
 use url::{Host, Url};
 
 use super::{Condition, Playbook, acts};
-use crate::{
-    agent::lines::fold,
-    error::{Code, Error, Result},
-    recipe::{template::Template, yaml},
-};
+use crate::lines::fold;
+use commis_base::error::{Code, Error, Result};
+use commis_recipe::{template::Template, yaml};
 
 /// Bytes of a file.
 const MAX_LEN: usize = 64 * 1024;

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::agent::{Act, Seen, lines};
+use crate::{Act, Seen, lines};
 
 /// Holds when all of its fields do; a field does when all of its words stand there. Upper and lower case, accents and the width of
 /// blanks are no difference.

@@ -29,11 +29,11 @@ pub use self::{
     shelf::{Entry, Source, all, named},
 };
 use super::{Act, Seen};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids::{RecipeName, hex},
-    recipe::template::{Filter, Template},
 };
+use commis_recipe::template::{Filter, Template};
 
 /// Bytes of a value.
 const MAX_VALUE: usize = 200;

@@ -8,7 +8,7 @@ use super::{
     Playbook,
     check::{invalid, parse, shown},
 };
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
     ids::RecipeName,
@@ -19,7 +19,7 @@ macro_rules! playbooks {
     ($($name:literal,)*) => {
         /// Sorted.
         pub const BUILT_IN: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../playbooks/", $name, ".yaml"))),)*];
+            &[$(($name, include_str!(concat!("library/", $name, ".yaml"))),)*];
     };
 }
 

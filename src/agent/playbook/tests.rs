@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{shelf::Source, *};
-use crate::settings::Home;
+use commis_base::settings::Home;
 
 fn seen(url: &str, title: &str, content: &str) -> Seen {
     Seen { url: url.to_owned(), title: title.to_owned(), content: content.to_owned() }
@@ -383,7 +383,7 @@ fn home(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Home) {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::find(Some(folder.path())).unwrap();
     if !files.is_empty() {
-        let dir = crate::files::made(&home.playbooks).unwrap();
+        let dir = commis_base::files::made(&home.playbooks).unwrap();
         for (name, bytes) in files {
             dir.write(name, bytes).unwrap();
         }
@@ -470,7 +470,7 @@ fn those_that_come_with_the_program_are_consistent() {
         let full = it.filled(&values).unwrap();
         assert!(full.parameters().is_empty(), "{name}");
         let host = Url::parse(&full.url).unwrap().host_str().unwrap().to_owned();
-        assert!(crate::testbed::HOSTS.contains(&&*host), "{name}: {host}");
+        assert!(commis_testbed::HOSTS.contains(&&*host), "{name}: {host}");
         // What may be changed is asked for before it is clicked.
         assert_eq!(it.changes.is_empty(), it.checkpoints.is_empty(), "{name}");
         let back: Playbook = serde_json::from_value(serde_json::to_value(&it).unwrap()).unwrap();

@@ -7,14 +7,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    agent::{
-        Act, Seen,
-        lines::{fold, read, reference},
-    },
-    browser::{cut, plain},
-    error::{Code, Error, Result},
-    model::Tool,
+    Act, Seen,
+    lines::{fold, read, reference},
 };
+use commis_base::error::{Code, Error, Result};
+use commis_browser::{cut, plain};
+use commis_model::Tool;
 
 /// What has to be there (seed 002, AC-1.2).
 pub const NEEDED: &[&str] =

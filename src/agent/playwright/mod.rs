@@ -17,13 +17,13 @@ use serde_json::{Map, Value, json};
 pub use self::server::Start;
 use self::server::{Fault, Said, Server};
 use super::{Act, Did, Hands, Held, Seen};
-use crate::{
-    browser::{Gateway, Left, Stopped, cut, held::Judge, plain},
-    egress::{EgressPolicy, site_of},
+use commis_base::{
     error::{Code, Error, Result},
     files,
-    model::Tool,
 };
+use commis_browser::{Gateway, Left, Stopped, cut, held::Judge, plain};
+use commis_model::Tool;
+use commis_net::egress::{EgressPolicy, site_of};
 
 /// The version that was tried; what another one says of a page may read differently.
 pub const PINNED: &str = "@playwright/mcp@0.0.83";

@@ -1,10 +1,8 @@
 //! What Playwright's server says of a page, read: a text in sections, of which the last holds the page as YAML.
 
-use crate::{
-    agent::Seen,
-    browser::{cut, is_unseen, plain},
-    error::Result,
-};
+use crate::Seen;
+use commis_base::error::Result;
+use commis_browser::{cut, is_unseen, plain};
 
 /// Characters of a page.
 const MOST: usize = 40_000;
@@ -111,7 +109,7 @@ pub fn error(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Code;
+    use commis_base::error::Code;
 
     /// As version 0.0.83 of the server says it.
     const ORDER: &str = "### Page\n- Page URL: http://reorder.test/again?order=R-0913\n- Page Title: Pantry & Post\n- Console: 0 errors, 2 warnings\n\

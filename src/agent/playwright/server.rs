@@ -22,11 +22,11 @@ use tokio::{
 };
 
 use super::HOW;
-use crate::{
-    browser::{Gateway, KEPT_IN, Profile, cut, plain, unprivileged_user},
+use commis_base::{
     error::{Code, Error, Result},
     files, processes,
 };
+use commis_browser::{Gateway, KEPT_IN, Profile, cut, plain, unprivileged_user};
 
 /// From its start to its list of tools (seed 002, AC-1.1).
 const CONNECT: Duration = Duration::from_secs(10);

@@ -1,7 +1,9 @@
 //! How the server is found, started and ended, with programs that play one.
 
 use super::*;
-use crate::{browser::held::Judged, egress::EgressPolicy, settings::EgressSettings};
+use commis_base::settings::EgressSettings;
+use commis_browser::held::Judged;
+use commis_net::egress::EgressPolicy;
 use std::os::unix::fs::PermissionsExt as _;
 
 /// A server that answers as one does: `tools` are those that it has, and what it does when one is called.

@@ -8,12 +8,10 @@ use super::{
     server::tests::{ANSWERS, script, tool},
     *,
 };
-use crate::{
-    agent::{Contract, playbook},
-    browser::find_chromium,
-    settings::{self, EgressSettings},
-    testbed::Testbed,
-};
+use crate::{Contract, playbook};
+use commis_base::settings::{self, EgressSettings};
+use commis_browser::find_chromium;
+use commis_testbed::Testbed;
 
 fn act(name: &str, arguments: Value) -> Act {
     let Value::Object(arguments) = arguments else { panic!("no object") };
@@ -150,7 +148,7 @@ async fn real(url: &str, book: Option<&str>, profile: Option<PathBuf>) -> Option
     };
     let web = Testbed::start(0).await.unwrap();
     let test_hosts = vec![format!("*.test={}", web.addr())];
-    let test_ca_pem = Some(crate::testbed::authority_pem());
+    let test_ca_pem = Some(commis_testbed::authority_pem());
     let egress = EgressSettings { test_hosts, test_ca_pem, ..EgressSettings::default() };
     let policy = EgressPolicy::new(&egress).unwrap();
     let home = settings::Home::find(Some(std::path::Path::new("/nope"))).unwrap();
@@ -313,12 +311,12 @@ async fn ac_1_4_ac_7_1_the_real_server_ends_and_its_profile_stays() {
         return;
     };
     it.act("goto", json!({"url": "http://club.test/account"})).await.unwrap();
-    let all = crate::processes::below(it.hands.server.pid().unwrap());
+    let all = commis_base::processes::below(it.hands.server.pid().unwrap());
     assert!(all.len() > 3, "a server and a browser of several processes: {all:?}");
     let begun = std::time::Instant::now();
     drop(it);
     while all.iter().any(|it| {
-        rustix::process::test_kill_process(*it).is_ok() && !crate::processes::is_over(*it)
+        rustix::process::test_kill_process(*it).is_ok() && !commis_base::processes::is_over(*it)
     }) {
         assert!(begun.elapsed() < Duration::from_secs(5), "{all:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;

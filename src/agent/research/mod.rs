@@ -26,13 +26,9 @@ pub use self::{
     write::{Material, write},
 };
 use super::claims::plain;
-use crate::{
-    browser::INSTRUCTS,
-    error::Result,
-    ids,
-    model::{Spoken, Talker, Tool, Turn},
-    page, redact,
-};
+use commis_base::{error::Result, ids};
+use commis_browser::INSTRUCTS;
+use commis_model::{Spoken, Talker, Tool, Turn};
 
 /// Characters of a topic and of a question.
 pub const SENTENCE: usize = 400;
@@ -257,8 +253,8 @@ pub fn kept(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(KEPT));
     for line in text.lines() {
         let line: String =
-            line.chars().map(|it| if page::is_strange(it) { ' ' } else { it }).collect();
-        let line = redact::written(&line);
+            line.chars().map(|it| if commis_report::is_strange(it) { ' ' } else { it }).collect();
+        let line = commis_redact::written(&line);
         if out.len() + line.len() >= KEPT {
             out.push_str("(the rest was left out)\n");
             break;
@@ -282,14 +278,15 @@ pub fn says(content: &str, text: &str) -> bool {
 
 /// A text of one line, of at most so many characters, without what cannot be seen.
 pub fn line(text: &str, most: usize) -> String {
-    let seen: String = text.chars().map(|it| if page::is_strange(it) { ' ' } else { it }).collect();
+    let seen: String =
+        text.chars().map(|it| if commis_report::is_strange(it) { ' ' } else { it }).collect();
     let words = seen.split_whitespace().collect::<Vec<_>>().join(" ");
     words.chars().take(most).collect()
 }
 
 /// A title as it is kept.
 pub fn title(text: &str) -> String {
-    redact::written(&line(text, TITLE))
+    commis_redact::written(&line(text, TITLE))
 }
 
 /// One call, three tries. Fails as the model does.

@@ -9,11 +9,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Question, SENTENCE, Wish, line, patiently};
-use crate::{
-    agent::history::defused,
-    error::Result,
-    model::{Talker, Tool, Turn},
-};
+use crate::history::defused;
+use commis_base::error::Result;
+use commis_model::{Talker, Tool, Turn};
 
 /// A recipe that may answer a question.
 #[derive(Clone, Debug)]

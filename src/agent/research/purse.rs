@@ -7,10 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Shelf;
-use crate::{
-    error::{Code, Error, Result},
-    model::{Spoken, Talker, Tool, Turn},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_model::{Spoken, Talker, Tool, Turn};
 
 /// Calls that are kept for the report: it is what all else is for.
 const FOR_REPORT: u32 = 3;

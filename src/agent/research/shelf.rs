@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{Found, LeftOut, Question, Sentence, Source, Spent, Wish, new_id};
-use crate::{
-    artifacts::store::sha256,
+use commis_artifacts::store::sha256;
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir, Lock},
 };
@@ -93,7 +93,7 @@ impl Shelf {
         self.dir.write(&file, text.as_bytes())?;
         Ok(Source {
             id,
-            url: crate::redact::written(url),
+            url: commis_redact::written(url),
             title,
             sha256: sha256(text.as_bytes()),
             fetched_at,

@@ -10,10 +10,8 @@ use super::{
     figures::{Figure, figures, in_words},
     speaks,
 };
-use crate::{
-    agent::{Amount, amounts, claims::plain},
-    egress::site_of,
-};
+use crate::{Amount, amounts, claims::plain};
+use commis_net::egress::site_of;
 
 /// Characters of a sentence.
 const LONGEST: usize = 600;

@@ -9,11 +9,9 @@ use serde_json::{Value, json};
 use super::{
     Found, LeftOut, SENTENCE, Sentence, Source, Text, line, patiently, speaks, stands::stands,
 };
-use crate::{
-    agent::history::defused,
-    error::{Code, Error, Result},
-    model::{Call, Talker, Tool, Turn},
-};
+use crate::history::defused;
+use commis_base::error::{Code, Error, Result};
+use commis_model::{Call, Talker, Tool, Turn};
 
 const REPORT: &str = "report";
 const CORRECT: &str = "correct";
@@ -242,10 +240,8 @@ mod tests {
     use futures::future::BoxFuture;
 
     use super::*;
-    use crate::{
-        agent::research::Status,
-        model::{End, Spoken},
-    };
+    use crate::research::Status;
+    use commis_model::{End, Spoken};
 
     /// Says one thing after the other; keeps what it was told.
     struct Played(Mutex<VecDeque<Value>>, Mutex<Vec<String>>);

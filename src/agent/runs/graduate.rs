@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Book, Record, Standing};
-use crate::error::{Class, Code};
+use commis_base::error::{Class, Code};
 
 /// Runs that are looked back on, and how many of them have to have passed.
 const LAST: usize = 3;

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 
 use super::{Book, Record, Standing};
 use crate::{
-    agent::{
-        Note, Usage,
-        actions::COMPLETE,
-        transcript::{Transcript, masked},
-    },
+    Note, Usage,
+    actions::COMPLETE,
+    transcript::{Transcript, masked},
+};
+use commis_base::{
     error::{Error, Result},
     files,
-    state::now_ms,
 };
+use commis_state::now_ms;
 
 /// How often a run that works gives a sign.
 pub const BEAT: Duration = Duration::from_secs(2);

@@ -11,13 +11,10 @@ use serde_json::Value;
 
 use super::{Book, Record, Standing};
 use crate::{
-    agent::{
-        actions::COMPLETE,
-        transcript::{self, Lines},
-    },
-    error::Result,
-    files::Dir,
+    actions::COMPLETE,
+    transcript::{self, Lines},
 };
+use commis_base::{error::Result, files::Dir};
 
 /// Bytes of where a run is.
 const RECORD: usize = 64 << 10;

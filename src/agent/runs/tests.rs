@@ -5,12 +5,12 @@ use std::{os::unix::fs::symlink, path::Path};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
-    agent::{Note, Usage},
+use crate::{Note, Usage};
+use commis_base::{
     error::{Code, Error},
     files,
-    state::now_ms,
 };
+use commis_state::now_ms;
 
 const ID: &str = "r0123456789ab";
 

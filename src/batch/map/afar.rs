@@ -17,13 +17,13 @@ use super::{
     Failed, Input, Line, Sink, Totals,
     chunk::{BYTES, Chunk, LINES, entry, results},
 };
-use crate::{
-    artifacts::shelf::Shelf,
-    batch::afar::{Ended, Engine, Enlisted, Handed, ends},
+use crate::afar::{Ended, Engine, Enlisted, Handed, ends};
+use commis_artifacts::shelf::Shelf;
+use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
-    recipe::model::Recipe,
 };
+use commis_recipe::model::Recipe;
 
 /// Parts that are under way at a time.
 const WINDOW: usize = 64;

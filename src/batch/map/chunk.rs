@@ -10,13 +10,13 @@ use serde_json::{Value, value::RawValue};
 use tokio::sync::mpsc;
 
 use super::{Input, Options, Sink, Totals, Work, run};
-use crate::{
-    artifacts::shelf::{Key, Shelf},
-    batch::parts,
+use crate::parts;
+use commis_artifacts::shelf::{Key, Shelf};
+use commis_base::{
     error::{Class, Code, Error, Result},
     ids::TaskId,
-    recipe::{model::Recipe, yaml},
 };
+use commis_recipe::{model::Recipe, yaml};
 
 /// Lines of a part, and bytes of inputs: what a machine that is lost has to do again.
 pub const LINES: usize = 200;

@@ -8,12 +8,9 @@ use std::{
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::{
-    error::{Code, Error, Result},
-    pipeline::question,
-    recipe::params::Params,
-    redact,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_learn::question;
+use commis_recipe::params::Params;
 
 /// A line that is longer is none of parameters.
 const MAX_LINE: u64 = 1 << 20;
@@ -90,9 +87,9 @@ fn shown(mut given: Value) -> (Value, bool) {
                     continue;
                 }
             };
-            if redact::typed_secret(name, &text).is_some_and(|why| why != RANDOM) {
+            if commis_redact::typed_secret(name, &text).is_some_and(|why| why != RANDOM) {
                 hidden = true;
-                let known = redact::message(&text);
+                let known = commis_redact::message(&text);
                 *value = Value::String(if known == text {
                     format!("[REDACTED:{}]", name.to_lowercase())
                 } else {

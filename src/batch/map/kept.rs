@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::input::mark;
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// A result is not longer: an answer is not.
 const MAX_RESULT: u64 = 256 << 20;
@@ -89,7 +89,7 @@ impl Kept {
     }
 
     /// How many lines are done.
-    pub fn len(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.done.len() as u64
     }
 
@@ -142,15 +142,15 @@ mod tests {
         for cut in 0..=THREE.len() {
             let text = format!("{whole}{}", &THREE[..cut]);
             let (it, _) = read(&text, false).unwrap();
-            assert_eq!((it.len(), it.whole), (2, whole.len() as u64), "{cut}");
+            assert_eq!((it.count(), it.whole), (2, whole.len() as u64), "{cut}");
         }
         let (it, taken) = read(&format!("{whole}{THREE}\n"), false).unwrap();
-        assert_eq!((it.len(), it.failed, it.again), (3, 2, 0));
+        assert_eq!((it.count(), it.failed, it.again), (3, 2, 0));
         assert_eq!(taken, format!("{whole}{THREE}\n"));
         // What a power cut left of blocks that never reached the disk.
         let (it, _) = read(&format!("{whole}\0\0\0\0\n"), false).unwrap();
         assert_eq!(it.whole, whole.len() as u64);
-        assert_eq!(read("", false).unwrap().0.len(), 0);
+        assert_eq!(read("", false).unwrap().0.count(), 0);
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
     fn what_may_pass_is_done_again_when_asked_for() {
         let text = format!("{TWO}\n{ONE}\n{THREE}\n");
         let (it, taken) = read(&text, true).unwrap();
-        assert_eq!((it.len(), it.failed, it.again), (2, 1, 1));
+        assert_eq!((it.count(), it.failed, it.again), (2, 1, 1));
         assert_eq!(taken, format!("{ONE}\n{THREE}\n"));
     }
 

@@ -29,19 +29,16 @@ pub use self::{
     input::{Input, read},
     kept::Kept,
 };
-use crate::{
-    artifacts::store::now,
-    error::{Class, Code, Error, Result},
-    pipeline::{Fallback, Noted, Runs, Sessions, note},
-    recipe::{
-        model::{Recipe, Status},
-        registry::{Registry, Source},
-        standing::MAX_FAILURES,
-    },
-    redact,
-    runner::{RecipeRunResult, call::Caller},
-    state::{Blame, State, blame},
+use commis_artifacts::store::now;
+use commis_base::error::{Class, Code, Error, Result};
+use commis_learn::{Fallback, Noted, Runs, Sessions, note};
+use commis_recipe::{
+    model::{Recipe, Status},
+    registry::{Registry, Source},
+    standing::MAX_FAILURES,
 };
+use commis_runner::{RecipeRunResult, call::Caller};
+use commis_state::{Blame, State, blame};
 
 /// After Ctrl-C, lines that were begun have so long to end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -101,8 +98,7 @@ pub struct Options {
 }
 
 /// A result. It has data or an error, never both.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "as people read it")]
 pub struct Line {
     /// Of the inputs, from 1.
@@ -115,8 +111,7 @@ pub struct Line {
     error: Option<Failed>,
 }
 
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Failed {
     code: &'static str,
     message: String,
@@ -125,8 +120,7 @@ pub struct Failed {
 }
 
 /// What came of all lines.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Totals {
     /// Results of this run.
     pub lines: u64,
@@ -139,7 +133,7 @@ pub struct Totals {
     pub before_failed: u64,
     pub interrupted: bool,
     /// Why lines are left that could have been run.
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[schemars(with = "Option<String>")]
     pub stopped_by: Option<Code>,
     pub trouble: Option<String>,
     pub ms: u64,
@@ -253,7 +247,7 @@ impl Work {
         let mut stop = code.filter(|it| concerns_all(*it)).map(|it| {
             let why = match &ended {
                 Ok(it) => it.error.clone().unwrap_or_default(),
-                Err(err) => redact::message(&err.to_string()),
+                Err(err) => commis_redact::message(&err.to_string()),
             };
             (it, why)
         });
@@ -273,7 +267,7 @@ impl Work {
             Ok(it) if it.success => Ok(it.data),
             Ok(it) => Err(Failed {
                 code: it.error_code.unwrap_or(Code::Internal.as_str()),
-                message: redact::message(it.error.as_deref().unwrap_or_default()),
+                message: commis_redact::message(it.error.as_deref().unwrap_or_default()),
                 hint: it.hint,
                 retryable: it.retryable,
             }),
@@ -516,8 +510,8 @@ impl Failed {
     fn of(err: &Error) -> Self {
         Self {
             code: err.code().as_str(),
-            message: redact::message(&err.to_string()),
-            hint: err.hint_text().map(redact::message),
+            message: commis_redact::message(&err.to_string()),
+            hint: err.hint_text().map(commis_redact::message),
             retryable: err.retryable(),
         }
     }

@@ -1,7 +1,7 @@
 //! What is decided from results alone; runs against the test web are in `tests/it/map.rs`.
 
 use super::*;
-use crate::recipe::model::TransportKind;
+use commis_recipe::model::TransportKind;
 
 fn failed(code: Code, status: Option<u16>, after: Option<u64>) -> RecipeRunResult {
     let mut it = RecipeRunResult::failed(TransportKind::PublicHttp, &Error::new(code, "x"));

@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::{MAX_BARS, Told};
-use crate::{
-    error::Code,
-    page::{
-        clip, plain,
-        plot::{Fill, Key, Scale, axis, legend, piece, rounded, times},
-        took, wide,
-    },
-    state::{Span, Status},
+use commis_base::error::Code;
+use commis_report::{
+    clip, plain,
+    plot::{Fill, Key, Scale, axis, legend, piece, rounded, times},
+    took, wide,
 };
+use commis_state::{Span, Status};
 
 const WIDTH: f64 = 1000.0;
 const RIGHT: f64 = 970.0;

@@ -10,21 +10,18 @@ use super::{
     words::{cut, plain, quoted},
 };
 use crate::{
-    browser::{
-        controls,
-        element::{Choice, Element, Fill, Tick},
-        keys, page,
-        plan::{Step, Wait},
-        pointer,
-        shared::Shared,
-        steps::MASK,
-        typing,
-        visit::Visit,
-        waiting,
-    },
-    error::{Code, Error, Result},
-    redact,
+    controls,
+    element::{Choice, Element, Fill, Tick},
+    keys, page,
+    plan::{Step, Wait},
+    pointer,
+    shared::Shared,
+    steps::MASK,
+    typing,
+    visit::Visit,
+    waiting,
 };
+use commis_base::error::{Code, Error, Result};
 
 /// A page that is being left is asked so often whether it still answers.
 const ASKED: Duration = Duration::from_secs(1);
@@ -107,7 +104,8 @@ impl Desk {
         let step = Step::Fill(Fill { element, value: value.clone() });
         typing::fill(&shared, &step, &meant.found, &value).await?;
         let secret = kind == "password"
-            || redact::typed_secret(meant.found.name.as_deref().unwrap_or(""), &value).is_some();
+            || commis_redact::typed_secret(meant.found.name.as_deref().unwrap_or(""), &value)
+                .is_some();
         if secret {
             shared.lock().secrets.push(value.clone().into());
             self.lost.push(format!("what was typed into {}, which is a secret", meant.told));
@@ -117,7 +115,7 @@ impl Desk {
         let shown = if secret {
             MASK.to_owned()
         } else {
-            quoted(&cut(&plain(&redact::message(&value)), 80))
+            quoted(&cut(&plain(&commis_redact::message(&value)), 80))
         };
         self.acted(before, format!("filled {} with {shown}", meant.told)).await
     }

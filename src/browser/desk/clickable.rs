@@ -9,10 +9,8 @@ use super::{
     tree::{Item, Read, What},
     words::{cut, plain, quoted},
 };
-use crate::{
-    browser::{cdp::Reply, shared::Shared},
-    error::Result,
-};
+use crate::{cdp::Reply, shared::Shared};
+use commis_base::error::Result;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const LABEL: usize = 60;

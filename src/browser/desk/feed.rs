@@ -3,10 +3,8 @@
 use std::time::Instant;
 
 use super::{Command, Desk, Said, kept};
-use crate::{
-    browser::feed::{Kind, More},
-    error::Result,
-};
+use crate::feed::{Kind, More};
+use commis_base::error::Result;
 
 /// A command on its way.
 pub(super) struct Begun {

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Desk, Said, Target, plain};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
-    files, redact,
+    files,
 };
 
 /// Characters of what a script comes to.
@@ -91,7 +91,7 @@ impl Desk {
         if let Some(thrown) = it.exception_details {
             let what = thrown.exception.unwrap_or(it.result);
             let what: String = what.description.chars().take(400).collect();
-            let why = format!("the script failed: {}", plain(&redact::message(&what)));
+            let why = format!("the script failed: {}", plain(&commis_redact::message(&what)));
             return Err(Error::new(Code::StepFailed, why));
         }
         let text = if it.result.value.is_null() && !it.result.description.is_empty() {
@@ -99,7 +99,7 @@ impl Desk {
         } else {
             serde_json::to_string(&it.result.value).unwrap_or_default()
         };
-        let text: String = redact::message(&text).chars().take(RESULT).collect();
+        let text: String = commis_redact::message(&text).chars().take(RESULT).collect();
         Ok(text.lines().map(plain).collect::<Vec<_>>().join("\n").into())
     }
 }

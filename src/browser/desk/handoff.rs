@@ -11,15 +11,12 @@ use serde_json::{Value, json};
 
 use super::{Command, Desk, Said, plain};
 use crate::{
-    browser::{
-        context::Context,
-        feed::{Kind, noted},
-        page,
-    },
-    error::{Code, Error, Result},
-    redact,
+    context::Context,
+    feed::{Kind, noted},
+    page,
     sessions::{Line, wire::Tap},
 };
+use commis_base::error::{Code, Error, Result};
 
 /// Characters of what a person is told.
 const NOTE: usize = 300;
@@ -172,7 +169,7 @@ impl Desk {
     /// Gives the page to a person. Fails with `PAGE_HANDED_OFF` where one has it.
     pub async fn hand_off(&mut self, note: &str) -> Result<Said> {
         self.is_free()?;
-        let note: String = plain(&redact::message(note)).chars().take(NOTE).collect();
+        let note: String = plain(&commis_redact::message(note)).chars().take(NOTE).collect();
         let url = self.url().await.unwrap_or_default();
         let shared = self.shared();
         let session = shared.page()?.session;

@@ -10,7 +10,7 @@ use super::{
     tree::{Item, What},
     words::{cut, plain},
 };
-use crate::browser::{page, shared::Shared};
+use crate::{page, shared::Shared};
 
 /// Words shorter than this are not looked for: they would be found in others.
 const SHORT: usize = 6;

@@ -7,13 +7,11 @@ use std::{
 
 use super::{Command, Desk, Said, TURN};
 use crate::{
-    browser::{
-        cdp,
-        held::{Holding, Judge, Waiting},
-        shared::{Shared, State},
-    },
-    error::{Code, Error, Result},
+    cdp,
+    held::{Holding, Judge, Waiting},
+    shared::{Shared, State},
 };
+use commis_base::error::{Code, Error, Result};
 
 /// A page that does not answer for so long stands still.
 const STANDS: Duration = Duration::from_secs(1);

@@ -9,15 +9,14 @@ use super::{
     suspect, words::cut,
 };
 use crate::{
-    browser::lookup::Found,
-    error::{Code, Error, Result},
-    redact,
+    lookup::Found,
     sessions::{
         Line, Manifest, Recording,
         relocate::{Fingerprint, class},
         wire::{Sent, Tap},
     },
 };
+use commis_base::error::{Code, Error, Result};
 
 /// Characters of what a page shows that are kept.
 const SEEN: usize = 20_000;
@@ -138,7 +137,7 @@ pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) ->
 pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
     let controls: Vec<usize> =
         (0..items.len()).filter(|it| items[*it].what == What::Control).collect();
-    let name = |at: usize| redact::message(&items[at].name);
+    let name = |at: usize| commis_redact::message(&items[at].name);
     let mut called: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for at in &controls {
         *called.entry((class(&items[*at].role), &items[*at].name)).or_default() += 1;
@@ -151,8 +150,8 @@ pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
             role: it.role.clone(),
             name: name(*at),
             alone: called.get(&(class(&it.role), &*it.name)) == Some(&1),
-            row: it.row.as_deref().map(redact::message),
-            form: it.form.as_deref().map(redact::message),
+            row: it.row.as_deref().map(commis_redact::message),
+            form: it.form.as_deref().map(commis_redact::message),
             near: near.filter(|it| !it.is_empty()).collect(),
             attributes: BTreeMap::new(),
         };
@@ -228,7 +227,7 @@ impl Desk {
     pub(super) async fn attributes(&self, found: &Found) -> BTreeMap<String, String> {
         let all: BTreeMap<String, String> =
             self.call(found, ATTRIBUTES, &[]).await.unwrap_or_default();
-        all.into_iter().map(|(name, it)| (name, redact::message(&it))).collect()
+        all.into_iter().map(|(name, it)| (name, commis_redact::message(&it))).collect()
     }
 
     /// The element as a session knows it; `None` for what has no line of its own.
@@ -345,7 +344,7 @@ impl Desk {
         let new = self.steps.iter().skip(steps).filter_map(|it| serde_json::to_value(it).ok());
         let new: Vec<Value> = new.collect();
         let mut lost: Vec<String> =
-            self.lost.iter().skip(lost).map(|it| redact::message(it)).collect();
+            self.lost.iter().skip(lost).map(|it| commis_redact::message(it)).collect();
         // A step names its element and its value as they are.
         if new.iter().any(|it| secret || self.tells_secret(it)) {
             lost.push("a step that holds what looks like a secret".to_owned());
@@ -357,7 +356,7 @@ impl Desk {
     fn tells_secret(&self, it: &Value) -> bool {
         match it {
             Value::String(it) => {
-                redact::written(it) != *it || self.without_secrets(it.clone()) != *it
+                commis_redact::written(it) != *it || self.without_secrets(it.clone()) != *it
             }
             Value::Array(all) => all.iter().any(|it| self.tells_secret(it)),
             Value::Object(all) => all.values().any(|it| self.tells_secret(it)),
@@ -386,8 +385,8 @@ impl Desk {
         let password =
             element.and_then(|it| it.attributes.get("type")).is_some_and(|it| it == "password");
         password
-            || redact::typed_secret(name, value).is_some()
-            || redact::message(value) != value
+            || commis_redact::typed_secret(name, value).is_some()
+            || commis_redact::message(value) != value
             || self.shared().lock().secrets.iter().any(|it| it.as_str() == value)
     }
 }

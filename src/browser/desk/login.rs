@@ -1,10 +1,8 @@
 //! A page that stays, logged in: a login is put into a context before its first page, and taken out where that is asked for.
 
 use super::Desk;
-use crate::{
-    error::{Code, Error, Result},
-    vault::{Held, Name},
-};
+use commis_base::error::{Code, Error, Result};
+use commis_vault::{Held, Name};
 
 impl Desk {
     /// Puts a login into this context; nothing where it is in it already. How many of its cookies the browser did not take. Fails

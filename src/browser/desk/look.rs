@@ -11,11 +11,8 @@ use super::{
     tree::{self, Item, What},
     words::{plain, quoted},
 };
-use crate::{
-    browser::{lookup, page, pointer},
-    error::{Code, Error, Result},
-    redact,
-};
+use crate::{lookup, page, pointer};
+use commis_base::error::{Code, Error, Result};
 
 const TEXT: &str = "function (max) { return (this.innerText ?? this.textContent ?? '').slice(0, max).toWellFormed(); }";
 const HTML: &str = "function (max) { return (this.outerHTML ?? '').slice(0, max).toWellFormed(); }";
@@ -67,7 +64,7 @@ impl Desk {
             let frames = shared.frames().await?;
             page::summary(&shared.cdp, &frames).await.visible_text
         };
-        let lines: Vec<String> = redact::message(&text).lines().map(plain).collect();
+        let lines: Vec<String> = commis_redact::message(&text).lines().map(plain).collect();
         let mut out = lines.join("\n");
         while out.contains("\n\n\n") {
             out = out.replace("\n\n\n", "\n\n");
@@ -84,7 +81,7 @@ impl Desk {
             let frame = shared.main_frame().await?;
             page::call(&shared.cdp, &frame, PAGE_HTML, &[MAX_HTML.into()], page::PATIENCE).await?
         };
-        let lines: Vec<String> = redact::message(&html).lines().map(plain).collect();
+        let lines: Vec<String> = commis_redact::message(&html).lines().map(plain).collect();
         Ok(lines.join("\n").into())
     }
 
@@ -119,14 +116,17 @@ impl Desk {
         let numbers = self.refs.number(&read, &items, begun);
         let (url, title) = head?;
         let at = format!("{url} {}", quoted(&title));
-        let mut lines = vec![suspect::told(redact::message(&at))];
-        lines.extend(shown::lines(&items, &numbers, &found).iter().map(|it| redact::message(it)));
+        let mut lines = vec![suspect::told(commis_redact::message(&at))];
+        lines.extend(
+            shown::lines(&items, &numbers, &found).iter().map(|it| commis_redact::message(it)),
+        );
         let mut shown_clicks = Vec::new();
         if let Some(clicks) = clicks {
             for it in &clicks.read(&read, &items).await {
                 let n = self.clicks.of(&read, it);
-                shown_clicks
-                    .push(redact::message(&shown::line(it, n, false).replacen("@e", "@c", 1)));
+                shown_clicks.push(commis_redact::message(
+                    &shown::line(it, n, false).replacen("@e", "@c", 1),
+                ));
             }
         }
         let mut out = if wish.changed && !self.shown[0].is_empty() {
@@ -196,7 +196,7 @@ impl Desk {
         let (_, mut items) = self.look(false).await?;
         let (found, _) = hidden::leave_out(&self.shared(), &mut items).await;
         let lines = shown::lines(&items, &vec![0; items.len()], &found);
-        Ok(lines.iter().map(|it| redact::message(it)).collect())
+        Ok(lines.iter().map(|it| commis_redact::message(it)).collect())
     }
 
     /// Numbers of all elements below those that a selector matches.

@@ -7,10 +7,8 @@ use super::{
     Desk,
     tree::{self, Item, Read, What},
 };
-use crate::{
-    browser::{cdp::Reply, page, shared::Shared},
-    error::{Code, Error, Result},
-};
+use crate::{cdp::Reply, page, shared::Shared};
+use commis_base::error::{Code, Error, Result};
 
 /// Elements that are marked.
 const MOST: usize = 300;

@@ -63,12 +63,9 @@ pub use super::{
     effect::Effect,
     feed::{Feed, Kind, Standing},
 };
-use crate::{
-    error::{Code, Error, Result},
-    redact,
-    sessions::{Recording, relocate::Fingerprint},
-    vault::Name,
-};
+use crate::sessions::{Recording, relocate::Fingerprint};
+use commis_base::error::{Code, Error, Result};
+use commis_vault::Name;
 
 /// How long what an act set off is waited for, and how long there has to be no news.
 const SETTLE: Duration = Duration::from_secs(5);
@@ -424,7 +421,7 @@ impl Desk {
     /// The page's address and its title.
     async fn head(&self) -> Result<(String, String)> {
         let (_, (url, title)) = self.shared().head().await?;
-        Ok((plain(&redact::message(&url)), plain(&title)))
+        Ok((plain(&commis_redact::message(&url)), plain(&title)))
     }
 
     async fn before(&self) -> Result<Before> {
@@ -486,7 +483,7 @@ impl Desk {
         let page::Stands { url, still, changes } = stands;
         let went = turned || frame.world != before.world;
         if went || url != before.url {
-            out.navigated = Some(plain(&redact::message(&url)));
+            out.navigated = Some(plain(&commis_redact::message(&url)));
         }
         out.dom_changed = went || changes != before.changes || still.is_zero();
         let state = shared.lock();
@@ -497,13 +494,13 @@ impl Desk {
             .dialogs
             .iter()
             .skip(state.dialogs.len().saturating_sub(state.dialogs_told - before.dialogs))
-            .map(|it| plain(&redact::message(it)))
+            .map(|it| plain(&commis_redact::message(it)))
             .collect();
         out.refused = state
             .refused
             .iter()
             .map(|(url, why)| {
-                format!("{} was refused: {why}", cut(&plain(&redact::message(url)), 100))
+                format!("{} was refused: {why}", cut(&plain(&commis_redact::message(url)), 100))
             })
             .collect();
         drop(state);
@@ -511,7 +508,7 @@ impl Desk {
             let mut state = shared.lock();
             (state.popup.take(), state.download.take())
         };
-        let shown = |it: &str| cut(&plain(&redact::message(it)), 100);
+        let shown = |it: &str| cut(&plain(&commis_redact::message(it)), 100);
         out.refused.extend(
             popup.map(|it| format!("a popup to {} was closed: goto it instead", shown(&it))),
         );
@@ -777,7 +774,7 @@ impl Meant {
     fn new(frame: &Frame, item: &Item, nth: Option<u32>, by: Option<String>) -> Self {
         let element =
             is_name(&item.name).then(|| Element { nth, ..Element::named(&item.role, &item.name) });
-        let named = redact::message(&shown::named(item));
+        let named = commis_redact::message(&shown::named(item));
         let told = by.map_or_else(|| named.clone(), |by| format!("{by} {named}"));
         let found = Found {
             session: Arc::clone(&frame.session),

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, time::Duration};
 use serde_json::json;
 
 use super::tree::{self, Document, Item, Node, Nodes, What};
-use crate::browser::{lookup, page::Frame, shared::Shared};
+use crate::{lookup, page::Frame, shared::Shared};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Nodes whose children are asked for at once, and how often.

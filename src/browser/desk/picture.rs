@@ -7,12 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Desk, Picture};
-use crate::{
-    browser::page,
-    error::{Error, Result},
-    redact,
-    sessions::pixels,
-};
+use crate::{page, sessions::pixels};
+use commis_base::error::{Error, Result};
 
 /// Fields of a page that are blackened.
 const FIELDS: usize = 200;
@@ -113,7 +109,7 @@ impl Desk {
         });
         drawn
             .chain([text.as_str()])
-            .any(|it| redact::message(it) != it || self.without_secrets(it.to_owned()) != it)
+            .any(|it| commis_redact::message(it) != it || self.without_secrets(it.to_owned()) != it)
     }
 
     /// Where fields for secrets are drawn: left, top, right, bottom.

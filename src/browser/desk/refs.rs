@@ -11,10 +11,8 @@ use super::{
     tree::{Item, Read, What},
     words::quoted,
 };
-use crate::{
-    browser::page::Frame,
-    error::{Code, Error, Result},
-};
+use crate::page::Frame;
+use commis_base::error::{Code, Error, Result};
 
 /// Numbers that are remembered; the oldest are forgotten first.
 const MOST: usize = 20_000;

@@ -11,8 +11,7 @@ use serde::Serialize;
 
 use super::{Desk, Kind, Target, kept};
 use crate::{
-    browser::page,
-    error::{Code, Error, Result},
+    page,
     sessions::{
         Line,
         memory::{self, Memory},
@@ -20,6 +19,7 @@ use crate::{
         wire::{self, Hold, Other, Sent, Tap},
     },
 };
+use commis_base::error::{Code, Error, Result};
 
 const HREFS: &str = "function () {
   return Array.from(document.links, it => it.href.slice(0, 4000).toWellFormed()).slice(0, 3000);

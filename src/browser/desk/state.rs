@@ -4,11 +4,8 @@
 use serde::Deserialize;
 
 use super::{Desk, Said, Target, cut, plain, quoted};
-use crate::{
-    browser::{page, steps::MASK},
-    error::Result,
-    redact,
-};
+use crate::{page, steps::MASK};
+use commis_base::error::Result;
 
 const ATTRIBUTES: &str = "function () {
   return [...this.attributes].slice(0, 100).map(it => [it.name.slice(0, 100).toWellFormed(), it.value.slice(0, 1000).toWellFormed()]);
@@ -68,7 +65,7 @@ pub enum Asks {
 }
 
 fn shown(text: &str) -> String {
-    quoted(&cut(&plain(&redact::message(text)), LONG))
+    quoted(&cut(&plain(&commis_redact::message(text)), LONG))
 }
 
 impl Desk {
@@ -81,8 +78,8 @@ impl Desk {
         let called = names("name").or(names("id")).unwrap_or_default().to_owned();
         let lines = all.iter().map(|(name, value)| {
             let hides = name == "value"
-                && (secret || redact::typed_secret(&called, value).is_some())
-                || redact::typed_secret(name, value).is_some();
+                && (secret || commis_redact::typed_secret(&called, value).is_some())
+                || commis_redact::typed_secret(name, value).is_some();
             let value = if hides { MASK.to_owned() } else { shown(value) };
             format!("{}={value}", cut(&plain(name), LONG))
         });

@@ -10,16 +10,15 @@ use serde_json::{Value, json};
 
 use super::{Desk, Effect, LOAD, QUIET, Said, Target, cut, plain, quoted};
 use crate::{
-    browser::{
-        guard::MAX_SAVED,
-        page,
-        plan::Step,
-        pointer,
-        shared::{Saved, State},
-    },
+    guard::MAX_SAVED,
+    page,
+    plan::Step,
+    pointer,
+    shared::{Saved, State},
+};
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir},
-    redact,
 };
 
 /// Pixels of a side.
@@ -97,7 +96,7 @@ impl Desk {
                 Err(_) => Default::default(),
             };
             let mark = if number == now { "*" } else { " " };
-            let url = cut(&plain(&redact::message(&url)), 200);
+            let url = cut(&plain(&commis_redact::message(&url)), 200);
             lines.push(format!("{mark} tab {number} {url} {}", quoted(&plain(&title))));
         }
         Ok(lines.join("\n").into())
@@ -331,7 +330,7 @@ impl Desk {
                 let Some(bytes) = bytes.filter(|_| it.complete == Some(true)) else { continue };
                 let name = own_name(&folder, &it.name);
                 ours.write(&name, &bytes)?;
-                let from = cut(&plain(&redact::message(&it.url)), 100);
+                let from = cut(&plain(&commis_redact::message(&it.url)), 100);
                 let file = folder.join(&name);
                 lines.push(format!("{} bytes of {from} in {}", bytes.len(), file.display()));
             }

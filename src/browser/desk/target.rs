@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::error::{Code, Error};
+use commis_base::error::{Code, Error};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {

@@ -4,18 +4,18 @@ use std::time::{Duration, Instant};
 
 use super::Desk;
 use crate::{
-    artifacts::recording::Driver,
-    browser::{bodies, failure, page, recorder::Recorder, shared::State, typed},
-    error::{Code, Error, Result},
-    redact::{
-        self,
-        raw::{RawPage, RawRecording},
-    },
+    bodies, failure, page,
+    recorder::Recorder,
     sessions::{
         Manifest,
         audit::{self, Finding},
     },
+    shared::State,
+    typed,
 };
+use commis_artifacts::recording::Driver;
+use commis_base::error::{Code, Error, Result};
+use commis_redact::raw::{RawPage, RawRecording};
 
 /// For answers that are still being read.
 const READ: Duration = Duration::from_secs(3);
@@ -78,7 +78,7 @@ impl Desk {
         if !self.shared().lock().is_long() {
             return Ok(());
         }
-        let (recording, sealed) = redact::sealed(self.traffic("").await, &rules);
+        let (recording, sealed) = commis_redact::sealed(self.traffic("").await, &rules);
         let count = recording.exchanges.len() as u32;
         if let Some(keep) = &mut self.keep {
             keep.part(recording, sealed)?;
@@ -118,7 +118,7 @@ impl Desk {
         raw.typed =
             typed.filter_map(|it| Some((format!("action-{}", it.n), it.value.clone()?))).collect();
         let found = audit::audit(&raw, &lines);
-        let (recording, mut sealed) = redact::sealed(raw, &keep.rules);
+        let (recording, mut sealed) = commis_redact::sealed(raw, &keep.rules);
         for (name, value) in &stored {
             sealed.judge(name, value);
         }
@@ -149,7 +149,7 @@ impl Desk {
         let shared = self.shared();
         let frames = shared.frames().await?;
         let page = page::summary(&shared.cdp, &frames).await;
-        Ok((redact::message(&page.url), page.documents))
+        Ok((commis_redact::message(&page.url), page.documents))
     }
 
     /// Width and height of what the page is drawn in.

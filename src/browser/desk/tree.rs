@@ -15,14 +15,12 @@ use serde_json::{Value, json};
 
 use super::words::{cut, plain};
 use crate::{
-    browser::{
-        cdp::Reply,
-        page::{self, Frame},
-        shared::Shared,
-        tabs::Page,
-    },
-    error::{Code, Error, Result},
+    cdp::Reply,
+    page::{self, Frame},
+    shared::Shared,
+    tabs::Page,
 };
+use commis_base::error::{Code, Error, Result};
 
 /// For the tree of one frame; a large page takes a while.
 const PATIENCE: Duration = Duration::from_secs(10);

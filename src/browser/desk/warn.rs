@@ -3,7 +3,7 @@
 //! Every command goes through here, also those that fail: an error names elements, and elements are called what a page wants.
 
 use super::{Command, Desk, Said, hidden, suspect, words::quoted};
-use crate::error::{Error, Result};
+use commis_base::error::{Error, Result};
 
 /// What an answer consists of.
 enum Made {

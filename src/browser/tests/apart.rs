@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, fs, sync::Mutex};
 
 use super::*;
-use crate::{settings::BrowserMode, testbed::Dns};
+use commis_base::settings::BrowserMode;
+use commis_testbed::Dns;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn strict_mode_asks_the_resolver_before_the_proxy_hears_of_it() {

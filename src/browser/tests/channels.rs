@@ -19,7 +19,7 @@ use axum::{
 use tokio::net::{TcpListener, UdpSocket};
 
 use super::*;
-use crate::testbed::Dns;
+use commis_testbed::Dns;
 
 const PAGE: &str = include_str!("channels/page.html");
 const WORKER: &str = include_str!("channels/worker.js");

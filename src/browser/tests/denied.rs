@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use super::{channels::chromiums, *};
-use crate::artifacts::recording::BlockedRequest;
+use commis_artifacts::recording::BlockedRequest;
 
 /// `html` as a page of `shop.test`.
 fn page(html: &str) -> String {

@@ -1,7 +1,7 @@
 //! A page that stays, in real Chromium: what a snapshot shows, what a ref means, what an act says that it did.
 
 use super::*;
-use crate::browser::desk::{Asks, Command, Desk, Device, Look, Picture, Said, Scheme, Until, Wish};
+use crate::desk::{Asks, Command, Desk, Device, Look, Picture, Said, Scheme, Until, Wish};
 
 async fn desk(browser: &Browser) -> Desk {
     Desk::new(browser.context().await.unwrap(), Duration::from_secs(20), None).unwrap()
@@ -251,7 +251,7 @@ async fn an_act_tells_of_its_dialogs_and_refusals_as_the_first_one_did() {
     // A page may have no element at all.
     click(&mut desk, "button Empty").await.unwrap();
     assert_eq!(told(&mut desk, Command::Html(None)).await, "");
-    desk.run(Command::Scroll(crate::browser::desk::Way::Bottom)).await.unwrap();
+    desk.run(Command::Scroll(crate::desk::Way::Bottom)).await.unwrap();
     browser.close().await.unwrap();
 }
 

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    browser::desk::{Command, Desk, Outcome, Replay},
+    desk::{Command, Desk, Outcome, Replay},
     sessions::{Line, Sessions, memory::Memory},
-    testbed::Testbed,
 };
+use commis_testbed::Testbed;
 
 const SCRIPT: &str = include_str!("drift/drift.js");
 const WAYS: &[&str] = &[
@@ -207,7 +207,7 @@ async fn start(testbed: SocketAddr, site: SocketAddr) -> Option<Browser> {
     };
     let settings = EgressSettings {
         test_hosts: vec![format!("stall.test={site}"), format!("*.test={testbed}")],
-        test_ca_pem: Some(crate::testbed::authority_pem()),
+        test_ca_pem: Some(commis_testbed::authority_pem()),
         ..EgressSettings::default()
     };
     Some(Browser::launch(&exe, Arc::new(EgressPolicy::new(&settings).unwrap())).await.unwrap())

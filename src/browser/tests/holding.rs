@@ -1,7 +1,7 @@
 //! Pages whose changes wait, in real Chromium: what goes away takes nothing with it, and what is typed stays where it is typed.
 
 use super::*;
-use crate::browser::{
+use crate::{
     desk::{Command, Desk, Said},
     held::{Going, Judged},
 };

@@ -1,7 +1,7 @@
 //! What a page that stays says, is given and is asked, in real Chromium: rings, prompts, files, scripts, refs in pictures.
 
 use super::*;
-use crate::browser::desk::{Command, Desk, Given, Last, Picture, Wish};
+use crate::desk::{Command, Desk, Given, Last, Picture, Wish};
 
 fn page(html: &str) -> String {
     let mut url = url::Url::parse("http://shop.test/html").unwrap();
@@ -164,7 +164,7 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     desk.record(begun, &page(many)).await.unwrap();
     for target in ["button \"All\"", "button \"One\"", "button \"One\""] {
         desk.run(click(target)).await.unwrap();
-        let done = crate::browser::desk::Until::Text("done".to_owned());
+        let done = crate::desk::Until::Text("done".to_owned());
         if let Err(err) = desk.run(Command::Wait(done)).await {
             let said = told(&mut desk, Command::Console(last(5))).await;
             let asked = told(&mut desk, Command::Network(last(5))).await;

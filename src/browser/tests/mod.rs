@@ -1,6 +1,7 @@
 //! Real Chromium against a small site on loopback. Where no Chromium is installed, each test says so and passes.
 
 mod apart;
+mod certificates;
 mod channels;
 mod denied;
 mod desk;
@@ -9,6 +10,7 @@ mod holding;
 mod hostile;
 mod kept;
 mod own;
+mod parity;
 mod session;
 mod site;
 mod steps;
@@ -23,17 +25,15 @@ use std::{
 
 use self::site::{Site, serve};
 use super::*;
-use crate::{
-    artifacts::recording::{ActionKind, BodyStatus, ResourceType, TargetKind},
-    redact::raw::{RawBody, RawExchange, RawRecording},
-    settings::EgressSettings,
-    transport::{Caps, Outgoing, Transport},
-};
+use commis_artifacts::recording::{ActionKind, BodyStatus, ResourceType, TargetKind};
+use commis_base::settings::EgressSettings;
+use commis_net::transport::{Caps, Outgoing, Transport};
+use commis_redact::raw::{RawBody, RawExchange, RawRecording};
 
 fn policy(site: &Site) -> Arc<EgressPolicy> {
     let settings = EgressSettings {
         test_hosts: vec![format!("*.test={}", site.addr)],
-        test_ca_pem: Some(crate::testbed::authority_pem()),
+        test_ca_pem: Some(commis_testbed::authority_pem()),
         ..EgressSettings::default()
     };
     Arc::new(EgressPolicy::new(&settings).unwrap())

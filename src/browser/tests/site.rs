@@ -225,7 +225,7 @@ pub async fn serve() -> Site {
                 next.run(request).await
             },
         ));
-    let door = crate::testbed::Door::open(listener);
+    let door = commis_testbed::Door::open(listener);
     tokio::spawn(async move { axum::serve(door, router).await.unwrap() });
     Site { addr, log }
 }

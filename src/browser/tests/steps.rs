@@ -3,7 +3,7 @@
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::*;
-use crate::artifacts::recording::{Action, Control};
+use commis_artifacts::recording::{Action, Control};
 
 fn at(html: &str) -> String {
     format!("http://shop.test/html?html={}", utf8_percent_encode(html, NON_ALPHANUMERIC))
@@ -188,7 +188,7 @@ async fn a_form_is_used_as_people_do() {
     assert!(select.role.is_some());
     let pairs = |it: &Control| {
         let pair =
-            |it: &crate::artifacts::recording::ControlOption| format!("{}={}", it.label, it.value);
+            |it: &commis_artifacts::recording::ControlOption| format!("{}={}", it.label, it.value);
         it.options.iter().map(pair).collect::<Vec<_>>().join(" ")
     };
     let it = control(&recording, "select");

@@ -4,18 +4,16 @@ use super::{
     session::{get, names, seen, setting_at},
     *,
 };
-use crate::{
-    recipe::model::TransportKind,
-    testbed::{Hostile, Testbed},
-    transport::public_http::PublicHttp,
-};
+use commis_net::transport::public_http::PublicHttp;
+use commis_recipe::model::TransportKind;
+use commis_testbed::{Hostile, Testbed};
 
 async fn browser(test_hosts: Vec<String>) -> Option<Browser> {
     let Ok(exe) = find_chromium(None) else {
         println!("no Chromium here: not tested");
         return None;
     };
-    let test_ca_pem = Some(crate::testbed::authority_pem());
+    let test_ca_pem = Some(commis_testbed::authority_pem());
     let settings = EgressSettings { test_hosts, test_ca_pem, ..EgressSettings::default() };
     let policy = Arc::new(EgressPolicy::new(&settings).unwrap());
     Some(Browser::launch(&exe, policy).await.unwrap())

@@ -4,11 +4,9 @@ use futures::{StreamExt as _, stream};
 use serde_json::json;
 
 use super::*;
-use crate::{
-    browser::page,
-    egress::stub::{Connect, OWN, Rows, StandIns, Table, Vector, is_public},
-    testbed::Hostile,
-};
+use crate::page;
+use commis_net::egress::stub::{Connect, OWN, Rows, StandIns, Table, Vector, is_public};
+use commis_testbed::Hostile;
 
 /// What counts is whether it connects.
 const FETCH: &str = "async function (url) {

@@ -6,7 +6,8 @@ use super::{
     BOLD, DIM, YELLOW, request,
     text::{array, bounded, cut, join, str_of, value},
 };
-use crate::{artifacts::kinds::Kind, cli::wire};
+use crate::wire;
+use commis_artifacts::kinds::Kind;
 
 /// Lines of the payload; of each list at most so many.
 pub fn describe(kind: Kind, payload: &Value, most: usize) {

@@ -10,10 +10,8 @@ use super::{
     look::Row,
     text::cut,
 };
-use crate::{
-    cli::{table::ruled, wire},
-    pipeline::{STAGES, Stage},
-};
+use crate::{table::ruled, wire};
+use commis_stages::{STAGES, Stage};
 
 /// Facts of one stage that a terminal gets.
 const MOST: usize = 40;

@@ -7,7 +7,7 @@ use super::{
     request,
     text::{array, join, str_of},
 };
-use crate::artifacts::kinds::Kind;
+use commis_artifacts::kinds::Kind;
 
 /// The first fact of each stage.
 pub const OUTCOME: &str = "outcome";

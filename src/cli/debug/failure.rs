@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{BOLD, DIM, YELLOW, text::cut};
-use crate::{artifacts::failure::Failure, cli::wire};
+use crate::wire;
+use commis_artifacts::failure::Failure;
 
 /// Lines of each list.
 const MOST: usize = 12;

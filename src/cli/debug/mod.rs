@@ -17,25 +17,24 @@ use self::{
     why::{short, why},
 };
 use super::{Global, candidates, learn, wire};
-use crate::{
-    artifacts::{
-        kinds::Kind,
-        store::{Store, TaskFolder},
-    },
-    batch,
+use commis_artifacts::{
+    kinds::Kind,
+    store::{Store, TaskFolder},
+};
+use commis_base::{
     error::{Code, Error, Result},
     files,
     ids::TaskId,
-    pipeline::{
-        Stage,
-        fresh::Freshness,
-        look::{
-            self, Row, look,
-            text::{self, bounded, cut},
-        },
-    },
-    state::State,
 };
+use commis_learn::{
+    fresh::Freshness,
+    look::{
+        self, Row, look,
+        text::{self, bounded, cut},
+    },
+};
+use commis_stages::Stage;
+use commis_state::State;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -101,13 +100,13 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let (id, folder) = open(&store, &wanted)?;
     let task = match &args.manifest {
-        Some(path) => crate::batch::load(path, true)?.tasks.into_iter().find(|it| it.id == id),
+        Some(path) => commis_batch::load(path, true)?.tasks.into_iter().find(|it| it.id == id),
         None => None,
     };
     if let Some(file) = &args.report {
         let state = State::look(store.root());
-        let seen = batch::task::Seen { folder: &folder, id: &id, recipes: &home.recipes };
-        let page = batch::task::page(&seen, &settings, task, state.as_ref())?;
+        let seen = commis_batch::task::Seen { folder: &folder, id: &id, recipes: &home.recipes };
+        let page = commis_batch::task::page(&seen, &settings, task, state.as_ref())?;
         files::save(file, page.as_bytes())?;
         wire::say(&format!("page: {}", file.display()));
         return Ok(0);

@@ -1,10 +1,8 @@
 //! A draft's request part by part, in a table.
 
-pub use crate::pipeline::look::parts::{inputs, parts, split};
-use crate::{
-    cli::{table::ruled, wire},
-    pipeline::look::{parts::Tried, text::cut},
-};
+use crate::{table::ruled, wire};
+pub use commis_learn::look::parts::{inputs, parts, split};
+use commis_learn::look::{parts::Tried, text::cut};
 
 /// Rows of the table that a terminal gets.
 const MOST: usize = 60;

@@ -7,14 +7,12 @@ use super::{
     look::Row,
     text::{bounded, cut, value},
 };
-use crate::{
-    pipeline::{
-        Stage,
-        fresh::{Change, Freshness},
-        question::{self, Difference},
-    },
-    state::State,
+use commis_learn::{
+    fresh::{Change, Freshness},
+    question::{self, Difference},
 };
+use commis_stages::Stage;
+use commis_state::State;
 
 /// One reason. In `--json` each is an object with its name in `what`.
 #[derive(Debug, Serialize)]

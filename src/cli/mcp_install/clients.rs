@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{error::Result, settings::Folders};
+use commis_base::{error::Result, settings::Folders};
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// What the file is to say of commis.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use jsonc_parser::{
 };
 
 use super::edit::{Change, Done, Entry, expect, foreign, invalid, is_ours, line_break};
-use crate::error::Result;
+use commis_base::error::Result;
 
 /// As VS Code, Zed and Gemini CLI read their settings; stricter files are among these.
 const OPTIONS: ParseOptions = ParseOptions {
@@ -444,7 +444,7 @@ pub fn take(text: &str, key: &str, name: &str, command: &str, force: bool) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Code;
+    use commis_base::error::Code;
 
     fn entry() -> Entry {
         Entry {

@@ -12,7 +12,7 @@ use std::ops::Range;
 use toml_edit::{Document, Item, Table, TableLike, Value};
 
 use super::edit::{Change, Done, Entry, expect, foreign, invalid, is_ours, line_break};
-use crate::error::Result;
+use commis_base::error::Result;
 
 fn read(text: &str) -> Result<Document<&str>> {
     Document::parse(text).map_err(|err| {

@@ -1,7 +1,7 @@
 //! Tests of one entry in TOML.
 
 use super::*;
-use crate::error::Code;
+use commis_base::error::Code;
 
 fn entry() -> Entry {
     Entry {

@@ -9,14 +9,14 @@ use serde_json::Value;
 use url::form_urlencoded;
 
 use super::{Given, Imported, MAX_FILE, Made, pair};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
-    recipe::{
-        check::{is_forbidden, smells_secret},
-        model::{BodyTemplate, Constraints, Pair, ParamType},
-        template::escape,
-    },
+};
+use commis_recipe::{
+    check::{is_forbidden, smells_secret},
+    model::{BodyTemplate, Constraints, Pair, ParamType},
+    template::escape,
 };
 
 type Read<T> = std::result::Result<T, String>;

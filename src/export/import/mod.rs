@@ -13,18 +13,15 @@ use serde_json::Value;
 use url::Url;
 
 pub use self::{hurl::read as from_hurl, openapi::read as from_openapi};
-use crate::{
-    error::Result,
-    ids::RecipeName,
-    recipe::{
-        check::check,
-        model::{
-            Auth, BodyTemplate, Constraints, LANGUAGE, Pair, ParamSource, ParamType, Parameter,
-            Recipe, RequestTemplate, ResponseSpec, ResponseType, Status,
-        },
-        template::{escape, is_name},
-        values,
+use commis_base::{error::Result, ids::RecipeName};
+use commis_recipe::{
+    check::check,
+    model::{
+        Auth, BodyTemplate, Constraints, LANGUAGE, Pair, ParamSource, ParamType, Parameter, Recipe,
+        RequestTemplate, ResponseSpec, ResponseType, Status,
     },
+    template::{escape, is_name},
+    values,
 };
 
 /// Bytes of a file.

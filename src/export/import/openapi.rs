@@ -4,17 +4,17 @@
 use serde_json::{Map, Value};
 
 use super::{Given, Imported, MAX_FILE, Made, literal, name_of, pair, text_of};
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
-    recipe::{
-        auth::variable_of,
-        check::{is_forbidden, is_token, smells_secret},
-        expression::Query,
-        model::{Auth, AuthKind, BodyTemplate, Constraints, Format, ParamType, ResponseType},
-        template::escape,
-        yaml::strictly,
-    },
+};
+use commis_recipe::{
+    auth::variable_of,
+    check::{is_forbidden, is_token, smells_secret},
+    expression::Query,
+    model::{Auth, AuthKind, BodyTemplate, Constraints, Format, ParamType, ResponseType},
+    template::escape,
+    yaml::strictly,
 };
 
 const MAX_NODES: usize = 500_000;

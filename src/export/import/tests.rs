@@ -4,14 +4,12 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    error::Code,
-    export::{
-        Form,
-        asked::{filled, sample},
-        export,
-    },
-    recipe::{library, model::AuthKind, yaml},
+    Form,
+    asked::{filled, sample},
+    export,
 };
+use commis_base::error::Code;
+use commis_recipe::{library, model::AuthKind, yaml};
 
 const HEAD: &str = "openapi: 3.0.3\ninfo: {title: t, version: '1'}\nservers: [{url: 'https://api.shop.test/v1'}]\n";
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::wire::{ALL, KEY, Say, Seen, with};
-use crate::{
+use crate::{Call, Client, End, Spoken, Talker as _, Tool, Turn};
+use commis_base::{
     error::{Code, Error},
-    model::{Call, Client, End, Spoken, Talker as _, Tool, Turn},
     settings::{ModelSettings, Provider},
 };
 

@@ -6,8 +6,9 @@ mod wire;
 
 use std::collections::BTreeMap;
 
-use super::{Answer, End, prompt::Offer};
-use crate::artifacts::{
+use super::{Answer, End};
+use commis_artifacts::offer::Offer;
+use commis_artifacts::{
     payloads::{ListPath, Summary},
     recording::{Driver, FinalPage, SessionRecording},
 };

@@ -9,10 +9,8 @@ use super::{
     },
     *,
 };
-use crate::{
-    artifacts::payloads::Verdict,
-    model::{again, question, read},
-};
+use crate::{again, question, read};
+use commis_artifacts::payloads::Verdict;
 
 /// The one line between the marks, parsed.
 fn block(text: &str) -> Value {

@@ -20,9 +20,9 @@ use super::{
     super::{client, prompt::MAX_PROMPT},
     *,
 };
-use crate::{
+use crate::{Client, Model as _, Question, question};
+use commis_base::{
     error::{Code, Error},
-    model::{Client, Model as _, Question, question},
     settings::{ModelSettings, Provider},
 };
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::recipe::{
+use crate::{
     model::{Format, ParamType, Parameter, Recipe},
     values,
 };

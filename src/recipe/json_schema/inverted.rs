@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{data, place::Place};
 use crate::{
-    recipe::model::{Framing, Recipe, ResponseType},
+    model::{Framing, Recipe, ResponseType},
     shape::profile::{Kinds, is_plain},
 };
 

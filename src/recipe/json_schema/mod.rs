@@ -265,6 +265,3 @@ fn told(seen: &Node, sure: Option<&Node>, around: Around) -> Place {
     }
     out
 }
-
-#[cfg(test)]
-mod tests;

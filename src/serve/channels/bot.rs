@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     settings::{TelegramSettings, secret},
 };

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use super::Daemon;
-use crate::{
-    agent::{Pending, heavy},
-    egress::EgressPolicy,
+use commis_agent::{Pending, heavy};
+use commis_base::{
     error::Result,
     settings::{AgentSettings, Approves},
 };
+use commis_net::egress::EgressPolicy;
 
 #[derive(Default)]
 pub struct Channels {

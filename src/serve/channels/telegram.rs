@@ -19,18 +19,18 @@ use super::{
     dashboard, not_here,
 };
 use crate::{
-    agent::{Channel, Pending, State},
+    Daemon,
+    operations::find,
+    principal::{Principal, same},
+    queue::{How, Queue},
+};
+use commis_agent::{Channel, Pending, State};
+use commis_base::{
     error::{Code, Error, Result},
     ids,
-    serve::{
-        Daemon,
-        operations::find,
-        principal::{Principal, same},
-        queue::{How, Queue},
-    },
     settings::TelegramSettings,
-    state::now_ms,
 };
+use commis_state::now_ms;
 
 /// How long one call waits for a button, and how long once one was pressed.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,10 +1,8 @@
 //! What is said in a chat, and what its buttons bring back.
 
 use super::*;
-use crate::{
-    agent::{Draft, Page, Rendered, render},
-    settings::{Approves, Settings},
-};
+use commis_agent::{Draft, Page, Rendered, render};
+use commis_base::settings::{Approves, Settings};
 
 fn settings(approves: Approves) -> TelegramSettings {
     let text = "[agent.telegram]\ntoken_env = \"T\"\nchat = 5\nsenders = [7]\n";
@@ -13,7 +11,7 @@ fn settings(approves: Approves) -> TelegramSettings {
 }
 
 fn pending(path: &str, body: &str) -> Pending {
-    let held = crate::agent::Held {
+    let held = commis_agent::Held {
         id: "1".to_owned(),
         method: "POST".to_owned(),
         url: format!("https://shop.test{path}"),
@@ -35,7 +33,7 @@ fn pending(path: &str, body: &str) -> Pending {
         history: vec![text.to_owned()],
     };
     let folder = tempfile::tempdir().unwrap();
-    let approvals = crate::agent::Approvals::new(folder.path().to_owned());
+    let approvals = commis_agent::Approvals::new(folder.path().to_owned());
     approvals.add(draft, 1_795_000_000_000).unwrap()
 }
 

@@ -12,15 +12,17 @@ use ring::hmac;
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use crate::{
-    agent::{Pending, heavy},
-    egress::EgressPolicy,
+use crate::{Daemon, channels::dashboard};
+use commis_agent::{Pending, heavy};
+use commis_base::{
     error::{Code, Error, Result},
-    serve::{Daemon, channels::dashboard},
     settings::{WebhookSettings, secret},
-    state::now_ms,
+};
+use commis_net::{
+    egress::EgressPolicy,
     transport::{Caps, Outgoing, Transport as _, public_http::PublicHttp},
 };
+use commis_state::now_ms;
 
 const CAPS: Caps =
     Caps { body: 64 * 1024, headers: 16 * 1024, redirects: 0, total: Duration::from_secs(15) };
@@ -149,7 +151,7 @@ fn signature(key: &hmac::Key, id: &str, seconds: i64, body: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::EgressSettings;
+    use commis_base::settings::EgressSettings;
 
     /// The vector of the scheme's own libraries.
     #[test]

@@ -8,10 +8,8 @@ use super::{
     frame::{self, Here},
     show, tasks,
 };
-use crate::{
-    agent::{Pending, heavy},
-    serve::book::TaskState,
-};
+use crate::book::TaskState;
+use commis_agent::{Pending, heavy};
 
 /// Settled ones that are shown.
 const SETTLED: usize = 20;

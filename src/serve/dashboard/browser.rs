@@ -13,16 +13,14 @@ use super::{
     show,
 };
 use crate::{
-    serve::{
-        Daemon,
-        desks::{Key, Open},
-        lookers,
-        principal::Principal,
-        watching::Which,
-    },
-    sessions::{Manifest, Sessions, State, page as kept, traffic},
-    state::now_ms,
+    Daemon,
+    desks::{Key, Open},
+    lookers,
+    principal::Principal,
+    watching::Which,
 };
+use commis_browser::sessions::{Manifest, Sessions, State, page as kept, traffic};
+use commis_state::now_ms;
 
 /// Sessions that are listed at once.
 const SHOWN: usize = 100;

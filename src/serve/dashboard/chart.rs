@@ -3,10 +3,8 @@
 use maud::{Markup, html};
 
 use super::show;
-use crate::{
-    page::plot::{Fill, Key, legend},
-    state::Day,
-};
+use commis_report::plot::{Fill, Key, legend};
+use commis_state::Day;
 
 /// A day is so wide; the picture is stretched to where it stands, so what is to be read stands beside it.
 const WIDE: i64 = 8;

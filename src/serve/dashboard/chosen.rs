@@ -3,15 +3,13 @@
 use maud::{Markup, html};
 
 use super::show;
-use crate::{
-    artifacts::{
-        kinds::Kind,
-        payloads::{Analyst, CandidateSet, Judged, RecipeAnalysis},
-        store::Store,
-    },
-    ids::{RecipeName, TaskId},
-    serve::Daemon,
+use crate::Daemon;
+use commis_artifacts::{
+    kinds::Kind,
+    payloads::{Analyst, CandidateSet, Judged, RecipeAnalysis},
+    store::Store,
 };
+use commis_base::ids::{RecipeName, TaskId};
 
 /// Signals of a candidate that are shown on each side.
 const SIGNALS: usize = 6;

@@ -163,7 +163,7 @@ fn whole(
 
 /// The last look: what is strange in a text shows as such, wherever it came from. Our own markup has none of it.
 fn answer(status: StatusCode, page: &Markup) -> Response {
-    let text = crate::page::plain(&page.0);
+    let text = commis_report::plain(&page.0);
     let kind = HeaderValue::from_static("text/html; charset=utf-8");
     (status, [(header::CONTENT_TYPE, kind)], text).into_response()
 }

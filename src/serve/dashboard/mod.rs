@@ -17,7 +17,10 @@ mod show;
 mod task;
 mod tasks;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use axum::{
     Router,
@@ -35,15 +38,15 @@ use super::{
     guard::{Csrf, answer_with},
     principal::Principal,
 };
-use crate::{
-    error::{Code, Error},
-    state::now_ms,
-};
+use commis_base::error::{Code, Error};
+use commis_state::now_ms;
 
 pub use self::browser::{not_watched, watched};
 
 const SCRIPT: &str = include_str!("app.js");
-const STYLE: &str = concat!(include_str!("../../page/base.css"), include_str!("app.css"));
+/// The dashboard's own rules follow those that all our pages share.
+static STYLE: LazyLock<String> =
+    LazyLock::new(|| commis_report::STYLE.to_owned() + include_str!("app.css"));
 const ICON: &str = include_str!("icon.svg");
 
 pub fn routes() -> Router<Arc<Daemon>> {
@@ -61,7 +64,7 @@ pub fn routes() -> Router<Arc<Daemon>> {
         .route("/browser/live", get(browser::live))
         .route("/browser/sessions/{id}", get(browser::session))
         .route("/assets/app.js", get(|| async { asset("text/javascript; charset=utf-8", SCRIPT) }))
-        .route("/assets/app.css", get(|| async { asset("text/css; charset=utf-8", STYLE) }))
+        .route("/assets/app.css", get(|| async { asset("text/css; charset=utf-8", &STYLE) }))
         .route("/assets/icon.svg", get(|| async { asset("image/svg+xml", ICON) }))
 }
 

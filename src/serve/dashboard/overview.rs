@@ -10,11 +10,9 @@ use super::{
     recipes::{Kept, kept},
     show, tasks,
 };
-use crate::{
-    pipeline::STAGES,
-    recipe::model::Status,
-    serve::book::{TaskState, TaskView},
-};
+use crate::book::{TaskState, TaskView};
+use commis_recipe::model::Status;
+use commis_stages::STAGES;
 
 /// Tasks of a state that are shown at once.
 const SHOWN: u32 = 20;

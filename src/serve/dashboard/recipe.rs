@@ -10,20 +10,18 @@ use super::{
     recipes::Kept,
     show,
 };
-use crate::{
-    ids::RecipeName,
-    pipeline::refused,
-    recipe::{
-        model::{
-            Auth, AuthKind, BodyTemplate, Constraints, Format, Pair, ParamType, Parameter, Recipe,
-            ResponseSpec, ResponseType, Slot, SlotSource, Status, Verification,
-        },
-        registry::Source,
-        standing::Standing,
+use crate::pantry::Known;
+use commis_base::ids::RecipeName;
+use commis_learn::refused;
+use commis_recipe::{
+    model::{
+        Auth, AuthKind, BodyTemplate, Constraints, Format, Pair, ParamType, Parameter, Recipe,
+        ResponseSpec, ResponseType, Slot, SlotSource, Status, Verification,
     },
-    serve::pantry::Known,
-    state::{KEPT_DAYS, day_of},
+    registry::Source,
+    standing::Standing,
 };
+use commis_state::{KEPT_DAYS, day_of};
 
 const MAX_SCHEMA: usize = 12_000;
 
@@ -78,7 +76,7 @@ pub async fn page(looking: Looking, Path(name): Path<String>) -> Shown {
     Ok(frame::page(&looking, Here::Recipes, recipe.name.as_str(), after, &body))
 }
 
-fn one(looking: &Looking, name: &RecipeName) -> crate::error::Result<Kept> {
+fn one(looking: &Looking, name: &RecipeName) -> commis_base::error::Result<Kept> {
     let known = looking.daemon.pantry.get(name)?;
     let today = day_of(looking.now_ms);
     let state = looking.daemon.state.as_ref().ok();

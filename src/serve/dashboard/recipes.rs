@@ -9,12 +9,10 @@ use super::{
     frame::{self, Here},
     show,
 };
-use crate::{
-    error::Result,
-    recipe::{model::Status, registry::Source, standing::Standing},
-    serve::{mcp::find::ranked, pantry::Known},
-    state::{Day, Health, KEPT_DAYS, day_of},
-};
+use crate::{mcp::find::ranked, pantry::Known};
+use commis_base::error::Result;
+use commis_recipe::{model::Status, registry::Source, standing::Standing};
+use commis_state::{Day, Health, KEPT_DAYS, day_of};
 
 const SHOWN: usize = 100;
 /// Days of a recipe's line.

@@ -9,14 +9,12 @@ use super::{
     show,
 };
 use crate::{
-    agent::{
-        playbook,
-        runs::{Book, Graduation, Kept, Listing, Record, Standing, Unread},
-    },
-    serve::{
-        doing::standings,
-        operations::runs::{all, kept},
-    },
+    doing::standings,
+    operations::runs::{all, kept},
+};
+use commis_agent::{
+    playbook,
+    runs::{Book, Graduation, Kept, Listing, Record, Standing, Unread},
 };
 
 /// Runs that are listed, and lines of one that are shown.
@@ -53,7 +51,7 @@ pub async fn page(looking: Looking) -> Shown {
 }
 
 /// Playbooks by name, as their texts are now.
-fn books(looking: &Looking) -> crate::error::Result<Vec<(String, Graduation)>> {
+fn books(looking: &Looking) -> commis_base::error::Result<Vec<(String, Graduation)>> {
     let all = playbook::all(&looking.daemon.home)?;
     let texts: Vec<Book> = all
         .iter()

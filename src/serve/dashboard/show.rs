@@ -5,15 +5,13 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 use serde_json::Value;
 
-pub use crate::page::{clip, took};
-use crate::{
-    page::is_strange,
-    recipe::{
-        model::{DemotionReason, Recipe, Status},
-        standing::Standing,
-    },
-    serve::book::{TaskState, TaskView},
+use crate::book::{TaskState, TaskView};
+use commis_recipe::{
+    model::{DemotionReason, Recipe, Status},
+    standing::Standing,
 };
+use commis_report::is_strange;
+pub use commis_report::{clip, took};
 
 /// A moment by how long ago it was; the page's script goes on with that, and says the moment itself.
 pub fn ago(at_ms: i64, now_ms: i64) -> Markup {

@@ -11,13 +11,11 @@ use super::{
     show, tasks,
 };
 use crate::{
-    ids::{RecipeName, TaskId},
-    pipeline::STAGES,
-    serve::{
-        book::{Event, TaskState, TaskView},
-        operations::failed,
-    },
+    book::{Event, TaskState, TaskView},
+    operations::failed,
 };
+use commis_base::ids::{RecipeName, TaskId};
+use commis_stages::STAGES;
 
 /// Bytes of a result that are shown; the rest is fetched.
 const MAX_RESULT: usize = 20_000;

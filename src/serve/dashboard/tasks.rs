@@ -7,7 +7,7 @@ use super::{
     frame::{self, Here},
     show,
 };
-use crate::serve::book::{TaskState, TaskView};
+use crate::book::{TaskState, TaskView};
 
 const SHOWN: u32 = 50;
 const MOST: u32 = 1000;

@@ -10,26 +10,26 @@ use super::{
     parked::Inner,
 };
 use crate::{
-    agent::{
-        Act, Contract, Did, Hands, Held, Seen,
-        playwright::{Playwright, Start, command},
-    },
-    browser::{check_arguments, desk::Desk, find_chromium, held::Judge},
-    egress::site_of,
-    error::{Code, Error, Result},
-    model::Tool,
-    serve::{
-        Daemon,
-        desks::Desks,
-        operations::{Asked, over},
-        principal::Need,
-    },
-    settings,
-    vault::{self, Name, Vault},
+    Daemon,
+    desks::Desks,
+    operations::{Asked, over},
+    principal::Need,
 };
+use commis_agent::{
+    Act, Contract, Did, Hands, Held, Seen,
+    playwright::{Playwright, Start, command},
+};
+use commis_base::{
+    error::{Code, Error, Result},
+    settings,
+};
+use commis_browser::{check_arguments, desk::Desk, find_chromium, held::Judge};
+use commis_model::Tool;
+use commis_net::egress::site_of;
+use commis_vault::{Name, Vault};
 
 /// A login of the vault.
-pub type Login = (Name, vault::Held);
+pub type Login = (Name, commis_vault::Held);
 
 /// The login that the run's page begins with, where one is named. Fails with `FORBIDDEN`, `PARAM_INVALID` where it is of a site that
 /// the task does not go to, `SESSION_REQUIRED` where it is over, and as the vault does.

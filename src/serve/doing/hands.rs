@@ -5,19 +5,19 @@ use std::{path::PathBuf, sync::Arc};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::{
-    agent::{Act, Did, Hands, Held, Seen},
-    browser::{
-        desk::{Command, Desk, Picture, Target, Until, Way, Wish},
-        held::{Judge, Waiting},
-        named_key,
-    },
-    egress::site_of,
+use crate::{Daemon, desks::Desks, principal::Principal};
+use commis_agent::{Act, Did, Hands, Held, Seen};
+use commis_base::{
     error::{Code, Error, Result},
     files,
-    model::Tool,
-    serve::{Daemon, desks::Desks, principal::Principal},
 };
+use commis_browser::{
+    desk::{Command, Desk, Picture, Target, Until, Way, Wish},
+    held::{Judge, Waiting},
+    named_key,
+};
+use commis_model::Tool;
+use commis_net::egress::site_of;
 
 /// Characters of a page.
 const MOST: usize = 40_000;

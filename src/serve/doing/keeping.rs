@@ -5,16 +5,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Backend, Ended, Plan, Status, Told, Wanted};
-use crate::{
-    agent::{
-        End,
-        runs::{BEAT, Book, Ending, Graduation, Journal, Record, Standing, graduation, listing},
-    },
-    error::Result,
-    model::Talker,
-    serve::{Daemon, lifecycle::this_process, operations::Asked},
-    state::now_ms,
+use crate::{Daemon, lifecycle::this_process, operations::Asked};
+use commis_agent::{
+    End,
+    runs::{BEAT, Book, Ending, Graduation, Journal, Record, Standing, graduation, listing},
 };
+use commis_base::error::Result;
+use commis_model::Talker;
+use commis_state::now_ms;
 
 /// How a playbook stands.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

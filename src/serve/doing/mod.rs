@@ -34,21 +34,21 @@ use super::{
     operations::{self, Asked, Params},
     principal::{Area, Need, Right},
 };
-use crate::{
-    agent::{
-        Contract, Doing, End, Goal, Held, Limits, Nobody, Note, Parts, People, Rendered, Usage,
-        parameters,
-        playbook::{self, Playbook},
-        render,
-        runs::Book,
-    },
-    egress::site_of,
+use commis_agent::{
+    Contract, Doing, End, Goal, Held, Limits, Nobody, Note, Parts, People, Rendered, Usage,
+    parameters,
+    playbook::{self, Playbook},
+    render,
+    runs::Book,
+};
+use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir},
     ids::{self, RecipeName},
-    model::{Client, Talker},
     settings::{Home, ModelSettings},
 };
+use commis_model::{Client, Talker};
+use commis_net::egress::site_of;
 
 type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
 

@@ -10,20 +10,20 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 use super::{Out, Ran, Wanted, drivers::Driver};
-use crate::{
-    agent::{
-        Act, Again, Approvals, Became, By, Channel, Doing, Draft, Element, Hands as _, Held,
-        LASTS_MS, Page, Pending, Rendered, Seen, amounts, digest, lines, named,
-        playwright::Playwright,
-        render,
-        runs::{Journal, Standing},
-    },
+use crate::{Daemon, channels, operations::Asked, principal::Principal};
+use commis_agent::{
+    Act, Again, Approvals, Became, By, Channel, Doing, Draft, Element, Hands as _, Held, LASTS_MS,
+    Page, Pending, Rendered, Seen, amounts, digest, lines, named,
+    playwright::Playwright,
+    render,
+    runs::{Journal, Standing},
+};
+use commis_base::{
     error::{Code, Error, Result},
     ids::{RecipeName, hex},
-    model::Client,
-    serve::{Daemon, channels, operations::Asked, principal::Principal},
-    state::now_ms,
 };
+use commis_model::Client;
+use commis_state::now_ms;
 
 /// Roles of what a person fills in or sets.
 const FIELDS: &[&str] = &[

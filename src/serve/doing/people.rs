@@ -10,10 +10,8 @@ use futures::future::BoxFuture;
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::{
-    agent::{Asked, People, Reply},
-    serve::Daemon,
-};
+use crate::Daemon;
+use commis_agent::{Asked, People, Reply};
 
 /// Nobody answers any more after that.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);

@@ -6,15 +6,13 @@ use futures::future::BoxFuture;
 use url::Url;
 
 use super::hands::OwnHands;
-use crate::{
-    agent::{Act, Did, Hands, Seen},
-    artifacts::store::now,
-    browser::held::{Judge, Judged},
-    egress::limits::Turn,
-    error::{Code, Error, Result},
-    model::Tool,
-    serve::{Daemon, principal::Principal},
-};
+use crate::{Daemon, principal::Principal};
+use commis_agent::{Act, Did, Hands, Seen};
+use commis_artifacts::store::now;
+use commis_base::error::{Code, Error, Result};
+use commis_browser::held::{Judge, Judged};
+use commis_model::Tool;
+use commis_net::egress::limits::Turn;
 
 /// Pages of one question that are remembered; the oldest go.
 const PAGES: usize = 24;
@@ -123,7 +121,7 @@ impl Hands for Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::browser::held::Going;
+    use commis_browser::held::Going;
 
     #[test]
     fn what_would_wait_does_not_leave() {

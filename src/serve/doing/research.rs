@@ -20,27 +20,27 @@ use super::{
     run_id, tells,
 };
 use crate::{
-    agent::{
-        Contract, Doing, End, Goal, Limits, Nobody, Note, Parts, Transcript,
-        research::{
-            self as pure, Budget, By, Counted, Found, Made, Material, Offer, Purse, Question,
-            Researched, SENTENCE, Shelf, Source, Standing, Status, Wish, kept, line, title,
-        },
+    answer::{Meta, Trouble},
+    mcp::find::scored,
+    operations::{Asked, Meant, Sought, meant, run_data, stopped},
+    principal::{Area, Need, Right},
+};
+use commis_agent::{
+    Contract, Doing, End, Goal, Limits, Nobody, Note, Parts, Transcript,
+    research::{
+        self as pure, Budget, By, Counted, Found, Made, Material, Offer, Purse, Question,
+        Researched, SENTENCE, Shelf, Source, Standing, Status, Wish, kept, line, title,
     },
-    artifacts::store::now,
-    egress::site_of,
+};
+use commis_artifacts::store::now;
+use commis_base::{
     error::{Class, Code, Error, Result},
     ids,
-    model::{Client, Talker},
-    pipeline::render,
-    serve::{
-        answer::{Meta, Trouble},
-        mcp::find::scored,
-        operations::{Asked, Meant, Sought, meant, run_data, stopped},
-        principal::{Area, Need, Right},
-    },
-    state::now_ms,
 };
+use commis_learn::render;
+use commis_model::{Client, Talker};
+use commis_net::egress::site_of;
+use commis_state::now_ms;
 
 /// Questions at once.
 const AT_ONCE: usize = 3;
@@ -250,7 +250,7 @@ impl At<'_> {
             .filter(|it| it.is_served() && it.tool().reads_only && may(it.recipe.name.as_str()))
             .collect();
         let near = scored(&self.wish.topic, &mine);
-        let of = |it: &(u32, &Arc<crate::serve::pantry::Known>)| Offer {
+        let of = |it: &(u32, &Arc<crate::pantry::Known>)| Offer {
             task: it.1.recipe.task.clone(),
             parameters: it.1.recipe.parameters.iter().map(|it| it.name.clone()).collect(),
         };
@@ -327,7 +327,7 @@ impl At<'_> {
             Err(_) => Found::nothing(n, &it.text, Status::NotDone, "the time is up"),
         };
         let ms = begun.elapsed().as_millis() as u64;
-        let why = found.why.map(|it| line(&crate::redact::message(&it), 600));
+        let why = found.why.map(|it| line(&commis_redact::message(&it), 600));
         let found = Found { why, ms, ..found };
         if found.status != Status::NotDone {
             self.shelf.put_found(&found)?;
@@ -610,7 +610,7 @@ fn texts(it: &Value) -> Vec<&str> {
 
 fn masked(it: &Value) -> Value {
     match it {
-        Value::String(it) => Value::String(crate::redact::written(&line(it, 2000))),
+        Value::String(it) => Value::String(commis_redact::written(&line(it, 2000))),
         Value::Array(all) => all.iter().take(100).map(masked).collect(),
         it => it.clone(),
     }
@@ -619,7 +619,7 @@ fn masked(it: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::Seen;
+    use commis_agent::Seen;
 
     fn wanted(it: &Value) -> Wanted {
         serde_json::from_value(it.clone()).unwrap()

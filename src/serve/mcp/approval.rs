@@ -18,19 +18,19 @@ use serde_json::{Value, json};
 
 use super::handler::{Answered, Context, Face};
 use crate::{
-    agent::{Channel, Pending},
-    error::{Code, Error},
-    serve::{
-        answer::{Answer, Trouble},
-        channels::{dashboard, not_here},
-        doing::whose,
-        operations::{Row, find},
-        principal::{Area, Need, Principal, Right},
-        queue::{How, Performed, Queue},
-    },
-    settings::Approves,
-    state::now_ms,
+    answer::{Answer, Trouble},
+    channels::{dashboard, not_here},
+    doing::whose,
+    operations::{Row, find},
+    principal::{Area, Need, Principal, Right},
+    queue::{How, Performed, Queue},
 };
+use commis_agent::{Channel, Pending};
+use commis_base::{
+    error::{Code, Error},
+    settings::Approves,
+};
+use commis_state::now_ms;
 
 /// Of one call. People who are asked more often say yes to everything.
 const QUESTIONS: usize = 5;
@@ -236,7 +236,7 @@ impl Face {
     }
 }
 
-fn place(daemon: &crate::serve::Daemon, id: &str) -> String {
+fn place(daemon: &crate::Daemon, id: &str) -> String {
     format!("a person decides at {} or with `commis approve {id}`", dashboard(daemon))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::find;
-use crate::serve::pantry::Known;
+use crate::pantry::Known;
 
 /// Names that begin so, then those that hold it.
 pub fn names(typed: &str, all: &[Arc<Known>]) -> Vec<String> {
@@ -31,7 +31,7 @@ pub fn tasks(typed: &str, all: &[Arc<Known>]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::pantry::Pantry;
+    use crate::pantry::Pantry;
 
     #[test]
     fn what_was_typed_leads_to_recipes() {

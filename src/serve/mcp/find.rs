@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::serve::pantry::Known;
+use crate::pantry::Known;
 
 /// Recipes that some of the words speak of, best first: words of the name count most, then those of the task and the site; what
 /// is in service stands before what is not.

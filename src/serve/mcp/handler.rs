@@ -26,19 +26,18 @@ use super::{
     listed::{self, Recipes, Wanted},
 };
 use crate::{
+    Daemon,
+    answer::{Answer, Trouble},
+    book::{TaskState, TaskView},
+    operations::{Asked, Row, TABLE, Tool, failed, theirs},
+    principal::{Need, Principal},
+    queue::{How, Performed, Queue},
+};
+use commis_base::{
     error::{Code, Error},
     ids::RecipeName,
-    recipe::{model::Parameter, yaml},
-    serve::{
-        Daemon,
-        answer::{Answer, Trouble},
-        book::{TaskState, TaskView},
-        operations::{Asked, Row, TABLE, Tool, failed, theirs},
-        principal::{Need, Principal},
-        queue::{How, Performed, Queue},
-    },
-    shape,
 };
+use commis_recipe::{model::Parameter, shape, yaml};
 
 /// How long a list may be believed; changes are told before.
 const TTL_MS: u64 = 60_000;

@@ -10,15 +10,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    error::{Code, Error, Result},
-    serve::{
-        Daemon,
-        book::Event,
-        operations::{Kind, Row, TABLE, Tool},
-        pantry::Known,
-        principal::{Need, Principal},
-    },
+    Daemon,
+    book::Event,
+    operations::{Kind, Row, TABLE, Tool},
+    pantry::Known,
+    principal::{Need, Principal},
 };
+use commis_base::error::{Code, Error, Result};
 
 /// What `serve.tools` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +137,7 @@ pub fn of_row(name: &'static str, row: &'static Row) -> McpTool {
     let reads = row.spec.kind == Kind::Read;
     let mut input = row.input.clone();
     if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut)
-        && row.spec.length != crate::serve::operations::Length::Now
+        && row.spec.length != crate::operations::Length::Now
     {
         properties.insert(
             "idempotency_key".to_owned(),

@@ -184,7 +184,7 @@ pub async fn watch_recipes(daemon: Arc<Daemon>) {
     let (send, mut changed) = mpsc::channel(1);
     let folder = daemon.home.recipes.clone();
     // A folder that is not there cannot be watched.
-    let _ = crate::files::ensure_private_dir(&folder);
+    let _ = commis_base::files::ensure_private_dir(&folder);
     // As long as it is held, there is something to wait for, whether or not there is a watcher.
     let _held = send.clone();
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {

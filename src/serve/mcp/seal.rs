@@ -9,12 +9,12 @@ use ring::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
+use crate::book::Book;
+use commis_base::{
     error::{Code, Error, Result},
     ids,
-    serve::book::Book,
-    state::now_ms,
 };
+use commis_state::now_ms;
 
 const MINUTES: i64 = 10;
 

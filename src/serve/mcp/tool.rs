@@ -4,13 +4,11 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::{
-    egress::site_of,
-    ids::hex,
-    recipe::{
-        json_schema::{conform::Declared, data_schema, input_schema},
-        model::{Recipe, Status},
-    },
+use commis_base::ids::hex;
+use commis_net::egress::site_of;
+use commis_recipe::{
+    json_schema::{conform::Declared, data_schema, input_schema},
+    model::{Recipe, Status},
 };
 
 /// Bytes of a tool in a list, as far as its data's schema can help it; `commis_describe` has that whole.
@@ -127,7 +125,7 @@ fn proof(recipe: &Recipe) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::yaml;
+    use commis_recipe::yaml;
 
     #[test]
     fn a_definition_has_no_words_of_strangers_and_no_proof_that_is_none() {

@@ -3,12 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{Kind, Row, properties};
-pub use crate::recipe::params::{Params, whole};
-use crate::{
-    error::{Code, Error, Result},
-    pipeline::variable,
-    redact,
-};
+use commis_base::error::{Code, Error, Result};
+use commis_learn::variable;
+pub use commis_recipe::params::{Params, whole};
 
 /// Arguments of a request without a body: from its path and its query, where all is text, as the operation's schema has them.
 /// Fails with `PARAM_INVALID` for a name that is given twice.
@@ -49,14 +46,15 @@ pub fn no_secrets(row: &Row, args: &Value) -> Result<()> {
         match value {
             Value::String(it) if variable(it).is_some() => None,
             Value::String(it) => {
-                let why = redact::typed_secret(name, it).or_else(|| redact::probable_secret(it));
+                let why = commis_redact::typed_secret(name, it)
+                    .or_else(|| commis_redact::probable_secret(it));
                 why.filter(|it| !of_params || *it != RANDOM)
             }
-            Value::Number(it) => redact::typed_secret(name, &it.to_string())
-                .or_else(|| redact::probable_secret(&it.to_string()))
+            Value::Number(it) => commis_redact::typed_secret(name, &it.to_string())
+                .or_else(|| commis_redact::probable_secret(&it.to_string()))
                 .filter(|it| !of_params || *it != RANDOM),
             Value::Object(all) => all.iter().find_map(|(name, it)| {
-                redact::probable_secret(name)
+                commis_redact::probable_secret(name)
                     .filter(|it| *it != RANDOM)
                     .or_else(|| walk(name, it, of_params || name == "params"))
             }),
@@ -91,7 +89,7 @@ pub fn no_secrets(row: &Row, args: &Value) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::operations::find;
+    use crate::operations::find;
 
     #[test]
     fn secrets_are_refused_and_names_of_things_are_not() {

@@ -13,17 +13,17 @@ use super::{
     trail::{self, Trail, Wanted},
 };
 use crate::{
-    browser::desk::{
+    answer::Trouble,
+    book::TaskView,
+    desks::{Desks, key},
+    lookers,
+    principal::{Area, Need, Right, page_name},
+};
+use commis_base::error::{Code, Error, Result};
+use commis_browser::{
+    desk::{
         Asks, Command, Desk, Device, Effect, Last, Look, Picture, Said, Scheme, Target, Until, Way,
         Wish,
-    },
-    error::{Code, Error, Result},
-    serve::{
-        answer::Trouble,
-        book::TaskView,
-        desks::{Desks, key},
-        lookers,
-        principal::{Area, Need, Right, page_name},
     },
     sessions::audit::Finding,
 };

@@ -10,26 +10,24 @@ use super::{
     Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, recipes::run_data, row, tasks,
 };
 use crate::{
-    agent::{
-        OFFERED, Offer, Pending, Reply, chosen, playbook,
-        runs::{self, Graduation},
-        values,
+    answer::Trouble,
+    doing::{
+        self, By, RECIPE_FAILED, Ran, Status, Wanted, by_model, configured, filled, model, saved,
+        standings, whose,
     },
-    egress::site_of,
-    error::{Code, Error},
-    recipe::model::Recipe,
-    serve::{
-        answer::Trouble,
-        doing::{
-            self, By, RECIPE_FAILED, Ran, Status, Wanted, by_model, configured, filled, model,
-            saved, standings, whose,
-        },
-        mcp::find::scored,
-        pantry::Known,
-        principal::{Area, Need, Right},
-    },
-    state::now_ms,
+    mcp::find::scored,
+    pantry::Known,
+    principal::{Area, Need, Right},
 };
+use commis_agent::{
+    OFFERED, Offer, Pending, Reply, chosen, playbook,
+    runs::{self, Graduation},
+    values,
+};
+use commis_base::error::{Code, Error};
+use commis_net::egress::site_of;
+use commis_recipe::model::Recipe;
+use commis_state::now_ms;
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
 
@@ -161,7 +159,7 @@ async fn playbooks(asked: Asked, _: Nothing) -> Out<Books> {
         let built_in = it.source == playbook::Source::BuiltIn;
         let (task, error) = match it.playbook {
             Ok(it) => (Some(it.task), None),
-            Err(err) => (None, Some(crate::serve::answer::plain(&err.to_string()))),
+            Err(err) => (None, Some(crate::answer::plain(&err.to_string()))),
         };
         let path = it.path.map(|it| it.to_string_lossy().into_owned());
         Book { name: it.name, built_in, path, task, error, graduation }
@@ -244,28 +242,28 @@ async fn reject(asked: Asked, it: One) -> Out<Approval> {
 }
 
 /// A sentence that a recipe is looked for.
-pub(in crate::serve) struct Sought<'a> {
-    pub(in crate::serve) task: &'a str,
-    pub(in crate::serve) params: &'a BTreeMap<String, String>,
+pub(crate) struct Sought<'a> {
+    pub(crate) task: &'a str,
+    pub(crate) params: &'a BTreeMap<String, String>,
     /// Only recipes of this page's site.
-    pub(in crate::serve) url: Option<&'a str>,
+    pub(crate) url: Option<&'a str>,
     /// Where no recipe is meant something else answers.
-    pub(in crate::serve) can_look: bool,
+    pub(crate) can_look: bool,
     /// Only recipes whose request is known to read.
-    pub(in crate::serve) reads_only: bool,
+    pub(crate) reads_only: bool,
 }
 
 /// A recipe that is meant, and the values it is to be run with.
-pub(in crate::serve) struct Meant {
-    pub(in crate::serve) known: Arc<Known>,
-    pub(in crate::serve) params: BTreeMap<String, String>,
+pub(crate) struct Meant {
+    pub(crate) known: Arc<Known>,
+    pub(crate) params: BTreeMap<String, String>,
 }
 
 /// How a recipe was chosen: the one, codes that say how, and those that come near, the nearest first.
-pub(in crate::serve) type Choice = (Option<Meant>, Vec<String>, Vec<Arc<Known>>);
+pub(crate) type Choice = (Option<Meant>, Vec<String>, Vec<Arc<Known>>);
 
 /// Which recipe a task means, if one does clearly; and how that came out, in codes.
-pub(in crate::serve) fn meant(asked: &Asked, it: &Sought<'_>) -> crate::error::Result<Choice> {
+pub(crate) fn meant(asked: &Asked, it: &Sought<'_>) -> commis_base::error::Result<Choice> {
     let given = it.params;
     let all = asked.daemon.pantry.all()?;
     let mine: Vec<&Arc<Known>> = all

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Asked;
-use crate::{
-    browser::desk::Given,
+use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
 };
+use commis_browser::desk::Given;
 
 /// Files of a page's, as they are on disk; nobody's secret is told by a name.
 #[derive(Serialize, JsonSchema)]
@@ -83,12 +83,12 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let at = |it: &str| home.path().join(it);
         for it in ["open/inner", "closed"] {
-            crate::files::ensure_private_dir(&at(it)).unwrap();
+            commis_base::files::ensure_private_dir(&at(it)).unwrap();
         }
         for it in ["open/a.txt", "open/inner/b.txt", "closed/c.txt"] {
             let path = at(it);
             let name = path.file_name().unwrap().to_str().unwrap();
-            crate::files::write_atomic(path.parent().unwrap(), name, it.as_bytes()).unwrap();
+            commis_base::files::write_atomic(path.parent().unwrap(), name, it.as_bytes()).unwrap();
         }
         std::os::unix::fs::symlink(at("closed/c.txt"), at("open/link.txt")).unwrap();
         std::os::unix::fs::symlink(at("closed"), at("open/folder")).unwrap();

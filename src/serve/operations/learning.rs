@@ -13,26 +13,23 @@ use serde_json::{Value, json};
 
 use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, recipes, row, tasks};
 use crate::{
-    artifacts::{
-        payloads::{CandidateSet, Judged},
-        store::Store,
-    },
-    batch,
-    browser::Step,
+    Daemon,
+    answer::Trouble,
+    principal::{Area, Need, Principal, Right, has_scopes},
+};
+use commis_artifacts::{
+    payloads::{CandidateSet, Judged},
+    store::Store,
+};
+use commis_base::{
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
-    pipeline::{
-        self, Learned, OnStage, Redo, STAGES, Secrets, Source, Task, Wish, choose, variable,
-    },
-    recipe::auth::allow_variable,
-    serve::{
-        Daemon,
-        answer::Trouble,
-        principal::{Area, Need, Principal, Right, has_scopes},
-    },
     settings::Settings,
-    stages::verify::Expectation,
 };
+use commis_browser::Step;
+use commis_learn::{Learned, OnStage, Redo, Secrets, Source, Task, Wish, choose, variable};
+use commis_recipe::auth::allow_variable;
+use commis_stages::{STAGES, verify::Expectation};
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
 
@@ -194,7 +191,7 @@ impl Learn {
             timeout: Duration::from_secs(30),
             secrets: Secrets::default(),
         };
-        batch::check_task(&mut task, &BTreeSet::new(), allow_secrets)?;
+        commis_batch::check_task(&mut task, &BTreeSet::new(), allow_secrets)?;
         Ok(task)
     }
 }
@@ -218,7 +215,7 @@ pub(super) fn on_stage(asked: &Asked) -> OnStage {
     let daemon: Arc<Daemon> = Arc::clone(&asked.daemon);
     let id = asked.job.as_ref().map(|it| it.id.clone()).unwrap_or_default();
     // One writes them all down, in their order.
-    let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<pipeline::Stage>();
+    let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<commis_stages::Stage>();
     tokio::spawn(async move {
         while let Some(stage) = take.recv().await {
             let at = STAGES.iter().position(|it| it.stage == stage).unwrap_or(0);
@@ -243,13 +240,13 @@ async fn learn(asked: Asked, args: Learn) -> Out<Learned> {
         it.settings.egress.no_network = true;
     }
     if !resume && redo.is_none() {
-        batch::refuse_if_begun(std::slice::from_ref(&*task), &cx)?;
+        commis_batch::refuse_if_begun(std::slice::from_ref(&*task), &cx)?;
     }
     let work = {
         let task = Arc::clone(&task);
-        move || async move { pipeline::learn(&task, &cx).await }
+        move || async move { commis_learn::learn(&task, &cx).await }
     };
-    let learned = pipeline::apart(work, super::stopped(&asked)).await?;
+    let learned = commis_learn::apart(work, super::stopped(&asked)).await?;
     told(&asked, &learned);
     plain(learned)
 }
@@ -363,11 +360,11 @@ async fn create_from_candidate(asked: Asked, args: Create) -> Out<Learned> {
     let cx = world.learning(&asked.daemon.home, None, on_stage(&asked))?;
     let work = move || async move {
         match choose(&store, &cx.recipes, &id, wish)? {
-            Ok(choice) => pipeline::learn(&choice.task, &cx).await.map(Ok),
+            Ok(choice) => commis_learn::learn(&choice.task, &cx).await.map(Ok),
             Err(reject) => Ok(Err(reject)),
         }
     };
-    match pipeline::apart(work, super::stopped(&asked)).await? {
+    match commis_learn::apart(work, super::stopped(&asked)).await? {
         Ok(learned) => {
             told(&asked, &learned);
             plain(learned)

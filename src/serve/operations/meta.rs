@@ -5,15 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row};
 use crate::{
-    error::{Code, Error},
-    serve::{
-        answer::Trouble,
-        book::TokenView,
-        lifecycle,
-        principal::{Need, Scope},
-        remote::{Key, Remote, new_token},
-    },
+    answer::Trouble,
+    book::TokenView,
+    lifecycle,
+    principal::{Need, Scope},
+    remote::{Key, Remote, new_token},
 };
+use commis_base::error::{Code, Error};
 
 /// As `Scope::parse` reads it.
 const SCOPE: &str = r"^(run:(\*|[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)|vault:[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?|(recipes|tasks|learn|browse):(read|write)|browse:(read|write):[A-Za-z0-9_-]{1,40})$";
@@ -173,7 +171,7 @@ async fn version(asked: Asked, _: Nothing) -> Out<Version> {
     plain(Version {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         binary: asked.daemon.binary.clone(),
-        mcp: crate::serve::mcp::versions(),
+        mcp: crate::mcp::versions(),
     })
 }
 
@@ -201,7 +199,7 @@ struct Made {
 }
 
 /// What the schema says of a token to be made. Fails with `PARAM_INVALID`.
-fn fits(can: &[String], expires_sec: Option<u32>, note: &str) -> crate::error::Result<()> {
+fn fits(can: &[String], expires_sec: Option<u32>, note: &str) -> commis_base::error::Result<()> {
     let wrong = if !(1..=100).contains(&can.len()) {
         "give 1 to 100 scopes"
     } else if expires_sec.is_some_and(|it| !(1..=31_536_000).contains(&it)) {
@@ -216,8 +214,11 @@ fn fits(can: &[String], expires_sec: Option<u32>, note: &str) -> crate::error::R
 
 async fn token_create(asked: Asked, args: NewToken) -> Out<Made> {
     fits(&args.can, args.expires_sec, &args.note)?;
-    let scopes =
-        args.can.iter().map(|it| Scope::parse(it)).collect::<crate::error::Result<Vec<_>>>()?;
+    let scopes = args
+        .can
+        .iter()
+        .map(|it| Scope::parse(it))
+        .collect::<commis_base::error::Result<Vec<_>>>()?;
     let (token, view) = new_token(&asked.daemon, &scopes, args.expires_sec, &args.note).await?;
     plain(Made { token, view })
 }

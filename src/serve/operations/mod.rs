@@ -8,7 +8,7 @@ mod learning;
 mod meta;
 mod recipes;
 mod research;
-pub(in crate::serve) mod runs;
+pub(crate) mod runs;
 mod sessions;
 mod tasks;
 mod templates;
@@ -30,7 +30,7 @@ pub use self::{
     tasks::{failed, theirs},
     vault::over,
 };
-pub(in crate::serve) use self::{
+pub(crate) use self::{
     doing::{Meant, Sought, meant},
     recipes::run_data,
     trail::{Wanted as Learned, learned, trail},
@@ -40,7 +40,7 @@ use super::{
     answer::{Answer, Meta, Trouble},
     principal::{Area, Need, Principal},
 };
-use crate::{
+use commis_base::{
     error::{Code, Error},
     settings::Settings,
 };
@@ -155,7 +155,8 @@ pub struct Job {
 pub type Done = Result<Answer, Box<Trouble>>;
 type Doing = Pin<Box<dyn Future<Output = Done> + Send>>;
 type Doer = Box<dyn Fn(Asked, Value) -> Doing + Send + Sync>;
-type Checker = Box<dyn Fn(&Value, &Settings, &Principal) -> crate::error::Result<()> + Send + Sync>;
+type Checker =
+    Box<dyn Fn(&Value, &Settings, &Principal) -> commis_base::error::Result<()> + Send + Sync>;
 type Hider = Box<dyn Fn(&Value) -> bool + Send + Sync>;
 
 impl From<Error> for Box<Trouble> {
@@ -189,7 +190,7 @@ impl Row {
         args: &Value,
         settings: &Settings,
         who: &Principal,
-    ) -> crate::error::Result<()> {
+    ) -> commis_base::error::Result<()> {
         (self.checker)(args, settings, who)
     }
 
@@ -201,7 +202,7 @@ impl Row {
     /// With more to look at than whether the arguments are of their types.
     fn checked<A: DeserializeOwned + 'static>(
         mut self,
-        check: fn(A, &Settings, &Principal) -> crate::error::Result<()>,
+        check: fn(A, &Settings, &Principal) -> commis_base::error::Result<()>,
     ) -> Self {
         self.checker =
             Box::new(move |args, settings, who| check(parsed::<A>(args.clone())?, settings, who));
@@ -247,7 +248,7 @@ impl Row {
     }
 }
 
-pub(in crate::serve) fn row<A, O, F>(spec: Spec, call: fn(Asked, A) -> F) -> Row
+pub(crate) fn row<A, O, F>(spec: Spec, call: fn(Asked, A) -> F) -> Row
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     O: Serialize + JsonSchema,
@@ -274,7 +275,7 @@ where
     }
 }
 
-fn parsed<A: DeserializeOwned>(args: Value) -> crate::error::Result<A> {
+fn parsed<A: DeserializeOwned>(args: Value) -> commis_base::error::Result<A> {
     let mut args = if args.is_null() { json!({}) } else { args };
     if let Some(all) = args.as_object_mut() {
         // JSON Schema knows no other difference: 5.0 is 5.
@@ -391,7 +392,7 @@ pub fn requires(schema: &Value, name: &str) -> bool {
 }
 
 /// A number from 1 to `most`. Fails with `PARAM_INVALID`.
-fn within(name: &str, it: u32, most: u32) -> crate::error::Result<u32> {
+fn within(name: &str, it: u32, most: u32) -> commis_base::error::Result<u32> {
     if (1..=most).contains(&it) {
         return Ok(it);
     }
@@ -405,7 +406,7 @@ fn plain<T>(data: T) -> Result<(T, Meta), Box<Trouble>> {
 }
 
 /// That the task is to end.
-pub(in crate::serve) async fn stopped(asked: &Asked) -> Error {
+pub(crate) async fn stopped(asked: &Asked) -> Error {
     match &asked.job {
         Some(it) => it.cancel.cancelled().await,
         None => std::future::pending().await,

@@ -8,29 +8,29 @@ use serde_json::{Value, json};
 
 use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row};
 use crate::{
-    artifacts::store::{Store, now},
-    error::{Code, Error},
-    export::{File, Form},
-    ids::RecipeName,
-    pipeline::{
-        Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, note, prove, refused,
-        render, told_health, words,
-    },
-    recipe::{
-        model::{Recipe, Status},
-        standing::Standing,
-        yaml,
-    },
-    runner::RecipeRunResult,
-    serve::{
-        answer::Trouble,
-        mcp::find::ranked,
-        pantry::Known,
-        principal::{Area, Need, Right},
-        world::{no_state, told},
-    },
-    state::Health,
+    answer::Trouble,
+    mcp::find::ranked,
+    pantry::Known,
+    principal::{Area, Need, Right},
+    world::{no_state, told},
 };
+use commis_artifacts::store::{Store, now};
+use commis_base::{
+    error::{Code, Error},
+    ids::RecipeName,
+};
+use commis_export::{File, Form};
+use commis_learn::{
+    Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, note, prove, refused,
+    render, told_health, words,
+};
+use commis_recipe::{
+    model::{Recipe, Status},
+    standing::Standing,
+    yaml,
+};
+use commis_runner::RecipeRunResult;
+use commis_state::Health;
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
 
@@ -63,7 +63,7 @@ pub struct Line {
 impl Line {
     fn of(it: &Known, health: Option<&Health>) -> Self {
         let recipe = &it.recipe;
-        let optional = |it: &crate::recipe::model::Parameter| !it.required || it.default.is_some();
+        let optional = |it: &commis_recipe::model::Parameter| !it.required || it.default.is_some();
         let parameters = recipe.parameters.iter();
         Self {
             name: recipe.name.to_string(),
@@ -339,7 +339,7 @@ async fn get(asked: Asked, args: Named) -> Out<Described> {
 }
 
 /// The recipe, if who asks may know of it. Fails as a recipe does that is not there.
-fn seen(asked: &Asked, name: &str) -> crate::error::Result<Arc<Known>> {
+fn seen(asked: &Asked, name: &str) -> commis_base::error::Result<Arc<Known>> {
     let name = RecipeName::new(name)?;
     if !asked.who.sees(name.as_str()) {
         return Err(Error::new(Code::RecipeNotFound, format!("there is no recipe `{name}`")));
@@ -365,7 +365,7 @@ struct Written {
 async fn export(asked: Asked, args: Export) -> Out<Written> {
     let known = seen(&asked, &args.name)?;
     let recipe = std::slice::from_ref(&known.recipe);
-    let out = crate::export::export(recipe, args.form, &BTreeMap::new())?;
+    let out = commis_export::export(recipe, args.form, &BTreeMap::new())?;
     if let Some(it) = out.refused.first() {
         let message = format!("`{}` cannot be written so: {}", it.name, it.why);
         return Err(Error::new(Code::ParamInvalid, message)
@@ -633,7 +633,7 @@ async fn explain(asked: Asked, args: Named) -> Out<Explained> {
     let name = &known.recipe.name;
     let mut words = words(&asked.daemon.pantry.registry.get(name)?);
     words.extend(of(&health(&asked), &known).map(told_health));
-    let words = words.iter().map(|it| crate::serve::answer::plain(it)).collect();
+    let words = words.iter().map(|it| crate::answer::plain(it)).collect();
     plain(Explained { name: name.to_string(), words })
 }
 
@@ -676,7 +676,7 @@ async fn delete(asked: Asked, args: Named) -> Out<Name> {
     asked.daemon.pantry.registry.delete(&name)?;
     if let Ok(state) = &asked.daemon.state {
         // Counters of a recipe that is gone mislead nobody.
-        let _ = state.forget_health(name.as_str(), crate::recipe::registry::Source::User.as_str());
+        let _ = state.forget_health(name.as_str(), commis_recipe::registry::Source::User.as_str());
     }
     changed(&asked, name.as_str(), "deleted");
     plain(Name { name: name.to_string() })

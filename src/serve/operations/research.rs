@@ -2,13 +2,11 @@
 
 use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, row};
 use crate::{
-    agent::research::Researched,
-    serve::{
-        answer::Trouble,
-        doing::research::{Wanted, check, research},
-        principal::{Area, Need, Right},
-    },
+    answer::Trouble,
+    doing::research::{Wanted, check, research},
+    principal::{Area, Need, Right},
 };
+use commis_agent::research::Researched;
 
 pub fn rows(out: &mut Vec<Row>) {
     out.push(

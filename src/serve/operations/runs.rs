@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row, within};
-use crate::{
-    agent::runs::{
-        Comparison, Kept, Listing, Record, Standing, Totals, Unread, compare, listing, one, sweep,
-        totals,
-    },
+use crate::{Daemon, answer::Trouble, lifecycle::this_process, principal::Need};
+use commis_agent::runs::{
+    Comparison, Kept, Listing, Record, Standing, Totals, Unread, compare, listing, one, sweep,
+    totals,
+};
+use commis_base::{
     error::{Code, Error, Result},
     files,
-    serve::{Daemon, answer::Trouble, lifecycle::this_process, principal::Need},
-    state::now_ms,
 };
+use commis_state::now_ms;
 
 type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
 

@@ -10,14 +10,14 @@ use super::{
     trail::{self, Trail, Wanted},
 };
 use crate::{
-    browser::desk::{Desk, Outcome, Replay, Replayed},
-    error::{Code, Error, Result},
-    serve::{
-        answer::Trouble,
-        book::TaskView,
-        desks::{Desks, TIMEOUT},
-        principal::{Area, Need, Principal, Right},
-    },
+    answer::Trouble,
+    book::TaskView,
+    desks::{Desks, TIMEOUT},
+    principal::{Area, Need, Principal, Right},
+};
+use commis_base::error::{Code, Error, Result};
+use commis_browser::{
+    desk::{Desk, Outcome, Replay, Replayed},
     sessions::{
         Line, Manifest, Recording, Sessions, Verdict,
         audit::Finding,
@@ -354,7 +354,7 @@ async fn diff(asked: Asked, it: Two) -> Out<Difference> {
     own(&asked, &it.second, Right::Read)?;
     let sessions = all(&asked);
     let actions = compare(&sessions.load(&it.first)?.1, &sessions.load(&it.second)?.1);
-    let mut same = actions.iter().all(|it| it.place == crate::sessions::compare::In::Both);
+    let mut same = actions.iter().all(|it| it.place == commis_browser::sessions::compare::In::Both);
     let mut steps = Vec::new();
     if it.pictures || it.drawn {
         steps = sessions.seen_beside(&it.first, &it.second, it.drawn)?;

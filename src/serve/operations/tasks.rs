@@ -6,14 +6,12 @@ use serde_json::Value;
 
 use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row};
 use crate::{
-    error::{Code, Error},
-    serve::{
-        answer::Trouble,
-        book::{TaskState, TaskView},
-        principal::{Area, Need, Right},
-        queue::Queue,
-    },
+    answer::Trouble,
+    book::{TaskState, TaskView},
+    principal::{Area, Need, Right},
+    queue::Queue,
 };
+use commis_base::error::{Code, Error};
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
 
@@ -106,7 +104,7 @@ fn is_theirs(asked: &Asked, it: &TaskView) -> bool {
 }
 
 /// The task, if who asks may know of it. Fails with `TASK_NOT_FOUND`.
-pub async fn theirs(asked: &Asked, id: &str) -> crate::error::Result<TaskView> {
+pub async fn theirs(asked: &Asked, id: &str) -> commis_base::error::Result<TaskView> {
     let task = asked.daemon.book.task(id).await?;
     if is_theirs(asked, &task) {
         return Ok(task);

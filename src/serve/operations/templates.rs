@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::{Asked, Kind, Meta, Row, Verb, plain, row, spec};
 use crate::{
-    browser::desk::{Command, Desk},
-    serve::{
-        answer::Trouble,
-        desks::Desks,
-        principal::{Area, Need, Right},
-    },
+    answer::Trouble,
+    desks::Desks,
+    principal::{Area, Need, Right},
+};
+use commis_browser::{
+    desk::{Command, Desk},
     sessions::templates::{Template, Templates, Wish},
 };
 

@@ -6,45 +6,43 @@ use serde_json::{Value, json};
 
 use super::{Asked, Meta, Params, find, plain};
 use crate::{
-    browser::desk::Desk,
-    error::{Code, Error, Result},
-    serve::{
-        answer::Trouble,
-        book::TaskView,
-        desks::Desks,
-        queue::{How, Performed, Queue},
-    },
+    answer::Trouble,
+    book::TaskView,
+    desks::Desks,
+    queue::{How, Performed, Queue},
 };
+use commis_base::error::{Code, Error, Result};
+use commis_browser::desk::Desk;
 
 type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
 
 #[derive(Serialize, JsonSchema)]
-pub(in crate::serve) struct Trail {
+pub(crate) struct Trail {
     /// Where they begin.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) url: Option<String>,
+    pub(crate) url: Option<String>,
     /// As a manifest has them.
-    pub(in crate::serve) steps: Vec<Value>,
+    pub(crate) steps: Vec<Value>,
     /// What was done and is not among them.
-    pub(in crate::serve) lost: Vec<String>,
+    pub(crate) lost: Vec<String>,
 }
 
 /// What is to be learned of it.
-pub(in crate::serve) struct Wanted {
-    pub(in crate::serve) task: String,
-    pub(in crate::serve) name: Option<String>,
-    pub(in crate::serve) params: Params,
-    pub(in crate::serve) second: Params,
+pub(crate) struct Wanted {
+    pub(crate) task: String,
+    pub(crate) name: Option<String>,
+    pub(crate) params: Params,
+    pub(crate) second: Params,
     /// A model did it.
-    pub(in crate::serve) reads_only: bool,
+    pub(crate) reads_only: bool,
     /// What stands of that name is learned anew.
-    pub(in crate::serve) force: bool,
+    pub(crate) force: bool,
     /// What it gave for an answer.
-    pub(in crate::serve) answer: Option<String>,
+    pub(crate) answer: Option<String>,
 }
 
 /// The steps of that page's task so far.
-pub(in crate::serve) async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
+pub(crate) async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
     Desks::with(&asked.daemon, (&asked.who, context), async |desk: &mut Desk| {
         let (url, steps, lost) = desk.trail();
         let steps = steps.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
@@ -54,7 +52,7 @@ pub(in crate::serve) async fn trail(asked: &Asked, context: &str) -> Result<Trai
 }
 
 /// Gives the steps to the queue, with parameters in place of values. Fails with `PARAM_INVALID` and what `recipe_learn` fails with.
-pub(in crate::serve) async fn learned(asked: Asked, trail: Trail, it: Wanted) -> Out<TaskView> {
+pub(crate) async fn learned(asked: Asked, trail: Trail, it: Wanted) -> Out<TaskView> {
     let Some(url) = trail.url else {
         return Err(Error::new(Code::ParamInvalid, "nothing was done on this page yet")
             .hint("goto the page where the task begins, and do it")

@@ -6,12 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row};
-use crate::{
-    browser::desk::Desk,
-    error::{Code, Error},
-    serve::{answer::Trouble, desks::Desks, principal::Need},
-    vault::{Card, Name, Vault, verdict},
-};
+use crate::{answer::Trouble, desks::Desks, principal::Need};
+use commis_base::error::{Code, Error};
+use commis_browser::desk::Desk;
+use commis_vault::{Card, Name, Vault, verdict};
 
 type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
 

@@ -1,7 +1,7 @@
 //! rank and analyze: the right request, or why nobody can know.
 
 use super::*;
-use crate::artifacts::payloads::{Candidate, CandidateSet, Reason};
+use commis_artifacts::payloads::{Candidate, CandidateSet, Reason};
 
 const SEARCH: &str = "http://shop.test/api/search?q=lantern";
 
@@ -230,7 +230,7 @@ fn of_har(url: &str, task: &str, entries: Vec<Entry>) -> SessionRecording {
     let document = entries.iter().rfind(|it| it.mime == "text/html" && it.url == url);
     let text = document.map_or_else(
         || "lantern number 0 and what else the shop says of it".to_owned(),
-        |it| crate::redact::markup::visible_text(&it.answer, 9_000),
+        |it| commis_redact::markup::visible_text(&it.answer, 9_000),
     );
     let mut it = session(&[("q", "lantern")], &text, entries);
     it.driver = Driver::Har;
@@ -325,6 +325,6 @@ fn of_one_thing_no_list_within_it() {
     let recording = of_har("http://shop.test/", "Show the lantern", vec![get(url, &answer)]);
     assert_eq!(done(choose(&recording, &alone())).chosen.response.extract, None);
     let lists = &recording.exchanges[0].measures.lists;
-    let paths = crate::stages::extraction::ranked(lists, "List the words of the lantern");
+    let paths = crate::extraction::ranked(lists, "List the words of the lantern");
     assert!(paths.iter().all(|it| !it.path.contains("0.1.7")), "{paths:?}");
 }

@@ -1,12 +1,10 @@
 //! How an answer is read: the list that is the data, from structure, from sight, and against real traffic.
 
 use super::*;
-use crate::{
-    artifacts::payloads::{Analyst, Choice, DataSource, Reason},
-    har,
-    recipe::{document::Document, expression::Query, model::Framing},
-    stages::extraction::{ranked, response},
-};
+use crate::extraction::{ranked, response};
+use commis_artifacts::payloads::{Analyst, Choice, DataSource, Reason};
+use commis_recipe::{document::Document, expression::Query, model::Framing};
+use commis_redact::har;
 
 /// The path chosen for an answer to a task, the page having shown some text.
 fn path_of(task: &str, page: &str, answer: &Value) -> Option<String> {
@@ -262,7 +260,7 @@ fn like(text: &str, regex: &str) -> bool {
 /// The list of the right answer is found in nine of ten real recordings.
 #[test]
 fn real_answers() {
-    let Some(folder) = crate::redact::tests::shared("realworld") else { return };
+    let Some(folder) = commis_base::testing::shared("realworld") else { return };
     let cases = std::fs::read_to_string(folder.join("cases.jsonl")).unwrap();
     let cases: Vec<Value> = cases.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     let (mut right, mut all, mut wrong) = (0, 0, Vec::new());
@@ -287,7 +285,7 @@ fn real_answers() {
         let RawBody::Captured(body) = &raw.exchanges[at].body else { continue };
         let text = String::from_utf8_lossy(body).into_owned();
         let mime = raw.exchanges[at].mime.clone();
-        let Some(whole) = crate::recipe::framing::detect(&text, &mime, true) else {
+        let Some(whole) = commis_recipe::framing::detect(&text, &mime, true) else {
             wrong.push(format!("{id}: no JSON"));
             continue;
         };

@@ -1,7 +1,8 @@
 //! minimize through its loop: budget, journal, and what is never left out.
 
 use super::*;
-use crate::{recipe::model::BodyTemplate, stages::minimize::minimize};
+use crate::minimize::minimize;
+use commis_recipe::model::BodyTemplate;
 
 fn entry() -> Entry {
     Entry {

@@ -1,11 +1,9 @@
 //! parameterize: where what was typed stands, and what it means when it stands nowhere or somewhere else the second time.
 
 use super::*;
-use crate::{
-    artifacts::payloads::Reason,
-    recipe::model::{ParamType, Parameter, ResponseSpec, ResponseType, SlotSource},
-    stages::request::template,
-};
+use crate::request::template;
+use commis_artifacts::payloads::Reason;
+use commis_recipe::model::{ParamType, Parameter, ResponseSpec, ResponseType, SlotSource};
 
 /// Weaves the only request of each session, as recorded.
 fn weave(
@@ -514,7 +512,7 @@ fn the_build_of_a_site_is_taken_from_its_page() {
 fn a_request_about_the_time_of_the_recording_is_said_to_be_one() {
     let of = |url: &str| {
         let mut it = one(&[("q", "lantern")], at(url));
-        it.exchanges[0].response_headers.push(crate::artifacts::recording::Header {
+        it.exchanges[0].response_headers.push(commis_artifacts::recording::Header {
             name: "date".to_owned(),
             value: "Sun, 22 Nov 2026 10:00:03 GMT".to_owned(),
         });
@@ -608,7 +606,7 @@ fn values_that_were_not_driven_verify_too() {
 
 #[test]
 fn a_word_is_a_choice_where_the_form_sends_something_else_for_it() {
-    use crate::artifacts::recording::{Control, ControlOption, Place, TypedHit};
+    use commis_artifacts::recording::{Control, ControlOption, Place, TypedHit};
     let option = |(label, value): (&str, &str)| ControlOption {
         label: label.to_owned(),
         value: value.to_owned(),

@@ -1,7 +1,7 @@
 //! validate: which transport answers like the recording, and what is said when none does.
 
 use super::*;
-use crate::artifacts::payloads::{DataSource, Reason};
+use commis_artifacts::payloads::{DataSource, Reason};
 
 const SEARCH: &str = "http://shop.test/api/search?q=lantern&page=1";
 

@@ -3,10 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
-use crate::{
-    artifacts::payloads::VerificationReport,
-    stages::verify::{Expectation, verify},
-};
+use crate::verify::{Expectation, verify};
+use commis_artifacts::payloads::VerificationReport;
 
 const A: &str = "lantern";
 const B: &str = "teapot";

@@ -12,7 +12,7 @@ use flate2::{
 };
 
 use super::Step;
-use crate::testbed::brotli;
+use crate::brotli;
 
 const BLOCK: usize = 1 << 20;
 /// Of one mebibyte each.

@@ -8,10 +8,9 @@ use http::{HeaderMap, HeaderValue, Request, Response};
 use tokio::sync::mpsc;
 
 use super::{Ask, MAX_SEEN, Seen, locked};
-use crate::testbed::tls::Wire;
+use crate::tls::Wire;
 
 /// Paths below `/h2/`.
-#[cfg(test)]
 pub const H2: &[&str] = &[
     "plain",
     "early-hints",

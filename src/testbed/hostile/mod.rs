@@ -21,9 +21,7 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-#[cfg(test)]
 pub use answers::{LOCATIONS, RAW};
-#[cfg(test)]
 pub use h2::H2;
 
 use super::tls::{self, Wire};
@@ -66,7 +64,6 @@ pub struct Ask {
 }
 
 impl Ask {
-    #[cfg(test)]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
     }
@@ -97,7 +94,6 @@ fn locked(seen: &Seen) -> std::sync::MutexGuard<'_, Vec<Ask>> {
 /// A running server. It stops when dropped.
 pub struct Hostile {
     addr: SocketAddr,
-    #[cfg(test)]
     seen: Seen,
     accepting: JoinHandle<()>,
 }
@@ -109,12 +105,7 @@ impl Hostile {
         let addr = listener.local_addr()?;
         let seen = Seen::default();
         let accepting = tokio::spawn(accept(listener, addr, Arc::clone(&seen)));
-        Ok(Self {
-            addr,
-            #[cfg(test)]
-            seen,
-            accepting,
-        })
+        Ok(Self { addr, seen, accepting })
     }
 
     /// Where it listens.
@@ -123,7 +114,6 @@ impl Hostile {
     }
 
     /// Requests so far, `/seen` excepted.
-    #[cfg(test)]
     pub fn seen(&self) -> Vec<Ask> {
         locked(&self.seen).clone()
     }

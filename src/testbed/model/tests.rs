@@ -6,11 +6,8 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use super::{Scripted, Scripts, Wire, serve};
-use crate::{
-    error::Code,
-    model::{Call, Client, Spoken, Talker as _, Tool, Turn},
-    settings::ModelSettings,
-};
+use commis_base::{error::Code, settings::ModelSettings};
+use commis_model::{Call, Client, Spoken, Talker as _, Tool, Turn};
 
 const NAMES: [&str; 3] = ["claude-scripted", "gpt-scripted", "gemini-scripted"];
 
@@ -60,7 +57,7 @@ impl Talk {
         Self { client, turns: vec![Turn::User { text: first.to_owned() }] }
     }
 
-    async fn asked(&self) -> crate::error::Result<Spoken> {
+    async fn asked(&self) -> commis_base::error::Result<Spoken> {
         let any = json!({"type": "object"});
         let tools = ["fill", "click", "look", "complete_task"].map(|name| Tool {
             name: name.to_owned(),

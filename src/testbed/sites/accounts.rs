@@ -4,8 +4,8 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::world::{World, secret};
+use crate::wire::{self, Ask};
+use crate::world::{World, secret};
 
 const COOKIE: &str = "accounts_sid";
 const USER: &str = "ada@accounts.test";

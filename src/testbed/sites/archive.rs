@@ -7,11 +7,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
-use crate::testbed::brotli;
-use crate::testbed::shell::{self, Extra, Layout, Site};
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::words::Dice;
-use crate::testbed::world::World;
+use crate::brotli;
+use crate::shell::{self, Extra, Layout, Site};
+use crate::wire::{self, Ask};
+use crate::words::Dice;
+use crate::world::World;
 
 const SITE: Site = Site {
     name: "State Archive",

@@ -10,10 +10,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use bytes::Bytes;
 
-use crate::testbed::shell::{self, Layout, Site};
-use crate::testbed::sites::load;
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::world::World;
+use crate::shell::{self, Layout, Site};
+use crate::sites::load;
+use crate::wire::{self, Ask};
+use crate::world::World;
 
 const SITE: Site = Site {
     name: "Spare Parts Depot",

@@ -12,10 +12,10 @@ use flate2::write::GzEncoder;
 use futures::stream;
 use serde_json::{Value, json};
 
-use crate::testbed::shell::{self, Layout, Site};
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::words::Dice;
-use crate::testbed::world::World;
+use crate::shell::{self, Layout, Site};
+use crate::wire::{self, Ask};
+use crate::words::Dice;
+use crate::world::World;
 
 const SITE: Site = Site {
     name: "Endless",

@@ -5,9 +5,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::words::{self, Dice};
-use crate::testbed::world::World;
+use crate::wire::{self, Ask};
+use crate::words::{self, Dice};
+use crate::world::World;
 
 pub fn answer(ask: &Ask, world: &World) -> Response {
     let (("GET", "/v1/levels"), Some(river)) = (ask.route(), ask.param("river")) else {

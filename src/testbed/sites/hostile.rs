@@ -5,9 +5,9 @@
 
 use axum::response::Response;
 
-use crate::testbed::shell::{self, Layout, Site};
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::world::World;
+use crate::shell::{self, Layout, Site};
+use crate::wire::{self, Ask};
+use crate::world::World;
 
 const SITE: Site = Site {
     name: "Free Screensavers",

@@ -5,9 +5,9 @@ use axum::response::Response;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::words;
-use crate::testbed::world::World;
+use crate::wire::{self, Ask};
+use crate::words;
+use crate::world::World;
 
 /// The only key there is; with it goes the user `warden`.
 const KEY: &str = "night-Sky/42+open=";

@@ -10,9 +10,9 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::words::{self, Dice};
-use crate::testbed::world::World;
+use crate::wire::{self, Ask};
+use crate::words::{self, Dice};
+use crate::world::World;
 
 pub const JSON: &str = "application/json; charset=utf-8";
 

@@ -7,9 +7,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
-use crate::testbed::pictures;
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::world::{World, secret};
+use crate::pictures;
+use crate::wire::{self, Ask};
+use crate::world::{World, secret};
 
 fn page(title: &str, main: &str) -> String {
     format!(

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use crate::testbed::shell::{self, Extra, Layout, Site};
-use crate::testbed::wire::{self, Ask, escape, lookup};
-use crate::testbed::words::{self, Dice};
-use crate::testbed::world::World;
+use crate::shell::{self, Extra, Layout, Site};
+use crate::wire::{self, Ask, escape, lookup};
+use crate::words::{self, Dice};
+use crate::world::World;
 
 const LETTINGS: Site = Site {
     name: "To Let",

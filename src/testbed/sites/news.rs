@@ -5,10 +5,10 @@ use std::fmt::Write;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::testbed::shell::{self, Extra, Layout, Site};
-use crate::testbed::wire::{Ask, escape};
-use crate::testbed::words;
-use crate::testbed::world::World;
+use crate::shell::{self, Extra, Layout, Site};
+use crate::wire::{Ask, escape};
+use crate::words;
+use crate::world::World;
 
 const SITE: Site = Site {
     name: "The Evening Lantern",

@@ -2,9 +2,9 @@
 
 use axum::response::Response;
 
-use crate::testbed::shell::{self, Extra, Layout, Site};
-use crate::testbed::wire::Ask;
-use crate::testbed::world::World;
+use crate::shell::{self, Extra, Layout, Site};
+use crate::wire::Ask;
+use crate::world::World;
 
 const SITE: Site = Site {
     name: "Parish Register",

@@ -13,9 +13,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use crate::testbed::shell::{self, Extra, Layout, Site};
-use crate::testbed::wire::{self, Ask, escape};
-use crate::testbed::world::World;
+use crate::shell::{self, Extra, Layout, Site};
+use crate::wire::{self, Ask, escape};
+use crate::world::World;
 
 const SITE: Site = Site {
     name: "Pantry & Post",

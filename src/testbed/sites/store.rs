@@ -4,9 +4,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
-use crate::testbed::shell::{self, Extra, Layout, Site};
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::world::World;
+use crate::shell::{self, Extra, Layout, Site};
+use crate::wire::{self, Ask};
+use crate::world::World;
 
 const SITE: Site = Site {
     name: "The One Kettle",

@@ -3,10 +3,10 @@
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use crate::testbed::shell::{self, Extra, Layout, Site};
-use crate::testbed::wire::{self, Ask};
-use crate::testbed::words::{self, Dice};
-use crate::testbed::world::World;
+use crate::shell::{self, Extra, Layout, Site};
+use crate::wire::{self, Ask};
+use crate::words::{self, Dice};
+use crate::world::World;
 
 const SITE: Site = Site {
     name: "Star Register",

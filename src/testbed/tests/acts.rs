@@ -4,7 +4,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 
 use super::{client, json_of, url};
-use crate::testbed::Testbed;
+use crate::Testbed;
 
 async fn page(client: &Client, testbed: &Testbed, rest: &str) -> String {
     client.get(url(testbed, rest)).send().await.unwrap().text().await.unwrap()

@@ -4,8 +4,8 @@ use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 use super::{client, json_of, url};
-use crate::testbed::Testbed;
-use crate::testbed::sites::docs;
+use crate::Testbed;
+use crate::sites::docs;
 
 #[tokio::test]
 async fn data_calls_answer_and_depend_on_their_parameter() {

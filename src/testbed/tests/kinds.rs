@@ -4,7 +4,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 
 use super::{client, json_of, url};
-use crate::testbed::Testbed;
+use crate::Testbed;
 
 #[tokio::test]
 async fn calls_by_get_depend_on_their_parameter_and_find_nothing_for_zzz() {

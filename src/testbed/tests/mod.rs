@@ -1,7 +1,6 @@
 //! The testbed as its callers see it, over HTTP.
 
 mod acts;
-mod corpus;
 mod data;
 mod kinds;
 mod server;

@@ -4,7 +4,7 @@ use reqwest::Client;
 use serde_json::json;
 
 use super::{client, json_of, url};
-use crate::testbed::{HOSTS, Testbed};
+use crate::{HOSTS, Testbed};
 
 #[test]
 fn hosts_are_sorted() {

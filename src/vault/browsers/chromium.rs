@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 use super::{MOST, Taken, bytes, columns, number, plausible, text};
-use crate::vault::Cookie;
+use crate::Cookie;
 
 type Key = Zeroizing<[u8; 16]>;
 

@@ -11,7 +11,7 @@ use std::{
 
 use rustix::process::Pid;
 
-use crate::{
+use commis_base::{
     error::{Code, Error, Result},
     files,
 };

@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 
 use super::{MOST, Taken, columns, number, plausible, text};
-use crate::vault::Cookie;
+use crate::Cookie;
 
 /// From here on it is milliseconds, as newer versions have it.
 const SECONDS: i64 = 100_000_000_000;

@@ -9,7 +9,7 @@ use std::{
 use zeroize::Zeroizing;
 
 use super::Brand;
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// Not by the search path: whoever answers is given nothing, but is believed.
 const TOOL: &str = "/usr/bin/secret-tool";

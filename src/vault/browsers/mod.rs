@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags, Row, types::ValueRef};
 use zeroize::Zeroizing;
 
 use super::Cookie;
-use crate::error::{Code, Error, Result};
+use commis_base::error::{Code, Error, Result};
 
 /// Rows of a cookie file.
 const MOST: usize = 100_000;

@@ -1,0 +1,15 @@
+//! What every other crate stands on: errors, identifiers, files, settings, processes.
+
+pub mod blame;
+pub mod error;
+#[cfg(unix)]
+pub mod files;
+#[cfg(not(unix))]
+#[path = "files/portable.rs"]
+pub mod files;
+pub mod ids;
+#[cfg(unix)]
+pub mod processes;
+pub mod settings;
+#[cfg(any(test, feature = "test-support"))]
+pub mod testing;

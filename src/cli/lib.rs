@@ -1,0 +1,482 @@
+//! The command line: one file per command, and the only place that wires real effects together.
+
+mod approve;
+mod artifacts;
+mod batch_progress;
+mod bench;
+mod bench_daemon;
+mod browse;
+mod candidates;
+mod check;
+mod check_afar;
+mod check_progress;
+mod completions;
+mod corpus_record;
+mod create_from_candidate;
+mod daemon;
+mod dashboard;
+mod debug;
+mod delete;
+mod doctor;
+mod doing;
+mod dry_run;
+mod eval;
+mod explain;
+mod export;
+mod fork;
+mod get;
+mod har;
+mod heal;
+mod import;
+mod learn;
+mod learn_batch;
+mod learn_manual;
+mod learned;
+mod list;
+mod logs;
+mod man;
+mod map;
+mod mcp;
+mod mcp_install;
+#[cfg(test)]
+mod outputs;
+mod progress;
+mod redact;
+#[cfg(test)]
+mod reference;
+mod remote;
+mod research;
+mod rows;
+mod run;
+mod runs;
+mod runs_compare;
+mod runs_watch;
+mod schema;
+mod serve;
+mod session;
+mod session_doctor;
+mod session_login;
+mod session_template;
+mod settings;
+mod stage;
+mod station;
+mod station_parts;
+mod steps;
+mod stores;
+mod table;
+mod testbed_model;
+mod testbed_serve;
+mod token;
+mod try_steps;
+mod validate;
+mod vault;
+mod vault_import;
+mod verify;
+mod wire;
+
+use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode};
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use tokio::signal::unix::SignalKind;
+
+use commis_base::error::{Class, Error, Result};
+
+pub use station::{Station, StationArgs};
+pub use stores::{Built, Engines, Opener};
+
+/// Learn a web task from one watched browser session; serve it without a browser.
+#[derive(Parser)]
+#[command(name = "commis", version, propagate_version = true, max_term_width = 100)]
+struct Cli<T: Subcommand = Command> {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: T,
+}
+
+/// Flags that every command takes.
+#[derive(Clone, clap::Args)]
+pub struct Global {
+    /// Keep everything (settings, recipes, artifacts) under this folder [env: COMMIS_HOME]
+    #[arg(long, global = true, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Pin a host under .test to a loopback address; the port stands in for 80 and 443. Repeatable; `*.test=…` pins all
+    #[arg(long, global = true, value_name = "NAME=IP:PORT")]
+    test_host: Vec<String>,
+    /// Trust this CA (PEM) for pinned .test hosts, and for no other host
+    #[arg(long, global = true, value_name = "FILE")]
+    test_ca: Option<PathBuf>,
+    /// Start the built-in test web in this process and pin every .test host to it
+    #[arg(long, global = true, conflicts_with = "test_host")]
+    testbed: bool,
+    /// Ask this DNS server instead of the system's
+    #[arg(long, global = true, value_name = "IP:PORT")]
+    nameserver: Option<std::net::SocketAddr>,
+    /// Say what happens on stderr; twice: every stage of every task. It is in the log anyway (`logs` under --home)
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// Colours: auto is for a terminal that has them, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    color: Colour,
+    /// Stores and engines that the program was built with
+    #[arg(skip)]
+    built: Built,
+}
+
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+enum Colour {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Colour {
+    /// For everything that this process prints from here on.
+    fn choose(self) {
+        let choice = match self {
+            Self::Auto => return,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+        console::set_colors_enabled_stderr(matches!(self, Self::Always));
+    }
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Learn, run and look after recipes
+    #[command(subcommand)]
+    Recipe(Recipe),
+    /// The local web that demos and tests run against
+    #[command(subcommand)]
+    Testbed(Testbed),
+    /// Look after what learning leaves: list, show, check, migrate, prune
+    #[command(subcommand)]
+    Artifacts(artifacts::Command),
+    /// Learn on more than one machine: stages that share a store
+    #[command(subcommand)]
+    Stage(stage::Command),
+    Serve(serve::Args),
+    #[command(subcommand)]
+    Daemon(daemon::Command),
+    #[command(subcommand)]
+    Token(token::Command),
+    Dashboard(dashboard::Args),
+    #[command(name = "do")]
+    Do(doing::Args),
+    Research(research::Args),
+    Approve(approve::Args),
+    Reject(approve::Reject),
+    Browse(browse::Args),
+    Session(session::Args),
+    Vault(vault::Args),
+    #[command(subcommand)]
+    Remote(remote::Command),
+    Eval(eval::Args),
+    Bench(bench::Args),
+    Redact(redact::Args),
+    Import(import::Args),
+    /// Read HAR files: what interfaces they tell of, and made safe to share
+    #[command(subcommand)]
+    Har(har::Command),
+    /// Make cases for `eval`
+    #[command(subcommand, hide = true)]
+    Corpus(Corpus),
+    Doctor(doctor::Args),
+    /// Look at settings and change them
+    #[command(subcommand)]
+    Settings(settings::Command),
+    Mcp(mcp::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// What is asked for many times in a row, alone: to set up all commands takes longer than one of these takes.
+#[derive(Subcommand)]
+enum Often {
+    Browse(browse::Args),
+    #[command(subcommand)]
+    Recipe(OftenRecipe),
+}
+
+#[derive(Subcommand)]
+enum OftenRecipe {
+    Run(run::Args),
+}
+
+impl From<Cli<Often>> for Cli {
+    fn from(Cli { global, command }: Cli<Often>) -> Self {
+        let command = match command {
+            Often::Browse(it) => Command::Browse(it),
+            Often::Recipe(OftenRecipe::Run(it)) => Command::Recipe(Recipe::Run(it)),
+        };
+        Self { global, command }
+    }
+}
+
+#[derive(Subcommand)]
+enum Recipe {
+    Learn(learn::Args),
+    LearnBatch(learn_batch::Args),
+    Try(try_steps::Args),
+    Steps(steps::Args),
+    CreateFromCandidate(create_from_candidate::Args),
+    Run(run::Args),
+    Map(map::Args),
+    List(list::Args),
+    Get(get::Args),
+    Delete(delete::Args),
+    Fork(fork::Args),
+    Export(export::Args),
+    Explain(explain::Args),
+    Validate(validate::Args),
+    DryRun(dry_run::Args),
+    Verify(verify::Args),
+    Check(check::Args),
+    Heal(heal::Args),
+    Debug(debug::Args),
+    Schema(schema::Args),
+}
+
+#[derive(Subcommand)]
+enum Corpus {
+    Record(corpus_record::Args),
+}
+
+#[derive(Subcommand)]
+enum Testbed {
+    Serve(testbed_serve::Args),
+    Model(testbed_model::Args),
+}
+
+/// The program's commands with all of their help.
+fn command() -> clap::Command {
+    <Cli>::command().mut_subcommand("browse", browse::told)
+}
+
+/// What was asked for; whatever is wrong with it, and help, takes all commands to say.
+fn asked() -> Cli {
+    let has = |all: &[&str]| std::env::args_os().any(|it| all.iter().any(|of| it == **of));
+    if has(&["browse", "run"]) {
+        // Flags of all commands are copied into each; most people give them before it.
+        let known = Cli::<Often>::command().mut_args(|it| it.global(false));
+        let it = known.try_get_matches().and_then(|it| Cli::<Often>::from_arg_matches(&it));
+        if let Ok(it) = it {
+            return it.into();
+        }
+    }
+    // The table of operations takes its time, and only help shows it.
+    let known = if has(&["-h", "--help", "help"]) { command() } else { <Cli>::command() };
+    Cli::from_arg_matches(&known.get_matches()).unwrap_or_else(|err| err.exit())
+}
+
+/// Runs the command and returns the exit code: 0 done, 1 done and the answer is no, 2 usage, 3 environment, 70 bug, 130
+/// interrupted.
+pub fn main() -> ExitCode {
+    main_with(Built::default())
+}
+
+/// The same of a program that has further stores and engines.
+pub fn main_with(built: Built) -> ExitCode {
+    // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    let mut cli = asked();
+    cli.global.built = built;
+    cli.global.color.choose();
+    let json = cli.command.wants_json();
+    let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_) | Recipe::Map(_)));
+    match start(cli).and_then(|code| wire::all_written().map(|()| code)) {
+        Ok(code) => {
+            tracing::info!(exit = code, "ended");
+            ExitCode::from(code)
+        }
+        Err(err) => {
+            tracing::error!(code = %err.code(), message = %err, "failed");
+            report(&err, json, lines);
+            ExitCode::from(err.code().class().exit_code())
+        }
+    }
+}
+
+impl Command {
+    fn wants_json(&self) -> bool {
+        match self {
+            Self::Recipe(Recipe::Run(it)) => it.json,
+            Self::Recipe(Recipe::Map(it)) => it.json,
+            Self::Recipe(Recipe::Learn(it)) => it.json,
+            Self::Recipe(Recipe::LearnBatch(it)) => it.json,
+            Self::Recipe(Recipe::Try(it)) => it.json,
+            Self::Recipe(Recipe::Steps(it)) => it.json,
+            Self::Recipe(Recipe::CreateFromCandidate(it)) => it.json,
+            Self::Recipe(Recipe::List(it)) => it.json,
+            Self::Recipe(Recipe::Get(it)) => it.json,
+            Self::Recipe(Recipe::Export(it)) => it.json,
+            Self::Recipe(Recipe::Explain(it)) => it.json,
+            Self::Recipe(Recipe::Validate(it)) => it.json,
+            Self::Recipe(Recipe::DryRun(it)) => it.json,
+            Self::Recipe(Recipe::Verify(it)) => it.json,
+            Self::Recipe(Recipe::Check(it)) => it.json,
+            Self::Recipe(Recipe::Heal(it)) => it.json,
+            Self::Recipe(Recipe::Debug(it)) => it.json,
+            Self::Doctor(it) => it.json,
+            Self::Daemon(it) => it.wants_json(),
+            Self::Token(it) => it.wants_json(),
+            Self::Dashboard(it) => it.json,
+            Self::Do(it) => it.wants_json(),
+            Self::Research(it) => it.json,
+            Self::Approve(it) => it.json,
+            Self::Reject(it) => it.json,
+            Self::Browse(it) => it.json,
+            Self::Session(it) => it.json,
+            Self::Vault(it) => it.json,
+            Self::Eval(it) => it.json,
+            Self::Import(it) => it.json,
+            Self::Bench(it) => it.json,
+            Self::Settings(it) => it.wants_json(),
+            Self::Artifacts(it) => it.wants_json(),
+            Self::Stage(it) => it.wants_json(),
+            Self::Mcp(it) => it.wants_json(),
+            // Its stdout may be the HAR.
+            Self::Redact(it) => it.json && it.to_file(),
+            Self::Har(it) => it.wants_json(),
+            Self::Recipe(_)
+            | Self::Testbed(_)
+            | Self::Serve(_)
+            | Self::Remote(_)
+            | Self::Corpus(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
+        }
+    }
+}
+
+fn start(cli: Cli) -> Result<u8> {
+    let workers = match &cli.command {
+        // A run is one request: starting threads would cost more than it takes.
+        Command::Recipe(Recipe::Run(_)) if !cli.global.testbed => None,
+        Command::Browse(_) => None,
+        _ => Some(2),
+    };
+    let runtime = match workers {
+        None => tokio::runtime::Builder::new_current_thread().enable_all().build(),
+        Some(n) => {
+            tokio::runtime::Builder::new_multi_thread().worker_threads(n).enable_all().build()
+        }
+    };
+    let runtime = runtime.map_err(|err| {
+        Error::new(commis_base::error::Code::Internal, "cannot start the runtime").source(err)
+    })?;
+    runtime.block_on(async {
+        // A file that grows beyond `ulimit -f` is an error with a code, not the end. The handler stays when this is dropped; a
+        // kernel without the signal has nothing to handle.
+        let too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+        drop(tokio::signal::unix::signal(too_large));
+        begin_log(&cli);
+        let global = &cli.global;
+        match cli.command {
+            Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
+            Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,
+            Command::Recipe(Recipe::Try(args)) => try_steps::run(args, global).await,
+            Command::Recipe(Recipe::Steps(args)) => steps::run(args, global).await,
+            Command::Recipe(Recipe::CreateFromCandidate(args)) => {
+                create_from_candidate::run(args, global).await
+            }
+            Command::Recipe(Recipe::Run(args)) => run::run(args, global).await,
+            Command::Recipe(Recipe::Map(args)) => map::run(args, global).await,
+            Command::Recipe(Recipe::List(args)) => list::run(args, global),
+            Command::Recipe(Recipe::Get(args)) => get::run(args, global),
+            Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
+            Command::Recipe(Recipe::Fork(args)) => fork::run(args, global),
+            Command::Recipe(Recipe::Export(args)) => export::run(args, global),
+            Command::Recipe(Recipe::Explain(args)) => explain::run(args, global).await,
+            Command::Recipe(Recipe::Validate(args)) => validate::run(args, global).await,
+            Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global).await,
+            Command::Recipe(Recipe::Verify(args)) => verify::run(args, global).await,
+            Command::Recipe(Recipe::Check(args)) => check::run(args, global).await,
+            Command::Recipe(Recipe::Heal(args)) => heal::run(args, global).await,
+            Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
+            Command::Recipe(Recipe::Schema(args)) => Ok(schema::run(&args)),
+            Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
+            Command::Testbed(Testbed::Model(args)) => testbed_model::run(args).await,
+            Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
+            Command::Eval(args) => eval::run(&args, global),
+            Command::Bench(args) => bench::run(&args).await,
+            Command::Redact(args) => redact::run(args, global).await,
+            Command::Import(args) => import::run(args, global).await,
+            Command::Har(command) => har::run(command, global).await,
+            Command::Serve(args) => serve::run(args, global).await,
+            Command::Daemon(command) => daemon::run(command, global).await,
+            Command::Token(command) => token::run(command, global).await,
+            Command::Remote(command) => remote::run(command, global).await,
+            Command::Do(args) => doing::run(args, global).await,
+            Command::Research(args) => research::run(args, global).await,
+            Command::Approve(args) => approve::run(args, global).await,
+            Command::Reject(args) => approve::reject(args, global).await,
+            Command::Browse(args) => browse::run(args, global).await,
+            Command::Session(args) => session::run(args, global).await,
+            Command::Vault(args) => vault::run(args, global).await,
+            Command::Dashboard(args) => dashboard::run(args, global).await,
+            Command::Doctor(args) => doctor::run(args, global).await,
+            Command::Stage(command) => stage::run(command, global).await,
+            Command::Artifacts(command) => artifacts::run(command, global),
+            Command::Settings(command) => settings::run(command, global),
+            Command::Mcp(args) => mcp::run(args, global).await,
+            Command::Completions(args) => Ok(completions::run(&args)),
+            Command::Man(args) => man::run(&args),
+        }
+    })
+}
+
+fn begin_log(cli: &Cli) {
+    // One request each, that print what there is to say of it, and what the daemon does it logs.
+    let is_brief = matches!(&cli.command, Command::Recipe(Recipe::Run(_)) | Command::Browse(_));
+    if !is_brief || cli.global.verbose > 0 {
+        let home = wire::home(&cli.global).ok();
+        logs::start(home.as_ref().filter(|_| !is_brief), cli.global.verbose);
+    }
+    tracing::info!(command = %std::env::args().skip(1).take(2).collect::<Vec<_>>().join(" "), "begun");
+}
+
+/// Redacted, without control characters but line breaks.
+fn printable(text: &str) -> String {
+    commis_redact::message(text)
+        .chars()
+        .filter(|it| *it == '\n' || !wire::is_strange(*it))
+        .collect()
+}
+
+/// `error: message`, then the hint, on stderr; and as JSON on stdout where the command was asked for JSON, on one line where it
+/// prints lines.
+fn report(err: &Error, json: bool, lines: bool) {
+    let message = printable(&err.to_string());
+    let hint = err.hint_text().map(printable);
+    if json {
+        let mut it = serde_json::json!({
+            "success": false,
+            "error_code": err.code().as_str(),
+            "error": message,
+            "hint": hint,
+            "retryable": err.retryable(),
+        });
+        if lines {
+            it["event"] = "error".into();
+            wire::event(&it.to_string());
+        } else {
+            wire::out(&it);
+        }
+        // A person who sees both needs one.
+        if std::io::stdout().is_terminal() {
+            return;
+        }
+    }
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    wire::say(&format!("{red}error{red:#}: {message} [{}]", err.code()));
+    if let Some(hint) = &hint {
+        wire::say(&format!("  hint: {hint}"));
+    }
+    if err.code().class() == Class::Bug {
+        wire::say("  this is a bug in commis; please report it with the command you ran");
+    }
+}

@@ -1,0 +1,181 @@
+//! Recipes in the forms of others: what a program that knows nothing of commis can send, read or import; and back.
+//!
+//! Pure: recipes in, files out. A form says by name which recipe it cannot hold, and why; it never leaves something out in
+//! silence. No secret and no cookie is in any of them: a key stands as the name of its variable. Every text of a recipe is
+//! a stranger's, so whatever goes into code goes through `text`, which keeps it inside its literal or its comment.
+
+mod asked;
+mod client;
+mod curl;
+pub mod endpoints;
+mod expression;
+mod hurl;
+pub mod import;
+mod openapi;
+mod postman;
+mod python;
+mod spots;
+mod text;
+mod tools;
+mod typescript;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use commis_base::{
+    error::{Code, Error, Result},
+    ids::RecipeName,
+};
+use commis_recipe::{
+    auth::shown,
+    model::{Recipe, Status},
+};
+
+/// What recipes are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// OpenAPI 3.1, a document for each origin
+    Openapi,
+    /// A shell command each
+    Curl,
+    /// A Hurl file each, with what must hold of the answer
+    Hurl,
+    /// One Python file of typed functions
+    Python,
+    /// One TypeScript file of typed functions over fetch
+    Typescript,
+    /// A Postman collection (v2.1)
+    Postman,
+    /// Function schemas for models, as OpenAI has them
+    OpenaiTools,
+    /// Tools of the Model Context Protocol
+    Mcp,
+    /// A skill's folder each
+    Skill,
+}
+
+impl Form {
+    /// In the order of the command's help.
+    pub const ALL: &[Self] = &[
+        Self::Openapi,
+        Self::Curl,
+        Self::Hurl,
+        Self::Python,
+        Self::Typescript,
+        Self::Postman,
+        Self::OpenaiTools,
+        Self::Mcp,
+        Self::Skill,
+    ];
+}
+
+/// A file, by its path within the folder that it is put into.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct File {
+    pub path: String,
+    pub text: String,
+}
+
+/// A recipe that a form cannot hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    pub name: RecipeName,
+    pub why: String,
+}
+
+/// What became of recipes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Exported {
+    pub files: Vec<File>,
+    pub refused: Vec<Refused>,
+    /// What there is to know of those that were not refused.
+    pub notes: Vec<String>,
+}
+
+impl Exported {
+    fn push(&mut self, path: String, text: String) {
+        self.files.push(File { path, text });
+    }
+
+    fn refuse(&mut self, recipe: &Recipe, why: impl Into<String>) {
+        self.refused.push(Refused { name: recipe.name.clone(), why: why.into() });
+    }
+}
+
+/// The recipes in that form. `given` are values to stand where a form holds values, in place of the first examples.
+///
+/// Fails with `RECIPE_INVALID` for a recipe that no registry gives out, and with `PARAM_INVALID` for values that do not fit.
+pub fn export(
+    recipes: &[Recipe],
+    form: Form,
+    given: &BTreeMap<String, String>,
+) -> Result<Exported> {
+    let known =
+        |name: &String| recipes.iter().any(|it| it.parameters.iter().any(|it| it.name == *name));
+    if let Some(name) = given.keys().find(|it| !known(it)) {
+        let message = format!("no parameter is called `{}`", text::comment(name));
+        return Err(Error::new(Code::ParamInvalid, message)
+            .hint("`commis recipe get NAME` shows what a recipe takes"));
+    }
+    let mut out = Exported::default();
+    match form {
+        Form::Openapi => openapi::write(recipes, &mut out)?,
+        Form::Curl => curl::write(recipes, given, &mut out)?,
+        Form::Hurl => hurl::write(recipes, given, &mut out)?,
+        Form::Python => python::write(recipes, &mut out)?,
+        Form::Typescript => typescript::write(recipes, &mut out)?,
+        Form::Postman => postman::write(recipes, given, &mut out)?,
+        Form::OpenaiTools => tools::openai(recipes, &mut out),
+        Form::Mcp => tools::mcp(recipes, &mut out),
+        Form::Skill => tools::skill(recipes, &mut out),
+    }
+    Ok(out)
+}
+
+/// For people: that it was proven, when, and what answers looked like.
+fn proof_line(recipe: &Recipe) -> String {
+    let proof = recipe.verification.as_ref();
+    match (recipe.status, proof.and_then(|it| it.verified_at.as_deref())) {
+        (Status::Verified, Some(at)) => {
+            let print = proof.and_then(|it| it.fingerprint_sha256.get(..16)).unwrap_or_default();
+            format!("proven {}, fingerprint {}", text::comment(at), text::comment(print))
+        }
+        _ => "a draft that was not proven".to_owned(),
+    }
+}
+
+/// For programs.
+fn proof(recipe: &Recipe) -> Value {
+    let it = recipe.verification.as_ref();
+    json!({
+        "status": recipe.status,
+        "verified_at": it.and_then(|it| it.verified_at.as_ref()),
+        "fingerprint": it.map(|it| &it.fingerprint_sha256),
+    })
+}
+
+/// The task as a sentence for people, its braces gone.
+fn task(recipe: &Recipe) -> String {
+    text::comment(&recipe.task.replace(['{', '}'], ""))
+}
+
+/// A recipe's name where hyphens cannot stand.
+fn identifier(name: &RecipeName) -> String {
+    name.as_str().replace('-', "_")
+}
+
+/// What to know of the key.
+fn key_line(recipe: &Recipe) -> Option<String> {
+    recipe
+        .auth
+        .as_ref()
+        .map(|it| format!("The key is in ${}; shown elsewhere as {}", it.env, shown(it)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! Work on a thread of its own: what computes for long holds up neither Ctrl-C nor a deadline.
+
+use std::{panic::AssertUnwindSafe, time::Duration};
+
+use futures::FutureExt as _;
+use tokio::sync::oneshot;
+
+use commis_base::error::{Code, Error, Result};
+
+/// What is waited for after `stop`, for it to put down what it has in hand.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// What `work` comes to, or what `stop` says, whichever is first. Work that is stopped ends where it next waits, its stages either
+/// wrote their artifact or did not; if it does not wait within half a second, it is left to itself: it holds the task until it
+/// waits, and does not go on to another stage. A panic is an error of its own.
+pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
+    work: impl FnOnce() -> F + Send + 'static,
+    stop: impl Future<Output = Error>,
+) -> Result<T> {
+    let runtime = tokio::runtime::Handle::current();
+    let (end, ended) = oneshot::channel();
+    let (go_on, stopped) = oneshot::channel::<()>();
+    let run = move || {
+        let all = async {
+            tokio::select! {
+                biased;
+                _ = stopped => Err(Error::new(Code::Interrupted, "interrupted")),
+                it = AssertUnwindSafe(async { work().await }).catch_unwind() => {
+                    it.unwrap_or_else(|panic| Err(Error::new(Code::Internal, told(&*panic))))
+                }
+            }
+        };
+        // Nobody may be waiting any more.
+        let _ = end.send(runtime.block_on(all));
+    };
+    std::thread::Builder::new()
+        .name("apart".to_owned())
+        .spawn(run)
+        .map_err(|err| Error::new(Code::Internal, "no thread to work on").source(err))?;
+    let mut ended = ended.map(|it| {
+        it.unwrap_or_else(|err| {
+            Err(Error::new(Code::Internal, "the thread of the work ended").source(err))
+        })
+    });
+    tokio::select! {
+        biased;
+        it = &mut ended => it,
+        why = stop => {
+            drop(go_on);
+            let _ = tokio::time::timeout(GRACE, ended).await;
+            Err(why)
+        }
+    }
+}
+
+/// What a panic says of itself.
+fn told(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("panic: {}", text.unwrap_or("it says nothing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn interrupted() -> Error {
+        Error::new(Code::Timeout, "late")
+    }
+
+    #[tokio::test]
+    async fn work_that_computes_for_long_holds_nobody_up() {
+        // It would be waited for forever.
+        let (keep, never) = mpsc::channel::<()>();
+        let (begin, began) = oneshot::channel();
+        let work = move || async move {
+            let _ = begin.send(());
+            let _ = never.recv();
+            Err::<(), _>(Error::new(Code::Internal, "it ended"))
+        };
+        let stop = async {
+            let _ = began.await;
+            interrupted()
+        };
+        assert_eq!(apart(work, stop).await.unwrap_err().code(), Code::Timeout);
+        drop(keep);
+    }
+
+    #[tokio::test]
+    async fn work_that_waits_is_dropped_before_the_answer() {
+        struct Told(mpsc::Sender<()>);
+        impl Drop for Told {
+            fn drop(&mut self) {
+                let _ = self.0.send(());
+            }
+        }
+        let (gone, told) = mpsc::channel();
+        let work = move || async move {
+            let _told = Told(gone);
+            std::future::pending::<Result<()>>().await
+        };
+        let end = apart(work, async { interrupted() }).await;
+        assert_eq!(end.unwrap_err().code(), Code::Timeout);
+        // Sent before, or not at all.
+        assert!(told.try_recv() != Err(mpsc::TryRecvError::Empty));
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_error() {
+        let work = || async { panic!("of its own") as Result<()> };
+        let end = apart(work, std::future::pending()).await.unwrap_err();
+        assert_eq!(end.code(), Code::Internal);
+        assert!(end.to_string().contains("of its own"), "{end}");
+    }
+}

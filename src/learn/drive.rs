@@ -1,0 +1,108 @@
+//! Driving a task's steps in a browser with one example, and keeping what was seen where one of them fails.
+
+use std::sync::Arc;
+
+use super::{learn::Cx, task::Task};
+use commis_artifacts::{
+    failure::Failure,
+    store::{TaskFolder, now},
+};
+use commis_base::{
+    error::{Code, Error, Result},
+    settings::RedactSettings,
+};
+use commis_browser::{
+    Context, Plan, Step, Told,
+    held::{Judge, Judged},
+};
+use commis_redact::raw::RawRecording;
+use commis_stages::before::leaves_to_read;
+
+/// What to do with an example of the task, its secrets read. Fails with `NETWORK_DISABLED` and `AUTH_ENV_*`.
+pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> Result<Plan> {
+    if cx.settings.egress.no_network {
+        return Err(Error::new(Code::NetworkDisabled, "a live recording needs the network")
+            .hint("leave out --no-network, or learn from a HAR"));
+    }
+    let opened = task.opened(example)?;
+    let page = Step::Navigate(url.to_owned()).substitute(&opened);
+    let mut steps = steps
+        .iter()
+        .map(|step| match step.value().map(|it| task.secrets.value(it)) {
+            Some(Err(err)) => Err(err),
+            Some(Ok(Some(secret))) => {
+                step.clone().try_map_value(|_| Ok(secret.as_str().to_owned()))
+            }
+            Some(Ok(None)) | None => Ok(step.substitute(&opened)),
+        })
+        .collect::<Result<Vec<_>>>()?;
+    // The page is opened anyway.
+    if steps.first() == Some(&page) {
+        steps.remove(0);
+    }
+    let Step::Navigate(url) = page else {
+        return Err(Error::new(Code::Internal, "a page to open became another step"));
+    };
+    Ok(Plan {
+        task: task.filled(example),
+        url,
+        typed: task.example(example),
+        steps,
+        secrets: task.secrets.values()?,
+        timeout: task.timeout,
+    })
+}
+
+/// Lets nothing leave that is not known to read, whoever asks for it: nobody is there to be asked.
+pub fn only_reads() -> Judge {
+    Arc::new(|it| {
+        leaves_to_read(it.overrides, it.method, it.url, it.content_type, it.body)
+            .map_or_else(Judged::Refuse, |()| Judged::Go)
+    })
+}
+
+/// Driving ended before the last step.
+pub struct Stopped {
+    pub err: Error,
+    /// What was seen then, and a picture where there may be one.
+    pub seen: Option<Box<(Failure, Option<Vec<u8>>)>>,
+}
+
+impl From<Error> for Stopped {
+    fn from(err: Error) -> Self {
+        Self { err, seen: None }
+    }
+}
+
+impl Stopped {
+    /// Keeps what was seen with the task. Losing it loses an explanation and nothing else, so it fails nothing.
+    pub fn keep(self, folder: &TaskFolder) -> Error {
+        if let Some(it) = &self.seen
+            && let Err(err) = folder.put_failure(&it.0, it.1.as_deref())
+        {
+            tracing::warn!(error = %err, "what a failing step saw was not kept");
+        }
+        self.err
+    }
+}
+
+/// Records the plan, which is of that example, in a context; each step is `told`, and `stepped` called when all are done.
+///
+/// Fails as [`Context::record_then`].
+pub async fn drive(
+    context: &mut Context,
+    (plan, example): (&Plan, usize),
+    settings: &RedactSettings,
+    told: &mut (dyn FnMut(Told) + Send),
+    stepped: impl FnOnce(),
+) -> Result<RawRecording, Stopped> {
+    let err = match context.record_told(plan, told, stepped).await {
+        Ok(it) => return Ok(it),
+        Err(err) => err,
+    };
+    let seen = context.failure().map(|raw| {
+        let (failure, picture) = commis_redact::failure(*raw, settings);
+        Box::new((Failure { at: now(), example: example as u32 + 1, ..failure }, picture))
+    });
+    Err(Stopped { err, seen })
+}

@@ -1,0 +1,205 @@
+//! A recipe in words: what is sent where, where values come from, what is known about it.
+
+use super::origin;
+use commis_net::egress::site_of;
+use commis_recipe::{
+    auth,
+    model::{Auth, AuthKind, Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind},
+    registry::{Held, Source},
+    standing::MAX_FAILURES,
+};
+use commis_runner::MIN_SIMILARITY_BP;
+use commis_state::Health;
+
+/// The lines that explain it. They quote what strangers wrote.
+pub fn words(held: &Held) -> Vec<String> {
+    let it = &held.recipe;
+    let mut out = vec![format!("{}: {}", it.name, it.task)];
+    out.push(match (held.source, held.shadows) {
+        (Source::Library, _) => "a recipe of the library, read-only".to_owned(),
+        (Source::User, true) => "your own, standing before a library recipe".to_owned(),
+        (Source::User, false) => "your own".to_owned(),
+    });
+    out.push(format!("status: {}", status(it)));
+    out.push(format!("transport: {}", transport(it)));
+    let request = &it.request;
+    out.push(format!("sends: {} {}", request.method, request.url));
+    for pair in &request.query {
+        out.push(format!("  query {} = {}", pair.name, pair.value));
+    }
+    for (name, value) in &request.headers {
+        out.push(format!("  header {name}: {value}"));
+    }
+    if let Some(auth) = &it.auth {
+        out.push(format!("  {}, to the origin of the request only", key(auth)));
+    }
+    if request.body.is_some() {
+        out.push("  and a body; `recipe dry-run` shows it".to_owned());
+    }
+    out.push(format!(
+        "may reach: {}, and no other host; a redirect elsewhere is refused",
+        request.allowed_domains.join(", ")
+    ));
+    if let Some(own) = &it.own_host {
+        out.push(format!("at a host of your own: runs only where [egress.own] names {own}"));
+    }
+    if it.parameters.is_empty() {
+        out.push("parameters: none; it always asks the same".to_owned());
+    } else {
+        out.push("parameters:".to_owned());
+        out.extend(it.parameters.iter().map(parameter));
+    }
+    if !it.slots.is_empty() {
+        out.push("values that are not written down:".to_owned());
+        out.extend(
+            it.slots.iter().map(|slot| format!("  {}: from {}", slot.name, origin(&slot.from))),
+        );
+    }
+    out.push(format!("reads: {}", answer(&it.response)));
+    if let Some(proof) = &it.verification {
+        out.push(format!(
+            "fingerprint: {} over {} typed paths (version {}); an answer less alike than {} % is reported as drift",
+            proof.fingerprint_sha256,
+            proof.shape.len(),
+            proof.fingerprint_version,
+            MIN_SIMILARITY_BP / 100
+        ));
+    }
+    out
+}
+
+fn key(it: &Auth) -> String {
+    let value = auth::shown(it);
+    match (it.kind, &it.query, &it.header) {
+        (AuthKind::Bearer, ..) => format!("key {value}, as a bearer token"),
+        (AuthKind::Basic, ..) => format!("user and password {value}"),
+        (AuthKind::ApiKey, Some(name), _) => format!("key {value}, as query {name}"),
+        (AuthKind::ApiKey, None, name) => {
+            format!("key {value}, as header {}", name.as_deref().unwrap_or_default())
+        }
+    }
+}
+
+fn status(it: &Recipe) -> String {
+    let when = it.verification.as_ref().and_then(|it| it.verified_at.as_deref());
+    match (it.status, when) {
+        (Status::Verified, Some(when)) if it.parameters.iter().any(|it| it.required) => {
+            format!("verified on {when}: on two inputs, the data changed with the input")
+        }
+        (Status::Verified, Some(when)) => format!("verified on {when}: twice, with equal shape"),
+        (Status::Verified, None) => "verified".to_owned(),
+        (Status::Draft, _) if it.verification.is_some() => {
+            "draft: it was replayed or captured once, its second input was never proven".to_owned()
+        }
+        (Status::Draft, _) => "draft: written by hand, not yet proven here".to_owned(),
+        (Status::Deprecated, when) if it.demotion.is_some() => demoted(it, when),
+        (Status::Deprecated, Some(when)) => {
+            format!("deprecated: it was verified on {when}, and learning no longer chooses it")
+        }
+        (Status::Deprecated, None) => "deprecated: learning no longer chooses it".to_owned(),
+    }
+}
+
+fn demoted(it: &Recipe, when: Option<&str>) -> String {
+    let Some(demotion) = &it.demotion else { return String::new() };
+    let verified = when.map(|it| format!("verified on {it}, ")).unwrap_or_default();
+    let (at, why) = (&demotion.at, demotion.reason.told());
+    format!(
+        "deprecated: {verified}put out of service on {at}: {why}; `recipe verify` proves it again"
+    )
+}
+
+/// How its runs went, in a line.
+pub fn told_health(it: &Health) -> String {
+    let mut parts = vec![format!("{} runs, {} failed", it.runs, it.failed)];
+    parts.extend(it.last_ok_ms.map(|ms| format!("last ok {} UTC", moment(ms))));
+    parts.extend(it.last_code.as_ref().map(|code| format!("the last one ended in {code}")));
+    if it.failed_in_a_row > 0 {
+        parts.push(format!(
+            "failures in a row by its own fault: {} of {MAX_FAILURES}",
+            it.failed_in_a_row
+        ));
+    }
+    let alike = it.last_similarity_bp;
+    parts.extend(alike.map(|it| format!("last answer {}.{:02} % alike", it / 100, it % 100)));
+    format!("health: {}", parts.join("; "))
+}
+
+fn transport(it: &Recipe) -> String {
+    let page = &it.source_url;
+    match it.transport() {
+        TransportKind::InPageFetch => format!(
+            "a page: a headless browser opens {page} and fetches there, because the site wants its session"
+        ),
+        TransportKind::ContextRequest => format!(
+            "the client with a session: a headless browser opens {page}, and its cookies go with the request"
+        ),
+        _ => {
+            let tried = if it.verification.is_none() { ", not tried yet" } else { "" };
+            let page = if it.auth.is_none() && site_of(page) == site_of(&it.request.url) {
+                format!("; where it gets no connection, once more in a browser that opens {page}")
+            } else {
+                String::new()
+            };
+            format!("the client alone{tried}: no browser, no cookies{page}")
+        }
+    }
+}
+
+fn parameter(it: &Parameter) -> String {
+    let kind = if it.constraints.map.is_empty() { it.kind.describe() } else { "a choice" };
+    let mut text = format!("  {}: {kind}", it.name);
+    let mut add = |part: String| {
+        text.push_str(", ");
+        text.push_str(&part);
+    };
+    match &it.default {
+        Some(default) => add(format!("{default} when it is not given")),
+        None if it.required => add("required".to_owned()),
+        None => add("left out when it is not given".to_owned()),
+    }
+    let limits = &it.constraints;
+    if let Some(max) = limits.max_len {
+        add(format!("at most {max} characters"));
+    }
+    if let Some(min) = limits.min {
+        add(format!("at least {min}"));
+    }
+    if let Some(max) = limits.max {
+        add(format!("at most {max}"));
+    }
+    if !limits.one_of.is_empty() {
+        add(format!("one of {}", limits.one_of.join(", ")));
+    }
+    if !it.examples.is_empty() {
+        add(format!("for example {}", it.examples.join(" or ")));
+    }
+    text
+}
+
+fn answer(it: &ResponseSpec) -> String {
+    let kind = match it.kind {
+        ResponseType::Json => "JSON".to_owned(),
+        ResponseType::Text => "text".to_owned(),
+        ResponseType::Html if it.embedded.is_some() => "JSON inside a page".to_owned(),
+        ResponseType::Html => "a page's repeated elements".to_owned(),
+    };
+    let mut parts = vec![kind];
+    if let Some(extract) = &it.extract {
+        parts.push(format!("of it {extract}"));
+    }
+    if let Some(min) = it.min_items {
+        parts.push(format!("fewer than {min} items is a failure"));
+    }
+    if !it.required_paths.is_empty() {
+        parts.push(format!("there must be {}", it.required_paths.join(", ")));
+    }
+    parts.join("; ")
+}
+
+/// `2026-01-31 07:05` in UTC, of milliseconds since 1970; empty when that is no moment.
+pub fn moment(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms)
+        .map(|it| it.strftime("%Y-%m-%d %H:%M").to_string())
+        .unwrap_or_default()
+}

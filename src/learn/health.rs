@@ -1,0 +1,182 @@
+//! What a run says about its recipe: counted in the database, and a recipe that no longer works is put out of service.
+//!
+//! A lost database costs the count. What a recipe's file says of its status is written by [`Registry`] alone.
+
+use commis_base::error::{Code, Error, Result};
+use commis_recipe::{
+    model::{DemotionReason, Recipe},
+    registry::{Registry, Source},
+    standing::Event,
+};
+use commis_runner::RecipeRunResult;
+use commis_state::{Blame, Run, State, blame, now_ms};
+
+/// What came of noting a run.
+#[derive(Debug, Default)]
+pub struct Noted {
+    /// The recipe is out of service, because of this run.
+    pub demoted: Option<DemotionReason>,
+    /// Whose fault it was that the run failed.
+    pub blame: Option<Blame>,
+    /// It should have been demoted and its file could not be written.
+    pub not_demoted: Option<Error>,
+    /// The run was not counted.
+    pub not_counted: Option<Error>,
+}
+
+/// Notes how a run of that recipe ended, an `Err` being one that came to no result. `now` is RFC 3339.
+///
+/// Drift demotes whether or not it can be counted; the fifth failure in a row by the recipe's fault is known to the counters
+/// alone.
+pub fn note(
+    registry: &Registry,
+    state: Result<&State, Error>,
+    (ran, source): (&Recipe, Source),
+    ended: Result<&RecipeRunResult, Code>,
+    now: &str,
+) -> Noted {
+    let failed = match ended {
+        Ok(it) if it.success => None,
+        Ok(it) => Some(it.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal)),
+        Err(code) => Some(code),
+    };
+    let blame = failed.map(|it| blame(it, ran.auth.is_some()));
+    let at_fault = blame == Some(Blame::Recipe);
+    let mut out = Noted { blame, ..Noted::default() };
+    let run = Run {
+        name: ran.name.as_str(),
+        source: source.as_str(),
+        proof: ran.verification.as_ref().and_then(|it| it.verified_at.as_deref()).unwrap_or(""),
+        failed,
+        at_fault,
+        similarity_bp: ended.ok().and_then(|it| it.similarity_bp),
+        at_ms: now_ms(),
+    };
+    let in_a_row = match state.and_then(|it| it.count(&run)) {
+        Ok(it) => it,
+        Err(err) => {
+            tracing::info!(recipe = run.name, error = %err, "the run was not counted");
+            out.not_counted = Some(err);
+            0
+        }
+    };
+    let event = match failed {
+        Some(Code::ShapeDrift) => Event::Drifted,
+        Some(_) if at_fault => Event::Failed { in_a_row },
+        _ => return out,
+    };
+    match registry.demote(ran, source, event, now) {
+        Ok(it) => out.demoted = it,
+        Err(err) => out.not_demoted = Some(err),
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commis_recipe::{model::TransportKind, standing::Standing, yaml};
+
+    const NOW: &str = "2026-01-02T00:00:00Z";
+
+    fn failed(code: Code) -> RecipeRunResult {
+        RecipeRunResult::failed(TransportKind::PublicHttp, &Error::new(code, "x"))
+    }
+
+    fn well() -> RecipeRunResult {
+        let mut out = RecipeRunResult::nothing(TransportKind::PublicHttp);
+        out.success = true;
+        out
+    }
+
+    struct Kept {
+        home: tempfile::TempDir,
+        registry: Registry,
+    }
+
+    /// A recipe of that status, saved.
+    fn kept(status: &str) -> Kept {
+        let home = tempfile::tempdir().unwrap();
+        let registry = Registry::open(&home.path().join("recipes"));
+        let recipe = yaml::parse(&format!(
+            "{{version: 1, name: x, task: t, status: {status}, source_url: 'https://a.com/', \
+             request: {{method: GET, url: 'https://a.com/', allowed_domains: [a.com]}}, response: {{type: json}}, \
+             verification: {{fingerprint_version: 1, fingerprint_sha256: x, verified_at: '2026-01-01T00:00:00Z', \
+             transport: public_http, requires_session: false}}}}"
+        ));
+        registry.save(&recipe.unwrap()).unwrap();
+        Kept { home, registry }
+    }
+
+    impl Kept {
+        fn recipe(&self) -> Recipe {
+            self.registry.get(&commis_base::ids::RecipeName::new("x").unwrap()).unwrap().recipe
+        }
+
+        fn note(&self, state: Option<&State>, ended: Result<&RecipeRunResult, Code>) -> Noted {
+            let state = state.ok_or_else(|| Error::new(Code::ArtifactIo, "lost"));
+            note(&self.registry, state, (&self.recipe(), Source::User), ended, NOW)
+        }
+
+        fn after(&self, state: &State, ended: &[Code]) -> Standing {
+            for code in ended {
+                self.note(Some(state), Ok(&failed(*code)));
+            }
+            self.recipe().standing()
+        }
+    }
+
+    #[test]
+    fn drift_demotes_at_once_even_when_nothing_can_be_counted() {
+        let kept = kept("verified");
+        let noted = kept.note(None, Ok(&failed(Code::ShapeDrift)));
+        assert_eq!(noted.demoted, Some(DemotionReason::Drift));
+        assert!(noted.not_counted.is_some());
+        let now = kept.recipe();
+        assert_eq!(now.standing(), Standing::Demoted(DemotionReason::Drift));
+        assert_eq!(now.demotion.unwrap().at, NOW);
+        // It is said once.
+        assert_eq!(kept.note(None, Ok(&failed(Code::ShapeDrift))).demoted, None);
+    }
+
+    #[test]
+    fn the_fifth_failure_in_a_row_by_its_own_fault_demotes() {
+        let kept = kept("verified");
+        let state = State::open(kept.home.path()).unwrap();
+        let gone = Code::HttpStatus;
+        assert_eq!(kept.after(&state, &[gone; 4]), Standing::Verified);
+        kept.note(Some(&state), Ok(&well()));
+        // What is the network's neither counts nor makes good.
+        let six =
+            [gone, Code::ParseError, Code::Timeout, Code::ExtractEmpty, gone, Code::DnsFailed];
+        assert_eq!(kept.after(&state, &six), Standing::Verified);
+        let fifth = kept.note(Some(&state), Err(Code::SessionRequired));
+        assert_eq!(fifth.demoted, Some(DemotionReason::Failures));
+        assert_eq!(kept.recipe().standing(), Standing::Demoted(DemotionReason::Failures));
+    }
+
+    #[test]
+    fn others_faults_and_drafts_are_not_demoted() {
+        let kept = kept("verified");
+        let state = State::open(kept.home.path()).unwrap();
+        for code in Code::ALL.iter().filter(|it| blame(**it, false) != Blame::Recipe) {
+            assert_eq!(kept.after(&state, &[*code; 7]), Standing::Verified, "{code}");
+        }
+        let kept = self::kept("draft");
+        let ended = [[Code::HttpStatus; 7], [Code::ShapeDrift; 7]].concat();
+        assert_eq!(kept.after(&state, &ended), Standing::Draft);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told() {
+        let kept = kept("verified");
+        let file = kept.home.path().join("recipes/x.yaml");
+        let recipe = kept.recipe();
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &file).unwrap();
+        let lost = Err(Error::new(Code::ArtifactIo, "lost"));
+        let drifted = failed(Code::ShapeDrift);
+        let noted = note(&kept.registry, lost, (&recipe, Source::User), Ok(&drifted), NOW);
+        assert!(noted.demoted.is_none() && noted.not_demoted.is_some(), "{noted:?}");
+    }
+}

@@ -1,0 +1,794 @@
+//! Learn one task: run what is missing or stale, skip what is fresh, stop where the task is decided.
+
+mod ending;
+mod shared;
+mod stage;
+
+use stage::not_here;
+pub use stage::{Came, How, Span, stages};
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    by_hand, consult,
+    drive::{drive, only_reads, plan},
+    fresh::{Freshness, look},
+    held::{demote, demoted_since, is_ours, keep, proven_since},
+    question,
+    stored::{Chosen, StoredTask},
+    task::{Source, Task},
+    world::{BrowserPool, LiveSession, World},
+};
+use commis_artifacts::{
+    kinds::{Artifact, Kind},
+    payloads::{
+        BaselineFingerprint, CandidateSet, Judged, MinimizationReport, ModelAnswer, Outcome,
+        Reason, RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording,
+    },
+    recording::SessionRecording,
+    shelf::Shelf,
+    store::{Found, Stamp, Store, TaskFolder, json_sha256},
+};
+use commis_base::{
+    error::{Code, Error, Result},
+    settings::{Home, Settings},
+};
+use commis_model::{Cache, Client, Model};
+use commis_net::{egress::EgressPolicy, transport::public_http::PublicHttp};
+use commis_recipe::registry::Registry;
+use commis_redact::{Redacted, har, raw::RawRecording, redact};
+use commis_stages::{
+    analyze, baseline, may_repeat, minimize, offers, parameterize, rank, select, summarize,
+    validate, verify,
+};
+use commis_stages::{
+    pacer::Pacer,
+    publish::publish,
+    table::{STAGES, Spec, Stage},
+};
+use commis_state::State;
+
+/// Work of so long is not done again after a crash.
+const DEAR: Duration = Duration::from_millis(250);
+
+/// Called as a stage of a task begins.
+pub type OnStage = Box<dyn Fn(&Task, Stage) + Send + Sync>;
+
+/// Everything learning needs besides the task.
+pub struct Cx {
+    pub settings: Settings,
+    pub store: Store,
+    /// What other machines have done is taken from there, and what is done here is put there; `None`: this one works alone.
+    pub shelf: Option<Arc<dyn Shelf>>,
+    /// No stage is run here: what is not there is another machine's to do, and `ARTIFACT_MISSING`.
+    pub elsewhere: bool,
+    pub recipes: Registry,
+    /// Where it is kept what stages were asked; the batch's own database, or else opened when the first of
+    /// them has written; `None` when it cannot be used.
+    pub questions: OnceLock<Option<Arc<State>>>,
+    pub policy: Arc<EgressPolicy>,
+    pub http: PublicHttp,
+    pub browser: BrowserPool,
+    pub pacer: Pacer,
+    /// Asked where the heuristics cannot tell; `None` when none is configured, or offline.
+    pub model: Option<Box<dyn Model>>,
+    /// Redo what is finished.
+    pub redo: Option<Redo>,
+    /// Told of each stage as it begins.
+    pub on_stage: OnStage,
+}
+
+impl Cx {
+    /// For the folders of a home. Fails with what the model's settings fail with, and with `ARTIFACT_IO`.
+    pub fn open(
+        home: &Home,
+        settings: &Settings,
+        browser: BrowserPool,
+        how: (Option<Redo>, Duration),
+        on_stage: OnStage,
+    ) -> Result<Arc<Self>> {
+        Self::open_with(home, settings, browser, how, (None, false), on_stage)
+    }
+
+    /// The same beside other machines.
+    pub fn open_with(
+        home: &Home,
+        settings: &Settings,
+        browser: BrowserPool,
+        (redo, delay): (Option<Redo>, Duration),
+        (shelf, elsewhere): (Option<Arc<dyn Shelf>>, bool),
+        on_stage: OnStage,
+    ) -> Result<Arc<Self>> {
+        let policy = Arc::clone(browser.policy());
+        let model = if settings.egress.no_network { None } else { Client::new(&settings.model)? };
+        let (store, recipes) = (Store::new(home.artifacts.clone()), Registry::open(&home.recipes));
+        store.sweep()?;
+        recipes.sweep()?;
+        Ok(Arc::new(Self {
+            store,
+            shelf,
+            elsewhere,
+            recipes,
+            questions: OnceLock::new(),
+            http: PublicHttp::new(Arc::clone(&policy))?,
+            browser,
+            settings: settings.clone(),
+            policy,
+            pacer: Pacer::new(delay),
+            model: model.map(|it| Box::new(it) as _),
+            redo,
+            on_stage,
+        }))
+    }
+}
+
+/// What is done again although it is fresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redo {
+    /// Every stage, recordings too; a person's choice is forgotten.
+    All,
+    /// This stage and all after it.
+    From(Stage),
+}
+
+/// How a task ended.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Learned {
+    pub task_id: String,
+    pub name: String,
+    pub outcome: Outcome,
+    /// Why, when not verified.
+    pub reason: Option<String>,
+    /// More about that, or why a recipe that was verified is out of service all the same.
+    pub detail: Option<String>,
+    pub recipe: Option<PathBuf>,
+    pub artifacts: PathBuf,
+    pub ran: Vec<Stage>,
+    pub reused: Vec<Stage>,
+    /// Recorded again because values needed for replay had died with their process.
+    pub live_values_lost: bool,
+    /// Entries of a HAR that were no requests.
+    pub skipped_entries: u32,
+    /// The first recording, milliseconds.
+    pub browser_ms: u64,
+    /// The transport a verified recipe uses.
+    pub transport: Option<String>,
+    /// The model that was asked, in this run or an earlier one.
+    pub model: Option<ModelUse>,
+}
+
+/// What a model was used for.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ModelUse {
+    /// `provider/name`.
+    pub name: String,
+    /// Calls of this run; none when the answer was there already. Tokens and cost are those of these calls.
+    pub calls: u32,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    /// Millionths of the currency that the prices in the settings are in; absent without prices.
+    pub cost_micros: Option<u64>,
+}
+
+/// Runs the pipeline for one task.
+///
+/// Fails with what stages that observe fail with: `BROWSER_*`, `STEP_FAILED`, `HAR_INVALID`, `ARTIFACT_*`, `TASK_BUSY`,
+/// `NETWORK_DISABLED`. That a task cannot be learned is not a failure; see [`Learned::outcome`].
+pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
+    learn_from(task, cx, None).await
+}
+
+/// The same with a recording that was made by hand just now, or that was given its parameters; it is stored where none is, or
+/// another one.
+pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result<Learned> {
+    if task.requires_auth {
+        return Ok(needs_login(task, cx));
+    }
+    let folder = cx.store.task(&task.id)?;
+    let mut run = Run::begin(task, cx, &folder, taken)?;
+    let (reject, lost) = run.through(Span::ALL).await?;
+    run.finish(reject, lost)
+}
+
+/// What the manifest says needs a login is not tried: a session of the user's own cannot be given yet.
+fn needs_login(task: &Task, cx: &Cx) -> Learned {
+    Learned {
+        task_id: task.id.to_string(),
+        name: task.name.to_string(),
+        outcome: Outcome::NonRecipeable,
+        reason: Some(Reason::NeedsLogin.as_str().to_owned()),
+        detail: Some("the manifest says `requires_auth`; nothing was recorded".to_owned()),
+        recipe: None,
+        artifacts: cx.store.root().join(task.id.as_str()),
+        ran: Vec::new(),
+        reused: Vec::new(),
+        live_values_lost: false,
+        skipped_entries: 0,
+        browser_ms: 0,
+        transport: None,
+        model: None,
+    }
+}
+
+/// Calls of the model in this run.
+#[derive(Default)]
+struct Paid {
+    calls: u32,
+    tokens_in: u64,
+    tokens_out: u64,
+}
+
+struct Run<'a> {
+    task: &'a Task,
+    cx: &'a Cx,
+    folder: &'a TaskFolder,
+    /// Payload hashes of what is known to be current.
+    hashes: BTreeMap<Kind, String>,
+    /// What this run wrote, by its payload hash: to be read without asking the disk.
+    written: BTreeMap<Kind, (String, Value)>,
+    /// The recording as it was read from the store, and its payload hash: it is large, and nearly every stage reads it.
+    recording: Option<(String, Arc<SessionRecording>)>,
+    /// The recording that a person made; there is no other way to get one.
+    taken: Option<Redacted>,
+    ran: Vec<Stage>,
+    reused: Vec<Stage>,
+    /// Of those that ran: another machine was first, and what it has counts.
+    adopted: Vec<Stage>,
+    /// How often the recording on the shelf was made again.
+    generation: u32,
+    session: Option<LiveSession>,
+    skipped: u32,
+    /// What a person chose instead of analyze; `--force` forgets it.
+    choice: Option<Chosen>,
+    paid: Paid,
+    /// For a person, beside the outcome.
+    notes: Vec<String>,
+}
+
+impl<'a> Run<'a> {
+    fn begin(
+        task: &'a Task,
+        cx: &'a Cx,
+        folder: &'a TaskFolder,
+        taken: Option<Redacted>,
+    ) -> Result<Self> {
+        if cx.redo.is_some() {
+            folder.forget_journal()?;
+        }
+        let choice = match cx.redo {
+            Some(Redo::All) => None,
+            _ => StoredTask::read(folder, &task.id)?.and_then(|it| it.choice),
+        };
+        Ok(Self {
+            task,
+            cx,
+            folder,
+            hashes: BTreeMap::new(),
+            written: BTreeMap::new(),
+            recording: None,
+            taken,
+            ran: Vec::new(),
+            reused: Vec::new(),
+            adopted: Vec::new(),
+            generation: 0,
+            session: None,
+            skipped: 0,
+            choice,
+            paid: Paid::default(),
+            notes: Vec::new(),
+        })
+    }
+
+    /// Those stages, and the recording once more where what it knew is gone; whether it was.
+    async fn through(&mut self, span: Span) -> Result<(Option<Reject>, bool)> {
+        let done = self.as_far_as(span).await?;
+        self.folder.settle()?;
+        Ok(done)
+    }
+
+    async fn as_far_as(&mut self, span: Span) -> Result<(Option<Reject>, bool)> {
+        match self.stages(self.cx.redo, None, span).await {
+            Err(err) if err.code() == Code::LiveValuesLost && span.first != Stage::Record => {
+                Err(err.hint("run the stages from record to verify in one process: --stage record --through verify"))
+            }
+            Err(err) if err.code() == Code::LiveValuesLost => {
+                // The one case in which a finished recording is made again; not when making it changed something.
+                if self.task.is_by_hand() {
+                    return Err(err.hint(
+                        "the session is not recorded again by itself; record it anew with --force",
+                    ));
+                }
+                if self.made_a_change()? {
+                    return Err(err.hint("the session changed something, so it is not recorded again; learn from another one"));
+                }
+                Ok((self.stages(self.cx.redo, Some(Stage::Record), span).await?, true))
+            }
+            other => Ok((other?, false)),
+        }
+    }
+
+    /// Goes through the table to the span's end; what comes before the span must be there. `lost` is one more stage that is done
+    /// again although it is fresh.
+    async fn stages(
+        &mut self,
+        redo: Option<Redo>,
+        lost: Option<Stage>,
+        span: Span,
+    ) -> Result<Option<Reject>> {
+        let again = |stage| match redo {
+            _ if lost == Some(stage) => true,
+            Some(Redo::All) => true,
+            Some(Redo::From(first)) => stage >= first,
+            None => false,
+        };
+        self.hashes.clear();
+        self.ran.clear();
+        self.reused.clear();
+        self.adopted.clear();
+        let mut settled = Instant::now();
+        for spec in STAGES.iter().filter(|it| it.stage <= span.last) {
+            tokio::task::yield_now().await; // whoever stopped this while a stage computed is heard here
+            self.folder.still_held()?;
+            let question = self.question(spec.stage);
+            let settings = json_sha256(&question);
+            // What a person did is not asked for again, unless it was done again.
+            let again = match spec.stage {
+                Stage::Record if self.task.is_by_hand() => self.taken.is_some(),
+                stage => again(stage),
+            };
+            let had = self.take_down(spec, &settings)?;
+            let fresh = if again {
+                Freshness::Missing
+            } else {
+                look(self.folder, spec, &self.hashes, &settings)?
+            };
+            match fresh {
+                Freshness::Fresh(hash) => {
+                    if spec.stage == Stage::Record {
+                        self.enter()?;
+                    }
+                    self.hashes.insert(spec.writes, hash);
+                    if !had {
+                        self.put_up(spec, &settings)?;
+                    }
+                    self.reused.push(spec.stage);
+                }
+                Freshness::Broken(err) => return Err(err),
+                Freshness::Missing | Freshness::Stale(_) if spec.stage < span.first => {
+                    return Err(span.lacks(spec, self.task, self.cx));
+                }
+                Freshness::Missing | Freshness::Stale(_) if self.cx.elsewhere => {
+                    return Err(not_here(spec, self.task, self.cx));
+                }
+                Freshness::Missing | Freshness::Stale(_) => {
+                    let by_hand = self.task.is_by_hand();
+                    if spec.stage == Stage::Record && redo != Some(Redo::All) && !by_hand {
+                        self.may_record_again()?;
+                    }
+                    (self.cx.on_stage)(self.task, spec.stage);
+                    self.run(spec, settings.clone()).await?;
+                    if self.saw(spec.stage) || settled.elapsed() >= DEAR {
+                        self.folder.settle()?;
+                        settled = Instant::now();
+                    }
+                    self.put_up(spec, &settings)?;
+                    self.keep_question(spec.stage, &settings, question);
+                    self.ran.push(spec.stage);
+                }
+            }
+            if let Some(reject) = self.rejected(spec.writes)? {
+                return Ok(Some(reject));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the stage is asked besides its inputs.
+    fn question(&self, stage: Stage) -> Value {
+        match &self.choice {
+            Some(it) if stage == Stage::Analyze => json!(it.selection),
+            _ => self.task.question(stage, &self.cx.settings),
+        }
+    }
+
+    /// Whether what the stage has just written cannot be had again from here: it is on the disk before anything else is begun.
+    fn saw(&self, stage: Stage) -> bool {
+        match stage {
+            Stage::Record | Stage::RecordSecond => matches!(self.task.source, Source::Live { .. }),
+            Stage::Consult => self.cx.model.is_some(),
+            Stage::Validate | Stage::Minimize | Stage::Verify => {
+                !self.cx.settings.egress.no_network
+            }
+            Stage::Rank
+            | Stage::Summarize
+            | Stage::Analyze
+            | Stage::Baseline
+            | Stage::Parameterize => false,
+        }
+    }
+
+    /// Writes down what the task is, once it is known that it may be.
+    fn enter(&self) -> Result<()> {
+        StoredTask::new(self.task, self.choice.clone())?.write(self.folder)
+    }
+
+    /// For `recipe debug --why`. Losing it loses an explanation and nothing else, so it never fails a stage.
+    fn keep_question(&self, stage: Stage, sha256: &str, mut question: Value) {
+        let open = || State::open_briefly(self.cx.store.root()).ok().map(Arc::new);
+        let Some(state) = self.cx.questions.get_or_init(open) else { return };
+        question::redact(&mut question);
+        let own = stage.is_record() || (stage == Stage::Analyze && self.choice.is_some());
+        let task = if own { self.task.id.as_str() } else { "" };
+        let _ = state.keep_question(sha256, task, &question.to_string());
+    }
+
+    async fn run(&mut self, spec: &Spec, settings: String) -> Result<()> {
+        match spec.stage {
+            Stage::Record => {
+                let recording = self.record(0).await;
+                // What was to be typed where only secrets are is not written down.
+                if recording.as_ref().err().is_none_or(|it| it.code() != Code::SecretInTask) {
+                    self.enter()?;
+                }
+                let recording = recording?;
+                self.put(spec, settings, &recording)?;
+                self.recording = self
+                    .hashes
+                    .get(&Kind::SessionRecording)
+                    .map(|hash| (hash.clone(), Arc::new(recording)));
+                Ok(())
+            }
+            Stage::RecordSecond => {
+                let recording =
+                    if self.may_drive_second()? { Some(self.record(1).await?) } else { None };
+                let values = self.task.example(1).into_iter();
+                let values =
+                    values.map(|(name, value)| (name, commis_redact::written(&value))).collect();
+                self.put(spec, settings, &SecondRecording { recording, values })
+            }
+            Stage::Rank => {
+                let recording = self.recording()?;
+                let out = rank::rank(&recording, &self.get()?, &self.cx.settings.ranking);
+                self.put(spec, settings, &out)
+            }
+            Stage::Summarize => {
+                let recording = self.recording()?;
+                let out = summarize::summarize(&recording, &self.done::<CandidateSet>()?);
+                self.put(spec, settings, &out)
+            }
+            Stage::Consult => {
+                let out = self.consult().await?;
+                self.put(spec, settings, &out)
+            }
+            Stage::Analyze => {
+                let recording = self.recording()?;
+                let candidates = self.done::<CandidateSet>()?;
+                let out = if let Some(it) = &self.choice {
+                    select::select(&recording, &candidates, &it.selection)?
+                } else {
+                    let decision = &self.cx.settings.decision;
+                    let known = analyze::analyze(&recording, &candidates, decision)?;
+                    let (summaries, answer) = (self.get()?, self.get()?);
+                    offers::settle(&recording, &candidates, &summaries, known, &answer)?
+                };
+                self.put(spec, settings, &out)
+            }
+            Stage::Validate => {
+                let recording = self.recording()?;
+                let analysis = self.done::<RecipeAnalysis>()?;
+                let mut world = self.world(&recording, spec, &settings)?;
+                let out = validate::validate(&mut world, &recording, &analysis).await;
+                self.session = world.session.take();
+                self.put(spec, settings, &out?)
+            }
+            Stage::Baseline => {
+                let recording = self.recording()?;
+                let out = baseline::baseline(&recording, &self.done::<RecipeDraft>()?)?;
+                self.put(spec, settings, &out)
+            }
+            Stage::Minimize => {
+                let recording = self.recording()?;
+                let draft = self.done::<RecipeDraft>()?;
+                let baseline: BaselineFingerprint = self.get()?;
+                let mut world = self.world(&recording, spec, &settings)?;
+                let out = minimize::minimize(&mut world, &draft, &baseline).await;
+                self.session = world.session.take();
+                self.put(spec, settings, &out?)?;
+                self.folder.forget_journal()
+            }
+            Stage::Parameterize => {
+                let draft = self.done::<RecipeDraft>()?;
+                let report: MinimizationReport = self.get()?;
+                let recording = self.recording()?;
+                let out = parameterize::parameterize(&recording, &self.get()?, &draft, &report)?;
+                self.put(spec, settings, &out)
+            }
+            Stage::Verify => {
+                let recording = self.recording()?;
+                let draft = self.done::<RecipeDraftMinimized>()?;
+                let baseline: BaselineFingerprint = self.get()?;
+                let mut world = self.world(&recording, spec, &settings)?;
+                let out = verify::verify(&mut world, &draft, &baseline, &self.task.expect).await;
+                self.session = world.session.take();
+                self.put(spec, settings, &out?)
+            }
+        }
+    }
+
+    /// A model is asked only what the heuristics cannot tell.
+    async fn consult(&mut self) -> Result<ModelAnswer> {
+        let Some(model) = self.cx.model.as_ref().filter(|_| self.choice.is_none()) else {
+            return Ok(ModelAnswer::default());
+        };
+        let recording = self.recording()?;
+        let candidates = self.done::<CandidateSet>()?;
+        let known = analyze::analyze(&recording, &candidates, &self.cx.settings.decision)?;
+        if reject(known).is_none_or(|it| it.reason != Reason::Ambiguous) {
+            return Ok(ModelAnswer::default());
+        }
+        let cache = Cache::new(self.cx.store.root().to_owned());
+        let (answer, calls) =
+            consult::consult(&**model, &cache, &recording, &candidates, &self.get()?).await?;
+        self.paid.calls += calls;
+        let attempts = answer.consultation.iter().flat_map(|it| &it.attempts);
+        for it in attempts.take(calls as usize) {
+            self.paid.tokens_in += it.tokens_in;
+            self.paid.tokens_out += it.tokens_out;
+        }
+        Ok(answer)
+    }
+
+    /// The model of the stored answer, and what this run paid for.
+    fn model_use(&self) -> Result<Option<ModelUse>> {
+        // A task that ended before has none.
+        let Found::Intact(_) = self.folder.find(Kind::ModelAnswer)? else { return Ok(None) };
+        let Some(asked) = self.get::<ModelAnswer>()?.consultation else { return Ok(None) };
+        let Paid { calls, tokens_in, tokens_out } = self.paid;
+        let prices = &self.cx.settings.model;
+        // A price per million tokens is a price in millionths per token.
+        let cost = |price: Option<f64>, tokens: u64| price.map(|it| it * tokens as f64);
+        let cost_micros = cost(prices.price_in_per_mtok, tokens_in)
+            .zip(cost(prices.price_out_per_mtok, tokens_out))
+            .map(|it| (it.0 + it.1).round() as u64);
+        Ok(Some(ModelUse { name: asked.model, calls, tokens_in, tokens_out, cost_micros }))
+    }
+
+    /// A second example is driven where steps can, unless the first recording shows by itself that there is nothing to
+    /// learn: an order must not be placed twice.
+    fn may_drive_second(&mut self) -> Result<bool> {
+        if self.task.examples.len() < 2 || !matches!(self.task.source, Source::Live { .. }) {
+            return Ok(false);
+        }
+        if self.judged_alone()?.is_some_and(|it| it.reason.outcome() == Outcome::NonRecipeable) {
+            return Ok(false);
+        }
+        if self.task.is_by_hand()
+            && let Err(why) = may_repeat(&*self.recording()?)
+        {
+            self.notes.push(format!("the second example was not tried in a browser: {why}"));
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// What the signals would say of the first recording by itself, were they asked.
+    fn judged_alone(&mut self) -> Result<Option<Reject>> {
+        let first = self.recording()?;
+        let alone = SecondRecording { recording: None, values: BTreeMap::new() };
+        let settings = &self.cx.settings;
+        Ok(match rank::rank(&first, &alone, &settings.ranking) {
+            Judged::Rejected(it) => Some(it),
+            Judged::Done(set) => reject(analyze::analyze(&first, &set, &settings.decision)?),
+        })
+    }
+
+    /// A person may choose another candidate of a live session that ordered something; it must not order again.
+    fn made_a_change(&mut self) -> Result<bool> {
+        let live = matches!(self.task.source, Source::Live { .. });
+        Ok(live && self.judged_alone()?.is_some_and(|it| it.reason == Reason::Mutation))
+    }
+
+    /// A stale recording of a live session that changed something is not made again unasked.
+    fn may_record_again(&mut self) -> Result<()> {
+        let there = matches!(self.folder.find(Kind::SessionRecording)?, Found::Intact(_));
+        if there && self.made_a_change()? {
+            return Err(Error::new(
+                Code::Usage,
+                "the recording is out of date, and its session changed something: it is not made again unasked",
+            )
+            .hint("--force records it again, and makes the change again"));
+        }
+        Ok(())
+    }
+
+    /// Records one example: drives the browser or reads the file; what comes back is redacted before it goes anywhere.
+    async fn record(&mut self, example: usize) -> Result<SessionRecording> {
+        if example == 0
+            && let Some(it) = self.taken.take()
+        {
+            self.session = Some(LiveSession { context: None, values: it.live });
+            return Ok(it.recording);
+        }
+        let mut source = None;
+        let (mut raw, context): (RawRecording, _) = match &self.task.source {
+            Source::Har { path, sha256: expected } => {
+                let redact = &self.cx.settings.redact;
+                let sentence = self.task.filled(example);
+                let values = self.task.example(example);
+                let imported = har::open(path, expected, &sentence, values, redact)?;
+                self.skipped = imported.skipped;
+                self.notes.extend(self.task.nothing_sent(&self.cx.policy, &imported.recording.url));
+                source = Some((path, imported.unchanged()));
+                (imported.recording, None)
+            }
+            Source::Live { by_hand: true, .. } if example == 0 => {
+                return Err(Error::new(
+                    Code::Usage,
+                    "there is no recording by hand for what is asked; it is not made unasked",
+                )
+                .hint("`commis recipe learn --manual URL … --force` opens a window to record it"));
+            }
+            Source::Live { url, steps, by_hand } => {
+                let found =
+                    if *by_hand { by_hand::steps(&*self.recording()?)? } else { Vec::new() };
+                let steps = if *by_hand { &found } else { steps };
+                let plan = plan(self.task, url, steps, example, self.cx)?;
+                self.cx.pacer.wait(&plan.url).await;
+                let mut context = self.cx.browser.context().await?;
+                if self.task.reads_only {
+                    context.hold(only_reads());
+                }
+                // For the second example, a stranger's proof or the next task.
+                let ahead = || drop(self.cx.browser.prepare());
+                let redact = &self.cx.settings.redact;
+                let driven =
+                    drive(&mut context, (&plan, example), redact, &mut |_| (), ahead).await;
+                self.cx.pacer.ended(&plan.url).await;
+                (driven.map_err(|it| it.keep(self.folder))?, Some(context))
+            }
+        };
+        if source.is_some() {
+            raw.secrets = self.task.secrets.values()?;
+        }
+        if example == 0 && raw.final_answer.is_none() {
+            raw.final_answer.clone_from(&self.task.answer);
+        }
+        let redacted = redact(raw, &self.cx.settings.redact);
+        tokio::task::yield_now().await;
+        if let Some((path, unchanged)) = source
+            && !unchanged.holds()
+        {
+            return Err(har::changed(path));
+        }
+        if example == 0 {
+            self.session = Some(LiveSession { context, values: redacted.live });
+        }
+        Ok(redacted.recording)
+    }
+
+    fn world<'b>(
+        &mut self,
+        recording: &'b SessionRecording,
+        spec: &Spec,
+        settings: &str,
+    ) -> Result<World<'b>>
+    where
+        Self: 'b,
+    {
+        let cx: &'b Cx = self.cx;
+        let mut world = World::new(
+            &cx.http,
+            &cx.policy,
+            &cx.browser,
+            &cx.settings.learning,
+            self.folder,
+            recording.url.clone(),
+            self.task.timeout,
+        );
+        world.session = self.session.take();
+        world.own = self.task.own_host(&cx.policy, &recording.url);
+        world.stub = cx.settings.egress.no_network.then_some(recording);
+        world.begin(run_key(spec, settings, &self.inputs(spec)))?;
+        Ok(world)
+    }
+
+    fn inputs(&self, spec: &Spec) -> BTreeMap<String, String> {
+        let known = |kind: &Kind| Some((kind.as_str().to_owned(), self.hashes.get(kind)?.clone()));
+        spec.reads.iter().filter_map(known).collect()
+    }
+
+    fn put<A: Artifact>(
+        &mut self,
+        spec: &Spec,
+        settings_sha256: String,
+        payload: &A,
+    ) -> Result<()> {
+        debug_assert_eq!(A::KIND, spec.writes, "undeclared write");
+        let source_url = match &self.task.source {
+            Source::Live { url, .. } => commis_redact::message(url),
+            Source::Har { .. } => String::new(),
+        };
+        let stamp = Stamp {
+            source_url,
+            stage: spec.stage.as_str().into(),
+            stage_version: spec.version,
+            inputs: self.inputs(spec),
+            settings_sha256,
+        };
+        let (hash, payload) = self.folder.put(payload, stamp)?;
+        self.hashes.insert(spec.writes, hash.clone());
+        // Recordings are large, and kept as what they are.
+        if !spec.stage.is_record() {
+            self.written.insert(spec.writes, (hash, payload));
+        }
+        Ok(())
+    }
+
+    fn get<A: Artifact>(&self) -> Result<A> {
+        match self.written.get(&A::KIND) {
+            Some((hash, it)) if self.hashes.get(&A::KIND) == Some(hash) => {
+                serde_json::from_value(it.clone())
+                    .map_err(|err| Error::new(Code::Internal, A::KIND.as_str()).source(err))
+            }
+            _ => self.folder.get(),
+        }
+    }
+
+    /// Read again when another one is current.
+    fn recording(&mut self) -> Result<Arc<SessionRecording>> {
+        let current = self.hashes.get(&Kind::SessionRecording);
+        if let Some((hash, it)) = &self.recording
+            && current == Some(hash)
+        {
+            return Ok(it.clone());
+        }
+        let read: Arc<SessionRecording> = Arc::new(self.get()?);
+        self.recording = current.map(|hash| (hash.clone(), read.clone()));
+        Ok(read)
+    }
+
+    /// The product of a stage that may reject; a rejection has stopped the run before anybody asks.
+    fn done<T>(&self) -> Result<T>
+    where
+        Judged<T>: Artifact,
+    {
+        match self.get::<Judged<T>>()? {
+            Judged::Done(it) => Ok(it),
+            Judged::Rejected(it) => Err(Error::new(
+                Code::Internal,
+                format!("a rejected artifact was read: {}", it.detail),
+            )),
+        }
+    }
+
+    fn rejected(&self, kind: Kind) -> Result<Option<Reject>> {
+        Ok(match kind {
+            Kind::CandidateSet => reject(self.get::<Judged<CandidateSet>>()?),
+            Kind::RecipeAnalysis => reject(self.get::<Judged<RecipeAnalysis>>()?),
+            Kind::RecipeDraft => reject(self.get::<Judged<RecipeDraft>>()?),
+            Kind::RecipeDraftMinimized => reject(self.get::<Judged<RecipeDraftMinimized>>()?),
+            _ => None,
+        })
+    }
+}
+
+/// What a line of the replay journal belongs to: one question to one stage.
+pub fn run_key(spec: &Spec, settings_sha256: &str, inputs: &BTreeMap<String, String>) -> String {
+    json_sha256(&(spec.stage, spec.version, settings_sha256, inputs))
+}
+
+fn reject<T>(it: Judged<T>) -> Option<Reject> {
+    match it {
+        Judged::Done(_) => None,
+        Judged::Rejected(it) => Some(it),
+    }
+}

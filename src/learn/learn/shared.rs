@@ -1,0 +1,143 @@
+//! A task's folder and the shelf that machines share: what is there is taken before a stage runs, and what was made is put there
+//! as soon as it is.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Freshness, Kind, Run, Spec, Stage, StoredTask, Task, look};
+use commis_artifacts::{
+    shelf::{Asked, Key, Shelf},
+    store::{Stored, json_sha256},
+};
+use commis_base::error::{Code, Error, Result};
+
+/// A session whose values are lost so often is not recorded once more.
+const MOST: u32 = 64;
+
+impl Run<'_> {
+    /// Makes the folder hold what the shelf has for an answer; false when it has none. Fails with `ARTIFACT_CORRUPT`,
+    /// `ARTIFACT_IO`.
+    pub(super) fn take_down(&mut self, spec: &Spec, settings_sha256: &str) -> Result<bool> {
+        let Some(shelf) = self.cx.shelf.clone() else { return Ok(true) };
+        let Some((bytes, theirs)) = self.answer(&*shelf, spec, settings_sha256)? else {
+            return Ok(false);
+        };
+        let own = look(self.folder, spec, &self.hashes, settings_sha256)?;
+        if !matches!(own, Freshness::Fresh(hash) if hash == theirs.payload_sha256) {
+            self.folder.take(spec.writes, &bytes)?;
+        }
+        Ok(true)
+    }
+
+    /// The last one, where a recording was made again.
+    fn answer(
+        &mut self,
+        shelf: &dyn Shelf,
+        spec: &Spec,
+        settings_sha256: &str,
+    ) -> Result<Option<(Vec<u8>, Stored)>> {
+        let inputs = self.inputs(spec);
+        if spec.stage != Stage::Record {
+            return asked(self.task, spec, &inputs, settings_sha256, 0).read(shelf);
+        }
+        let (mut last, mut made) = (None, 0);
+        while made < MOST
+            && let Some(it) = asked(self.task, spec, &inputs, settings_sha256, made).read(shelf)?
+        {
+            (last, made) = (Some(it), made + 1);
+        }
+        self.generation = made;
+        Ok(last)
+    }
+
+    /// Puts there what the folder holds. Where another machine was first, theirs is what counts from here on.
+    pub(super) fn put_up(&mut self, spec: &Spec, settings_sha256: &str) -> Result<()> {
+        let Some(shelf) = self.cx.shelf.clone() else { return Ok(()) };
+        let again = if spec.stage == Stage::Record { self.generation } else { 0 };
+        if again == MOST {
+            return Err(Error::new(
+                Code::LiveValuesLost,
+                format!("task {} was recorded {MOST} times, and what only its session knew was lost each time", self.task.id),
+            )
+            .hint("run its stages from record to verify in one process"));
+        }
+        if spec.stage == Stage::Record {
+            self.put_up_task(&shelf)?;
+        }
+        let inputs = self.inputs(spec);
+        let ours = asked(self.task, spec, &inputs, settings_sha256, again);
+        let lost = |what: &str| {
+            Error::new(Code::ArtifactIo, format!("{} {what} while it was shared", ours.key()))
+        };
+        // Who was taken over, on this machine or by another, commits nothing.
+        self.folder.still_held()?;
+        self.cx.policy.leave().check()?;
+        let bytes = self.folder.bytes(spec.writes)?.ok_or_else(|| lost("left the folder"))?;
+        let first = shelf.create(&ours.key(), bytes)?;
+        let theirs = if first { None } else { ours.read(&*shelf)? };
+        if spec.stage == Stage::Record {
+            self.generation = again + 1;
+        }
+        if first {
+            return Ok(());
+        }
+        let (bytes, theirs) = theirs.ok_or_else(|| lost("left the store"))?;
+        if self.hashes.get(&spec.writes) != Some(&theirs.payload_sha256) {
+            self.folder.take(spec.writes, &bytes)?;
+            self.hashes.insert(spec.writes, theirs.payload_sha256);
+            if spec.stage == Stage::Record {
+                // Its values are of the session that does not count.
+                self.session = None;
+            }
+        }
+        tracing::info!(task_id = self.task.id.as_str(), stage = spec.stage.as_str(), "adopted");
+        self.adopted.push(spec.stage);
+        Ok(())
+    }
+
+    /// What the task is goes there before its recording, so that who finds that one can go on with it.
+    fn put_up_task(&self, shelf: &Arc<dyn Shelf>) -> Result<()> {
+        let stored = StoredTask::new(self.task, None)?;
+        let key = Key::task(&self.task.id);
+        if !shelf.create(&key, stored.to_bytes()?)? {
+            tracing::debug!(task_id = self.task.id.as_str(), "the task is known there");
+        }
+        Ok(())
+    }
+
+    /// Where the artifact of that kind is, for people and programs.
+    pub(super) fn key(&self, spec: &Spec) -> String {
+        let file = || format!("{}/{}", self.task.id, spec.writes.file());
+        if self.cx.shelf.is_none() {
+            return file();
+        }
+        let settings = json_sha256(&self.question(spec.stage));
+        let again = match spec.stage {
+            Stage::Record => self.generation.saturating_sub(1),
+            _ => 0,
+        };
+        asked(self.task, spec, &self.inputs(spec), &settings, again).key().to_string()
+    }
+
+    /// The payload hash of what counts.
+    pub(super) fn hash(&self, kind: Kind) -> Option<&String> {
+        self.hashes.get(&kind)
+    }
+}
+
+fn asked<'a>(
+    task: &'a Task,
+    spec: &Spec,
+    inputs: &'a BTreeMap<String, String>,
+    settings_sha256: &'a str,
+    again: u32,
+) -> Asked<'a> {
+    Asked {
+        task: &task.id,
+        kind: spec.writes,
+        stage: spec.stage.as_str(),
+        stage_version: spec.version,
+        inputs,
+        settings_sha256,
+        again,
+    }
+}

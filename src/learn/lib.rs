@@ -1,0 +1,53 @@
+//! The stage table, freshness, and the driver that learns one task.
+
+mod apart;
+pub mod by_hand;
+mod choose;
+mod consult;
+mod drive;
+mod explain;
+pub mod finished;
+pub mod fresh;
+mod heal;
+mod health;
+mod held;
+mod inspect;
+mod learn;
+pub mod look;
+mod prove;
+pub mod question;
+mod rebuild;
+mod rehearse;
+mod reverify;
+mod runs;
+mod secrets;
+mod sessions;
+mod stored;
+pub mod task;
+mod world;
+
+pub use apart::apart;
+pub use choose::{Wish, choose};
+pub use drive::{Stopped, drive, plan};
+pub use explain::{moment, told_health, words};
+pub use heal::{Heal, Verdict};
+pub use health::{Noted, note};
+pub use inspect::{Finding, Inspected, inspect, is_finding};
+pub use learn::{
+    Came, Cx, How, Learned, ModelUse, OnStage, Redo, Span, learn, learn_from, run_key, stages,
+};
+pub use prove::prove;
+pub use rebuild::{rebuild, status_of};
+pub use rehearse::{Shown, origin, render};
+pub use reverify::{Reverified, reverify};
+pub use runs::{Fallback, Runs, Tell, call_alone, refused, way_back};
+pub use secrets::{Secrets, variable};
+pub use sessions::Sessions;
+pub use stored::{Chosen, StoredTask};
+pub use task::{Source, Task};
+pub use world::{BrowserPool, World};
+
+#[cfg(test)]
+mod shared_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! A recipe proven on its examples, and that noted: what `recipe verify` does.
+
+use std::time::{Duration, Instant};
+
+use super::{Fallback, Noted, Reverified, Tell, call_alone, reverify};
+use commis_artifacts::store::now;
+use commis_base::{
+    error::{Code, Error, Result},
+    ids::RecipeName,
+    settings::Settings,
+};
+use commis_recipe::{
+    registry::{Held, Registry, Source},
+    standing::Event,
+};
+use commis_runner::call::Caller;
+
+/// Proves one recipe and notes that it was. Fails with what reading and compiling it fails with, and with `BROWSER_*`.
+pub async fn prove(
+    registry: &Registry,
+    name: &RecipeName,
+    (caller, settings, tell): (&Caller, &Settings, &Tell),
+) -> Result<(Reverified, Source, Noted)> {
+    let Held { mut recipe, source, .. } = registry.get(name)?;
+    // It may have been taken back because the request changes something: nothing is sent to find out.
+    if !recipe.standing().may_be_proven() {
+        return Err(Error::new(
+            Code::RecipeNotVerified,
+            format!("`{name}` was taken back when its task was learned again"),
+        )
+        .hint("learn the task again; `recipe debug` says why it was taken back"));
+    }
+    // The page that spoke against it is not here to be asked again.
+    if let Some(why) = &recipe.refused {
+        return Err(Error::new(
+            Code::RecipeNotVerified,
+            format!("`{name}` was refused when it was learned: {why}"),
+        )
+        .hint(
+            "examples alone cannot prove it; learn the task again, or choose another candidate",
+        ));
+    }
+    let compiled = caller.compiled(&recipe)?;
+    let gap = if caller.policy().is_test_host(compiled.host()) {
+        Duration::ZERO
+    } else {
+        Duration::from_millis(settings.learning.pace_ms)
+    };
+    let mut last: Option<Instant> = None;
+    let out = reverify(&recipe, async |values| {
+        if let Some(last) = last {
+            tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
+        }
+        last = Some(Instant::now());
+        call_alone(&recipe, values, (caller, &settings.browser, tell), Fallback::Never).await
+    })
+    .await?;
+    let mut noted = Noted::default();
+    if out.verified {
+        let proof = out.prove(&recipe, now());
+        if source == Source::Library {
+            registry.record(name, &proof)?;
+        } else {
+            recipe.stand(recipe.standing().after(Event::Proven), "");
+            recipe.verification = Some(proof);
+            registry.save(&recipe)?;
+        }
+    } else if out.drifted {
+        noted.demoted = registry.demote(&recipe, source, Event::Drifted, &now())?;
+    }
+    Ok((out, source, noted))
+}

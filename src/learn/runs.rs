@@ -1,0 +1,209 @@
+//! Runs of recipes as commands and the daemon make them: by our client alone, or in a session, with a second look before a recipe
+//! that still works is put out of service.
+
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
+
+use super::{BrowserPool, Sessions, note};
+use commis_artifacts::store::now;
+use commis_base::{
+    error::{Code, Error, Result},
+    ids::RecipeName,
+    settings::BrowserSettings,
+};
+use commis_net::egress::{limits::Permit, site_of};
+use commis_recipe::{
+    model::{Recipe, Status, TransportKind},
+    registry::{Registry, Source},
+    standing::{MAX_FAILURES, Standing},
+};
+use commis_runner::{Compiled, RecipeRunResult, call::Caller};
+use commis_state::State;
+
+/// Told of what takes time beside the call itself, in words for a person.
+pub type Tell = dyn Fn(&str) + Send + Sync;
+
+/// Whether a call that the client alone cannot make is tried from a page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fallback {
+    Allowed,
+    /// A proof holds for one transport.
+    Never,
+}
+
+/// What several runs share.
+#[derive(Clone, Copy)]
+pub struct Runs<'a> {
+    pub caller: &'a Caller,
+    pub sessions: &'a Sessions,
+    pub tell: &'a Tell,
+}
+
+/// [`Runs::call`] in sessions of its own, which end with it.
+pub async fn call_alone(
+    recipe: &Recipe,
+    params: &BTreeMap<String, String>,
+    (caller, browser, tell): (&Caller, &BrowserSettings, &Tell),
+    fallback: Fallback,
+) -> Result<RecipeRunResult> {
+    // No browser starts before a session is asked for.
+    let pool = BrowserPool::new(Arc::clone(caller.policy()), browser.clone());
+    let sessions = Sessions::new(pool, browser.session_ttl());
+    let result = Runs { caller, sessions: &sessions, tell }.call(recipe, params, fallback).await;
+    sessions.close().await;
+    result
+}
+
+impl Runs<'_> {
+    /// One call, by the client alone or in a session, as the recipe wants it. Fails with `RECIPE_INVALID`, `METHOD_NOT_ALLOWED`,
+    /// `BROWSER_*` and what opening the source page fails with; what the call comes to is in the result.
+    pub async fn call(
+        self,
+        recipe: &Recipe,
+        params: &BTreeMap<String, String>,
+        fallback: Fallback,
+    ) -> Result<RecipeRunResult> {
+        let compiled = &*self.caller.compiled(recipe)?;
+        Call { recipe, compiled, params, with: self }.made(fallback).await
+    }
+
+    /// The same for who wants the data: before one more page without items puts the recipe out of service, its example is run.
+    pub async fn serve(
+        self,
+        (recipe, source): (&Recipe, Source),
+        params: &BTreeMap<String, String>,
+        (registry, state): (&Registry, Result<&State, Code>),
+    ) -> Result<RecipeRunResult> {
+        let mut result = self.call(recipe, params, Fallback::Allowed).await?;
+        if is_last_straw(recipe, source, &result, state)
+            && let Some(proven) = self.proven_again(recipe).await
+        {
+            // Nothing is wrong with the recipe: the count begins anew.
+            let state = state.map_err(|code| Error::new(code, "there is no database"));
+            note(registry, state, (recipe, source), Ok(&proven), &now());
+            result.hint = Some(
+                "its example still finds items, so the site is as it was: these values find nothing, or are shown in another way"
+                    .to_owned(),
+            );
+        }
+        Ok(result)
+    }
+
+    /// The run of its first example, if that still finds items.
+    async fn proven_again(self, recipe: &Recipe) -> Option<RecipeRunResult> {
+        let result = self.call(recipe, &recipe.example()?, Fallback::Never).await.ok()?;
+        (result.success && result.items > Some(0)).then_some(result)
+    }
+}
+
+/// What the tiers of one call share.
+struct Call<'a> {
+    recipe: &'a Recipe,
+    compiled: &'a Compiled,
+    params: &'a BTreeMap<String, String>,
+    with: Runs<'a>,
+}
+
+impl Call<'_> {
+    async fn made(&self, fallback: Fallback) -> Result<RecipeRunResult> {
+        let kind = self.recipe.transport();
+        let permit = match self.with.caller.enter(self.compiled).await {
+            Ok(it) => it,
+            Err(err) => return Ok(RecipeRunResult::failed(kind, &err)),
+        };
+        let first = self.through(kind, &permit).await?;
+        let Some(kind) = tier_up(kind).filter(|_| fallback == Fallback::Allowed) else {
+            return Ok(first);
+        };
+        if !steps_up(self.recipe, self.compiled, &first) {
+            return Ok(first);
+        }
+        let error = first.error.as_deref().unwrap_or_default();
+        let name = &self.recipe.name;
+        (self.with.tell)(&format!("{name}: {error}; once more in a browser's session"));
+        match self.through(kind, &permit).await {
+            Ok(second) => Ok(RecipeRunResult {
+                fallback_from: Some(first.transport_used),
+                attempts: first.attempts + second.attempts,
+                ..second
+            }),
+            // Without a page there is nothing new to say.
+            Err(_) => Ok(first),
+        }
+    }
+
+    /// In a session, the source page is opened in a headless browser, and what the call needs is taken from it.
+    async fn through(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
+        let Self { recipe, compiled, params, with: Runs { caller, sessions, tell } } = *self;
+        if !kind.in_session() {
+            return Ok(caller.call(permit, compiled, params).await);
+        }
+        let start = Instant::now();
+        let session = sessions.of(&recipe.source_url, recipe.own_host.as_deref()).await?;
+        let ms = start.elapsed().as_millis();
+        tell(&format!("session {}: open after {ms} ms in a browser", session.id));
+        let slots = session.slots(recipe).await?;
+        let transport = session.transport(kind);
+        Ok(caller.call_through(permit, compiled, params, &slots, &*transport).await)
+    }
+}
+
+/// The next riskier transport.
+const fn tier_up(kind: TransportKind) -> Option<TransportKind> {
+    match kind {
+        TransportKind::PublicHttp => Some(TransportKind::ContextRequest),
+        TransportKind::ContextRequest => Some(TransportKind::InPageFetch),
+        _ => None,
+    }
+}
+
+/// One tier up, once (seed 2.2), and only where the transport failed: an answer, or a refusal of ours, is not asked again.
+/// A page of another site is opened only where that was proven to be needed.
+fn steps_up(recipe: &Recipe, compiled: &Compiled, failed: &RecipeRunResult) -> bool {
+    let code = failed.error_code.and_then(Code::from_wire);
+    matches!(code, Some(Code::Timeout | Code::ConnectFailed))
+        && compiled.repeatable()
+        && !compiled.has_key()
+        && site_of(&recipe.source_url) == site_of(&recipe.request.url)
+}
+
+/// One more page without items would put the recipe out of service. Values that rightly find nothing look like that, too,
+/// where learning never saw how the site says so.
+fn is_last_straw(
+    recipe: &Recipe,
+    source: Source,
+    failed: &RecipeRunResult,
+    state: Result<&State, Code>,
+) -> bool {
+    let health = || state.ok()?.health(recipe.name.as_str(), source.as_str()).ok()?;
+    failed.error_code == Some(Code::ExtractEmpty.as_str())
+        && recipe.status == Status::Verified
+        && recipe.response.html.is_some()
+        && recipe.had_items()
+        && health().is_some_and(|it| it.failed_in_a_row + 1 >= MAX_FAILURES)
+}
+
+/// That a recipe may not be run as it stands: `RECIPE_NOT_VERIFIED`, with what to do.
+pub fn refused(recipe: &Recipe) -> Error {
+    let name = &recipe.name;
+    let (status, hint) = match recipe.standing() {
+        Standing::Demoted(reason) => (
+            format!("deprecated: {}", reason.told()),
+            format!("{}; `commis recipe explain {name}` says more", way_back(name)),
+        ),
+        Standing::TakenBack => ("deprecated".to_owned(), "learn it again".to_owned()),
+        Standing::Draft | Standing::Verified => (
+            recipe.status.as_str().to_owned(),
+            format!(
+                "--draft runs it all the same; `commis recipe verify {name}` proves it on its examples"
+            ),
+        ),
+    };
+    Error::new(Code::RecipeNotVerified, format!("{name} is {status}")).hint(hint)
+}
+
+/// What to do about a recipe that was demoted.
+pub fn way_back(name: &RecipeName) -> String {
+    format!(
+        "`commis recipe verify {name}` proves it again if the site is as it was; else learn its task again, with --force"
+    )
+}

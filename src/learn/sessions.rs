@@ -1,0 +1,215 @@
+//! Live sessions: a source page that is kept open, shared by the runs of one process until it is too old.
+//!
+//! A session lives in memory alone, in a context of its own; nothing of it is ever stored. Proofs do not share one: see
+//! [`World`](super::World).
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Weak},
+    time::{Duration, Instant},
+};
+
+use tokio::sync::Mutex;
+
+use super::BrowserPool;
+use commis_base::{
+    error::{Code, Error, Result},
+    ids::hex,
+};
+use commis_browser::Context;
+use commis_net::{egress::site_of, transport::Transport};
+use commis_recipe::model::{Recipe, SlotSource, TransportKind};
+use commis_vault::Held;
+
+/// How long a source page may take to come up.
+const OPEN: Duration = Duration::from_secs(30);
+
+/// The sessions of a process, one for each source page.
+pub struct Sessions {
+    pool: BrowserPool,
+    ttl: Duration,
+    live: Arc<Live>,
+    /// What pages of its site are opened with.
+    login: Option<Held>,
+}
+
+/// By source page, and the host of the user's own that it is opened at.
+type Live = Mutex<BTreeMap<(String, Option<String>), Arc<Session>>>;
+
+/// A source page that is open. Its context is closed when it is too old and nobody uses it any more.
+pub struct Session {
+    /// 32 hexadecimal digits that mean nothing.
+    pub id: String,
+    /// The page that established it.
+    pub source_url: String,
+    created: Instant,
+    ttl: Duration,
+    context: Context,
+}
+
+impl Sessions {
+    /// None yet; each will live for `ttl`.
+    pub fn new(pool: BrowserPool, ttl: Duration) -> Self {
+        Self { pool, ttl, live: Arc::default(), login: None }
+    }
+
+    /// From here on, pages of that login's site are opened with it.
+    #[must_use]
+    pub fn logged_in(self, login: Held) -> Self {
+        Self { login: Some(login), ..self }
+    }
+
+    /// The live session of that page, or a new one, at the host `own` of the user's own. Fails with `BROWSER_*` and what opening
+    /// the page fails with.
+    pub async fn of(&self, source_url: &str, own: Option<&str>) -> Result<Arc<Session>> {
+        let key = (source_url.to_owned(), own.map(str::to_owned));
+        let mut live = self.live.lock().await;
+        live.retain(|_, it| it.is_live());
+        if let Some(it) = live.get(&key) {
+            return Ok(Arc::clone(it));
+        }
+        let mut context = self.pool.context().await?;
+        context.visit(own);
+        if let Some(it) = self.login.as_ref().filter(|it| it.site() == site_of(source_url)) {
+            context.mount(it).await?;
+        }
+        context.open(source_url, OPEN).await?;
+        let session = Arc::new(Session {
+            id: random_id()?,
+            source_url: source_url.to_owned(),
+            created: Instant::now(),
+            ttl: self.ttl,
+            context,
+        });
+        live.insert(key, Arc::clone(&session));
+        tokio::spawn(end(Arc::downgrade(&self.live), Arc::downgrade(&session)));
+        Ok(session)
+    }
+
+    /// Forgets all sessions; each ends when nobody uses it any more.
+    pub async fn forget(&self) {
+        self.live.lock().await.clear();
+    }
+
+    /// Closes all sessions and the browser.
+    pub async fn close(self) {
+        self.live.lock().await.clear();
+        self.pool.close().await;
+    }
+}
+
+/// Forgets a session when its time is up, so that its cookies do not wait for the next run.
+async fn end(live: Weak<Live>, session: Weak<Session>) {
+    let Some(ttl) = session.upgrade().map(|it| it.ttl) else { return };
+    tokio::time::sleep(ttl).await;
+    if let (Some(live), Some(session)) = (live.upgrade(), session.upgrade()) {
+        live.lock().await.retain(|_, it| !Arc::ptr_eq(it, &session));
+    }
+}
+
+impl Session {
+    fn is_live(&self) -> bool {
+        self.created.elapsed() < self.ttl && self.context.is_alive()
+    }
+
+    /// The transport of that kind in this session.
+    pub fn transport(&self, kind: TransportKind) -> Box<dyn Transport> {
+        self.context.transport(kind)
+    }
+
+    /// Values of the recipe's slots that the page and its cookies hold. Fails with `SESSION_REQUIRED` for one that is missing.
+    pub async fn slots(&self, recipe: &Recipe) -> Result<BTreeMap<String, String>> {
+        let mut out = BTreeMap::new();
+        for slot in &recipe.slots {
+            let (value, what) = match &slot.from {
+                SlotSource::Cookie { name } => (
+                    self.context.cookie(name, &recipe.request.url).await?,
+                    format!("cookie `{name}`"),
+                ),
+                SlotSource::Meta { name } => {
+                    (self.context.meta(name).await?, format!("meta `{name}`"))
+                }
+                _ => continue,
+            };
+            let value = value.ok_or_else(|| {
+                Error::new(Code::SessionRequired, format!("{} has no {what}", self.source_url))
+                    .hint("the site may ask for a login, or it changed; learn the recipe again")
+            })?;
+            out.insert(slot.name.clone(), value);
+        }
+        Ok(out)
+    }
+}
+
+fn random_id() -> Result<String> {
+    let mut bytes = [0; 16];
+    rustls::crypto::ring::default_provider()
+        .secure_random
+        .fill(&mut bytes)
+        .map_err(|_| Error::new(Code::Internal, "the system gives no random bytes"))?;
+    Ok(hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commis_base::settings::{BrowserSettings, EgressSettings};
+    use commis_browser::find_chromium;
+    use commis_net::{egress::EgressPolicy, transport::Outgoing};
+    use commis_testbed::Testbed;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn runs_of_one_source_share_a_session_until_its_time_is_up() {
+        if find_chromium(None).is_err() {
+            println!("no Chromium here: not tested");
+            return;
+        }
+        let web = Testbed::start(0).await.unwrap();
+        let settings = EgressSettings {
+            test_hosts: vec![format!("*.test={}", web.addr())],
+            ..EgressSettings::default()
+        };
+        let policy = Arc::new(EgressPolicy::new(&settings).unwrap());
+        let sessions = |ttl| {
+            let pool = BrowserPool::new(Arc::clone(&policy), BrowserSettings::default());
+            Sessions::new(pool, ttl)
+        };
+        let asked = async |session: &Session| {
+            let request = Outgoing {
+                method: "GET".to_owned(),
+                url: "http://forum.test/api/threads?q=gearbox".to_owned(),
+                headers: Vec::new(),
+                body: None,
+                allowed_domains: Vec::new(),
+                own_host: None,
+            };
+            session.transport(TransportKind::ContextRequest).send(&request).await
+        };
+        let (forum, shop) = ("http://forum.test/", "http://shop.test/");
+        let all = sessions(Duration::from_secs(600));
+        let first = all.of(forum, None).await.unwrap();
+        assert_eq!(asked(&first).await.unwrap().status, 200);
+        assert_eq!(all.of(forum, None).await.unwrap().id, first.id);
+        let other = all.of(shop, None).await.unwrap();
+        assert_ne!(other.id, first.id);
+        // One source's cookies are not another's.
+        assert_eq!(asked(&other).await.unwrap().status, 401);
+        assert!(first.id.len() == 32 && first.id.bytes().all(|it| it.is_ascii_hexdigit()));
+        all.close().await;
+        assert!(asked(&first).await.is_err());
+
+        let all = sessions(Duration::from_millis(300));
+        let first = all.of(forum, None).await.unwrap();
+        let old = first.id.clone();
+        let gone = Arc::downgrade(&first);
+        drop(first);
+        // By itself, without a further run.
+        let begun = Instant::now();
+        while gone.upgrade().is_some() {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert_ne!(all.of(forum, None).await.unwrap().id, old);
+        all.close().await;
+    }
+}

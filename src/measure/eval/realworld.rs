@@ -1,0 +1,158 @@
+//! A folder of HAR files with `cases.jsonl`: real traffic, each with the request that carries the data.
+
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path, PathBuf},
+};
+
+use futures::executor::block_on;
+use serde::{Deserialize, Serialize};
+
+use commis_artifacts::{
+    payloads::SecondRecording,
+    recording::{Exchange, RequestBody, SessionRecording},
+    store::sha256,
+};
+use commis_base::{
+    error::{Code, Error, Result},
+    files::read_bounded,
+    settings::Settings,
+};
+use commis_learn::task::MAX_HAR;
+use commis_redact::{har, redact};
+use commis_stages::{
+    chain::{self, Trace},
+    stub::Recorded,
+    verify::Expectation,
+};
+
+/// One line of `cases.jsonl`; what an eval does not need is not read.
+#[derive(Deserialize)]
+pub struct Line {
+    pub id: String,
+    pub har: PathBuf,
+    pub task: String,
+    #[serde(default)]
+    pub typed: Vec<Typed>,
+    /// How honest the case is as a recording: `recorded`, `composite`, `stress-…`.
+    pub made: String,
+    #[serde(default)]
+    pub site: String,
+    pub expect: Expect,
+}
+
+/// What a person typed. The name in the file is that of a request field, which nobody types: it is not read.
+#[derive(Deserialize)]
+pub struct Typed {
+    pub value: String,
+}
+
+#[derive(Deserialize)]
+pub struct Expect {
+    pub recipeable: bool,
+    pub request: Option<RightRequest>,
+}
+
+#[derive(Deserialize)]
+pub struct RightRequest {
+    pub method: String,
+    pub url_regex: String,
+    pub body_regex: Option<String>,
+}
+
+/// A request as the independent scorer reads it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Prediction {
+    pub case: String,
+    pub outcome: &'static str,
+    pub candidates: Vec<Predicted>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Predicted {
+    pub method: String,
+    pub url: String,
+    pub body: Option<String>,
+}
+
+/// Reads `cases.jsonl`. Fails with [`Code::Usage`] when it is missing or a line is not a case.
+pub fn lines(dir: &Path) -> Result<Vec<Line>> {
+    let path = dir.join("cases.jsonl");
+    let bytes = read_bounded(&path, 64 << 20)?;
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines()
+        .enumerate()
+        .filter(|it| !it.1.trim().is_empty())
+        .map(|(i, line)| {
+            serde_json::from_str(line).map_err(|err| {
+                Error::new(Code::Usage, format!("{} line {}: {err}", path.display(), i + 1))
+                    .hint("each line is a case: id, har, task, typed, made, expect")
+            })
+        })
+        .collect()
+}
+
+/// Over the case's HAR and its line.
+pub fn input_sha256(dir: &Path, line: &Line) -> Result<String> {
+    let text = format!("{} {} {}", line.id, line.task, line.har.display());
+    let mut bytes = read_bounded(&har_path(dir, line)?, MAX_HAR)?;
+    bytes.extend_from_slice(text.as_bytes());
+    Ok(sha256(&bytes))
+}
+
+/// The file stays within the corpus. Fails with [`Code::Usage`].
+fn har_path(dir: &Path, line: &Line) -> Result<PathBuf> {
+    let plain = |it: Component<'_>| matches!(it, Component::Normal(_));
+    if line.har.components().all(plain) {
+        return Ok(dir.join(&line.har));
+    }
+    Err(Error::new(Code::Usage, format!("case {}: the file is outside the corpus", line.id))
+        .hint("`har` is a path below the corpus folder"))
+}
+
+/// The case's HAR as a recording, redacted.
+pub fn recording(dir: &Path, line: &Line, settings: &Settings) -> Result<SessionRecording> {
+    let typed: BTreeMap<String, String> = line
+        .typed
+        .iter()
+        .enumerate()
+        .map(|(i, it)| (format!("input_{}", i + 1), it.value.clone()))
+        .collect();
+    let bytes = read_bounded(&har_path(dir, line)?, MAX_HAR)?;
+    let raw = har::import(&bytes, &line.task, typed)?.recording;
+    drop(bytes);
+    Ok(redact(raw, &settings.redact).recording)
+}
+
+/// Learns from the case's HAR as `recipe learn --har --no-network` does.
+pub fn learn(dir: &Path, line: &Line, settings: &Settings) -> Result<(SessionRecording, Trace)> {
+    let recording = recording(dir, line, settings)?;
+    let second = SecondRecording { recording: None, values: BTreeMap::new() };
+    let mut world = Recorded(&recording);
+    let expect = Expectation::default();
+    let trace = block_on(chain::run(&recording, &second, settings, &expect, &mut world))?;
+    Ok((recording, trace))
+}
+
+pub fn prediction(line: &Line, recording: &SessionRecording, trace: &Trace) -> Prediction {
+    let ranked = trace.ranked().map(|it| it.candidates.as_slice()).unwrap_or_default();
+    let candidates = ranked
+        .iter()
+        .filter_map(|it| recording.exchanges.get(it.exchange as usize))
+        .map(|it| Predicted { method: it.method.clone(), url: it.url.clone(), body: body(it) })
+        .collect();
+    Prediction { case: line.id.clone(), outcome: trace.outcome().as_str(), candidates }
+}
+
+pub fn body(exchange: &Exchange) -> Option<String> {
+    match exchange.request_body.as_ref()? {
+        RequestBody::Json(it) => Some(it.to_string()),
+        RequestBody::Form(fields) | RequestBody::Multipart(fields) => {
+            let mut out = url::form_urlencoded::Serializer::new(String::new());
+            out.extend_pairs(fields.iter().map(|it| (&it.name, &it.value)));
+            Some(out.finish())
+        }
+        RequestBody::Text(it) => Some(it.clone()),
+        RequestBody::Binary { .. } => None,
+    }
+}

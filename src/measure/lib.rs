@@ -1,0 +1,9 @@
+//! Measuring: the evaluation of learning, the benchmarks, and the entry points of fuzzing.
+
+pub mod bench;
+#[cfg(test)]
+mod corpus_tests;
+pub mod eval;
+#[cfg(any(fuzzing, test))]
+pub mod fuzzing;
+pub mod parts;

@@ -1,0 +1,229 @@
+//! What repeats in a page, and what stands beside a label: lists, tables, records, by structure rather than by name.
+//!
+//! One reading for two purposes. Of the page that a browser drew, the texts are the witness that answers are held to; of the
+//! page that a server sent, [`find`] also says by which selectors a recipe takes the same items from the next one, and
+//! [`read`](read::Reader) takes them. Nothing here looks at how large a page is beyond what `nesting` allows.
+
+mod cells;
+pub mod empty;
+mod fields;
+mod groups;
+mod names;
+pub mod read;
+mod records;
+mod select;
+mod table;
+
+use ego_tree::NodeId;
+use scraper::{ElementRef, Html};
+
+use crate::{model::HtmlSpec, shape::nesting};
+
+/// Name of the column with the heading of each item's group.
+pub const GROUP: &str = "group";
+/// Blocks of one page that are kept, the weightiest.
+const MAX_BLOCKS: usize = 12;
+/// A larger page is not looked through: its parts are compared with each other.
+const MAX_NODES: usize = 300_000;
+/// Characters of one item that count for its block's weight: one long item is no list.
+const MAX_WEIGHT: usize = 400;
+
+/// Something of the page that holds data: items alike, or one record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Names of the columns of `rows`; a record's labels.
+    pub fields: Vec<String>,
+    /// An item's texts by column, `None` where it has none. A record is one row.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// One thing with its properties, not a list.
+    pub is_record: bool,
+    /// Text of the heading that stands before it.
+    pub heading: Option<String>,
+    /// What the markup calls it: words of classes and ids, and of the paths that most of its links share.
+    pub about: Vec<String>,
+    /// Characters of its items, each counted up to 400; less where it stands in what surrounds the content.
+    pub weight: usize,
+    /// Share of the page's text that it holds, in basis points.
+    pub share_bp: u32,
+    /// How the same is read from such a page: asked for where the page is an answer.
+    pub spec: Option<HtmlSpec>,
+    /// Other selectors that mean the same items of this page.
+    pub ways: Vec<String>,
+}
+
+/// A page as a tree, unless it would keep the parser busy.
+pub fn parsed(text: &str) -> Option<Html> {
+    nesting::check(text).is_ok().then(|| parse(text))
+}
+
+/// Parses a page that `nesting` has passed. A shadow root that the server wrote down stands in its template, as a browser shows
+/// it; other templates hold what nobody reads.
+pub fn parse(text: &str) -> Html {
+    let mut page = Html::parse_document(text);
+    if !text.contains("shadowrootmode") {
+        return page;
+    }
+    let roots: Vec<NodeId> = page
+        .tree
+        .nodes()
+        .filter(|it| {
+            let parent = it.parent().and_then(|it| it.value().as_element().cloned());
+            it.value().is_fragment() && parent.is_some_and(|it| it.attr("shadowrootmode").is_some())
+        })
+        .map(|it| it.id())
+        .collect();
+    for root in roots {
+        let Some(mut fragment) = page.tree.get_mut(root) else { continue };
+        let Some(template) = fragment.parent().map(|it| it.id()) else { continue };
+        fragment.detach();
+        if let Some(mut template) = page.tree.get_mut(template) {
+            template.reparent_from_id_append(root);
+        }
+    }
+    page
+}
+
+/// How many things a task asks for, as far as its words tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// "Show ticket 12".
+    One,
+    /// "List tickets", "search for tickets".
+    Many,
+    /// "Show the papers of the ship": of one thing, or a list of them.
+    Either,
+}
+
+pub fn asks(task: &str) -> Asks {
+    const ONE: &[&str] = &["show", "open", "read", "get", "view", "display", "see", "what", "look"];
+    const MANY: &[&str] =
+        &["list", "history", "all", "results", "search", "find", "commits", "rows", "entries"];
+    /// Many in name only.
+    const OF_ONE: &[&str] =
+        &["details", "properties", "facts", "contents", "settings", "statistics", "specs", "news"];
+    let low = task.to_lowercase();
+    let mut words = low.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+    if !words.clone().next().is_some_and(|it| ONE.contains(&it))
+        || words.clone().any(|it| MANY.contains(&it))
+    {
+        return Asks::Many;
+    }
+    let thing = words.find(|it| !ONE.contains(it) && !matches!(*it, "the" | "me" | "is" | "are"));
+    let is_plural = thing.is_some_and(|it| {
+        it.len() > 3
+            && it.ends_with('s')
+            && !["ss", "us", "is"].iter().any(|end| it.ends_with(end))
+            && !OF_ONE.contains(&it)
+    });
+    if is_plural { Asks::Either } else { Asks::One }
+}
+
+/// The task asks to see one thing and not to list or search.
+pub fn asks_for_one(task: &str) -> bool {
+    asks(task) == Asks::One
+}
+
+/// A question for one fact: "how often", "when".
+pub fn asks_for_fact(task: &str) -> bool {
+    const FACTS: &[&str] =
+        &["how", "when", "where", "who", "whose", "is", "are", "does", "do", "can", "has"];
+    let low = task.to_lowercase();
+    let first = low.split(|c: char| !c.is_alphanumeric()).find(|it| !it.is_empty());
+    first.is_some_and(|it| FACTS.contains(&it))
+}
+
+/// Every block of a page, weightiest first. With `selectors`, only those that selectors can name.
+///
+/// With `prose`, what the page is about counts as a thing where it is nothing but text: only where one thing is asked for.
+pub fn find(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
+    if page.tree.nodes().len() > MAX_NODES {
+        return Vec::new();
+    }
+    let mut groups = groups::groups(page);
+    records::add(page, &mut groups);
+    if prose {
+        records::add_prose(page, &mut groups);
+    }
+    records::add_rows(page, &mut groups);
+    let all = cells::chars(page.root_element()).max(1);
+    groups.sort_by_key(|it| std::cmp::Reverse(it.weight));
+    let mut out: Vec<Block> = Vec::new();
+    for group in groups {
+        if out.len() >= MAX_BLOCKS {
+            break;
+        }
+        let columns = fields::columns(&group);
+        if columns.is_empty() {
+            continue;
+        }
+        let (spec, ways) = if selectors {
+            match select::spec(page, &group, &columns) {
+                Some((spec, ways)) => (Some(spec), ways),
+                None => continue,
+            }
+        } else {
+            (None, Vec::new())
+        };
+        // Links and the like are no text that a page shows.
+        let shown: Vec<&fields::Column<'_>> =
+            columns.iter().filter(|it| it.attribute.is_none()).collect();
+        let rows = (0..group.items.len())
+            .map(|i| shown.iter().map(|it| it.texts[i].clone()).collect())
+            .collect();
+        out.push(Block {
+            fields: shown.iter().map(|it| it.name.clone()).collect(),
+            rows,
+            is_record: group.is_record,
+            heading: group.heading.map(cells::text),
+            about: names::about(group.items.iter().map(Item::first)),
+            weight: group.weight,
+            share_bp: (group.items.iter().map(Item::chars).sum::<usize>() * 10_000 / all) as u32,
+            spec,
+            ways,
+        });
+    }
+    out
+}
+
+/// Items alike, or the one container of a record.
+struct Group<'a> {
+    items: Vec<Item<'a>>,
+    /// Items go on with the siblings that follow them.
+    is_run: bool,
+    is_record: bool,
+    /// The tables whose rows the items are.
+    tables: Vec<table::Grid<'a>>,
+    /// Each item's group heading, where there are several groups.
+    headings: Vec<Option<ElementRef<'a>>>,
+    heading: Option<ElementRef<'a>>,
+    weight: usize,
+}
+
+/// One item: an element, in a run with those after it.
+#[derive(Clone)]
+struct Item<'a> {
+    parts: Vec<ElementRef<'a>>,
+}
+
+impl<'a> Item<'a> {
+    fn of(element: ElementRef<'a>) -> Self {
+        Self { parts: vec![element] }
+    }
+
+    fn first(&self) -> ElementRef<'a> {
+        self.parts[0]
+    }
+
+    fn chars(&self) -> usize {
+        self.parts.iter().map(|it| cells::chars(*it)).sum()
+    }
+}
+
+fn weight(items: &[Item<'_>]) -> usize {
+    let all: usize = items.iter().map(|it| it.chars().min(MAX_WEIGHT)).sum();
+    let first = items.first().map(Item::first);
+    all * first.map_or(0, cells::standing) / 100
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! The recipe language: its data model, its YAML form and rules, its templates, the folder that recipes are kept in, and the
+//! library that comes with the program.
+//!
+//! Everything here is pure except `registry`, which reads and writes the folder it is given.
+
+pub mod assigned;
+pub mod auth;
+pub mod blocks;
+pub mod check;
+pub mod document;
+pub mod expression;
+mod find;
+pub mod framing;
+pub mod headers;
+pub mod json_schema;
+pub mod library;
+pub mod model;
+pub mod params;
+pub mod reach;
+pub mod registry;
+pub mod request;
+pub mod selector;
+pub mod shape;
+pub mod standing;
+pub mod template;
+pub mod trackers;
+mod transforms;
+pub mod values;
+pub mod yaml;

@@ -1,0 +1,375 @@
+//! Runs a recipe: fills it, sends it, reads the answer, judges its shape.
+//!
+//! The result is data, not an `Err`: callers print it, store it and count it. [`run`] sends each request once; [`call`] is
+//! what people use, within limits and with one more attempt.
+
+pub mod call;
+mod compiled;
+mod credential;
+pub mod extract;
+mod recovery;
+pub mod slots;
+
+use std::{collections::BTreeMap, time::Instant};
+
+use serde::Serialize;
+use serde_json::Value;
+use url::Url;
+
+use self::{
+    extract::{Extracted, Extractor, fingerprint, similarity_bp},
+    recovery::{AuthRecovery, recovery},
+};
+use commis_base::error::{Code, Error, Result};
+use commis_net::transport::{Reply, Timings, Transport, retry::retry_after};
+use commis_recipe::{
+    check::check,
+    model::{Parameter, Recipe, Slot, Status, TransportKind},
+    request::{CompiledRequest, bind},
+    shape::Verified,
+};
+use commis_redact::known::Known;
+
+/// An answer less alike than this to the verified one has drifted (seed 1.3.1).
+pub const MIN_SIMILARITY_BP: u32 = 8_500;
+const MAX_RAW: usize = 64 * 1024;
+/// Of an error's page, which says little.
+const MAX_REFUSAL: usize = 2 * 1024;
+
+/// A checked recipe with everything parsed that can be parsed before values are known. Runs share it.
+pub struct Compiled {
+    recipe: Recipe,
+    /// Canonical, of the request.
+    host: String,
+    request: CompiledRequest,
+    extractor: Extractor,
+    /// What JSON is compared with, where it was verified.
+    shape: Option<Verified>,
+    /// Slots that the request mentions.
+    slots: Vec<Slot>,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct RecipeRunResult {
+    pub success: bool,
+    /// Also there when only the shape has drifted.
+    pub data: Value,
+    /// The body as text when an answer came and no data could be taken from it: at most 64 KiB, and 2 KiB where the status says
+    /// that it is no answer.
+    pub raw_response: Option<String>,
+    pub status_code: Option<u16>,
+    pub error: Option<String>,
+    pub error_code: Option<&'static str>,
+    pub hint: Option<String>,
+    /// The same call may succeed later.
+    pub retryable: bool,
+    /// Seconds, as the site or our own limit says, at most a day.
+    pub retry_after_sec: Option<u64>,
+    /// How often the run was tried: 0 when nothing was sent, 2 when a request was sent again; a fallback's are added.
+    pub attempts: u32,
+    /// The site answered 401 or 403.
+    pub auth_recovery_triggered: bool,
+    pub auth_recovery: Option<AuthRecovery>,
+    pub transport_used: TransportKind,
+    /// The transport that failed before `transport_used` was tried.
+    pub fallback_from: Option<TransportKind>,
+    /// Of the recipe's own request, not of those made for slots.
+    pub redirect_hops: u32,
+    pub timings_ms: RunTimings,
+    /// Length of `data` when it is a list.
+    pub items: Option<u64>,
+    /// How alike the data's shape is to the verified one, basis points; absent when there was nothing to compare.
+    pub similarity_bp: Option<u32>,
+}
+
+/// Milliseconds at microsecond resolution; requests made for slots are included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct RunTimings {
+    pub validate: f64,
+    pub dns: f64,
+    pub connect: f64,
+    pub ttfb: f64,
+    pub download: f64,
+    pub extract: f64,
+    /// Of the data, compared with the verified one.
+    pub shape: f64,
+    pub total: f64,
+}
+
+impl RunTimings {
+    fn add(&mut self, it: Timings) {
+        self.validate += millis(it.validate);
+        self.dns += millis(it.dns);
+        self.connect += millis(it.connect);
+        self.ttfb += millis(it.ttfb);
+        self.download += millis(it.download);
+    }
+
+    fn round(&mut self) {
+        for it in [
+            &mut self.validate,
+            &mut self.dns,
+            &mut self.connect,
+            &mut self.ttfb,
+            &mut self.download,
+            &mut self.extract,
+            &mut self.shape,
+            &mut self.total,
+        ] {
+            *it = (*it * 1000.0).round() / 1000.0;
+        }
+    }
+}
+
+/// Checks and parses a recipe. Fails with `RECIPE_INVALID` or `METHOD_NOT_ALLOWED`.
+pub fn compile(recipe: &Recipe) -> Result<Compiled> {
+    check(recipe)?;
+    let request = CompiledRequest::new(&recipe.request)?;
+    let used = request.names();
+    let slots =
+        recipe.slots.iter().filter(|it| used.contains(&it.name.as_str())).cloned().collect();
+    let host = Url::parse(&recipe.request.url).ok();
+    let verified = recipe.verification.as_ref().filter(|it| !it.shape.is_empty());
+    Ok(Compiled {
+        shape: verified.map(|it| Verified::new(&it.shape)),
+        extractor: Extractor::new(&recipe.response)?,
+        host: host.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default(),
+        recipe: recipe.clone(),
+        request,
+        slots,
+    })
+}
+
+impl Compiled {
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether it sends a key.
+    pub fn has_key(&self) -> bool {
+        self.recipe.auth.is_some()
+    }
+
+    /// Whether its request may be sent twice: a GET, or what was sent more than once to prove it.
+    pub fn repeatable(&self) -> bool {
+        self.recipe.request.method == "GET" || self.recipe.status == Status::Verified
+    }
+}
+
+/// Runs the recipe once. `slots` holds values that the caller has (from a session); those of kinds `document` and `response`
+/// that it does not have are fetched first, through the same transport, each URL once.
+pub async fn run(
+    compiled: &Compiled,
+    params: &BTreeMap<String, String>,
+    slots: &BTreeMap<String, String>,
+    transport: &dyn Transport,
+) -> RecipeRunResult {
+    let start = Instant::now();
+    let mut out = RecipeRunResult::nothing(transport.kind());
+    match attempt(compiled, params, slots, transport, &mut out).await {
+        Ok(()) => out.success = true,
+        Err(err) => out.fail(&err),
+    }
+    out.timings_ms.total = millis(start.elapsed().as_micros() as u64);
+    out.timings_ms.round();
+    out
+}
+
+async fn attempt(
+    compiled: &Compiled,
+    params: &BTreeMap<String, String>,
+    slots: &BTreeMap<String, String>,
+    transport: &dyn Transport,
+    out: &mut RecipeRunResult,
+) -> Result<()> {
+    let start = Instant::now();
+    let mut values = bind(&compiled.recipe, params, slots)?;
+    out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
+    let missing: Vec<&Slot> =
+        compiled.slots.iter().filter(|it| !slots.contains_key(&it.name)).collect();
+    let own = &compiled.recipe.own_host;
+    let fetched = slots::fetch(missing, own.as_deref(), transport, |reply| {
+        out.timings_ms.add(reply.timings);
+        if check_status(reply).is_err() {
+            out.status_code = Some(reply.status);
+            out.retry_after_sec = retry_after(reply);
+            out.recover(compiled, reply);
+        }
+    })
+    .await?;
+    for (name, value) in &fetched {
+        values.add_slot(name, value)?;
+    }
+
+    let start = Instant::now();
+    let mut request = compiled.request.fill(&values)?;
+    request.own_host.clone_from(own);
+    out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
+    let reply = transport.send(&request).await?;
+    out.timings_ms.add(reply.timings);
+    out.status_code = Some(reply.status);
+    out.redirect_hops = reply.hops;
+    if let Err(err) = check_status(&reply) {
+        out.retry_after_sec = retry_after(&reply);
+        out.recover(compiled, &reply);
+        out.raw_response = Some(raw(&reply.body, MAX_REFUSAL));
+        return Err(blamed_on_values(err, &reply, &compiled.recipe, params));
+    }
+
+    let start = Instant::now();
+    let extracted = compiled.extractor.apply(&reply.mime(), &reply.body);
+    out.timings_ms.extract = millis(start.elapsed().as_micros() as u64);
+    match extracted {
+        Ok(extracted) => {
+            let start = Instant::now();
+            let alike = alike(compiled, &extracted);
+            out.similarity_bp = alike;
+            out.timings_ms.shape = millis(start.elapsed().as_micros() as u64);
+            out.items = extracted.items;
+            out.data = extracted.data;
+            alike.map_or(Ok(()), check_shape)
+        }
+        Err(err) => {
+            out.raw_response = Some(raw(&reply.body, MAX_RAW));
+            Err(err)
+        }
+    }
+}
+
+/// 401 and 403 are `AUTH_REQUIRED`, 429 `RATE_LIMITED`, 5xx `SERVER_ERROR`, all else outside 2xx `HTTP_STATUS`.
+pub fn check_status(reply: &Reply) -> Result<()> {
+    let status = reply.status;
+    let (code, hint) = match status {
+        200..=299 => return Ok(()),
+        401 | 403 => (Code::AuthRequired, "the site wants a session or refuses us"),
+        429 => (Code::RateLimited, "wait, then call again"),
+        500..=599 => (Code::ServerError, "the site has trouble; call again later"),
+        _ => (Code::HttpStatus, "the site may have changed; learn the recipe again"),
+    };
+    Err(Error::new(code, format!("the site answered {status}")).hint(hint))
+}
+
+/// A request that the site calls wrong, where a value that the recipe needs was left empty: that is the caller's, and
+/// `PARAM_INVALID`. All else is the error as it was.
+fn blamed_on_values(
+    err: Error,
+    reply: &Reply,
+    recipe: &Recipe,
+    params: &BTreeMap<String, String>,
+) -> Error {
+    let is_empty = |it: &&Parameter| {
+        it.required && params.get(&it.name).is_some_and(|value| value.trim().is_empty())
+    };
+    let Some(empty) = recipe.parameters.iter().find(is_empty) else { return err };
+    if !matches!(reply.status, 400 | 404 | 422) {
+        return err;
+    }
+    let (status, name) = (reply.status, &empty.name);
+    Error::new(Code::ParamInvalid, format!("the site answered {status} where `{name}` is empty"))
+        .hint(format!("give `{name}` a value"))
+}
+
+/// How alike the data is to what was verified, basis points; `None` when nothing was.
+fn alike(compiled: &Compiled, extracted: &Extracted) -> Option<u32> {
+    let shape = compiled.shape.as_ref()?;
+    let response = &compiled.recipe.response;
+    let verified = compiled.recipe.verification.as_ref();
+    Some(match verified.filter(|_| response.html.is_some()) {
+        Some(it) => similarity_bp(response, &it.shape, &fingerprint(response, extracted)),
+        None => shape.similarity_bp(&extracted.data),
+    })
+}
+
+/// Fails with `SHAPE_DRIFT` when that is not alike enough.
+fn check_shape(alike: u32) -> Result<()> {
+    if alike >= MIN_SIMILARITY_BP {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::ShapeDrift,
+        format!(
+            "the answer is {}.{:02} % like the one that was verified",
+            alike / 100,
+            alike % 100
+        ),
+    )
+    .hint("check the data; if the site changed, learn the recipe again"))
+}
+
+impl RecipeRunResult {
+    /// A run of which nothing is known yet.
+    pub fn nothing(transport: TransportKind) -> Self {
+        Self {
+            success: false,
+            data: Value::Null,
+            raw_response: None,
+            status_code: None,
+            error: None,
+            error_code: None,
+            hint: None,
+            retryable: false,
+            retry_after_sec: None,
+            attempts: 0,
+            auth_recovery_triggered: false,
+            auth_recovery: None,
+            transport_used: transport,
+            fallback_from: None,
+            redirect_hops: 0,
+            timings_ms: RunTimings::default(),
+            items: None,
+            similarity_bp: None,
+        }
+    }
+
+    /// One that ended before anything was sent.
+    pub fn failed(transport: TransportKind, err: &Error) -> Self {
+        let mut out = Self::nothing(transport);
+        out.fail(err);
+        out
+    }
+
+    /// Replaces known values wherever the site's words are.
+    fn hide(&mut self, known: &Known) {
+        known.hide_in(&mut self.data);
+        for it in [&mut self.raw_response, &mut self.error, &mut self.hint].into_iter().flatten() {
+            *it = known.hide(it).into_owned();
+        }
+    }
+
+    fn recover(&mut self, compiled: &Compiled, reply: &Reply) {
+        self.auth_recovery = recovery(&compiled.recipe, &compiled.host, reply);
+        self.auth_recovery_triggered = self.auth_recovery.is_some();
+    }
+
+    fn fail(&mut self, err: &Error) {
+        self.error = Some(err.to_string().chars().filter(|it| !it.is_control()).collect());
+        self.error_code = Some(err.code().as_str());
+        let next = self.auth_recovery.as_ref().map(|it| it.next.clone());
+        self.hint = next.or_else(|| err.hint_text().map(str::to_owned));
+        self.retryable = err.code().retryable();
+    }
+}
+
+fn raw(body: &[u8], most: usize) -> String {
+    let mut text = String::from_utf8_lossy(&body[..body.len().min(most)]).into_owned();
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
+}
+
+fn millis(micros: u64) -> f64 {
+    micros as f64 / 1000.0
+}
+
+#[cfg(test)]
+mod conformance_tests;
+#[cfg(test)]
+mod json_schema_tests;
+#[cfg(test)]
+mod library_tests;
+#[cfg(test)]
+mod tests;

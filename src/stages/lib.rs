@@ -1,0 +1,52 @@
+//! The stages of learning: one file and one public function each.
+//!
+//! Pure stages are plain functions over data. Observing ones take the part of the world they touch as an argument. Stages
+//! never import each other; they meet only in artifacts.
+
+pub mod analyze;
+pub mod baseline;
+pub mod before;
+pub mod chain;
+mod chained;
+mod doubts;
+mod extraction;
+mod fields;
+#[cfg(any(test, feature = "test-support"))]
+pub mod fixtures;
+mod judge;
+pub mod minimize;
+mod moment;
+pub mod offers;
+mod options;
+pub mod pacer;
+mod page_made;
+mod pages;
+pub mod parameterize;
+pub mod publish;
+pub mod rank;
+mod read_back;
+mod reads;
+mod repeat;
+mod request;
+pub mod select;
+pub mod signals;
+pub mod stub;
+mod subject;
+pub mod summarize;
+pub mod table;
+mod terms;
+pub mod validate;
+mod verbs;
+pub mod verify;
+mod weave;
+mod witness;
+
+pub use judge::{Call, Replayer, data_difference_bp};
+pub use reads::reads;
+pub use repeat::may_repeat;
+pub use request::template as replay_template;
+pub use signals::WEIGHTS;
+pub use table::{STAGES, Stage};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! From a verified (or at least validated) draft to a recipe.
+
+use serde_json::Value;
+use url::Url;
+
+use crate::verify::Expectation;
+use commis_artifacts::{
+    payloads::{BaselineFingerprint, RecipeDraftMinimized, VerificationReport},
+    recording::SessionRecording,
+};
+use commis_base::{error::Code, ids::RecipeName};
+use commis_net::egress::site_of;
+use commis_recipe::model::{
+    BodyTemplate, Complete, LANGUAGE, Recipe, RequestTemplate, ResponseSpec, SlotSource, Status,
+    TransportKind, Verification,
+};
+
+/// What a recipe says of the task it came from.
+pub struct About<'a> {
+    pub name: &'a RecipeName,
+    /// With `{parameter}` where example values go.
+    pub sentence: &'a str,
+    pub category: Option<&'a str>,
+    pub expect: &'a Expectation,
+}
+
+/// The recipe that the artifacts prove. `verified_at` is when the verification was written.
+pub fn publish(
+    about: &About<'_>,
+    recording: &SessionRecording,
+    draft: &RecipeDraftMinimized,
+    baseline: &BaselineFingerprint,
+    report: &VerificationReport,
+    verified_at: &str,
+) -> Recipe {
+    let mut request = draft.request.clone();
+    let (frozen, mut parameters): (Vec<_>, Vec<_>) =
+        draft.parameters.iter().cloned().partition(|it| report.frozen.contains(&it.name));
+    // The first two examples are what a recipe is proven again with.
+    for it in &mut parameters {
+        if let Some(value) = report.second.as_ref().and_then(|second| second.get(&it.name))
+            && draft.first.get(&it.name) != Some(value)
+        {
+            it.examples.retain(|example| example != value);
+            it.examples.insert(it.examples.len().min(1), value.clone());
+        }
+    }
+    for it in &frozen {
+        freeze(&mut request, &it.name, it.default.as_deref().unwrap_or(""));
+    }
+    // The hosts that slots are fetched from are reached too.
+    for slot in &draft.slots {
+        if let SlotSource::Document { url, .. } | SlotSource::Response { url, .. } = &slot.from {
+            let host = Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
+            add(&mut request.allowed_domains, host.unwrap_or_default());
+            add(&mut request.allowed_sites, site_of(url));
+        }
+    }
+    Recipe {
+        version: LANGUAGE,
+        name: about.name.clone(),
+        task: commis_redact::written(about.sentence),
+        category: about.category.map(str::to_owned),
+        status: if report.verified { Status::Verified } else { Status::Draft },
+        source_url: recording.url.clone(),
+        own_host: None,
+        parameters,
+        request,
+        slots: draft.slots.clone(),
+        auth: None,
+        response: response(about.expect, draft, report),
+        refused: refused(report),
+        verification: Some(Verification {
+            fingerprint_version: baseline.fingerprint_version,
+            fingerprint_sha256: baseline.fingerprint_sha256.clone(),
+            shape: baseline.shape.clone(),
+            profile: report.profile.clone(),
+            verified_at: report.verified.then(|| verified_at.to_owned()),
+            // Nothing was sent offline; the least risky transport is what a run tries.
+            transport: match report.transport {
+                TransportKind::Stub => TransportKind::PublicHttp,
+                it => it,
+            },
+            requires_session: report.requires_session,
+            browser_ms: (recording.duration_ms > 0).then_some(recording.duration_ms),
+            complete: complete(draft, report),
+        }),
+        demotion: None,
+    }
+}
+
+/// How the answer is read, with what the manifest expects of it and what a run can tell a changed site by.
+fn response(
+    expect: &Expectation,
+    draft: &RecipeDraftMinimized,
+    report: &VerificationReport,
+) -> ResponseSpec {
+    let mut out = draft.response.clone();
+    out.min_items = out.min_items.max(expect.min_items);
+    out.empty.clone_from(&report.empty);
+    for it in expect.required_paths.iter().cloned().chain(way(&out)) {
+        add(&mut out.required_paths, it);
+    }
+    out
+}
+
+/// The way to a list through other lists: a projection over keys that are gone is empty, and so is one that finds nothing.
+fn way(response: &ResponseSpec) -> Option<String> {
+    let path = response.extract.as_ref()?;
+    let plain = path.split('.').all(|it| {
+        let key = it.strip_suffix("[]").unwrap_or(it);
+        !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    });
+    (plain && path.contains("[].")).then(|| path.clone())
+}
+
+/// Why it was not proven, where trying again without the page would prove less than learning asked for.
+fn refused(report: &VerificationReport) -> Option<String> {
+    const OPEN: &[&str] = &["captured_only", Code::NeedsSecondExampleForVerify.as_str()];
+    report.reason.clone().filter(|it| !report.verified && !OPEN.contains(&it.as_str()))
+}
+
+fn complete(draft: &RecipeDraftMinimized, report: &VerificationReport) -> Option<Complete> {
+    let it = report.coverage.first().filter(|_| report.verified)?;
+    let items = report.replays.first().and_then(|it| it.items).unwrap_or(1);
+    let mut leaves_out = it.left_out.clone();
+    if it.reordered {
+        leaves_out.push("the page's order".to_owned());
+    }
+    if let Some(further) = draft.witness.as_ref().map(|it| it.further).filter(|it| *it > 0) {
+        leaves_out.push(format!("{further} items of further pages"));
+    }
+    Some(Complete {
+        shown: it.shown,
+        given: items as u32,
+        fields_shown: it.fields,
+        fields_given: it.fields_held,
+        leaves_out,
+    })
+}
+
+fn add(list: &mut Vec<String>, item: String) {
+    if !item.is_empty() && !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+/// Puts the recorded value back where a parameter without effect stood; a JSON number becomes a number again.
+fn freeze(request: &mut RequestTemplate, name: &str, value: &str) {
+    let hole = format!("{{{name}}}");
+    let put = |text: &mut String| *text = text.replace(&hole, value);
+    put(&mut request.url);
+    request.query.iter_mut().for_each(|it| put(&mut it.value));
+    match &mut request.body {
+        Some(BodyTemplate::Form(fields)) => fields.iter_mut().for_each(|it| put(&mut it.value)),
+        Some(BodyTemplate::Json(body)) => freeze_json(body, &hole, value),
+        Some(BodyTemplate::Text(it)) => put(it),
+        None => {}
+    }
+}
+
+fn freeze_json(body: &mut Value, hole: &str, value: &str) {
+    match body {
+        Value::String(it) if it == hole => {
+            *body = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|it| freeze_json(it, hole, value)),
+        Value::Object(fields) => fields.values_mut().for_each(|it| freeze_json(it, hole, value)),
+        _ => {}
+    }
+}

@@ -1,0 +1,245 @@
+//! State that may be lost: where each task of a batch stands, and how recipes have done. SQLite, beside the artifacts.
+//!
+//! Nothing here is a source of truth. What a task came to is rebuilt from its artifacts (`pipeline::rebuild`), recipes are
+//! defined by their files. A database that cannot be read is set aside and begun again.
+
+mod health;
+mod questions;
+mod tasks;
+
+use std::{
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
+
+pub use commis_base::blame::{Blame, blame};
+pub use health::{Day, Health, KEPT_DAYS, Run, day_of};
+pub use tasks::{Ending, Finished, Span, Status, TaskRow};
+
+use commis_base::{
+    error::{Code, Error, Result},
+    files::Dir,
+};
+
+const FILE: &str = "state.db";
+const HINT: &str =
+    "look at the disk; what the file holds is rebuilt from the artifacts when it is removed";
+/// Suffixes of the files that SQLite keeps beside it.
+const BESIDE: &[&str] = &["", "-wal", "-shm"];
+/// How long a writer waits for another process.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long one waits who has something to note that nobody misses.
+const BRIEFLY: Duration = Duration::from_millis(250);
+
+/// What each version added; `user_version` counts those that were applied.
+const MIGRATIONS: &[&str] =
+    &[tasks::SCHEMA, health::SCHEMA, questions::SCHEMA, tasks::FAILURES, health::DAYS];
+
+/// The open database, shared by the tasks of a process.
+pub struct State {
+    db: Mutex<Connection>,
+}
+
+impl State {
+    /// Opens the database in that folder, or makes it (0600, never through a link). One that is damaged, or that a later
+    /// commis wrote, is set aside as `state.db.damaged`. Fails with [`Code::ArtifactIo`].
+    pub fn open(folder: &Path) -> Result<Self> {
+        Self::open_within(folder, PATIENCE)
+    }
+
+    /// As [`State::open`], for what may go unnoted: who waits for another process, waits briefly, and what is written survives
+    /// the process, but not always a power cut.
+    pub fn open_briefly(folder: &Path) -> Result<Self> {
+        let it = Self::open_within(folder, BRIEFLY)?;
+        // Else the last one to close would copy the log into the file, and wait for the disk twice.
+        it.with(|db| db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true))?;
+        // Pages; whoever opens it next reads the log.
+        it.with(|db| db.pragma_update(None, "wal_autocheckpoint", 100))?;
+        Ok(it)
+    }
+
+    /// As [`State::open_briefly`], where there is a database; trouble with it counts as none.
+    pub fn look(folder: &Path) -> Option<Self> {
+        let there = folder.join(FILE).symlink_metadata().is_ok();
+        there.then(|| Self::open_briefly(folder).ok()).flatten()
+    }
+
+    fn open_within(folder: &Path, patience: Duration) -> Result<Self> {
+        let dir = Dir::open(folder, true)?.ok_or_else(|| {
+            Error::new(Code::ArtifactIo, format!("{} vanished", folder.display()))
+        })?;
+        // The folder itself is no link, but one may lead there, and SQLite refuses any.
+        let path = std::fs::canonicalize(folder)
+            .map_err(|err| {
+                Error::new(Code::ArtifactIo, format!("open {}", folder.display())).source(err)
+            })?
+            .join(FILE);
+        match Self::connect(&dir, &path, patience) {
+            Ok(it) => Ok(it),
+            Err(Trouble::Sql(err)) if is_damage(&err) => {
+                Self::set_aside(&dir)?;
+                Self::connect(&dir, &path, patience).map_err(|it| it.told(&path))
+            }
+            Err(Trouble::Newer) => {
+                Self::set_aside(&dir)?;
+                Self::connect(&dir, &path, patience).map_err(|it| it.told(&path))
+            }
+            Err(it) => Err(it.told(&path)),
+        }
+    }
+
+    fn connect(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, Trouble> {
+        // SQLite gives its other files the mode of this one.
+        let new = dir.make_file(FILE).map_err(Trouble::Ours)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut db = Connection::open_with_flags(path, flags)?;
+        db.busy_timeout(patience)?;
+        // A commit survives this process; after a power cut the last ones may be gone, and are found again on disk. While it is
+        // made nothing waits for the disk: all but an empty page is in the log, of which only what is whole is read.
+        db.pragma_update(None, "synchronous", if new { "OFF" } else { "NORMAL" })?;
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        db.pragma_update(None, "trusted_schema", false)?;
+        let applied = |db: &Connection| -> rusqlite::Result<usize> {
+            db.pragma_query_value(None, "user_version", |it| it.get::<_, u32>(0))
+                .map(|it| it as usize)
+        };
+        // Usually there is nothing to change, and nobody has to wait for a turn to write.
+        if applied(&db)? == MIGRATIONS.len() {
+            db.pragma_update(None, "synchronous", "NORMAL")?;
+            return Ok(Self { db: Mutex::new(db) });
+        }
+        let change = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let applied = applied(&change)?;
+        if applied > MIGRATIONS.len() {
+            return Err(Trouble::Newer);
+        }
+        for sql in &MIGRATIONS[applied..] {
+            change.execute_batch(sql)?;
+        }
+        change.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
+        change.commit()?;
+        db.pragma_update(None, "synchronous", "NORMAL")?;
+        Ok(Self { db: Mutex::new(db) })
+    }
+
+    fn set_aside(dir: &Dir) -> Result<()> {
+        tracing::warn!("{FILE} cannot be read and is set aside");
+        for it in BESIDE {
+            dir.rename(&format!("{FILE}{it}"), &format!("{FILE}{it}.damaged"))?;
+        }
+        Ok(())
+    }
+
+    fn db(&self) -> MutexGuard<'_, Connection> {
+        self.db.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something to the database. Fails with [`Code::ArtifactIo`].
+    fn with<T>(&self, what: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        what(&self.db()).map_err(trouble)
+    }
+}
+
+enum Trouble {
+    Sql(rusqlite::Error),
+    Ours(Error),
+    Newer,
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(it: rusqlite::Error) -> Self {
+        Self::Sql(it)
+    }
+}
+
+impl Trouble {
+    fn told(self, path: &Path) -> Error {
+        match self {
+            Self::Ours(it) => it,
+            Self::Sql(err) => Error::new(Code::ArtifactIo, format!("open {}", path.display()))
+                .source(err)
+                .hint(HINT),
+            Self::Newer => Error::new(
+                Code::ArtifactIo,
+                format!("{} was written by a later commis", path.display()),
+            ),
+        }
+    }
+}
+
+fn trouble(err: rusqlite::Error) -> Error {
+    Error::new(Code::ArtifactIo, format!("{FILE} cannot be used")).source(err).hint(HINT)
+}
+
+fn is_damage(err: &rusqlite::Error) -> bool {
+    matches!(
+        err.sqlite_error_code(),
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::SchemaChanged)
+    ) || matches!(err, rusqlite::Error::SqliteFailure(it, _) if it.code == ErrorCode::Unknown)
+}
+
+/// Milliseconds since 1970.
+#[expect(clippy::disallowed_methods, reason = "when a task began and ended; it reaches no payload")]
+pub fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |it| it.as_millis() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn it_is_private_and_keeps_what_it_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("artifacts");
+        let row = TaskRow::new("a-00000000", "m", "a", Some("shop.test"));
+        {
+            let state = State::open(&folder).unwrap();
+            state.enlist(std::slice::from_ref(&row)).unwrap();
+        }
+        for it in std::fs::read_dir(&folder).unwrap() {
+            assert_eq!(it.unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        let state = State::open(&folder).unwrap();
+        assert_eq!(state.tasks().unwrap(), [row]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_set_aside() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("artifacts");
+        let plant = |bytes: &[u8]| commis_base::files::write_atomic(&folder, FILE, bytes).unwrap();
+        for junk in [&b"no database, whatever its name says. ".repeat(50)[..], &[0; 4096]] {
+            plant(junk);
+            let state = State::open(&folder).unwrap();
+            assert_eq!(state.tasks().unwrap(), []);
+            drop(state);
+            assert!(folder.join("state.db.damaged").exists());
+            std::fs::remove_file(folder.join("state.db.damaged")).unwrap();
+        }
+        let state = State::open(&folder).unwrap();
+        state.with(|db| db.pragma_update(None, "user_version", 1000)).unwrap();
+        drop(state);
+        assert_eq!(State::open(&folder).unwrap().tasks().unwrap(), []);
+        assert!(folder.join("state.db.damaged").exists());
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("artifacts");
+        commis_base::files::ensure_private_dir(&folder).unwrap();
+        let other = home.path().join("other");
+        std::os::unix::fs::symlink(&other, folder.join(FILE)).unwrap();
+        assert_eq!(State::open(&folder).err().map(|it| it.code()), Some(Code::ArtifactIo));
+        assert!(!other.exists());
+    }
+}

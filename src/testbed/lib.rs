@@ -1,0 +1,310 @@
+//! A small web on loopback, for the demo and the tests: many hosts under `.test`, one process.
+//!
+//! One server answers every host by the `Host` header (or by the authority of an absolute request
+//! line, which is what a proxy client sends). Nothing here reads a clock or a random source: the
+//! same sequence of requests gets the same answers. Names are not resolved here; the caller points
+//! `*.test` at [`Testbed::addr`].
+//!
+//! Queries that start with `zzz` find nothing, everywhere; all others find something.
+
+mod brotli;
+mod dns;
+mod hostile;
+pub mod model;
+mod pictures;
+mod shell;
+mod sites;
+mod third;
+mod tls;
+mod wire;
+mod words;
+mod world;
+
+#[cfg(test)]
+mod tests;
+
+pub use dns::Dns;
+pub use hostile::{H2, LOCATIONS, RAW};
+pub use hostile::{HOSTS as HOSTILE_HOSTS, Hostile};
+pub use tls::authority_pem;
+pub use tls::{WRONG, Wrong};
+pub use world::session_of;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::connect_info::Connected;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::serve::IncomingStream;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+
+use wire::Ask;
+use world::World;
+
+type Answer = fn(&Ask, &World) -> Response;
+
+/// Host and what answers for it, sorted by host.
+const TABLE: &[(&str, Answer)] = &[
+    ("abc123-dsn.searchkit.test", sites::docs::searchkit),
+    ("accounts.test", sites::accounts::answer),
+    ("ads.adnet.test", third::ads),
+    ("almanac.test", sites::requests::almanac),
+    ("api.gauges.test", sites::gauges::answer),
+    ("api.observatory.test", sites::keyed::answer),
+    ("api.seedbank.test", sites::hosts::seedbank),
+    ("archive.test", sites::archive::answer),
+    ("atlas.test", sites::wrapped::atlas),
+    ("auction.test", sites::walls::auction),
+    ("ballot.test", sites::traps::ballot),
+    ("basket.test", sites::traps::basket),
+    ("bikes.test", sites::inputs::bikes),
+    ("boats.test", sites::inputs::boats),
+    ("bonds.test", sites::wrapped::bonds),
+    ("buses.test", sites::streams::buses),
+    ("cabins.test", sites::inputs::cabins),
+    ("city.test", sites::city::answer),
+    ("clinic.test", sites::walls::clinic),
+    ("club.test", sites::club::answer),
+    ("code.test", sites::code::answer),
+    ("coins.test", sites::walks::coins),
+    ("config.flagsrv.test", third::flags),
+    ("control.test", third::control),
+    ("courier.test", sites::reorder::courier),
+    ("crier.test", sites::paging::crier),
+    ("depot.test", sites::depot::answer),
+    ("docs.test", sites::docs::answer),
+    ("endless.test", sites::endless::answer),
+    ("fares.test", sites::traps::fares),
+    ("ferries.test", sites::ferries::answer),
+    ("films.test", sites::persisted::answer),
+    ("flights.test", sites::flights::answer),
+    ("forum.test", sites::forum::answer),
+    ("frames.test", sites::frames::answer),
+    ("gallery.test", sites::paging::gallery),
+    ("glossary.test", sites::decoys::glossary),
+    ("grants.test", sites::encoded::grants),
+    ("harbour.test", sites::rpc::harbour),
+    ("hoard.test", sites::locks::hoard),
+    ("hostile.test", sites::hostile::answer),
+    ("hotels.test", sites::decoys::hotels),
+    ("jobs.test", sites::jobs::answer),
+    ("leaky.test", sites::locks::leaky),
+    ("ledger.test", sites::rpc::ledger),
+    ("lettings.test", sites::markup::lettings),
+    ("library.test", sites::library::answer),
+    ("lights.test", sites::requests::lights),
+    ("lures.test", sites::lures::answer),
+    ("members.test", sites::members::answer),
+    ("metrics.tracker.test", third::tracker),
+    ("molecules.test", sites::streams::molecules),
+    ("museum.test", sites::walls::museum),
+    ("news.test", sites::news::answer),
+    ("nothing.test", sites::nothing::answer),
+    ("notices.test", sites::hosts::notices),
+    ("oracle.test", sites::traps::oracle),
+    ("parts.test", sites::chained::parts),
+    ("plants.test", sites::decoys::plants),
+    ("pledge.test", sites::encoded::pledge),
+    ("podcasts.test", sites::markup::podcasts),
+    ("portal.test", sites::decoys::portal),
+    ("quakes.test", sites::wrapped::quakes),
+    ("quay.test", sites::choices::quay),
+    ("recipes.test", sites::recipes::answer),
+    ("redirect.test", sites::redirect::answer),
+    ("reorder.test", sites::reorder::answer),
+    ("reviews.test", sites::traps::reviews),
+    ("seeds.test", sites::hosts::seeds),
+    ("shop.test", sites::shop::answer),
+    ("sound.test", sites::locks::sound),
+    ("species.test", sites::requests::species),
+    ("stats.test", sites::stats::answer),
+    ("stock.test", sites::inputs::stock),
+    ("store.test", sites::store::answer),
+    ("stumbles.test", sites::stumbles::answer),
+    ("thesaurus.test", sites::requests::thesaurus),
+    ("ticker.test", sites::streams::ticker),
+    ("tickets.test", sites::tickets::answer),
+    ("transit.test", sites::chained::transit),
+    ("trees.test", sites::encoded::trees),
+    ("vault.test", sites::vault::answer),
+    ("videos.test", sites::encoded::videos),
+    ("walks.test", sites::walks::walks),
+    ("widget.framehost.test", sites::frames::widget),
+    ("wines.test", sites::inputs::wines),
+    ("worker.test", sites::worker::answer),
+    ("xn--bcher-kva.test", sites::hosts::buecher),
+];
+
+/// Every host name served, sorted; besides these there are those of [`sites::load`], which have no pages, and the
+/// library again under any name in `many.test`.
+pub const HOSTS: &[&str] = &{
+    let mut names = [""; TABLE.len()];
+    let mut i = 0;
+    while i < TABLE.len() {
+        names[i] = TABLE[i].0;
+        i += 1;
+    }
+    names
+};
+
+/// A running testbed. It stops when dropped.
+pub struct Testbed {
+    addr: SocketAddr,
+    world: Arc<World>,
+    /// Closed on drop, which is what the server waits for.
+    _stop: oneshot::Sender<()>,
+}
+
+impl Testbed {
+    /// Binds 127.0.0.1:`port` (0 = any free port) and serves until dropped.
+    pub async fn start(port: u16) -> std::io::Result<Testbed> {
+        Self::start_logged(port, None).await
+    }
+
+    /// The same; each request is a line of JSON in that file, as it comes in: `at_ms`, `host`, `method`, `path`, `query`.
+    pub async fn start_logged(port: u16, log: Option<std::fs::File>) -> std::io::Result<Testbed> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let addr = listener.local_addr()?;
+        let world = Arc::new(World::new(addr.port(), log));
+        let app = Router::new()
+            .fallback(serve)
+            .with_state(Arc::clone(&world))
+            .into_make_service_with_connect_info::<Peer>();
+        let (stop, stopped) = oneshot::channel::<()>();
+        tokio::spawn(async move {
+            let server =
+                axum::serve(Door::open(listener), app).with_graceful_shutdown(async move {
+                    // An error means that the sender is gone, which is the signal.
+                    let _ = stopped.await;
+                });
+            // axum's accept loop retries by itself; there is nobody to tell.
+            let _ = server.await;
+        });
+        Ok(Testbed { addr, world, _stop: stop })
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// How many requests came in which protocol: `http/1.1`, `https/1.1`, `h2`.
+    pub fn protocols(&self) -> std::collections::BTreeMap<&'static str, u64> {
+        self.world.protocols()
+    }
+
+    /// Requests seen so far: `"host METHOD /path"` to how often. Any host counts, also one that is
+    /// not served (an address, `localhost`); only `control.test` leaves no trace.
+    pub fn hits(&self) -> std::collections::BTreeMap<String, u64> {
+        self.world.hits()
+    }
+}
+
+/// What a request came over.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    /// Over TLS.
+    secure: bool,
+}
+
+impl Connected<IncomingStream<'_, Door>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
+        *stream.remote_addr()
+    }
+}
+
+/// Connections that have shaken hands where they wanted to; each does so on its own.
+pub struct Door(mpsc::Receiver<(Box<dyn tls::Wire>, Peer)>);
+
+impl Door {
+    /// Accepts until it is dropped.
+    pub fn open(listener: TcpListener) -> Self {
+        let (sender, receiver) = mpsc::channel(16);
+        tokio::spawn(async move {
+            loop {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    () = sender.closed() => return,
+                };
+                let Ok((stream, _)) = accepted else {
+                    // Out of descriptors, most likely.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                };
+                let _ = stream.set_nodelay(true);
+                let sender = sender.clone();
+                tokio::spawn(async move {
+                    // A client that goes away, or does not trust us, is not an error of the server.
+                    let arrived = tokio::select! {
+                        arrived = tls::arrive(stream, |_| &["h2", "http/1.1"]) => arrived,
+                        () = sender.closed() => return,
+                    };
+                    if let Ok(it) = arrived {
+                        let _ = sender.send((it.stream, Peer { secure: it.secure })).await;
+                    }
+                });
+            }
+        });
+        Self(receiver)
+    }
+}
+
+impl axum::serve::Listener for Door {
+    type Io = Box<dyn tls::Wire>;
+    type Addr = Peer;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        match self.0.recv().await {
+            Some(it) => it,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<Peer> {
+        Ok(Peer { secure: false })
+    }
+}
+
+async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
+    let (mut head, body) = request.into_parts();
+    let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
+    let ask = match Ask::read(Request::from_parts(head, body)).await {
+        Ok(ask) => ask,
+        Err(refusal) => return refusal,
+    };
+    if ask.host != "control.test" {
+        world.count_hit(&ask);
+    }
+    if ask.host == "endless.test" {
+        tokio::time::sleep(sites::endless::delay(&ask)).await;
+    }
+    if let ("ticker.test", "/feed", Ok(upgrade)) = (&*ask.host, &*ask.path, upgrade) {
+        return sites::streams::feed(upgrade);
+    }
+    if sites::load::serves(&ask.host) {
+        return sites::load::answer(&ask, &world);
+    }
+    let response = answer(&ask, &world);
+    if ask.secure && STRICT.contains(&&*ask.host) {
+        return wire::with(response, "strict-transport-security", "max-age=600");
+    }
+    response
+}
+
+/// Hosts that want to be asked over https from then on.
+const STRICT: &[&str] = &["jobs.test", "shop.test"];
+
+fn answer(ask: &Ask, world: &World) -> Response {
+    match TABLE.binary_search_by(|(host, _)| (*host).cmp(ask.host.as_str())) {
+        Ok(i) => TABLE[i].1(ask, world),
+        // Any number of hosts that are one like another.
+        Err(_) if ask.host.ends_with(".many.test") => sites::library::answer(ask, world),
+        Err(_) => wire::text(StatusCode::NOT_FOUND, "no such host in this web\n"),
+    }
+}

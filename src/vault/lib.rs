@@ -1,0 +1,443 @@
+//! Logins, each under a name and of one site: its cookies and what its pages store, sealed on disk.
+//!
+//! Values leave here into a browser's context alone: [`Held`] can be neither shown nor serialised, and is wiped. What may be shown
+//! of a login is its [`Card`]. The last three states of each are kept, and one with fewer cookies replaces a fuller one only where
+//! that is asked for: a login that was lost is not noticed when it is written over.
+
+pub mod browsers;
+mod check;
+mod held;
+mod key;
+mod sealed;
+
+use std::{fmt, path::PathBuf, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::key::Key;
+pub use self::{
+    check::{Seen, verdict},
+    held::{Cookie, Held, Item},
+};
+use commis_base::{
+    error::{Code, Error, Result},
+    files::{self, Dir},
+    settings::Home,
+};
+use commis_state::now_ms;
+
+/// States of a login that are kept.
+const KEPT: usize = 3;
+/// Bytes of a sealed file.
+const MAX_FILE: usize = 24 << 20;
+/// Logins in a vault.
+const MOST: usize = 1000;
+const SEALED: &str = ".sealed";
+const CHECKED: &str = "checked.json";
+
+/// What a login is called: 1 to 64 of `a-z`, `0-9`, `-`, `_` and `.`, with a letter or digit at both ends. Safe as a folder's name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Name(String);
+
+impl FromStr for Name {
+    type Err = Error;
+
+    /// Fails with `PARAM_INVALID`.
+    fn from_str(text: &str) -> Result<Self> {
+        let plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit();
+        let bytes = text.as_bytes();
+        let ends = bytes.first().zip(bytes.last()).is_some_and(|it| plain(*it.0) && plain(*it.1));
+        let inner = bytes.iter().all(|it| plain(*it) || b"-_.".contains(it));
+        if ends && inner && text.len() <= 64 && !text.contains("..") {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(Error::new(Code::ParamInvalid, "this is no name of a login")
+            .hint("use 1 to 64 of a-z, 0-9, -, _ and ., with a letter or a digit at both ends"))
+    }
+}
+
+impl Name {
+    /// The name of a site's login, where nobody gave another.
+    pub fn of_site(site: &str) -> Result<Self> {
+        let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '.';
+        let text: String =
+            site.chars().map(|it| if plain(it) { it } else { '-' }).take(64).collect();
+        text.trim_matches(['-', '.']).parse()
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What may be shown of a login.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Card {
+    pub name: String,
+    /// Registrable domain, or host, that all of it belongs to.
+    pub site: String,
+    pub cookies: usize,
+    /// Of those, the ones that have no end of their own.
+    pub session_cookies: usize,
+    /// What pages stored.
+    pub stored: usize,
+    /// When the first of the cookies ends, milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_ends_ms: Option<i64>,
+    /// When the last of them does; absent where one has no end of its own, or there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_ends_ms: Option<i64>,
+    pub taken_ms: i64,
+    /// Where it came from: `form`, `window`, `context`, or a browser's name.
+    pub from: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked: Option<Checked>,
+    /// Why it cannot be opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+}
+
+/// What the last look at its site said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Checked {
+    pub at_ms: i64,
+    pub holds: bool,
+    /// In a few words of ours.
+    pub why: String,
+}
+
+/// The logins of one home.
+pub struct Vault {
+    folder: PathBuf,
+    key: Key,
+}
+
+impl Vault {
+    pub fn new(home: &Home) -> Self {
+        Self { folder: home.vault.clone(), key: Key::new(home) }
+    }
+
+    fn dir(&self, name: &Name, create: bool) -> Result<Option<Dir>> {
+        Dir::open(&self.folder.join(name.as_str()), create)
+    }
+
+    /// Numbers of its states, the oldest first.
+    fn states(dir: &Dir) -> Result<Vec<u64>> {
+        let mut out: Vec<u64> =
+            dir.names()?.iter().filter_map(|it| it.strip_suffix(SEALED)?.parse().ok()).collect();
+        out.sort_unstable();
+        Ok(out)
+    }
+
+    /// All of them, by name; those that cannot be opened say why. Fails with `ARTIFACT_IO`.
+    pub fn list(&self) -> Result<Vec<Card>> {
+        let Some(folder) = Dir::open(&self.folder, false)? else { return Ok(Vec::new()) };
+        let names = folder.names()?.into_iter().filter_map(|it| it.parse::<Name>().ok());
+        let card = |name: Name| match self.open(&name) {
+            Ok((card, _)) => Some(card),
+            Err(err) if err.code() == Code::ParamInvalid => None,
+            Err(err) => Some(Card {
+                name: name.to_string(),
+                site: String::new(),
+                cookies: 0,
+                session_cookies: 0,
+                stored: 0,
+                first_ends_ms: None,
+                last_ends_ms: None,
+                taken_ms: 0,
+                from: String::new(),
+                checked: None,
+                trouble: Some(err.message().to_owned()),
+            }),
+        };
+        Ok(names.take(MOST).filter_map(card).collect())
+    }
+
+    /// The newest state. Fails with `PARAM_INVALID` where there is no such login, with `ARTIFACT_CORRUPT` where it was changed or
+    /// sealed with another key, and with `ARTIFACT_IO`.
+    pub fn open(&self, name: &Name) -> Result<(Card, Held)> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+        let state = *Self::states(&dir)?.last().ok_or_else(|| unknown(name))?;
+        let bytes = dir.read(&file(state), MAX_FILE)?.ok_or_else(|| unknown(name))?;
+        let held = sealed::open(&self.key.get(false)?, name, state, bytes)?;
+        let checked = dir.read(CHECKED, 4096)?;
+        let checked = checked.and_then(|it| serde_json::from_slice(&it).ok());
+        Ok((held.card(name, checked), held))
+    }
+
+    /// Seals it as the newest state. Fails with `PARAM_INVALID` where it holds nothing, is of another site than the login was, or,
+    /// unless `force`, has fewer cookies that hold; and with `ARTIFACT_IO`.
+    pub fn seal(&self, name: &Name, held: &Held, force: bool) -> Result<Card> {
+        if held.is_empty() {
+            return Err(Error::new(
+                Code::ParamInvalid,
+                format!(
+                    "there is nothing of {} to be sealed: no cookies, and nothing stored",
+                    held.site()
+                ),
+            )
+            .hint("log in first"));
+        }
+        if self.dir(name, false)?.is_none() && self.list_names()? >= MOST {
+            return Err(Error::new(Code::QueueFull, format!("the vault holds {MOST} logins"))
+                .hint("`commis vault rm` removes one"));
+        }
+        let key = self.key.get(true)?;
+        let dir = files::made(&self.folder.join(name.as_str()))?;
+        // Two that seal at once would take the same number.
+        let _lock = locked(&dir)?;
+        let states = Self::states(&dir)?;
+        if !states.is_empty() {
+            match self.open(name) {
+                Ok((_, before)) => before.may_become(held, name, force)?,
+                // What cannot be opened is lost anyway, and goes on lying beside.
+                Err(_) if force => {}
+                Err(err) => return Err(err.hint("--force seals beside it, as the newest state")),
+            }
+        }
+        let state = states.last().map_or(1, |it| it + 1);
+        let bytes = sealed::seal(&key, name, state, held)?;
+        dir.write(&file(state), &bytes)?;
+        dir.remove(CHECKED)?;
+        let old = states.len().saturating_sub(KEPT - 1);
+        for it in &states[..old] {
+            dir.remove(&file(*it))?;
+        }
+        Ok(held.card(name, None))
+    }
+
+    fn list_names(&self) -> Result<usize> {
+        Ok(Dir::open(&self.folder, false)?.map_or(Ok(Vec::new()), |it| it.names())?.len())
+    }
+
+    /// Notes what a look at its site said.
+    pub fn checked(&self, name: &Name, holds: bool, why: &str) -> Result<Checked> {
+        let it = Checked { at_ms: now_ms(), holds, why: why.to_owned() };
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+        let bytes = serde_json::to_vec(&it)
+            .map_err(|err| Error::new(Code::Internal, "a check cannot be written").source(err))?;
+        dir.write(CHECKED, &bytes)?;
+        Ok(it)
+    }
+
+    /// All states of it. Fails with `PARAM_INVALID` where there is none.
+    pub fn remove(&self, name: &Name) -> Result<()> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+        let _lock = locked(&dir)?;
+        for it in dir.names()? {
+            dir.remove(&it)?;
+        }
+        dir.sweep()?;
+        std::fs::remove_dir(self.folder.join(name.as_str())).map_err(|err| {
+            Error::new(Code::ArtifactIo, format!("cannot remove the folder of {name}")).source(err)
+        })
+    }
+}
+
+fn file(state: u64) -> String {
+    format!("{state}{SEALED}")
+}
+
+fn locked(dir: &Dir) -> Result<files::Lock> {
+    dir.try_lock()?.ok_or_else(|| {
+        Error::new(Code::TaskBusy, "this login is being sealed").hint("try again in a moment")
+    })
+}
+
+fn unknown(name: &Name) -> Error {
+    Error::new(Code::ParamInvalid, format!("there is no login `{name}`"))
+        .hint("`commis vault ls` lists them; `commis session login` makes one")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn vault(home: &std::path::Path) -> Vault {
+        Vault::new(&Home::find(Some(home)).unwrap())
+    }
+
+    fn cookies(names: &[&str], ends: Option<i64>) -> Vec<Cookie> {
+        let one = |name: &&str| Cookie {
+            name: (*name).to_owned(),
+            value: format!("canary-{name}").into(),
+            domain: ".shop.test".to_owned(),
+            path: "/".to_owned(),
+            ends,
+            secure: true,
+            http_only: true,
+            same_site: None,
+            partition: None,
+        };
+        names.iter().map(one).collect()
+    }
+
+    fn held(cookies: Vec<Cookie>) -> Held {
+        Held::new("https://www.shop.test/account?x=1#y", "form", cookies, Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn what_is_sealed_is_opened_again_and_stands_nowhere_in_plain() {
+        let home = tempfile::tempdir().unwrap();
+        let (it, name) = (vault(home.path()), "shop".parse::<Name>().unwrap());
+        let card = it.seal(&name, &held(cookies(&["sid"], None)), false).unwrap();
+        assert_eq!((&*card.site, card.cookies, card.session_cookies), ("shop.test", 1, 1));
+        let (card, back) = vault(home.path()).open(&name).unwrap();
+        assert_eq!(back.cookies()[0].value.as_str(), "canary-sid");
+        assert_eq!(back.url(), "https://www.shop.test/account");
+        assert_eq!(it.list().unwrap(), [card]);
+        let bytes = std::fs::read(home.path().join("vault/shop/1.sealed")).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("canary"));
+        let mode = |at: &str| {
+            std::fs::metadata(home.path().join(at)).unwrap().permissions().mode() & 0o777
+        };
+        assert_eq!((mode("vault.key"), mode("vault/shop")), (0o600, 0o700));
+        it.checked(&name, true, "its page came up").unwrap();
+        assert!(it.open(&name).unwrap().0.checked.unwrap().holds);
+        it.remove(&name).unwrap();
+        assert_eq!(it.open(&name).err().unwrap().code(), Code::ParamInvalid);
+        assert!(it.list().unwrap().is_empty());
+    }
+
+    #[test]
+    fn an_emptier_state_never_replaces_a_fuller_one() {
+        let home = tempfile::tempdir().unwrap();
+        let (it, name) = (vault(home.path()), "shop".parse::<Name>().unwrap());
+        let full = held(cookies(&["sid", "csrf"], None));
+        it.seal(&name, &full, false).unwrap();
+        let fewer = held(cookies(&["sid"], None));
+        let err = it.seal(&name, &fewer, false).unwrap_err();
+        assert!(err.message().contains("fewer cookies"), "{err}");
+        // Those that have ended are none.
+        let ended = held(cookies(&["sid", "csrf"], Some(1)));
+        assert!(it.seal(&name, &ended, false).is_err());
+        let other = Held::new("https://city.test/", "form", Vec::new(), Vec::new()).unwrap();
+        assert!(it.seal(&name, &other, true).is_err());
+        assert_eq!(it.open(&name).unwrap().0.cookies, 2);
+        it.seal(&name, &fewer, true).unwrap();
+        assert_eq!(it.open(&name).unwrap().0.cookies, 1);
+        for _ in 0..3 {
+            it.seal(&name, &full, false).unwrap();
+        }
+        let left = Vault::states(&it.dir(&name, false).unwrap().unwrap()).unwrap();
+        assert_eq!(left, [3, 4, 5]);
+        let mut of_city = cookies(&["sid"], None);
+        of_city[0].domain = "city.test".to_owned();
+        let city = Held::new("https://city.test/", "form", of_city, Vec::new()).unwrap();
+        let err = it.seal(&name, &city, true).unwrap_err();
+        assert!(err.message().contains("shop.test"), "{err}");
+    }
+
+    #[test]
+    fn what_was_changed_or_is_another_logins_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let it = vault(home.path());
+        let (a, b): (Name, Name) = ("a".parse().unwrap(), "b".parse().unwrap());
+        it.seal(&a, &held(cookies(&["sid"], None)), false).unwrap();
+        it.seal(&b, &held(cookies(&["other"], None)), false).unwrap();
+        let at = |name: &Name| files::made(&home.path().join("vault").join(name.as_str())).unwrap();
+        let sealed = at(&a).read("1.sealed", 1 << 20).unwrap().unwrap();
+        let refused = |bytes: &[u8]| {
+            at(&a).write("1.sealed", bytes).unwrap();
+            let err = it.open(&a).err().unwrap();
+            assert_eq!(err.code(), Code::ArtifactCorrupt, "{err}");
+            assert!(err.hint_text().is_some() && !err.to_string().contains("canary"));
+        };
+        for n in [0, 20, sealed.len() / 2, sealed.len() - 1] {
+            let mut changed = sealed.clone();
+            changed[n] ^= 1;
+            refused(&changed);
+        }
+        refused(b"");
+        refused(&sealed[..sealed.len() - 1]);
+        refused(&at(&b).read("1.sealed", 1 << 20).unwrap().unwrap());
+        // An older state is not the newest one by another name.
+        at(&a).write("1.sealed", &sealed).unwrap();
+        it.open(&a).unwrap();
+        at(&a).write("2.sealed", &sealed).unwrap();
+        assert_eq!(it.open(&a).err().unwrap().code(), Code::ArtifactCorrupt);
+        at(&a).remove("2.sealed").unwrap();
+        // Another key.
+        let root = files::made(home.path()).unwrap();
+        root.write("vault.key", &[7; 32]).unwrap();
+        let err = it.open(&a).err().unwrap();
+        assert!(err.code() == Code::ArtifactCorrupt && err.message().contains("key"), "{err}");
+        assert!(it.list().unwrap()[0].trouble.is_some());
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_or_that_is_a_link_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let (it, name) = (vault(home.path()), "shop".parse::<Name>().unwrap());
+        it.seal(&name, &held(cookies(&["sid"], None)), false).unwrap();
+        let key = home.path().join("vault.key");
+        let mode = |mode| {
+            std::fs::set_permissions(&key, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        mode(0o640);
+        let err = it.open(&name).err().unwrap();
+        assert!(err.message().contains("others can read"), "{err}");
+        mode(0o600);
+        it.open(&name).unwrap();
+        std::fs::hard_link(&key, home.path().join("second")).unwrap();
+        assert!(it.open(&name).is_err());
+        std::fs::remove_file(home.path().join("second")).unwrap();
+        let elsewhere = files::made(home.path()).unwrap();
+        elsewhere.write("elsewhere", &elsewhere.read("vault.key", 99).unwrap().unwrap()).unwrap();
+        std::fs::remove_file(&key).unwrap();
+        std::os::unix::fs::symlink(home.path().join("elsewhere"), &key).unwrap();
+        assert!(it.open(&name).is_err());
+        std::fs::remove_file(&key).unwrap();
+        let err = it.open(&name).err().unwrap();
+        assert!(err.message().contains("key"), "{err}");
+        // Nothing is sealed with a new key beside what the old one sealed.
+        assert!(it.seal(&name, &held(cookies(&["sid"], None)), false).is_err());
+    }
+
+    #[test]
+    fn what_is_hidden_is_no_word_of_a_page() {
+        let mut all = cookies(&["a", "b", "c", "d"], None);
+        all[0].value = "short-id".to_owned().into();
+        for (it, value) in
+            all[1..].iter_mut().zip(["Switzerland", "0123456789abcdef", "de-CH,de;q=0.9 en;q=0.8"])
+        {
+            it.http_only = false;
+            it.value = value.to_owned().into();
+        }
+        let item = |value: &str| Item {
+            origin: "https://shop.test".to_owned(),
+            name: "n".to_owned(),
+            value: value.to_owned().into(),
+        };
+        let stored = vec![
+            item("{\"theme\":\"a-very-dark-one\",\"token\":[\"tok-0123456789abc\"]}"),
+            item("light"),
+        ];
+        let held = Held::new("https://shop.test/", "form", all, stored).unwrap();
+        let hidden = held.secrets();
+        let hidden: Vec<&str> = hidden.iter().map(|it| it.as_str()).collect();
+        assert_eq!(hidden, ["short-id", "0123456789abcdef", "tok-0123456789abc"]);
+    }
+
+    #[test]
+    fn names_are_safe_as_names_of_folders() {
+        for good in ["a", "shop", "shop.test", "my_shop-2"] {
+            assert_eq!(good.parse::<Name>().unwrap().as_str(), good);
+        }
+        let long = "a".repeat(65);
+        for bad in ["", ".", "..", "a..b", ".a", "a.", "A", "a/b", "a b", "ä", "-a", &*long] {
+            assert!(bad.parse::<Name>().is_err(), "{bad}");
+        }
+        assert_eq!(Name::of_site("[::1]").unwrap().as_str(), "1");
+        assert_eq!(Name::of_site("shop.test").unwrap().as_str(), "shop.test");
+    }
+}
