@@ -3,13 +3,17 @@
 use std::{
     collections::BTreeMap,
     io::{IsTerminal as _, Write as _},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
 
 use super::{Global, daemon, learned, runs, runs_compare, runs_watch, wire};
 use commis_base::error::{Code, Error, Result};
-use commis_serve::client::Client;
+use commis_serve::client::{Client, Events};
+
+/// Between two looks at a task whose events cannot be had.
+const WITHOUT_STREAM: Duration = Duration::from_secs(1);
 
 /// Do a task told in a sentence: from a recipe where one is meant, else with a model in a browser
 ///
@@ -158,7 +162,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     if let Some(id) = learns {
         wire::say("learning a recipe from it");
-        let outcome = learned::end(&client, &id, wire::say).await;
+        let outcome = learned::end(&client, &id).await;
         match outcome {
             Ok(it) if !args.json => {
                 let text = |name: &str| wire::clean(it[name].as_str().unwrap_or_default());
@@ -204,7 +208,7 @@ pub async fn follow(client: &Client, id: &str, asks: bool) -> Result<Value> {
     followed(client, id, asks, &mut line).await
 }
 
-/// The same with other lines for what happens.
+/// The same with other lines for what happens. Fails with what the daemon refuses, and with the code that the task failed with.
 pub async fn followed(
     client: &Client,
     id: &str,
@@ -214,8 +218,16 @@ pub async fn followed(
     let path = format!("/api/tasks/{id}/events");
     let mut after = None;
     loop {
-        let mut events = client.stream(&path, after).await?;
-        while let Some(it) = events.next().await {
+        let mut events = match client.stream(&path, after).await {
+            Ok(it) => Some(it),
+            // As many streams are open as may be; the task itself can still be looked at.
+            Err(err) if err.code() == Code::RateLimited => None,
+            Err(err) => return Err(err),
+        };
+        if events.is_none() {
+            tokio::time::sleep(WITHOUT_STREAM).await;
+        }
+        while let Some(it) = next(&mut events).await {
             after = it["id"].as_u64().or(after);
             let data = &it["data"];
             if data["question"] == true && asks {
@@ -231,6 +243,10 @@ pub async fn followed(
         }
     }
     Ok(client.get(&format!("/api/tasks/{id}/result")).await?["data"].take())
+}
+
+async fn next(events: &mut Option<Events>) -> Option<Value> {
+    events.as_mut()?.next().await
 }
 
 /// What happened, as one line.

@@ -58,9 +58,21 @@ impl Client {
         asked.is_ok_and(|it| it.status().is_success())
     }
 
-    /// Fails with `DAEMON_FAILED` when it does not answer, and with what it answers.
+    /// Reads. Where the daemon refuses for the rate of requests and says when to ask again, this waits and asks again, up to
+    /// the patience for one request. Fails with `DAEMON_FAILED` when it does not answer, and with what it answers.
     pub async fn get(&self, path: &str) -> Result<Value> {
-        self.send(self.http.get(format!("{}{path}", self.url))).await
+        let until = tokio::time::Instant::now() + self.patience;
+        loop {
+            let body = self.exchange(self.http.get(format!("{}{path}", self.url))).await?;
+            let wait = body["error"]["retry_after_sec"].as_u64().map(Duration::from_secs);
+            match wait {
+                _ if body["ok"] == true => return Ok(body),
+                Some(wait) if tokio::time::Instant::now() + wait < until => {
+                    tokio::time::sleep(wait).await;
+                }
+                _ => return Err(refusal(&body)),
+            }
+        }
     }
 
     /// As [`Client::get`].
@@ -85,6 +97,12 @@ impl Client {
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Value> {
+        let body = self.exchange(request).await?;
+        if body["ok"] == true { Ok(body) } else { Err(refusal(&body)) }
+    }
+
+    /// The answer, be it a refusal. Fails with `DAEMON_FAILED`.
+    async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<Value> {
         let request = request.bearer_auth(&*self.token).timeout(self.patience);
         let mut answer = std::pin::pin!(request.send());
         let answer = if let Ok(it) = tokio::time::timeout(SLOW, &mut answer).await {
@@ -101,9 +119,7 @@ impl Client {
             }
             answer.await
         };
-        let answer = answer.map_err(failed)?;
-        let body: Value = answer.json().await.map_err(failed)?;
-        if body["ok"] == true { Ok(body) } else { Err(refusal(&body)) }
+        answer.map_err(failed)?.json().await.map_err(failed)
     }
 
     /// A stream of events from after that one on. Fails as [`Client::get`].
