@@ -4,7 +4,7 @@
 //! another machine goes on where a lost one stopped, and what a session knows stays with the process that recorded it.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -32,9 +32,10 @@ pub const QUEUE: &str = "commis-hosts";
 const AT_A_TIME: usize = 100;
 /// Tasks at once on one host, or of one part, at most.
 const LANES: usize = 32;
-/// What a run hands on to the next may be no larger than 2 MB: a task that waits takes some 300 bytes, one that ended 400.
+/// A run hands at most 2 MB on to the next: a task that waits takes some 300 bytes.
 const MOST_WAITING: usize = 3_000;
-const MOST_ENDED: usize = 2_500;
+/// Bytes of what ended tasks came to.
+const MOST_ENDED: usize = 1_000_000;
 /// Attempts beyond those that a task may fail in: its machine was lost.
 const LOSSES: u32 = 5;
 
@@ -118,8 +119,8 @@ pub struct Host {
     /// Turns that are taken: tasks that run, and pauses after them.
     busy: u32,
     begun: usize,
-    /// Whose task was begun last.
-    last: String,
+    /// By batch, the number of the task of it that was begun last.
+    turns: BTreeMap<String, usize>,
 }
 
 #[workflow_methods]
@@ -171,9 +172,11 @@ impl Host {
     fn add(&mut self, part: Part) {
         let ended = self.ended.entry(part.batch.clone()).or_default();
         for task in part.tasks {
-            let same = |it: &&mut Turn| it.task == task && it.queue == part.queue;
+            // As `Turn::name` says it: another pause between tasks makes no other task.
+            let same = |it: &&mut Turn| it.task.entry == task.entry && it.queue == part.queue;
             let known = self.waiting.iter_mut().chain(self.running.values_mut()).find(same);
             if let Some(it) = known {
+                it.task.delay_ms = it.task.delay_ms.max(task.delay_ms);
                 it.batches.push(part.batch.clone());
             } else if self.waiting.len() < MOST_WAITING {
                 self.waiting.push_back(Turn {
@@ -192,10 +195,11 @@ impl Host {
         }
     }
 
-    /// Batches take turns.
+    /// Batches take turns: the next is of the batch whose last task was begun the longest ago.
     fn next(&self) -> Option<usize> {
-        let another = self.waiting.iter().position(|it| !it.batches.contains(&self.last));
-        another.or((!self.waiting.is_empty()).then_some(0))
+        let begun = |batch: &String| self.turns.get(batch).copied().unwrap_or(0);
+        let turn = |i: &usize| self.waiting[*i].batches.iter().map(begun).min();
+        (0..self.waiting.len()).min_by_key(turn)
     }
 
     /// Whether the next may begin; of two that allow another number at once, the one that is next decides.
@@ -214,9 +218,11 @@ impl Host {
             return None;
         }
         let turn = self.waiting.remove(self.next()?)?;
-        self.last = turn.batches.first().cloned().unwrap_or_default();
         self.busy += 1;
         self.begun += 1;
+        for it in &turn.batches {
+            self.turns.insert(it.clone(), self.begun);
+        }
         self.running.insert(turn.name(), turn.clone());
         Some(turn)
     }
@@ -231,11 +237,37 @@ impl Host {
     fn leave(&mut self) -> HostJob {
         let (waiting, mut ended) =
             (std::mem::take(&mut self.waiting), std::mem::take(&mut self.ended));
-        while ended.values().map(Vec::len).sum::<usize>() > MOST_ENDED && ended.len() > 1 {
-            ended.pop_first();
+        let mut size: usize = ended.values().flatten().map(bytes).sum();
+        // The details of the oldest first, which most have read; that a task is done is never forgotten while its batch waits.
+        for it in ended.values_mut().flatten() {
+            if size <= MOST_ENDED {
+                break;
+            }
+            size -= bytes(it);
+            it.ran.clear();
+            it.model = None;
+            size += bytes(it);
         }
+        let waits: BTreeSet<&String> = waiting.iter().flat_map(|it: &Turn| &it.batches).collect();
+        ended.retain(|batch, all| {
+            let keeps = size <= MOST_ENDED || waits.contains(batch);
+            if !keeps {
+                size -= all.iter().map(bytes).sum::<usize>();
+            }
+            keeps
+        });
         HostJob { waiting, ended }
     }
+}
+
+/// About how many bytes it takes as JSON.
+fn bytes(it: &Ended) -> usize {
+    let failed = it
+        .failed
+        .as_ref()
+        .map_or(0, |it| 100 + it.error.len() + it.hint.as_ref().map_or(0, String::len));
+    let model = if it.model.is_some() { 100 } else { 0 };
+    60 + it.id.len() + it.ran.len() * 40 + failed + model
 }
 
 /// One task after another, as long as there are any.
@@ -367,7 +399,7 @@ mod tests {
         it.add(part("b", 2..4, 1));
         assert_eq!(it.waiting.len(), 4);
         // They take turns; the third is both's.
-        for n in [0, 3, 1, 2] {
+        for n in [0, 2, 1, 3] {
             assert!(!it.over());
             assert_eq!(it.begin().unwrap().task, task(n));
             // Nobody else, whoever asks.
@@ -379,7 +411,48 @@ mod tests {
         assert!(it.over());
         let left = it.leave();
         let ids = |of: &str| left.ended[of].iter().map(|it| &it.id[..2]).collect::<Vec<_>>();
-        assert_eq!((ids("a"), ids("b")), (vec!["t0", "t1", "t2"], vec!["t3", "t2"]));
+        assert_eq!((ids("a"), ids("b")), (vec!["t0", "t2", "t1"], vec!["t2", "t3"]));
+    }
+
+    #[test]
+    fn three_batches_take_turns() {
+        let mut it = Host::default();
+        for (i, batch) in ["a", "b", "c"].into_iter().enumerate() {
+            it.add(part(batch, i * 4..i * 4 + 4, 12));
+        }
+        let begun = std::iter::from_fn(|| it.begin().map(|it| it.batches.concat()));
+        assert_eq!(begun.collect::<String>(), "abcabcabcabc");
+    }
+
+    #[test]
+    fn a_task_of_two_batches_with_other_pauses_is_one() {
+        let mut it = Host::default();
+        it.add(part("a", 0..1, 2));
+        let mut other = part("b", 0..1, 2);
+        other.tasks[0].delay_ms = 700;
+        it.add(other);
+        let turn = it.begin().unwrap();
+        assert_eq!((turn.task.delay_ms, it.begin().is_none()), (700, true));
+        it.end(&turn.name(), done(0));
+        assert_eq!((it.ended["a"].len(), it.ended["b"].len()), (1, 1));
+    }
+
+    #[test]
+    fn that_a_task_is_done_is_kept_while_its_batch_waits() {
+        let ran = serde_json::json!({"s": "record", "h": "made", "ms": 12_345});
+        let ran: commis_batch::afar::Ran = serde_json::from_value(ran).unwrap();
+        let mut it = Host::default();
+        for (i, batch) in ["a", "b", "c"].into_iter().enumerate() {
+            it.add(part(batch, i * 900..i * 900 + 900, 1));
+            let all = (0..3_000).map(|n| Ended { ran: vec![ran.clone(); 8], ..done(n) });
+            it.ended.insert(batch.to_owned(), all.collect());
+        }
+        it.ended.insert("0".to_owned(), (0..9_000).map(done).collect());
+        let left = it.leave();
+        let count = |batch: &str| left.ended.get(batch).map_or(0, Vec::len);
+        assert_eq!((count("0"), count("a"), count("b"), count("c")), (0, 3_000, 3_000, 3_000));
+        let size = serde_json::to_string(&left).unwrap().len();
+        assert!(size < 2_000_000, "{size}");
     }
 
     #[test]
