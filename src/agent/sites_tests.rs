@@ -1,5 +1,5 @@
 //! What conditions and walls say of pages as a real browser shows them: those that playbooks come for, and all others of the test web.
-//! Where no Chromium is installed, each test says so and passes.
+//! Where no Chromium is installed, each test says so and does not test.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -27,7 +27,7 @@ struct Web {
 
 async fn web() -> Option<Web> {
     let Ok(exe) = find_chromium(None) else {
-        println!("no Chromium here: not tested");
+        commis_base::testing::skip_without("Chromium");
         return None;
     };
     let testbed = Testbed::start(0).await.unwrap();

@@ -19,7 +19,7 @@ struct Migration {
 }
 
 /// Between these schemas only optional fields were added that say something when present (`embedded[].variable`, an action's
-/// `control`, `notes`).
+/// `control`, `notes`), and a `framing` that no recording had.
 const MIGRATIONS: &[Migration] = &[
     Migration {
         kind: Kind::SessionRecording,
@@ -39,6 +39,16 @@ const MIGRATIONS: &[Migration] = &[
     Migration {
         kind: Kind::SecondRecording,
         from: "83871f79b9e25447e1553e973d448bdda7701c318078682361c1ec096615f060",
+        put: put::<SecondRecording>,
+    },
+    Migration {
+        kind: Kind::SessionRecording,
+        from: "e01720e0ae4ce86bfee85368e11462bee788b29f8df668725bd25a86ee01036b",
+        put: put::<SessionRecording>,
+    },
+    Migration {
+        kind: Kind::SecondRecording,
+        from: "fe91a401ed0a76b98a8bed7a7593b97f279666d494728a57aeff627f623c50b4",
         put: put::<SecondRecording>,
     },
 ];

@@ -33,19 +33,18 @@ pub use super::lease::FILE as LEASE;
 /// No artifact is larger. A recording of 20,000 requests takes about 80 MiB, most others are far below.
 pub const MAX_FILE: usize = 128 * 1024 * 1024;
 
-/// Lets [`MAX_FILE`] bytes through and fails then.
+/// Lets so many bytes through, and fails with [`io::ErrorKind::FileTooLarge`] for more.
 struct Bounded<'a> {
     to: &'a mut dyn io::Write,
-    left: &'a mut usize,
+    left: usize,
 }
 
 impl io::Write for Bounded<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let left = self.left.checked_sub(bytes.len());
-        *self.left = left.unwrap_or(0);
-        if left.is_none() {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
+        self.left = self
+            .left
+            .checked_sub(bytes.len())
+            .ok_or(io::Error::from(io::ErrorKind::FileTooLarge))?;
         self.to.write_all(bytes).map(|()| bytes.len())
     }
 
@@ -330,18 +329,22 @@ impl TaskFolder {
             payload,
         };
         // A large one is not held as text, too.
-        let mut left = MAX_FILE;
+        let mut is_too_large = false;
         let written = self.dir.prepare(A::KIND.file(), &mut |to| {
-            let mut to = Bounded { to, left: &mut left };
-            serde_json::to_writer_pretty(&mut to, &envelope)?;
-            to.write_all(b"\n")
+            let mut to = Bounded { to, left: MAX_FILE };
+            let all = serde_json::to_writer_pretty(&mut to, &envelope)
+                .map_err(io::Error::from)
+                .and_then(|()| to.write_all(b"\n"));
+            is_too_large = all.as_ref().is_err_and(|err| err.kind() == io::ErrorKind::FileTooLarge);
+            all
         });
-        if left == 0 {
+        // A file system that refuses so large a file fails in the same way.
+        if is_too_large {
             return Err(Error::new(
-                Code::HarInvalid,
+                Code::ArtifactTooLarge,
                 format!("{} would be more than {MAX_FILE} bytes", A::KIND.as_str()),
             )
-            .hint("record less at once"));
+            .hint("record less at once: fewer pages, or a HAR of those that matter"));
         }
         self.write(self.ours(written)?);
         Ok((payload_sha256, envelope.payload))

@@ -61,6 +61,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::PlaybookNotFound
         | Code::SecretInTask
         | Code::HarInvalid
+        | Code::ArtifactTooLarge
         | Code::TaskNotFound
         | Code::UrlInvalid
         | Code::MethodNotAllowed

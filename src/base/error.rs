@@ -95,6 +95,8 @@ codes! {
     ArtifactMissing = "ARTIFACT_MISSING", Task, false;
     /// The store cannot read or write: permissions, disk full, a link in the way.
     ArtifactIo = "ARTIFACT_IO", Environment, true;
+    /// An artifact of the task would be larger than a file of the store may be.
+    ArtifactTooLarge = "ARTIFACT_TOO_LARGE", Task, false;
     /// The store lets one object take the place of another, so two machines could not agree on what was done.
     StoreUnsafe = "STORE_UNSAFE", Environment, false;
     /// Another process works on this task.

@@ -1,6 +1,7 @@
 //! What every other crate stands on: errors, identifiers, files, settings, processes.
 
 pub mod blame;
+pub mod charset;
 pub mod error;
 #[cfg(unix)]
 pub mod files;

@@ -16,17 +16,20 @@ pub fn shared(path: &str) -> Option<PathBuf> {
         PathBuf::from,
     );
     let path = root.join(path);
-    if path.exists() { Some(path) } else { missing(&path.display().to_string()) }
+    if path.exists() {
+        return Some(path);
+    }
+    skip_without(&path.display().to_string());
+    None
 }
 
 /// Says that a test lacks something and so does not test. Panics where `COMMIS_REQUIRE_ALL=1` says that nothing may be missing.
-pub fn missing<T>(what: &str) -> Option<T> {
+pub fn skip_without(what: &str) {
     println!("skipped: {what} is missing");
     assert!(
         std::env::var_os("COMMIS_REQUIRE_ALL").is_none_or(|it| it != "1"),
         "{what} is missing, and COMMIS_REQUIRE_ALL=1"
     );
-    None
 }
 
 /// Files of the project are these texts, or are made so.

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     cdp::Reply,
-    recorder::{Read, Recorder, What},
+    recorder::{Read, ReadBody, Recorder, What},
     shared::Shared,
 };
 
@@ -82,7 +82,7 @@ pub fn read(shared: &Arc<Shared>, read: Read, begun: Instant) {
     }
 }
 
-async fn read_body(reply: Reply) -> Option<Vec<u8>> {
+async fn read_body(reply: Reply) -> Option<ReadBody> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct ResponseBody {
@@ -90,7 +90,11 @@ async fn read_body(reply: Reply) -> Option<Vec<u8>> {
         base64_encoded: bool,
     }
     let read: ResponseBody = reply.read(READ_TIMEOUT).await.ok()?;
-    decode(read.body, read.base64_encoded)
+    if read.base64_encoded {
+        STANDARD.decode(read.body).ok().map(ReadBody::Bytes)
+    } else {
+        Some(ReadBody::Text(read.body))
+    }
 }
 
 fn decode(text: String, base64: bool) -> Option<Vec<u8>> {

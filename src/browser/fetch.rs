@@ -155,20 +155,23 @@ impl InPageFetch {
         let (failure, message) = match outcome {
             Outcome::Failed { failure, message } => (failure, message),
             Outcome::Answered { status, headers, body, url, ttfb, download } => {
-                return reply(Reply {
-                    status,
-                    headers,
-                    body: STANDARD.decode(body).unwrap_or_default(),
-                    url: if url.is_empty() { safe.as_str().to_owned() } else { url },
-                    hops: 0,
-                    timings: Timings {
-                        validate: micros(validated - begun),
-                        dns: micros(pinned - validated),
-                        connect: 0,
-                        ttfb: (ttfb * 1000.0) as u64,
-                        download: (download * 1000.0) as u64,
-                    },
-                });
+                return reply(
+                    Reply {
+                        status,
+                        headers,
+                        body: STANDARD.decode(body).unwrap_or_default(),
+                        url: if url.is_empty() { safe.as_str().to_owned() } else { url },
+                        hops: 0,
+                        timings: Timings {
+                            validate: micros(validated - begun),
+                            dns: micros(pinned - validated),
+                            connect: 0,
+                            ttfb: (ttfb * 1000.0) as u64,
+                            download: (download * 1000.0) as u64,
+                        },
+                    }
+                    .in_utf8(),
+                );
             }
         };
         let (code, what) = match &*failure {

@@ -22,6 +22,7 @@ use super::{
     wire,
 };
 use commis_artifacts::recording::{Action, ActionKind, BodyStatus, TargetKind};
+use commis_base::charset;
 use commis_net::egress::site_of;
 use commis_redact::raw::{RawBody, RawExchange};
 
@@ -79,6 +80,14 @@ pub struct Asked {
     pub status: Option<u16>,
     /// A document, or what a script asked for; no picture, style or script.
     pub is_data: bool,
+}
+
+/// A body as the browser hands it out.
+pub enum ReadBody {
+    /// Decoded by the browser.
+    Text(String),
+    /// As it was sent, decompressed.
+    Bytes(Vec<u8>),
 }
 
 /// Something to ask a session of the browser; answers come back through [`Recorder::read_body`] and [`Recorder::read_post`].
@@ -365,10 +374,15 @@ impl Recorder {
     }
 
     /// The answer to [`What::Body`]; `None` when the browser no longer has it.
-    pub fn read_body(&mut self, index: usize, body: Option<Vec<u8>>) {
+    pub fn read_body(&mut self, index: usize, body: Option<ReadBody>) {
         let Some(hop) = self.seen.get_mut(index) else {
             return;
         };
+        let content_type = hop.response.as_ref().map_or("", wire::Response::content_type);
+        let body = body.map(|it| match it {
+            ReadBody::Text(it) => it.into_bytes(),
+            ReadBody::Bytes(it) => charset::to_utf8(content_type, it),
+        });
         hop.reads = hop.reads.saturating_sub(1);
         if matches!(hop.body, Body::Known(RawBody::Captured(_))) {
             return;
@@ -661,7 +675,7 @@ mod tests {
         let read = tell(&mut it, "p", "loadingFinished", &finished("1"));
         assert_eq!(read, [body("p", 1)]);
         assert!(it.awaited("/2") == Awaited::Ended && !it.has_read_all());
-        it.read_body(1, Some(b"{}".to_vec()));
+        it.read_body(1, Some(ReadBody::Text("{}".to_owned())));
         assert!(it.has_read_all());
         assert_eq!(it.idle_in(Duration::ZERO, Instant::now()), Some(Duration::ZERO));
 
@@ -685,7 +699,7 @@ mod tests {
         tell(&mut it, "worker", "responseReceived", &received("1"));
         let read = tell(&mut it, "worker", "loadingFinished", &finished("1"));
         assert_eq!(read, [body("worker", 0)]);
-        it.read_body(0, Some(b"x".to_vec()));
+        it.read_body(0, Some(ReadBody::Text("x".to_owned())));
         assert_eq!(tell(&mut it, "page", "loadingFinished", &finished("1")), []);
         assert_eq!(it.finish().1.len(), 1);
     }
@@ -717,7 +731,7 @@ mod tests {
             let data = json!({ "requestId": "1", "dataLength": decoded });
             tell(&mut it, "p", "dataReceived", &data);
             if !tell(&mut it, "p", "loadingFinished", &finished("1")).is_empty() {
-                it.read_body(0, body.map(<[u8]>::to_vec));
+                it.read_body(0, body.map(|it| ReadBody::Bytes(it.to_vec())));
             }
             let (_, all) = it.finish();
             match &all[0].body {

@@ -132,6 +132,14 @@ pub struct Response {
     pub timing: Option<ResourceTiming>,
 }
 
+impl Response {
+    /// The header of that name; the type alone where there is none.
+    pub fn content_type(&self) -> &str {
+        let found = self.headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
+        found.and_then(|it| it.1.as_str()).unwrap_or(&self.mime_type)
+    }
+}
+
 /// Seconds and, relative to them, milliseconds.
 #[derive(Clone, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]

@@ -4,7 +4,10 @@ use super::origin;
 use commis_net::egress::site_of;
 use commis_recipe::{
     auth,
-    model::{Auth, AuthKind, Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind},
+    model::{
+        Auth, AuthKind, Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind,
+        Witness,
+    },
     registry::{Held, Source},
     standing::MAX_FAILURES,
 };
@@ -57,6 +60,12 @@ pub fn words(held: &Held) -> Vec<String> {
     }
     out.push(format!("reads: {}", answer(&it.response)));
     if let Some(proof) = &it.verification {
+        if proof.verified_at.is_some() && proof.witness() == Witness::None {
+            out.push(
+                "witness: none; no page was seen that showed the data, so whether an answer holds all of it is unknown"
+                    .to_owned(),
+            );
+        }
         out.push(format!(
             "fingerprint: {} over {} typed paths (version {}); an answer less alike than {} % is reported as drift",
             proof.fingerprint_sha256,

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use commis_base::error::{Code, Result};
 use commis_recipe::{
-    model::{Recipe, Verification},
+    model::{Recipe, Verification, Witness},
     shape::{self, profile::Profile},
 };
 use commis_runner::{
@@ -96,6 +96,7 @@ impl Reverified {
             transport: recipe.transport(),
             requires_session: recipe.transport().in_session(),
             browser_ms: held.as_ref().and_then(|it| it.browser_ms),
+            witness: Some(held.as_ref().map_or(Witness::None, Verification::witness)),
             complete: held.and_then(|it| it.complete),
         }
     }

@@ -161,7 +161,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn runs_of_one_source_share_a_session_until_its_time_is_up() {
         if find_chromium(None).is_err() {
-            println!("no Chromium here: not tested");
+            commis_base::testing::skip_without("Chromium");
             return;
         }
         let web = Testbed::start(0).await.unwrap();

@@ -393,7 +393,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_browser_that_has_grown_is_replaced() {
         if find_chromium(None).is_err() {
-            println!("no Chromium here: not tested");
+            commis_base::testing::skip_without("Chromium");
             return;
         }
         let policy = Arc::new(EgressPolicy::new(&EgressSettings::default()).unwrap());
@@ -413,7 +413,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_context_made_ahead_is_handed_out_once_and_only_while_its_browser_lives() {
         if find_chromium(None).is_err() {
-            println!("no Chromium here: not tested");
+            commis_base::testing::skip_without("Chromium");
             return;
         }
         let web = Testbed::start(0).await.unwrap();

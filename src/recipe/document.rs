@@ -59,6 +59,21 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// The same, with texts of its own.
+    pub fn into_owned(self) -> Document<'static> {
+        let text = |it: Cow<'_, str>| Cow::Owned(it.into_owned());
+        match self {
+            Self::Null => Document::Null,
+            Self::Bool(it) => Document::Bool(it),
+            Self::Number(it) => Document::Number(it),
+            Self::Text(it) => Document::Text(text(it)),
+            Self::List(all) => Document::List(all.into_iter().map(Document::into_owned).collect()),
+            Self::Object(all) => Document::Object(
+                all.into_iter().map(|(key, it)| (text(key), it.into_owned())).collect(),
+            ),
+        }
+    }
+
     /// The same as a value of its own, keys in order.
     pub fn into_value(self) -> Value {
         match self {

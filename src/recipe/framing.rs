@@ -5,7 +5,9 @@
 
 use serde_json::Value;
 
-use super::{document::Document, model::Framing, reach::Reach};
+use std::borrow::Cow;
+
+use super::{digits::quote_long_numbers, document::Document, model::Framing, reach::Reach};
 
 /// The name that a recipe sends as JSONP callback, whatever the page sent.
 pub const CALLBACK: &str = "callback";
@@ -23,6 +25,8 @@ const GUARDS: &[&str] = &[
     "{}&&",
     "{} &&",
 ];
+/// As `serde_json` has it.
+const MAX_DEPTH: usize = 128;
 /// Longer is no callback that a page makes up.
 const MAX_CALLBACK: usize = 200;
 
@@ -45,10 +49,10 @@ pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a
         return plain(Some(Framing::Lines), lines(body)?);
     }
     if let Some(rest) = unguarded(body) {
-        return plain(Some(Framing::Prefix), serde_json::from_str(rest).ok()?);
+        return plain(Some(Framing::Prefix), strict(rest)?);
     }
     if body.starts_with(['{', '[']) || declared {
-        if let Ok(value) = serde_json::from_str(body) {
+        if let Some(value) = strict(body) {
             return plain(None, value);
         }
         if body.starts_with('{')
@@ -58,12 +62,18 @@ pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a
         {
             return plain(Some(Framing::Lines), Value::Array(all));
         }
+        if body.starts_with(['{', '[', '/'])
+            && declared
+            && let Some(value) = lenient(body)
+        {
+            return plain(Some(Framing::Lenient), value);
+        }
         if body.starts_with(['{', '[']) {
             return None;
         }
     }
     let (callback, argument) = call(body)?;
-    let value: Value = serde_json::from_str(argument).ok()?;
+    let value = strict(argument)?;
     // `init(3)` is a program, not data.
     (value.is_object() || value.is_array()).then_some(Framed {
         framing: Some(Framing::Jsonp),
@@ -83,19 +93,56 @@ pub fn unframed<'a>(
     let json = match framing {
         None | Some(Framing::Prefix) => unguarded(body).unwrap_or(body),
         Some(Framing::Jsonp) => call(body).ok_or(None)?.1,
+        // Strict JSON is lenient, too: a site may have mended what it sends.
+        Some(Framing::Lenient) => {
+            let value = strict(body).or_else(|| lenient(body)).ok_or(None)?;
+            return Ok(Document::from(&value).into_owned());
+        }
         Some(Framing::Lines) => {
             let reach = reach.of_elements().unwrap_or(Reach::NONE);
-            let all = each_line(body).map(|it| Document::parse(it, reach));
+            let all = each_line(body).map(|it| document(it, reach));
             return all.collect::<Result<_, _>>().map(Document::List).map_err(Some);
         }
     };
-    Document::parse(json, reach).map_err(Some)
+    document(json, reach).map_err(Some)
+}
+
+/// A text of JSON, numbers with all their digits.
+fn document<'a>(json: &'a str, reach: &'a Reach) -> Result<Document<'a>, serde_json::Error> {
+    match quote_long_numbers(json) {
+        Cow::Borrowed(json) => Document::parse(json, reach),
+        Cow::Owned(json) => Document::parse(&json, reach).map(Document::into_owned),
+    }
+}
+
+/// The same as a value.
+fn strict(json: &str) -> Option<Value> {
+    serde_json::from_str(&quote_long_numbers(json)).ok()
+}
+
+/// A list or an object of JSON5. What has no value in JSON is `null`.
+fn lenient(text: &str) -> Option<Value> {
+    let is_deep = |text: &str| {
+        let mut depth = 0_usize;
+        text.bytes().any(|it| {
+            match it {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth > MAX_DEPTH
+        })
+    };
+    if is_deep(text) {
+        return None;
+    }
+    json5::from_str(text).ok().filter(|it: &Value| it.is_object() || it.is_array())
 }
 
 /// The value as a text framed so: what a recording that kept only the value stands for.
 pub fn framed(framing: Option<Framing>, value: &Value) -> String {
     match (framing, value) {
-        (None, _) => value.to_string(),
+        (None | Some(Framing::Lenient), _) => value.to_string(),
         (Some(Framing::Prefix), _) => format!(")]}}'\n{value}"),
         (Some(Framing::Jsonp), _) => format!("{CALLBACK}({value});"),
         (Some(Framing::Lines), Value::Array(all)) => {
@@ -121,7 +168,7 @@ fn by_lines(mime: &str) -> bool {
 
 /// One JSON value a line.
 fn lines(text: &str) -> Option<Value> {
-    let all = each_line(text).map(|it| serde_json::from_str(it).ok());
+    let all = each_line(text).map(strict);
     all.collect::<Option<Vec<Value>>>().map(Value::Array)
 }
 
@@ -242,7 +289,8 @@ mod tests {
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
-            any::<i64>().prop_map(Value::from),
+            // Larger ones become texts: see `digits`.
+            (-(1_i64 << 53)..=1 << 53).prop_map(Value::from),
             ".{0,12}".prop_map(Value::from),
         ];
         leaf.prop_recursive(3, 24, 5, |inner| {
@@ -252,6 +300,33 @@ mod tests {
                     .prop_map(|it| Value::Object(it.into_iter().collect())),
             ]
         })
+    }
+
+    #[test]
+    fn what_sites_write_for_json() {
+        for (text, want) in [
+            (
+                "{\"a\": NaN, \"b\": [Infinity, -Infinity, 1.5]}",
+                json!({"a": null, "b": [null, null, 1.5]}),
+            ),
+            ("[1, 2,]", json!([1, 2])),
+            ("// made by hand\n{a: 'x', /* two */ \"b\": 1,}", json!({"a": "x", "b": 1})),
+            ("{\"a\": \"one\ttwo\"}", json!({"a": "one\ttwo"})),
+        ] {
+            let found = detect(text, "application/json", true).unwrap();
+            assert_eq!((found.framing, &found.value), (Some(Framing::Lenient), &want), "{text}");
+            assert_eq!(value_of(found.framing, text), want);
+            // What is mended is read as well.
+            assert_eq!(value_of(found.framing, &framed(found.framing, &want)), want);
+            assert!(detect(text, "text/javascript", false).is_none(), "{text}");
+        }
+        for text in ["{\"a\": undefined}", "{\"a\": 1", "[1] [2]", "NaN"] {
+            assert!(detect(text, "application/json", true).is_none(), "{text}");
+        }
+        let deep = "[".repeat(200_000);
+        assert!(detect(&deep, "application/json", true).is_none());
+        let long = detect("{\"id\": 18446744073709551617}", "application/json", true).unwrap();
+        assert_eq!((long.framing, long.value), (None, json!({"id": "18446744073709551617"})));
     }
 
     proptest! {

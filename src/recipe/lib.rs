@@ -7,6 +7,7 @@ pub mod assigned;
 pub mod auth;
 pub mod blocks;
 pub mod check;
+pub mod digits;
 pub mod document;
 pub mod expression;
 mod find;

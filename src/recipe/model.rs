@@ -392,6 +392,9 @@ pub enum Framing {
     Jsonp,
     /// One value a line (NDJSON, JSON lines); read as an array.
     Lines,
+    /// JSON as some sites write it and JSON5 allows: `NaN` and `Infinity` (read as `null`), commas at the end, comments, single
+    /// quotes, names without quotes.
+    Lenient,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -425,10 +428,10 @@ pub struct EmptyAnswer {
     /// the site is as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub around: Vec<String>,
-    /// For HTML: a line of text that only the page without items has.
+    /// For HTML: a line of text, or a part of one, that only the page without items has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
-    /// For HTML: none was seen. A page counts only if it says in words that there is nothing.
+    /// For HTML, in recipes of earlier versions: none was seen. No page counts then.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unseen: bool,
 }
@@ -461,9 +464,40 @@ pub struct Verification {
     /// How long the browser took when the task was recorded, milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_ms: Option<u64>,
+    /// What the answers were held to. Absent in recipes of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Witness>,
     /// What the page of the first example showed, and how much of it the answer held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<Complete>,
+}
+
+impl Verification {
+    /// What the answers were held to, also where the recipe does not say it.
+    pub fn witness(&self) -> Witness {
+        let of_page = if self.complete.is_some() { Witness::Page } else { Witness::None };
+        self.witness.unwrap_or(of_page)
+    }
+}
+
+/// What the answers of a proof were held to, beside one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Witness {
+    /// A page that showed the items.
+    Page,
+    /// No page was seen: the answers had the recorded values and shape. Whether they are whole is unknown.
+    None,
+}
+
+impl Witness {
+    /// The word that recipes and `--json` have for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::None => "none",
+        }
+    }
 }
 
 /// An answer held to the page it was learned from.

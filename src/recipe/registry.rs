@@ -493,6 +493,7 @@ mod tests {
             transport: crate::model::TransportKind::PublicHttp,
             requires_session: false,
             browser_ms: None,
+            witness: None,
             complete: None,
         }
     }

@@ -98,6 +98,17 @@ fn answers_hide_secrets_wherever_they_stand() {
 }
 
 #[test]
+fn code_under_a_telling_name_is_no_secret() {
+    for body in [
+        "for(i=0;i<n.length;i++)k(i);s.prototype.lastIndexOfSignature=function(e){return this.a};if(a>b)c()",
+        "if(a<b){o.password=e=>e.length>3}",
+    ] {
+        let (stored, out) = of_answer("application/javascript", body);
+        assert!(!stored.contains("REDACTED") && !out.contains("REDACTED"), "{body}: {out}");
+    }
+}
+
+#[test]
 fn requests_hide_secrets_wherever_they_stand() {
     let token = "glpat-Zk3vQ9xT7bLm2pWc8Rt4";
     for (mime, body) in [

@@ -123,7 +123,10 @@ impl Walk<'_> {
                 KeyClass::Perhaps => KeyClass::Perhaps,
                 KeyClass::Silent | KeyClass::Harmless => return false,
             };
-            verdict(class, value).is_some() && (sent || !value.contains(char::is_whitespace))
+            // `a<b` in a script begins what looks like a tag, and its "attributes" are code: `x=function(e){return`.
+            let is_code = value.contains("){") || value.contains("=>");
+            verdict(class, value).is_some()
+                && (sent || !value.contains(char::is_whitespace) && !is_code)
         };
         each_leaf(text, |it| {
             if it.credential && verdict(KeyClass::Always, it.value).is_some() {

@@ -230,6 +230,7 @@ fn parse_json<'a>(
         let what = match framing {
             Some(Framing::Jsonp) => "as JSONP",
             Some(Framing::Lines) => "as lines of JSON",
+            Some(Framing::Lenient) => "as JSON, nor as JSON5",
             None | Some(Framing::Prefix) => "as JSON",
         };
         let out = Error::new(Code::ParseError, format!("{shown} does not parse {what}"));

@@ -189,6 +189,7 @@ fn proof(profile: Profile) -> Verification {
         transport: TransportKind::PublicHttp,
         requires_session: false,
         browser_ms: None,
+        witness: None,
         complete: None,
     }
 }

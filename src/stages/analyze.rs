@@ -52,11 +52,9 @@ pub fn analyze(
     if let Some(why) = unsure(top, candidates, recording, settings) {
         return Ok(Judged::Rejected(Reject::new(Reason::Ambiguous, why)));
     }
-    let Some(response) = response(exchange, top.source, recording, candidates.main) else {
-        return Ok(Judged::Rejected(Reject::new(
-            Reason::Ambiguous,
-            "the answer is a page in which no list of results could be told apart",
-        )));
+    let response = match response(exchange, top.source, recording, candidates.main) {
+        Ok(it) => it,
+        Err(why) => return Ok(Judged::Rejected(Reject::new(Reason::Ambiguous, why))),
     };
     Ok(Judged::Done(RecipeAnalysis {
         chosen: Choice {

@@ -130,7 +130,8 @@ const PAYLOAD: &[&str] =
     &["node", "item", "document", "resource", "record", "entity", "result", "hit"];
 const ENVELOPE: &[&str] = &["cursor", "__typename", "position", "rank", "score"];
 
-/// How to read the answer. `None` when an HTML page has no list that can be told.
+/// How to read the answer. `Err` says why it cannot be read: an HTML page without a list that can be told apart, a text that the page
+/// did not show, JSON of a form that is not decoded.
 ///
 /// `main` is the block of the page that the task was about.
 pub fn response(
@@ -138,11 +139,16 @@ pub fn response(
     source: DataSource,
     recording: &SessionRecording,
     main: Option<u32>,
-) -> Option<ResponseSpec> {
+) -> Result<ResponseSpec, &'static str> {
     let mut spec =
         ResponseSpec { framing: exchange.framing, ..ResponseSpec::of(ResponseType::Json) };
     match source {
         DataSource::Json => {
+            if let Some(Excerpt::Json(it)) = &exchange.excerpt
+                && holds_references(it, REFERENCES_DEPTH)
+            {
+                return Err(REFERENCES);
+            }
             let beside = asked_beside(exchange, recording);
             let one = asks_for_one(&recording.task);
             let of_one = |path: &String| {
@@ -157,19 +163,75 @@ pub fn response(
         }
         DataSource::EmbeddedJson => {
             spec.kind = ResponseType::Html;
-            let found =
-                exchange.measures.embedded_json.iter().max_by_key(|it| it.leaves_visible)?;
+            let all = exchange.measures.embedded_json.iter();
+            let found = all.max_by_key(|it| it.leaves_visible).ok_or(NO_LIST)?;
             spec.embedded = Some(found.selector.clone());
             spec.variable.clone_from(&found.variable);
             spec.extract = best(&found.lists, &recording.task);
         }
         DataSource::Html => {
             spec.kind = ResponseType::Html;
-            spec.html = Some(listing(exchange, recording, main)?.html.clone());
+            spec.html = Some(listing(exchange, recording, main).ok_or(NO_LIST)?.html.clone());
         }
-        DataSource::Text => spec.kind = ResponseType::Text,
+        DataSource::Text => {
+            if !is_shown_as_text(exchange, recording) {
+                return Err(NOT_SHOWN);
+            }
+            spec.kind = ResponseType::Text;
+        }
     }
-    Some(spec)
+    Ok(spec)
+}
+
+const NO_LIST: &str = "the answer is a page in which no list of results could be told apart";
+const NOT_SHOWN: &str =
+    "the answer is text in a form that is not known, and the page did not show it as it is";
+const REFERENCES: &str =
+    "the answer is JSON whose values refer to one another by number, a form that is not decoded";
+/// So deep such a list may stand in an answer.
+const REFERENCES_DEPTH: usize = 4;
+/// Fewer values are no graph.
+const FEW_VALUES: usize = 8;
+
+/// Whether JSON holds a list of values that refer to one another by their numbers: SvelteKit, Nuxt and React Router send data so. Its
+/// objects and lists hold nothing but numbers, and what the numbers mean stands beside them.
+fn holds_references(value: &Value, depth: usize) -> bool {
+    let below = |it: &Value| depth > 0 && holds_references(it, depth - 1);
+    match value {
+        Value::Array(all) => is_graph(all) || all.iter().any(below),
+        Value::Object(all) => all.values().any(below),
+        _ => false,
+    }
+}
+
+fn is_graph(all: &[Value]) -> bool {
+    let is_number = |it: &Value| it.is_i64() || it.is_u64();
+    let refers = |it: &Value| match it {
+        Value::Array(all) => !all.is_empty() && all.iter().all(is_number),
+        Value::Object(all) => !all.is_empty() && all.values().all(is_number),
+        _ => false,
+    };
+    let is_leaf = |it: &&Value| !it.is_array() && !it.is_object();
+    let (leaves, others): (Vec<&Value>, Vec<&Value>) = all.iter().partition(is_leaf);
+    let referring = others.iter().filter(|it| refers(it)).count();
+    all.len() >= FEW_VALUES
+        && all.first().is_some_and(refers)
+        && leaves.iter().any(|it| it.is_string())
+        // An empty list is one all the same.
+        && referring * 10 >= others.len() * 9
+}
+
+/// Whether the page showed the text as it is. A text that only a program reads (data in a form that is not known, a body that broke
+/// off) is no answer.
+fn is_shown_as_text(exchange: &Exchange, recording: &SessionRecording) -> bool {
+    const COMPARED: usize = 200;
+    let Some(Excerpt::Text(text)) = &exchange.excerpt else { return false };
+    let plain = |text: &str, most: usize| -> String {
+        let words = text.split_whitespace().flat_map(|it| [it, " "]);
+        words.flat_map(str::chars).take(most).collect::<String>().trim_end().to_lowercase()
+    };
+    let wanted = plain(text, COMPARED);
+    !wanted.is_empty() && plain(&recording.page.visible_text, usize::MAX).contains(&wanted)
 }
 
 /// What of a page is the data: what holds the items of the block that the task was about; where no page was seen, the

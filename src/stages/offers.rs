@@ -52,7 +52,7 @@ fn eligible(
 ) -> bool {
     bound_to_task(it, recording)
         && reads(exchange, recording).is_ok()
-        && response(exchange, it.source, recording, main).is_some()
+        && response(exchange, it.source, recording, main).is_ok()
 }
 
 /// The request line without control characters, told apart by operation or number where two are the same.
@@ -120,7 +120,7 @@ pub fn settle(
     let (Some(_), Some(candidate)) = (offered.filter(fits), candidate) else {
         return stays("the model's choice was not offered");
     };
-    let Some(mut response) =
+    let Ok(mut response) =
         response(recording.exchange(exchange)?, candidate.source, recording, candidates.main)
     else {
         return stays("the answer of the model's choice cannot be read");

@@ -12,7 +12,7 @@ use commis_base::{error::Code, ids::RecipeName};
 use commis_net::egress::site_of;
 use commis_recipe::model::{
     BodyTemplate, Complete, LANGUAGE, Recipe, RequestTemplate, ResponseSpec, SlotSource, Status,
-    TransportKind, Verification,
+    TransportKind, Verification, Witness,
 };
 
 /// What a recipe says of the task it came from.
@@ -83,6 +83,10 @@ pub fn publish(
             },
             requires_session: report.requires_session,
             browser_ms: (recording.duration_ms > 0).then_some(recording.duration_ms),
+            witness: report.verified.then(|| match report.coverage[..] {
+                [] => Witness::None,
+                _ => Witness::Page,
+            }),
             complete: complete(draft, report),
         }),
         demotion: None,

@@ -44,11 +44,9 @@ pub fn select(
     if let Err(why) = reads(exchange, recording) {
         return rejected(Reason::Mutation, why);
     }
-    let Some(mut response) = response(exchange, it.source, recording, candidates.main) else {
-        return rejected(
-            Reason::Ambiguous,
-            "the answer is a page in which no list of results could be told apart".to_owned(),
-        );
+    let mut response = match response(exchange, it.source, recording, candidates.main) {
+        Ok(it) => it,
+        Err(why) => return rejected(Reason::Ambiguous, why.to_owned()),
     };
     if let Some(extract) = &selection.extract {
         response.extract = Some(extract.clone());

@@ -68,12 +68,12 @@ pub const STAGES: &[Spec] = &[
     spec(Stage::Rank,         6, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
     spec(Stage::Summarize,    2, Pure,     &[SessionRecording, CandidateSet],                                        CandidateSummary),
     spec(Stage::Consult,      1, Observes, &[SessionRecording, CandidateSet, CandidateSummary],                      ModelAnswer),
-    spec(Stage::Analyze,      3, Pure,     &[SessionRecording, CandidateSet, CandidateSummary, ModelAnswer],         RecipeAnalysis),
-    spec(Stage::Validate,     4, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
+    spec(Stage::Analyze,      4, Pure,     &[SessionRecording, CandidateSet, CandidateSummary, ModelAnswer],         RecipeAnalysis),
+    spec(Stage::Validate,     5, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
     spec(Stage::Baseline,     1, Pure,     &[SessionRecording, RecipeDraft],                                         BaselineFingerprint),
     spec(Stage::Minimize,     2, Observes, &[SessionRecording, RecipeDraft, BaselineFingerprint],                    MinimizationReport),
     spec(Stage::Parameterize, 5, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
-    spec(Stage::Verify,       7, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
+    spec(Stage::Verify,       8, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
 ];
 
 impl Stage {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    judge::{Call, Observed, Replayer, observe, passing},
+    judge::{Call, Observed, Replayer, holds_bp, leaf_lines, observe, passing},
     request::template,
 };
 use commis_artifacts::{
@@ -14,9 +14,11 @@ use commis_artifacts::{
 };
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
+    check::check_header,
     framing::framed,
-    model::{HtmlSpec, ResponseSpec, TransportKind},
+    model::{HtmlSpec, RequestTemplate, ResponseSpec, Slot, TransportKind},
     shape::similarity_bp,
+    template::escape,
 };
 use commis_runner::{
     MIN_SIMILARITY_BP,
@@ -33,7 +35,7 @@ pub async fn validate(
 ) -> Result<Judged<RecipeDraft>> {
     let chosen = &analysis.chosen;
     let exchange = recording.exchange(chosen.exchange)?;
-    let Some((request, slots)) = template(exchange) else {
+    let Some((mut request, slots)) = template(exchange) else {
         return Ok(Judged::Rejected(Reject::new(
             Reason::ReplayFailed,
             "the request has a body of a kind that cannot be written as a template",
@@ -43,12 +45,17 @@ pub async fn validate(
     let values = BTreeMap::new();
     let mut replays: Vec<Replay> = Vec::new();
     for transport in replayer.transports() {
-        let call =
-            Call { transport, request: &request, parameters: &[], values: &values, slots: &slots };
+        let call = CallTemplate { transport, values: &values, slots: &slots };
         let n = replays.len() as u32 + 1;
-        let first =
-            observe(replayer, call, &chosen.response, captured.as_deref(), n, "as recorded")
-                .await?;
+        let first = observe(
+            replayer,
+            call.of(&request),
+            &chosen.response,
+            captured.as_deref(),
+            n,
+            "as recorded",
+        )
+        .await?;
         let mut replay = first.replay.clone();
         if let Some(why) = unlike(exchange, &chosen.response, &first) {
             replay.code = Some(Code::ShapeDrift.as_str().to_owned());
@@ -60,12 +67,33 @@ pub async fn validate(
             continue;
         }
         let captured_only = transport == TransportKind::Stub;
+        let mut first = first;
+        // The answer may depend on what every client writes in its own way.
+        if !captured_only && differs(exchange, &chosen.response, &first) {
+            let trials = with_ambient_headers(exchange, &request);
+            for (what, with) in trials {
+                if replayer.spent() {
+                    break;
+                }
+                let n = replays.len() as u32 + 1;
+                let like = captured.as_deref();
+                let seen =
+                    observe(replayer, call.of(&with), &chosen.response, like, n, &what).await?;
+                replays.push(seen.replay.clone());
+                if seen.good() && !differs(exchange, &chosen.response, &seen) {
+                    request = with;
+                    first = seen;
+                    break;
+                }
+            }
+        }
+        let n = replays.len() as u32;
         let deterministic = if captured_only {
             true
         } else {
             let again = observe(
                 replayer,
-                call,
+                call.of(&request),
                 &chosen.response,
                 captured.as_deref(),
                 n + 1,
@@ -89,19 +117,83 @@ pub async fn validate(
             deterministic,
             captured_only,
             carries: carries(exchange),
-            compared: captured.is_some()
-                || !first.root_shape.is_empty() && chosen.response.embedded.is_some(),
+            compared: !differs(exchange, &chosen.response, &first)
+                && (captured.is_some()
+                    || !first.root_shape.is_empty() && chosen.response.embedded.is_some()),
             shape: first.shape,
             items: first.replay.items,
             replays,
         }));
     }
-    // Trouble that may pass says nothing about the task: it is an error, and a later run tries again. The last transport is the
+    // A failure that may pass says nothing about the task: it is an error, and a later run tries again. The last transport is the
     // one that can do most: while it was not heard, what the others said is no verdict.
     if let Some(code) = replays.last().and_then(passing) {
         return Err(not_now(code));
     }
     Ok(Judged::Rejected(failed(&replays)))
+}
+
+/// What all replays of one transport have in common.
+struct CallTemplate<'a> {
+    transport: TransportKind,
+    values: &'a BTreeMap<String, String>,
+    slots: &'a [Slot],
+}
+
+impl CallTemplate<'_> {
+    fn of<'b>(&'b self, request: &'b RequestTemplate) -> Call<'b> {
+        let Self { transport, values, slots } = *self;
+        Call { transport, request, parameters: &[], values, slots }
+    }
+}
+
+/// Share of the recorded values that the first replay must hold, basis points; the rest may have changed meanwhile.
+const SAME_BP: u32 = 8_000;
+/// Fewer values are no evidence.
+const FEW_VALUES: usize = 3;
+/// Recordings cut no value of fewer characters.
+const NEVER_CUT: usize = 20;
+
+/// Whether the answer holds other values than the recorded one. What the recording does not hold differs in nothing.
+fn differs(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> bool {
+    let Some((recorded, now)) = captured(exchange, response).zip(seen.data.as_ref()) else {
+        return false;
+    };
+    let is_whole = |line: &String| {
+        let value = line.split_once('=').map_or("", |it| it.1);
+        value.chars().count() < NEVER_CUT && !value.contains("REDACTED")
+    };
+    let wanted: Vec<String> =
+        leaf_lines(&recorded.data, usize::MAX).into_iter().filter(is_whole).collect();
+    wanted.len() >= FEW_VALUES && holds_bp(now, &wanted) < SAME_BP
+}
+
+/// Headers that clients write by themselves and sites answer by, those first that change an answer most often.
+const ANSWERED_BY: [&str; 4] = ["accept-language", "referer", "origin", "user-agent"];
+
+/// The request with one such header as it was recorded, for each, and with all of them.
+fn with_ambient_headers(
+    exchange: &Exchange,
+    request: &RequestTemplate,
+) -> Vec<(String, RequestTemplate)> {
+    let recorded = ANSWERED_BY.iter().filter_map(|name| {
+        let header = exchange.request_headers.iter().find(|it| it.name == *name)?;
+        let value = escape(&header.value);
+        let may_be_kept = !value.contains("REDACTED") && check_header(name, &value).is_ok();
+        may_be_kept.then(|| ((*name).to_owned(), value))
+    });
+    let all: Vec<(String, String)> = recorded.collect();
+    let with = |some: &[(String, String)]| {
+        let mut out = request.clone();
+        out.headers.extend(some.iter().cloned());
+        out
+    };
+    let mut out: Vec<_> =
+        all.iter().map(|it| (format!("with {}", it.0), with(std::slice::from_ref(it)))).collect();
+    if all.len() > 1 {
+        out.push(("with all headers".to_owned(), with(&all)));
+    }
+    out
 }
 
 fn not_now(code: Code) -> Error {

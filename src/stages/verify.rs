@@ -81,7 +81,9 @@ pub async fn verify(
     response.required_paths.clone_from(&expect.required_paths);
     // Whether an answer without items is one is asked for in the end.
     response.empty = None;
-    let mut trouble = None;
+    // The first failure of a transport that may pass: while one was not heard, what the others said is no verdict.
+    let mut transient = None;
+    let mut refuted = false;
     for (i, transport) in
         replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub).enumerate()
     {
@@ -96,7 +98,7 @@ pub async fn verify(
             pages: Vec::new(),
             without: Vec::new(),
         };
-        match run.all().await? {
+        match run.all().await {
             Ok(()) => {
                 report.verified = true;
                 report.reason = None;
@@ -105,8 +107,10 @@ pub async fn verify(
                 report.fell_back = i > 0;
                 return Ok(report);
             }
-            Err(why) => {
-                trouble = why.passing;
+            Err(Halt::Failed(err)) => return Err(err),
+            Err(Halt::Refuted(why)) => {
+                transient =
+                    transient.or_else(|| why.transient.map(|code| (code, why.text.clone())));
                 report.reason = Some(why.text);
                 report.effective.clear();
                 report.frozen.clear();
@@ -115,17 +119,16 @@ pub async fn verify(
                 report.profile = None;
                 // A parameter without effect by one transport has none by another.
                 if why.is_final {
+                    refuted = true;
                     break;
                 }
             }
         }
     }
-    if let Some(code) = trouble {
-        return Err(Error::new(
-            code,
-            format!("could not be verified now: {}", report.reason.unwrap_or_default()),
-        )
-        .hint("run again with --resume"));
+    // What is wrong by every transport stays wrong.
+    if let Some((code, text)) = transient.filter(|_| !refuted) {
+        return Err(Error::new(code, format!("could not be verified now: {text}"))
+            .hint("run again with --resume"));
     }
     freeze_optional(draft, &mut report);
     Ok(report)
@@ -147,21 +150,44 @@ pub const MARGIN_BP: u32 = 500;
 const HELD_BP: u32 = 5000;
 
 /// What no site has anything on, and none takes for an attack.
-const NOBODYS_WORD: &str = "zqvwxkyj";
+const NOBODYS_WORDS: [&str; 2] = ["zqvwxkyj", "wkzjqyvx"];
 
 const REORDERED: &str =
     "the page shows the items in another order than the answer, and the task asks for one";
 
 const NOTHING_SEEN: &str =
-    "the recording holds neither the answer nor what the page showed: nothing to compare with";
+    "the answer is not the one that was recorded, or none was, and no page shows that it is right";
 
+/// Why a transport did not prove the draft.
 struct Failure {
     text: String,
     /// No other transport can do better.
     is_final: bool,
-    /// Trouble that may pass.
-    passing: Option<Code>,
+    /// The code of a failure that may pass.
+    transient: Option<Code>,
 }
+
+/// What ends a proof before its end.
+enum Halt {
+    /// The answers do not prove the draft.
+    Refuted(Failure),
+    /// The world failed; that says nothing of the draft.
+    Failed(Error),
+}
+
+impl From<Failure> for Halt {
+    fn from(it: Failure) -> Self {
+        Self::Refuted(it)
+    }
+}
+
+impl From<Error> for Halt {
+    fn from(it: Error) -> Self {
+        Self::Failed(it)
+    }
+}
+
+type Proof<T> = std::result::Result<T, Halt>;
 
 struct Run<'a, 'r> {
     replayer: &'r mut dyn Replayer,
@@ -184,82 +210,40 @@ struct Other {
 }
 
 impl Run<'_, '_> {
-    async fn all(&mut self) -> Result<Result<(), Failure>> {
+    async fn all(&mut self) -> Proof<()> {
         self.replayer.fresh();
         let first = self.draft.first.clone();
-        let a = match self.one("A", &first).await? {
-            Ok(it) => it,
-            Err(why) => return Ok(Err(why)),
-        };
+        let a = self.one("A", &first).await?;
         let Some(second) = self.draft.second.clone() else {
             // No parameter: two consecutive matching replays (seed 1.3.1).
-            if let Err(why) = self.covers(&a, None) {
-                return Ok(Err(why));
-            }
-            return Ok(match self.one("A again", &first).await? {
-                Ok(again) => {
-                    self.optional(&first, &a, data_difference_bp(&a, &again)).await?;
-                    Ok(())
-                }
-                Err(why) => Err(why),
-            });
+            self.covers(&a, None)?;
+            let again = self.one("A again", &first).await?;
+            return self.optional(&first, &a, data_difference_bp(&a, &again)).await;
         };
-        let b = match self.one("B", &second).await? {
-            Ok(it) if !is_none(&it) => Some(it),
-            Ok(_) if self.second_had_data() => {
-                return Ok(Err(final_(
-                    "the second answer is empty, and what was recorded of it is not",
-                )));
-            }
-            Ok(_) if self.further.is_empty() => {
-                return Ok(Err(final_(
-                    "the second example finds nothing, which proves nothing: a third one may find something",
-                )));
-            }
-            // Further examples may show that there is rightly nothing.
-            Err(why)
-                if self.further.is_empty() || why.passing.is_some() || self.second_had_data() =>
-            {
-                return Ok(Err(why));
-            }
-            Err(why) if !self.finds_nothing("B without items", &second).await? => {
-                return Ok(Err(why));
-            }
-            _ => None,
-        };
-        let again = match self.one("A again", &first).await? {
-            Ok(it) => it,
-            Err(why) => return Ok(Err(why)),
-        };
+        let b = self.second_answer(&second).await?;
+        let again = self.one("A again", &first).await?;
         let noise = data_difference_bp(&a, &again);
         let differs = |it: &Value| data_difference_bp(&a, it) > noise + MARGIN_BP;
-        let others = match self.others(&first).await? {
-            Ok(it) => it,
-            Err(why) => return Ok(Err(why)),
-        };
-        let evidence = match &b {
-            Some(b) if differs(b) => match self.covers(&a, Some(b)) {
-                Ok(witnessed) => self.is_the_data(&a, b, &second, witnessed),
-                Err(why) => Err(why),
-            },
+        let others = self.others(&first).await?;
+        match &b {
+            Some(b) if differs(b) => {
+                let witnessed = self.covers(&a, Some(b))?;
+                self.is_the_data(&a, b, &second, witnessed)?;
+            }
             // It says the same of other values, and did so when it was recorded.
-            Some(_) if !self.recorded_the_same() => Err(final_(NO_EFFECT)),
-            _ => match others.iter().find(|it| differs(&it.data)) {
-                Some(other) => {
-                    self.report.second = Some(other.values.clone());
-                    self.covers(&a, None).and_then(|_| self.is_seen())
-                }
-                None => Err(final_(NO_EFFECT)),
-            },
-        };
-        let evidence = evidence.and_then(|()| self.say_so());
-        if let Err(why) = evidence {
-            return Ok(Err(why));
+            Some(_) if !self.recorded_the_same() => return Err(final_(NO_EFFECT).into()),
+            _ => {
+                let Some(other) = others.iter().find(|it| differs(&it.data)) else {
+                    return Err(final_(NO_EFFECT).into());
+                };
+                self.report.second = Some(other.values.clone());
+                self.covers(&a, None)?;
+                self.is_seen()?;
+            }
         }
+        self.say_so()?;
         let second = self.report.second.clone().unwrap_or(second);
-        if let Err(why) = self.each(&first, &second, &others, &a, noise).await? {
-            return Ok(Err(why));
-        }
+        self.each(&first, &second, &others, &a, noise).await?;
         self.optional(&first, &a, noise).await?;
         if a.is_array() {
             self.report.empty = match self.response.html {
@@ -268,14 +252,39 @@ impl Run<'_, '_> {
                 None => Some(EmptyAnswer::default()),
             };
         }
-        Ok(Ok(()))
+        Ok(())
+    }
+
+    /// The answer to the second example; `None` where it finds nothing, which further examples may show to be right.
+    async fn second_answer(&mut self, second: &BTreeMap<String, String>) -> Proof<Option<Value>> {
+        match self.one("B", second).await {
+            Ok(it) if !is_none(&it) => Ok(Some(it)),
+            Ok(_) if self.second_had_data() => Err(final_(
+                "the second answer is empty, and what was recorded of it is not",
+            )
+            .into()),
+            Ok(_) if self.further.is_empty() => Err(final_(
+                "the second example finds nothing, which proves nothing: a third one may find something",
+            )
+            .into()),
+            Ok(_) => Ok(None),
+            Err(Halt::Refuted(why))
+                if why.transient.is_none()
+                    && !self.further.is_empty()
+                    && !self.second_had_data() =>
+            {
+                if self.finds_nothing("B without items", second).await? {
+                    Ok(None)
+                } else {
+                    Err(why.into())
+                }
+            }
+            Err(why) => Err(why),
+        }
     }
 
     /// Answers with data to the examples after the second. Each has to be answered; they may rightly find nothing.
-    async fn others(
-        &mut self,
-        first: &BTreeMap<String, String>,
-    ) -> Result<Result<Vec<Other>, Failure>> {
+    async fn others(&mut self, first: &BTreeMap<String, String>) -> Proof<Vec<Other>> {
         let mut out = Vec::new();
         for (i, values) in (3..).zip(self.further) {
             let is_secret = |it: &String| commis_redact::written(it) != *it;
@@ -284,19 +293,19 @@ impl Run<'_, '_> {
             {
                 continue;
             }
-            match self.one(&format!("example {i}"), values).await? {
+            match self.one(&format!("example {i}"), values).await {
                 // Finding nothing proves nothing of the others.
                 Ok(data) if is_none(&data) => {}
                 Ok(data) => out.push(Other { values: values.clone(), data }),
-                Err(why) if why.passing.is_some() => return Ok(Err(why)),
-                Err(why) => {
+                Err(Halt::Refuted(why)) if why.transient.is_none() => {
                     if !self.finds_nothing(&format!("example {i} without items"), values).await? {
-                        return Ok(Err(why));
+                        return Err(why.into());
                     }
                 }
+                Err(why) => return Err(why),
             }
         }
-        Ok(Ok(out))
+        Ok(out)
     }
 
     /// An example is answered by a list without items, and the manifest does not ask for some.
@@ -304,17 +313,18 @@ impl Run<'_, '_> {
         &mut self,
         what: &str,
         values: &BTreeMap<String, String>,
-    ) -> Result<bool> {
+    ) -> Proof<bool> {
         let asked_for = self.response.min_items > self.draft.response.min_items;
         Ok(!asked_for && self.is_empty(what, values).await?)
     }
 
     /// The values are answered by a list without items. Its page is kept, to be looked at by [`say_so`](Self::say_so).
-    async fn is_empty(&mut self, what: &str, values: &BTreeMap<String, String>) -> Result<bool> {
+    async fn is_empty(&mut self, what: &str, values: &BTreeMap<String, String>) -> Proof<bool> {
         let mut response = self.response.clone();
         response.min_items = Some(0);
         response.required_paths.clear();
         let seen = self.ask(what, values, &response, None).await?;
+        heard(what, &seen.replay)?;
         let is_empty = seen.good() && seen.data.as_ref().is_some_and(is_none);
         if is_empty && self.response.html.is_some() {
             self.without.push(seen.body);
@@ -322,21 +332,30 @@ impl Run<'_, '_> {
         Ok(is_empty)
     }
 
-    /// Every page without items is built as those with some, and says in words that there is nothing: a login, a challenge or
-    /// a page that has changed is not.
-    fn say_so(&self) -> Result<(), Failure> {
-        let page = |it: &Vec<u8>| blocks::parsed(&String::from_utf8_lossy(it));
-        let with: Vec<_> = self.pages.iter().filter_map(page).collect();
-        let known = blocks::empty::guess(&with.iter().collect::<Vec<_>>(), self.items());
-        let says = |it: &Vec<u8>| {
-            page(it)
-                .zip(known.as_ref())
-                .is_some_and(|(page, known)| blocks::empty::is_like(&page, known))
-        };
-        if self.without.iter().all(says) {
+    /// Every page without items is built as those with some, and says what they do not say: a login, a challenge or a page that
+    /// has changed is none.
+    fn say_so(&self) -> Proof<()> {
+        if self.without.is_empty() || self.empty_page(&[]).is_some() {
             return Ok(());
         }
-        Err(final_("a page without items that an example got does not say that there are none"))
+        Err(final_("a page without items that an example got does not say that there are none")
+            .into())
+    }
+
+    /// What tells the pages without items. `typed`: what they were asked for beside the examples.
+    fn empty_page(&self, typed: &[&str]) -> Option<EmptyAnswer> {
+        let page = |it: &Vec<u8>| blocks::parsed(&String::from_utf8_lossy(it));
+        let with: Vec<_> = self.pages.iter().filter_map(page).collect();
+        let without: Vec<_> = self.without.iter().map(page).collect::<Option<_>>()?;
+        let examples = [Some(&self.draft.first), self.draft.second.as_ref()];
+        let values = examples.into_iter().flatten().chain(self.further).flat_map(BTreeMap::values);
+        let typed: Vec<&str> = values.map(String::as_str).chain(typed.iter().copied()).collect();
+        blocks::empty::learn(
+            &without.iter().collect::<Vec<_>>(),
+            &with.iter().collect::<Vec<_>>(),
+            self.items(),
+            &typed,
+        )
     }
 
     /// The selector of the items of a page.
@@ -344,9 +363,9 @@ impl Run<'_, '_> {
         self.response.html.as_ref().map_or("", |it| &it.items)
     }
 
-    /// What the site says to words that nobody uses: a page without items, if it gives one, is no failure later.
-    async fn nothing(&mut self, first: &BTreeMap<String, String>) -> Result<Option<EmptyAnswer>> {
-        let page = |it: &[u8]| blocks::parsed(&String::from_utf8_lossy(it));
+    /// How the site says that it has nothing, from its answers to words that nobody uses: such a page is no failure later. Two
+    /// words, because a line that only one page has may be anything.
+    async fn nothing(&mut self, first: &BTreeMap<String, String>) -> Proof<Option<EmptyAnswer>> {
         let is_word = |it: &&Parameter| {
             let limits = &it.constraints;
             it.required
@@ -356,22 +375,23 @@ impl Run<'_, '_> {
                 && first.get(&it.name).is_some_and(|it| it.chars().any(char::is_alphabetic))
         };
         if let Some(it) = self.draft.parameters.iter().find(is_word)
-            && self.without.is_empty()
-            && !self.replayer.spent()
             && self.transport != TransportKind::Stub
         {
-            let mut values = first.clone();
-            values.insert(it.name.clone(), NOBODYS_WORD.to_owned());
-            self.is_empty("nobody's word", &values).await?;
+            for word in NOBODYS_WORDS {
+                if self.without.len() >= NOBODYS_WORDS.len() || self.replayer.spent() {
+                    break;
+                }
+                let mut values = first.clone();
+                values.insert(it.name.clone(), word.to_owned());
+                if !self.is_empty("nobody's word", &values).await? {
+                    break;
+                }
+            }
         }
-        let without = self.without.first().and_then(|it| page(it));
-        let with: Vec<_> = self.pages.iter().filter_map(|it| page(it)).collect();
-        let with: Vec<_> = with.iter().collect();
-        let typed: Vec<&str> = first.values().map(String::as_str).chain([NOBODYS_WORD]).collect();
-        Ok(match without {
-            Some(it) => blocks::empty::learn(&it, &with, &typed),
-            None => blocks::empty::guess(&with, self.items()),
-        })
+        if self.without.is_empty() {
+            return Ok(None);
+        }
+        Ok(self.empty_page(&NOBODYS_WORDS))
     }
 
     /// The answers hold what the pages showed, whole. Whether B's page said anything.
@@ -496,44 +516,40 @@ impl Run<'_, '_> {
         others: &[Other],
         a: &Value,
         noise: u32,
-    ) -> Result<Result<(), Failure>> {
+    ) -> Proof<()> {
         let mut differing = Vec::new();
         for (name, value) in first {
             let all = std::iter::once(second).chain(others.iter().map(|it| &it.values));
             let Some(other) = all.filter_map(|it| it.get(name)).find(|it| *it != value) else {
-                return Ok(Err(final_(&format!(
+                return Err(final_(&format!(
                     "{} examples give `{name}` the same value, so its effect is unknown",
                     if others.is_empty() { "both" } else { "all" }
-                ))));
+                ))
+                .into());
             };
             differing.push((name, other));
         }
         if let [(name, _)] = differing[..] {
             self.report.effective.push(name.clone());
-            return Ok(Ok(()));
+            return Ok(());
         }
         for (name, other) in differing {
             let mut values = first.clone();
             values.insert(name.clone(), other.clone());
-            let seen = self.look(&format!("A with {name} of B"), &values).await?;
-            if let Some(code) = passing(&seen.replay) {
-                return Ok(Err(Failure {
-                    text: format!("A with {name} of B: {code}"),
-                    is_final: false,
-                    passing: Some(code),
-                }));
-            }
+            let what = format!("A with {name} of B");
+            let seen = self.look(&what, &values).await?;
+            heard(&what, &seen.replay)?;
             let changed = match &seen.data {
                 // An answer that is refused or empty has changed too.
                 None => true,
                 Some(it) => data_difference_bp(a, it) > noise + MARGIN_BP,
             };
             if !changed {
-                return Ok(Err(final_(&format!("parameter `{name}` has no effect"))));
+                return Err(final_(&format!("parameter `{name}` has no effect")).into());
             }
             self.report.effective.push(name.clone());
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Paging parameters stay only if the next value gives other data of the same shape.
@@ -542,14 +558,17 @@ impl Run<'_, '_> {
         first: &BTreeMap<String, String>,
         a: &Value,
         noise: u32,
-    ) -> Result<()> {
+    ) -> Proof<()> {
         let optional = self.draft.parameters.iter().filter(|it| !it.required);
         for it in optional {
             let value: i64 = it.default.as_deref().and_then(|it| it.parse().ok()).unwrap_or(0);
             let is_size = value >= 5;
             let mut values = first.clone();
             values.insert(it.name.clone(), if is_size { value / 2 } else { value + 1 }.to_string());
-            let seen = self.look(&format!("A with {} changed", it.name), &values).await?;
+            let what = format!("A with {} changed", it.name);
+            let seen = self.look(&what, &values).await?;
+            // A timeout says nothing of the parameter, and a constant in its place would stay.
+            heard(&what, &seen.replay)?;
             let effect = seen.good()
                 && seen
                     .data
@@ -564,24 +583,21 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    async fn one(
-        &mut self,
-        what: &str,
-        values: &BTreeMap<String, String>,
-    ) -> Result<Result<Value, Failure>> {
+    async fn one(&mut self, what: &str, values: &BTreeMap<String, String>) -> Proof<Value> {
         let seen = self.look(what, values).await?;
         if self.response.html.is_some() && seen.replay.code.is_none() && self.pages.len() < 2 {
             self.pages.push(seen.body);
         }
         if let Some(code) = &seen.replay.code {
             let detail = seen.replay.detail.clone().unwrap_or_default();
-            return Ok(Err(Failure {
+            return Err(Failure {
                 text: format!("{what}: {code} ({detail})"),
                 is_final: false,
-                passing: passing(&seen.replay),
-            }));
+                transient: passing(&seen.replay),
+            }
+            .into());
         }
-        Ok(Ok(seen.data.unwrap_or(Value::Null)))
+        Ok(seen.data.unwrap_or(Value::Null))
     }
 
     async fn look(&mut self, what: &str, values: &BTreeMap<String, String>) -> Result<Observed> {
@@ -618,7 +634,19 @@ fn is_none(data: &Value) -> bool {
 }
 
 fn final_(text: &str) -> Failure {
-    Failure { text: text.to_owned(), is_final: true, passing: None }
+    Failure { text: text.to_owned(), is_final: true, transient: None }
+}
+
+/// Fails where the site could not be asked now, which says nothing of the draft. A 500 is an answer: sites give it to values that
+/// they do not expect.
+fn heard(what: &str, replay: &Replay) -> Proof<()> {
+    match passing(replay).filter(|_| replay.status != Some(500)) {
+        Some(code) => {
+            Err(Failure { text: format!("{what}: {code}"), is_final: false, transient: Some(code) }
+                .into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// Why an answer that covers so much of a page is not the data.

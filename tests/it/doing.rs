@@ -76,7 +76,6 @@ pub fn settings(endpoint: &str) -> String {
 
 pub fn start(scripts: &Value) -> Option<(Daemon, Model)> {
     if !has_chromium() {
-        eprintln!("no Chromium here: not tested");
         return None;
     }
     let model = Model::start(scripts);

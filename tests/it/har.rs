@@ -9,7 +9,7 @@ use crate::support::{Home, shared};
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
 
 /// `SNAPSHOTS=overwrite` accepts. A payload that changed while its stage's version did not is a mistake: bump the version in
-/// `pipeline/table.rs`.
+/// `stages/table.rs`.
 #[test]
 fn golden_artifacts() {
     let home = Home::new();
@@ -79,7 +79,7 @@ fn must_have_bumped(golden: &Path, now: &Value) {
         same("inputs") && same("settings_sha256") && same("producer") && !same("payload_sha256");
     assert!(
         !silent,
-        "{}: the payload changed; bump the stage's version in pipeline/table.rs",
+        "{}: the payload changed; bump the stage's version in stages/table.rs",
         golden.display()
     );
 }

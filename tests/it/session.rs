@@ -34,7 +34,6 @@ pub fn data(daemon: &Daemon, args: &[&str]) -> Value {
 
 pub fn daemon() -> Option<Daemon> {
     if !has_chromium() {
-        eprintln!("no Chromium here: not tested");
         return None;
     }
     Some(Daemon::start(UNLIMITED, &["--testbed"]))

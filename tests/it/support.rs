@@ -167,26 +167,16 @@ impl Drop for Web {
     }
 }
 
-/// False, with a line saying so, on a machine without Chromium.
+/// False, with a line saying so, on a machine without Chromium. Panics there with `COMMIS_REQUIRE_ALL=1`.
 pub fn has_chromium() -> bool {
     let found = ["/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"]
         .iter()
         .any(|it| Path::new(it).exists());
     if !found {
-        eprintln!("skipped: no Chromium on this machine");
+        commis_base::testing::skip_without("Chromium");
     }
     found
 }
 
 /// The folder of shared data, or `None` with a line saying so.
-pub fn shared(what: &str) -> Option<PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "where test data is, is told by the environment")]
-    let root = std::env::var_os("COMMIS_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let path = root.join(what);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not here", path.display());
-    None
-}
+pub use commis_base::testing::shared;

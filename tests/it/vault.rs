@@ -335,7 +335,7 @@ fn chromium(home: &Path, web: &Web, url: &str) {
 #[test]
 fn a_login_is_taken_over_from_the_cookies_that_chromium_wrote() {
     if !Path::new("/usr/lib/chromium/chromium-headless-shell").exists() {
-        eprintln!("skipped: no headless shell on this machine");
+        commis_base::testing::skip_without("the headless shell");
         return;
     }
     let Some(place) = place() else { return };

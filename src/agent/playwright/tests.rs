@@ -143,7 +143,7 @@ async fn real(url: &str, book: Option<&str>, profile: Option<PathBuf>) -> Option
         return None;
     };
     let Ok(browser) = find_chromium(None) else {
-        println!("no Chromium here: not tested");
+        commis_base::testing::skip_without("Chromium");
         return None;
     };
     let web = Testbed::start(0).await.unwrap();

@@ -64,7 +64,7 @@ async fn all(
         out.push((format!("public_http {url}"), http.send(&get(url)).await.err()));
     }
     let Ok(exe) = find_chromium(None) else {
-        println!("no Chromium here: only public_http is tested");
+        commis_base::testing::skip_without("Chromium");
         return out;
     };
     let browser = Browser::launch(&exe, Arc::clone(policy)).await.unwrap();

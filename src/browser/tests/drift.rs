@@ -202,7 +202,7 @@ fn address(case: &Case) -> String {
 
 async fn start(testbed: SocketAddr, site: SocketAddr) -> Option<Browser> {
     let Ok(exe) = find_chromium(None) else {
-        println!("no Chromium here: not tested");
+        commis_base::testing::skip_without("Chromium");
         return None;
     };
     let settings = EgressSettings {

@@ -17,7 +17,7 @@ fn open_policy(site: &Site) -> Arc<EgressPolicy> {
 
 async fn begin(site: &Site) -> Option<Browser> {
     let Ok(exe) = find_chromium(None) else {
-        println!("no Chromium here: not tested");
+        commis_base::testing::skip_without("Chromium");
         return None;
     };
     Some(Browser::launch(&exe, open_policy(site)).await.unwrap())

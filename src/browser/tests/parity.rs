@@ -325,7 +325,7 @@ async fn subjects_at(web: &Hostile, home: &str) -> Subjects {
         list.push(Box::new(PublicHttp::with_caps(Arc::clone(&policy), caps).unwrap()));
     }
     let Ok(exe) = find_chromium(None) else {
-        println!("no Chromium here: only public_http is tested");
+        commis_base::testing::skip_without("Chromium");
         return Subjects { all, hasty, _browser: None };
     };
     let browser = Browser::launch(&exe, policy).await.unwrap();

@@ -10,7 +10,7 @@ use commis_testbed::{Hostile, Testbed};
 
 async fn browser(test_hosts: Vec<String>) -> Option<Browser> {
     let Ok(exe) = find_chromium(None) else {
-        println!("no Chromium here: not tested");
+        commis_base::testing::skip_without("Chromium");
         return None;
     };
     let test_ca_pem = Some(commis_testbed::authority_pem());

@@ -109,7 +109,7 @@ impl Rig {
 #[tokio::test(flavor = "multi_thread")]
 async fn ssrf_vectors_reach_nothing_that_is_denied() {
     let Ok(exe) = find_chromium(None) else {
-        println!("no Chromium here: not tested");
+        commis_base::testing::skip_without("Chromium");
         return;
     };
     let web = Hostile::start(0).await.unwrap();
@@ -173,7 +173,7 @@ async fn ssrf_vectors_reach_nothing_that_is_denied() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ssrf_vectors_from_a_host_of_ones_own_reach_nothing_else_inside() {
     let Ok(exe) = find_chromium(None) else {
-        println!("no Chromium here: not tested");
+        commis_base::testing::skip_without("Chromium");
         return;
     };
     let web = Hostile::start(0).await.unwrap();

@@ -205,6 +205,7 @@ fn verified(recipe: &mut Recipe, shape: Vec<String>) {
         transport: TransportKind::PublicHttp,
         requires_session: false,
         browser_ms: None,
+        witness: None,
         complete: None,
     });
 }

@@ -239,7 +239,7 @@ impl Baseline {
 /// What to do about a forgotten version.
 pub fn reminder(stage: Stage, version: u32, case: &str) -> String {
     format!(
-        "stage {} answers differently but is still version {version}: bump it in pipeline/table.rs (seen in {case})",
+        "stage {} answers differently but is still version {version}: bump it in stages/table.rs (seen in {case})",
         stage.as_str()
     )
 }

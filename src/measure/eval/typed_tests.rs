@@ -30,6 +30,7 @@ fn recipe(draft: &RecipeDraftMinimized, report: &VerificationReport, profile: Pr
         transport: TransportKind::PublicHttp,
         requires_session: false,
         browser_ms: None,
+        witness: None,
         complete: None,
     });
     // As it is written and read.

@@ -18,18 +18,22 @@ use reqwest::{
 };
 use serde::{Deserialize, Serialize};
 
-use commis_base::error::{Code, Error, Result};
+use commis_base::{
+    charset,
+    error::{Code, Error, Result},
+};
 use commis_recipe::{headers::is_of_connection, model::TransportKind};
 
 pub use self::session::Session;
 pub use commis_recipe::request::Outgoing;
 
-/// An answer within the caps, body decoded. `status` may be anything: judging it is the caller's business.
+/// An answer within the caps. `status` may be anything: judging it is the caller's business.
 #[derive(Clone)]
 pub struct Reply {
     pub status: u16,
     /// Lower-case names.
     pub headers: Vec<(String, String)>,
+    /// Decompressed; text in UTF-8.
     pub body: Vec<u8>,
     /// Where the last hop went.
     pub url: String,
@@ -42,6 +46,14 @@ impl Reply {
     /// The first header of that lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The same with text in UTF-8, as a browser would decode it.
+    #[must_use]
+    pub fn in_utf8(mut self) -> Self {
+        let content_type = self.header("content-type").unwrap_or("").to_owned();
+        self.body = charset::to_utf8(&content_type, self.body);
+        self
     }
 
     /// MIME essence, lower case, or empty.

@@ -232,7 +232,7 @@ impl PublicHttp {
             return Err(too_large());
         }
         let status = response.status().as_u16();
-        let headers = response
+        let headers: Vec<(String, String)> = response
             .headers()
             .iter()
             // A session's secrets are no part of an answer, as they are none for a page.
@@ -253,7 +253,8 @@ impl PublicHttp {
             body.extend_from_slice(&chunk);
         }
         timings.download += micros(start);
-        Ok(Reply { status, headers, body, url: url.as_str().to_owned(), hops, timings: *timings })
+        let url = url.as_str().to_owned();
+        Ok(Reply { status, headers, body, url, hops, timings: *timings }.in_utf8())
     }
 
     /// The client whose connections lead to exactly these addresses.

@@ -1,6 +1,6 @@
 //! A page that has nothing to list, told from one that the site has changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html, Selector};
@@ -21,59 +21,111 @@ const ENOUGH: usize = 80;
 const LINE: std::ops::RangeInclusive<usize> = 4..=200;
 const MAX_DEPTH: usize = 6;
 
-/// What tells the page without items from the pages with some; `None` when nothing of them stays the same. Lines that hold
-/// what was `typed` are not the same for every input.
-pub fn learn(without: &Html, with: &[&Html], typed: &[&str]) -> Option<EmptyAnswer> {
-    let mut around = kinds(without);
-    let mut lines = lines(without);
-    for page in with {
-        let own = kinds(page);
-        around.retain(|it| own.contains(it));
-        let own = self::lines(page);
-        lines.retain(|it| !own.contains(it));
-    }
-    let typed: Vec<String> = typed.iter().map(|it| it.to_lowercase()).collect();
-    lines.retain(|it| {
-        let low = it.to_lowercase();
-        LINE.contains(&it.chars().count())
-            && it.chars().any(char::is_alphabetic)
-            && !typed.iter().any(|it| low.contains(it.as_str()))
-    });
-    // Words for nothing, before words that happen to be new.
-    let says = lines.into_iter().min_by_key(|it| (!speaks_of_nothing(it), it.len()));
-    let says = says.filter(|it| speaks_of_nothing(it));
-    let around: Vec<String> = around.into_iter().take(MAX_KINDS).collect();
-    (!around.is_empty()).then_some(EmptyAnswer { around, says, unseen: false })
-}
-
-/// What pages with items have in common beside these and what holds them, where none without was to be had. `items` is their
-/// selector. `None` when that is too little to know the site by.
-pub fn guess(with: &[&Html], items: &str) -> Option<EmptyAnswer> {
+/// What tells pages without items from pages with some. `items` is the selector of the items; `typed` are the values that pages
+/// without items were asked for.
+///
+/// `None` where that cannot be known: a page without items is built otherwise than those with some (a login, a challenge, an
+/// error), or it says nothing that they do not say. Without such words a page whose items were renamed looks the same.
+pub fn learn(
+    without: &[&Html],
+    with: &[&Html],
+    items: &str,
+    typed: &[&str],
+) -> Option<EmptyAnswer> {
     let items = Selector::parse(items).ok();
     let mut around = kinds_beside(with.first()?, items.as_ref());
     for page in with {
         let own = kinds(page);
         around.retain(|it| own.contains(it));
     }
-    let around: Vec<String> = around.into_iter().take(MAX_KINDS).collect();
-    (around.len() >= FEW_KINDS).then_some(EmptyAnswer { around, says: None, unseen: true })
+    if around.len() < FEW_KINDS || !without.iter().all(|page| is_built_like(page, &around)) {
+        return None;
+    }
+    for page in without {
+        let own = kinds(page);
+        around.retain(|it| own.contains(it));
+    }
+    let says = words_of_nothing(without, with, typed)?;
+    let around = around.into_iter().take(MAX_KINDS).collect();
+    Some(EmptyAnswer { around, says: Some(says), unseen: false })
 }
 
-/// Whether a page without items is the one that was seen.
+/// What all pages without items say and no page with some does: the shortest such line, or part of a line beside what was typed.
+/// Of several, one with a word for nothing in a language that is known here; no word decides whether there is one.
+fn words_of_nothing(without: &[&Html], with: &[&Html], typed: &[&str]) -> Option<String> {
+    let typed: Vec<&str> = typed.iter().copied().filter(|it| !it.is_empty()).collect();
+    let said: Vec<String> = with.iter().flat_map(|page| lines(page)).collect();
+    let is_own = |part: &str| {
+        LINE.contains(&part.chars().count())
+            && part.chars().any(char::is_alphabetic)
+            && !said.iter().any(|line| line.contains(part))
+    };
+    // By text, whether it is only a part of its line.
+    let mut parts: BTreeMap<String, bool> = BTreeMap::new();
+    for line in lines(without.first()?) {
+        let of_line = beside(&line, &typed);
+        let is_part = of_line.len() > 1;
+        let own = of_line.into_iter().filter(|it| is_own(it));
+        parts.extend(own.max_by_key(String::len).map(|it| (it, is_part)));
+    }
+    for page in &without[1..] {
+        let lines = lines(page);
+        parts.retain(|part, _| lines.iter().any(|line| line.contains(part.as_str())));
+    }
+    let best = parts
+        .into_iter()
+        .min_by_key(|(text, is_part)| (!speaks_of_nothing(text), *is_part, text.len()));
+    best.map(|it| it.0)
+}
+
+/// The parts of a line between the values that were typed, in whatever case the page repeats them.
+fn beside(line: &str, typed: &[&str]) -> Vec<String> {
+    let mut parts = vec![line.to_owned()];
+    for value in typed {
+        let value: Vec<char> = value.chars().collect();
+        let is_value =
+            |it: &[char]| it.iter().zip(&value).all(|(a, b)| a.to_lowercase().eq(b.to_lowercase()));
+        parts = parts
+            .iter()
+            .flat_map(|part| {
+                let chars: Vec<char> = part.chars().collect();
+                let (mut out, mut from, mut at) = (Vec::new(), 0, 0);
+                while at + value.len() <= chars.len() {
+                    if is_value(&chars[at..at + value.len()]) {
+                        out.push(chars[from..at].iter().collect::<String>());
+                        at += value.len();
+                        from = at;
+                    } else {
+                        at += 1;
+                    }
+                }
+                out.push(chars[from..].iter().collect());
+                out
+            })
+            .collect();
+    }
+    let trimmed = |it: &String| it.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    // A line that holds nothing typed stays whole.
+    if let [whole] = &parts[..] { vec![whole.clone()] } else { parts.iter().map(trimmed).collect() }
+}
+
+/// Whether a page has most kinds of elements.
+fn is_built_like<'a>(page: &Html, kinds: impl IntoIterator<Item = &'a String>) -> bool {
+    let own = self::kinds(page);
+    let (mut all, mut kept) = (0, 0);
+    for it in kinds {
+        all += 1;
+        kept += usize::from(own.contains(it));
+    }
+    all > 0 && kept * 100 >= all * ENOUGH
+}
+
+/// Whether a page without items says that it has none, as the one did that was seen.
 pub fn is_like(page: &Html, seen: &EmptyAnswer) -> bool {
-    let own = kinds(page);
-    let kept = seen.around.iter().filter(|it| own.contains(*it)).count();
-    if seen.around.is_empty() || kept * 100 < seen.around.len() * ENOUGH {
-        return false;
-    }
-    let lines = || lines(page);
-    match &seen.says {
-        Some(it) => lines().contains(it),
-        None if seen.unseen => {
-            lines().iter().any(|it| LINE.contains(&it.chars().count()) && speaks_of_nothing(it))
-        }
-        None => true,
-    }
+    let says = seen.says.as_ref().filter(|_| !seen.unseen);
+    says.is_some_and(|it| {
+        is_built_like(page, &seen.around) && lines(page).iter().any(|line| line.contains(it))
+    })
 }
 
 fn speaks_of_nothing(line: &str) -> bool {

@@ -424,7 +424,9 @@ fn nothing_found_is_told_from_another_page() {
         parsed(&shell(&format!("<p class='none'>No ships found</p><p>Nothing for {q}</p>")))
             .unwrap()
     };
-    let seen = super::empty::learn(&without("zq"), &[&with("a"), &with("b")], &["zq"]).unwrap();
+    let seen =
+        super::empty::learn(&[&without("zq")], &[&with("a"), &with("b")], "ul.r > li", &["zq"])
+            .unwrap();
     assert_eq!(seen.says.as_deref(), Some("No ships found"));
     assert!(super::empty::is_like(&without("other"), &seen));
     let changed =
@@ -435,25 +437,53 @@ fn nothing_found_is_told_from_another_page() {
     assert!(!super::empty::is_like(&renamed, &seen));
 }
 
-/// A site that finds something for every word: how it says that there is nothing was never seen.
 #[test]
-fn nothing_found_is_known_by_what_is_beside_the_list() {
+fn nothing_found_is_known_by_what_only_empty_pages_say() {
     let shell = |inner: &str| {
         page(&format!("<form><label>Find</label><input name=q></form><h1>Stores</h1>{inner}"))
     };
     let list =
         "<div class='hits'><article><h3>One</h3></article><article><h3>Two</h3></article></div>";
-    let with = parsed(&shell(list)).unwrap();
-    let seen = super::empty::guess(&[&with, &with], "div.hits > article").unwrap();
-    assert!(!seen.around.iter().any(|it| ["div.hits", "article", "h3"].contains(&it.as_str())));
-    let like = |inner: &str| super::empty::is_like(&parsed(&shell(inner)).unwrap(), &seen);
-    assert!(like("<p>Nothing was found.</p>"));
-    assert!(!like("<p>Please wait</p>"));
+    let parsed = |html: &str| parsed(html).unwrap();
+    let with = parsed(&shell(list));
+    let learn = |without: &[&str]| {
+        let pages: Vec<_> = without.iter().map(|it| parsed(it)).collect();
+        let pages: Vec<_> = pages.iter().collect();
+        super::empty::learn(&pages, &[&with, &with], "div.hits > article", &["zqvw", "Wkzj"])
+    };
+    // In any language; what was typed is no part of it.
+    for (said, other, says) in [
+        (
+            "По запросу «zqvw» ничего не найдено",
+            "По запросу «wkzj» ничего не найдено",
+            "ничего не найдено",
+        ),
+        ("見つかりませんでした", "見つかりませんでした", "見つかりませんでした"),
+        (
+            "We couldn't find any matches",
+            "We couldn't find any matches",
+            "We couldn't find any matches",
+        ),
+    ] {
+        let line = |it: &str| shell(&format!("<p>{it}</p>"));
+        let seen = learn(&[&line(said), &line(other)]).unwrap();
+        assert_eq!(seen.says.as_deref(), Some(says));
+        assert!(!seen.around.iter().any(|it| ["div.hits", "article", "h3"].contains(&it.as_str())));
+        assert!(super::empty::is_like(&parsed(&line(&said.replace("zqvw", "lamp"))), &seen));
+        // The items were renamed.
+        let renamed = shell(&list.replace("article", "section"));
+        assert!(!super::empty::is_like(&parsed(&renamed), &seen), "{says}");
+    }
+    // A line that only one of two empty pages has may be anything.
+    let lines = [shell("<p>Lamps of the week</p>"), shell("<p>Chairs of the week, too</p>")];
+    assert!(learn(&[&lines[0], &lines[1]]).is_none());
+    // Built otherwise: a login, a challenge.
     let login = page("<section><h2>Log in</h2><p>No account yet?</p></section>");
-    assert!(!super::empty::is_like(&parsed(&login).unwrap(), &seen));
+    assert!(learn(&[&login, &login]).is_none());
     // Of a page that is nothing but its list, nothing is left to know it by.
-    let bare = parsed(&format!("<body>{list}</body>")).unwrap();
-    assert!(super::empty::guess(&[&bare], "div.hits > article").is_none());
+    let bare = parsed(&format!("<body>{list}</body>"));
+    let empty = parsed("<body><p>Nothing was found</p></body>");
+    assert!(super::empty::learn(&[&empty], &[&bare], "div.hits > article", &[]).is_none());
 }
 
 #[test]

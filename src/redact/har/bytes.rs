@@ -26,6 +26,26 @@ pub fn base64(text: &str) -> Option<Vec<u8>> {
     LENIENT.decode(text).ok()
 }
 
+/// A body in base64 of which nothing says so: a text that is not what its type says, and in base64 of such a thing.
+pub fn unflagged(text: &str, mime: &str) -> Option<Vec<u8>> {
+    let essence = mime.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    let is_json = essence.ends_with("json");
+    let is_markup = essence.ends_with("html") || essence.ends_with("xml");
+    let text = text.trim_end();
+    if !(is_json || is_markup)
+        || text.len() < 8
+        || !text.len().is_multiple_of(4)
+        || text.starts_with(['{', '[', '<'])
+        || !text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'+' | b'/' | b'='))
+    {
+        return None;
+    }
+    let bytes = LENIENT.decode(text).ok()?;
+    let start = bytes.iter().find(|it| !it.is_ascii_whitespace() && it.is_ascii())?;
+    let fits = if is_json { matches!(start, b'{' | b'[') } else { *start == b'<' };
+    fits.then_some(bytes)
+}
+
 /// The body without its content encoding. Most exporters undo it and leave the header: a body that is readable, or that
 /// does not decode, is taken as it is. `None`: decoded, it is larger than [`MAX_BODY`].
 pub fn inflate(bytes: Vec<u8>, encoding: &str) -> Option<Vec<u8>> {
@@ -75,6 +95,18 @@ fn read(from: impl Read) -> Decoded {
 mod tests {
     use super::*;
     use std::io::Write as _;
+
+    #[test]
+    fn base64_without_a_word() {
+        let json = base64::Engine::encode(&LENIENT, br#"{"a": [1, 2, 3]}"#);
+        assert_eq!(unflagged(&json, "application/json").unwrap(), br#"{"a": [1, 2, 3]}"#);
+        assert!(
+            unflagged(&json, "text/plain").is_none() && unflagged(&json, "text/html").is_none()
+        );
+        for text in ["{}", "12345678", "nullnull", "\"abcdefgh\"", "aGVsbG8gd29ybGQ="] {
+            assert!(unflagged(text, "application/json").is_none(), "{text}");
+        }
+    }
 
     #[test]
     fn compressed_bodies() {

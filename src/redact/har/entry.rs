@@ -8,6 +8,7 @@ use url::Url;
 use super::{bytes, missing, resource};
 use crate::raw::{RawBody, RawExchange};
 use commis_artifacts::recording::{BodyStatus, Initiator, InitiatorKind, TargetKind, Timing};
+use commis_base::charset;
 
 const MAX_HEADERS: usize = 256;
 pub const MAX_URL: usize = 64 * 1024;
@@ -98,12 +99,7 @@ impl Entry {
         let ttfb_ms =
             (["blocked", "dns", "connect", "send", "wait"].iter().map(|it| span(it)).sum::<f64>())
                 as u64;
-        let body = body(
-            &method,
-            status,
-            content,
-            find(&response_headers, "content-encoding").unwrap_or(""),
-        );
+        let body = body(&method, status, content, &mime, &response_headers);
         let encoded = number(response, "_transferSize")
             .filter(|it| *it > 0)
             .or_else(|| number(response, "bodySize").filter(|it| *it >= 0))
@@ -177,7 +173,13 @@ fn headers(message: &Value) -> Vec<(String, String)> {
     }
 }
 
-fn body(method: &str, status: Option<u16>, content: &Value, encoding: &str) -> RawBody {
+fn body(
+    method: &str,
+    status: Option<u16>,
+    content: &Value,
+    mime: &str,
+    headers: &[(String, String)],
+) -> RawBody {
     let size = number(content, "size").and_then(|it| u64::try_from(it).ok());
     let text = match content.get("text") {
         Some(Value::String(text)) => text.clone(),
@@ -197,9 +199,16 @@ fn body(method: &str, status: Option<u16>, content: &Value, encoding: &str) -> R
     if text.len() > bytes::MAX_BODY * 2 {
         return RawBody::Missing(BodyStatus::TooLarge);
     }
-    let raw = if base64 { bytes::base64(&text) } else { None }.unwrap_or_else(|| text.into_bytes());
+    let raw = if base64 { bytes::base64(&text) } else { bytes::unflagged(&text, mime) };
+    // Bytes are in the charset of the site; text was decoded by whoever wrote it down.
+    let content_type = raw.as_ref().map(|_| find(headers, "content-type").unwrap_or(mime));
+    let raw = raw.unwrap_or_else(|| text.into_bytes());
+    let encoding = find(headers, "content-encoding").unwrap_or("");
     match bytes::inflate(raw, encoding) {
-        Some(it) if it.len() <= bytes::MAX_BODY => RawBody::Captured(it),
+        Some(it) if it.len() <= bytes::MAX_BODY => RawBody::Captured(match content_type {
+            Some(content_type) => charset::to_utf8(content_type, it),
+            None => it,
+        }),
         _ => RawBody::Missing(BodyStatus::TooLarge),
     }
 }
@@ -246,22 +255,46 @@ fn post_data(request: &Value, headers: &[(String, String)]) -> Option<Vec<u8>> {
         let _ = write!(out, "--{boundary}--\r\n");
         return limit(out.into_bytes());
     }
-    // Chrome leaves `params` encoded as sent, others decode them: decoding first makes both one.
-    let mut form = url::form_urlencoded::Serializer::new(String::new());
-    for (name, value, _) in fields {
-        let decode = |it: &str| {
-            let it = it.replace('+', " ");
-            percent_encoding::percent_decode_str(&it)
-                .decode_utf8()
-                .map_or(it.clone(), std::borrow::Cow::into_owned)
-        };
-        if value.contains('%') || name.contains('%') {
-            form.append_pair(&decode(name), &decode(value));
-        } else {
-            form.append_pair(name, value);
-        }
+    let fields: Vec<(&str, &str)> = fields.map(|(name, value, _)| (name, value)).collect();
+    limit(form(&fields, number(request, "bodySize")).into_bytes())
+}
+
+/// The body of a form of which there are names and values alone. Chrome leaves them encoded as sent, others decode them. `size`,
+/// the length of the body, says which; without it, what no encoder would leave as it is.
+fn form(fields: &[(&str, &str)], size: Option<i64>) -> String {
+    let encoded = |fields: &mut dyn Iterator<Item = (String, String)>| {
+        let mut out = url::form_urlencoded::Serializer::new(String::new());
+        fields.for_each(|(name, value)| _ = out.append_pair(&name, &value));
+        out.finish()
+    };
+    let decode = |it: &str| {
+        let it = it.replace('+', " ");
+        percent_encoding::percent_decode_str(&it)
+            .decode_utf8()
+            .map_or(it.clone(), std::borrow::Cow::into_owned)
+    };
+    let as_typed = encoded(&mut fields.iter().map(|it| (it.0.to_owned(), it.1.to_owned())));
+    let as_sent = encoded(&mut fields.iter().map(|it| (decode(it.0), decode(it.1))));
+    let raw: Vec<String> = fields.iter().map(|it| format!("{}={}", it.0, it.1)).collect();
+    let is_size = |it: &str| size.is_some_and(|size| usize::try_from(size) == Ok(it.len()));
+    if is_size(&as_typed) {
+        return as_typed;
     }
-    limit(form.finish().into_bytes())
+    if is_size(&raw.join("&")) || is_size(&as_sent) {
+        return as_sent;
+    }
+    let is_decoded = |it: &str| {
+        let digits =
+            |rest: &str| rest.len() >= 2 && rest.bytes().take(2).all(|it| it.is_ascii_hexdigit());
+        !it.bytes().all(|it| it.is_ascii_graphic()) || it.split('%').skip(1).any(|it| !digits(it))
+    };
+    // Some tools decode values and leave names.
+    encoded(&mut fields.iter().map(|(name, value)| {
+        let pair = [*name, *value];
+        let is_sent = pair.iter().any(|it| it.contains('%')) && !pair.into_iter().any(is_decoded);
+        let [name, value] = pair.map(|it| if is_sent { decode(it) } else { it.to_owned() });
+        (name, value)
+    }))
 }
 
 /// Chrome and Playwright write an object, WebPageTest a URL and `_initiator_type`; Firefox and Safari nothing.

@@ -246,6 +246,8 @@ impl Visit<'_> {
             .iter()
             .filter_map(|it| content.get(*it)?.as_str())
             .any(|it| it.trim().eq_ignore_ascii_case("base64"));
+        let text = content.get("text").and_then(Value::as_str);
+        let encoded = encoded || text.is_some_and(|it| bytes::unflagged(it, mime).is_some());
         if encoded && let Some(body) = content.get("text").and_then(Value::as_str) {
             let plain = bytes::base64(body).and_then(|it| String::from_utf8(it).ok());
             match plain.filter(|it| !it.contains('\0')) {

@@ -16,7 +16,7 @@ use commis_learn::refused;
 use commis_recipe::{
     model::{
         Auth, AuthKind, BodyTemplate, Constraints, Format, Pair, ParamType, Parameter, Recipe,
-        ResponseSpec, ResponseType, Slot, SlotSource, Status, Verification,
+        ResponseSpec, ResponseType, Slot, SlotSource, Status, Verification, Witness,
     },
     registry::Source,
     standing::Standing,
@@ -345,6 +345,7 @@ fn proven(recipe: &Recipe, it: &Verification, now_ms: i64) -> Markup {
             @if let Some(at) = &it.verified_at { dt { "When" } dd { (show::moment(at, now_ms)) } }
             dt { "On" } dd { (show::count(inputs as i64, "input", "inputs")) }
             dt { "Sent" } dd { (it.transport.as_str().replace('_', " ")) @if it.requires_session { ", with a session of the page" } }
+            dt { "Witness" } dd { @match it.witness() { Witness::Page => "a page that showed the items", Witness::None => "none: no page was seen, so whether answers are whole is unknown" } }
             @if let Some(it) = &it.complete {
                 dt { "Whole" }
                 dd {

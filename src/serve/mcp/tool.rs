@@ -118,6 +118,7 @@ fn proof(recipe: &Recipe) -> Option<Value> {
         "verified_at": it.verified_at,
         "inputs": examples,
         "transport": it.transport.as_str(),
+        "witness": it.witness().as_str(),
         "fingerprint": it.fingerprint_sha256.get(..16),
     }))
 }

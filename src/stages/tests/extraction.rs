@@ -53,6 +53,49 @@ fn state_that_a_script_assigns_is_data_of_the_page() {
 }
 
 #[test]
+fn what_only_a_program_reads_is_no_answer() {
+    let read = |answer: &Value| {
+        let recording = session(&[], "Lamps", vec![get("http://shop.test/api/x", answer)]);
+        response(&recording.exchanges[0], DataSource::Json, &recording, None)
+    };
+    // SvelteKit and Nuxt: values by their number.
+    let graph = json!([
+        {"goods": 1, "total": 7}, [2, 5], {"title": 3, "price": 4}, "Lamp of brass", 12,
+        {"title": 6, "price": 4}, "Lamp of copper", 2
+    ]);
+    for answer in [graph.clone(), json!({"type": "data", "nodes": [null, {"data": graph}]})] {
+        assert!(read(&answer).unwrap_err().contains("refer to one another"));
+    }
+    for answer in [
+        things(9, "lamp"),
+        json!([[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [1, 2], [3, 4], [5, 6]]),
+        json!([{"id": 1, "n": 2}, {"id": 2, "n": 4}, {"id": 3, "n": 4}, {"id": 4, "n": 4}, {"id": 5, "n": 4}, {"id": 6, "n": 4}, {"id": 7, "n": 4}, {"id": 8, "n": 4}]),
+        json!([
+            "lamp",
+            ["lamp one", "lamp two", "lamp three", "lamp four"],
+            [1, 2, 3, 4],
+            ["a", "b"],
+            "x",
+            "y",
+            "z",
+            "w"
+        ]),
+    ] {
+        assert!(read(&answer).is_ok(), "{answer}");
+    }
+    // A text counts where the page shows it.
+    let text = |page: &str| {
+        let mut exchange = get("http://shop.test/api/x", &json!({}));
+        exchange.mime = "text/plain";
+        exchange.answer = "M1  Brass lamp\nM2  Copper lamp".to_owned();
+        let recording = session(&[], page, vec![exchange]);
+        response(&recording.exchanges[0], DataSource::Text, &recording, None)
+    };
+    assert!(text("Lamps\nM1 Brass lamp M2 Copper lamp\nImprint").is_ok());
+    assert!(text("Lamps\nBrass lamp\nCopper lamp").unwrap_err().contains("did not show"));
+}
+
+#[test]
 fn structure_decides_where_nothing_was_seen() {
     let facets = json!([{"name": "colour", "values": [{"v": "red red"}, {"v": "blue"}]}, {"name": "size of it", "values": []}]);
     for (task, answer, expected) in [

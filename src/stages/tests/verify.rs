@@ -167,7 +167,7 @@ fn without_a_captured_second_answer_the_page_decides() {
     draft.second_seen.clear();
     draft.compared = false;
     let why = reason(&(draft, base), honest);
-    assert!(why.contains("nothing to compare with"), "{why}");
+    assert!(why.contains("no page shows that it is right"), "{why}");
 }
 
 #[test]
@@ -254,6 +254,17 @@ fn paging_without_effect_is_frozen() {
             },
         );
     assert_eq!(report.unwrap().frozen, ["page"]);
+    // One that may pass says nothing of it.
+    for code in [503, 429] {
+        let report =
+            judge(
+                &both(),
+                |_, it| {
+                    if query(it, "page") == "1" { ok(&honest(it)) } else { status(code) }
+                },
+            );
+        assert!(report.unwrap_err().retryable(), "{code}");
+    }
 }
 
 #[test]

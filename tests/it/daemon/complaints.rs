@@ -58,7 +58,6 @@ const SHOP: &str = r#"{"task": "Search the shop for {query}", "name": "shop", "u
 #[test]
 fn nothing_is_left_behind() {
     if !has_chromium() {
-        eprintln!("no Chromium here: not tested");
         return;
     }
     for stop in ["kill", "terminate"] {

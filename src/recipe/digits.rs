@@ -1,0 +1,106 @@
+//! Numbers of JSON with every digit that was sent.
+//!
+//! `serde_json` reads a number as 64 bits. An integer above 2^64 and a decimal of more than 17 digits lose digits then, without
+//! a word; an integer above 2^53 loses them in what reads our output (RFC 8259, section 6). Such a number becomes a string of the
+//! same digits before anything reads it, in recordings and in runs alike.
+
+use std::borrow::Cow;
+
+/// The largest integer up to which a double holds all.
+const MAX_INTEGER: u64 = 1 << 53;
+/// So many significant digits a double always holds.
+const SAFE_DIGITS: usize = 15;
+
+/// A text of JSON in which numbers that would lose digits stand in quotes. What is not JSON stays as it is.
+pub fn quote_long_numbers(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let mut out = String::new();
+    let (mut copied, mut at, mut in_string) = (0, 0, false);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            b'0'..=b'9' | b'-' if !in_string => {
+                let len = bytes[at..].iter().take_while(|it| is_of_number(**it)).count();
+                let token = &text[at..at + len];
+                if len > SAFE_DIGITS && loses_digits(token) {
+                    out.push_str(&text[copied..at]);
+                    out.push('"');
+                    out.push_str(token);
+                    out.push('"');
+                    copied = at + len;
+                }
+                at += len - 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    if out.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
+}
+
+/// Whether the number, of more than [`SAFE_DIGITS`] characters, is another one after it was read.
+fn loses_digits(token: &str) -> bool {
+    let Ok(number) = token.parse::<f64>() else { return false };
+    if !token.contains(['.', 'e', 'E']) {
+        let digits = token.trim_start_matches('-');
+        return digits.parse::<u64>().map_or(true, |it| it > MAX_INTEGER);
+    }
+    let Some(sent) = decimal(token) else { return false };
+    // As short as may be, or with the 17 digits that many programs write of each double.
+    let same = |text: String| decimal(&text).as_ref() == Some(&sent);
+    number.is_finite() && !same(format!("{number:e}")) && !same(format!("{number:.16e}"))
+}
+
+/// Significant digits and the exponent of the first of them.
+fn decimal(token: &str) -> Option<(String, i64)> {
+    let token = token.trim_start_matches('-');
+    let (mantissa, exponent) = token.split_once(['e', 'E']).unwrap_or((token, "0"));
+    let exponent: i64 = exponent.parse().ok()?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let leading = digits.len() - digits.trim_start_matches('0').len();
+    let significant = digits.trim_matches('0').to_owned();
+    if significant.is_empty() {
+        return Some((significant, 0));
+    }
+    Some((significant, exponent + whole.len() as i64 - leading as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_numbers() {
+        for (text, want) in [
+            ("[9007199254740992]", "[9007199254740992]"),
+            ("[9007199254740993]", "[\"9007199254740993\"]"),
+            ("{\"id\":-1418166648477179904,\"n\":1}", "{\"id\":\"-1418166648477179904\",\"n\":1}"),
+            ("[18446744073709551617 , 2]", "[\"18446744073709551617\" , 2]"),
+            ("[2936.23380448434092597]", "[\"2936.23380448434092597\"]"),
+            // What a double holds stays a number, however it is written.
+            (
+                "[0.1000000000000000, 1.0000000000000000e0, 12345678901234.5]",
+                "[0.1000000000000000, 1.0000000000000000e0, 12345678901234.5]",
+            ),
+            ("[52.379188999999997, 4.899431000000000]", "[52.379188999999997, 4.899431000000000]"),
+            ("[0.30000000000000004]", "[0.30000000000000004]"),
+            (
+                "[\"18446744073709551617\", \"a\\\" 18446744073709551617\"]",
+                "[\"18446744073709551617\", \"a\\\" 18446744073709551617\"]",
+            ),
+            ("[1.7976931348623157e308, 5e-324]", "[1.7976931348623157e308, 5e-324]"),
+        ] {
+            assert_eq!(quote_long_numbers(text), want);
+        }
+    }
+}
