@@ -25,7 +25,8 @@ use commis_runner::{
     extract::{Extracted, extract, fingerprint},
 };
 
-/// Observes: sends the request up to twice by each transport, least risky first, until one answers like the recording.
+/// Observes: sends the request by each transport, least risky first, until one answers like the recording, and that one once
+/// more. An answer of the recorded shape with other values is asked for again with headers that sites answer by.
 ///
 /// Rejects with `needs_login` or `replay_failed`. Fails with `BROWSER_*` and `LIVE_VALUES_LOST`.
 pub async fn validate(
@@ -47,7 +48,7 @@ pub async fn validate(
     for transport in replayer.transports() {
         let call = CallTemplate { transport, values: &values, slots: &slots };
         let n = replays.len() as u32 + 1;
-        let first = observe(
+        let mut first = observe(
             replayer,
             call.of(&request),
             &chosen.response,
@@ -67,7 +68,6 @@ pub async fn validate(
             continue;
         }
         let captured_only = transport == TransportKind::Stub;
-        let mut first = first;
         // The answer may depend on what every client writes in its own way.
         if !captured_only && differs(exchange, &chosen.response, &first) {
             let trials = with_ambient_headers(exchange, &request);
@@ -79,6 +79,9 @@ pub async fn validate(
                 let like = captured.as_deref();
                 let seen =
                     observe(replayer, call.of(&with), &chosen.response, like, n, &what).await?;
+                if let Some(code) = passing(&seen.replay) {
+                    return Err(not_now(code));
+                }
                 replays.push(seen.replay.clone());
                 if seen.good() && !differs(exchange, &chosen.response, &seen) {
                     request = with;
