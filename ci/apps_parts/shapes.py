@@ -31,8 +31,8 @@ def shape(name, sentence="Search the ships called {query}", **more):
 
 @functools.lru_cache(maxsize=64)
 def ships(query, count=12):
-    """Ships whose name begins with the query; the same each time."""
-    if query == NOTHING:
+    """Ships whose name begins with the query; the same each time. As on any site, a word that is no name finds nothing."""
+    if query == NOTHING or not query[:1].isupper():
         return ()
     by = words.seeded("ships", query)
     return tuple(
