@@ -15,7 +15,7 @@ use commis_base::{
 use commis_model::{Answer, Cache, End, Model, Question};
 use commis_stages::{
     analyze::analyze,
-    fixtures::{Entry, alone, done, get, hits, post, rejected, session, shown},
+    fixtures::{Entry, alone, done, get, hits, page_text, post, rejected, session},
     offers::{offers, settle},
     rank::rank,
     summarize::summarize,
@@ -84,7 +84,7 @@ fn ranked(recording: SessionRecording) -> Ranked {
 }
 
 fn lantern(entries: Vec<Entry>) -> Ranked {
-    ranked(session(&[("q", "lantern")], &shown(&hits("lantern", "1")), entries))
+    ranked(session(&[("q", "lantern")], &page_text(&hits("lantern", "1")), entries))
 }
 
 /// Two endpoints gave the same answer to the same word.

@@ -33,7 +33,7 @@ pub fn hits(word: &str, page: &str) -> Value {
 }
 
 /// The page that shows those hits.
-pub fn shown(hits: &Value) -> String {
+pub fn page_text(hits: &Value) -> String {
     let line = |it: &Value| {
         let text = |key: &str| it[key].as_str().unwrap().to_owned();
         format!("{}\n{}\n{}", text("title"), text("maker"), it["price"])

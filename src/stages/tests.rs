@@ -22,7 +22,7 @@ use super::{
     Call, Replayer,
     analyze::analyze,
     baseline::baseline,
-    fixtures::{Entry, alone, done, get, hits, post, rejected, session, shown},
+    fixtures::{Entry, alone, done, get, hits, page_text, post, rejected, session},
     parameterize::parameterize,
     rank::rank,
     validate::validate as run_validate,

@@ -10,7 +10,7 @@ use super::{
     Asked, Kind, Meta, Params, Row, Spec, Tool, Verb,
     files::{self, Saved},
     plain, row, spec,
-    trail::{self, Trail, Wanted},
+    trail::{self, LearnRequest, Trail},
 };
 use crate::{
     answer::Trouble,
@@ -656,7 +656,7 @@ async fn steps(asked: Asked, it: Bare) -> Out<Trail> {
 
 async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
     let trail = trail::trail(&asked, &it.context).await?;
-    let wanted = Wanted {
+    let wanted = LearnRequest {
         task: it.task,
         name: it.name,
         params: it.params,

@@ -33,7 +33,7 @@ pub use self::{
 pub(crate) use self::{
     doing::{Meant, Sought, meant},
     recipes::run_data,
-    trail::{Wanted as Learned, learned, trail},
+    trail::{LearnRequest as Learned, learned, trail},
 };
 use super::{
     Daemon,

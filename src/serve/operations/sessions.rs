@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Asked, Kind, Meta, Params, Row, Verb, plain, row, spec,
-    trail::{self, Trail, Wanted},
+    trail::{self, LearnRequest, Trail},
 };
 use crate::{
     answer::Trouble,
@@ -405,7 +405,7 @@ async fn learned(asked: Asked, it: Learn) -> Out<TaskView> {
     own(&asked, &it.id, Right::Read)?;
     let (_, lines) = all(&asked).load(&it.id)?;
     let learn::Trail { url, steps, lost } = learn::trail(&lines)?;
-    let wanted = Wanted {
+    let wanted = LearnRequest {
         task: it.task,
         name: it.name,
         params: it.params,

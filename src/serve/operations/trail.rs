@@ -28,7 +28,7 @@ pub(crate) struct Trail {
 }
 
 /// What is to be learned of it.
-pub(crate) struct Wanted {
+pub(crate) struct LearnRequest {
     pub(crate) task: String,
     pub(crate) name: Option<String>,
     pub(crate) params: Params,
@@ -52,7 +52,7 @@ pub(crate) async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
 }
 
 /// Gives the steps to the queue, with parameters in place of values. Fails with `PARAM_INVALID` and what `recipe_learn` fails with.
-pub(crate) async fn learned(asked: Asked, trail: Trail, it: Wanted) -> Out<TaskView> {
+pub(crate) async fn learned(asked: Asked, trail: Trail, it: LearnRequest) -> Out<TaskView> {
     let Some(url) = trail.url else {
         return Err(Error::new(Code::ParamInvalid, "nothing was done on this page yet")
             .hint("goto the page where the task begins, and do it")

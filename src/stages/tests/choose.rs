@@ -14,7 +14,7 @@ fn first(recording: &SessionRecording) -> Candidate {
 }
 
 fn lantern(entries: Vec<Entry>) -> SessionRecording {
-    session(&[("q", "lantern")], &shown(&hits("lantern", "1")), entries)
+    session(&[("q", "lantern")], &page_text(&hits("lantern", "1")), entries)
 }
 
 /// What pages ask for besides.
@@ -82,8 +82,9 @@ fn a_second_recording_breaks_the_tie() {
             get(format!("http://shop.test/api/lookup?q={word}"), &hits(fixed, "1")),
         ]
     };
-    let of =
-        |word: &str| session(&[("q", word)], &shown(&hits(word, "1")), entries(word, "lantern"));
+    let of = |word: &str| {
+        session(&[("q", word)], &page_text(&hits(word, "1")), entries(word, "lantern"))
+    };
     let (one, two) = (of("lantern"), of("teapot"));
     assert_eq!(rejected(choose(&one, &alone())).reason, Reason::Ambiguous);
     let chosen = done(choose(&one, &driven(&two))).chosen;

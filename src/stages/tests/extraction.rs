@@ -234,7 +234,7 @@ fn framed_answers_are_learned_and_read() {
     for (url, mime, frame, framing, path, sent) in cases {
         let answer = hits("lantern", "1");
         let entry = Entry { mime, answer: frame(&answer), ..get(url, &json!({})) };
-        let recording = session(&[("q", "lantern")], &shown(&answer), vec![entry]);
+        let recording = session(&[("q", "lantern")], &page_text(&answer), vec![entry]);
         let exchange = &recording.exchanges[0];
         assert_eq!(exchange.framing, Some(framing), "{mime}");
         // The choice is rank's business; here the only request is taken.

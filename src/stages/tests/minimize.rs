@@ -23,7 +23,7 @@ fn picky(request: &Outgoing) -> Result<Reply> {
 }
 
 fn drafted() -> (RecipeDraft, BaselineFingerprint) {
-    let recording = session(&[("q", "lantern")], &shown(&hits("lantern", "0")), vec![entry()]);
+    let recording = session(&[("q", "lantern")], &page_text(&hits("lantern", "0")), vec![entry()]);
     validated(&mut Server::new(|_, it| picky(it)), &recording, &alone())
 }
 
@@ -92,7 +92,7 @@ fn a_spent_budget_keeps_the_rest() {
     }
     // Nothing to leave out needs no budget.
     let bare = get("http://shop.test/api/search?q=lantern", &hits("lantern", "1"));
-    let recording = session(&[("q", "lantern")], &shown(&hits("lantern", "1")), vec![bare]);
+    let recording = session(&[("q", "lantern")], &page_text(&hits("lantern", "1")), vec![bare]);
     let mut server = Server::new(|_, _| ok(&hits("lantern", "1")));
     let (draft, base) = validated(&mut server, &recording, &alone());
     server.budget = 0;

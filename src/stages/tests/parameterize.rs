@@ -592,7 +592,7 @@ fn values_that_were_not_driven_verify_too() {
     let (draft, _) = {
         let shown = session(
             &[("q", "lantern")],
-            &shown(&hits("any", "1")),
+            &page_text(&hits("any", "1")),
             vec![at("http://shop.test/s?q=lantern")],
         );
         validated(&mut server, &shown, &alone())

@@ -33,7 +33,7 @@ use By::{Code as Fails, Good, Other, Status};
 fn the_least_risky_transport_that_answers_like_the_recording() {
     let recording = session(
         &[("q", "lantern")],
-        &shown(&hits("lantern", "1")),
+        &page_text(&hits("lantern", "1")),
         vec![get(SEARCH, &hits("lantern", "1"))],
     );
     let answer = |by: By| match by {
@@ -77,7 +77,7 @@ fn the_least_risky_transport_that_answers_like_the_recording() {
 fn an_answer_that_changes_is_not_deterministic() {
     let recording = session(
         &[("q", "lantern")],
-        &shown(&hits("lantern", "1")),
+        &page_text(&hits("lantern", "1")),
         vec![get(SEARCH, &hits("lantern", "1"))],
     );
     for changes in [false, true] {
@@ -100,7 +100,7 @@ fn a_header_that_the_answer_depends_on_is_kept() {
         headers: vec![("user-agent", "Mozilla/5.0 of somebody"), german],
         ..get(SEARCH, &hits("Laterne", "1"))
     };
-    let page = shown(&hits("Laterne", "1"));
+    let page = page_text(&hits("Laterne", "1"));
     let recording = session(&[("q", "lantern")], &page, vec![recorded]);
     let mut server = Server::new(|_, it| {
         let is_german = it.headers.iter().any(|it| it.0 == german.0 && it.1 == german.1);
@@ -127,7 +127,7 @@ fn json_in_a_page_must_have_its_shape() {
     let lantern = hits("lantern", "1");
     let recording = session(
         &[("q", "lantern")],
-        &shown(&lantern),
+        &page_text(&lantern),
         vec![document("http://shop.test/find?q=lantern", &with_state(&lantern))],
     );
     assert_eq!(done(choose(&recording, &alone())).chosen.source, DataSource::EmbeddedJson);
@@ -173,7 +173,7 @@ fn a_body_that_is_no_template_is_rejected_unsent() {
         "--xx\r\nContent-Disposition: form-data; name=\"query\"\r\n\r\nlantern\r\n--xx--\r\n"
             .to_owned(),
     ));
-    let recording = session(&[("q", "lantern")], &shown(&hits("lantern", "1")), vec![entry]);
+    let recording = session(&[("q", "lantern")], &page_text(&hits("lantern", "1")), vec![entry]);
     let mut server = Server::new(|_, _| ok(&hits("lantern", "1")));
     let analysis = done(choose(&recording, &alone()));
     let judged = block_on(run_validate(&mut server, &recording, &analysis)).unwrap();

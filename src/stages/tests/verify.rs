@@ -15,7 +15,7 @@ fn url(word: &str) -> String {
 
 /// A session that searched for a word in a shop which answers as `data` says.
 fn searched(word: &str, data: &Value) -> SessionRecording {
-    session(&[("q", word)], &shown(data), vec![get(url(word), data)])
+    session(&[("q", word)], &page_text(data), vec![get(url(word), data)])
 }
 
 fn honest(request: &Outgoing) -> Value {
@@ -199,7 +199,7 @@ fn two() -> (RecipeDraftMinimized, BaselineFingerprint) {
     let asked = |city: &str, day: &str| {
         let data = forecast(city, day);
         let url = format!("http://shop.test/api/search?city={city}&day={day}");
-        session(&[("city", city), ("day", day)], &shown(&data), vec![get(url, &data)])
+        session(&[("city", city), ("day", day)], &page_text(&data), vec![get(url, &data)])
     };
     let answer = |it: &Outgoing| forecast(&query(it, "city"), &query(it, "day"));
     let second = driven(&asked("bergen", "friday"));
@@ -290,7 +290,7 @@ fn what_cannot_be_proven_is_said_before_anything_is_sent() {
 #[test]
 fn without_parameters_two_alike_answers_are_enough() {
     let data = hits("new", "1");
-    let recording = session(&[], &shown(&data), vec![get("http://shop.test/api/hits", &data)]);
+    let recording = session(&[], &page_text(&data), vec![get("http://shop.test/api/hits", &data)]);
     let both = prepared(&mut Server::new(|_, _| ok(&data)), &recording, &alone());
     assert!(both.0.parameters.is_empty());
     assert_eq!(reason(&both, |_| hits("new", "1")), "");
