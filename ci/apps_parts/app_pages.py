@@ -57,5 +57,6 @@ class Pages(App):
             answerable=more.get("answerable", True),
             because=more.get("because", ""),
             min_items=more.get("min_items", 1),
+            page=more.get("page"),
             ways=("steps", "har") if it.name in HARS else ("steps",),
         )

@@ -151,6 +151,10 @@ def try_out(commis, task):
             shown = len(seen[: task.page] if task.page else seen)
             why = f"the run failed: {answer.get('error_code')} {answer.get('error')}"
             run = {"verdict": "failed", "shown": shown, "given": 0, "missing": [why]}
+        goes_on = task.page and len(rows) > task.page and run["given"] < len(rows)
+        if answer.get("success") and goes_on and answer.get("complete") is not False:
+            run["missing"].append(f"{run['given']} of {len(rows)} items, and the run does not say so")
+            run["verdict"] = "partial"
         run["values"] = values
         run["ms"] = (answer.get("timings_ms") or {}).get("total")
         run["transport"] = answer.get("transport_used")

@@ -9,6 +9,7 @@ import urllib.parse
 
 import shapes_lists  # noqa: F401
 import shapes_markup  # noqa: F401
+import shapes_paging
 import shapes_records  # noqa: F401
 import shapes_tables  # noqa: F401
 import words
@@ -26,9 +27,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def send(self, body, kind="text/html; charset=utf-8", status=200):
+    def send(self, body, kind="text/html; charset=utf-8", status=200, headers=None):
         body = body.encode()
         self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
@@ -45,6 +48,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         parts = urllib.parse.unquote(urllib.parse.urlparse(self.path).path).strip("/").split("/")
         asked = (query.get("q") or query.get("port") or [""])[0]
         first, last = parts[0], parts[-1]
+        if first == "api" and last in shapes_paging.APIS:
+            start, size = (int((query.get(it) or ["0"])[0]) for it in ("offset", "limit"))
+            document, headers = shapes_paging.api(last, asked, start, size)
+            return self.send(json.dumps(document), "application/json", headers=headers)
         if first == "api":
             return self.send(json.dumps(self.api(last, asked)), "application/json")
         if first == "part":

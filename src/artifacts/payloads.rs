@@ -10,7 +10,10 @@ use super::{
     recording::{SessionRecording, ShownBlock},
 };
 use commis_recipe::{
-    model::{EmptyAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
+    model::{
+        EmptyAnswer, ExampleAnswer, Extent, FirstPage, Parameter, RequestTemplate, ResponseSpec,
+        Slot, TransportKind,
+    },
     shape::profile::Profile,
 };
 
@@ -390,6 +393,34 @@ pub struct RecipeDraftMinimized {
     /// What the page of each example showed of the data, the second absent where it was not driven.
     #[serde(default)]
     pub witness: Option<Witness>,
+    /// How long the list is, as far as the task and the first page say.
+    #[serde(default, skip_serializing_if = "ListLength::is_unknown")]
+    pub list: ListLength,
+}
+
+/// What is said of the length of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListLength {
+    /// The task asks for all items.
+    #[serde(default)]
+    pub asked_for_all: bool,
+    /// Items that there are, as the first page states.
+    #[serde(default)]
+    pub total: Option<u64>,
+    /// What of the first page says that the list goes on.
+    #[serde(default)]
+    pub next: Option<String>,
+    /// Whole numbers beside the items of the first page that are greater than their count, at most eight.
+    #[serde(default)]
+    pub numbers: Vec<u64>,
+}
+
+impl ListLength {
+    /// Nothing is said.
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What an answer must hold.
@@ -475,6 +506,18 @@ pub struct VerificationReport {
     /// What the data of all good answers had in common.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
+    /// What the examples were answered, as far as it was the same each time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<ExampleAnswer>,
+    /// What answers say that they were asked for, by parameter.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub echo: BTreeMap<String, String>,
+    /// How answers say how long their list is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<Extent>,
+    /// The first answer is only the first page of its list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_page: Option<FirstPage>,
 }
 
 /// [`VerificationReport::reason`] where the second example gave what the first did.

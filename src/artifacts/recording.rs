@@ -173,6 +173,9 @@ pub struct FinalPage {
     /// first. What an answer must hold to be the data.
     #[serde(default)]
     pub shown: Vec<ShownBlock>,
+    /// What of the page says that its list goes on: a link to the next page, a button that loads more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// Items alike, or one thing with its properties, as the page showed them.

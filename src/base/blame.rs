@@ -30,6 +30,8 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         Code::AuthRequired if keyed => Blame::User,
         Code::AuthRequired
         | Code::HttpStatus
+        // Or the caller's; the recipe's own example says which.
+        | Code::NotFound
         | Code::ParseError
         | Code::ExtractEmpty
         | Code::ShapeDrift

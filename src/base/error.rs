@@ -97,6 +97,8 @@ codes! {
     ArtifactIo = "ARTIFACT_IO", Environment, true;
     /// An artifact of the task would be larger than a file of the store may be.
     ArtifactTooLarge = "ARTIFACT_TOO_LARGE", Task, false;
+    /// The site has nothing for these values: it answered 404 or 410.
+    NotFound = "NOT_FOUND", Task, false;
     /// The store lets one object take the place of another, so two machines could not agree on what was done.
     StoreUnsafe = "STORE_UNSAFE", Environment, false;
     /// Another process works on this task.

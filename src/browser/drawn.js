@@ -4,7 +4,7 @@ function (most) {
   const body = document.body;
   const skipped = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'IFRAME', 'OBJECT', 'CANVAS', 'VIDEO', 'AUDIO', 'TEXTAREA', 'OPTION']);
   const empty = new Set(['AREA', 'BR', 'COL', 'EMBED', 'HR', 'IMG', 'INPUT', 'SOURCE', 'TRACK', 'WBR']);
-  const kept = new Set(['id', 'class', 'role', 'href', 'src', 'alt', 'datetime', 'itemprop', 'itemtype', 'itemscope', 'colspan', 'rowspan', 'aria-label']);
+  const kept = new Set(['id', 'class', 'role', 'href', 'src', 'alt', 'datetime', 'itemprop', 'itemtype', 'itemscope', 'colspan', 'rowspan', 'aria-label', 'rel', 'disabled', 'aria-disabled']);
   const escape = it => it.replace(/[&<>"]/g, c => '&#' + c.charCodeAt(0) + ';');
   const out = [];
   let size = 0, whole = true;

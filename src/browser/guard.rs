@@ -17,7 +17,7 @@ use super::{
     heard::Of,
     held,
     hop::MAX_BODY,
-    leaving, login, looked_on,
+    leaving, login, looked_on, offline,
     shared::{Saved, Shared},
     tabs::Page,
     visit::Asked,
@@ -160,6 +160,11 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         "Fetch.requestPaused" => {
             if let Some(paused) = event.read::<Paused>() {
                 if login::stand_in(shared, session, &paused.request_id, &paused.request.url) {
+                    return;
+                }
+                let asked = &paused.request;
+                let request = (&*asked.method, &*asked.url, asked.body.as_deref());
+                if offline::answer(shared, session, &paused.request_id, request) {
                     return;
                 }
                 note_asked(shared, &paused);

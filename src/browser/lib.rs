@@ -33,6 +33,7 @@ mod lookup;
 mod nameable;
 mod navigation;
 mod nearest;
+pub mod offline;
 mod page;
 mod places;
 mod plan;

@@ -231,7 +231,9 @@ impl Answers for Gate {
 async fn answer(request: Request<Incoming>, gate: &Gate, tunnels: &Tunnels) -> Response<Body> {
     let connect = request.method() == Method::CONNECT;
     let url = if connect { tunnel_url(request.uri()) } else { request.uri().to_string() };
-    let outcome = if gate.visit.is_seen_alone() && is_unseen(&request, &url) {
+    let outcome = if gate.visit.is_offline() {
+        Err(Error::new(Code::UrlBlocked, "a page that is drawn from a recording has no network"))
+    } else if gate.visit.is_seen_alone() && is_unseen(&request, &url) {
         Err(Error::new(
             Code::UrlBlocked,
             "what cannot be judged does not leave: a WebSocket, or what is read ahead",

@@ -19,6 +19,7 @@ use super::{
     heard::Heard,
     held::Holding,
     leaving::Leaving,
+    offline::Archive,
     page,
     proxy::Proxy,
     recorder::Recorder,
@@ -124,6 +125,8 @@ pub struct State {
     pub distrusted: BTreeMap<String, String>,
     /// What the page asks for is noted, and held back where it is not expected.
     pub tap: Option<Tap>,
+    /// What all requests are answered from, without a network.
+    pub archive: Option<Arc<Archive>>,
     /// What may change something waits.
     pub holding: Option<Holding>,
     /// Frames in pages, where requests of pages have to be told from theirs.

@@ -28,6 +28,8 @@ pub struct Visit {
     known: Mutex<VecDeque<String>>,
     /// Nothing leaves that interception does not see.
     seen_alone: AtomicBool,
+    /// Nothing leaves at all.
+    offline: AtomicBool,
     /// Tunnels of this context's proxy, by host.
     tunnels: Mutex<Vec<(String, AbortHandle)>>,
 }
@@ -47,6 +49,7 @@ impl Visit {
             at: OnceLock::new(),
             known: Mutex::default(),
             seen_alone: AtomicBool::new(false),
+            offline: AtomicBool::new(false),
             tunnels: Mutex::default(),
         }
     }
@@ -75,6 +78,15 @@ impl Visit {
     /// From here on nothing leaves that interception does not see: WebSockets, and what the browser reads ahead.
     pub fn see_alone(&self) {
         self.seen_alone.store(true, Ordering::Relaxed);
+    }
+
+    /// From here on nothing leaves, whatever asks.
+    pub fn go_offline(&self) {
+        self.offline.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_offline(&self) -> bool {
+        self.offline.load(Ordering::Relaxed)
     }
 
     pub fn is_seen_alone(&self) -> bool {

@@ -8,6 +8,7 @@ use std::{
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     Global,
@@ -25,7 +26,7 @@ use commis_base::{
 use commis_batch::schedule::{Next, Schedule};
 use commis_learn::{BrowserPool, Fallback, Runs, Sessions, note, refused};
 use commis_recipe::{
-    model::{DemotionReason, Status},
+    model::{DemotionReason, ExampleAnswer, Status},
     registry::{Held, Registry, Source},
 };
 use commis_runner::{RecipeRunResult, call::Caller};
@@ -37,8 +38,9 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// Run verified recipes once each and say which still work, for cron and CI
 ///
-/// Each is called once with its defaults and first examples, within the limits of runs, and its answer is compared with the
-/// shape that was verified. Drift puts a recipe out of service at once, as in a run, and so does the fifth failure in a row by
+/// Each is called with its defaults and each of its examples, within the limits of runs, and the answers are compared with the shape
+/// that was verified, and with what the examples were answered then: how many items, under which keys, which values. Where they are
+/// others the verdict is `changed`: the site has other data by now, or another meaning; `recipe verify` accepts it. Drift puts a recipe out of service at once, as in a run, and so does the fifth failure in a row by
 /// its own fault; `recipe verify` proves it again. A check counts as a run.
 ///
 /// Hosts take turns, and of each one recipe is called at a time, when its limit lets it; who waits for a turn keeps nobody else waiting. Where
@@ -81,6 +83,8 @@ pub struct Args {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Verdict {
     Ok,
+    /// It works, and an example is answered otherwise than it was: with half of it, with another meaning, whatever is asked.
+    Changed,
     Drifted,
     Failed,
     /// It could not be asked: that says nothing about it.
@@ -101,6 +105,9 @@ pub struct Row {
     pub(super) error: Option<String>,
     pub(super) similarity_bp: Option<u32>,
     pub(super) items: Option<u64>,
+    /// Items that the site has, where its answer says so, and whether the answer holds all of them.
+    pub(super) total: Option<u64>,
+    pub(super) complete: Option<bool>,
     /// Milliseconds.
     pub(super) total_ms: Option<f64>,
 }
@@ -218,7 +225,7 @@ impl Listed {
 
 fn exit_code(verdicts: impl Iterator<Item = Verdict>) -> u8 {
     verdicts.fold(0, |code, it| match (code, it) {
-        (1, _) | (_, Verdict::Drifted | Verdict::Failed) => 1,
+        (1, _) | (_, Verdict::Changed | Verdict::Drifted | Verdict::Failed) => 1,
         (_, Verdict::Unknown) => 3,
         (code, Verdict::Ok) => code,
     })
@@ -330,11 +337,21 @@ impl Check {
         // No browser that it would not need: where the network fails, nobody knows.
         let runs = Runs { caller: &self.caller, sessions: &self.sessions, tell: &|_| () };
         let ended = runs.call(&held.recipe, &values, Fallback::Never).await;
+        let given = ended.as_ref().ok().map(|it| it.data.clone());
+        let mut row = self.judged(name, &held, ended);
+        let examples = held.recipe.verification.iter().flat_map(|it| &it.examples);
+        for example in examples.filter(|it| it.values != values) {
+            if row.verdict != Verdict::Ok {
+                break;
+            }
+            let ended = runs.call(&held.recipe, &example.values, Fallback::Never).await;
+            row = row.with(example, given.as_ref(), ended);
+        }
         if held.recipe.transport().in_session() {
             // Each is checked in a session of its own; thousands of pages are not kept open.
             self.sessions.forget().await;
         }
-        Ok(self.judged(name, &held, ended))
+        Ok(row)
     }
 
     /// The recipe and its example, or the row of one that is not called. Fails with what concerns all of them.
@@ -393,6 +410,12 @@ impl Check {
             (Some(Blame::Recipe), _) => Verdict::Failed,
             (Some(_), _) => Verdict::Unknown,
         };
+        let mut examples = held.recipe.verification.iter().flat_map(|it| &it.examples);
+        let own = examples.find(|it| held.recipe.example().as_ref() == Some(&it.values));
+        let changed = match (verdict, &ended, own) {
+            (Verdict::Ok, Ok(it), Some(own)) => own.differences(&it.data),
+            _ => Vec::new(),
+        };
         let row = Row::of(name, Some(held.source), verdict);
         let row = Row { demoted: noted.demoted, blame: noted.blame, ..row };
         match ended {
@@ -401,9 +424,12 @@ impl Check {
                 error: it.error,
                 similarity_bp: it.similarity_bp,
                 items: it.items,
+                total: it.total,
+                complete: it.complete,
                 total_ms: Some(it.timings_ms.total),
                 ..row
-            },
+            }
+            .changed(changed),
             Err(err) => row.because(&err),
         }
     }
@@ -437,7 +463,46 @@ impl Row {
             error: None,
             similarity_bp: None,
             items: None,
+            total: None,
+            complete: None,
             total_ms: None,
+        }
+    }
+
+    /// It works, and something is not as it was.
+    fn changed(self, how: Vec<String>) -> Self {
+        if how.is_empty() {
+            return self;
+        }
+        Self { verdict: Verdict::Changed, error: Some(how.join("; ")), ..self }
+    }
+
+    /// What a further example adds to it. `given` is what the first was answered.
+    fn with(
+        self,
+        example: &ExampleAnswer,
+        given: Option<&Value>,
+        ended: Result<RecipeRunResult>,
+    ) -> Self {
+        let values: Vec<String> = example.values.values().map(|it| format!("{it:?}")).collect();
+        let values = values.join(", ");
+        match ended {
+            Ok(it) if it.success && given == Some(&it.data) => {
+                self.changed(vec![format!("{values} is answered as the first example is")])
+            }
+            Ok(it) if it.success => {
+                let how = example.differences(&it.data).into_iter();
+                self.changed(how.map(|it| format!("{values}: {it}")).collect())
+            }
+            // What the network did says nothing of it.
+            Ok(it) if it.retryable => self,
+            Ok(it) => Self {
+                verdict: Verdict::Failed,
+                error_code: it.error_code,
+                error: it.error.map(|it| format!("{values}: {it}")),
+                ..self
+            },
+            Err(_) => self,
         }
     }
 
@@ -453,13 +518,14 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_no_failure_and_no_success() {
-        use Verdict::{Drifted, Failed, Ok, Unknown};
+        use Verdict::{Changed, Drifted, Failed, Ok, Unknown};
         for (verdicts, code) in [
             (&[][..], 0),
             (&[Ok, Ok], 0),
             (&[Ok, Unknown, Ok], 3),
             (&[Unknown, Drifted, Ok], 1),
             (&[Failed, Unknown], 1),
+            (&[Ok, Changed], 1),
         ] {
             assert_eq!(exit_code(verdicts.iter().copied()), code);
         }

@@ -63,7 +63,7 @@ impl CheckProgress {
         if let Some(bar) = &self.0.bar {
             bar.inc(1);
         } else if self.0.all > FEW {
-            if matches!(row.verdict, Verdict::Drifted | Verdict::Failed) {
+            if matches!(row.verdict, Verdict::Changed | Verdict::Drifted | Verdict::Failed) {
                 wire::say(&clean(&format!("{}: {}, {}", row.name, word(row), why(row))));
             }
             if now.last.elapsed() >= EVERY {
@@ -98,6 +98,7 @@ fn told(ended: &BTreeMap<&'static str, usize>) -> String {
 fn word(it: &Row) -> &'static str {
     match (it.verdict, it.demoted) {
         (Verdict::Ok, _) => "ok",
+        (Verdict::Changed, _) => "changed",
         (Verdict::Drifted, Some(_)) => "drifted, deprecated",
         (Verdict::Drifted, None) => "drifted",
         (Verdict::Failed, Some(_)) => "failed, deprecated",
@@ -107,9 +108,8 @@ fn word(it: &Row) -> &'static str {
 }
 
 fn why(it: &Row) -> String {
-    it.error_code.map_or(String::new(), |code| {
-        format!("{} [{code}]", it.error.as_deref().unwrap_or_default())
-    })
+    let error = it.error.clone().unwrap_or_default();
+    it.error_code.map_or(error.clone(), |code| format!("{error} [{code}]"))
 }
 
 pub fn table(rows: &[Row]) {
@@ -129,7 +129,11 @@ pub fn table(rows: &[Row]) {
             word(it).to_owned(),
             clean(&why(it)),
             alike.map(|it| format!("{}.{:02} %", it / 100, it % 100)).unwrap_or_default(),
-            it.items.map(|it| it.to_string()).unwrap_or_default(),
+            match (it.items, it.total.filter(|_| it.complete == Some(false))) {
+                (Some(items), Some(total)) => format!("{items} of {total}"),
+                (Some(items), None) if it.complete == Some(false) => format!("{items}+"),
+                (items, _) => items.map(|it| it.to_string()).unwrap_or_default(),
+            },
             it.total_ms.map(|it| format!("{it:.1}")).unwrap_or_default(),
         ]);
     }

@@ -19,6 +19,7 @@ use commis_net::{
     transport::retry::{Wait, Why},
 };
 use commis_recipe::{
+    extent,
     model::{Recipe, Status},
     registry::Registry,
 };
@@ -174,10 +175,16 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, format: Option<Format>) -> R
     if !result.data.is_null() {
         rows::print(&result.data, format)?;
     }
-    let items = result.items.map_or(String::new(), |it| format!("{it} items in "));
+    let items = result.items.map_or(String::new(), |it| match result.complete {
+        Some(false) => format!("{}, in ", extent::describe(it, result.total)),
+        _ => format!("{it} items in "),
+    });
     let browser = recipe.verification.as_ref().and_then(|it| it.browser_ms);
     let browser = browser
         .map_or(String::new(), |it| format!("; the browser took {it} ms when it was learned"));
+    for it in &result.doubts {
+        wire::say(&clean(&format!("warning: {}: {it}", recipe.name)));
+    }
     match (&result.error, result.error_code) {
         (Some(error), Some(code)) => {
             wire::say(&format!("error: {error} [{code}]"));

@@ -109,6 +109,9 @@ fn table(rows: &[(RecipeName, Result<(Reverified, Source)>)]) {
                     (false, false) => "failed",
                 };
                 let mut effective = it.effective.join(", ");
+                for how in &it.changed {
+                    wire::say(&clean(&format!("warning: {name}: not as it was: {how}")));
+                }
                 if !it.without_effect.is_empty() {
                     effective =
                         format!("{effective} (none seen: {})", it.without_effect.join(", "));

@@ -58,6 +58,12 @@ pub struct Answer {
     pub status: u16,
     /// How alike its shape is to the verified one, basis points; absent where there was nothing to compare.
     pub similarity_bp: Option<u32>,
+    /// Items that the site has, where its answer says so.
+    pub total: Option<u64>,
+    /// Whether the data holds all of them: false where the list goes on, `None` where nothing says.
+    pub complete: Option<bool>,
+    /// Why the data may not be what was asked for, each in a sentence.
+    pub doubts: Vec<String>,
     /// Requests that were sent for it, again where one failed in passing.
     pub attempts: u32,
     pub redirects: u32,
@@ -113,6 +119,9 @@ fn answer(it: RecipeRunResult) -> Result<Answer> {
         items: it.items,
         status: it.status_code.unwrap_or_default(),
         similarity_bp: it.similarity_bp,
+        total: it.total,
+        complete: it.complete,
+        doubts: it.doubts,
         attempts: it.attempts,
         redirects: it.redirect_hops,
         took: Duration::from_secs_f64(it.timings_ms.total.max(0.0) / 1000.0),

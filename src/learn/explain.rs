@@ -66,6 +66,13 @@ pub fn words(held: &Held) -> Vec<String> {
                     .to_owned(),
             );
         }
+        if let Some(it) = &proof.first_page {
+            out.push(format!(
+                "whole: no; its first example gave {}: {}. Each run says whether its answer is whole",
+                it.describe(),
+                it.evidence
+            ));
+        }
         out.push(format!(
             "fingerprint: {} over {} typed paths (version {}); an answer less alike than {} % is reported as drift",
             proof.fingerprint_sha256,

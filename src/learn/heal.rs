@@ -88,7 +88,9 @@ impl Heal<'_> {
         let mut out =
             Healed { verdict: Verdict::Works, why: None, draft: None, noted: Noted::default() };
         let why = match prove(self.registry, name, (self.caller, &cx.settings, self.tell)).await {
-            Ok((it, ..)) if it.verified => return Ok(out),
+            Ok((it, ..)) if it.verified && it.changed.is_empty() => return Ok(out),
+            // It answers, and not as it did: what is learned anew says whether the site has less.
+            Ok((it, ..)) if it.verified => it.changed.join("; "),
             // Trouble of the network says nothing of the recipe.
             Ok((it, ..)) if it.retryable => {
                 return Ok(Healed { verdict: Verdict::Unknown, why: it.reason, ..out });
@@ -219,6 +221,19 @@ fn free(registry: &Registry, name: &RecipeName, what: &str) -> Result<RecipeName
     Err(Error::new(Code::Usage, format!("there are a thousand of `{name}-{what}`")))
 }
 
+/// What examples were answered otherwise than they are now.
+fn other_answers(old: &Recipe, new: &Recipe) -> Option<String> {
+    let of =
+        |it: &Recipe| it.verification.as_ref().map(|it| it.examples.clone()).unwrap_or_default();
+    let now = of(new);
+    of(old).iter().find_map(|was| {
+        let is = now.iter().find(|it| it.values == was.values)?;
+        let how = was.difference(is)?;
+        let values: Vec<String> = was.values.values().map(|it| format!("{it:?}")).collect();
+        Some(format!("{}: {how}", values.join(", ")))
+    })
+}
+
 /// What the new recipe does otherwise than the old one, for a caller; `None` where it means the same.
 fn difference(old: &Recipe, new: &Recipe) -> Option<String> {
     /// Per cent of the old one's fields that have to be there, by name.
@@ -246,6 +261,9 @@ fn difference(old: &Recipe, new: &Recipe) -> Option<String> {
     let gone: Vec<&String> = was.difference(&is).collect();
     if was.is_empty() || (was.len() - gone.len()) * 100 < was.len() * SAME {
         return Some(format!("fields are gone: {gone:?}"));
+    }
+    if let Some(other) = other_answers(old, new) {
+        return Some(other);
     }
     let is_list = |it: &Recipe| it.response.html.as_ref().map(|it| it.single);
     (is_list(old) == Some(true) && is_list(new) == Some(false)

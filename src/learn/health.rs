@@ -41,7 +41,8 @@ pub fn note(
         Err(code) => Some(code),
     };
     let blame = failed.map(|it| blame(it, ran.auth.is_some()));
-    let at_fault = blame == Some(Blame::Recipe);
+    let example_holds = ended.is_ok_and(|it| it.example_holds);
+    let at_fault = blame == Some(Blame::Recipe) && !example_holds;
     let mut out = Noted { blame, ..Noted::default() };
     let run = Run {
         name: ran.name.as_str(),
@@ -61,7 +62,7 @@ pub fn note(
         }
     };
     let event = match failed {
-        Some(Code::ShapeDrift) => Event::Drifted,
+        Some(Code::ShapeDrift) if at_fault => Event::Drifted,
         Some(_) if at_fault => Event::Failed { in_a_row },
         _ => return out,
     };

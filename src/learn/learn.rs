@@ -23,7 +23,7 @@ use super::{
     drive::{drive, only_reads, plan},
     fresh::{Freshness, look},
     held::{demote, demoted_since, is_ours, keep, proven_since},
-    question,
+    page_of_har, question,
     stored::{Chosen, StoredTask},
     task::{Source, Task},
     world::{BrowserPool, LiveSession, World},
@@ -658,6 +658,9 @@ impl<'a> Run<'a> {
         };
         if source.is_some() {
             raw.secrets = self.task.secrets.values()?;
+            if self.cx.settings.learning.draw_har {
+                page_of_har::draw(&self.cx.browser, &mut raw).await?;
+            }
         }
         if example == 0 && raw.final_answer.is_none() {
             raw.final_answer.clone_from(&self.task.answer);

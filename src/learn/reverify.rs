@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use commis_base::error::{Code, Result};
 use commis_recipe::{
-    model::{Recipe, Verification, Witness},
+    extent::Length,
+    model::{ExampleAnswer, Recipe, Verification, Witness},
     shape::{self, profile::Profile},
 };
 use commis_runner::{
@@ -37,12 +38,17 @@ pub struct Reverified {
     pub effective: Vec<String>,
     /// Optional parameters whose second example changed nothing that could be seen.
     pub without_effect: Vec<String>,
+    /// What of the answers to the examples is not as it was when the recipe was proven before.
+    pub changed: Vec<String>,
     /// Typed paths of the first answer.
     #[serde(skip)]
     shape: Vec<String>,
     /// Of all answers.
     #[serde(skip)]
     profile: Profile,
+    /// What the examples were answered.
+    #[serde(skip)]
+    examples: Vec<ExampleAnswer>,
 }
 
 type Values = BTreeMap<String, String>;
@@ -65,8 +71,10 @@ pub async fn reverify(
             items: None,
             effective: Vec::new(),
             without_effect: Vec::new(),
+            changed: Vec::new(),
             shape: Vec::new(),
             profile: Profile::default(),
+            examples: Vec::new(),
         },
     };
     if let Err(why) = proof.all().await? {
@@ -97,8 +105,19 @@ impl Reverified {
             requires_session: recipe.transport().in_session(),
             browser_ms: held.as_ref().and_then(|it| it.browser_ms),
             witness: Some(held.as_ref().map_or(Witness::None, Verification::witness)),
-            complete: held.and_then(|it| it.complete),
+            complete: held.as_ref().and_then(|it| it.complete.clone()),
+            examples: self.examples.iter().map(|it| since(it, held.as_ref())).collect(),
+            first_page: held.and_then(|it| it.first_page),
         }
+    }
+}
+
+/// What of an example's answer stayed as it was when the recipe was proven before: the rest moves with time.
+fn since(example: &ExampleAnswer, held: Option<&Verification>) -> ExampleAnswer {
+    let before = held.iter().flat_map(|it| &it.examples).find(|it| it.values == example.values);
+    match before {
+        Some(before) => example.clone().since(before),
+        None => example.clone(),
     }
 }
 
@@ -130,6 +149,17 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
             Ok(it) => it,
             Err(why) => return Ok(Err(why)),
         };
+        let own = ExampleAnswer::of(&first, &[&a, &again]);
+        let stable = own.digests.keys().cloned().collect();
+        let other = parts.first().map(|b| ExampleAnswer::of(&second, &[b]).only(&stable));
+        self.out.examples = std::iter::once(own).chain(other).collect();
+        let before = self.recipe.verification.iter().flat_map(|it| &it.examples);
+        for (values, data) in [(&first, Some(&a)), (&second, parts.first())] {
+            let known = before.clone().find(|it| it.values == *values);
+            if let (Some(known), Some(data)) = (known, data) {
+                self.out.changed.extend(known.differences(data));
+            }
+        }
         let noise = data_difference_bp(&a, &again);
         let changed = |it: &Value| data_difference_bp(&a, it) > noise + MARGIN_BP;
         if let Some(b) = parts.first() {
@@ -193,7 +223,13 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
                 seen.items.unwrap_or(0)
             )));
         }
-        let extracted = Extracted { data: seen.data, items: seen.items, whole: None };
+        let extracted = Extracted {
+            data: seen.data,
+            items: seen.items,
+            whole: None,
+            length: Length::default(),
+            echoed: BTreeMap::new(),
+        };
         let shape = fingerprint(&self.recipe.response, &extracted);
         if self.out.shape.is_empty() {
             self.out.items = extracted.items;

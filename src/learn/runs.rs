@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Instant};
 use super::{BrowserPool, Sessions, note};
 use commis_artifacts::store::now;
 use commis_base::{
+    blame::{Blame, blame},
     error::{Code, Error, Result},
     ids::RecipeName,
     settings::BrowserSettings,
@@ -66,7 +67,8 @@ impl Runs<'_> {
         Call { recipe, compiled, params, with: self }.made(fallback).await
     }
 
-    /// The same for who wants the data: before one more page without items puts the recipe out of service, its example is run.
+    /// The same for who wants the data: before a failure puts the recipe out of service, its example is run. An odd record, a value
+    /// that the site does not know and a page that rightly shows nothing are no faults of the recipe.
     pub async fn serve(
         self,
         (recipe, source): (&Recipe, Source),
@@ -74,24 +76,47 @@ impl Runs<'_> {
         (registry, state): (&Registry, Result<&State, Code>),
     ) -> Result<RecipeRunResult> {
         let mut result = self.call(recipe, params, Fallback::Allowed).await?;
-        if is_last_straw(recipe, source, &result, state)
-            && let Some(proven) = self.proven_again(recipe).await
-        {
+        let Some(example) = recipe.example().filter(|it| it != params) else { return Ok(result) };
+        if result.success && result.items == Some(0) && recipe.had_items() {
+            self.doubt_empty(recipe, &example, &mut result).await;
+            return Ok(result);
+        }
+        if !is_last_straw(recipe, source, &result, state) {
+            return Ok(result);
+        }
+        let Ok(proven) = self.call(recipe, &example, Fallback::Never).await else {
+            return Ok(result);
+        };
+        if proven.success && !(recipe.had_items() && proven.items == Some(0)) {
             // Nothing is wrong with the recipe: the count begins anew.
             let state = state.map_err(|code| Error::new(code, "there is no database"));
             note(registry, state, (recipe, source), Ok(&proven), &now());
+            result.example_holds = true;
             result.hint = Some(
-                "its example still finds items, so the site is as it was: these values find nothing, or are shown in another way"
+                "its example still works, so the site is as it was: these values find nothing, or what they find is built in another way"
                     .to_owned(),
             );
         }
         Ok(result)
     }
+}
 
-    /// The run of its first example, if that still finds items.
-    async fn proven_again(self, recipe: &Recipe) -> Option<RecipeRunResult> {
-        let result = self.call(recipe, &recipe.example()?, Fallback::Never).await.ok()?;
-        (result.success && result.items > Some(0)).then_some(result)
+impl Runs<'_> {
+    /// Nothing was found. A site that no longer reads its parameter finds nothing for the example either.
+    async fn doubt_empty(
+        self,
+        recipe: &Recipe,
+        example: &BTreeMap<String, String>,
+        result: &mut RecipeRunResult,
+    ) {
+        let Ok(own) = self.call(recipe, example, Fallback::Never).await else { return };
+        if own.success && own.items == Some(0) {
+            let why = "no items, and none for the recipe's own example, which had some";
+            let err = Error::new(Code::ShapeDrift, why)
+                .hint("the site may have changed; `commis recipe heal` learns it again");
+            *result = RecipeRunResult { attempts: result.attempts + own.attempts, ..own };
+            result.fail(&err);
+        }
     }
 }
 
@@ -166,8 +191,7 @@ fn steps_up(recipe: &Recipe, compiled: &Compiled, failed: &RecipeRunResult) -> b
         && site_of(&recipe.source_url) == site_of(&recipe.request.url)
 }
 
-/// One more page without items would put the recipe out of service. Values that rightly find nothing look like that, too,
-/// where learning never saw how the site says so.
+/// The failure would put the recipe out of service.
 fn is_last_straw(
     recipe: &Recipe,
     source: Source,
@@ -175,11 +199,12 @@ fn is_last_straw(
     state: Result<&State, Code>,
 ) -> bool {
     let health = || state.ok()?.health(recipe.name.as_str(), source.as_str()).ok()?;
-    failed.error_code == Some(Code::ExtractEmpty.as_str())
-        && recipe.status == Status::Verified
-        && recipe.response.html.is_some()
-        && recipe.had_items()
-        && health().is_some_and(|it| it.failed_in_a_row + 1 >= MAX_FAILURES)
+    let code = failed.error_code.and_then(Code::from_wire);
+    let is_its_own = |it: Code| blame(it, recipe.auth.is_some()) == Blame::Recipe;
+    recipe.status == Status::Verified
+        && code.is_some_and(is_its_own)
+        && (code == Some(Code::ShapeDrift)
+            || health().is_some_and(|it| it.failed_in_a_row + 1 >= MAX_FAILURES))
 }
 
 /// That a recipe may not be run as it stands: `RECIPE_NOT_VERIFIED`, with what to do.

@@ -53,7 +53,7 @@ use commis_redact::{
     har,
     raw::{RawBody, RawExchange, RawPage, RawRecording},
 };
-use commis_runner::extract::{extract, fingerprint};
+use commis_runner::extract::{HttpAnswer, extract, fingerprint};
 use commis_stages::rank;
 
 /// Panics when something does not hold for the bytes.
@@ -470,7 +470,7 @@ pub fn extraction(data: &[u8]) {
     }
     // The transports' cap.
     let document = &document[..document.len().min(1 << 20)];
-    if let Ok(it) = extract(&spec, "text/html", document) {
+    if let Ok(it) = extract(&spec, HttpAnswer::of("text/html", document)) {
         assert!(it.data != Value::Null, "{how:?}");
         fingerprint(&spec, &it);
     }

@@ -19,7 +19,7 @@ use commis_base::{
 use commis_net::egress::EgressPolicy;
 use commis_recipe::{model::ResponseSpec, shape, yaml};
 use commis_redact::{har, raw::RawRecording};
-use commis_runner::extract::Extractor;
+use commis_runner::extract::{Extractor, HttpAnswer};
 use commis_stages::rank;
 
 /// The egress policy with every `.test` name pinned.
@@ -83,7 +83,7 @@ impl Reading {
 
     /// How many items the answer holds.
     pub fn apply(&self, mime: &str, body: &[u8]) -> Option<u64> {
-        self.0.apply(mime, body).ok()?.items
+        self.0.apply(HttpAnswer::of(mime, body)).ok()?.items
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::yaml;
+use super::{extent, yaml};
 use crate::shape::profile::Profile;
 use commis_base::{error::Result, ids::RecipeName};
 
@@ -97,7 +97,7 @@ impl Recipe {
 
     /// So many items for its first example are less than half of what it was verified with.
     pub fn fell_short(&self, items: Option<u64>) -> bool {
-        items.is_some_and(|it| it * 2 < u64::from(self.given()))
+        items.is_some_and(|it| it * 2 < self.given())
     }
 
     /// The first example of what must be given. `None` when one has none.
@@ -106,9 +106,11 @@ impl Recipe {
         needed.map(|it| Some((it.name.clone(), it.examples.first()?.clone()))).collect()
     }
 
-    fn given(&self) -> u32 {
-        let proof = self.verification.as_ref().and_then(|it| it.complete.as_ref());
-        proof.map_or(0, |it| it.given)
+    /// Items of the answer to the first example when it was verified.
+    fn given(&self) -> u64 {
+        let Some(proof) = &self.verification else { return 0 };
+        let shown = proof.complete.as_ref().map(|it| u64::from(it.given));
+        shown.or_else(|| proof.examples.first()?.items).unwrap_or(0)
     }
 }
 
@@ -355,6 +357,12 @@ pub struct ResponseSpec {
     /// Paths (`hits[].title`) that the answer's shape must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_paths: Vec<String>,
+    /// For JSON: JMESPath of what the answer says that it was asked for, by parameter.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub echo: BTreeMap<String, String>,
+    /// How an answer says how long its list is, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<Extent>,
 }
 
 impl ResponseSpec {
@@ -370,8 +378,28 @@ impl ResponseSpec {
             min_items: None,
             empty: None,
             required_paths: Vec::new(),
+            echo: BTreeMap::new(),
+            extent: None,
         }
     }
+}
+
+/// Where an answer says how many items there are, or that more follow.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Extent {
+    /// For JSON: JMESPath of the number of all items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<String>,
+    /// For JSON: JMESPath of what is true, or not empty, while further pages follow: a flag, a cursor, an address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// For HTML: words around the number of all items in a line of the page, `# of {total} results`. `#` is any other number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// Items of a full page. An answer with fewer is the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_size: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -431,6 +459,9 @@ pub struct EmptyAnswer {
     /// For HTML: a line of text, or a part of one, that only the page without items has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
+    /// For JSON: JMESPath of what is true of every answer, with items or without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<String>,
     /// For HTML, in recipes of earlier versions: none was seen. No page counts then.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unseen: bool,
@@ -470,6 +501,12 @@ pub struct Verification {
     /// What the page of the first example showed, and how much of it the answer held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<Complete>,
+    /// What the examples were answered, as far as it was the same each time: what `recipe check` compares, and what runs doubt by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<ExampleAnswer>,
+    /// Present where the answer to the first example was only the first page of its list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_page: Option<FirstPage>,
 }
 
 impl Verification {
@@ -515,6 +552,41 @@ pub struct Complete {
     /// Columns of the page that are not in the answer: they come from elsewhere, and the task does not ask for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaves_out: Vec<String>,
+}
+
+/// The answer to an example, in digests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExampleAnswer {
+    /// Of the parameters.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
+    /// Items, where it was a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<u64>,
+    /// By key: CRC-32 of some of the values that stood under it, in hexadecimal, with spaces between.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub digests: BTreeMap<String, String>,
+}
+
+/// The first page of a list that goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FirstPage {
+    /// Items that the answer held.
+    pub items: u64,
+    /// Items that there are, where that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// What says so, for a person.
+    pub evidence: String,
+}
+
+impl FirstPage {
+    /// `6 of 15 items, first page`.
+    pub fn describe(&self) -> String {
+        extent::describe(self.items, self.total)
+    }
 }
 
 /// That runs showed a verified recipe to work no longer.

@@ -495,6 +495,8 @@ mod tests {
             browser_ms: None,
             witness: None,
             complete: None,
+            first_page: None,
+            examples: Vec::new(),
         }
     }
 

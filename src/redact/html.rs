@@ -1,5 +1,9 @@
 //! HTML answers: their texts, the markup that holds what the page showed, and the JSON inside their scripts.
 
+use std::collections::BTreeSet;
+
+use ego_tree::NodeId;
+use html5ever::{LocalName, QualName, ns};
 use scraper::{ElementRef, Html, Node, Selector};
 use serde_json::Value;
 
@@ -51,9 +55,12 @@ struct Weight {
 
 /// Parses and measures. The caller has bounded size and depth.
 pub fn read(text: &str, meter: &mut Meter<'_>, one: bool) -> Page {
-    let html = blocks::parse(text);
+    let mut html = blocks::parse(text);
     let mut elements = Vec::new();
     weigh(html.root_element(), meter, &mut elements);
+    for it in undrawn(&html, meter) {
+        hide(&mut html, it);
+    }
     let embedded = embedded(&html, meter);
     let listings = listings(&html, meter, one);
     Page { html, elements, embedded, listings }
@@ -103,6 +110,54 @@ impl Page {
         let mut out = String::new();
         let complete = write(element, walk, &mut out);
         Some((out, !(complete && at == 0)))
+    }
+}
+
+/// Elements among others alike that the page did not draw though it drew the others: a row to copy, one that a filter of a style
+/// sheet hides. Only those that a class tells from all of the others.
+fn undrawn(html: &Html, meter: &Meter<'_>) -> Vec<NodeId> {
+    const LEAST: usize = 3;
+    /// Of those that are drawn, one in so many.
+    const FEW: usize = 4;
+    let longest = |it: ElementRef<'_>| {
+        let texts = it.text().map(str::trim).filter(|it| it.chars().nth(MIN_TELLING).is_some());
+        texts.max_by_key(|it| it.len()).map(|it| meter.shows(it))
+    };
+    let parents = html.root_element().descendants().filter_map(ElementRef::wrap);
+    let of = |parent: ElementRef<'_>| -> Vec<NodeId> {
+        let first = parent.child_elements().nth(1).map(|it| it.value().name());
+        let alike: Vec<ElementRef<'_>> =
+            parent.child_elements().filter(|it| Some(it.value().name()) == first).collect();
+        if alike.len() <= LEAST {
+            return Vec::new();
+        }
+        let (mut drawn, mut others) = (Vec::new(), Vec::new());
+        for it in alike {
+            match longest(it) {
+                Some(true) => drawn.push(it),
+                Some(false) => others.push(it),
+                None => {}
+            }
+        }
+        if drawn.len() < LEAST || others.len() > drawn.len().div_ceil(FEW) {
+            return Vec::new();
+        }
+        let classes: BTreeSet<&str> = drawn.iter().flat_map(|it| it.value().classes()).collect();
+        others.retain(|it| it.value().classes().any(|it| !classes.contains(it)));
+        others.iter().map(|it| it.id()).collect()
+    };
+    parents.flat_map(of).collect()
+}
+
+/// Marks an element as one that was not drawn.
+fn hide(html: &mut Html, at: NodeId) {
+    if let Some(mut node) = html.tree.get_mut(at)
+        && let Node::Element(it) = node.value()
+    {
+        let name = QualName::new(None, ns!(), LocalName::from(blocks::UNDRAWN));
+        // They are looked up by halving.
+        let at = it.attrs.partition_point(|it| it.0 < name);
+        it.attrs.insert(at, (name, "".into()));
     }
 }
 

@@ -259,6 +259,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
             title: cut(&spoken(&mut walk, &raw.page.title), 1024).to_owned(),
             visible_text: cut(&spoken(&mut walk, &raw.page.visible_text), MAX_VISIBLE).to_owned(),
             has_password_field: raw.page.has_password_field,
+            next: shown::next(&raw.page),
             shown: shown::stored(shown, &mut walk),
         },
         exchanges,

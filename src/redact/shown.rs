@@ -1,8 +1,11 @@
 //! What the page showed, as blocks: read from its markup when all was done, stored redacted and bounded.
 
-use super::{body::cut, spoken, walk::Walk};
+use super::{body::cut, raw::RawPage, spoken, walk::Walk};
 use commis_artifacts::recording::ShownBlock;
-use commis_recipe::blocks::{self, Block};
+use commis_recipe::{
+    blocks::{self, Block},
+    extent,
+};
 
 /// Blocks of the page and its frames together.
 const MAX_BLOCKS: usize = 12;
@@ -24,6 +27,12 @@ pub fn blocks(documents: &[String], prose: bool) -> Vec<Block> {
     out.sort_by_key(|it| std::cmp::Reverse(it.weight));
     out.truncate(MAX_BLOCKS);
     out
+}
+
+/// What of the page or its frames says that a list goes on, in words of ours.
+pub fn next(page: &RawPage) -> Option<String> {
+    let documents = page.documents.iter().filter_map(|it| blocks::parsed(it));
+    documents.into_iter().find_map(|it| extent::announced(&it, &page.url))
 }
 
 pub fn stored(blocks: Vec<Block>, walk: &mut Walk<'_>) -> Vec<ShownBlock> {

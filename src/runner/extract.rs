@@ -1,5 +1,7 @@
 //! From an answer's bytes to data, and to the fingerprint of its shape. Pure: stages call it on recorded bodies, too.
 
+use std::collections::BTreeMap;
+
 use scraper::{Html, Selector};
 use serde_json::Value;
 
@@ -9,6 +11,7 @@ use commis_recipe::{
     blocks::{self, read::Reader},
     document::Document,
     expression::Query,
+    extent::{Gauge, Length, of_headers},
     framing::{self, unframed},
     model::{EmptyAnswer, Framing, ResponseSpec, ResponseType},
     reach::Reach,
@@ -24,6 +27,10 @@ pub struct Extracted {
     pub items: Option<u64>,
     /// The parsed JSON root (of the answer or of the embedded script), where it was asked for.
     pub whole: Option<Value>,
+    /// What the answer says of the length of its list.
+    pub length: Length,
+    /// What it says that it was asked for, by parameter.
+    pub echoed: BTreeMap<String, Value>,
 }
 
 /// A `ResponseSpec` with its expression and selectors compiled.
@@ -41,8 +48,12 @@ pub struct Extractor {
     single: bool,
     min_items: Option<u32>,
     empty: Option<EmptyAnswer>,
+    /// What is true of every answer, also of one without items.
+    holds: Vec<Query>,
     /// As written, and read.
     required_paths: Vec<(String, Vec<Step>)>,
+    gauge: Gauge,
+    echo: Vec<(String, Query)>,
 }
 
 /// One step of a required path.
@@ -55,9 +66,28 @@ enum Step {
     Nowhere,
 }
 
+/// An answer as it came.
+#[derive(Clone, Copy)]
+pub struct HttpAnswer<'a> {
+    /// MIME essence: it only makes messages better.
+    pub mime: &'a str,
+    /// Names in lower case.
+    pub headers: &'a [(String, String)],
+    /// Where it was found.
+    pub url: &'a str,
+    pub body: &'a [u8],
+}
+
+impl<'a> HttpAnswer<'a> {
+    /// A body of which nothing more is known.
+    pub const fn of(mime: &'a str, body: &'a [u8]) -> Self {
+        Self { mime, headers: &[], url: "", body }
+    }
+}
+
 /// [`Extractor::apply`] for one use, and with the whole document.
-pub fn extract(spec: &ResponseSpec, mime: &str, body: &[u8]) -> Result<Extracted> {
-    Extractor::new(spec)?.read(mime, body, true)
+pub fn extract(spec: &ResponseSpec, answer: HttpAnswer<'_>) -> Result<Extracted> {
+    Extractor::new(spec)?.read(answer, true)
 }
 
 impl Extractor {
@@ -67,7 +97,17 @@ impl Extractor {
         let query = spec.extract.as_deref().map(Query::compile).transpose()?;
         let required_paths: Vec<_> =
             spec.required_paths.iter().map(|it| (it.clone(), steps(it))).collect();
-        let found = query.as_ref().map_or(Reach::ALL, Query::reach).clone();
+        let gauge = spec.extent.as_ref().map(Gauge::new).transpose()?.unwrap_or_default();
+        let echo: Vec<(String, Query)> = spec
+            .echo
+            .iter()
+            .map(|(name, it)| Ok((name.clone(), Query::compile(it)?)))
+            .collect::<Result<_>>()?;
+        let holds = spec.empty.iter().flat_map(|it| &it.holds);
+        let holds: Vec<Query> = holds.map(|it| Query::compile(it)).collect::<Result<_>>()?;
+        let found = query.as_ref().map_or(Reach::ALL, Query::reach).clone().and(gauge.reach());
+        let found = echo.iter().fold(found, |out, it| out.and(it.1.reach().clone()));
+        let found = holds.iter().fold(found, |out, it| out.and(it.reach().clone()));
         Ok(Self {
             kind: spec.kind,
             framing: spec.framing,
@@ -79,28 +119,48 @@ impl Extractor {
             single: spec.html.as_ref().is_some_and(|it| it.single),
             min_items: spec.min_items,
             empty: spec.empty.clone(),
+            holds,
             required_paths,
+            gauge,
+            echo,
         })
     }
 
-    /// Reads the body by the recipe's type; `mime` (an essence) only makes messages better. Text is read as UTF-8. Of JSON
-    /// only what is looked at is kept; all of it must be JSON.
+    /// Reads the body by the recipe's type. Text is read as UTF-8. Of JSON only what is looked at is kept; all of it must be
+    /// JSON.
     ///
     /// Fails with `PARSE_ERROR` when the body is not what the recipe says, with `RESPONSE_TOO_LARGE` when `extract` or the
     /// selectors repeat parts of it until they are four times what an answer may weigh, and `EXTRACT_EMPTY` when nothing matches: a `null`
     /// result, nothing but nulls, a required path that is missing, fewer than `min_items`. An empty list is an answer; only
     /// for HTML, where "no results" and "another layout" look the same, it must be allowed by `min_items: 0`, or be like the
     /// page in `empty`.
-    pub fn apply(&self, mime: &str, body: &[u8]) -> Result<Extracted> {
-        self.read(mime, body, false)
+    pub fn apply(&self, answer: HttpAnswer<'_>) -> Result<Extracted> {
+        self.read(answer, false)
     }
 
-    fn read(&self, mime: &str, body: &[u8], with_whole: bool) -> Result<Extracted> {
+    fn read(&self, answer: HttpAnswer<'_>, with_whole: bool) -> Result<Extracted> {
+        let mut out = self.extracted(answer, with_whole)?;
+        let said = of_headers(answer.headers, out.items.unwrap_or(0));
+        if out.items.is_some() && said.complete == Some(false) {
+            out.length = Length { total: out.length.total.or(said.total), ..said };
+        } else if out.items.is_some() && out.length.complete.is_none() {
+            out.length = said;
+        }
+        Ok(out)
+    }
+
+    fn extracted(&self, answer: HttpAnswer<'_>, with_whole: bool) -> Result<Extracted> {
+        let HttpAnswer { mime, body, .. } = answer;
         let embedded;
         let document = match (self.kind, &self.html) {
             (ResponseType::Text, _) => return self.judged(self.text(body)?, None),
             (ResponseType::Html, Some(reader)) => {
-                return self.judged(self.items(&parse_html(body)?, reader)?, None);
+                let page = parse_html(body)?;
+                let mut out = self.judged(self.items(&page, reader)?, None)?;
+                if let Some(items) = out.items.filter(|it| *it > 0) {
+                    out.length = self.gauge.of_page(&page, answer.url, items);
+                }
+                return Ok(out);
             }
             (ResponseType::Html, None) => {
                 embedded = self.embedded_json(body)?;
@@ -121,7 +181,13 @@ impl Extractor {
             return Err(empty("`extract` matches nothing in the answer".to_owned()));
         }
         let out = self.judged(data, Some(&document))?;
-        Ok(Extracted { whole: with_whole.then(|| document.into_value()), ..out })
+        if out.items == Some(0) {
+            self.check_empty(&document)?;
+        }
+        let length = out.items.map_or(out.length, |it| self.gauge.of_json(&document, it));
+        let echoed = self.echo.iter().map(|(name, it)| Ok((name.clone(), it.search(&document)?)));
+        let echoed = echoed.collect::<Result<_>>()?;
+        Ok(Extracted { echoed, whole: with_whole.then(|| document.into_value()), length, ..out })
     }
 
     /// `document` is what the data was found in, if it is not all of it.
@@ -147,7 +213,28 @@ impl Extractor {
         if let Some((path, _)) = missing {
             return Err(empty(format!("the answer has no `{path}`")));
         }
-        Ok(Extracted { data, items, whole: None })
+        Ok(Extracted {
+            data,
+            items,
+            whole: None,
+            length: Length::default(),
+            echoed: BTreeMap::new(),
+        })
+    }
+
+    /// An answer without items has to look like one of the site's: what it says beside the list is as it was.
+    fn check_empty(&self, document: &Document<'_>) -> Result<()> {
+        for it in &self.holds {
+            if it.search(document)? != Value::Bool(true) {
+                let why =
+                    "the answer holds no items, and is not like the site's answers without any";
+                return Err(empty(why.to_owned()));
+            }
+        }
+        if self.gauge.denies_empty(document) {
+            return Err(empty("the answer holds no items and says that there are some".to_owned()));
+        }
+        Ok(())
     }
 
     fn text(&self, body: &[u8]) -> Result<Value> {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::extract::extract as extracted;
+use crate::extract::{HttpAnswer, extract as extracted};
 use commis_recipe::{
     document::Document,
     expression::Query,
@@ -408,7 +408,7 @@ proptest! {
     fn answers_are_valid_turned_round(answer in any_data(), at in 0..EXPRESSIONS.len()) {
         let extract = EXPRESSIONS[at];
         let it = json_recipe(Some(extract));
-        if let Ok(found) = extracted(&it.response, "application/json", answer.to_string().as_bytes()) {
+        if let Ok(found) = extracted(&it.response, HttpAnswer::of("application/json", answer.to_string().as_bytes())) {
             let it = answer_schema(&proven(it, &[found.data])).unwrap();
             prop_assert!(is_valid(&it.schema, &answer), "{} {} {:?}", it.schema, answer, violation(&it.schema, &answer));
         }
@@ -475,7 +475,9 @@ fn places_name_no_keys_of_the_data() {
 fn an_example_of_use() {
     // As a run reads it.
     let it = json_recipe(Some("hits[].{id: id}"));
-    let found = extracted(&it.response, "application/json", br#"{"hits": [{"id": 1}]}"#).unwrap();
+    let found =
+        extracted(&it.response, HttpAnswer::of("application/json", br#"{"hits": [{"id": 1}]}"#))
+            .unwrap();
     assert!(is_valid(&data_schema(&it, None), &found.data));
 }
 

@@ -17,13 +17,15 @@ use serde_json::Value;
 use url::Url;
 
 use self::{
-    extract::{Extracted, Extractor, fingerprint, similarity_bp},
+    extract::{Extracted, Extractor, HttpAnswer, fingerprint, similarity_bp},
     recovery::{AuthRecovery, recovery},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_net::transport::{Reply, Timings, Transport, retry::retry_after};
 use commis_recipe::{
     check::check,
+    examples,
+    extent::is_echo,
     model::{Parameter, Recipe, Slot, Status, TransportKind},
     request::{CompiledRequest, bind},
     shape::Verified,
@@ -79,6 +81,16 @@ pub struct RecipeRunResult {
     pub timings_ms: RunTimings,
     /// Length of `data` when it is a list.
     pub items: Option<u64>,
+    /// Items that the site has, where its answer says so.
+    pub total: Option<u64>,
+    /// Whether `data` holds all of them: false where the list goes on, null where nothing says.
+    pub complete: Option<bool>,
+    /// Why the data may not be what was asked for, each in a sentence: it is not as its examples were, or says that it was asked
+    /// for something else.
+    pub doubts: Vec<String>,
+    /// The recipe's own example still works: what failed is these values'.
+    #[serde(skip)]
+    pub example_holds: bool,
     /// How alike the data's shape is to the verified one, basis points; absent when there was nothing to compare.
     pub similarity_bp: Option<u32>,
 }
@@ -218,7 +230,12 @@ async fn attempt(
     }
 
     let start = Instant::now();
-    let extracted = compiled.extractor.apply(&reply.mime(), &reply.body);
+    let extracted = compiled.extractor.apply(HttpAnswer {
+        mime: &reply.mime(),
+        headers: &reply.headers,
+        url: &reply.url,
+        body: &reply.body,
+    });
     out.timings_ms.extract = millis(start.elapsed().as_micros() as u64);
     match extracted {
         Ok(extracted) => {
@@ -227,7 +244,10 @@ async fn attempt(
             out.similarity_bp = alike;
             out.timings_ms.shape = millis(start.elapsed().as_micros() as u64);
             out.items = extracted.items;
+            out.total = extracted.length.total;
+            out.complete = extracted.length.complete;
             out.data = extracted.data;
+            out.doubts = doubts(&compiled.recipe, params, &out.data, &extracted.echoed);
             alike.map_or(Ok(()), check_shape)
         }
         Err(err) => {
@@ -251,7 +271,7 @@ pub fn check_status(reply: &Reply) -> Result<()> {
 }
 
 /// A request that the site calls wrong, where a value that the recipe needs was left empty: that is the caller's, and
-/// `PARAM_INVALID`. All else is the error as it was.
+/// `PARAM_INVALID`. Nothing at the address that values make is `NOT_FOUND`. All else is the error as it was.
 fn blamed_on_values(
     err: Error,
     reply: &Reply,
@@ -261,13 +281,41 @@ fn blamed_on_values(
     let is_empty = |it: &&Parameter| {
         it.required && params.get(&it.name).is_some_and(|value| value.trim().is_empty())
     };
-    let Some(empty) = recipe.parameters.iter().find(is_empty) else { return err };
+    let Some(empty) = recipe.parameters.iter().find(is_empty) else {
+        let takes_values = recipe.parameters.iter().any(|it| it.required);
+        return match reply.status {
+            status @ (404 | 410) if takes_values => Error::new(
+                Code::NotFound,
+                format!("the site has nothing for these values ({status})"),
+            )
+            .hint("check the values; `commis recipe check` says whether the recipe works"),
+            _ => err,
+        };
+    };
     if !matches!(reply.status, 400 | 404 | 422) {
         return err;
     }
     let (status, name) = (reply.status, &empty.name);
     Error::new(Code::ParamInvalid, format!("the site answered {status} where `{name}` is empty"))
         .hint(format!("give `{name}` a value"))
+}
+
+/// What of a verified recipe's data is not as its proof says.
+fn doubts(
+    recipe: &Recipe,
+    params: &BTreeMap<String, String>,
+    data: &Value,
+    echoed: &BTreeMap<String, Value>,
+) -> Vec<String> {
+    let Some(proof) = &recipe.verification else { return Vec::new() };
+    let mut out = examples::doubts(&proof.examples, params, data);
+    for (name, said) in echoed {
+        if let Some(value) = params.get(name).filter(|value| !is_echo(said, value)) {
+            let said: String = said.to_string().chars().take(60).collect();
+            out.push(format!("the answer says that it was asked for {said}, not for {value:?}"));
+        }
+    }
+    out
 }
 
 /// How alike the data is to what was verified, basis points; `None` when nothing was.
@@ -318,6 +366,10 @@ impl RecipeRunResult {
             redirect_hops: 0,
             timings_ms: RunTimings::default(),
             items: None,
+            total: None,
+            complete: None,
+            doubts: Vec::new(),
+            example_holds: false,
             similarity_bp: None,
         }
     }
@@ -342,7 +394,9 @@ impl RecipeRunResult {
         self.auth_recovery_triggered = self.auth_recovery.is_some();
     }
 
-    fn fail(&mut self, err: &Error) {
+    /// It ended in that.
+    pub fn fail(&mut self, err: &Error) {
+        self.success = false;
         self.error = Some(err.to_string().chars().filter(|it| !it.is_control()).collect());
         self.error_code = Some(err.code().as_str());
         let next = self.auth_recovery.as_ref().map(|it| it.next.clone());

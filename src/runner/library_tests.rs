@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde_json::Value;
 
-use crate::extract::{Extracted, extract, fingerprint, similarity_bp};
+use crate::extract::{Extracted, HttpAnswer, extract, fingerprint, similarity_bp};
 use commis_net::egress::site_of;
 use commis_recipe::{
     json_schema::{answer_schema, conform::Declared, data_schema},
@@ -78,7 +78,7 @@ fn what_every_library_recipe_has() {
 /// Reads an answer as a run would; the data, its fingerprint.
 fn read(recipe: &Recipe, answer: &Value) -> (Extracted, Vec<String>) {
     let body = serde_json::to_vec(answer).unwrap();
-    let out = extract(&recipe.response, "application/json", &body)
+    let out = extract(&recipe.response, HttpAnswer::of("application/json", &body))
         .unwrap_or_else(|err| panic!("{}: {err}", recipe.name));
     let shape = fingerprint(&recipe.response, &out);
     (out, shape)
@@ -103,7 +103,10 @@ fn cases_by_hand() {
             assert!(out.items.is_none_or(|it| it > 0), "{name} {side}");
             // What is required is missed when it is gone.
             let error = serde_json::to_vec(&serde_json::json!({"error": "no"})).unwrap();
-            assert!(extract(&recipe.response, "application/json", &error).is_err(), "{name}");
+            assert!(
+                extract(&recipe.response, HttpAnswer::of("application/json", &error)).is_err(),
+                "{name}"
+            );
             (out.data, shape)
         });
         assert_ne!(sides[0].0, sides[1].0, "{name}: B must differ from A");
@@ -191,5 +194,7 @@ fn proof(profile: Profile) -> Verification {
         browser_ms: None,
         witness: None,
         complete: None,
+        first_page: None,
+        examples: Vec::new(),
     }
 }

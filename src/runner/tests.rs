@@ -211,7 +211,7 @@ async fn statuses() {
         (304, "HTTP_STATUS", false, Some(600)),
         (401, "AUTH_REQUIRED", false, Some(600)),
         (403, "AUTH_REQUIRED", false, Some(600)),
-        (404, "HTTP_STATUS", false, Some(600)),
+        (404, "NOT_FOUND", false, Some(600)),
         (429, "RATE_LIMITED", true, Some(600)),
         (500, "SERVER_ERROR", true, Some(600)),
         (503, "SERVER_ERROR", true, Some(600)),
@@ -242,7 +242,7 @@ async fn an_empty_value_is_named_where_the_site_refuses_it() {
         (400, "", "PARAM_INVALID"),
         (404, " ", "PARAM_INVALID"),
         (422, "", "PARAM_INVALID"),
-        (404, "x", "HTTP_STATUS"),
+        (404, "x", "NOT_FOUND"),
         (500, "", "SERVER_ERROR"),
     ] {
         let request = format!("  method: GET\n  url: http://shop.test/status/{status}");

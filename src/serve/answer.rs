@@ -64,6 +64,15 @@ pub struct Meta {
     pub timings_ms: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_hops: Option<u32>,
+    /// Items that the site has, where its answer says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Whether the data holds all of them: false where the list goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
+    /// Why the data may not be what was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// How alike the answer's shape is to the one that was verified, basis points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity_bp: Option<u32>,
@@ -114,7 +123,8 @@ pub fn status(code: Code) -> StatusCode {
         | Code::TaskNotFound
         | Code::ApprovalNotFound
         | Code::PlaybookNotFound
-        | Code::NoSuchAddress => StatusCode::NOT_FOUND,
+        | Code::NoSuchAddress
+        | Code::NotFound => StatusCode::NOT_FOUND,
         Code::Unauthorized => StatusCode::UNAUTHORIZED,
         Code::Forbidden | Code::RecipeReadOnly => StatusCode::FORBIDDEN,
         Code::QueueFull | Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,

@@ -9,12 +9,13 @@ use commis_artifacts::{digest::json_sha256, payloads::Replay};
 use commis_base::error::{Code, Error, Result};
 use commis_net::transport::Reply;
 use commis_recipe::{
+    extent::Length,
     model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
     shape,
 };
 use commis_runner::{
     MIN_SIMILARITY_BP, check_status,
-    extract::{Extracted, extract, fingerprint, similarity_bp},
+    extract::{Extracted, HttpAnswer, extract, fingerprint, similarity_bp},
 };
 
 /// What a replay sends. Cheap to build; templates are rendered by the replayer, since slots live there.
@@ -54,11 +55,30 @@ pub struct Observed {
     pub shape: Vec<String>,
     /// Shape of the whole JSON that `data` was extracted from; empty for HTML and text.
     pub root_shape: Vec<String>,
+    /// That JSON.
+    pub whole: Option<Value>,
+    /// What the answer says of the length of its list.
+    pub length: Length,
+    /// The site sent the request elsewhere.
+    pub redirected: bool,
     /// The answer as it came, where one did.
     pub body: Vec<u8>,
 }
 
 impl Observed {
+    fn nothing(replay: Replay, redirected: bool) -> Self {
+        Self {
+            replay,
+            redirected,
+            data: None,
+            shape: Vec::new(),
+            root_shape: Vec::new(),
+            whole: None,
+            length: Length::default(),
+            body: Vec::new(),
+        }
+    }
+
     /// Answered, extracted, and of the expected shape.
     pub fn good(&self) -> bool {
         self.replay.ok()
@@ -91,31 +111,18 @@ pub async fn observe(
         Err(err) if is_of_the_world(err.code()) => return Err(err),
         Err(err) => {
             fail(&mut replay, &err);
-            return Ok(Observed {
-                replay,
-                data: None,
-                shape: Vec::new(),
-                root_shape: Vec::new(),
-                body: Vec::new(),
-            });
+            return Ok(Observed::nothing(replay, err.code() == Code::RedirectBlocked));
         }
     };
     replay.status = Some(reply.status);
-    let (data, shape, root_shape) = match read(&reply, response) {
+    let (Extracted { data, whole, length, .. }, shape) = match read(&reply, response) {
         Ok((extracted, shape)) => {
             replay.items = extracted.items;
-            let root = extracted.whole.as_ref().map(shape::paths).unwrap_or_default();
-            (extracted.data, shape, root)
+            (extracted, shape)
         }
         Err(err) => {
             fail(&mut replay, &err);
-            return Ok(Observed {
-                replay,
-                data: None,
-                shape: Vec::new(),
-                root_shape: Vec::new(),
-                body: Vec::new(),
-            });
+            return Ok(Observed::nothing(replay, reply.hops > 0));
         }
     };
     replay.data_sha256 = Some(json_sha256(&data));
@@ -127,12 +134,21 @@ pub async fn observe(
             replay.detail = Some("the answer has another shape".to_owned());
         }
     }
-    Ok(Observed { replay, data: Some(data), shape, root_shape, body: reply.body })
+    let root_shape = whole.as_ref().map(shape::paths).unwrap_or_default();
+    let redirected = reply.hops > 0;
+    let body = reply.body;
+    Ok(Observed { replay, data: Some(data), shape, root_shape, whole, length, redirected, body })
 }
 
 fn read(reply: &Reply, response: &ResponseSpec) -> Result<(Extracted, Vec<String>)> {
     check_status(reply)?;
-    let extracted = extract(response, &reply.mime(), &reply.body)?;
+    let source = HttpAnswer {
+        mime: &reply.mime(),
+        headers: &reply.headers,
+        url: &reply.url,
+        body: &reply.body,
+    };
+    let extracted = extract(response, source)?;
     let shape = fingerprint(response, &extracted);
     Ok((extracted, shape))
 }

@@ -14,6 +14,7 @@ mod fields;
 #[cfg(any(test, feature = "test-support"))]
 pub mod fixtures;
 mod judge;
+mod length;
 pub mod minimize;
 mod moment;
 pub mod offers;
@@ -28,6 +29,7 @@ mod read_back;
 mod reads;
 mod repeat;
 mod request;
+mod seen;
 pub mod select;
 pub mod signals;
 pub mod stub;

@@ -7,27 +7,10 @@ use url::Url;
 
 use super::validate::captured;
 use commis_artifacts::recording::{Exchange, RequestBody, SessionRecording};
-use commis_recipe::{model::ResponseSpec, shape::similarity_bp, values::is_date};
+use commis_recipe::{
+    model::ResponseSpec, positions::is_position, shape::similarity_bp, values::is_date,
+};
 
-/// Last words of names that say where in a list to begin, as APIs of all kinds call them.
-const POSITIONS: &[&str] = &[
-    "after",
-    "continuation",
-    "cursor",
-    "from",
-    "offset",
-    "page",
-    "pageindex",
-    "pageno",
-    "pagenumber",
-    "pagetoken",
-    "skip",
-    "start",
-    "startindex",
-    "token",
-];
-/// Names that are positions only as a whole.
-const SHORT: &[&str] = &["p", "pg", "pn", "_p"];
 /// Two pages of a list have one shape, to so many basis points.
 const ALIKE_BP: u32 = 8500;
 /// Digits of a clock or of chance: such values differ between any two calls.
@@ -117,21 +100,6 @@ fn leaves(value: &Value, at: &str, out: &mut BTreeMap<String, Vec<String>>) {
         Value::String(it) => put(out, at, it),
         other => out.entry(at.to_owned()).or_default().push(other.to_string()),
     }
-}
-
-fn is_position(name: &str) -> bool {
-    let whole = name.rsplit('/').next().unwrap_or(name);
-    let lower = whole.to_ascii_lowercase();
-    let plain: String = lower.chars().filter(char::is_ascii_alphanumeric).collect();
-    if SHORT.contains(&lower.as_str()) || POSITIONS.contains(&plain.as_str()) {
-        return true;
-    }
-    let capital = whole.rfind(|c: char| c.is_ascii_uppercase()).unwrap_or(0);
-    let last = lower[capital..].rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
-    // `access_token` is no position, `next_token` is one.
-    last.is_some_and(|it| it != "token" && POSITIONS.contains(&it))
-        || plain.ends_with("nexttoken")
-        || plain.ends_with("pagetoken")
 }
 
 fn goes_on(name: &str, now: Option<&Vec<String>>, before: Option<&Vec<String>>) -> bool {

@@ -21,7 +21,7 @@ use super::{
     request::{identifier, template},
     validate::captured,
     weave::{Found, USUAL, as_number, forms, weave},
-    witness::witness,
+    witness::{list_length, witness},
 };
 use commis_artifacts::{
     payloads::{
@@ -217,6 +217,13 @@ fn attempt(
     out.dates();
     out.paging();
     let moment = frozen_moment(&out.request, exchange);
+    let further = second
+        .recording
+        .as_ref()
+        .zip(twin_exchange)
+        .map_or_else(Vec::new, |(it, twin)| pages(it, twin, &draft.response));
+    let own = pages(recording, exchange, &draft.response);
+    let witness = witness(recording, second, (&own, &further));
     let distinct = second_values.filter(|it| *it != out.first && !it.is_empty());
     Ok(Judged::Done(RecipeDraftMinimized {
         request: out.request,
@@ -235,18 +242,8 @@ fn attempt(
         }),
         compared: draft.compared,
         moment,
-        witness: witness(
-            recording,
-            second,
-            (
-                &pages(recording, exchange, &draft.response),
-                &second
-                    .recording
-                    .as_ref()
-                    .zip(twin_exchange)
-                    .map_or_else(Vec::new, |(it, twin)| pages(it, twin, &draft.response)),
-            ),
-        ),
+        list: list_length(recording, second, witness.as_ref()),
+        witness,
     }))
 }
 

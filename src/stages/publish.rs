@@ -88,6 +88,8 @@ pub fn publish(
                 _ => Witness::Page,
             }),
             complete: complete(draft, report),
+            examples: if report.verified { report.examples.clone() } else { Vec::new() },
+            first_page: report.first_page.clone().filter(|_| report.verified),
         }),
         demotion: None,
     }
@@ -102,10 +104,22 @@ fn response(
     let mut out = draft.response.clone();
     out.min_items = out.min_items.max(expect.min_items);
     out.empty.clone_from(&report.empty);
+    out.extent.clone_from(&report.extent);
+    out.echo.clone_from(&report.echo);
+    // No answer without items was seen, so that none is known to be one.
+    if report.verified && is_list(draft, report) && out.empty.is_none() && out.html.is_none() {
+        out.min_items = out.min_items.max(Some(1));
+    }
     for it in expect.required_paths.iter().cloned().chain(way(&out)) {
         add(&mut out.required_paths, it);
     }
     out
+}
+
+/// The first answer was a list.
+fn is_list(draft: &RecipeDraftMinimized, report: &VerificationReport) -> bool {
+    let single = draft.response.html.as_ref().is_some_and(|it| it.single);
+    !single && report.replays.first().is_some_and(|it| it.items.is_some())
 }
 
 /// The way to a list through other lists: a projection over keys that are gone is empty, and so is one that finds nothing.

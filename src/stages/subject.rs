@@ -72,7 +72,10 @@ pub fn of(
     let known = other.map(texts_of).unwrap_or_default();
     let typed: Vec<String> = typed.values().map(|it| plain(it)).collect();
     let thing = plain(task).split(' ').find(|it| says_what(it)).map(|it| stem(it).to_owned());
-    let asked = Asked { known, wanted: words(task), thing, asks: asks(task), typed };
+    let records = page.shown.iter().filter(|it| it.is_record).flat_map(|it| &it.fields);
+    let labels = records.map(|it| plain(it)).collect();
+    let alone = other.is_none();
+    let asked = Asked { known, labels, alone, wanted: words(task), thing, asks: asks(task), typed };
     // The answer to such a question is seldom a list.
     let fact = asks_for_fact(task) && !asked.many(task);
     // Where nothing was typed, only its words say that it is what was asked for.
@@ -121,6 +124,10 @@ pub fn of(
 struct Asked {
     /// Texts of the other example's page.
     known: BTreeSet<String>,
+    /// Names of the properties of the page's records.
+    labels: BTreeSet<String>,
+    /// There is no page of another example.
+    alone: bool,
     /// Words of the task.
     wanted: BTreeSet<String>,
     /// What it is to list or to show: its first word that says something.
@@ -174,7 +181,8 @@ impl Asked {
             / 100_000
     }
 
-    /// A list whose items begin as those of the other page do, each in its own way: labels, and the whole is one thing.
+    /// A list whose items begin as those of the other page do, each in its own way: labels, and the whole is one thing. Without
+    /// another page, the names of a record's properties are labels where no list is asked for.
     fn is_labelled(&self, block: &ShownBlock) -> bool {
         let labels: Vec<String> =
             block.rows.iter().filter_map(|it| it.first()?.as_deref()).map(plain).collect();
@@ -184,7 +192,12 @@ impl Asked {
             && labels.len() >= MIN_ROWS
             && labels.len() == block.rows.len()
             && distinct.len() == labels.len()
-            && labels.iter().all(|it| self.known.contains(it))
+            && (labels.iter().all(|it| self.known.contains(it))
+                || (self.alone
+                    && self.asks != Asks::Many
+                    && labels.iter().all(|it| {
+                        self.labels.contains(&it.replace(' ', "_")) || self.labels.contains(it)
+                    })))
     }
 
     /// Per cent of the items, or of a record's texts, that the other page did not say.

@@ -15,6 +15,7 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     check::check_header,
+    extent::Length,
     framing::framed,
     model::{HtmlSpec, RequestTemplate, ResponseSpec, Slot, TransportKind},
     shape::similarity_bp,
@@ -22,7 +23,7 @@ use commis_recipe::{
 };
 use commis_runner::{
     MIN_SIMILARITY_BP,
-    extract::{Extracted, extract, fingerprint},
+    extract::{Extracted, HttpAnswer, extract, fingerprint},
 };
 
 /// Observes: sends the request by each transport, least risky first, until one answers like the recording, and that one once
@@ -45,6 +46,7 @@ pub async fn validate(
     let captured = captured_shape(exchange, &chosen.response);
     let values = BTreeMap::new();
     let mut replays: Vec<Replay> = Vec::new();
+    let mut sent_away = false;
     for transport in replayer.transports() {
         let call = CallTemplate { transport, values: &values, slots: &slots };
         let n = replays.len() as u32 + 1;
@@ -65,6 +67,7 @@ pub async fn validate(
         let good = replay.ok();
         replays.push(replay);
         if !good {
+            sent_away |= first.redirected && exchange.redirected_from.is_none();
             continue;
         }
         let captured_only = transport == TransportKind::Stub;
@@ -135,7 +138,7 @@ pub async fn validate(
     if let Some(code) = replays.last().and_then(passing) {
         return Err(not_now(code));
     }
-    Ok(Judged::Rejected(failed(&replays)))
+    Ok(Judged::Rejected(failed(&replays, sent_away)))
 }
 
 /// What all replays of one transport have in common.
@@ -249,6 +252,8 @@ pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracte
             data,
             items: (!html.single).then_some(u64::from(it.items)),
             whole: None,
+            length: Length::default(),
+            echoed: BTreeMap::new(),
         });
     }
     let (mime, body) = match exchange.excerpt.as_ref()? {
@@ -256,7 +261,7 @@ pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracte
         Excerpt::Html(it) => ("text/html", it.clone().into_bytes()),
         Excerpt::Text(it) => ("text/plain", it.clone().into_bytes()),
     };
-    extract(response, mime, &body).ok()
+    extract(response, HttpAnswer::of(mime, &body)).ok()
 }
 
 fn carries(exchange: &Exchange) -> Vec<String> {
@@ -281,9 +286,11 @@ fn carries(exchange: &Exchange) -> Vec<String> {
     out
 }
 
-/// The most telling failure: a wall means login, whatever else was tried.
-fn failed(replays: &[Replay]) -> Reject {
-    let walled = replays.iter().any(|it| it.code.as_deref() == Some(Code::AuthRequired.as_str()));
+/// The most telling failure: a wall means login, whatever else was tried. So does a redirect where the recorded session got the
+/// answer itself (`sent_away`).
+fn failed(replays: &[Replay], sent_away: bool) -> Reject {
+    let walled = sent_away
+        || replays.iter().any(|it| it.code.as_deref() == Some(Code::AuthRequired.as_str()));
     let tried: Vec<String> = replays
         .iter()
         .map(|it| format!("{} {}", it.transport.as_str(), it.code.as_deref().unwrap_or("?")))

@@ -4,13 +4,13 @@
 //! have the baseline's shape, differ from A by more than A differs from itself, and hold something that the second page
 //! showed. A parameter whose change changes nothing is not a parameter.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::judge::{
-    Call, Observed, Replayer, data_difference_bp, holds_bp, leaf_lines, observe, passing,
-};
+use super::judge::{Call, Observed, Replayer, data_difference_bp, holds_bp, observe, passing};
+use super::length::{self, Answer, Findings, more_than_shown};
+use super::seen::seen_on_page;
 use super::witness::{asks_for_order, coverage, named_group};
 use commis_artifacts::{
     payloads::{
@@ -21,7 +21,10 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     blocks,
-    model::{EmptyAnswer, ParamType, Parameter, ResponseSpec, TransportKind},
+    extent::{Gauge, Length, echoes},
+    model::{
+        EmptyAnswer, ExampleAnswer, Extent, ParamType, Parameter, ResponseSpec, TransportKind,
+    },
 };
 
 /// What the manifest says of answers.
@@ -56,6 +59,10 @@ pub async fn verify(
         empty: None,
         second: None,
         profile: None,
+        examples: Vec::new(),
+        echo: BTreeMap::new(),
+        extent: None,
+        first_page: None,
     };
     if draft.captured_only {
         report.reason = Some("captured_only".to_owned());
@@ -95,8 +102,11 @@ pub async fn verify(
             further: &expect.further,
             transport,
             report: &mut report,
-            pages: Vec::new(),
+            answers: Vec::new(),
             without: Vec::new(),
+            length: Length::default(),
+            paged_by: None,
+            sized_by: None,
         };
         match run.all().await {
             Ok(()) => {
@@ -117,6 +127,10 @@ pub async fn verify(
                 report.empty = None;
                 report.second = None;
                 report.profile = None;
+                report.examples.clear();
+                report.echo.clear();
+                report.extent = None;
+                report.first_page = None;
                 // A parameter without effect by one transport has none by another.
                 if why.is_final {
                     refuted = true;
@@ -197,10 +211,15 @@ struct Run<'a, 'r> {
     further: &'a [BTreeMap<String, String>],
     transport: TransportKind,
     report: &'r mut VerificationReport,
-    /// The pages that A and B came in.
-    pages: Vec<Vec<u8>>,
-    /// Pages in which examples found nothing.
-    without: Vec<Vec<u8>>,
+    /// The answers A and B.
+    answers: Vec<Answer>,
+    /// Answers without items.
+    without: Vec<Answer>,
+    /// What A says of the length of its list.
+    length: Length,
+    /// The parameter whose next value gave further items, and the one that says how many there are at most.
+    paged_by: Option<String>,
+    sized_by: Option<String>,
 }
 
 /// An answer to values that differ from the first example's.
@@ -218,7 +237,9 @@ impl Run<'_, '_> {
             // No parameter: two consecutive matching replays (seed 1.3.1).
             self.covers(&a, None)?;
             let again = self.one("A again", &first).await?;
-            return self.optional(&first, &a, data_difference_bp(&a, &again)).await;
+            self.report.examples = vec![ExampleAnswer::of(&first, &[&a, &again])];
+            self.optional(&first, &a, data_difference_bp(&a, &again)).await?;
+            return self.is_long_enough(&a);
         };
         let b = self.second_answer(&second).await?;
         let again = self.one("A again", &first).await?;
@@ -242,17 +263,94 @@ impl Run<'_, '_> {
             }
         }
         self.say_so()?;
+        self.keep_examples((&first, &a, &again), b.as_ref().map(|it| (&second, it)));
         let second = self.report.second.clone().unwrap_or(second);
         self.each(&first, &second, &others, &a, noise).await?;
         self.optional(&first, &a, noise).await?;
         if a.is_array() {
-            self.report.empty = match self.response.html {
-                Some(_) => self.nothing(&first).await?,
-                // The list is there and holds nothing.
-                None => Some(EmptyAnswer::default()),
-            };
+            self.report.empty = self.nothing(&first).await?;
         }
+        self.is_long_enough(&a)
+    }
+
+    /// Keeps what the examples were answered, and by what fields answers say what they were asked for.
+    fn keep_examples(
+        &mut self,
+        (first, a, again): (&BTreeMap<String, String>, &Value, &Value),
+        second: Option<(&BTreeMap<String, String>, &Value)>,
+    ) {
+        let own = ExampleAnswer::of(first, &[a, again]);
+        let stable = own.digests.keys().cloned().collect();
+        let other = second.map(|(values, b)| ExampleAnswer::of(values, &[b]).only(&stable));
+        self.report.examples = std::iter::once(own).chain(other).collect();
+        if let ([Answer { whole: Some(a), .. }, Answer { whole: Some(b), .. }], Some((values, _))) =
+            (&self.answers[..], second)
+        {
+            self.report.echo = echoes((a, first), (b, values));
+        }
+    }
+
+    /// Notes how answers say how long their list is. Fails where the task asks for all of it, and A is only the first page.
+    fn is_long_enough(&mut self, a: &Value) -> Proof<()> {
+        let Some(items) = a.as_array().map(|it| it.len() as u64) else { return Ok(()) };
+        let typed: Vec<&str> = self.typed(&NOBODYS_WORDS);
+        let all: Vec<&Answer> = self.answers.iter().chain(&self.without).collect();
+        let mut extent = length::extent(&all, self.response, &typed);
+        if let (Some(extent), Some(Answer { whole, body, .. })) = (&extent, self.answers.first()) {
+            let gauge = Gauge::new(extent)?;
+            let page = blocks::parsed(&String::from_utf8_lossy(body));
+            let said = match (whole, page) {
+                (Some(it), _) => gauge.of_json(&it.into(), items),
+                (None, Some(page)) => gauge.of_page(&page, "", items),
+                (None, None) => Length::default(),
+            };
+            if self.length.complete != Some(false) && said.complete.is_some() {
+                self.length = said;
+            }
+            self.length.total = self.length.total.or(said.total);
+        }
+        if let (Some(witness), None) = (&self.draft.witness, &self.response.html)
+            && let Some(given) = more_than_shown(a, &witness.first)
+            && !length::is_counted(given, &self.length, &self.draft.list, self.answers.first())
+        {
+            let count = witness.first.count;
+            return Err(final_(&format!(
+                "the answer has {given} items, and the page showed {count} and no way to others"
+            ))
+            .into());
+        }
+        let witness = self.draft.witness.as_ref();
+        self.report.first_page = length::first_page(&Findings {
+            items,
+            length: self.length,
+            shown: witness.map(|it| u64::from(it.first.count)),
+            further: witness.map_or(0, |it| it.further),
+            page: &self.draft.list,
+            paged_by: self.paged_by.take(),
+            sized_by: self.sized_by.take(),
+        });
+        if let Some(first) = &self.report.first_page {
+            if extent.is_none() && self.length.complete.is_none() {
+                extent = Some(Extent { page_size: Some(items), ..Extent::default() });
+            }
+            if self.draft.list.asked_for_all {
+                return Err(final_(&format!(
+                    "the task asks for all items, and the answer is only a part: {} ({})",
+                    first.describe(),
+                    first.evidence
+                ))
+                .into());
+            }
+        }
+        self.report.extent = extent;
         Ok(())
+    }
+
+    /// What was typed into the answers of the proof, and more.
+    fn typed<'t>(&'t self, more: &[&'t str]) -> Vec<&'t str> {
+        let examples = [Some(&self.draft.first), self.draft.second.as_ref()];
+        let values = examples.into_iter().flatten().chain(self.further).flat_map(BTreeMap::values);
+        values.map(String::as_str).chain(more.iter().copied()).collect()
     }
 
     /// The answer to the second example; `None` where it finds nothing, which further examples may show to be right.
@@ -326,8 +424,8 @@ impl Run<'_, '_> {
         let seen = self.ask(what, values, &response, None).await?;
         heard(what, &seen.replay)?;
         let is_empty = seen.good() && seen.data.as_ref().is_some_and(is_none);
-        if is_empty && self.response.html.is_some() {
-            self.without.push(seen.body);
+        if is_empty {
+            self.without.push(Answer { body: seen.body, whole: seen.whole, items: 0 });
         }
         Ok(is_empty)
     }
@@ -344,12 +442,20 @@ impl Run<'_, '_> {
 
     /// What tells the pages without items. `typed`: what they were asked for beside the examples.
     fn empty_page(&self, typed: &[&str]) -> Option<EmptyAnswer> {
-        let page = |it: &Vec<u8>| blocks::parsed(&String::from_utf8_lossy(it));
-        let with: Vec<_> = self.pages.iter().filter_map(page).collect();
+        if self.response.html.is_none() {
+            let whole = |all: &'_ [Answer]| -> Vec<Value> {
+                all.iter().filter_map(|it| it.whole.clone()).collect()
+            };
+            let (full, empty) = (whole(&self.answers), whole(&self.without));
+            return Some(length::empty_answer(
+                &full.iter().collect::<Vec<_>>(),
+                &empty.iter().collect::<Vec<_>>(),
+            ));
+        }
+        let page = |it: &Answer| blocks::parsed(&String::from_utf8_lossy(&it.body));
+        let with: Vec<_> = self.answers.iter().filter_map(page).collect();
         let without: Vec<_> = self.without.iter().map(page).collect::<Option<_>>()?;
-        let examples = [Some(&self.draft.first), self.draft.second.as_ref()];
-        let values = examples.into_iter().flatten().chain(self.further).flat_map(BTreeMap::values);
-        let typed: Vec<&str> = values.map(String::as_str).chain(typed.iter().copied()).collect();
+        let typed = self.typed(typed);
         blocks::empty::learn(
             &without.iter().collect::<Vec<_>>(),
             &with.iter().collect::<Vec<_>>(),
@@ -377,14 +483,20 @@ impl Run<'_, '_> {
         if let Some(it) = self.draft.parameters.iter().find(is_word)
             && self.transport != TransportKind::Stub
         {
-            for word in NOBODYS_WORDS {
-                if self.without.len() >= NOBODYS_WORDS.len() || self.replayer.spent() {
+            // A line of a page may be anything; what JSON says beside the list is by a name.
+            let words = if self.response.html.is_some() { 2 } else { 1 };
+            for word in &NOBODYS_WORDS[..words] {
+                if self.without.len() >= words || self.replayer.spent() {
                     break;
                 }
                 let mut values = first.clone();
-                values.insert(it.name.clone(), word.to_owned());
-                if !self.is_empty("nobody's word", &values).await? {
-                    break;
+                values.insert(it.name.clone(), (*word).to_owned());
+                match self.is_empty("nobody's word", &values).await {
+                    Ok(true) => {}
+                    // Some servers fall over a word that they have nothing for.
+                    Err(Halt::Refuted(why)) if why.transient == Some(Code::ConnectFailed) => break,
+                    Ok(false) => break,
+                    Err(why) => return Err(why),
                 }
             }
         }
@@ -447,11 +559,8 @@ impl Run<'_, '_> {
     /// A page has no more items than it shows: what selectors find beside them is something else.
     fn beside(&self, data: &Value, shown: &ShownBlock) -> Option<String> {
         let html = self.response.html.as_ref().filter(|it| !it.single)?;
-        let given = data.as_array()?.len();
-        let most = shown.count as usize + shown.count as usize / 10 + 1;
-        (given > most && !shown.is_record).then(|| {
-            format!("`{}` means {given} items where the page showed {}", html.items, shown.count)
-        })
+        let given = more_than_shown(data, shown)?;
+        Some(format!("`{}` means {given} items where the page showed {}", html.items, shown.count))
     }
 
     /// What the second recording captured, or its page, held items.
@@ -576,6 +685,13 @@ impl Run<'_, '_> {
                     .is_some_and(|it| data_difference_bp(a, it) > noise + MARGIN_BP);
             if effect {
                 self.report.effective.push(it.name.clone());
+                let items = a.as_array().map(Vec::len);
+                let given = seen.replay.items.unwrap_or(0);
+                if is_size && items == usize::try_from(value).ok() && given == value as u64 / 2 {
+                    self.sized_by = Some(it.name.clone());
+                } else if !is_size && given > 0 {
+                    self.paged_by = Some(it.name.clone());
+                }
             } else {
                 self.report.frozen.push(it.name.clone());
             }
@@ -585,8 +701,12 @@ impl Run<'_, '_> {
 
     async fn one(&mut self, what: &str, values: &BTreeMap<String, String>) -> Proof<Value> {
         let seen = self.look(what, values).await?;
-        if self.response.html.is_some() && seen.replay.code.is_none() && self.pages.len() < 2 {
-            self.pages.push(seen.body);
+        if seen.replay.code.is_none() && self.answers.len() < 2 && !what.contains("again") {
+            if self.answers.is_empty() {
+                self.length = seen.length;
+            }
+            let items = seen.replay.items.unwrap_or(0);
+            self.answers.push(Answer { body: seen.body, whole: seen.whole, items });
         }
         if let Some(code) = &seen.replay.code {
             let detail = seen.replay.detail.clone().unwrap_or_default();
@@ -670,84 +790,4 @@ fn lacking(it: &Coverage) -> Option<String> {
         "the answer lacks what the task asks for and the page showed: {}",
         it.left_out.join(", ")
     ))
-}
-
-/// Fewer characters beside what was typed are on many a page.
-const MIN_REST: usize = 3;
-
-/// Whether leaves that only B has stand in lines that only the second page had: two of them, or the only
-/// one that B has, if it is no short number. What was typed is cut out of the lines, so it is cut out of leaves too; what then
-/// is left of leaves of both, such as `results for`, proves nothing.
-fn seen_on_page(
-    (a, first): (&Value, &BTreeMap<String, String>),
-    (b, second): (&Value, &BTreeMap<String, String>),
-    lines: &[String],
-) -> bool {
-    let all_of_a = leaf_lines(a, usize::MAX);
-    let rests_of_a: BTreeSet<String> = all_of_a.iter().filter_map(|it| rest(it, first)).collect();
-    let common: BTreeSet<String> = all_of_a.into_iter().collect();
-    let typed: Vec<String> = second.values().map(|it| it.to_lowercase()).collect();
-    let own: BTreeSet<String> = leaf_lines(b, usize::MAX)
-        .into_iter()
-        .filter(|it| !common.contains(it))
-        .filter_map(|it| match rest(&it, second) {
-            Some(rest) => Some(rest).filter(|it| !rests_of_a.contains(it)),
-            None => text_of(&it),
-        })
-        .filter(|it| {
-            it.chars().count() >= 2 && !typed.iter().any(|typed| typed.contains(it.as_str()))
-        })
-        .collect();
-    let bounded = |line: &str, leaf: &str| {
-        line.match_indices(leaf).any(|(start, it)| {
-            let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            !word(line[..start].chars().next_back())
-                && !word(line[start + it.len()..].chars().next())
-        })
-    };
-    let seen: Vec<&String> =
-        own.iter().filter(|leaf| lines.iter().any(|line| bounded(line, leaf))).take(2).collect();
-    // A lone short number (a count) is on many a page.
-    seen.len() == 2 || (own.len() == 1 && seen.first().is_some_and(|it| it.chars().count() >= 4))
-}
-
-/// The value of a leaf line, as pages are compared.
-fn text_of(line: &str) -> Option<String> {
-    line.split_once('=').map(|it| it.1.trim_matches('"').trim().to_lowercase())
-}
-
-/// What is left of a leaf that holds what was typed and more.
-fn rest(line: &str, typed: &BTreeMap<String, String>) -> Option<String> {
-    let text = text_of(line)?;
-    let typed = typed.values().map(|it| it.to_lowercase()).filter(|it| !it.is_empty());
-    let rest = typed.fold(text.clone(), |it, typed| it.replace(&typed, " "));
-    (rest != text && rest.trim().chars().count() >= MIN_REST).then(|| rest.trim().to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn second_page_evidence() {
-        let lines: Vec<String> = ["20 m, rolled — $19.90", "12 results for", "blue   — $7.50"]
-            .map(str::to_owned)
-            .to_vec();
-        let values = |it: &str| BTreeMap::from([("q".to_owned(), it.to_owned())]);
-        let (first, second) = (values("brass"), values("garden hose"));
-        let a = json!([{"name": "lantern", "price": 3, "currency": "usd"}]);
-        let check = |b: Value| seen_on_page((&a, &first), (&b, &second), &lines);
-        assert!(check(
-            json!([{"name": "Garden hose 20 m, rolled", "price": 19.9, "currency": "usd"}, {"name": "Blue garden hose"}])
-        ));
-        // An echo, a common word, another list.
-        assert!(!check(json!({"query": "garden hose", "total": 12})));
-        assert!(!check(json!([{"name": "lantern", "price": 3, "currency": "usd"}])));
-        assert!(!check(json!([{"name": "Teapot"}, {"name": "Kettle"}])));
-        // Leaves that say the same of any input.
-        let a = json!({"title": "results for brass", "label": "blue brass"});
-        let b = json!({"title": "results for garden hose", "label": "blue garden hose"});
-        assert!(!seen_on_page((&a, &first), (&b, &second), &lines));
-    }
 }

@@ -9,10 +9,13 @@ use serde_json::Value;
 
 use super::subject;
 use commis_artifacts::{
-    payloads::{Coverage, SecondRecording, Witness},
+    payloads::{Coverage, ListLength, SecondRecording, Witness},
     recording::{SessionRecording, ShownBlock},
 };
-use commis_recipe::blocks::GROUP;
+use commis_recipe::{
+    blocks::GROUP,
+    extent::{PageSample, stated_total},
+};
 
 /// Per cent of a column's texts that must stand in their items.
 const COLUMN: usize = 60;
@@ -279,6 +282,63 @@ pub fn asks_for_order(task: &str, typed: &BTreeMap<String, String>) -> bool {
     ];
     let typed: BTreeSet<String> = typed.values().flat_map(|it| words(it)).collect();
     words(task).iter().any(|it| ORDERS.contains(&it.as_str()) && !typed.contains(it))
+}
+
+/// The task asks for every item, in words that nobody typed.
+pub fn asks_for_all(task: &str, typed: &BTreeMap<String, String>) -> bool {
+    const ALL: &[&str] = &[
+        "all",
+        "every",
+        "everything",
+        "entire",
+        "complete",
+        "whole",
+        "alle",
+        "sämtliche",
+        "tous",
+        "toutes",
+        "todos",
+        "todas",
+        "tutti",
+        "tutte",
+        "alla",
+        "все",
+        "всех",
+        "wszystkie",
+    ];
+    let typed: BTreeSet<String> = typed.values().flat_map(|it| words(it)).collect();
+    words(task).iter().any(|it| ALL.contains(&it.as_str()) && !typed.contains(it))
+}
+
+/// How long the list is, as far as the task and the first page say. A page speaks of the items that it shows.
+pub fn list_length(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+    witness: Option<&Witness>,
+) -> ListLength {
+    let mut out = ListLength {
+        asked_for_all: asks_for_all(&recording.task, &recording.typed),
+        ..ListLength::default()
+    };
+    let Some(witness) = witness.filter(|it| !it.first.is_record) else { return out };
+    let sample = |recording: &SessionRecording, block: &ShownBlock| {
+        let rows: BTreeSet<&str> =
+            block.rows.iter().flatten().flatten().map(String::as_str).collect();
+        let lines = recording.page.visible_text.lines().map(str::trim);
+        let lines = lines.filter(|it| !it.is_empty() && !rows.contains(it));
+        PageSample { lines: lines.map(str::to_owned).collect(), items: u64::from(block.count) }
+    };
+    let other = second.recording.as_ref().zip(witness.second.as_ref());
+    let samples: Vec<PageSample> = std::iter::once((recording, &witness.first))
+        .chain(other)
+        .map(|(recording, block)| sample(recording, block))
+        .collect();
+    let typed: Vec<&str> =
+        recording.typed.values().chain(second.values.values()).map(String::as_str).collect();
+    out.total = stated_total(&samples, &typed);
+    out.numbers = samples[0].numbers();
+    out.next.clone_from(&recording.page.next);
+    out
 }
 
 /// The task speaks of the column.

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use serde_json::Value;
 
-use crate::support::{Home, shared};
+use crate::support::{Home, shared, write};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
 
@@ -25,6 +25,8 @@ fn golden_artifacts() {
         "--no-network",
         "--json",
     ];
+    // What a browser draws is no golden file.
+    write(&home.path().join("config.toml"), "[learning]\ndraw_har = false\n");
     let (code, out) = home.json(&args);
     assert_eq!(
         (code, out["outcome"].as_str(), out["reason"].as_str()),

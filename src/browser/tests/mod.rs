@@ -9,6 +9,7 @@ mod drift;
 mod holding;
 mod hostile;
 mod kept;
+mod offline;
 mod own;
 mod parity;
 mod session;

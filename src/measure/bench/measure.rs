@@ -23,7 +23,7 @@ use commis_recipe::{
 use commis_runner::{
     RunTimings,
     call::Caller,
-    extract::{extract, fingerprint},
+    extract::{HttpAnswer, extract, fingerprint},
 };
 
 /// What is timed.
@@ -78,7 +78,7 @@ impl<'a> Prepared<'a> {
             let outgoing = CompiledRequest::new(&recipe.request)?.fill(&values)?;
             let (floor, body, mime) = Floor::new(client.clone(), &outgoing).await?;
             bytes = body.len();
-            let extracted = extract(&recipe.response, &mime, &body)?;
+            let extracted = extract(&recipe.response, HttpAnswer::of(&mime, &body))?;
             let shape = fingerprint(&recipe.response, &extracted);
             verified(&mut recipe, shape);
             let html = recipe.response.kind == ResponseType::Html;
@@ -207,6 +207,8 @@ fn verified(recipe: &mut Recipe, shape: Vec<String>) {
         browser_ms: None,
         witness: None,
         complete: None,
+        first_page: None,
+        examples: Vec::new(),
     });
 }
 

@@ -31,7 +31,7 @@ use commis_net::transport::Reply;
 use commis_recipe::{model::TransportKind, shape};
 use commis_runner::{
     MIN_SIMILARITY_BP,
-    extract::{Extracted, extract},
+    extract::{Extracted, HttpAnswer, extract},
 };
 use commis_stages::{
     Call, Replayer as _, Stage,
@@ -328,7 +328,7 @@ fn extraction_right(case: &Case, trace: &Trace) -> bool {
 fn first_answer(case: &Case, trace: &Trace) -> Option<Extracted> {
     let Some(Judged::Done(draft)) = &trace.parameterized else { return None };
     let reply = answer(case, trace, draft, &draft.first)?;
-    extract(&draft.response, &reply.mime(), &reply.body).ok()
+    extract(&draft.response, HttpAnswer::of(&reply.mime(), &reply.body)).ok()
 }
 
 /// What the stubs answer to these values.

@@ -32,6 +32,8 @@ fn recipe(draft: &RecipeDraftMinimized, report: &VerificationReport, profile: Pr
         browser_ms: None,
         witness: None,
         complete: None,
+        first_page: None,
+        examples: Vec::new(),
     });
     // As it is written and read.
     let text = yaml::to_yaml(&out).unwrap();
@@ -112,7 +114,7 @@ fn answers_are_as_declared() {
             .filter_map(|values| {
                 let reply = answer(&case, &trace, draft, values)?;
                 commis_runner::check_status(&reply).ok()?;
-                extract(&draft.response, &reply.mime(), &reply.body).ok()
+                extract(&draft.response, HttpAnswer::of(&reply.mime(), &reply.body)).ok()
             })
             .collect();
         let full = recipe(draft, report, profile.clone());

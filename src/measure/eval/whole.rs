@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::corpus::{Case, squash, texts};
 use commis_artifacts::payloads::{Judged, RecipeDraftMinimized};
 use commis_net::transport::Reply;
-use commis_runner::extract::{Extracted, extract};
+use commis_runner::extract::{Extracted, HttpAnswer, extract};
 
 /// `None` where the case does not say what all of it is.
 ///
@@ -26,7 +26,7 @@ pub fn is_complete(
     }
     let Some(Judged::Done(draft)) = draft else { return Some(false) };
     let is_whole = |reply: &Reply| {
-        extract(&draft.response, &reply.mime(), &reply.body).is_ok_and(|got| {
+        extract(&draft.response, HttpAnswer::of(&reply.mime(), &reply.body)).is_ok_and(|got| {
             expected(case, &got, reply).is_some_and(|expected| holds(&got.data, &expected))
         })
     };

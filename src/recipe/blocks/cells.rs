@@ -33,13 +33,23 @@ const AROUND: &[&str] = &[
     "portlet",
 ];
 
+/// An attribute that marks what the browser did not draw, where that is known.
+pub const UNDRAWN: &str = "data-commis-undrawn";
+
 pub fn is_read(element: ElementRef<'_>) -> bool {
     let it = element.value();
     // A template with that attribute is a shadow root that the server wrote down.
     (!UNREAD.contains(&it.name()) || it.attr("shadowrootmode").is_some())
-        && it.attr("hidden").is_none()
-        && it.attr("aria-hidden") != Some("true")
-        && !it.attr("style").is_some_and(|it| {
+        && it.attr(UNDRAWN).is_none()
+        && !is_hidden(element)
+}
+
+/// The markup itself says that it is not shown.
+pub fn is_hidden(element: ElementRef<'_>) -> bool {
+    let it = element.value();
+    it.attr("hidden").is_some()
+        || it.attr("aria-hidden") == Some("true")
+        || it.attr("style").is_some_and(|it| {
             let plain: String = it.chars().filter(|c| !c.is_whitespace()).collect();
             plain.to_ascii_lowercase().contains("display:none")
         })

@@ -47,7 +47,7 @@ pub fn learn(
     }
     let says = words_of_nothing(without, with, typed)?;
     let around = around.into_iter().take(MAX_KINDS).collect();
-    Some(EmptyAnswer { around, says: Some(says), unseen: false })
+    Some(EmptyAnswer { around, says: Some(says), ..EmptyAnswer::default() })
 }
 
 /// What all pages without items say and no page with some does: the shortest such line, or part of a line beside what was typed.
@@ -214,10 +214,15 @@ fn kinds_beside(page: &Html, items: Option<&Selector>) -> BTreeSet<String> {
 
 /// Texts of elements that have some of their own.
 fn lines(page: &Html) -> BTreeSet<String> {
+    lines_beside(page, None)
+}
+
+/// The same without the items.
+pub fn lines_beside(page: &Html, items: Option<&Selector>) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     let mut stack = vec![page.root_element()];
     while let Some(at) = stack.pop() {
-        if !is_read(at) {
+        if !is_read(at) || items.is_some_and(|it| it.matches(&at)) {
             continue;
         }
         if super::cells::has_own_text(at) {

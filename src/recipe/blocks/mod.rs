@@ -14,6 +14,9 @@ mod records;
 mod select;
 mod table;
 
+pub use cells::UNDRAWN;
+pub use empty::lines_beside;
+
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
 

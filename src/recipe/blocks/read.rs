@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Item,
-    cells::{children, is_heading, is_mark, text},
+    cells::{children, is_heading, is_hidden, is_mark, text},
     table::Grid,
 };
 use crate::{
@@ -72,6 +72,10 @@ impl Reader {
                 continue;
             }
             last = Some(first);
+            // Nobody sees it: a row to copy, one of another state.
+            if is_hidden(first) {
+                continue;
+            }
             if let (Some(all), Some(order)) = (&mut headings, &mut order) {
                 let at = order.of(first);
                 while let Some(it) = all.next_if(|it| order.of(*it) < at) {

@@ -7,7 +7,7 @@ use scraper::{ElementRef, Html, Selector};
 
 use super::{
     Group, Item,
-    cells::is_mark,
+    cells::{is_hidden, is_mark},
     fields::{Column, Place},
     names::{classes, lasts},
     read::Reader,
@@ -120,9 +120,13 @@ fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Vec<String> {
         text.len() <= MAX_SELECTOR
             && Selector::parse(text).is_ok_and(|it| {
                 let mut found = BTreeSet::new();
-                // What is but a mark is left out as it is read.
+                // What is but a mark, or hidden, is left out as it is read.
                 page.select(&it).all(|it| {
-                    if ids.contains(&it.id()) { found.insert(it.id()) } else { is_mark(it) }
+                    if ids.contains(&it.id()) {
+                        found.insert(it.id())
+                    } else {
+                        is_mark(it) || is_hidden(it)
+                    }
                 }) && found.len() == ids.len()
             })
     };

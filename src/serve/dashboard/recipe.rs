@@ -354,6 +354,7 @@ fn proven(recipe: &Recipe, it: &Verification, now_ms: i64) -> Markup {
                     @if !it.leaves_out.is_empty() { p.soft { "It leaves out: " (it.leaves_out.join(", ")) } }
                 }
             }
+            @if let Some(it) = &it.first_page { dt { "First page" } dd { (it.describe()) ": " (it.evidence) } }
             @if let Some(ms) = it.browser_ms { dt { "In a browser" } dd { (show::took(ms as i64)) } }
             dt { "Shape" } dd { code { (show::clip(&it.fingerprint_sha256, 17)) } span.soft { " · " (show::count(it.shape.len() as i64, "path", "paths")) } }
         }

@@ -1,6 +1,6 @@
 //! What an MCP client asks, done by the operations of the table.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt::Write as _, sync::Arc, time::Duration};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -37,7 +37,7 @@ use commis_base::{
     error::{Code, Error},
     ids::RecipeName,
 };
-use commis_recipe::{model::Parameter, shape, yaml};
+use commis_recipe::{extent, model::Parameter, shape, yaml};
 
 /// How long a list may be believed; changes are told before.
 const TTL_MS: u64 = 60_000;
@@ -533,6 +533,13 @@ impl Face {
         if cut {
             text.push_str("\n(cut; the structured content is whole)");
         }
+        for it in &answer.meta.doubts {
+            let _ = write!(text, "\n(doubtful: {it})");
+        }
+        let items = answer.data.as_array().map_or(0, |it| it.len() as u64);
+        if answer.meta.complete == Some(false) {
+            let _ = write!(text, "\n({})", extent::describe(items, answer.meta.total));
+        }
         let mut out = CallToolResult::success(vec![ContentBlock::text(text)]);
         let mut meta = MetaObject::new();
         if let Ok(it) = serde_json::to_value(&answer.meta) {
@@ -541,7 +548,14 @@ impl Face {
         out.meta = Some(meta);
         // What a client checks against the schema must fit it.
         let place = if answer.meta.off_schema { "other" } else { "data" };
-        out.structured_content = Some(json!({"ok": true, place: answer.data}));
+        let mut content = json!({"ok": true, place: answer.data});
+        if let Some(it) = answer.meta.complete {
+            content["complete"] = it.into();
+        }
+        if let Some(it) = answer.meta.total {
+            content["total"] = it.into();
+        }
+        out.structured_content = Some(content);
         out
     }
 

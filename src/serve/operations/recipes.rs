@@ -478,6 +478,9 @@ fn meta(ran: &RecipeRunResult) -> Meta {
         transport_used: Some(ran.transport_used.as_str().to_owned()),
         timings_ms: all.into_iter().map(|(name, ms)| (name.to_owned(), ms)).collect(),
         redirect_hops: Some(ran.redirect_hops),
+        total: ran.total,
+        complete: ran.complete,
+        doubts: ran.doubts.clone(),
         similarity_bp: ran.similarity_bp,
         ..Meta::default()
     }

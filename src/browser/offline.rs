@@ -1,0 +1,305 @@
+//! A recorded page drawn again without any network: every request of it is answered from the recording, or not at all.
+//!
+//! Interception answers what it sees. What it does not see (WebSockets, connections made ahead) ends at the proxy, which lets
+//! nothing out of such a context.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::json;
+use url::Url;
+
+use super::{
+    context::Context,
+    element::{By, Element},
+    plan::{Fill, Plan, Step},
+    shared::Shared,
+};
+use commis_artifacts::recording::ResourceType;
+use commis_base::error::Result;
+use commis_redact::raw::{RawBody, RawExchange, RawPage, RawRecording};
+
+/// Bytes of all bodies of a recording that is drawn.
+const MAX_BODIES: usize = 64 << 20;
+/// Fields that the value is typed into, one after the other.
+const MAX_FIELDS: u32 = 3;
+/// For each step: nothing is waited for that is not there.
+const STEP_TIMEOUT: Duration = Duration::from_secs(2);
+/// Fields that people type a search into.
+const FIELDS: &str = "input[type=search],[role=searchbox],[role=combobox]:not(select),input[type=text],input:not([type]),textarea";
+/// Digits of a clock or of chance in a query: such a value is another each time.
+const CHANCE: usize = 8;
+/// Headers that belong to the connection, or to the encoding that the body no longer has.
+const DROPPED: &[&str] = &[
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "keep-alive",
+    "alt-svc",
+    "strict-transport-security",
+];
+
+/// The exchanges of a recording, to be answered from.
+pub struct Archive {
+    entries: Vec<Entry>,
+    /// Place of the document to open. It may have been the answer to a form.
+    start: usize,
+    /// It was opened since the page was last left.
+    opened: AtomicBool,
+    /// Places of entries that were asked for.
+    asked: Mutex<BTreeSet<usize>>,
+}
+
+struct Entry {
+    method: String,
+    url: Url,
+    sent: Option<Vec<u8>>,
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    /// A script of the page asked for it with something that was typed.
+    carries: bool,
+}
+
+impl Archive {
+    /// `None` where there is no page to draw: no document with its body, or too much of everything.
+    pub fn of(raw: &RawRecording) -> Option<Self> {
+        let is_page = |it: &RawExchange| {
+            it.resource_type == ResourceType::Document
+                && it.mime.contains("html")
+                && it.body.len() > 0
+                && it.status.is_some_and(|it| (200..300).contains(&it))
+        };
+        let document = raw.exchanges.iter().rposition(is_page)?;
+        if raw.exchanges.iter().map(|it| it.body.len()).sum::<usize>() > MAX_BODIES {
+            return None;
+        }
+        let entry = |it| Entry::of(it, &raw.typed);
+        let start = raw.exchanges[..document].iter().filter_map(entry).count();
+        let entries = raw.exchanges.iter().filter_map(entry).collect();
+        Some(Self { entries, start, opened: AtomicBool::new(false), asked: Mutex::default() })
+    }
+
+    fn start(&self) -> &str {
+        self.opened.store(false, Ordering::Relaxed);
+        self.entries[self.start].url.as_str()
+    }
+
+    /// The recorded answer to a request, noted as asked for: to exactly this one, else to one that differs only in what is chance.
+    fn answer(&self, method: &str, url: &str, body: Option<&[u8]>) -> Option<&Entry> {
+        let url = without_fragment(Url::parse(url).ok()?);
+        let start = &self.entries[self.start];
+        if start.url == url && !self.opened.swap(true, Ordering::Relaxed) {
+            return Some(start);
+        }
+        let all = || self.entries.iter().enumerate().filter(|it| it.1.method == method);
+        let here = || all().filter(|it| it.1.url == url);
+        let found = here()
+            .find(|it| it.1.sent.as_deref() == body)
+            .or_else(|| here().next())
+            .or_else(|| all().find(|it| it.1.is_about(&url)));
+        let (at, entry) = found?;
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(at);
+        Some(entry)
+    }
+
+    /// Whether the page asked for what a script had asked for with typed values, or nothing was.
+    fn is_drawn(&self) -> bool {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let carries = |at: &usize| self.entries[*at].carries;
+        !self.entries.iter().any(|it| it.carries) || asked.iter().any(carries)
+    }
+}
+
+impl Entry {
+    fn of(raw: &RawExchange, typed: &BTreeMap<String, String>) -> Option<Self> {
+        let status = raw.status?;
+        let body = match &raw.body {
+            RawBody::Missing(_) if (200..300).contains(&status) && status != 204 => return None,
+            it => it.bytes().map(std::borrow::Cow::into_owned).unwrap_or_default(),
+        };
+        let by_script = matches!(
+            raw.resource_type,
+            ResourceType::Xhr | ResourceType::Fetch | ResourceType::Script
+        );
+        let said = raw.url.query_pairs().map(|it| it.1.into_owned()).chain([
+            raw.url.path().to_owned(),
+            raw.request_body
+                .as_deref()
+                .map(String::from_utf8_lossy)
+                .unwrap_or_default()
+                .into_owned(),
+        ]);
+        let said: String = said.collect::<Vec<_>>().join(" ").to_lowercase();
+        let has = |value: &String| {
+            let value = value.to_lowercase();
+            let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
+            !value.is_empty()
+                && [value.clone(), encoded.clone(), encoded.replace('+', "%20")]
+                    .iter()
+                    .any(|it| said.contains(it.as_str()))
+        };
+        Some(Self {
+            method: raw.method.to_ascii_uppercase(),
+            url: without_fragment(raw.url.clone()),
+            sent: raw.request_body.clone(),
+            // The browser that recorded it had the body.
+            status: if status == 304 { 200 } else { status },
+            headers: raw.response_headers.clone(),
+            body,
+            carries: by_script && typed.values().any(has),
+        })
+    }
+
+    /// The same address, and the same query but for what is chance.
+    fn is_about(&self, url: &Url) -> bool {
+        let pairs =
+            |it: &Url| -> BTreeMap<String, String> { it.query_pairs().into_owned().collect() };
+        if self.url.host() != url.host() || self.url.path() != url.path() {
+            return false;
+        }
+        let (own, asked) = (pairs(&self.url), pairs(url));
+        let by_chance = |it: &String| it.chars().filter(char::is_ascii_digit).count() >= CHANCE;
+        own.len() == asked.len()
+            && own.iter().all(|(name, value)| {
+                asked.get(name).is_some_and(|it| it == value || (by_chance(it) && by_chance(value)))
+            })
+    }
+
+    /// As `Fetch.fulfillRequest` wants it.
+    fn fulfilled(&self, request: &str) -> serde_json::Value {
+        let headers = self.headers.iter().filter(|it| {
+            !it.0.starts_with(':') && !DROPPED.contains(&it.0.to_ascii_lowercase().as_str())
+        });
+        let headers: Vec<_> =
+            headers.map(|(name, value)| json!({ "name": name, "value": value })).collect();
+        json!({
+            "requestId": request,
+            "responseCode": self.status,
+            "responseHeaders": headers,
+            "body": STANDARD.encode(&self.body),
+        })
+    }
+}
+
+fn without_fragment(mut url: Url) -> Url {
+    url.set_fragment(None);
+    url
+}
+
+/// Answers a paused request of a context that is offline; whether it is one. What the recording does not hold fails as without a
+/// connection.
+pub fn answer(
+    shared: &Shared,
+    session: Option<&str>,
+    request: &str,
+    (method, url, body): (&str, &str, Option<&str>),
+) -> bool {
+    let Some(archive) = shared.lock().archive.clone() else { return false };
+    if !url.starts_with("http:") && !url.starts_with("https:") {
+        return false;
+    }
+    if let Some(it) = archive.answer(method, url, body.map(str::as_bytes)) {
+        shared.cdp.post(session, "Fetch.fulfillRequest", it.fulfilled(request));
+    } else {
+        let params = json!({ "requestId": request, "errorReason": "InternetDisconnected" });
+        shared.cdp.post(session, "Fetch.failRequest", params);
+    }
+    true
+}
+
+impl Context {
+    /// What the last document of a recording shows when it is opened again and answered from the recording alone. Where the page
+    /// asks for its data only when something is typed, the example's value is typed into its fields in turn.
+    ///
+    /// `None` where it does not come to the recorded requests. Fails with `BROWSER_FAILED`.
+    pub async fn draw(
+        &mut self,
+        archive: Archive,
+        typed: &BTreeMap<String, String>,
+    ) -> Result<Option<RawPage>> {
+        let archive = std::sync::Arc::new(archive);
+        let shared = self.shared();
+        shared.visit.go_offline();
+        shared.lock().archive = Some(std::sync::Arc::clone(&archive));
+        let plan = |steps: Vec<Step>| Plan {
+            task: String::new(),
+            url: archive.start().to_owned(),
+            typed: BTreeMap::new(),
+            steps,
+            secrets: Vec::new(),
+            timeout: STEP_TIMEOUT,
+        };
+        let page = self.record_then(&plan(Vec::new()), || ()).await?.page;
+        if archive.is_drawn() {
+            return Ok(Some(page));
+        }
+        // Of several values it is not known which goes where.
+        let mut values = typed.values();
+        let (Some(value), None) = (values.next(), values.next()) else { return Ok(None) };
+        for nth in 1..=MAX_FIELDS {
+            let element = Element { by: By::Css(FIELDS.to_owned()), nth: Some(nth) };
+            let fill = Step::Fill(Fill { element, value: value.clone() });
+            let steps = vec![fill, Step::Press("Enter".to_owned())];
+            match self.record_then(&plan(steps), || ()).await {
+                Ok(it) if archive.is_drawn() => return Ok(Some(it.page)),
+                Ok(_) => {}
+                // There is no such field.
+                Err(_) => break,
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(method: &str, url: &str, sent: Option<&str>, carries: bool) -> Entry {
+        Entry {
+            method: method.to_owned(),
+            url: Url::parse(url).unwrap(),
+            sent: sent.map(|it| it.as_bytes().to_vec()),
+            status: 200,
+            headers: vec![("Content-Encoding".to_owned(), "br".to_owned())],
+            body: Vec::new(),
+            carries,
+        }
+    }
+
+    #[test]
+    fn requests_are_answered_by_what_was_recorded_of_them() {
+        let archive = Archive {
+            entries: vec![
+                entry("POST", "https://a.test/find", Some("q=oak"), true),
+                entry("POST", "https://a.test/find", Some("q=fern"), true),
+                entry("GET", "https://a.test/list?q=fern&_=1795388400123", None, true),
+            ],
+            start: 0,
+            opened: AtomicBool::new(true),
+            asked: Mutex::default(),
+        };
+        let at = |method: &str, url: &str, body: Option<&str>| {
+            let found = archive.answer(method, url, body.map(str::as_bytes))?;
+            archive.entries.iter().position(|it| std::ptr::eq(it, found))
+        };
+        assert!(!archive.is_drawn());
+        assert_eq!(at("POST", "https://a.test/find", Some("q=fern")), Some(1));
+        assert_eq!(at("POST", "https://a.test/find", Some("q=elm")), Some(0));
+        assert_eq!(at("GET", "https://a.test/list?q=fern&_=1795399999999#x", None), Some(2));
+        assert_eq!(at("GET", "https://a.test/list?q=elm&_=1795399999999", None), None);
+        assert_eq!(at("GET", "https://b.test/find", None), None);
+        assert!(archive.is_drawn());
+        let it = archive.entries[0].fulfilled("1");
+        assert_eq!(it["responseHeaders"], json!([]));
+    }
+}

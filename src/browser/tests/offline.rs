@@ -1,0 +1,64 @@
+//! Recorded pages drawn again, without a network.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::offline::Archive;
+use commis_redact::har;
+
+const PAGE: &str = r#"<!doctype html><title>Shop</title><style>.sample{display:none}</style>
+<form><input type="search" aria-label="Search"></form><ul id="out"><li class="sample">Sample row</li></ul>
+<script>
+document.forms[0].onsubmit = async event => {
+  event.preventDefault();
+  const found = await (await fetch('/api/search?q=' + encodeURIComponent(document.querySelector('input').value))).json();
+  document.getElementById('out').innerHTML += found.map(it => `<li>${it}</li>`).join('');
+};
+new Image().src = 'http://other.test/pixel';
+fetch('/unknown').catch(() => {});
+fetch('http://other.test/post', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }).catch(() => {});
+try { new WebSocket('ws://other.test/socket'); } catch {}
+navigator.sendBeacon('http://other.test/beacon', 'x');
+</script>"#;
+
+fn entry(method: &str, url: &str, mime: &str, kind: &str, body: &str) -> Value {
+    json!({
+        "startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "_resourceType": kind,
+        "request": {"method": method, "url": url, "headers": [], "queryString": [], "cookies": [], "headersSize": -1, "bodySize": -1, "httpVersion": "HTTP/1.1"},
+        "response": {"status": 200, "statusText": "OK", "headers": [{"name": "content-type", "value": mime}], "cookies": [], "redirectURL": "",
+            "headersSize": -1, "bodySize": body.len(), "httpVersion": "HTTP/1.1", "content": {"size": body.len(), "mimeType": mime, "text": body}},
+        "cache": {}, "timings": {"send": 0, "wait": 1, "receive": 0},
+    })
+}
+
+fn recording(typed: &str, entries: &[Value]) -> RawRecording {
+    let har = json!({"log": {"version": "1.2", "creator": {"name": "test", "version": "1"}, "entries": entries}});
+    let typed = BTreeMap::from([("q".to_owned(), typed.to_owned())]);
+    har::import(har.to_string().as_bytes(), "Search", typed).unwrap().recording
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recorded_page_is_drawn_from_its_recording_alone() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let page = entry("GET", "http://shop.test/", "text/html", "document", PAGE);
+    let data = |q: &str| {
+        let url = format!("http://shop.test/api/search?q={q}");
+        entry("GET", &url, "application/json", "fetch", r#"["Desk lamp","Floor lamp"]"#)
+    };
+    let draw = async |raw: RawRecording| {
+        let mut context = browser.context().await.unwrap();
+        context.draw(Archive::of(&raw).unwrap(), &raw.typed).await.unwrap()
+    };
+    // It asks when something is typed; what is hidden is not drawn.
+    let drawn = draw(recording("lamp", &[page.clone(), data("lamp")])).await.unwrap();
+    assert!(drawn.visible_text.contains("Desk lamp"), "{}", drawn.visible_text);
+    assert!(drawn.documents[0].contains("Floor lamp") && !drawn.documents[0].contains("Sample"));
+    // Typed where the recording has another word.
+    assert!(draw(recording("chair", &[page.clone(), data("chair%20")])).await.is_none());
+    // The page that a form was answered with.
+    let answer = entry("POST", "http://shop.test/", "text/html", "document", "<p>12 lamps</p>");
+    let drawn = draw(recording("lamp", &[page, answer])).await.unwrap();
+    assert_eq!(drawn.visible_text, "12 lamps");
+    assert_eq!(*site.log.lock().unwrap(), Vec::<String>::new(), "nothing reached a server");
+}

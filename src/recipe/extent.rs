@@ -1,0 +1,692 @@
+//! How long a list is: whether an answer holds all of it, by what the answer itself says.
+//!
+//! Evidence comes first: a number that is never below the count of items, moves with the input, and equals the count where the list
+//! is short, is a total, whatever it is called. Names that APIs have for totals and next pages decide only where answers cannot.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scraper::{Html, Selector};
+use serde_json::Value;
+use url::Url;
+
+use super::{
+    blocks::lines_beside, document::Document, expression::Query, model::Extent,
+    positions::is_position, reach::Reach,
+};
+use commis_base::error::Result;
+
+/// Objects within objects in which totals are looked for.
+const MAX_DEPTH: usize = 5;
+/// Words on each side of a total that a line is found again by.
+const AROUND: usize = 3;
+/// Characters of a line that states a total.
+const MAX_LINE: usize = 160;
+/// Numbers of such a line: "1–20 of 345 in 12 categories".
+const MAX_NUMBERS: usize = 4;
+
+/// How long the list of an answer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Length {
+    /// Items that there are, where the answer says so.
+    pub total: Option<u64>,
+    /// Whether the answer holds all of them; `None` where nothing says so.
+    pub complete: Option<bool>,
+}
+
+impl Length {
+    fn of(items: u64, total: Option<u64>, next: Option<bool>) -> Self {
+        let by_total = total.map(|it| it <= items);
+        let complete = match (by_total, next) {
+            (Some(false), _) | (_, Some(true)) => Some(false),
+            (None, None) => None,
+            _ => Some(true),
+        };
+        Self { total, complete }
+    }
+}
+
+/// `6 of 15 items, first page`.
+pub fn describe(items: u64, total: Option<u64>) -> String {
+    match total {
+        Some(total) => format!("{items} of {total} items, first page"),
+        None => format!("{items} items, and more follow"),
+    }
+}
+
+/// An [`Extent`] with its expressions compiled.
+#[derive(Clone, Debug, Default)]
+pub struct Gauge {
+    total: Option<Query>,
+    next: Option<Query>,
+    line: Option<Line>,
+    page_size: Option<u64>,
+}
+
+impl Gauge {
+    /// Fails with `RECIPE_INVALID`.
+    pub fn new(extent: &Extent) -> Result<Self> {
+        Ok(Self {
+            total: extent.total.as_deref().map(Query::compile).transpose()?,
+            next: extent.next.as_deref().map(Query::compile).transpose()?,
+            line: extent.line.as_deref().map(Line::parse),
+            page_size: extent.page_size,
+        })
+    }
+
+    /// Whether an answer without items contradicts itself: it says that there are some.
+    pub fn denies_empty(&self, document: &Document<'_>) -> bool {
+        let length = self.of_json(document, 0);
+        length.total.is_some_and(|it| it > 0)
+    }
+
+    /// What it looks at in a JSON document.
+    pub fn reach(&self) -> Reach {
+        let all = [&self.total, &self.next].into_iter().flatten();
+        all.fold(Reach::default(), |out, it| out.and(it.reach().clone()))
+    }
+
+    /// The length of a JSON document's list, of which the answer gave so many items.
+    pub fn of_json(&self, document: &Document<'_>, items: u64) -> Length {
+        let find =
+            |it: &Option<Query>| it.as_ref().map(|it| it.search(document).unwrap_or_default());
+        let total = find(&self.total).as_ref().and_then(whole_number);
+        let next = find(&self.next).as_ref().map(goes_on);
+        self.by_size(items, Length::of(items, total, next))
+    }
+
+    /// The same of a page that was found at `url`.
+    pub fn of_page(&self, page: &Html, url: &str, items: u64) -> Length {
+        let total = self.line.as_ref().and_then(|line| {
+            lines_beside(page, None).iter().find_map(|it| line.total(it)).filter(|it| *it >= items)
+        });
+        let next = announced(page, url).map(|_| true);
+        self.by_size(items, Length::of(items, total, next))
+    }
+
+    fn by_size(&self, items: u64, found: Length) -> Length {
+        match (found.complete, self.page_size) {
+            (None, Some(size)) => Length { complete: Some(items < size), ..found },
+            _ => found,
+        }
+    }
+}
+
+/// What headers of an answer say of its list: a link to the next page (RFC 8288), a range of all items (RFC 9110, 14.4), and the
+/// headers in which many APIs give the total.
+pub fn of_headers(headers: &[(String, String)], items: u64) -> Length {
+    const TOTALS: &[&str] = &["x-total-count", "x-total", "x-wp-total", "x-pagination-total-count"];
+    let all =
+        |name: &'static str| headers.iter().filter(move |it| it.0 == name).map(|it| it.1.as_str());
+    let is_next = |it: &str| {
+        it.split(';').skip(1).any(|it| {
+            let (name, value) = it.split_once('=').unwrap_or_default();
+            let mut relations = value.trim().trim_matches('"').split_ascii_whitespace();
+            name.trim().eq_ignore_ascii_case("rel")
+                && relations.any(|it| it.eq_ignore_ascii_case("next"))
+        })
+    };
+    let next = all("link").flat_map(|it| it.split(',')).any(is_next);
+    let mut ranges = all("content-range").filter(|it| !it.starts_with("bytes"));
+    let ranged = ranges.find_map(|it| it.rsplit_once('/')?.1.trim().parse().ok());
+    let total = ranged.or_else(|| TOTALS.iter().find_map(|it| all(it).next()?.trim().parse().ok()));
+    Length::of(items, total.filter(|it| *it >= items), next.then_some(true))
+}
+
+fn whole_number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(it) => it.as_u64(),
+        Value::String(it) => it.parse().ok(),
+        _ => None,
+    }
+}
+
+/// There, and not empty: a flag that is set, a cursor, an address.
+fn goes_on(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(it) => *it,
+        Value::Number(it) => it.as_f64().is_some_and(|it| it > 0.0),
+        Value::String(it) => !it.is_empty() && it != "0" && it != "false",
+        Value::Array(all) => !all.is_empty(),
+        Value::Object(all) => !all.is_empty(),
+    }
+}
+
+/// A JSON answer, to learn from.
+#[derive(Clone, Copy)]
+pub struct Sample<'a> {
+    /// The whole document.
+    pub document: &'a Value,
+    /// Items that were taken from it.
+    pub items: u64,
+}
+
+/// How answers like these say how long their list is. Each sample is the answer to another input; those without items tell totals
+/// from counters that only look like one.
+pub fn learn(samples: &[Sample<'_>]) -> Option<Extent> {
+    let (full, empty): (Vec<&Sample<'_>>, Vec<_>) = samples.iter().partition(|it| it.items > 0);
+    let fields: Vec<BTreeMap<Vec<String>, &Value>> =
+        full.iter().map(|it| scalars(it.document)).collect();
+    let without: Vec<_> = empty.iter().map(|it| scalars(it.document)).collect();
+    let first = fields.first()?;
+    let counts: Vec<u64> = full.iter().map(|it| it.items).collect();
+    let total = first
+        .keys()
+        .filter_map(|path| Some((certainty(path, &fields, &counts, &without)?, path)))
+        .max_by_key(|it| it.0)
+        .map(|it| it.1);
+    let mut next = first
+        .keys()
+        .filter_map(|path| Some((path, continuation(path, first)?)))
+        .filter(|(_, query)| {
+            let Ok(query) = Query::compile(query) else { return false };
+            let says = |it: &Value| goes_on(&query.search(&Document::from(it)).unwrap_or_default());
+            // It has ended where nothing is left.
+            empty.iter().all(|it| !says(it.document))
+                && total.is_none_or(|path| {
+                    let total = |it: &Sample<'_>| {
+                        scalars(it.document).get(path).copied().and_then(whole_number)
+                    };
+                    full.iter()
+                        .all(|it| total(it).is_none_or(|n| n > it.items || !says(it.document)))
+                })
+        })
+        .map(|it| it.1);
+    let (total, next) = (total.map(|it| expression(it)), next.next());
+    (total.is_some() || next.is_some()).then(|| Extent { total, next, ..Extent::default() })
+}
+
+/// Fields of both answers that say what was asked for, as JMESPath by parameter: each is the first example's value in one, and the
+/// second's in the other.
+pub fn echoes(
+    (a, first): (&Value, &BTreeMap<String, String>),
+    (b, second): (&Value, &BTreeMap<String, String>),
+) -> BTreeMap<String, String> {
+    let (a, b) = (scalars(a), scalars(b));
+    let says = |it: Option<&&Value>, value: &String| it.is_some_and(|it| is_echo(it, value));
+    first
+        .iter()
+        .filter_map(|(name, value)| {
+            let other = second.get(name).filter(|it| *it != value)?;
+            let path = a.iter().find(|it| says(Some(it.1), value) && says(b.get(it.0), other))?.0;
+            Some((name.clone(), expression(path)))
+        })
+        .collect()
+}
+
+/// Whether a field says that this was asked for.
+pub fn is_echo(said: &Value, value: &str) -> bool {
+    match said {
+        Value::String(it) => it.trim().to_lowercase() == value.trim().to_lowercase(),
+        Value::Number(it) => it.to_string() == value.trim(),
+        _ => false,
+    }
+}
+
+/// `path == value` as JMESPath.
+pub fn equals(path: &[String], value: &Value) -> String {
+    format!("{} == `{value}`", expression(path))
+}
+
+/// Scalars of an answer that stand in no list, by path.
+pub fn scalars(document: &Value) -> BTreeMap<Vec<String>, &Value> {
+    fn go<'v>(
+        value: &'v Value,
+        path: &mut Vec<String>,
+        out: &mut BTreeMap<Vec<String>, &'v Value>,
+    ) {
+        match value {
+            Value::Object(all) if path.len() < MAX_DEPTH && all.len() <= 64 => {
+                for (key, it) in all {
+                    path.push(key.clone());
+                    go(it, path, out);
+                    path.pop();
+                }
+            }
+            Value::Array(_) | Value::Object(_) => {}
+            other => _ = out.insert(path.clone(), other),
+        }
+    }
+    let mut out = BTreeMap::new();
+    if document.is_object() {
+        go(document, &mut Vec::new(), &mut out);
+    }
+    out
+}
+
+/// Whether a field of the answer that is named like a total holds this number.
+pub fn counts(document: &Value, items: u64) -> bool {
+    scalars(document).iter().any(|(path, value)| {
+        whole_number(value) == Some(items)
+            && path
+                .last()
+                .is_some_and(|it| words(it).iter().any(|it| TOTALS.contains(&it.as_str())))
+    })
+}
+
+/// How sure it is that the field is the number of all items; `None` where it is not.
+fn certainty(
+    path: &[String],
+    full: &[BTreeMap<Vec<String>, &Value>],
+    counts: &[u64],
+    empty: &[BTreeMap<Vec<String>, &Value>],
+) -> Option<u32> {
+    let of = |it: &BTreeMap<Vec<String>, &Value>| it.get(path).copied().and_then(whole_number);
+    let totals: Vec<u64> = full.iter().map(of).collect::<Option<_>>()?;
+    if totals.iter().zip(counts).any(|(total, items)| total < items) {
+        return None;
+    }
+    let zero = empty.iter().filter_map(of).count();
+    if empty.iter().filter_map(of).any(|it| it > 0) {
+        return None;
+    }
+    let words: Vec<String> = path.iter().rev().take(2).flat_map(|it| words(it)).collect();
+    let has = |all: &[&str]| words.iter().any(|it| all.contains(&it.as_str()));
+    let own = self::words(path.last()?);
+    let is_other = own.iter().any(|it| NO_TOTALS.contains(&it.as_str()));
+    let named = has(TOTALS) && !is_other;
+    let sure = has(SURE_TOTALS) && !is_other;
+    let differ = |all: &[u64]| all.windows(2).any(|it| it[0] != it[1]);
+    let partial = totals.iter().zip(counts).any(|(total, items)| total > items);
+    let met = totals.iter().zip(counts).any(|(total, items)| total == items);
+    let moves = differ(&totals);
+    // What is always the count may be that of the page alone.
+    if !partial {
+        return (sure && (differ(counts) || totals.len() == 1 || zero > 0)).then_some(1);
+    }
+    match (moves, met, zero > 0) {
+        (true, true, _) | (true, _, true) if !is_other => Some(4),
+        (true, ..) if named => Some(3),
+        // Of another input another part, and the same number: it counts the whole collection.
+        (false, ..) if named && !differ(counts) => Some(2),
+        _ => None,
+    }
+}
+
+/// Words of fields that hold a total.
+const TOTALS: &[&str] = &[
+    "total", "totals", "count", "counts", "hits", "found", "matches", "results", "records",
+    "filtered", "items", "rows", "elements", "entries",
+];
+/// Those that are never the count of one page.
+const SURE_TOTALS: &[&str] = &["total", "totals", "found", "hits", "matches", "filtered"];
+/// Words of fields that hold other numbers of a list, or of the call.
+const NO_TOTALS: &[&str] = &[
+    "page", "pages", "per", "limit", "offset", "size", "start", "skip", "from", "time", "ms",
+    "took", "seconds", "duration", "id", "status", "code", "version", "max", "min", "index",
+    "position",
+];
+
+/// An expression that is true while further pages follow, where the field is one that says so.
+fn continuation(path: &[String], all: &BTreeMap<Vec<String>, &Value>) -> Option<String> {
+    let value = *all.get(path)?;
+    let own = words(path.last()?);
+    let has = |it: &str| own.iter().any(|word| word == it);
+    let beside = |name: &[&str]| {
+        all.keys().find(|it| {
+            it.len() == path.len()
+                && it[..it.len() - 1] == path[..path.len() - 1]
+                && it.last().is_some_and(|it| name.contains(&words(it).join("_").as_str()))
+        })
+    };
+    let it = expression(path);
+    let names = own.join("_");
+    match value {
+        Value::Bool(_) if has("more") || has("next") || has("truncated") => Some(it),
+        Value::Bool(_)
+            if matches!(
+                names.as_str(),
+                "last" | "is_last" | "is_last_page" | "last_page" | "is_end" | "done"
+            ) =>
+        {
+            Some(format!("{it} == `false`"))
+        }
+        Value::String(_) | Value::Null | Value::Number(_)
+            if has("next") || names == "continuation" || names == "continuation_token" =>
+        {
+            Some(it)
+        }
+        Value::Number(_)
+            if matches!(
+                names.as_str(),
+                "pages" | "total_pages" | "page_count" | "last_page" | "nb_pages" | "num_pages"
+            ) =>
+        {
+            let page = beside(&["page", "current_page", "page_number", "this_page"])?;
+            // Pages that are counted from 0 say nothing by this.
+            all.get(page).copied().and_then(whole_number).filter(|it| *it > 0)?;
+            Some(format!("{it} > {}", expression(page)))
+        }
+        _ => None,
+    }
+}
+
+/// Words of a key, in lower case: `totalCount`, `total_count`, `@odata.count`.
+fn words(key: &str) -> Vec<String> {
+    let mut out = vec![String::new()];
+    let mut was_lower = false;
+    for c in key.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && was_lower) {
+            out.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            out.last_mut().expect("begins with one").extend(c.to_lowercase());
+        }
+        was_lower = c.is_lowercase();
+    }
+    out.retain(|it| !it.is_empty());
+    out
+}
+
+/// A path of keys as JMESPath.
+fn expression(path: &[String]) -> String {
+    let is_plain = |it: &str| {
+        !it.starts_with(|c: char| c.is_ascii_digit())
+            && it.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    let keys: Vec<String> = path
+        .iter()
+        .map(|it| if is_plain(it) { it.clone() } else { Value::from(it.as_str()).to_string() })
+        .collect();
+    keys.join(".")
+}
+
+/// What buttons that load more items say, in the words that are usual for it.
+const LOAD_MORE: &[&str] = &[
+    "load more",
+    "show more",
+    "more results",
+    "see more results",
+    "view more",
+    "mehr laden",
+    "mehr anzeigen",
+    "weitere anzeigen",
+    "charger plus",
+    "afficher plus",
+    "voir plus",
+    "cargar más",
+    "ver más",
+    "mostrar más",
+    "carregar mais",
+    "ver mais",
+    "carica altri",
+    "mostra altri",
+    "meer laden",
+    "toon meer",
+    "visa fler",
+    "показать ещё",
+    "показать еще",
+    "загрузить ещё",
+    "загрузить еще",
+    "pokaż więcej",
+    "もっと見る",
+    "加载更多",
+    "더 보기",
+];
+
+/// What of the page says that its list goes on: a link to the next page, or a button that loads more.
+pub fn announced(page: &Html, url: &str) -> Option<String> {
+    let buttons = Selector::parse("button,[role=button],a").ok()?;
+    let is_off = |it: &scraper::ElementRef<'_>| {
+        it.value().attr("disabled").is_some() || it.value().attr("aria-disabled") == Some("true")
+    };
+    next_link(page, url).or_else(|| {
+        page.select(&buttons).filter(|it| !is_off(it)).find_map(|it| {
+            let text = it.text().collect::<String>().to_lowercase();
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let says =
+                text.chars().count() <= 40 && LOAD_MORE.iter().any(|it| text.starts_with(it));
+            says.then(|| "a button that loads more".to_owned())
+        })
+    })
+}
+
+/// A link of the page to one that goes on with its list: one that says so (`rel=next`), or one to the same address with a later
+/// position.
+fn next_link(page: &Html, url: &str) -> Option<String> {
+    let links = Selector::parse("a[href],link[rel][href]").ok()?;
+    let here = Url::parse(url).ok();
+    page.select(&links).find_map(|it| {
+        let href = it.value().attr("href")?.trim();
+        if href.is_empty() || href.starts_with('#') {
+            return None;
+        }
+        let mut relations = it.value().attr("rel").unwrap_or("").split_ascii_whitespace();
+        if relations.any(|it| it.eq_ignore_ascii_case("next")) {
+            return Some("a link to the next page".to_owned());
+        }
+        let here = here.as_ref().filter(|_| it.value().name() == "a")?;
+        let there = here.join(href).ok()?;
+        later(here, &there).map(|name| format!("a link to a later {name}"))
+    })
+}
+
+/// The position by which one address is later in a list than another.
+fn later(here: &Url, there: &Url) -> Option<String> {
+    if here.host() != there.host() {
+        return None;
+    }
+    let number = |it: Option<&String>| it.and_then(|it| it.parse::<u64>().ok());
+    if here.path() != there.path() {
+        let (own, other) = (here.path().trim_end_matches('/'), there.path().trim_end_matches('/'));
+        let (head, page) = other.rsplit_once("/page/")?;
+        let page = number(Some(&page.to_owned()))?;
+        let (base, now) = match own.rsplit_once("/page/") {
+            Some((base, now)) => (base, now.parse().unwrap_or(1)),
+            None => (own, 1),
+        };
+        return (head == base && page > now).then(|| "page".to_owned());
+    }
+    let pairs = |it: &Url| -> BTreeMap<String, String> { it.query_pairs().into_owned().collect() };
+    let (own, other) = (pairs(here), pairs(there));
+    let kept = own
+        .iter()
+        .filter(|it| !it.1.is_empty() && !is_position(it.0))
+        .all(|(name, value)| other.get(name) == Some(value));
+    let moved = other.iter().find(|(name, value)| {
+        is_position(name)
+            && match (number(Some(value)), number(own.get(*name))) {
+                (Some(page), Some(now)) => page > now,
+                (Some(page), None) => page > 1,
+                (None, _) => false,
+            }
+    });
+    moved.filter(|_| kept).map(|it| it.0.clone())
+}
+
+/// A word or a number of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Number(u64),
+}
+
+/// Words around a total.
+#[derive(Clone, Debug)]
+struct Line {
+    before: Vec<String>,
+    after: Vec<String>,
+}
+
+/// Where the total stands.
+const TOTAL: &str = "{total}";
+/// Any number.
+const NUMBER: &str = "#";
+
+impl Line {
+    fn parse(text: &str) -> Self {
+        let (before, after) = text.split_once(TOTAL).unwrap_or((text, ""));
+        let words = |it: &str| it.split_whitespace().map(str::to_owned).collect();
+        Self { before: words(before), after: words(after) }
+    }
+
+    fn total(&self, line: &str) -> Option<u64> {
+        let tokens = tokens(line);
+        let fits = |it: &Token, word: &String| match it {
+            Token::Word(it) => it == word,
+            Token::Number(_) => word == NUMBER,
+        };
+        (0..tokens.len()).find_map(|at| {
+            let Token::Number(total) = tokens[at] else { return None };
+            let (before, after) = (&tokens[..at], &tokens[at + 1..]);
+            let own = before.len().checked_sub(self.before.len())?;
+            let fits_before =
+                before[own..].iter().zip(&self.before).all(|(it, word)| fits(it, word));
+            let fits_after = after.len() >= self.after.len()
+                && after.iter().zip(&self.after).all(|(it, word)| fits(it, word));
+            (fits_before && fits_after).then_some(total)
+        })
+    }
+}
+
+/// Words in lower case and whole numbers. Decimals, shares, amounts and numbers that are part of a word are words.
+fn tokens(line: &str) -> Vec<Token> {
+    let chars: Vec<char> = line.chars().collect();
+    let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < chars.len() {
+        let from = at;
+        if chars[at].is_ascii_digit() {
+            let mut text = String::new();
+            while at < chars.len() {
+                let groups =
+                    matches!(chars[at], ',' | '.' | '\'' | '’' | ' ' | '\u{a0}' | '\u{202f}')
+                        && (at - from) <= 3 + text.len() / 3
+                        && (1..=3).all(|n| digit(at + n))
+                        && !digit(at + 4)
+                        && !text.is_empty();
+                if chars[at].is_ascii_digit() {
+                    text.push(chars[at]);
+                } else if !groups {
+                    break;
+                }
+                at += 1;
+            }
+            let before = from.checked_sub(1).map(|it| chars[it]);
+            let after = chars.get(at);
+            let is_part = before.is_some_and(|it| it.is_alphanumeric() || "$€£¥#.".contains(it))
+                || after.is_some_and(|it| it.is_ascii_alphabetic() || "%€£°".contains(*it))
+                || (after.is_some_and(|it| ".,:".contains(*it)) && digit(at + 1));
+            match text.parse().ok().filter(|_| !is_part) {
+                Some(number) => out.push(Token::Number(number)),
+                None => out.push(Token::Word(text)),
+            }
+        } else if chars[at].is_alphabetic() {
+            while at < chars.len() && chars[at].is_alphabetic() {
+                at += 1;
+            }
+            let word: String = chars[from..at].iter().collect();
+            out.push(Token::Word(word.to_lowercase()));
+        } else {
+            at += 1;
+        }
+    }
+    out
+}
+
+/// The place and the number of the total that a line states beside the count of items, or beside their range: `Showing 6 of 15`,
+/// `1–6 / 15`. It is later in the line and greater, or the same.
+fn total_at(tokens: &[Token], items: u64) -> Option<(usize, u64)> {
+    let numbers: Vec<(usize, u64)> = tokens
+        .iter()
+        .enumerate()
+        .filter_map(|(at, it)| if let Token::Number(n) = it { Some((at, *n)) } else { None })
+        .collect();
+    if items < 2 || numbers.len() > MAX_NUMBERS || tokens.len() > 24 {
+        return None;
+    }
+    let range = numbers.windows(3).find(|it| it[1].1 + 1 == it[0].1 + items && it[0].1 > 0);
+    let count = || numbers.windows(2).find(|it| it[0].1 == items);
+    let found = range.map(|it| it[2]).or_else(|| count().map(|it| it[1]));
+    found.filter(|it| it.1 >= items)
+}
+
+/// What a page says, to learn from.
+pub struct PageSample {
+    /// Lines beside the items.
+    pub lines: Vec<String>,
+    /// Items that it showed, or that were taken from it.
+    pub items: u64,
+}
+
+impl PageSample {
+    /// Of a page whose items that selector means.
+    pub fn of(page: &Html, selector: &str, items: u64) -> Self {
+        let selector = Selector::parse(selector).ok();
+        Self { lines: lines_beside(page, selector.as_ref()).into_iter().collect(), items }
+    }
+}
+
+impl PageSample {
+    /// Numbers of its short lines that are greater than the count of items, at most eight.
+    pub fn numbers(&self) -> Vec<u64> {
+        let short = self.lines.iter().filter(|it| it.chars().count() <= MAX_LINE);
+        let numbers = short.flat_map(|it| tokens(it)).filter_map(|it| match it {
+            Token::Number(it) if it > self.items => Some(it),
+            _ => None,
+        });
+        numbers.collect::<BTreeSet<_>>().into_iter().take(8).collect()
+    }
+}
+
+/// How pages like these say how long their list is: a line that states it beside the count, or a number of the same line of each
+/// page that meets the count on one of them and moves with the input. `typed` is what was typed.
+pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<Extent> {
+    let typed: Vec<String> =
+        typed.iter().flat_map(|it| it.split_whitespace()).map(str::to_lowercase).collect();
+    let (full, empty): (Vec<&PageSample>, Vec<_>) = samples.iter().partition(|it| it.items > 0);
+    let found = full.iter().flat_map(|it| it.lines.iter().map(|line| (line, it.items))).filter_map(
+        |(line, items)| {
+            if line.chars().count() > MAX_LINE {
+                return None;
+            }
+            let tokens = tokens(line);
+            let beside = total_at(&tokens, items);
+            (0..tokens.len()).find_map(|place| {
+                let Token::Number(_) = tokens[place] else { return None };
+                let pattern = pattern(&tokens, place, &typed);
+                let line = Line::parse(&pattern);
+                let of = |it: &&PageSample| it.lines.iter().find_map(|it| line.total(it));
+                if empty.iter().filter_map(of).any(|it| it > 0) {
+                    return None;
+                }
+                if beside.is_some_and(|it| it.0 == place) {
+                    return Some((true, pattern));
+                }
+                let totals: Vec<u64> = full.iter().map(of).collect::<Option<_>>()?;
+                let pairs = || totals.iter().zip(full.iter().map(|it| it.items));
+                let moves = totals.windows(2).any(|it| it[0] != it[1]);
+                let met = pairs().any(|(total, items)| *total == items && items > 1);
+                let zero = empty.iter().filter_map(of).count() > 0;
+                (pairs().all(|(total, items)| *total >= items) && moves && (met || zero))
+                    .then_some((false, pattern))
+            })
+        },
+    );
+    let line = found.max_by_key(|it| it.0)?.1;
+    Some(Extent { line: Some(line), ..Extent::default() })
+}
+
+/// The total that pages state as [`learn_line`] says, of the first of them.
+pub fn stated_total(samples: &[PageSample], typed: &[&str]) -> Option<u64> {
+    let line = Line::parse(&learn_line(samples, typed)?.line?);
+    samples.first()?.lines.iter().find_map(|it| line.total(it))
+}
+
+/// The words around a number, up to what was typed.
+fn pattern(tokens: &[Token], at: usize, typed: &[String]) -> String {
+    let word = |it: &Token| match it {
+        Token::Word(it) => (!typed.contains(it)).then(|| it.clone()),
+        Token::Number(_) => Some(NUMBER.to_owned()),
+    };
+    let mut out: Vec<String> = tokens[..at].iter().rev().map_while(word).take(AROUND).collect();
+    out.reverse();
+    out.push(TOTAL.to_owned());
+    out.extend(tokens[at + 1..].iter().map_while(word).take(AROUND));
+    out.join(" ")
+}
+
+#[cfg(test)]
+#[path = "extent_tests.rs"]
+mod tests;

@@ -1,0 +1,147 @@
+//! Totals, next pages and lines that state them, in the forms that sites use.
+
+use serde_json::json;
+
+use super::*;
+
+fn learned(answers: &[(Value, u64)]) -> Option<(Option<String>, Option<String>)> {
+    let samples: Vec<Sample<'_>> =
+        answers.iter().map(|(document, items)| Sample { document, items: *items }).collect();
+    learn(&samples).map(|it| (it.total, it.next))
+}
+
+fn total(path: &str) -> (Option<String>, Option<String>) {
+    (Some(path.to_owned()), None)
+}
+
+#[test]
+fn totals_are_known_by_what_they_do() {
+    let page = |n: u64, sum: u64| (json!({"took": 3, "rows": [], "anzahl": sum}), n);
+    // Whatever it is called: it meets the count where the list is short, and moves.
+    assert_eq!(learned(&[page(6, 15), page(4, 4)]), Some(total("anzahl")));
+    assert_eq!(learned(&[page(6, 15), page(6, 22), page(0, 0)]), Some(total("anzahl")));
+    // Always above the count, without a name for it.
+    assert_eq!(learned(&[page(6, 15), page(6, 22)]), None);
+    assert_eq!(learned(&[page(6, 15), page(6, 4)]), None);
+    let named = |n: u64, sum: u64| (json!({"data": {"totalCount": sum, "limit": 6}}), n);
+    assert_eq!(learned(&[named(6, 15), named(6, 22)]), Some(total("data.totalCount")));
+    // The whole collection, whatever was asked for.
+    let two = |n: u64, sum: u64| (json!({"recordsTotal": 900, "recordsFiltered": sum}), n);
+    assert_eq!(learned(&[two(6, 15), two(3, 3)]), Some(total("recordsFiltered")));
+    // The count of the page.
+    let count = |n: u64| (json!({"count": n}), n);
+    assert_eq!(learned(&[count(6), count(3)]), None);
+}
+
+#[test]
+fn further_pages_are_announced() {
+    let next = |it: Value, n: u64| (json!({"paging": {"next_cursor": it}}), n);
+    let expected = Some((None, Some("paging.next_cursor".to_owned())));
+    assert_eq!(learned(&[next("abc".into(), 6), next(Value::Null, 2)]), expected);
+    let pages = |last: u64, n: u64| (json!({"page": 1, "total_pages": last}), n);
+    let expected = Some((None, Some("total_pages > page".to_owned())));
+    assert_eq!(learned(&[pages(3, 6), pages(1, 2)]), expected);
+    let last = |it: bool, n: u64| (json!({"last": it}), n);
+    assert_eq!(
+        learned(&[last(false, 6), last(true, 2)]),
+        Some((None, Some("last == `false`".to_owned())))
+    );
+}
+
+#[test]
+fn lengths_of_answers() {
+    let extent = Extent {
+        total: Some("total".to_owned()),
+        next: Some("next".to_owned()),
+        ..Extent::default()
+    };
+    let gauge = Gauge::new(&extent).unwrap();
+    let length = |it: Value, n: u64| {
+        let it = gauge.of_json(&Document::from(&it), n);
+        (it.total, it.complete)
+    };
+    assert_eq!(length(json!({"total": 15, "next": "x"}), 6), (Some(15), Some(false)));
+    assert_eq!(length(json!({"total": 6, "next": null}), 6), (Some(6), Some(true)));
+    assert_eq!(length(json!({"total": 6, "next": "x"}), 6), (Some(6), Some(false)));
+    assert_eq!(length(json!({"other": 1}), 6), (None, Some(true)));
+    let full = Gauge::new(&Extent { page_size: Some(6), ..Extent::default() }).unwrap();
+    let complete = |n: u64| full.of_json(Document::NULL, n).complete;
+    assert_eq!((complete(6), complete(5)), (Some(false), Some(true)));
+}
+
+#[test]
+fn headers_say_it_too() {
+    let of = |name: &str, value: &str| {
+        let it = of_headers(&[(name.to_owned(), value.to_owned())], 6);
+        (it.total, it.complete)
+    };
+    assert_eq!(
+        of("link", "<https://a.test/?page=2>; rel=\"next\", <x>; rel=last"),
+        (None, Some(false))
+    );
+    assert_eq!(of("link", "<https://a.test/?page=1>; rel=prev"), (None, None));
+    assert_eq!(of("content-range", "items 0-5/15"), (Some(15), Some(false)));
+    assert_eq!(of("content-range", "bytes 0-5/15"), (None, None));
+    assert_eq!(of("x-total-count", "6"), (Some(6), Some(true)));
+}
+
+#[test]
+fn lines_state_totals() {
+    for (line, items, expected) in [
+        ("Showing 1 to 10 of 57 entries", 10, Some(57)),
+        ("1–6 of 1,015 results", 6, Some(1015)),
+        ("6 von 15 Treffern", 6, Some(15)),
+        ("Найдено: 7-12 из 15", 6, Some(15)),
+        ("6 guests, 2 rooms", 6, None),
+        ("6.5 of 15", 6, None),
+        ("$6 of 15", 6, None),
+        ("106 rows", 100, None),
+    ] {
+        assert_eq!(total_at(&tokens(line), items).map(|it| it.1), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_page_says_how_long_its_list_is() {
+    let page = |rows: u64, head: &str| {
+        let items: Vec<String> = (0..rows).map(|it| format!("<li>item {it} of 99</li>")).collect();
+        let items = items.concat();
+        Html::parse_document(&format!("<h3>{head}</h3><p>took {} ms</p><ul>{items}</ul>", rows * 7))
+    };
+    let learned = |pages: &[(u64, String)]| {
+        let sample = |it: &(u64, String)| PageSample::of(&page(it.0, &it.1), "li", it.0);
+        let samples: Vec<PageSample> = pages.iter().map(sample).collect();
+        learn_line(&samples, &["fern", "oak"])?.line
+    };
+    let rows = |n: u64, of: u64, word: &str| (n, format!("{of} rows where title has {word}"));
+    let line = "{total} rows where title";
+    assert_eq!(learned(&[rows(20, 106, "fern"), rows(7, 7, "oak")]).as_deref(), Some(line));
+    assert_eq!(
+        learned(&[rows(20, 106, "fern"), rows(20, 31, "oak"), rows(0, 0, "x")]).as_deref(),
+        Some(line)
+    );
+    assert_eq!(learned(&[rows(20, 106, "fern"), rows(20, 31, "oak")]), None);
+    let gauge = Gauge::new(&Extent { line: Some(line.to_owned()), ..Extent::default() }).unwrap();
+    let it = gauge.of_page(&page(20, "1,106 rows where title has elm"), "https://a.test/", 20);
+    assert_eq!(it, Length { total: Some(1106), complete: Some(false) });
+}
+
+#[test]
+fn links_to_later_pages() {
+    let found = |url: &str, link: &str| next_link(&Html::parse_document(link), url).is_some();
+    let here = "https://a.test/list?q=fern";
+    assert!(found(here, "<a rel='nofollow next' href='/list/2'>weiter</a>"));
+    assert!(found(here, "<a href='?q=fern&page=2'>2</a>"));
+    assert!(found("https://a.test/list?q=fern&page=2", "<a href='?q=fern&page=3'>3</a>"));
+    assert!(found("https://a.test/blog/", "<a href='/blog/page/2/'>older</a>"));
+    assert!(!found("https://a.test/list?q=fern&page=3", "<a href='?q=fern&page=2'>2</a>"));
+    assert!(!found(here, "<a href='?q=oak&page=2'>2</a>"));
+    assert!(!found(here, "<a href='/other?q=fern&page=2'>2</a>"));
+    assert!(!found(here, "<a rel='next' href='#'>next</a>"));
+    let announced = |it: &str| announced(&Html::parse_document(it), here).is_some();
+    assert!(
+        announced("<button> Load  more</button>")
+            && !announced("<button disabled>Load more</button>")
+    );
+    assert!(!announced("<button>Next</button>"));
+}

@@ -1,0 +1,178 @@
+//! What answers say of the length of their list, learned from the answers of a proof: how they state it, how an empty one looks, and
+//! whether the first one is only a first page.
+
+use serde_json::Value;
+
+use commis_artifacts::{payloads::ListLength, recording::ShownBlock};
+use commis_recipe::{
+    blocks,
+    extent::{self, Length, PageSample, Sample},
+    model::{EmptyAnswer, Extent, FirstPage, ResponseSpec},
+};
+
+/// Fields of an answer that must be as they were where it holds no items.
+const MAX_FIELDS: usize = 8;
+/// Characters of a text that says how an answer is meant, such as `ok`.
+const MAX_TEXT: usize = 40;
+
+/// An answer of a proof.
+pub struct Answer {
+    /// As it came.
+    pub body: Vec<u8>,
+    /// The JSON that it holds.
+    pub whole: Option<Value>,
+    pub items: u64,
+}
+
+/// How these answers say how long their list is. `typed` is what they were asked for.
+pub fn extent(answers: &[&Answer], response: &ResponseSpec, typed: &[&str]) -> Option<Extent> {
+    let Some(html) = &response.html else {
+        let sample = |it: &&Answer| -> Option<(Value, u64)> { Some((it.whole.clone()?, it.items)) };
+        let all: Vec<(Value, u64)> = answers.iter().filter_map(sample).collect();
+        let samples: Vec<Sample<'_>> =
+            all.iter().map(|it| Sample { document: &it.0, items: it.1 }).collect();
+        return extent::learn(&samples);
+    };
+    let sample = |it: &&Answer| {
+        let page = blocks::parsed(&String::from_utf8_lossy(&it.body))?;
+        Some(PageSample::of(&page, &html.items, it.items))
+    };
+    extent::learn_line(&answers.iter().filter_map(sample).collect::<Vec<_>>(), typed)
+}
+
+/// The number of items, where a page showed fewer than nine in ten of them.
+pub fn more_than_shown(data: &Value, shown: &ShownBlock) -> Option<u64> {
+    let (given, count) = (data.as_array()?.len() as u64, u64::from(shown.count));
+    (!shown.is_record && given > count + count / 10 + 1).then_some(given)
+}
+
+/// Whether the page or the answer counts that many items, or the page offers more than it shows: then the answer may have them.
+pub fn is_counted(given: u64, length: &Length, page: &ListLength, answer: Option<&Answer>) -> bool {
+    let counts = |it: &Value| extent::counts(it, given);
+    page.next.is_some()
+        || page.numbers.contains(&given)
+        || length.total.or(page.total).is_some_and(|it| it >= given)
+        || answer.and_then(|it| it.whole.as_ref()).is_some_and(counts)
+}
+
+/// What a proof found out about the list of its first answer.
+pub struct Findings<'a> {
+    pub items: u64,
+    /// What the answer itself says.
+    pub length: Length,
+    /// Items that the page showed, where one was seen.
+    pub shown: Option<u64>,
+    /// Items of the page that came by calls which went on with the list.
+    pub further: u32,
+    /// What the page says.
+    pub page: &'a ListLength,
+    /// The parameter whose next value gave further items.
+    pub paged_by: Option<String>,
+    /// The parameter that asks for so many items, where it was obeyed.
+    pub sized_by: Option<String>,
+}
+
+/// The first answer, where it is only the first page of its list.
+pub fn first_page(found: &Findings<'_>) -> Option<FirstPage> {
+    let Findings { items, length, page, .. } = *found;
+    let of = |total: Option<u64>, evidence: String| Some(FirstPage { items, total, evidence });
+    if length.complete == Some(false) {
+        return of(length.total, "the answer says so".to_owned());
+    }
+    match page.total {
+        Some(total) if total > items => return of(Some(total), "the page says so".to_owned()),
+        Some(_) => return None,
+        None => {}
+    }
+    if length.complete == Some(true) {
+        return None;
+    }
+    if let Some(name) = &found.paged_by {
+        return of(None, format!("the next value of `{name}` gives further items"));
+    }
+    if found.further > 0 {
+        return of(None, "the page went on with the list by further calls".to_owned());
+    }
+    if let Some(name) = &found.sized_by {
+        return of(None, format!("the answer holds as many items as `{name}` asks for"));
+    }
+    // What the page offers goes beyond what it shows, which the answer may hold as well.
+    let shows_as_much = found.shown.is_some_and(|it| items <= it + it / 10 + 1);
+    page.next
+        .as_ref()
+        .filter(|_| shows_as_much)
+        .and_then(|it| of(None, format!("the page has {it}")))
+}
+
+/// How an answer without items looks that is one: what all answers say in the same way, with items or without. A site that refuses
+/// may send an empty list as well, and says something else beside it.
+pub fn empty_answer(full: &[&Value], empty: &[&Value]) -> EmptyAnswer {
+    let mut holds = Vec::new();
+    let Some(first) = full.first() else { return EmptyAnswer::default() };
+    let says = |it: &Value| match it {
+        Value::Null | Value::Bool(_) => true,
+        Value::String(it) => {
+            it.chars().count() <= MAX_TEXT && !it.chars().any(|c| c.is_ascii_digit())
+        }
+        _ => false,
+    };
+    for (path, value) in extent::scalars(first) {
+        let is_same = |it: &&Value| extent::scalars(it).get(&path) == Some(&value);
+        if says(value) && full.iter().chain(empty).all(is_same) && holds.len() < MAX_FIELDS {
+            holds.push(extent::equals(&path, value));
+        }
+    }
+    EmptyAnswer { holds, ..EmptyAnswer::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_all_answers_say_is_held_by_empty_ones() {
+        let answer = |hits: &[&str], note: Option<&str>| json!({"status": "ok", "error": null, "version": "1.2", "note": note, "hits": hits, "took": 3});
+        let (a, b) = (answer(&["x"], None), answer(&["y"], Some("two left")));
+        let empty = answer(&[], None);
+        let learned = empty_answer(&[&a, &b], &[&empty]);
+        assert_eq!(learned.holds, ["error == `null`", "status == `\"ok\"`"]);
+    }
+
+    #[test]
+    fn first_pages() {
+        let page = |total: Option<u64>, next: bool| ListLength {
+            total,
+            next: next.then(|| "a link to the next page".to_owned()),
+            ..ListLength::default()
+        };
+        let found = |length: Length, page: &ListLength, shown: u64| {
+            let found = Findings {
+                items: 6,
+                length,
+                shown: Some(shown),
+                further: 0,
+                page,
+                paged_by: None,
+                sized_by: None,
+            };
+            first_page(&found).map(|it| it.describe())
+        };
+        let says = |total: u64| Length { total: Some(total), complete: Some(total <= 6) };
+        let none = Length::default();
+        assert_eq!(
+            found(says(15), &page(None, false), 6).as_deref(),
+            Some("6 of 15 items, first page")
+        );
+        assert_eq!(found(says(6), &page(None, true), 6), None);
+        assert_eq!(found(none, &page(None, true), 6).as_deref(), Some("6 items, and more follow"));
+        // The page shows three at a time of what it has.
+        assert_eq!(found(none, &page(None, true), 3), None);
+        assert_eq!(
+            found(none, &page(Some(15), true), 6).as_deref(),
+            Some("6 of 15 items, first page")
+        );
+        assert_eq!(found(none, &page(Some(6), true), 3), None);
+    }
+}
