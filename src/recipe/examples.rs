@@ -108,6 +108,12 @@ impl ExampleAnswer {
         // Both keep the smallest digests of each key, so that equal values are kept by both.
         let all = |it: &Self| -> BTreeSet<u32> { it.stored().flat_map(|it| it.1).collect() };
         let (own, theirs) = (all(self), all(other));
+        let is_lost = |values: &Vec<u32>| {
+            values.len() >= TELLING && !values.iter().any(|it| theirs.contains(it))
+        };
+        if let Some((key, _)) = self.stored().find(|it| is_lost(&it.1)) {
+            return Some(format!("no value of `{key}` is as it was"));
+        }
         let kept = own.intersection(&theirs).count();
         (kept * 100 < own.len() * SAME)
             .then(|| format!("{kept} of {} values are as they were", own.len()))
@@ -249,6 +255,23 @@ mod tests {
         assert_eq!(said(goods(LAMPS, true)), "no value of `price` is as it was");
         assert_eq!(said(goods(&["a", "b", "c", "d"], true)), "1 of 9 values are as they were");
         assert!(said(json!(vec![goods(LAMPS, false)[0].clone(); 12])).starts_with("12 items"));
+    }
+
+    #[test]
+    fn another_answer_means_the_same_whatever_its_keys_are_called() {
+        let of = |data: Value| ExampleAnswer::of(&BTreeMap::new(), &[&data]);
+        let it = of(goods(LAMPS, false));
+        let renamed: Value = goods(LAMPS, false)
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| json!({"label": it["name"], "amount": it["price"], "per": it["unit"]}))
+            .collect();
+        assert_eq!(it.difference(&of(renamed)), None);
+        let other = it.difference(&of(goods(LAMPS, true)));
+        assert_eq!(other.as_deref(), Some("no value of `price` is as it was"));
+        let less = it.difference(&of(goods(&LAMPS[..2], false)));
+        assert_eq!(less.as_deref(), Some("2 items where there were 4"));
     }
 
     #[test]

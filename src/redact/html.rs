@@ -56,6 +56,7 @@ struct Weight {
 /// Parses and measures. The caller has bounded size and depth.
 pub fn read(text: &str, meter: &mut Meter<'_>, one: bool) -> Page {
     let mut html = blocks::parse(text);
+    unname(&mut html, meter.values);
     let mut elements = Vec::new();
     weigh(html.root_element(), meter, &mut elements);
     for it in undrawn(&html, meter) {
@@ -110,6 +111,55 @@ impl Page {
         let mut out = String::new();
         let complete = write(element, walk, &mut out);
         Some((out, !(complete && at == 0)))
+    }
+}
+
+/// Takes classes and ids away that hold what was typed: of another input they are others, so no selector may take them.
+fn unname(html: &mut Html, typed: &[String]) {
+    /// Fewer letters are a part of many a name.
+    const LEAST: usize = 3;
+    let plain = |it: &str| -> String {
+        let parts = it.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+        format!("-{}-", parts.collect::<Vec<_>>().join("-").to_lowercase())
+    };
+    let typed: Vec<String> =
+        typed.iter().map(|it| plain(it)).filter(|it| it.chars().count() >= LEAST + 2).collect();
+    let is_typed = |name: &str| {
+        let name = plain(name);
+        typed.iter().any(|it| name.contains(it.as_str()))
+    };
+    if typed.is_empty() {
+        return;
+    }
+    let named: Vec<NodeId> = html
+        .root_element()
+        .descendants()
+        .filter_map(ElementRef::wrap)
+        .filter(|it| {
+            let names = ["id", "class"].into_iter().filter_map(|name| it.attr(name));
+            names.flat_map(str::split_ascii_whitespace).any(is_typed)
+        })
+        .map(|it| it.id())
+        .collect();
+    for at in named {
+        if let Some(mut node) = html.tree.get_mut(at)
+            && let Node::Element(it) = node.value()
+        {
+            let mut attributes = it.attrs.clone();
+            for (name, value) in &mut attributes {
+                if matches!(&*name.local, "id" | "class") {
+                    let kept = value.split_ascii_whitespace().filter(|it| !is_typed(it));
+                    *value = kept.collect::<Vec<_>>().join(" ").into();
+                }
+            }
+            attributes.retain(|it| &*it.0.local != "id" || !it.1.is_empty());
+            // A new one: what an element is called is read once.
+            let attributes = attributes.into_iter().map(|(name, value)| html5ever::Attribute {
+                name,
+                value: value.to_string().into(),
+            });
+            *it = scraper::node::Element::new(it.name.clone(), attributes.collect());
+        }
     }
 }
 

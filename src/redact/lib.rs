@@ -154,6 +154,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
     let mut builds = Builds::new(&raw.exchanges, &known);
 
     let share = body::share(&raw.exchanges);
+    let inputs: Vec<String> = raw.typed.values().cloned().collect();
     let mut measured: Vec<Option<Measured>> = Vec::with_capacity(exchanges.len());
     for row in rows(&raw.exchanges) {
         // Side by side what needs no writer, then in order what does.
@@ -172,7 +173,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
                     }
                 };
                 let sources = sources.in_answer(exchange, &parsed, &vault);
-                let meter = Meter::new(&visible, &typed_words);
+                let meter = Meter::new(&visible, &typed_words, &inputs);
                 let (answer, measured) = exchange::opened(exchange, parsed, share, meter, prose);
                 Opened { answer, sources, measured }
             })

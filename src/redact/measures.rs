@@ -25,6 +25,8 @@ const MAX_PATH: usize = 1024;
 pub struct Meter<'a> {
     visible: &'a Visible,
     typed: &'a [(String, Vec<u64>)],
+    /// The values themselves.
+    pub values: &'a [String],
     typed_hit: Vec<bool>,
     covered: Vec<bool>,
     leaves: Vec<u64>,
@@ -72,10 +74,16 @@ pub struct Measured {
 }
 
 impl<'a> Meter<'a> {
-    pub fn new(visible: &'a Visible, typed: &'a [(String, Vec<u64>)]) -> Self {
+    /// `typed` are the hashes of the words of each value.
+    pub fn new(
+        visible: &'a Visible,
+        typed: &'a [(String, Vec<u64>)],
+        values: &'a [String],
+    ) -> Self {
         Self {
             visible,
             typed,
+            values,
             typed_hit: vec![false; typed.len()],
             covered: vec![false; visible.wanted_len()],
             leaves: Vec::new(),
@@ -433,7 +441,7 @@ mod tests {
     fn measure(visible: &str, body: &Value) -> Measures {
         let visible = Visible::new(&[visible]);
         let typed = [("q".to_owned(), super::super::visible::words_of("rust lang"))];
-        let mut meter = Meter::new(&visible, &typed);
+        let mut meter = Meter::new(&visible, &typed, &[]);
         meter.json(body);
         meter.finish(Some(body)).measures
     }

@@ -192,6 +192,13 @@ pub fn data_difference_bp(a: &Value, b: &Value) -> u32 {
     (same * 10_000).checked_div(union).map_or(0, |it| (10_000 - it) as u32)
 }
 
+/// Whether two lists hold the same items in another order: most of them stand at another place.
+pub fn is_reordered(a: &Value, b: &Value) -> bool {
+    let (Some(a), Some(b)) = (a.as_array(), b.as_array()) else { return false };
+    let moved = a.iter().zip(b).filter(|it| it.0 != it.1).count();
+    a.len() > 2 && a.len() == b.len() && moved * 2 > a.len() && a.iter().all(|it| b.contains(it))
+}
+
 /// Share of `wanted` (leaf lines as [`leaf_lines`] gives them) that the data holds, basis points; 10,000 when nothing is wanted.
 pub fn holds_bp(data: &Value, wanted: &[String]) -> u32 {
     let have = leaf_lines(data, usize::MAX);

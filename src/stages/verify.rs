@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::judge::{Call, Observed, Replayer, data_difference_bp, holds_bp, observe, passing};
+use super::judge::{
+    Call, Observed, Replayer, data_difference_bp, holds_bp, is_reordered, observe, passing,
+};
 use super::length::{self, Answer, Findings, more_than_shown};
 use super::seen::seen_on_page;
 use super::witness::{asks_for_order, coverage, named_group};
@@ -651,7 +653,7 @@ impl Run<'_, '_> {
             let changed = match &seen.data {
                 // An answer that is refused or empty has changed too.
                 None => true,
-                Some(it) => data_difference_bp(a, it) > noise + MARGIN_BP,
+                Some(it) => data_difference_bp(a, it) > noise + MARGIN_BP || is_reordered(a, it),
             };
             if !changed {
                 return Err(final_(&format!("parameter `{name}` has no effect")).into());

@@ -541,13 +541,20 @@ fn leaves(value: &Value, out: &mut Vec<Value>) {
     }
 }
 
+/// An item whose fields have no names: a list of nothing but scalars, two and more.
+fn is_row(value: &Value) -> bool {
+    value
+        .as_array()
+        .is_some_and(|all| all.len() > 1 && !all.iter().any(|it| it.is_array() || it.is_object()))
+}
+
 /// What could be an item: the list's own, or all that stand in lists; and those in lists within them.
 fn items_of(data: &Value) -> Vec<Text> {
     fn go<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
         match value {
             Value::Array(all) => {
                 for it in all {
-                    if !it.is_array() {
+                    if !it.is_array() || is_row(it) {
                         out.push(it);
                     }
                     go(it, out);

@@ -75,21 +75,34 @@ pub fn text(element: ElementRef<'_>) -> String {
 }
 
 fn push_text(element: ElementRef<'_>, out: &mut String) {
+    // An element of the same line ended just here.
+    let mut after_inline = false;
     for child in element.children() {
         match child.value() {
-            Node::Text(it) => out.push_str(it),
+            Node::Text(it) => {
+                out.push_str(it);
+                after_inline = false;
+            }
             Node::Element(it) => {
                 if let Some(child) = ElementRef::wrap(child).filter(|it| is_read(*it)) {
                     // What stands in blocks of its own is no one word.
-                    let apart = !INLINE.contains(&it.name())
-                        && !matches!(it.name(), "a" | "span" | "label" | "time");
+                    let inline = matches!(it.name(), "a" | "span" | "label" | "time");
+                    let apart = !INLINE.contains(&it.name()) && !inline;
                     if apart || it.name() == "br" {
                         out.push(' ');
                     }
+                    let from = out.len();
                     push_text(child, out);
+                    // Two words of elements beside each other; a style sheet draws them apart. Signs belong to what they stand at.
+                    let ends = out[..from].chars().next_back().is_some_and(char::is_alphanumeric);
+                    let begins = out[from..].chars().next().is_some_and(char::is_alphanumeric);
+                    if after_inline && inline && ends && begins {
+                        out.insert(from, ' ');
+                    }
                     if apart {
                         out.push(' ');
                     }
+                    after_inline = inline;
                 }
             }
             _ => {}

@@ -165,6 +165,14 @@ fn is_link(element: &ElementRef<'_>) -> bool {
         })
 }
 
+/// What a button of each item says: the same, or one of two things. The title of an accordion is another in each.
+fn is_label_of_button(key: &Key, elements: &[Vec<ElementRef<'_>>]) -> bool {
+    let in_button = key.0.split('/').any(|it| it.split(['.', '#', '[']).next() == Some("button"));
+    let texts = || elements.iter().flatten().map(|it| text(*it));
+    let distinct: BTreeSet<String> = texts().collect();
+    in_button && (distinct.len() < 3 || distinct.len() * 2 < texts().count())
+}
+
 /// Where in an item, and which attribute.
 type Key = (String, Option<String>);
 
@@ -227,6 +235,13 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
             }
         }
     }
+    order.retain(|key| {
+        let kept = !is_label_of_button(key, &found[key]);
+        if !kept {
+            found.remove(key);
+        }
+        kept
+    });
     merge(&mut order, &mut found);
     let mut out = Vec::new();
     for key in order {
@@ -262,9 +277,6 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
 /// Texts and attributes of an element and below.
 fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
     let tag = element.value().name();
-    if tag == "button" {
-        return;
-    }
     let mut push = |attribute: Option<&str>, text: String| {
         out.push(Unit {
             path: path.to_owned(),

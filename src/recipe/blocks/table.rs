@@ -19,6 +19,8 @@ pub struct Grid<'a> {
     rows: Vec<Row<'a>>,
     at: BTreeMap<NodeId, usize>,
     titles: Vec<String>,
+    /// Most rows say something in several columns.
+    is_full: bool,
 }
 
 struct Row<'a> {
@@ -136,7 +138,10 @@ impl<'a> Grid<'a> {
             }
         }
         let at = rows.iter().enumerate().map(|(i, it)| (it.element.id(), i)).collect();
-        Some(Self { table, rows, at, titles })
+        let says = |row: &Row<'a>| row.cells.iter().flatten().filter(|it| chars(**it) > 0).count();
+        let data = || rows.iter().filter(|it| it.kind == Kind::Data);
+        let is_full = data().filter(|it| says(it) > 1).count() * 2 > data().count();
+        Some(Self { table, rows, at, titles, is_full })
     }
 
     /// The titles of its columns, empty where a column has none.
@@ -185,7 +190,9 @@ impl<'a> Grid<'a> {
         let lays_out = rows.len() <= 3
             && self.titles.iter().all(String::is_empty)
             && rows.iter().any(|it| children(it.0).any(|it| blocks(it) > 1));
-        !nested && !lays_out && !rows.is_empty()
+        // Small tables within the cells of one that has titles are what its cells say.
+        let is_listed = nested && rows.len() > 1 && self.titles.iter().any(|it| !it.is_empty());
+        (!nested || is_listed) && !lays_out && !rows.is_empty()
     }
 
     /// Each row is a label and its value: a record, not a list.
@@ -230,13 +237,19 @@ impl<'a> Grid<'a> {
         self.at.get(&row.id()).is_some_and(|at| self.is_data_row(&self.rows[*at]))
     }
 
+    /// The cell of a row that names those below it: it spans all columns, or it stands alone among rows that say something in
+    /// several. Of a row with empty cells it has to be written as a heading is.
     fn spanning(&self, row: &Row<'a>) -> Option<ElementRef<'a>> {
-        let mut own = row.cells.iter().flatten();
-        let first = own.next()?;
-        let spans = self.columns() > 1
-            && row.cells.len() == self.columns()
-            && own.all(|it| it.id() == first.id());
-        spans.then_some(*first)
+        let first = (*row.cells.first()?)?;
+        let mut others = row.cells.iter().flatten().filter(|it| it.id() != first.id()).peekable();
+        if self.columns() < 2 {
+            return None;
+        }
+        if others.peek().is_none() {
+            return (row.cells.len() == self.columns() || self.is_full).then_some(first);
+        }
+        let is_alone = chars(first) > 0 && others.all(|it| chars(*it) == 0);
+        (self.is_full && is_alone && is_emphasized(first)).then_some(first)
     }
 
     fn is_data_row(&self, row: &Row<'a>) -> bool {
@@ -261,6 +274,15 @@ impl<'a> Grid<'a> {
         }
         out
     }
+}
+
+/// A header cell, or one whose text is bold.
+fn is_emphasized(cell: ElementRef<'_>) -> bool {
+    let is_bold = |it: ElementRef<'_>| {
+        matches!(it.value().name(), "b" | "strong" | "h2" | "h3" | "h4" | "h5" | "h6")
+            && chars(it) == chars(cell)
+    };
+    cell.value().name() == "th" || cell.descendants().filter_map(ElementRef::wrap).any(is_bold)
 }
 
 /// A title without marks of sorting at its ends.
