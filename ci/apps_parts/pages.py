@@ -96,6 +96,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             method = it.more.get("method", "get")
             form = f'<form method="{method}" action="/{it.name}"><input type="search" name="q" aria-label="Search"><button>Go</button></form>'
         script = it.more.get("script", "")
+        if asked and "server" in it.more:
+            script = it.more["server"](asked)
         body = f"<h1>Results for {e(asked)}</h1>{it.draw(asked)[0]}" if asked and not script else "<h1>Find</h1>"
         return (
             f'<!doctype html><html lang="en"><head><title>{it.name}</title></head><body><header><nav><a href="/">Home</a> <a href="/about">About</a></nav>'

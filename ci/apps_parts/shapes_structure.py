@@ -124,7 +124,31 @@ def _(query):
     return "", pick(ships(query), "name", "port", "price")
 
 
+@shape(
+    "client-route",
+    script='<p id="told"></p><div id="out"></div><script>document.querySelector("form").addEventListener("submit",async ev=>{ev.preventDefault();'
+    "const q=document.querySelector('input').value;history.pushState({},'','/client-route?q='+encodeURIComponent(q));"
+    "const d=(await(await fetch('/api/graph?q='+encodeURIComponent(q))).json()).nodes[0].data;const at=i=>d[i];"
+    "document.getElementById('out').innerHTML='<ul class=r>'+at(at(0).ships).map(i=>at(i)).map(s=>`<li><h3>${at(s.name)}</h3><p>${at(s.port)}</p></li>`).join('')+'</ul>';"
+    "document.getElementById('told').textContent='Results for '+q})</script>",
+    server=lambda query: f"<h1>Results for {e(query)}</h1><ul class=r>" + "".join(f"<li><h3>{e(it['name'])}</h3><p>{e(it['port'])}</p></li>" for it in ships(query)) + "</ul>",
+)
+def _(query):
+    return "", pick(ships(query), "name", "port")
+
+
+def graph(rows):
+    """Values that refer to one another by number."""
+    data = [{"ships": 1}, []]
+    for it in rows:
+        at = len(data)
+        data[1].append(at)
+        data += [{"name": at + 1, "port": at + 2}, it["name"], it["port"]]
+    return {"type": "data", "nodes": [{"type": "data", "data": data}]}
+
+
 APIS = {
+    "graph": graph,
     "nameless": lambda rows: {"columns": ["id", "name", "port", "price"], "rows": [[it["id"], it["name"], it["port"], it["price"]] for it in rows]},
     "columns": lambda rows: {name: [it[name] for it in rows] for name in ("name", "port", "price")},
 }

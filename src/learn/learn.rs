@@ -23,7 +23,7 @@ use super::{
     drive::{drive, only_reads, plan},
     fresh::{Freshness, look},
     held::{demote, demoted_since, is_ours, keep, proven_since},
-    page_of_har, question,
+    own_address, page_of_har, question,
     stored::{Chosen, StoredTask},
     task::{Source, Task},
     world::{BrowserPool, LiveSession, World},
@@ -653,7 +653,9 @@ impl<'a> Run<'a> {
                 let driven =
                     drive(&mut context, (&plan, example), redact, &mut |_| (), ahead).await;
                 self.cx.pacer.ended(&plan.url).await;
-                (driven.map_err(|it| it.keep(self.folder))?, Some(context))
+                let mut driven = driven.map_err(|it| it.keep(self.folder))?;
+                own_address::ask(&context, &mut driven).await;
+                (driven, Some(context))
             }
         };
         if source.is_some() {

@@ -14,6 +14,7 @@ mod held;
 mod inspect;
 mod learn;
 pub mod look;
+mod own_address;
 mod page_of_har;
 mod prove;
 pub mod question;

@@ -145,7 +145,7 @@ pub fn response(
     match source {
         DataSource::Json => {
             if let Some(Excerpt::Json(it)) = &exchange.excerpt
-                && holds_references(it, REFERENCES_DEPTH)
+                && holds_references(it)
             {
                 return Err(REFERENCES);
             }
@@ -195,8 +195,12 @@ const FEW_VALUES: usize = 8;
 
 /// Whether JSON holds a list of values that refer to one another by their numbers: SvelteKit, Nuxt and React Router send data so. Its
 /// objects and lists hold nothing but numbers, and what the numbers mean stands beside them.
-fn holds_references(value: &Value, depth: usize) -> bool {
-    let below = |it: &Value| depth > 0 && holds_references(it, depth - 1);
+pub fn holds_references(value: &Value) -> bool {
+    refers_within(value, REFERENCES_DEPTH)
+}
+
+fn refers_within(value: &Value, depth: usize) -> bool {
+    let below = |it: &Value| depth > 0 && refers_within(it, depth - 1);
     match value {
         Value::Array(all) => is_graph(all) || all.iter().any(below),
         Value::Object(all) => all.values().any(below),

@@ -43,6 +43,7 @@ pub mod verify;
 mod weave;
 mod witness;
 
+pub use extraction::holds_references;
 pub use judge::{Call, Replayer, data_difference_bp};
 pub use reads::reads;
 pub use repeat::may_repeat;

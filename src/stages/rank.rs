@@ -7,6 +7,7 @@ use url::Url;
 
 use super::{
     doubts::doubt,
+    extraction::holds_references,
     pages::continues,
     signals::{NOTHING, Session, WEIGHTS, signals},
     subject,
@@ -35,6 +36,7 @@ pub fn rank(
 ) -> Judged<CandidateSet> {
     let weights = weights(settings);
     let (mut all, set_aside) = scored(recording, second);
+    without_opaque(&mut all);
     let main = subject::of_session(recording, second.recording.as_ref()).map(|it| it.at);
     if let Some(main) = main {
         held_to_the_page(&mut all, recording, main);
@@ -84,6 +86,20 @@ pub fn rank(
     }
     let main = main.map(|it| it as u32);
     Judged::Done(CandidateSet { candidates, scored: count, set_aside, doubt, main })
+}
+
+/// Leaves out answers in forms that are not decoded, where a page that carries what was typed says the same in HTML.
+fn without_opaque(all: &mut Vec<Scored<'_>>) {
+    let carries = |it: &Scored<'_>| !it.exchange.measures.typed_in_request.is_empty();
+    let is_opaque = |it: &Scored<'_>| match &it.exchange.excerpt {
+        Some(Excerpt::Json(it)) => holds_references(it),
+        Some(Excerpt::Text(_)) => it.exchange.mime == "text/x-component",
+        _ => false,
+    };
+    let is_page = |it: &Scored<'_>| carries(it) && !it.exchange.measures.listings.is_empty();
+    if all.iter().any(is_page) {
+        all.retain(|it| !is_opaque(it));
+    }
 }
 
 /// Holds every answer to the items of the page's block that the task was about: where one has most of them, what has few is
