@@ -8,7 +8,6 @@ import pages
 from app import App, Task
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-HARS = {"plain", "table", "definitions", "record-dl", "client", "embedded", "cards", "posted", "row-span", "fragment"}
 
 
 class Pages(App):
@@ -58,5 +57,5 @@ class Pages(App):
             because=more.get("because", ""),
             min_items=more.get("min_items", 1),
             page=more.get("page"),
-            ways=("steps", "har") if it.name in HARS else ("steps",),
+            ways=("steps", "har"),
         )

@@ -53,7 +53,10 @@ pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a
     }
     if body.starts_with(['{', '[']) || declared {
         if let Some(value) = strict(body) {
-            return plain(None, value);
+            return match within_text(&value) {
+                Some(inner) => plain(Some(Framing::Text), inner),
+                None => plain(None, value),
+            };
         }
         if body.starts_with('{')
             && let Some(Value::Array(all)) = lines(body)
@@ -93,6 +96,11 @@ pub fn unframed<'a>(
     let json = match framing {
         None | Some(Framing::Prefix) => unguarded(body).unwrap_or(body),
         Some(Framing::Jsonp) => call(body).ok_or(None)?.1,
+        Some(Framing::Text) => {
+            let value = strict(body).ok_or(None)?;
+            let inner = within_text(&value).ok_or(None)?;
+            return Ok(Document::from(&inner).into_owned());
+        }
         // Strict JSON is lenient, too: a site may have mended what it sends.
         Some(Framing::Lenient) => {
             let value = strict(body).or_else(|| lenient(body)).ok_or(None)?;
@@ -120,6 +128,14 @@ fn strict(json: &str) -> Option<Value> {
     serde_json::from_str(&quote_long_numbers(json)).ok()
 }
 
+/// The list or the object that the one text of an object holds.
+fn within_text(value: &Value) -> Option<Value> {
+    let all = value.as_object().filter(|it| it.len() == 1)?;
+    let text = all.values().next()?.as_str()?;
+    let is_document = text.trim_start().starts_with(['{', '[']);
+    strict(text).filter(|it| is_document && (it.is_object() || it.is_array()))
+}
+
 /// A list or an object of JSON5. What has no value in JSON is `null`.
 fn lenient(text: &str) -> Option<Value> {
     let is_deep = |text: &str| {
@@ -143,6 +159,7 @@ fn lenient(text: &str) -> Option<Value> {
 pub fn framed(framing: Option<Framing>, value: &Value) -> String {
     match (framing, value) {
         (None | Some(Framing::Lenient), _) => value.to_string(),
+        (Some(Framing::Text), _) => serde_json::json!({ "d": value.to_string() }).to_string(),
         (Some(Framing::Prefix), _) => format!(")]}}'\n{value}"),
         (Some(Framing::Jsonp), _) => format!("{CALLBACK}({value});"),
         (Some(Framing::Lines), Value::Array(all)) => {
@@ -252,6 +269,11 @@ mod tests {
                 "\u{1e}1\n\u{1e}2\n",
                 "application/json-seq",
                 Some((Some(Lines), json!([1, 2]), None)),
+            ),
+            (
+                r#"{"d": "{\"a\": [1]}"}"#,
+                "application/json",
+                Some((Some(Framing::Text), x(), None)),
             ),
             ("", "application/jsonl", Some((Some(Lines), json!([]), None))),
             // Programs, prose, pages, broken data.

@@ -420,6 +420,8 @@ pub enum Framing {
     Jsonp,
     /// One value a line (NDJSON, JSON lines); read as an array.
     Lines,
+    /// A document of JSON written as the one text of an object: `{"d": "{…}"}`.
+    Text,
     /// JSON as some sites write it and JSON5 allows: `NaN` and `Infinity` (read as `null`), commas at the end, comments, single
     /// quotes, names without quotes.
     Lenient,

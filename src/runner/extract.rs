@@ -317,6 +317,7 @@ fn parse_json<'a>(
         let what = match framing {
             Some(Framing::Jsonp) => "as JSONP",
             Some(Framing::Lines) => "as lines of JSON",
+            Some(Framing::Text) => "as JSON whose one text is JSON",
             Some(Framing::Lenient) => "as JSON, nor as JSON5",
             None | Some(Framing::Prefix) => "as JSON",
         };

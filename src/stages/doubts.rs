@@ -310,11 +310,14 @@ fn kind_beside_search(exchange: &Exchange, terms: &Terms) -> Option<String> {
         "services", "json", "graphql", "default", "results", "ajax", "html",
     ];
     let url = Url::parse(&exchange.url).ok()?;
-    let segments: Vec<String> = url
-        .path_segments()?
-        .map(|it| it.split('.').next().unwrap_or(it).to_ascii_lowercase())
-        .filter(|it| !it.is_empty())
-        .collect();
+    // `Shop.asmx` is a program, `items.json` a kind of thing.
+    let name = |it: &str| match it.split_once('.') {
+        None => it.to_ascii_lowercase(),
+        Some((name, "json" | "xml" | "csv")) => name.to_ascii_lowercase(),
+        Some(_) => ".".to_owned(),
+    };
+    let segments: Vec<String> =
+        url.path_segments()?.filter(|it| !it.is_empty()).map(name).collect();
     let searches = |it: &String| ["search", "find", "query", "lookup"].contains(&it.as_str());
     let at = segments.iter().position(searches)?;
     let before = at.checked_sub(1).and_then(|it| segments.get(it));

@@ -3,6 +3,7 @@
 //! Pure stages are plain functions over data. Observing ones take the part of the world they touch as an argument. Stages
 //! never import each other; they meet only in artifacts.
 
+mod account;
 pub mod analyze;
 pub mod baseline;
 pub mod before;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
+    account::constant_of_account,
     chained::{answered_before, borrowed, typed_slot},
     extraction::widened,
     judge::leaf_lines,
@@ -109,6 +110,12 @@ fn attempt(
                 "the request needs `{}`, a value that only the recorded session knew",
                 slot.name
             ),
+        )));
+    }
+    if constant_of_account(recording, &report.request).is_some() {
+        return Ok(Judged::Rejected(Reject::new(
+            Reason::NeedsLogin,
+            "the request names the account that signed in, so it would answer anybody with its things",
         )));
     }
     if let Some(name) = typed_slot(&report.slots, recording) {

@@ -91,18 +91,22 @@ fn template(group: &Group) -> (String, Vec<(String, Values)>) {
                 path.push_str(it);
                 before = Some(it);
             }
-            Piece::Parameter { class, ending } => {
+            Piece::Parameter { class, start, ending } => {
                 let mut values = Values::default();
                 let stems: Vec<&str> = group
                     .calls
                     .iter()
-                    .filter_map(|it| it.segments.get(i)?.strip_suffix(ending.as_str()))
+                    .filter_map(|it| {
+                        let own = it.segments.get(i)?.strip_prefix(start.as_str())?;
+                        own.strip_suffix(ending.as_str())
+                    })
                     .collect();
                 for it in &stems {
                     values.see(&segments::decoded(it));
                 }
-                let name = segments::name(before, *class, &stems, &used);
-                let _ = write!(path, "{{{name}}}{ending}");
+                let set = start.strip_suffix('(').or(before);
+                let name = segments::name(set, *class, &stems, &used);
+                let _ = write!(path, "{start}{{{name}}}{ending}");
                 used.push(name.clone());
                 parameters.push((name, values));
                 before = None;
@@ -488,7 +492,13 @@ fn responses(calls: &[Call], options: &Options) -> Value {
                 (Some(seen), None) => media["schema"] = seen.schema(),
                 // What is around the JSON makes it text.
                 (Some(seen), Some(framing)) => {
-                    media["schema"] = json!({"type": "string", "contentMediaType": "application/json", "contentSchema": seen.schema()});
+                    let text = json!({"type": "string", "contentMediaType": "application/json", "contentSchema": seen.schema()});
+                    media["schema"] = match framing {
+                        Framing::Text => {
+                            json!({"type": "object", "additionalProperties": text, "minProperties": 1, "maxProperties": 1})
+                        }
+                        _ => text,
+                    };
                     media["x-framing"] = json!(framing);
                 }
                 (None, _) => {}

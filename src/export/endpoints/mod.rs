@@ -356,7 +356,7 @@ impl Piece {
     fn spelled(&self) -> String {
         match self {
             Self::Literal(it) => it.clone(),
-            Self::Parameter { ending, .. } => format!("{{}}{ending}"),
+            Self::Parameter { start, ending, .. } => format!("{start}{{}}{ending}"),
         }
     }
 }

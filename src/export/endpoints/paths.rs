@@ -33,9 +33,10 @@ pub struct Asked<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     Literal(String),
-    /// A parameter, and what follows it in the segment.
+    /// A parameter, and what stands before and behind it in the segment.
     Parameter {
         class: Class,
+        start: String,
         ending: String,
     },
 }
@@ -108,19 +109,29 @@ impl Node {
     /// What stands below, one item for all that is one place.
     fn grouped(self, before: Option<&str>, is_first: bool, left: &Cell<u32>) -> Vec<(Piece, Self)> {
         let mut out = Vec::new();
-        let mut values: BTreeMap<String, Vec<(String, Class, Self)>> = BTreeMap::new();
+        // By what stands around the value.
+        let mut values: BTreeMap<(String, String), Vec<(String, Class, Self)>> = BTreeMap::new();
         let mut words: BTreeMap<String, Vec<(String, Self)>> = BTreeMap::new();
         let versions = (is_first || before.is_some()) && self.is_version(before);
         for (segment, node) in self.below {
+            if let Some((start, key, ending)) = segments::keyed(&segment) {
+                let class = segments::class(key);
+                let around = (start.to_owned(), ending.to_owned());
+                values.entry(around).or_default().push((segment, class, node));
+                continue;
+            }
             let (stem, ending) = segments::ending(&segment);
             match segments::class(stem) {
                 Class::Number if versions => out.push((Piece::Literal(segment), node)),
-                Class::Word if !segments::is_fixed(stem) => {
+                Class::Word
+                    if !segments::is_fixed(stem) && !segments::is_procedure(before, stem) =>
+                {
                     words.entry(ending.to_owned()).or_default().push((segment, node));
                 }
                 Class::Word => out.push((Piece::Literal(segment), node)),
                 class => {
-                    values.entry(ending.to_owned()).or_default().push((segment, class, node));
+                    let around = (String::new(), ending.to_owned());
+                    values.entry(around).or_default().push((segment, class, node));
                 }
             }
         }
@@ -138,7 +149,7 @@ impl Node {
                 continue;
             }
             // One place has one parameter: beside ids that answer otherwise, words stay words.
-            let ids = values.entry(ending).or_default();
+            let ids = values.entry((String::new(), ending)).or_default();
             let fit = ids.iter().take(8).all(|it| alike(&it.2, &made_up[0].1, left) != Some(false));
             for (segment, node) in made_up {
                 if fit {
@@ -148,7 +159,7 @@ impl Node {
                 }
             }
         }
-        for (ending, all) in values {
+        for ((start, ending), all) in values {
             let classes: Vec<Class> = all.iter().map(|it| it.1).collect();
             let Some(first) = classes.first().copied() else { continue };
             let class =
@@ -157,7 +168,7 @@ impl Node {
             for it in all {
                 one.merge(it.2);
             }
-            out.push((Piece::Parameter { class, ending }, one));
+            out.push((Piece::Parameter { class, start, ending }, one));
         }
         out
     }
@@ -283,7 +294,7 @@ mod tests {
             .map(|it| {
                 let pieces = it.into_iter().map(|it| match it {
                     Piece::Literal(it) => format!("/{it}"),
-                    Piece::Parameter { ending, .. } => format!("/{{}}{ending}"),
+                    Piece::Parameter { start, ending, .. } => format!("/{start}{{}}{ending}"),
                 });
                 pieces.collect()
             })
@@ -370,6 +381,28 @@ mod tests {
                 ("/users/active-by-week", other()),
             ],
             &["/users/active-by-day", "/users/active-by-week", "/users/{}"],
+        );
+    }
+
+    #[test]
+    fn keys_in_brackets_and_procedures() {
+        let check = |all: &[(&str, Value)], expected: &[&str]| assert_eq!(told(all), expected);
+        let none = || Value::Null;
+        check(
+            &[("/odata/Customers(4)", user("a")), ("/odata/Products(3)", user("b"))],
+            &["/odata/Customers({})", "/odata/Products({})"],
+        );
+        check(
+            &[("/odata/Orders(12)/Lines", none()), ("/odata/Orders(13)/Lines", none())],
+            &["/odata/Orders({})/Lines"],
+        );
+        check(
+            &[("/api/method/a.get_count", user("a")), ("/api/method/b.c.get_list", user("b"))],
+            &["/api/method/a.get_count", "/api/method/b.c.get_list"],
+        );
+        check(
+            &[("/trpc/user.me,cart.count", user("a")), ("/trpc/cart.count,find.all", user("b"))],
+            &["/trpc/cart.count,find.all", "/trpc/user.me,cart.count"],
         );
     }
 

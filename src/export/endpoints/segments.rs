@@ -45,6 +45,29 @@ pub fn ending(segment: &str) -> (&str, &str) {
     segment.split_at(segment.len() - found.map_or(0, |it| it.len()))
 }
 
+/// A set and a key in brackets (OData): `Customers(`, `4`, `)`.
+pub fn keyed(segment: &str) -> Option<(&str, &str, &str)> {
+    let inner = segment.strip_suffix(')')?;
+    let at = inner.find('(')?;
+    let set = &inner[..at];
+    let is_name = !set.is_empty() && set.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let key = &inner[at + 1..];
+    (is_name && !key.is_empty() && !key.contains('(')).then(|| (&segment[..=at], key, ")"))
+}
+
+/// A segment that names procedures, behind a word that says so: `/api/method/frappe.client.get_count`, `/trpc/user.me,cart.count`.
+pub fn is_procedure(before: Option<&str>, segment: &str) -> bool {
+    const CALLS: &[&str] =
+        &["method", "methods", "rpc", "trpc", "xrpc", "call", "invoke", "procedure", "procedures"];
+    let is_identifier = |it: &str| {
+        it.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && it.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    let text = decoded(segment);
+    before.is_some_and(|it| CALLS.contains(&it.to_ascii_lowercase().as_str()))
+        && text.split(',').all(|it| it.split('.').all(is_identifier))
+}
+
 pub fn decoded(segment: &str) -> Cow<'_, str> {
     percent_encoding::percent_decode_str(segment).decode_utf8_lossy()
 }

@@ -1,0 +1,130 @@
+//! Values of a request that are the account's: a name in a public address, an id that signing in was answered with.
+//!
+//! Whoever ran such a recipe would get the things of the one who recorded it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use url::Url;
+
+use commis_artifacts::recording::{ActionKind, Excerpt, Exchange, SessionRecording};
+use commis_recipe::model::{BodyTemplate, RequestTemplate};
+
+/// Shorter values stand in a request by chance.
+const LEAST: usize = 2;
+const MOST: usize = 64;
+
+/// A constant of the request that came from signing in: it was typed beside a password and is no parameter, or the answer to that
+/// gave it, and no request before held it. `None` where nobody signed in.
+pub fn constant_of_account(
+    recording: &SessionRecording,
+    request: &RequestTemplate,
+) -> Option<String> {
+    let is_password = |control: &str| control == "password";
+    let signed_in = recording
+        .actions
+        .iter()
+        .position(|it| it.control.as_ref().is_some_and(|it| is_password(&it.kind)))?;
+    let typed: BTreeSet<String> = recording.typed.values().map(|it| it.to_lowercase()).collect();
+    let beside = recording.actions[..=signed_in].iter().filter(|it| it.kind == ActionKind::Fill);
+    let mut known: BTreeSet<String> =
+        beside.filter_map(|it| it.value.as_ref()).map(|it| it.to_lowercase()).collect();
+    let after = |it: &Exchange| it.after_action.is_some_and(|at| at as usize > signed_in);
+    let next = recording.actions.iter().skip(signed_in + 2).map(|it| it.kind).next();
+    let last = if next.is_some() { signed_in as u32 + 1 } else { u32::MAX };
+    for it in &recording.exchanges {
+        let is_answer = it.method == "POST" && after(it) && it.after_action <= Some(last);
+        if let (true, Some(Excerpt::Json(answer))) = (is_answer, &it.excerpt) {
+            scalars(answer, &mut known);
+        }
+    }
+    known.retain(|it| !typed.contains(it) && (LEAST..=MOST).contains(&it.chars().count()));
+    let before: BTreeSet<String> = recording
+        .exchanges
+        .iter()
+        .filter(|it| !after(it))
+        .flat_map(|it| parts_of(&it.url))
+        .collect();
+    constants(request).into_iter().find(|it| known.contains(it) && !before.contains(it))
+}
+
+fn scalars(value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::String(it) => _ = out.insert(it.to_lowercase()),
+        Value::Number(it) => _ = out.insert(it.to_string()),
+        Value::Array(all) => all.iter().for_each(|it| scalars(it, out)),
+        Value::Object(all) => all.values().for_each(|it| scalars(it, out)),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// Segments and query values of an address, in lower case.
+fn parts_of(url: &str) -> Vec<String> {
+    let Ok(url) = Url::parse(url) else { return Vec::new() };
+    let decoded =
+        |it: &str| percent_encoding::percent_decode_str(it).decode_utf8_lossy().to_lowercase();
+    let segments = url.path_segments().into_iter().flatten().map(decoded);
+    segments.chain(url.query_pairs().map(|it| it.1.to_lowercase())).collect()
+}
+
+/// What of a request is written down, in lower case.
+fn constants(request: &RequestTemplate) -> Vec<String> {
+    let mut out = parts_of(&request.url);
+    out.extend(request.query.iter().map(|it| it.value.to_lowercase()));
+    match &request.body {
+        Some(BodyTemplate::Form(pairs)) => {
+            out.extend(pairs.iter().map(|it| it.value.to_lowercase()))
+        }
+        Some(BodyTemplate::Json(it)) => {
+            let mut found = BTreeSet::new();
+            scalars(it, &mut found);
+            out.extend(found);
+        }
+        Some(BodyTemplate::Text(_)) | None => {}
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::pages::tests::exchange;
+    use commis_artifacts::recording::{Action, Control};
+
+    #[test]
+    fn what_signing_in_gave_is_no_constant() {
+        let fill = |value: &str, kind: &str| Action {
+            control: Some(Control { kind: kind.to_owned(), ..Control::default() }),
+            ..Action::new(ActionKind::Fill, Some(value))
+        };
+        let mut recording: SessionRecording = serde_json::from_value(json!({
+            "task": "List my orders", "url": "http://a.test/", "driver": "steps", "typed": {"year": "2026"}, "actions": [],
+            "final_answer": null, "page": {"url": "", "title": "", "visible_text": "", "has_password_field": false},
+            "exchanges": [], "blocked": [], "duration_ms": 1, "producer": "x"
+        }))
+        .unwrap();
+        let mut login = exchange(1, "", Some(json!({"user": "mira"})));
+        login.after_action = Some(2);
+        login.excerpt = Some(Excerpt::Json(json!({"id": 4711, "ok": true})));
+        recording.exchanges = vec![exchange(0, "page=1", None), login];
+        let of = |recording: &SessionRecording, url: &str| {
+            let request = serde_json::from_value(
+                json!({"method": "GET", "url": url, "allowed_domains": ["a.test"]}),
+            );
+            constant_of_account(recording, &request.unwrap())
+        };
+        assert_eq!(of(&recording, "http://a.test/users/mira"), None, "nobody signed in");
+        recording.actions =
+            vec![fill("Mira", "text"), fill("", "password"), Action::new(ActionKind::Press, None)];
+        assert_eq!(of(&recording, "http://a.test/users/mira").as_deref(), Some("mira"));
+        assert_eq!(of(&recording, "http://a.test/users/4711/orders").as_deref(), Some("4711"));
+        assert_eq!(of(&recording, "http://a.test/api/list"), None);
+        assert_eq!(
+            of(&recording, "http://a.test/orders/2026"),
+            None,
+            "it was typed as a parameter"
+        );
+    }
+}
