@@ -29,7 +29,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def send(self, body, kind="text/html; charset=utf-8", status=200, headers=None):
-        body = body.encode()
+        charset = self.charset()
+        body = body.encode(charset)
+        if charset != "utf-8" and "html" in kind:
+            kind = f"text/html; charset={charset}"
         self.send_response(status)
         for name, value in (headers or {}).items():
             self.send_header(name, value)
@@ -40,10 +43,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = int(self.headers.get("content-length") or 0)
-        self.answer(urllib.parse.parse_qs(self.rfile.read(length).decode()))
+        self.answer(urllib.parse.parse_qs(self.rfile.read(length).decode(), encoding=self.charset()))
 
     def do_GET(self):
-        self.answer(urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query))
+        self.answer(urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query, encoding=self.charset()))
+
+    def charset(self):
+        """Of the page that is asked for."""
+        name = urllib.parse.urlparse(self.path).path.strip("/").split("/")[0]
+        return SHAPES[name].more.get("charset", "utf-8") if name in SHAPES else "utf-8"
 
     def answer(self, query):
         parts = urllib.parse.unquote(urllib.parse.urlparse(self.path).path).strip("/").split("/")

@@ -137,6 +137,27 @@ def _(query):
     return "", pick(ships(query), "name", "port")
 
 
+FLOTS = ["Балтика", "Волга", "Онега", "Ладога"]
+
+
+@shape("cyrillic", "Найди корабли {query}", examples=FLOTS, charset="windows-1251")
+def _(query):
+    rows = ships(query)
+    body = "".join(f"<li><h3>{e(it['name'])}</h3><p>Порт {e(it['port'])}, {it['price']} руб.</p></li>" for it in rows)
+
+    def at(it):
+        return f"Порт {it['port']}"
+
+    return (f'<ul class="r">{body}</ul>' if rows else "<p>Ничего не найдено</p>"), pick(rows, "name", at, "price")
+
+
+@shape("cyrillic-posted", "Найди корабли {query}", examples=FLOTS, charset="koi8-r", method="post")
+def _(query):
+    rows = ships(query)
+    body = "".join(f"<tr><td>{e(it['name'])}</td><td>{e(it['port'])}</td></tr>" for it in rows)
+    return (f"<table><tr><th>Имя</th><th>Порт</th></tr>{body}</table>" if rows else "<p>Ничего не найдено</p>"), pick(rows, "name", "port")
+
+
 def graph(rows):
     """Values that refer to one another by number."""
     data = [{"ships": 1}, []]

@@ -218,6 +218,9 @@ pub struct Exchange {
     pub url: String,
     pub request_headers: Vec<Header>,
     pub request_body: Option<RequestBody>,
+    /// The charset that query and form were sent in, where it was not UTF-8. They are kept in UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charset: Option<String>,
     pub status: Option<u16>,
     pub response_headers: Vec<Header>,
     /// Essence of the response's MIME type, lower case, such as `application/json`.

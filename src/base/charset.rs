@@ -3,10 +3,68 @@
 //! The order is that of the HTML standard: a byte order mark, the charset of the content type, a `meta` element or an XML
 //! declaration. JSON without a declaration, or that is UTF-8 all the same, stays as it is: `fetch` reads it so.
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use std::borrow::Cow;
+
+use encoding_rs::{
+    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, ISO_8859_2, ISO_8859_5, ISO_8859_7, KOI8_R,
+    KOI8_U, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_874, WINDOWS_1250, WINDOWS_1251,
+    WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256, WINDOWS_1257,
+    WINDOWS_1258, X_USER_DEFINED,
+};
+
+/// A charset.
+pub type Charset = Encoding;
 
 /// How far into a document a declaration is looked for (HTML standard, 13.2.3.2).
 const PRESCAN: usize = 1024;
+
+/// Charsets of forms that are tried, those of many sites first. UTF-8 is none of them: browsers send it as it is.
+const OF_FORMS: &[&Encoding] = &[
+    WINDOWS_1251,
+    SHIFT_JIS,
+    GBK,
+    EUC_KR,
+    BIG5,
+    EUC_JP,
+    KOI8_R,
+    WINDOWS_1252,
+    WINDOWS_1250,
+    ISO_8859_2,
+    WINDOWS_1254,
+    WINDOWS_1253,
+    WINDOWS_1255,
+    WINDOWS_1256,
+    ISO_8859_7,
+    ISO_8859_5,
+    WINDOWS_1257,
+    WINDOWS_1258,
+    WINDOWS_874,
+    KOI8_U,
+    GB18030,
+];
+
+/// A charset by its label that forms can be sent in and that is not UTF-8.
+pub fn of_form(label: &str) -> Option<&'static Encoding> {
+    Encoding::for_label(label.as_bytes()).filter(|it| it.output_encoding() == *it && *it != UTF_8)
+}
+
+/// The text in that charset. What it does not have is written as `&#1234;`, as browsers do (URL standard, 4.1).
+pub fn encoded<'a>(charset: &'static Encoding, text: &'a str) -> Cow<'a, [u8]> {
+    charset.encode(text).0
+}
+
+/// The charset in which bytes of a form hold one of the texts; all of the bytes have a meaning in it. `None` for UTF-8.
+pub fn guess(bytes: &[u8], texts: &[&str]) -> Option<&'static Encoding> {
+    if std::str::from_utf8(bytes).is_ok() {
+        return None;
+    }
+    let telling = || texts.iter().filter(|it| !it.is_ascii());
+    OF_FORMS.iter().copied().find(|charset| {
+        charset
+            .decode_without_bom_handling_and_without_replacement(bytes)
+            .is_some_and(|all| telling().any(|it| all.contains(*it)))
+    })
+}
 
 /// The body in UTF-8 where it is text in another charset; otherwise the body as it came. What cannot be decoded becomes U+FFFD.
 pub fn to_utf8(content_type: &str, body: Vec<u8>) -> Vec<u8> {

@@ -153,7 +153,7 @@ impl Entry {
             sent: raw.request_body.clone(),
             // The browser that recorded it had the body.
             status: if status == 304 { 200 } else { status },
-            headers: raw.response_headers.clone(),
+            headers: in_utf8(&raw.response_headers, &body),
             body,
             carries: by_script && typed.values().any(has),
         })
@@ -188,6 +188,21 @@ impl Entry {
             "body": STANDARD.encode(&self.body),
         })
     }
+}
+
+/// Headers of a text that is kept in UTF-8, whatever charset it came in.
+fn in_utf8(headers: &[(String, String)], body: &[u8]) -> Vec<(String, String)> {
+    let is_utf8 = std::str::from_utf8(body).is_ok();
+    let rewritten = |(name, value): &(String, String)| {
+        let essence = value.split(';').next().unwrap_or_default().trim();
+        let names_charset = value.to_ascii_lowercase().contains("charset=");
+        let is_text = essence.starts_with("text/") || names_charset;
+        if is_utf8 && is_text && name.eq_ignore_ascii_case("content-type") {
+            return (name.clone(), format!("{essence}; charset=utf-8"));
+        }
+        (name.clone(), value.clone())
+    };
+    headers.iter().map(rewritten).collect()
 }
 
 fn without_fragment(mut url: Url) -> Url {

@@ -105,6 +105,9 @@ pub fn bound_to_commis(recipe: &Recipe) -> Option<String> {
     if recipe.status == Status::Deprecated {
         return Some("it was put out of service".to_owned());
     }
+    if let Some(charset) = &recipe.request.charset {
+        return Some(format!("it is asked in {charset}, which this form writes as UTF-8"));
+    }
     let is_live = |it: &Slot| {
         matches!(
             it.from,

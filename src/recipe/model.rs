@@ -239,6 +239,10 @@ pub struct RequestTemplate {
     /// Of a POST.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<BodyTemplate>,
+    /// The charset that query and form are sent in, where the site reads another than UTF-8: `windows-1251`. What it does not have
+    /// is sent as `&#1234;`, as browsers do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charset: Option<String>,
     /// Canonical hosts this request and its redirects may reach.
     pub allowed_domains: Vec<String>,
     /// eTLD+1 of those hosts.

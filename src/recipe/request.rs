@@ -3,7 +3,7 @@
 //! Values land encoded for where they land: whole in a path segment, as a pair in a query or form, as a leaf in JSON. Scheme,
 //! host and port are text that no template reaches; that is checked on the parsed result, too.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -14,7 +14,10 @@ use super::{
     template::Template,
     values::{Found, Values},
 };
-use commis_base::error::{Code, Error, Result};
+use commis_base::{
+    charset::{self, Charset},
+    error::{Code, Error, Result},
+};
 
 /// RFC 3986 "unreserved"; everything else in a path segment is percent-encoded.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -50,6 +53,8 @@ pub struct CompiledRequest {
     query: Vec<Asked>,
     headers: Vec<(String, Template)>,
     body: Option<Body>,
+    /// Of query and form; UTF-8 where there is none.
+    charset: Option<&'static Charset>,
     allowed_domains: Vec<String>,
 }
 
@@ -119,6 +124,16 @@ impl CompiledRequest {
                 Some(BodyTemplate::Form(all)) => Some(Body::Form(pairs(all)?)),
                 Some(BodyTemplate::Text(text)) => Some(Body::Text(Template::parse(text)?)),
             },
+            charset: match &request.charset {
+                None => None,
+                Some(label) => Some(charset::of_form(label).ok_or_else(|| {
+                    let shown: String = label.escape_debug().take(40).collect();
+                    Error::new(
+                        Code::RecipeInvalid,
+                        format!("`{shown}` is no charset that forms are sent in"),
+                    )
+                })?),
+            },
             allowed_domains: request.allowed_domains.clone(),
         })
     }
@@ -164,7 +179,9 @@ impl CompiledRequest {
                 Some((JSON, it.fill(values)?.unwrap_or(Value::Null).to_string()))
             }
             Some(Body::Form(all)) => {
+                let encode: &dyn Fn(&str) -> Cow<'_, [u8]> = &|text| bytes_of(text, self.charset);
                 let mut form = form_urlencoded::Serializer::new(String::new());
+                form.encoding_override(Some(encode));
                 for (name, value) in filled(all, values)? {
                     form.append_pair(name, &value);
                 }
@@ -210,14 +227,14 @@ impl CompiledRequest {
         for it in &self.query {
             let value = it.value.render_parts(
                 |name| lookup(name, values).map(str::to_owned),
-                |text| encoded(text, &it.raw, is_raw),
-                |text| encoded(text, &it.raw, is_raw_in_value),
+                |text| encoded(text, &it.raw, is_raw, self.charset),
+                |text| encoded(text, &it.raw, is_raw_in_value, self.charset),
             );
             if let Some(value) = optional(value)? {
                 if !query.is_empty() {
                     query.push('&');
                 }
-                query.push_str(&encoded(&it.name, &it.raw, is_raw_in_name));
+                query.push_str(&encoded(&it.name, &it.raw, is_raw_in_name, self.charset));
                 query.push('=');
                 query.push_str(&value);
             }
@@ -332,9 +349,14 @@ pub fn is_raw_in_value(c: char) -> bool {
 }
 
 /// As a form has it, but for the characters in `raw` that may stand there.
-fn encoded(text: &str, raw: &str, may: fn(char) -> bool) -> String {
+fn encoded(
+    text: &str,
+    raw: &str,
+    may: fn(char) -> bool,
+    charset: Option<&'static Charset>,
+) -> String {
     if raw.is_empty() {
-        return form_urlencoded::byte_serialize(text.as_bytes()).collect();
+        return form_urlencoded::byte_serialize(&bytes_of(text, charset)).collect();
     }
     let mut out = String::with_capacity(text.len());
     let mut buffer = [0; 4];
@@ -344,10 +366,17 @@ fn encoded(text: &str, raw: &str, may: fn(char) -> bool) -> String {
         } else if may(c) && raw.contains(c) {
             out.push(c);
         } else {
-            out.extend(form_urlencoded::byte_serialize(c.encode_utf8(&mut buffer).as_bytes()));
+            out.extend(form_urlencoded::byte_serialize(&bytes_of(
+                c.encode_utf8(&mut buffer),
+                charset,
+            )));
         }
     }
     out
+}
+
+fn bytes_of<'a>(text: &'a str, charset: Option<&'static Charset>) -> Cow<'a, [u8]> {
+    charset.map_or(Cow::Borrowed(text.as_bytes()), |it| charset::encoded(it, text))
 }
 
 fn pairs(all: &[Pair]) -> Result<Vec<(String, Template)>> {

@@ -29,6 +29,7 @@ fn request(url: &str) -> RequestTemplate {
         query: vec![],
         headers: BTreeMap::new(),
         body: None,
+        charset: None,
         allowed_domains: vec!["a.com".into()],
         allowed_sites: vec![],
     }
@@ -183,4 +184,28 @@ fn what_a_page_left_raw_in_a_query_is_sent_raw() {
         let sent_url = prepare_request(&request, &[], &values).unwrap().url;
         assert_eq!(sent_url, format!("http://a.test/g?{sent}"));
     }
+}
+
+#[test]
+fn forms_in_another_charset() {
+    let sent = |charset: &str, method: &str, value: &str| {
+        let mut request = request("http://a.test/find");
+        request.charset = Some(charset.to_owned());
+        let pair = Pair { name: "q".to_owned(), value: value.to_owned(), ..Pair::default() };
+        request.method = method.to_owned();
+        if method == "POST" {
+            request.body = Some(BodyTemplate::Form(vec![pair]));
+        } else {
+            request.query = vec![pair];
+        }
+        let it = prepare_request(&request, &[], &BTreeMap::new()).unwrap();
+        it.body.map_or(it.url, |it| String::from_utf8(it).unwrap())
+    };
+    assert_eq!(sent("windows-1251", "GET", "дуб"), "http://a.test/find?q=%E4%F3%E1");
+    assert_eq!(sent("windows-1251", "POST", "дуб 1"), "q=%E4%F3%E1+1");
+    // What the charset does not have.
+    assert_eq!(sent("windows-1251", "POST", "東"), "q=%26%2326481%3B");
+    let mut other = request("http://a.test/find");
+    other.charset = Some("utf-7".to_owned());
+    assert_eq!(CompiledRequest::new(&other).unwrap_err().code(), Code::RecipeInvalid);
 }

@@ -112,6 +112,7 @@ pub fn request(
         url,
         request_headers,
         request_body,
+        charset: None,
         status: raw.status,
         response_headers: Vec::new(),
         mime: essence(&raw.mime),

@@ -15,6 +15,7 @@ mod encode;
 mod exchange;
 mod failure;
 mod formats;
+mod forms;
 pub mod har;
 mod headers;
 mod hidden;
@@ -106,6 +107,10 @@ pub fn nothing() -> Sealed {
 
 /// The same, with its secrets ready to be found elsewhere.
 pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecording, Sealed) {
+    let inputs: Vec<String> = raw.typed.values().cloned().collect();
+    let texts: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    let charsets: Vec<Option<&str>> =
+        raw.exchanges.iter_mut().map(|it| forms::to_utf8(it, &texts)).collect();
     let rules = rules(settings, &raw.task, &raw.typed);
     let least = least(&raw.exchanges);
     let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().with_min_len(least).map(parse).collect();
@@ -137,7 +142,8 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
     let mut exchanges = Vec::with_capacity(raw.exchanges.len());
     let mut places: Vec<Vec<(String, String)>> = Vec::new();
     for (i, exchange) in raw.exchanges.iter().enumerate() {
-        let (stored, used) = exchange::request(i, exchange, &rules, &mut writer, &typed);
+        let (mut stored, used) = exchange::request(i, exchange, &rules, &mut writer, &typed);
+        stored.charset = charsets[i].map(str::to_owned);
         exchanges.push(stored);
         places.push(used);
     }
@@ -154,7 +160,6 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
     let mut builds = Builds::new(&raw.exchanges, &known);
 
     let share = body::share(&raw.exchanges);
-    let inputs: Vec<String> = raw.typed.values().cloned().collect();
     let mut measured: Vec<Option<Measured>> = Vec::with_capacity(exchanges.len());
     for row in rows(&raw.exchanges) {
         // Side by side what needs no writer, then in order what does.

@@ -203,6 +203,7 @@ impl Made {
                 query: self.query,
                 headers: self.headers,
                 body: self.body,
+                charset: None,
                 allowed_domains: vec![host],
                 allowed_sites: Vec::new(),
             },
