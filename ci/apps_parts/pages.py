@@ -13,6 +13,7 @@ import shapes_paging
 import shapes_records  # noqa: F401
 import shapes_structure
 import shapes_tables  # noqa: F401
+import shapes_unseen
 import words
 from shapes import FLEETS, SHAPES, e, listed, ships
 from shapes_scripts import logbook, ref
@@ -61,6 +62,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             start, size = (int((query.get(it) or ["0"])[0]) for it in ("offset", "limit"))
             document, headers = shapes_paging.api(last, asked, start, size)
             return self.send(json.dumps(document), "application/json", headers=headers)
+        if first == "api" and last in shapes_unseen.APIS:
+            return self.send(json.dumps(shapes_unseen.APIS[last](ships(asked))), "application/json")
         if first == "api" and last in shapes_structure.APIS:
             return self.send(json.dumps(shapes_structure.api(last, asked)), "application/json")
         if first == "api":

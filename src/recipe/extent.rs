@@ -228,7 +228,10 @@ pub fn equals(path: &[String], value: &Value) -> String {
     format!("{} == `{value}`", expression(path))
 }
 
-/// Scalars of an answer that stand in no list, by path.
+/// The only element of a list, in a path.
+const ONLY: &str = "[0]";
+
+/// Scalars of an answer that stand in no list of several, by path.
 pub fn scalars(document: &Value) -> BTreeMap<Vec<String>, &Value> {
     fn go<'v>(
         value: &'v Value,
@@ -242,6 +245,12 @@ pub fn scalars(document: &Value) -> BTreeMap<Vec<String>, &Value> {
                     go(it, path, out);
                     path.pop();
                 }
+            }
+            // The answers to one question among others that were not asked.
+            Value::Array(all) if all.len() == 1 && path.len() < MAX_DEPTH => {
+                path.push(ONLY.to_owned());
+                go(&all[0], path, out);
+                path.pop();
             }
             Value::Array(_) | Value::Object(_) => {}
             other => _ = out.insert(path.clone(), other),
@@ -384,11 +393,17 @@ fn expression(path: &[String]) -> String {
         !it.starts_with(|c: char| c.is_ascii_digit())
             && it.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
-    let keys: Vec<String> = path
-        .iter()
-        .map(|it| if is_plain(it) { it.clone() } else { Value::from(it.as_str()).to_string() })
-        .collect();
-    keys.join(".")
+    let mut out = String::new();
+    for it in path {
+        if !out.is_empty() && it != ONLY {
+            out.push('.');
+        }
+        match it {
+            it if it == ONLY || is_plain(it) => out.push_str(it),
+            it => out.push_str(&Value::from(it.as_str()).to_string()),
+        }
+    }
+    out
 }
 
 /// What buttons that load more items say, in the words that are usual for it.
@@ -457,12 +472,55 @@ fn next_link(page: &Html, url: &str) -> Option<String> {
         }
         let here = here.as_ref().filter(|_| it.value().name() == "a")?;
         let there = here.join(href).ok()?;
-        later(here, &there).map(|name| format!("a link to a later {name}"))
+        let text = it.text().collect::<String>().trim().to_lowercase();
+        let named = || is_named_next(here, &there, &text).then(|| format!("a link {text:?}"));
+        later(here, &there, &text).map(|name| format!("a link to a later {name}")).or_else(named)
     })
 }
 
-/// The position by which one address is later in a list than another.
-fn later(here: &Url, there: &Url) -> Option<String> {
+/// What links to the next part of a list say, whole.
+const NEXT: &[&str] = &[
+    ">",
+    "›",
+    "»",
+    "→",
+    "next",
+    "next page",
+    "more",
+    "older",
+    "weiter",
+    "nächste",
+    "suivant",
+    "siguiente",
+    "successiva",
+    "próxima",
+    "volgende",
+    "nästa",
+    "далее",
+    "следующая",
+    "вперёд",
+    "вперед",
+    "następna",
+    "次へ",
+    "下一页",
+];
+
+/// A link to the same address with another query, which says that it goes on.
+fn is_named_next(here: &Url, there: &Url, text: &str) -> bool {
+    let plain = text.trim_end_matches(['>', '›', '»', '→', '…', '.']).trim();
+    let says = NEXT.contains(&text) || NEXT.contains(&plain);
+    let pairs = |it: &Url| -> BTreeMap<String, String> { it.query_pairs().into_owned().collect() };
+    let (own, other) = (pairs(here), pairs(there));
+    let kept = own.iter().filter(|it| other.get(it.0) == Some(it.1)).count();
+    let is_other = own.len() != other.len() || kept < own.len();
+    says && here.host() == there.host()
+        && here.path() == there.path()
+        && is_other
+        && kept + 1 >= own.len()
+}
+
+/// The position by which one address is later in a list than another. `text` is what the link says: pages may be counted from 0.
+fn later(here: &Url, there: &Url, text: &str) -> Option<String> {
     if here.host() != there.host() {
         return None;
     }
@@ -487,7 +545,9 @@ fn later(here: &Url, there: &Url) -> Option<String> {
         is_position(name)
             && match (number(Some(value)), number(own.get(*name))) {
                 (Some(page), Some(now)) => page > now,
-                (Some(page), None) => page > 1,
+                (Some(page), None) => {
+                    page > 1 || (page == 1 && text.parse::<u64>().is_ok_and(|it| it > 1))
+                }
                 (None, _) => false,
             }
     });

@@ -34,6 +34,13 @@ fn totals_are_known_by_what_they_do() {
 }
 
 #[test]
+fn an_only_answer_among_answers() {
+    let page =
+        |n: u64, hits: u64| (json!({"results": [{"hits": [], "nbHits": hits, "page": 0}]}), n);
+    assert_eq!(learned(&[page(6, 15), page(4, 4)]), Some(total("results[0].nbHits")));
+}
+
+#[test]
 fn further_pages_are_announced() {
     let next = |it: Value, n: u64| (json!({"paging": {"next_cursor": it}}), n);
     let expected = Some((None, Some("paging.next_cursor".to_owned())));
@@ -138,6 +145,13 @@ fn links_to_later_pages() {
     assert!(!found(here, "<a href='?q=oak&page=2'>2</a>"));
     assert!(!found(here, "<a href='/other?q=fern&page=2'>2</a>"));
     assert!(!found(here, "<a rel='next' href='#'>next</a>"));
+    // Counted from 0; the size of a page grows.
+    assert!(
+        found(here, "<a href='?q=fern&page=1'>2</a>")
+            && !found(here, "<a href='?q=fern&page=1'>1</a>")
+    );
+    assert!(found(here, "<a href='?q=fern&revcount=20'>more</a>"));
+    assert!(!found(here, "<a href='/more'>more</a>"));
     let announced = |it: &str| announced(&Html::parse_document(it), here).is_some();
     assert!(
         announced("<button> Load  more</button>")

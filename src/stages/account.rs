@@ -73,7 +73,7 @@ fn constants(request: &RequestTemplate) -> Vec<String> {
     out.extend(request.query.iter().map(|it| it.value.to_lowercase()));
     match &request.body {
         Some(BodyTemplate::Form(pairs)) => {
-            out.extend(pairs.iter().map(|it| it.value.to_lowercase()))
+            out.extend(pairs.iter().map(|it| it.value.to_lowercase()));
         }
         Some(BodyTemplate::Json(it)) => {
             let mut found = BTreeSet::new();

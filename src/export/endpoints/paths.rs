@@ -52,6 +52,9 @@ pub fn templates(all: &[Asked<'_>]) -> Vec<Vec<Piece>> {
     out
 }
 
+/// What stands before and behind a value in its segment.
+type Around = (String, String);
+
 #[derive(Default)]
 struct Node {
     below: BTreeMap<String, Node>,
@@ -110,7 +113,7 @@ impl Node {
     fn grouped(self, before: Option<&str>, is_first: bool, left: &Cell<u32>) -> Vec<(Piece, Self)> {
         let mut out = Vec::new();
         // By what stands around the value.
-        let mut values: BTreeMap<(String, String), Vec<(String, Class, Self)>> = BTreeMap::new();
+        let mut values: BTreeMap<Around, Vec<(String, Class, Self)>> = BTreeMap::new();
         let mut words: BTreeMap<String, Vec<(String, Self)>> = BTreeMap::new();
         let versions = (is_first || before.is_some()) && self.is_version(before);
         for (segment, node) in self.below {
