@@ -19,7 +19,7 @@ use commis_runner::{
     MIN_SIMILARITY_BP, RecipeRunResult,
     extract::{Extracted, fingerprint, similarity_bp},
 };
-use commis_stages::{data_difference_bp, verify::MARGIN_BP};
+use commis_stages::{data_difference_bp, example_answer, verify::MARGIN_BP};
 
 /// What calls with the examples showed.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -149,9 +149,9 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
             Ok(it) => it,
             Err(why) => return Ok(Err(why)),
         };
-        let own = ExampleAnswer::of(&first, &[&a, &again]);
+        let own = example_answer(&first, &[&a, &again]);
         let stable = own.digests.keys().cloned().collect();
-        let other = parts.first().map(|b| ExampleAnswer::of(&second, &[b]).only(&stable));
+        let other = parts.first().map(|b| example_answer(&second, &[b]).only(&stable));
         self.out.examples = std::iter::once(own).chain(other).collect();
         let before = self.recipe.verification.iter().flat_map(|it| &it.examples);
         for (values, data) in [(&first, Some(&a)), (&second, parts.first())] {

@@ -470,7 +470,9 @@ fn next_link(page: &Html, url: &str) -> Option<String> {
         if relations.any(|it| it.eq_ignore_ascii_case("next")) {
             return Some("a link to the next page".to_owned());
         }
-        let here = here.as_ref().filter(|_| it.value().name() == "a")?;
+        // Most links lead elsewhere, which costs nothing to see.
+        let may_go_on = href.contains('?') || href.contains("/page/");
+        let here = here.as_ref().filter(|_| may_go_on && it.value().name() == "a")?;
         let there = here.join(href).ok()?;
         let text = it.text().collect::<String>().trim().to_lowercase();
         let named = || is_named_next(here, &there, &text).then(|| format!("a link {text:?}"));

@@ -421,7 +421,8 @@ pub fn typed_secret(name: &str, value: &str) -> Option<&'static str> {
         .or_else(|| probable_secret(value))
 }
 
-fn names_secret(name: &str) -> bool {
+/// The name is one of a secret.
+pub fn names_secret(name: &str) -> bool {
     matches!(keys::classify(name, Place::Form), KeyClass::Always | KeyClass::Likely)
 }
 

@@ -10,7 +10,7 @@ use commis_base::error::{Code, Error, Result};
 use commis_net::transport::Reply;
 use commis_recipe::{
     extent::Length,
-    model::{Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
+    model::{ExampleAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
     shape,
 };
 use commis_runner::{
@@ -192,6 +192,14 @@ pub fn data_difference_bp(a: &Value, b: &Value) -> u32 {
     (same * 10_000).checked_div(union).map_or(0, |it| (10_000 - it) as u32)
 }
 
+/// What is kept of the answers to an example. No digest of a value is kept whose key names a secret: a short one could be found
+/// out by trying.
+pub fn example_answer(values: &BTreeMap<String, String>, answers: &[&Value]) -> ExampleAnswer {
+    let mut out = ExampleAnswer::of(values, answers);
+    out.digests.retain(|key, _| !commis_redact::names_secret(key));
+    out
+}
+
 /// Whether two lists hold the same items in another order: most of them stand at another place.
 pub fn is_reordered(a: &Value, b: &Value) -> bool {
     let (Some(a), Some(b)) = (a.as_array(), b.as_array()) else { return false };
@@ -226,6 +234,22 @@ fn leaves(value: &Value, key: &str, out: &mut BTreeMap<String, u64>) {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn no_digest_of_a_secret_is_kept() {
+        let answer =
+            json!([{"title": "Lamp", "api_key": "1234"}, {"title": "Oak", "api_key": "99"}]);
+        let kept = example_answer(&BTreeMap::new(), &[&answer]).digests;
+        assert_eq!(kept.keys().collect::<Vec<_>>(), ["title"]);
+    }
+
+    #[test]
+    fn another_order() {
+        let list = |all: [u32; 4]| json!(all.map(|it| json!({"id": it})));
+        assert!(is_reordered(&list([1, 2, 3, 4]), &list([4, 3, 2, 1])));
+        assert!(!is_reordered(&list([1, 2, 3, 4]), &list([1, 2, 3, 4])));
+        assert!(!is_reordered(&list([1, 2, 3, 4]), &list([5, 6, 7, 8])));
+    }
 
     #[test]
     fn differences() {

@@ -45,7 +45,7 @@ mod weave;
 mod witness;
 
 pub use extraction::holds_references;
-pub use judge::{Call, Replayer, data_difference_bp};
+pub use judge::{Call, Replayer, data_difference_bp, example_answer};
 pub use reads::reads;
 pub use repeat::may_repeat;
 pub use request::template as replay_template;

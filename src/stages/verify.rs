@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::judge::{
-    Call, Observed, Replayer, data_difference_bp, holds_bp, is_reordered, observe, passing,
+    Call, Observed, Replayer, data_difference_bp, example_answer, holds_bp, is_reordered, observe,
+    passing,
 };
 use super::length::{self, Answer, Findings, more_than_shown};
 use super::seen::seen_on_page;
@@ -24,9 +25,7 @@ use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     blocks,
     extent::{Gauge, Length, echoes},
-    model::{
-        EmptyAnswer, ExampleAnswer, Extent, ParamType, Parameter, ResponseSpec, TransportKind,
-    },
+    model::{EmptyAnswer, Extent, ParamType, Parameter, ResponseSpec, TransportKind},
 };
 
 /// What the manifest says of answers.
@@ -168,6 +167,9 @@ const HELD_BP: u32 = 5000;
 /// What no site has anything on, and none takes for an attack.
 const NOBODYS_WORDS: [&str; 2] = ["zqvwxkyj", "wkzjqyvx"];
 
+/// The first example once more.
+const AGAIN: &str = "A again";
+
 const REORDERED: &str =
     "the page shows the items in another order than the answer, and the task asks for one";
 
@@ -238,13 +240,13 @@ impl Run<'_, '_> {
         let Some(second) = self.draft.second.clone() else {
             // No parameter: two consecutive matching replays (seed 1.3.1).
             self.covers(&a, None)?;
-            let again = self.one("A again", &first).await?;
-            self.report.examples = vec![ExampleAnswer::of(&first, &[&a, &again])];
+            let again = self.one(AGAIN, &first).await?;
+            self.report.examples = vec![example_answer(&first, &[&a, &again])];
             self.optional(&first, &a, data_difference_bp(&a, &again)).await?;
             return self.is_long_enough(&a);
         };
         let b = self.second_answer(&second).await?;
-        let again = self.one("A again", &first).await?;
+        let again = self.one(AGAIN, &first).await?;
         let noise = data_difference_bp(&a, &again);
         let differs = |it: &Value| data_difference_bp(&a, it) > noise + MARGIN_BP;
         let others = self.others(&first).await?;
@@ -281,9 +283,9 @@ impl Run<'_, '_> {
         (first, a, again): (&BTreeMap<String, String>, &Value, &Value),
         second: Option<(&BTreeMap<String, String>, &Value)>,
     ) {
-        let own = ExampleAnswer::of(first, &[a, again]);
+        let own = example_answer(first, &[a, again]);
         let stable = own.digests.keys().cloned().collect();
-        let other = second.map(|(values, b)| ExampleAnswer::of(values, &[b]).only(&stable));
+        let other = second.map(|(values, b)| example_answer(values, &[b]).only(&stable));
         self.report.examples = std::iter::once(own).chain(other).collect();
         if let ([Answer { whole: Some(a), .. }, Answer { whole: Some(b), .. }], Some((values, _))) =
             (&self.answers[..], second)
@@ -703,7 +705,7 @@ impl Run<'_, '_> {
 
     async fn one(&mut self, what: &str, values: &BTreeMap<String, String>) -> Proof<Value> {
         let seen = self.look(what, values).await?;
-        if seen.replay.code.is_none() && self.answers.len() < 2 && !what.contains("again") {
+        if seen.replay.code.is_none() && self.answers.len() < 2 && what != AGAIN {
             if self.answers.is_empty() {
                 self.length = seen.length;
             }
