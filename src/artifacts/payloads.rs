@@ -11,7 +11,7 @@ use super::{
 };
 use commis_recipe::{
     model::{
-        EmptyAnswer, ExampleAnswer, Extent, FirstPage, Parameter, RequestTemplate, ResponseSpec,
+        EmptyAnswer, ExampleAnswer, FirstPage, PageInfo, Parameter, RequestTemplate, ResponseSpec,
         Slot, TransportKind,
     },
     shape::profile::Profile,
@@ -514,7 +514,7 @@ pub struct VerificationReport {
     pub echo: BTreeMap<String, String>,
     /// How answers say how long their list is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extent: Option<Extent>,
+    pub page_info: Option<PageInfo>,
     /// The first answer is only the first page of its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_page: Option<FirstPage>,

@@ -265,12 +265,12 @@ pub struct LearningSettings {
     /// Milliseconds between two calls to one host. Test hosts are exempt.
     pub pace_ms: u64,
     /// Open the page of a HAR in Chromium, answered from the HAR alone, to see what it showed. Costs about a second.
-    pub draw_har: bool,
+    pub render_har: bool,
 }
 
 impl Default for LearningSettings {
     fn default() -> Self {
-        Self { max_replays: 24, max_seconds: 30, pace_ms: 250, draw_har: true }
+        Self { max_replays: 24, max_seconds: 30, pace_ms: 250, render_har: true }
     }
 }
 

@@ -112,7 +112,7 @@ impl Archive {
     }
 
     /// Whether the page asked for what a script had asked for with typed values, or nothing was.
-    fn is_drawn(&self) -> bool {
+    fn is_rendered(&self) -> bool {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let carries = |at: &usize| self.entries[*at].carries;
         !self.entries.iter().any(|it| it.carries) || asked.iter().any(carries)
@@ -236,7 +236,7 @@ impl Context {
     /// asks for its data only when something is typed, the example's value is typed into its fields in turn.
     ///
     /// `None` where it does not come to the recorded requests. Fails with `BROWSER_FAILED`.
-    pub async fn draw(
+    pub async fn render(
         &mut self,
         archive: Archive,
         typed: &BTreeMap<String, String>,
@@ -254,7 +254,7 @@ impl Context {
             timeout: STEP_TIMEOUT,
         };
         let page = self.record_then(&plan(Vec::new()), || ()).await?.page;
-        if archive.is_drawn() {
+        if archive.is_rendered() {
             return Ok(Some(page));
         }
         // Of several values it is not known which goes where.
@@ -265,7 +265,7 @@ impl Context {
             let fill = Step::Fill(Fill { element, value: value.clone() });
             let steps = vec![fill, Step::Press("Enter".to_owned())];
             match self.record_then(&plan(steps), || ()).await {
-                Ok(it) if archive.is_drawn() => return Ok(Some(it.page)),
+                Ok(it) if archive.is_rendered() => return Ok(Some(it.page)),
                 Ok(_) => {}
                 // There is no such field.
                 Err(_) => break,
@@ -307,13 +307,13 @@ mod tests {
             let found = archive.answer(method, url, body.map(str::as_bytes))?;
             archive.entries.iter().position(|it| std::ptr::eq(it, found))
         };
-        assert!(!archive.is_drawn());
+        assert!(!archive.is_rendered());
         assert_eq!(at("POST", "https://a.test/find", Some("q=fern")), Some(1));
         assert_eq!(at("POST", "https://a.test/find", Some("q=elm")), Some(0));
         assert_eq!(at("GET", "https://a.test/list?q=fern&_=1795399999999#x", None), Some(2));
         assert_eq!(at("GET", "https://a.test/list?q=elm&_=1795399999999", None), None);
         assert_eq!(at("GET", "https://b.test/find", None), None);
-        assert!(archive.is_drawn());
+        assert!(archive.is_rendered());
         let it = archive.entries[0].fulfilled("1");
         assert_eq!(it["responseHeaders"], json!([]));
     }

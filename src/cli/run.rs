@@ -19,8 +19,8 @@ use commis_net::{
     transport::retry::{Wait, Why},
 };
 use commis_recipe::{
-    extent,
     model::{Recipe, Status},
+    pagination,
     registry::Registry,
 };
 use commis_runner::{RecipeRunResult, call::Caller};
@@ -176,13 +176,13 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, format: Option<Format>) -> R
         rows::print(&result.data, format)?;
     }
     let items = result.items.map_or(String::new(), |it| match result.complete {
-        Some(false) => format!("{}, in ", extent::describe(it, result.total)),
+        Some(false) => format!("{}, in ", pagination::describe(it, result.total)),
         _ => format!("{it} items in "),
     });
     let browser = recipe.verification.as_ref().and_then(|it| it.browser_ms);
     let browser = browser
         .map_or(String::new(), |it| format!("; the browser took {it} ms when it was learned"));
-    for it in &result.doubts {
+    for it in &result.warnings {
         wire::say(&clean(&format!("warning: {}: {it}", recipe.name)));
     }
     match (&result.error, result.error_code) {

@@ -63,7 +63,7 @@ pub struct Answer {
     /// Whether the data holds all of them: false where the list goes on, `None` where nothing says.
     pub complete: Option<bool>,
     /// Why the data may not be what was asked for, each in a sentence.
-    pub doubts: Vec<String>,
+    pub warnings: Vec<String>,
     /// Requests that were sent for it, again where one failed in passing.
     pub attempts: u32,
     pub redirects: u32,
@@ -121,7 +121,7 @@ fn answer(it: RecipeRunResult) -> Result<Answer> {
         similarity_bp: it.similarity_bp,
         total: it.total,
         complete: it.complete,
-        doubts: it.doubts,
+        warnings: it.warnings,
         attempts: it.attempts,
         redirects: it.redirect_hops,
         took: Duration::from_secs_f64(it.timings_ms.total.max(0.0) / 1000.0),

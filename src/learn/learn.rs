@@ -660,8 +660,8 @@ impl<'a> Run<'a> {
         };
         if source.is_some() {
             raw.secrets = self.task.secrets.values()?;
-            if self.cx.settings.learning.draw_har {
-                page_of_har::draw(&self.cx.browser, &mut raw).await?;
+            if self.cx.settings.learning.render_har {
+                page_of_har::render(&self.cx.browser, &mut raw).await?;
             }
         }
         if example == 0 && raw.final_answer.is_none() {

@@ -5,16 +5,17 @@ use commis_base::error::{Code, Error, Result};
 use commis_browser::offline::Archive;
 use commis_redact::raw::{RawPage, RawRecording};
 
-const DRAWN: &str = "the page of the recording was opened again, answered from the recording alone";
+const RENDERED: &str =
+    "the page of the recording was opened again, answered from the recording alone";
 
 /// Puts what the page shows into the recording, where it comes to the recorded requests; a note says so, or why not. Fails with
 /// `INTERRUPTED` alone: without a page, values decide.
-pub async fn draw(browser: &BrowserPool, raw: &mut RawRecording) -> Result<()> {
+pub async fn render(browser: &BrowserPool, raw: &mut RawRecording) -> Result<()> {
     let Some(archive) = Archive::of(raw) else { return Ok(()) };
     let note = match page(browser, archive, raw).await {
         Ok(Some(page)) => {
             raw.page = page;
-            DRAWN.to_owned()
+            RENDERED.to_owned()
         }
         Ok(None) => {
             "the page of the recording did not ask for its data again: nothing is held to it"
@@ -33,7 +34,7 @@ async fn page(
     raw: &RawRecording,
 ) -> Result<Option<RawPage>, Error> {
     let mut context = browser.context().await?;
-    let page = context.draw(archive, &raw.typed).await;
+    let page = context.render(archive, &raw.typed).await;
     // What was drawn is known, whether its context ends well or not.
     let _ = context.dispose().await;
     page

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use commis_base::error::{Code, Result};
 use commis_recipe::{
-    extent::Length,
     model::{ExampleAnswer, Recipe, Verification, Witness},
+    pagination::Length,
     shape::{self, profile::Profile},
 };
 use commis_runner::{

@@ -40,7 +40,7 @@ fn machine(home: &Path, shelf: Arc<dyn Shelf>) -> Cx {
     let mut settings = Settings::default();
     settings.egress.no_network = true;
     // No browser is started here.
-    settings.learning.draw_har = false;
+    settings.learning.render_har = false;
     let policy = Arc::new(EgressPolicy::new(&settings.egress).unwrap());
     Cx {
         store: Store::new(home.join("artifacts")),

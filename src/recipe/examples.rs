@@ -129,7 +129,7 @@ impl ExampleAnswer {
 
 /// Why an answer to `values` may be wrong by what the examples were answered, each in a sentence. Cheap: it looks at the keys that
 /// were kept.
-pub fn doubts(
+pub fn warnings(
     examples: &[ExampleAnswer],
     values: &BTreeMap<String, String>,
     data: &Value,
@@ -289,7 +289,7 @@ mod tests {
         let examples = [example("lamp", LAMPS), example("chair", CHAIRS)];
         let said = |value: &str, names: &[&str]| {
             let values = BTreeMap::from([("q".to_owned(), value.to_owned())]);
-            doubts(&examples, &values, &goods(names, false)).join("; ")
+            warnings(&examples, &values, &goods(names, false)).join("; ")
         };
         assert_eq!(said("rug", &["Dune", "Moon"]), "");
         assert_eq!(said("lamp", LAMPS), "");

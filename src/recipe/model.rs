@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{extent, yaml};
+use super::{pagination, yaml};
 use crate::shape::profile::Profile;
 use commis_base::{error::Result, ids::RecipeName};
 
@@ -366,7 +366,7 @@ pub struct ResponseSpec {
     pub echo: BTreeMap<String, String>,
     /// How an answer says how long its list is, where it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extent: Option<Extent>,
+    pub page_info: Option<PageInfo>,
 }
 
 impl ResponseSpec {
@@ -383,7 +383,7 @@ impl ResponseSpec {
             empty: None,
             required_paths: Vec::new(),
             echo: BTreeMap::new(),
-            extent: None,
+            page_info: None,
         }
     }
 }
@@ -391,7 +391,7 @@ impl ResponseSpec {
 /// Where an answer says how many items there are, or that more follow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Extent {
+pub struct PageInfo {
     /// For JSON: JMESPath of the number of all items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<String>,
@@ -591,7 +591,7 @@ pub struct FirstPage {
 impl FirstPage {
     /// `6 of 15 items, first page`.
     pub fn describe(&self) -> String {
-        extent::describe(self.items, self.total)
+        pagination::describe(self.items, self.total)
     }
 }
 

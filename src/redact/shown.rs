@@ -4,7 +4,7 @@ use super::{body::cut, raw::RawPage, spoken, walk::Walk};
 use commis_artifacts::recording::ShownBlock;
 use commis_recipe::{
     blocks::{self, Block},
-    extent,
+    pagination,
 };
 
 /// Blocks of the page and its frames together.
@@ -32,7 +32,7 @@ pub fn blocks(documents: &[String], prose: bool) -> Vec<Block> {
 /// What of the page or its frames says that a list goes on, in words of ours.
 pub fn next(page: &RawPage) -> Option<String> {
     let documents = page.documents.iter().filter_map(|it| blocks::parsed(it));
-    documents.into_iter().find_map(|it| extent::announced(&it, &page.url))
+    documents.into_iter().find_map(|it| pagination::announced(&it, &page.url))
 }
 
 pub fn stored(blocks: Vec<Block>, walk: &mut Walk<'_>) -> Vec<ShownBlock> {

@@ -11,9 +11,9 @@ use commis_recipe::{
     blocks::{self, read::Reader},
     document::Document,
     expression::Query,
-    extent::{Gauge, Length, of_headers},
     framing::{self, unframed},
     model::{EmptyAnswer, Framing, ResponseSpec, ResponseType},
+    pagination::{Length, PageInfoReader, of_headers},
     reach::Reach,
     selector,
     shape::{self, nesting},
@@ -52,7 +52,7 @@ pub struct Extractor {
     holds: Vec<Query>,
     /// As written, and read.
     required_paths: Vec<(String, Vec<Step>)>,
-    gauge: Gauge,
+    page_info: PageInfoReader,
     echo: Vec<(String, Query)>,
 }
 
@@ -97,7 +97,8 @@ impl Extractor {
         let query = spec.extract.as_deref().map(Query::compile).transpose()?;
         let required_paths: Vec<_> =
             spec.required_paths.iter().map(|it| (it.clone(), steps(it))).collect();
-        let gauge = spec.extent.as_ref().map(Gauge::new).transpose()?.unwrap_or_default();
+        let page_info =
+            spec.page_info.as_ref().map(PageInfoReader::new).transpose()?.unwrap_or_default();
         let echo: Vec<(String, Query)> = spec
             .echo
             .iter()
@@ -105,7 +106,7 @@ impl Extractor {
             .collect::<Result<_>>()?;
         let holds = spec.empty.iter().flat_map(|it| &it.holds);
         let holds: Vec<Query> = holds.map(|it| Query::compile(it)).collect::<Result<_>>()?;
-        let found = query.as_ref().map_or(Reach::ALL, Query::reach).clone().and(gauge.reach());
+        let found = query.as_ref().map_or(Reach::ALL, Query::reach).clone().and(page_info.reach());
         let found = echo.iter().fold(found, |out, it| out.and(it.1.reach().clone()));
         let found = holds.iter().fold(found, |out, it| out.and(it.reach().clone()));
         Ok(Self {
@@ -121,7 +122,7 @@ impl Extractor {
             empty: spec.empty.clone(),
             holds,
             required_paths,
-            gauge,
+            page_info,
             echo,
         })
     }
@@ -158,7 +159,7 @@ impl Extractor {
                 let page = parse_html(body)?;
                 let mut out = self.judged(self.items(&page, reader)?, None)?;
                 if let Some(items) = out.items.filter(|it| *it > 0) {
-                    out.length = self.gauge.of_page(&page, answer.url, items);
+                    out.length = self.page_info.of_page(&page, answer.url, items);
                 }
                 return Ok(out);
             }
@@ -184,7 +185,7 @@ impl Extractor {
         if out.items == Some(0) {
             self.check_empty(&document)?;
         }
-        let length = out.items.map_or(out.length, |it| self.gauge.of_json(&document, it));
+        let length = out.items.map_or(out.length, |it| self.page_info.of_json(&document, it));
         let echoed = self.echo.iter().map(|(name, it)| Ok((name.clone(), it.search(&document)?)));
         let echoed = echoed.collect::<Result<_>>()?;
         Ok(Extracted { echoed, whole: with_whole.then(|| document.into_value()), length, ..out })
@@ -231,7 +232,7 @@ impl Extractor {
                 return Err(empty(why.to_owned()));
             }
         }
-        if self.gauge.denies_empty(document) {
+        if self.page_info.denies_empty(document) {
             return Err(empty("the answer holds no items and says that there are some".to_owned()));
         }
         Ok(())

@@ -25,8 +25,8 @@ use commis_net::transport::{Reply, Timings, Transport, retry::retry_after};
 use commis_recipe::{
     check::check,
     examples,
-    extent::is_echo,
     model::{Parameter, Recipe, Slot, Status, TransportKind},
+    pagination::is_echo,
     request::{CompiledRequest, bind},
     shape::Verified,
 };
@@ -87,7 +87,7 @@ pub struct RecipeRunResult {
     pub complete: Option<bool>,
     /// Why the data may not be what was asked for, each in a sentence: it is not as its examples were, or says that it was asked
     /// for something else.
-    pub doubts: Vec<String>,
+    pub warnings: Vec<String>,
     /// The recipe's own example still works: what failed is these values'.
     #[serde(skip)]
     pub example_holds: bool,
@@ -247,7 +247,7 @@ async fn attempt(
             out.total = extracted.length.total;
             out.complete = extracted.length.complete;
             out.data = extracted.data;
-            out.doubts = doubts(&compiled.recipe, params, &out.data, &extracted.echoed);
+            out.warnings = warnings(&compiled.recipe, params, &out.data, &extracted.echoed);
             alike.map_or(Ok(()), check_shape)
         }
         Err(err) => {
@@ -301,14 +301,14 @@ fn blamed_on_values(
 }
 
 /// What of a verified recipe's data is not as its proof says.
-fn doubts(
+fn warnings(
     recipe: &Recipe,
     params: &BTreeMap<String, String>,
     data: &Value,
     echoed: &BTreeMap<String, Value>,
 ) -> Vec<String> {
     let Some(proof) = &recipe.verification else { return Vec::new() };
-    let mut out = examples::doubts(&proof.examples, params, data);
+    let mut out = examples::warnings(&proof.examples, params, data);
     for (name, said) in echoed {
         if let Some(value) = params.get(name).filter(|value| !is_echo(said, value)) {
             let said: String = said.to_string().chars().take(60).collect();
@@ -368,7 +368,7 @@ impl RecipeRunResult {
             items: None,
             total: None,
             complete: None,
-            doubts: Vec::new(),
+            warnings: Vec::new(),
             example_holds: false,
             similarity_bp: None,
         }

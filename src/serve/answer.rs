@@ -72,7 +72,7 @@ pub struct Meta {
     pub complete: Option<bool>,
     /// Why the data may not be what was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub doubts: Vec<String>,
+    pub warnings: Vec<String>,
     /// How alike the answer's shape is to the one that was verified, basis points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity_bp: Option<u32>,

@@ -9,8 +9,8 @@ use commis_artifacts::{digest::json_sha256, payloads::Replay};
 use commis_base::error::{Code, Error, Result};
 use commis_net::transport::Reply;
 use commis_recipe::{
-    extent::Length,
     model::{ExampleAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
+    pagination::Length,
     shape,
 };
 use commis_runner::{

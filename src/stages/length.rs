@@ -6,8 +6,8 @@ use serde_json::Value;
 use commis_artifacts::{payloads::ListLength, recording::ShownBlock};
 use commis_recipe::{
     blocks,
-    extent::{self, Length, PageSample, Sample},
-    model::{EmptyAnswer, Extent, FirstPage, ResponseSpec},
+    model::{EmptyAnswer, FirstPage, PageInfo, ResponseSpec},
+    pagination::{self, Length, PageSample, Sample},
 };
 
 /// Fields of an answer that must be as they were where it holds no items.
@@ -25,19 +25,19 @@ pub struct Answer {
 }
 
 /// How these answers say how long their list is. `typed` is what they were asked for.
-pub fn extent(answers: &[&Answer], response: &ResponseSpec, typed: &[&str]) -> Option<Extent> {
+pub fn page_info(answers: &[&Answer], response: &ResponseSpec, typed: &[&str]) -> Option<PageInfo> {
     let Some(html) = &response.html else {
         let sample = |it: &&Answer| -> Option<(Value, u64)> { Some((it.whole.clone()?, it.items)) };
         let all: Vec<(Value, u64)> = answers.iter().filter_map(sample).collect();
         let samples: Vec<Sample<'_>> =
             all.iter().map(|it| Sample { document: &it.0, items: it.1 }).collect();
-        return extent::learn(&samples);
+        return pagination::learn(&samples);
     };
     let sample = |it: &&Answer| {
         let page = blocks::parsed(&String::from_utf8_lossy(&it.body))?;
         Some(PageSample::of(&page, &html.items, it.items))
     };
-    extent::learn_line(&answers.iter().filter_map(sample).collect::<Vec<_>>(), typed)
+    pagination::learn_line(&answers.iter().filter_map(sample).collect::<Vec<_>>(), typed)
 }
 
 /// The number of items, where a page showed fewer than nine in ten of them.
@@ -48,7 +48,7 @@ pub fn more_than_shown(data: &Value, shown: &ShownBlock) -> Option<u64> {
 
 /// Whether the page or the answer counts that many items, or the page offers more than it shows: then the answer may have them.
 pub fn is_counted(given: u64, length: &Length, page: &ListLength, answer: Option<&Answer>) -> bool {
-    let counts = |it: &Value| extent::counts(it, given);
+    let counts = |it: &Value| pagination::counts(it, given);
     page.next.is_some()
         || page.numbers.contains(&given)
         || length.total.or(page.total).is_some_and(|it| it >= given)
@@ -116,10 +116,10 @@ pub fn empty_answer(full: &[&Value], empty: &[&Value]) -> EmptyAnswer {
         }
         _ => false,
     };
-    for (path, value) in extent::scalars(first) {
-        let is_same = |it: &&Value| extent::scalars(it).get(&path) == Some(&value);
+    for (path, value) in pagination::scalars(first) {
+        let is_same = |it: &&Value| pagination::scalars(it).get(&path) == Some(&value);
         if says(value) && full.iter().chain(empty).all(is_same) && holds.len() < MAX_FIELDS {
-            holds.push(extent::equals(&path, value));
+            holds.push(pagination::equals(&path, value));
         }
     }
     EmptyAnswer { holds, ..EmptyAnswer::default() }

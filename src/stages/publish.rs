@@ -104,7 +104,7 @@ fn response(
     let mut out = draft.response.clone();
     out.min_items = out.min_items.max(expect.min_items);
     out.empty.clone_from(&report.empty);
-    out.extent.clone_from(&report.extent);
+    out.page_info.clone_from(&report.page_info);
     out.echo.clone_from(&report.echo);
     // No answer without items was seen, so that none is known to be one.
     if report.verified && is_list(draft, report) && out.empty.is_none() && out.html.is_none() {

@@ -15,9 +15,9 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     check::check_header,
-    extent::Length,
     framing::framed,
     model::{HtmlSpec, RequestTemplate, ResponseSpec, Slot, TransportKind},
+    pagination::Length,
     shape::similarity_bp,
     template::escape,
 };

@@ -24,8 +24,8 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     blocks,
-    extent::{Gauge, Length, echoes},
-    model::{EmptyAnswer, Extent, ParamType, Parameter, ResponseSpec, TransportKind},
+    model::{EmptyAnswer, PageInfo, ParamType, Parameter, ResponseSpec, TransportKind},
+    pagination::{Length, PageInfoReader, echoes},
 };
 
 /// What the manifest says of answers.
@@ -62,7 +62,7 @@ pub async fn verify(
         profile: None,
         examples: Vec::new(),
         echo: BTreeMap::new(),
-        extent: None,
+        page_info: None,
         first_page: None,
     };
     if draft.captured_only {
@@ -130,7 +130,7 @@ pub async fn verify(
                 report.profile = None;
                 report.examples.clear();
                 report.echo.clear();
-                report.extent = None;
+                report.page_info = None;
                 report.first_page = None;
                 // A parameter without effect by one transport has none by another.
                 if why.is_final {
@@ -299,13 +299,13 @@ impl Run<'_, '_> {
         let Some(items) = a.as_array().map(|it| it.len() as u64) else { return Ok(()) };
         let typed: Vec<&str> = self.typed(&NOBODYS_WORDS);
         let all: Vec<&Answer> = self.answers.iter().chain(&self.without).collect();
-        let mut extent = length::extent(&all, self.response, &typed);
-        if let (Some(extent), Some(Answer { whole, body, .. })) = (&extent, self.answers.first()) {
-            let gauge = Gauge::new(extent)?;
+        let mut found = length::page_info(&all, self.response, &typed);
+        if let (Some(info), Some(Answer { whole, body, .. })) = (&found, self.answers.first()) {
+            let reader = PageInfoReader::new(info)?;
             let page = blocks::parsed(&String::from_utf8_lossy(body));
             let said = match (whole, page) {
-                (Some(it), _) => gauge.of_json(&it.into(), items),
-                (None, Some(page)) => gauge.of_page(&page, "", items),
+                (Some(it), _) => reader.of_json(&it.into(), items),
+                (None, Some(page)) => reader.of_page(&page, "", items),
                 (None, None) => Length::default(),
             };
             if self.length.complete != Some(false) && said.complete.is_some() {
@@ -334,8 +334,8 @@ impl Run<'_, '_> {
             sized_by: self.sized_by.take(),
         });
         if let Some(first) = &self.report.first_page {
-            if extent.is_none() && self.length.complete.is_none() {
-                extent = Some(Extent { page_size: Some(items), ..Extent::default() });
+            if found.is_none() && self.length.complete.is_none() {
+                found = Some(PageInfo { page_size: Some(items), ..PageInfo::default() });
             }
             if self.draft.list.asked_for_all {
                 return Err(final_(&format!(
@@ -346,7 +346,7 @@ impl Run<'_, '_> {
                 .into());
             }
         }
-        self.report.extent = extent;
+        self.report.page_info = found;
         Ok(())
     }
 

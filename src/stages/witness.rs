@@ -14,7 +14,7 @@ use commis_artifacts::{
 };
 use commis_recipe::{
     blocks::GROUP,
-    extent::{PageSample, stated_total},
+    pagination::{PageSample, stated_total},
 };
 
 /// Per cent of a column's texts that must stand in their items.

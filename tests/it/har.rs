@@ -26,7 +26,7 @@ fn golden_artifacts() {
         "--json",
     ];
     // What a browser draws is no golden file.
-    write(&home.path().join("config.toml"), "[learning]\ndraw_har = false\n");
+    write(&home.path().join("config.toml"), "[learning]\nrender_har = false\n");
     let (code, out) = home.json(&args);
     assert_eq!(
         (code, out["outcome"].as_str(), out["reason"].as_str()),

@@ -37,7 +37,7 @@ use commis_base::{
     error::{Code, Error},
     ids::RecipeName,
 };
-use commis_recipe::{extent, model::Parameter, shape, yaml};
+use commis_recipe::{model::Parameter, pagination, shape, yaml};
 
 /// How long a list may be believed; changes are told before.
 const TTL_MS: u64 = 60_000;
@@ -533,12 +533,12 @@ impl Face {
         if cut {
             text.push_str("\n(cut; the structured content is whole)");
         }
-        for it in &answer.meta.doubts {
-            let _ = write!(text, "\n(doubtful: {it})");
+        for it in &answer.meta.warnings {
+            let _ = write!(text, "\n(warning: {it})");
         }
         let items = answer.data.as_array().map_or(0, |it| it.len() as u64);
         if answer.meta.complete == Some(false) {
-            let _ = write!(text, "\n({})", extent::describe(items, answer.meta.total));
+            let _ = write!(text, "\n({})", pagination::describe(items, answer.meta.total));
         }
         let mut out = CallToolResult::success(vec![ContentBlock::text(text)]);
         let mut meta = MetaObject::new();

@@ -480,7 +480,7 @@ fn meta(ran: &RecipeRunResult) -> Meta {
         redirect_hops: Some(ran.redirect_hops),
         total: ran.total,
         complete: ran.complete,
-        doubts: ran.doubts.clone(),
+        warnings: ran.warnings.clone(),
         similarity_bp: ran.similarity_bp,
         ..Meta::default()
     }

@@ -57,21 +57,22 @@ fn further_pages_are_announced() {
 
 #[test]
 fn lengths_of_answers() {
-    let extent = Extent {
+    let info = PageInfo {
         total: Some("total".to_owned()),
         next: Some("next".to_owned()),
-        ..Extent::default()
+        ..PageInfo::default()
     };
-    let gauge = Gauge::new(&extent).unwrap();
+    let reader = PageInfoReader::new(&info).unwrap();
     let length = |it: Value, n: u64| {
-        let it = gauge.of_json(&Document::from(&it), n);
+        let it = reader.of_json(&Document::from(&it), n);
         (it.total, it.complete)
     };
     assert_eq!(length(json!({"total": 15, "next": "x"}), 6), (Some(15), Some(false)));
     assert_eq!(length(json!({"total": 6, "next": null}), 6), (Some(6), Some(true)));
     assert_eq!(length(json!({"total": 6, "next": "x"}), 6), (Some(6), Some(false)));
     assert_eq!(length(json!({"other": 1}), 6), (None, Some(true)));
-    let full = Gauge::new(&Extent { page_size: Some(6), ..Extent::default() }).unwrap();
+    let full =
+        PageInfoReader::new(&PageInfo { page_size: Some(6), ..PageInfo::default() }).unwrap();
     let complete = |n: u64| full.of_json(Document::NULL, n).complete;
     assert_eq!((complete(6), complete(5)), (Some(false), Some(true)));
 }
@@ -128,8 +129,10 @@ fn a_page_says_how_long_its_list_is() {
         Some(line)
     );
     assert_eq!(learned(&[rows(20, 106, "fern"), rows(20, 31, "oak")]), None);
-    let gauge = Gauge::new(&Extent { line: Some(line.to_owned()), ..Extent::default() }).unwrap();
-    let it = gauge.of_page(&page(20, "1,106 rows where title has elm"), "https://a.test/", 20);
+    let reader =
+        PageInfoReader::new(&PageInfo { line: Some(line.to_owned()), ..PageInfo::default() })
+            .unwrap();
+    let it = reader.of_page(&page(20, "1,106 rows where title has elm"), "https://a.test/", 20);
     assert_eq!(it, Length { total: Some(1106), complete: Some(false) });
 }
 

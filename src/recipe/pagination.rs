@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    blocks::lines_beside, document::Document, expression::Query, model::Extent,
+    blocks::lines_beside, document::Document, expression::Query, model::PageInfo,
     positions::is_position, reach::Reach,
 };
 use commis_base::error::Result;
@@ -53,23 +53,23 @@ pub fn describe(items: u64, total: Option<u64>) -> String {
     }
 }
 
-/// An [`Extent`] with its expressions compiled.
+/// A [`PageInfo`] with its expressions compiled.
 #[derive(Clone, Debug, Default)]
-pub struct Gauge {
+pub struct PageInfoReader {
     total: Option<Query>,
     next: Option<Query>,
     line: Option<Line>,
     page_size: Option<u64>,
 }
 
-impl Gauge {
+impl PageInfoReader {
     /// Fails with `RECIPE_INVALID`.
-    pub fn new(extent: &Extent) -> Result<Self> {
+    pub fn new(info: &PageInfo) -> Result<Self> {
         Ok(Self {
-            total: extent.total.as_deref().map(Query::compile).transpose()?,
-            next: extent.next.as_deref().map(Query::compile).transpose()?,
-            line: extent.line.as_deref().map(Line::parse),
-            page_size: extent.page_size,
+            total: info.total.as_deref().map(Query::compile).transpose()?,
+            next: info.next.as_deref().map(Query::compile).transpose()?,
+            line: info.line.as_deref().map(Line::parse),
+            page_size: info.page_size,
         })
     }
 
@@ -163,7 +163,7 @@ pub struct Sample<'a> {
 
 /// How answers like these say how long their list is. Each sample is the answer to another input; those without items tell totals
 /// from counters that only look like one.
-pub fn learn(samples: &[Sample<'_>]) -> Option<Extent> {
+pub fn learn(samples: &[Sample<'_>]) -> Option<PageInfo> {
     let (full, empty): (Vec<&Sample<'_>>, Vec<_>) = samples.iter().partition(|it| it.items > 0);
     let fields: Vec<BTreeMap<Vec<String>, &Value>> =
         full.iter().map(|it| scalars(it.document)).collect();
@@ -193,7 +193,7 @@ pub fn learn(samples: &[Sample<'_>]) -> Option<Extent> {
         })
         .map(|it| it.1);
     let (total, next) = (total.map(|it| expression(it)), next.next());
-    (total.is_some() || next.is_some()).then(|| Extent { total, next, ..Extent::default() })
+    (total.is_some() || next.is_some()).then(|| PageInfo { total, next, ..PageInfo::default() })
 }
 
 /// Fields of both answers that say what was asked for, as JMESPath by parameter: each is the first example's value in one, and the
@@ -694,7 +694,7 @@ impl PageSample {
 
 /// How pages like these say how long their list is: a line that states it beside the count, or a number of the same line of each
 /// page that meets the count on one of them and moves with the input. `typed` is what was typed.
-pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<Extent> {
+pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<PageInfo> {
     let typed: Vec<String> =
         typed.iter().flat_map(|it| it.split_whitespace()).map(str::to_lowercase).collect();
     let (full, empty): (Vec<&PageSample>, Vec<_>) = samples.iter().partition(|it| it.items > 0);
@@ -727,7 +727,7 @@ pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<Extent> {
         },
     );
     let line = found.max_by_key(|it| it.0)?.1;
-    Some(Extent { line: Some(line), ..Extent::default() })
+    Some(PageInfo { line: Some(line), ..PageInfo::default() })
 }
 
 /// The total that pages state as [`learn_line`] says, of the first of them.
@@ -750,5 +750,5 @@ fn pattern(tokens: &[Token], at: usize, typed: &[String]) -> String {
 }
 
 #[cfg(test)]
-#[path = "extent_tests.rs"]
+#[path = "pagination_tests.rs"]
 mod tests;
