@@ -68,11 +68,11 @@ impl ExampleAnswer {
         let mut out = Vec::new();
         let items = data.as_array().map(|it| it.len() as u64);
         if let (Some(was), Some(is)) = (self.items, items)
-            && is * 100 < was * ITEMS
+            && is.saturating_mul(100) < was.saturating_mul(ITEMS)
         {
             out.push(format!("{is} items where there were {was}"));
         } else if let (Some(was), Some(is)) = (self.items, items)
-            && is > (was * 2).max(was + 5)
+            && is > was.saturating_mul(2).max(was.saturating_add(5))
         {
             out.push(format!(
                 "{is} items where there were {was}: it may no longer follow its input"
@@ -101,7 +101,7 @@ impl ExampleAnswer {
     /// What another answer to the same values has otherwise, whatever its keys are called; `None` where it is about the same.
     pub fn difference(&self, other: &Self) -> Option<String> {
         if let (Some(was), Some(is)) = (self.items, other.items)
-            && is * 100 < was * ITEMS
+            && is.saturating_mul(100) < was.saturating_mul(ITEMS)
         {
             return Some(format!("{is} items where there were {was}"));
         }

@@ -173,6 +173,7 @@ pub fn learn(samples: &[Sample<'_>]) -> Option<PageInfo> {
     let total = first
         .keys()
         .filter_map(|path| Some((certainty(path, &fields, &counts, &without)?, path)))
+        .filter(|it| is_expression(&expression(it.1)))
         .max_by_key(|it| it.0)
         .map(|it| it.1);
     let mut next = first
@@ -209,7 +210,7 @@ pub fn echoes(
         .filter_map(|(name, value)| {
             let other = second.get(name).filter(|it| *it != value)?;
             let path = a.iter().find(|it| says(Some(it.1), value) && says(b.get(it.0), other))?.0;
-            Some((name.clone(), expression(path)))
+            Some((name.clone(), expression(path))).filter(|it| is_expression(&it.1))
         })
         .collect()
 }
@@ -387,6 +388,11 @@ fn words(key: &str) -> Vec<String> {
     out
 }
 
+/// Whether a recipe may hold this expression: keys of strangers may be long.
+pub fn is_expression(text: &str) -> bool {
+    Query::compile(text).is_ok()
+}
+
 /// A path of keys as JMESPath.
 fn expression(path: &[String]) -> String {
     let is_plain = |it: &str| {
@@ -446,13 +452,15 @@ pub fn announced(page: &Html, url: &str) -> Option<String> {
         it.value().attr("disabled").is_some() || it.value().attr("aria-disabled") == Some("true")
     };
     next_link(page, url).or_else(|| {
-        page.select(&buttons).filter(|it| !is_off(it)).find_map(|it| {
+        let says = |it: &scraper::ElementRef<'_>| {
             let text = it.text().collect::<String>().to_lowercase();
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let says =
-                text.chars().count() <= 40 && LOAD_MORE.iter().any(|it| text.starts_with(it));
-            says.then(|| "a button that loads more".to_owned())
-        })
+            text.chars().count() <= 40 && LOAD_MORE.iter().any(|it| text.starts_with(it))
+        };
+        // Several of them are the items' own.
+        let mut found = page.select(&buttons).filter(|it| !is_off(it)).filter(says);
+        (found.next().is_some() && found.next().is_none())
+            .then(|| "a button that loads more".to_owned())
     })
 }
 
@@ -658,7 +666,9 @@ fn total_at(tokens: &[Token], items: u64) -> Option<(usize, u64)> {
     if items < 2 || numbers.len() > MAX_NUMBERS || tokens.len() > 24 {
         return None;
     }
-    let range = numbers.windows(3).find(|it| it[1].1 + 1 == it[0].1 + items && it[0].1 > 0);
+    let range = numbers.windows(3).find(|it| {
+        it[1].1.checked_sub(it[0].1).is_some_and(|n| n.saturating_add(1) == items) && it[0].1 > 0
+    });
     let count = || numbers.windows(2).find(|it| it[0].1 == items);
     let found = range.map(|it| it[2]).or_else(|| count().map(|it| it[1]));
     found.filter(|it| it.1 >= items)

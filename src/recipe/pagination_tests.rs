@@ -104,6 +104,7 @@ fn lines_state_totals() {
         ("6.5 of 15", 6, None),
         ("$6 of 15", 6, None),
         ("106 rows", 100, None),
+        ("18446744073709551615 to 18446744073709551615 of 3", 2, None),
     ] {
         assert_eq!(total_at(&tokens(line), items).map(|it| it.1), expected, "{line}");
     }
@@ -161,4 +162,5 @@ fn links_to_later_pages() {
             && !announced("<button disabled>Load more</button>")
     );
     assert!(!announced("<button>Next</button>"));
+    assert!(!announced("<li><a>Show more</a><li><a>Show more</a>"), "of each item");
 }

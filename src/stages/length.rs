@@ -117,9 +117,15 @@ pub fn empty_answer(full: &[&Value], empty: &[&Value]) -> EmptyAnswer {
         _ => false,
     };
     for (path, value) in pagination::scalars(first) {
+        let is_secret = path.iter().any(|it| commis_redact::names_secret(it))
+            || value.as_str().is_some_and(|it| commis_redact::written(it) != it);
+        let equals = pagination::equals(&path, value);
+        if is_secret || !pagination::is_expression(&equals) {
+            continue;
+        }
         let is_same = |it: &&Value| pagination::scalars(it).get(&path) == Some(&value);
         if says(value) && full.iter().chain(empty).all(is_same) && holds.len() < MAX_FIELDS {
-            holds.push(pagination::equals(&path, value));
+            holds.push(equals);
         }
     }
     EmptyAnswer { holds, ..EmptyAnswer::default() }
