@@ -1,4 +1,4 @@
-//! A recorded page drawn again without any network: every request of it is answered from the recording, or not at all.
+//! A recorded page rendered again without any network: every request of it is answered from the recording, or not at all.
 //!
 //! Interception answers what it sees. What it does not see (WebSockets, connections made ahead) ends at the proxy, which lets
 //! nothing out of such a context.
@@ -26,7 +26,7 @@ use commis_artifacts::recording::ResourceType;
 use commis_base::error::Result;
 use commis_redact::raw::{RawBody, RawExchange, RawPage, RawRecording};
 
-/// Bytes of all bodies of a recording that is drawn.
+/// Bytes of all bodies of a recording that is rendered.
 const MAX_BODIES: usize = 64 << 20;
 /// Fields that the value is typed into, one after the other.
 const MAX_FIELDS: u32 = 3;
@@ -70,7 +70,7 @@ struct Entry {
 }
 
 impl Archive {
-    /// `None` where there is no page to draw: no document with its body, or too much of everything.
+    /// `None` where there is no page to render: no document with its body, or too much of everything.
     pub fn of(raw: &RawRecording) -> Option<Self> {
         let is_page = |it: &RawExchange| {
             it.resource_type == ResourceType::Document

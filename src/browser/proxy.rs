@@ -232,7 +232,7 @@ async fn answer(request: Request<Incoming>, gate: &Gate, tunnels: &Tunnels) -> R
     let connect = request.method() == Method::CONNECT;
     let url = if connect { tunnel_url(request.uri()) } else { request.uri().to_string() };
     let outcome = if gate.visit.is_offline() {
-        Err(Error::new(Code::UrlBlocked, "a page that is drawn from a recording has no network"))
+        Err(Error::new(Code::UrlBlocked, "a page that is rendered from a recording has no network"))
     } else if gate.visit.is_seen_alone() && is_unseen(&request, &url) {
         Err(Error::new(
             Code::UrlBlocked,

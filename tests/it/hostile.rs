@@ -141,10 +141,10 @@ fn a_parameter_stays_in_its_place() {
         // Refused before it is sent, or sent to where it belongs and not found there.
         let code = out["error_code"].as_str().unwrap_or("ok");
         assert!(
-            matches!(code, "PARAM_INVALID" | "RECIPE_INVALID" | "HTTP_STATUS"),
+            matches!(code, "PARAM_INVALID" | "RECIPE_INVALID" | "NOT_FOUND"),
             "{value:?}: {out}"
         );
-        assert!(!value.contains(char::is_control) || code != "HTTP_STATUS", "{value:?}: {out}");
+        assert!(!value.contains(char::is_control) || code != "NOT_FOUND", "{value:?}: {out}");
     }
     recipe(&home, "seen", "GET", "http://wild.test/seen", None);
     let (_, out) = end(start(&home, &web, "seen"));

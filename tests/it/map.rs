@@ -105,7 +105,7 @@ fn each_line_has_its_result_and_a_bad_one_touches_no_other() {
     let codes: Vec<&Value> = all.iter().map(|it| &it["error"]["code"]).collect();
     let bad = json!("PARAM_INVALID");
     let none = &Value::Null;
-    assert_eq!(codes, [none, &bad, &bad, &json!("HTTP_STATUS"), &bad, none, none]);
+    assert_eq!(codes, [none, &bad, &bad, &json!("NOT_FOUND"), &bad, none, none]);
     assert_eq!(all[0]["input"], json!({"river": "avon"}));
     assert_eq!(all[0]["data"].as_array().unwrap().len(), 8);
     assert_eq!((&all[0]["error"], &all[3]["data"]), (none, none));
@@ -116,11 +116,7 @@ fn each_line_has_its_result_and_a_bad_one_touches_no_other() {
         (&json!("map_finished"), &json!(2), &json!(4), &json!(3)),
         "{last}"
     );
-    assert!(
-        said(&out).contains("2 ok, 4 failed (PARAM_INVALID 3, HTTP_STATUS 1)"),
-        "{}",
-        said(&out)
-    );
+    assert!(said(&out).contains("2 ok, 4 failed (PARAM_INVALID 3, NOT_FOUND 1)"), "{}", said(&out));
 
     // What comes in, in the order in which they end.
     let mut child = place
