@@ -193,7 +193,7 @@ async function runs({ as }: Drive): Promise<void> {
   refused(await run("site", {}), 400, "PARAM_INVALID");
   refused(await run("none", {}), 404, "RECIPE_NOT_FOUND");
   refused(await run("A B", {}), 422, "RECIPE_INVALID");
-  refused(await run("gone", { params: { q: "a" }, draft: true }), 424, "HTTP_STATUS");
+  refused(await run("gone", { params: { q: "a" }, draft: true }), 424, "NOT_FOUND");
   // @ts-expect-error an object is no value
   refused(await run("site", { params: { q: {} } }), 400, "PARAM_INVALID");
   refused(await run("site", { params: { q: `log in with token ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}` } }), 400, "SECRET_IN_TASK");
@@ -210,7 +210,7 @@ async function runs({ as }: Drive): Promise<void> {
   assert.deepEqual(well(await api.GET("/api/approvals")).approvals, []);
   refused(await api.GET("/api/approvals/{id}", { params: { path: { id: "0123456789abcdef" } } }), 404, "APPROVAL_NOT_FOUND");
   refused(await api.POST("/api/runs", { body: { task: "nothing is like it" } }), 404, "RECIPE_NOT_FOUND");
-  refused(await api.POST("/api/runs", { body: { task: "Look for something at the place called lost", params: { q: "c" } } }), 424, "HTTP_STATUS");
+  refused(await api.POST("/api/runs", { body: { task: "Look for something at the place called lost", params: { q: "c" } } }), 424, "NOT_FOUND");
   refused(await api.POST("/api/runs", { body: { task: "Look for something at the place called keyed", params: { q: "c" } } }), 422, "AUTH_ENV_MISSING");
   // @ts-expect-error the task is needed
   refused(await api.POST("/api/runs", { body: {} }), 400, "PARAM_INVALID");
@@ -338,7 +338,7 @@ async function tasks({ as }: Drive): Promise<void> {
   const done = await end(await words("site", "g", APART));
   assert.deepEqual([done.state, (well(done.result) as { data: unknown[] }).data.length], ["done", 3]);
   const lost = await end(await words("lost", "h", APART));
-  assert.deepEqual([lost.state, refused(lost.result, 424, "HTTP_STATUS").retryable], ["failed", false]);
+  assert.deepEqual([lost.state, refused(lost.result, 424, "NOT_FOUND").retryable], ["failed", false]);
   // What is no name is not written down.
   refused(await api.POST("/api/recipes/{name}/run", { params: { path: { name: "A B" }, header: APART }, body: {} }), 422, "RECIPE_INVALID");
   const blocked = await end(await api.POST("/api/recipes/learn", { body: { task: "Look at what is inside", url: "http://127.0.0.1/" } }));

@@ -123,8 +123,7 @@ pub fn status(code: Code) -> StatusCode {
         | Code::TaskNotFound
         | Code::ApprovalNotFound
         | Code::PlaybookNotFound
-        | Code::NoSuchAddress
-        | Code::NotFound => StatusCode::NOT_FOUND,
+        | Code::NoSuchAddress => StatusCode::NOT_FOUND,
         Code::Unauthorized => StatusCode::UNAUTHORIZED,
         Code::Forbidden | Code::RecipeReadOnly => StatusCode::FORBIDDEN,
         Code::QueueFull | Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
