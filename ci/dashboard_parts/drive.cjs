@@ -446,7 +446,7 @@ async function main() {
       page.expected = /424/;
       await page.getByRole("button", { name: "Run the draft" }).click();
       await page.locator("#run-said.bad").waitFor();
-      assert.match(await page.innerText("#run-said"), /NOT_FOUND/);
+      assert.match(await page.innerText("#run-said"), /HTTP_STATUS/);
       await page.context().close();
     });
 

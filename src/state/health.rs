@@ -231,6 +231,7 @@ mod tests {
         assert_eq!(
             at_fault,
             [
+                "NOT_FOUND",
                 "TOO_MANY_REDIRECTS",
                 "RESPONSE_TOO_LARGE",
                 "HEADERS_TOO_LARGE",
