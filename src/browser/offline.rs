@@ -24,7 +24,7 @@ use super::{
 };
 use commis_artifacts::recording::ResourceType;
 use commis_base::error::Result;
-use commis_redact::raw::{RawBody, RawExchange, RawPage, RawRecording};
+use commis_redact::raw::{RawBody, RawExchange, RawPage, RawRecording, says};
 
 /// Bytes of all bodies of a recording that is rendered.
 const MAX_BODIES: usize = 64 << 20;
@@ -82,9 +82,13 @@ impl Archive {
         if raw.exchanges.iter().map(|it| it.body.len()).sum::<usize>() > MAX_BODIES {
             return None;
         }
-        let entry = |it| Entry::of(it, &raw.typed);
-        let start = raw.exchanges[..document].iter().filter_map(entry).count();
-        let entries = raw.exchanges.iter().filter_map(entry).collect();
+        let (mut entries, mut start) = (Vec::new(), 0);
+        for (at, it) in raw.exchanges.iter().enumerate() {
+            if at == document {
+                start = entries.len();
+            }
+            entries.extend(Entry::of(it, &raw.typed));
+        }
         Some(Self { entries, start, opened: AtomicBool::new(false), asked: Mutex::default() })
     }
 
@@ -130,23 +134,6 @@ impl Entry {
             raw.resource_type,
             ResourceType::Xhr | ResourceType::Fetch | ResourceType::Script
         );
-        let said = raw.url.query_pairs().map(|it| it.1.into_owned()).chain([
-            raw.url.path().to_owned(),
-            raw.request_body
-                .as_deref()
-                .map(String::from_utf8_lossy)
-                .unwrap_or_default()
-                .into_owned(),
-        ]);
-        let said: String = said.collect::<Vec<_>>().join(" ").to_lowercase();
-        let has = |value: &String| {
-            let value = value.to_lowercase();
-            let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
-            !value.is_empty()
-                && [value.clone(), encoded.clone(), encoded.replace('+', "%20")]
-                    .iter()
-                    .any(|it| said.contains(it.as_str()))
-        };
         Some(Self {
             method: raw.method.to_ascii_uppercase(),
             url: without_fragment(raw.url.clone()),
@@ -155,7 +142,7 @@ impl Entry {
             status: if status == 304 { 200 } else { status },
             headers: in_utf8(&raw.response_headers, &body),
             body,
-            carries: by_script && typed.values().any(has),
+            carries: by_script && says(&raw.url, raw.request_body.as_deref(), typed),
         })
     }
 

@@ -3,8 +3,6 @@
 //! A page that goes from view to view by scripts asks for its data in a form that only its scripts read, and puts an address in the
 //! browser's bar that its server answers with the same view as HTML. That answer can be read.
 
-use std::collections::BTreeMap;
-
 use url::Url;
 
 use commis_artifacts::recording::{Initiator, InitiatorKind, ResourceType, TargetKind, Timing};
@@ -13,7 +11,7 @@ use commis_net::transport::Outgoing;
 use commis_recipe::model::TransportKind;
 use commis_redact::{
     json_of,
-    raw::{RawBody, RawExchange, RawRecording},
+    raw::{RawBody, RawExchange, RawRecording, says},
 };
 use commis_stages::holds_references;
 
@@ -80,12 +78,4 @@ fn address(raw: &RawRecording) -> Option<Url> {
         it.mime.contains("html") || json_of(it).is_some_and(|it| !holds_references(&it.0))
     };
     (!raw.exchanges.iter().filter(is_call).any(is_readable)).then_some(url)
-}
-
-/// Whether an address or a body says one of the values.
-fn says(url: &Url, body: Option<&[u8]>, typed: &BTreeMap<String, String>) -> bool {
-    let decoded = percent_encoding::percent_decode_str(url.as_str()).decode_utf8_lossy();
-    let body = body.map(String::from_utf8_lossy).unwrap_or_default();
-    let said = format!("{decoded} {body}").replace('+', " ").to_lowercase();
-    typed.values().any(|it| !it.is_empty() && said.contains(&it.to_lowercase()))
 }

@@ -3,7 +3,10 @@
 //! Evidence comes first: a number that is never below the count of items, moves with the input, and equals the count where the list
 //! is short, is a total, whatever it is called. Names that APIs have for totals and next pages decide only where answers cannot.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use scraper::{Html, Selector};
 use serde_json::Value;
@@ -445,9 +448,17 @@ const LOAD_MORE: &[&str] = &[
     "더 보기",
 ];
 
+static LINKS: LazyLock<Option<Selector>> =
+    LazyLock::new(|| Selector::parse("a[href],link[rel][href]").ok());
+/// Buttons, and links that lead nowhere by themselves.
+static BUTTONS: LazyLock<Option<Selector>> = LazyLock::new(|| {
+    let links = "a:not([href]),a[href=''],a[href^='#'],a[href^='javascript:']";
+    Selector::parse(&format!("button,[role=button],{links}")).ok()
+});
+
 /// What of the page says that its list goes on: a link to the next page, or a button that loads more.
 pub fn announced(page: &Html, url: &str) -> Option<String> {
-    let buttons = Selector::parse("button,[role=button],a").ok()?;
+    let buttons = BUTTONS.as_ref()?;
     let is_off = |it: &scraper::ElementRef<'_>| {
         it.value().attr("disabled").is_some() || it.value().attr("aria-disabled") == Some("true")
     };
@@ -458,7 +469,7 @@ pub fn announced(page: &Html, url: &str) -> Option<String> {
             text.chars().count() <= 40 && LOAD_MORE.iter().any(|it| text.starts_with(it))
         };
         // Several of them are the items' own.
-        let mut found = page.select(&buttons).filter(|it| !is_off(it)).filter(says);
+        let mut found = page.select(buttons).filter(|it| !is_off(it)).filter(says);
         (found.next().is_some() && found.next().is_none())
             .then(|| "a button that loads more".to_owned())
     })
@@ -467,9 +478,8 @@ pub fn announced(page: &Html, url: &str) -> Option<String> {
 /// A link of the page to one that goes on with its list: one that says so (`rel=next`), or one to the same address with a later
 /// position.
 fn next_link(page: &Html, url: &str) -> Option<String> {
-    let links = Selector::parse("a[href],link[rel][href]").ok()?;
     let here = Url::parse(url).ok();
-    page.select(&links).find_map(|it| {
+    page.select(LINKS.as_ref()?).find_map(|it| {
         let href = it.value().attr("href")?.trim();
         if href.is_empty() || href.starts_with('#') {
             return None;
@@ -688,9 +698,7 @@ impl PageSample {
         let selector = Selector::parse(selector).ok();
         Self { lines: lines_beside(page, selector.as_ref()).into_iter().collect(), items }
     }
-}
 
-impl PageSample {
     /// Numbers of its short lines that are greater than the count of items, at most eight.
     pub fn numbers(&self) -> Vec<u64> {
         let short = self.lines.iter().filter(|it| it.chars().count() <= MAX_LINE);
@@ -704,7 +712,9 @@ impl PageSample {
 
 /// How pages like these say how long their list is: a line that states it beside the count, or a number of the same line of each
 /// page that meets the count on one of them and moves with the input. `typed` is what was typed.
-pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<PageInfo> {
+///
+/// Returns the words around the total, as [`PageInfo::line`] has them.
+pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<String> {
     let typed: Vec<String> =
         typed.iter().flat_map(|it| it.split_whitespace()).map(str::to_lowercase).collect();
     let (full, empty): (Vec<&PageSample>, Vec<_>) = samples.iter().partition(|it| it.items > 0);
@@ -736,13 +746,12 @@ pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<PageInfo> {
             })
         },
     );
-    let line = found.max_by_key(|it| it.0)?.1;
-    Some(PageInfo { line: Some(line), ..PageInfo::default() })
+    found.max_by_key(|it| it.0).map(|it| it.1)
 }
 
 /// The total that pages state as [`learn_line`] says, of the first of them.
 pub fn stated_total(samples: &[PageSample], typed: &[&str]) -> Option<u64> {
-    let line = Line::parse(&learn_line(samples, typed)?.line?);
+    let line = Line::parse(&learn_line(samples, typed)?);
     samples.first()?.lines.iter().find_map(|it| line.total(it))
 }
 

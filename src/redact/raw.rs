@@ -135,6 +135,14 @@ impl RawBody {
     }
 }
 
+/// Whether an address or a body says one of the values, in whatever case, encoded as in an address or not.
+pub fn says(url: &Url, body: Option<&[u8]>, values: &BTreeMap<String, String>) -> bool {
+    let plain = |it: &[u8]| percent_encoding::percent_decode(it).decode_utf8_lossy().into_owned();
+    let said = format!("{} {}", plain(url.as_str().as_bytes()), plain(body.unwrap_or_default()));
+    let said = said.replace('+', " ").to_lowercase();
+    values.values().any(|it| !it.is_empty() && said.contains(&it.to_lowercase()))
+}
+
 impl fmt::Debug for RawExchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = self.url.host_str().unwrap_or("");

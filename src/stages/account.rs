@@ -7,31 +7,26 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use url::Url;
 
-use commis_artifacts::recording::{ActionKind, Excerpt, Exchange, SessionRecording};
+use commis_artifacts::recording::{Action, ActionKind, Excerpt, Exchange, SessionRecording};
 use commis_recipe::model::{BodyTemplate, RequestTemplate};
 
 /// Shorter values stand in a request by chance.
 const LEAST: usize = 2;
 const MOST: usize = 64;
 
-/// A constant of the request that came from signing in: it was typed beside a password and is no parameter, or the answer to that
-/// gave it, and no request before held it. `None` where nobody signed in.
-pub fn constant_of_account(
-    recording: &SessionRecording,
-    request: &RequestTemplate,
-) -> Option<String> {
-    let is_password = |control: &str| control == "password";
-    let signed_in = recording
-        .actions
-        .iter()
-        .position(|it| it.control.as_ref().is_some_and(|it| is_password(&it.kind)))?;
+/// Whether a constant of the request came from signing in: it was typed beside a password and is no parameter, or the answer to
+/// that gave it, and no request before held it. Never where nobody signed in.
+pub fn names_account(recording: &SessionRecording, request: &RequestTemplate) -> bool {
+    let is_password = |it: &Action| it.control.as_ref().is_some_and(|it| it.kind == "password");
+    let Some(signed_in) = recording.actions.iter().position(is_password) else { return false };
     let typed: BTreeSet<String> = recording.typed.values().map(|it| it.to_lowercase()).collect();
     let beside = recording.actions[..=signed_in].iter().filter(|it| it.kind == ActionKind::Fill);
     let mut known: BTreeSet<String> =
         beside.filter_map(|it| it.value.as_ref()).map(|it| it.to_lowercase()).collect();
     let after = |it: &Exchange| it.after_action.is_some_and(|at| at as usize > signed_in);
-    let next = recording.actions.iter().skip(signed_in + 2).map(|it| it.kind).next();
-    let last = if next.is_some() { signed_in as u32 + 1 } else { u32::MAX };
+    // Of the action that sent the password, where others follow it.
+    let goes_on = recording.actions.len() > signed_in + 2;
+    let last = if goes_on { signed_in as u32 + 1 } else { u32::MAX };
     for it in &recording.exchanges {
         let is_answer = it.method == "POST" && after(it) && it.after_action <= Some(last);
         if let (true, Some(Excerpt::Json(answer))) = (is_answer, &it.excerpt) {
@@ -45,7 +40,7 @@ pub fn constant_of_account(
         .filter(|it| !after(it))
         .flat_map(|it| parts_of(&it.url))
         .collect();
-    constants(request).into_iter().find(|it| known.contains(it) && !before.contains(it))
+    constants(request).iter().any(|it| known.contains(it) && !before.contains(it))
 }
 
 fn scalars(value: &Value, out: &mut BTreeSet<String>) {
@@ -91,7 +86,7 @@ mod tests {
 
     use super::*;
     use crate::pages::tests::exchange;
-    use commis_artifacts::recording::{Action, Control};
+    use commis_artifacts::recording::Control;
 
     #[test]
     fn what_signing_in_gave_is_no_constant() {
@@ -113,18 +108,14 @@ mod tests {
             let request = serde_json::from_value(
                 json!({"method": "GET", "url": url, "allowed_domains": ["a.test"]}),
             );
-            constant_of_account(recording, &request.unwrap())
+            names_account(recording, &request.unwrap())
         };
-        assert_eq!(of(&recording, "http://a.test/users/mira"), None, "nobody signed in");
+        assert!(!of(&recording, "http://a.test/users/mira"), "nobody signed in");
         recording.actions =
             vec![fill("Mira", "text"), fill("", "password"), Action::new(ActionKind::Press, None)];
-        assert_eq!(of(&recording, "http://a.test/users/mira").as_deref(), Some("mira"));
-        assert_eq!(of(&recording, "http://a.test/users/4711/orders").as_deref(), Some("4711"));
-        assert_eq!(of(&recording, "http://a.test/api/list"), None);
-        assert_eq!(
-            of(&recording, "http://a.test/orders/2026"),
-            None,
-            "it was typed as a parameter"
-        );
+        assert!(of(&recording, "http://a.test/users/mira"));
+        assert!(of(&recording, "http://a.test/users/4711/orders"));
+        assert!(!of(&recording, "http://a.test/api/list"));
+        assert!(!of(&recording, "http://a.test/orders/2026"), "it was typed as a parameter");
     }
 }

@@ -27,17 +27,19 @@ pub struct Answer {
 /// How these answers say how long their list is. `typed` is what they were asked for.
 pub fn page_info(answers: &[&Answer], response: &ResponseSpec, typed: &[&str]) -> Option<PageInfo> {
     let Some(html) = &response.html else {
-        let sample = |it: &&Answer| -> Option<(Value, u64)> { Some((it.whole.clone()?, it.items)) };
-        let all: Vec<(Value, u64)> = answers.iter().filter_map(sample).collect();
-        let samples: Vec<Sample<'_>> =
-            all.iter().map(|it| Sample { document: &it.0, items: it.1 }).collect();
+        let samples: Vec<Sample<'_>> = answers
+            .iter()
+            .filter_map(|it| Some(Sample { document: it.whole.as_ref()?, items: it.items }))
+            .collect();
         return pagination::learn(&samples);
     };
     let sample = |it: &&Answer| {
         let page = blocks::parsed(&String::from_utf8_lossy(&it.body))?;
         Some(PageSample::of(&page, &html.items, it.items))
     };
-    pagination::learn_line(&answers.iter().filter_map(sample).collect::<Vec<_>>(), typed)
+    let samples: Vec<PageSample> = answers.iter().filter_map(sample).collect();
+    let line = pagination::learn_line(&samples, typed)?;
+    Some(PageInfo { line: Some(line), ..PageInfo::default() })
 }
 
 /// The number of items, where a page showed fewer than nine in ten of them.

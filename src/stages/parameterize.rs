@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    account::constant_of_account,
+    account::names_account,
     chained::{answered_before, borrowed, typed_slot},
     extraction::widened,
     judge::leaf_lines,
@@ -112,7 +112,7 @@ fn attempt(
             ),
         )));
     }
-    if constant_of_account(recording, &report.request).is_some() {
+    if names_account(recording, &report.request) {
         return Ok(Judged::Rejected(Reject::new(
             Reason::NeedsLogin,
             "the request names the account that signed in, so it would answer anybody with its things",

@@ -447,14 +447,11 @@ impl Run<'_, '_> {
     /// What tells the pages without items. `typed`: what they were asked for beside the examples.
     fn empty_page(&self, typed: &[&str]) -> Option<EmptyAnswer> {
         if self.response.html.is_none() {
-            let whole = |all: &'_ [Answer]| -> Vec<Value> {
-                all.iter().filter_map(|it| it.whole.clone()).collect()
-            };
-            let (full, empty) = (whole(&self.answers), whole(&self.without));
-            return Some(length::empty_answer(
-                &full.iter().collect::<Vec<_>>(),
-                &empty.iter().collect::<Vec<_>>(),
-            ));
+            let full: Vec<&Value> =
+                self.answers.iter().filter_map(|it| it.whole.as_ref()).collect();
+            let empty: Vec<&Value> =
+                self.without.iter().filter_map(|it| it.whole.as_ref()).collect();
+            return Some(length::empty_answer(&full, &empty));
         }
         let page = |it: &Answer| blocks::parsed(&String::from_utf8_lossy(&it.body));
         let with: Vec<_> = self.answers.iter().filter_map(page).collect();
