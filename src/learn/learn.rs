@@ -25,7 +25,7 @@ use super::{
     held::{demote, demoted_since, is_ours, keep, proven_since},
     own_address, page_of_har, question,
     stored::{Chosen, StoredTask},
-    task::{Source, Task},
+    task::{Source, Task, renders_har},
     world::{BrowserPool, LiveSession, World},
 };
 use commis_artifacts::{
@@ -660,7 +660,7 @@ impl<'a> Run<'a> {
         };
         if source.is_some() {
             raw.secrets = self.task.secrets.values()?;
-            if self.cx.settings.learning.render_har {
+            if renders_har(&self.cx.settings) {
                 page_of_har::render(&self.cx.browser, &mut raw).await?;
             }
         }

@@ -22,7 +22,8 @@ pub async fn render(browser: &BrowserPool, raw: &mut RawRecording) -> Result<()>
                 .to_owned()
         }
         Err(err) if err.code() == Code::Interrupted => return Err(err),
-        Err(err) => format!("the page of the recording was not opened again: {}", err.message()),
+        // The code alone: the message may hold what Chromium printed, which differs from run to run.
+        Err(err) => format!("the page of the recording was not opened again ({})", err.code()),
     };
     raw.notes.push(note);
     Ok(())

@@ -206,6 +206,9 @@ impl Task {
                 "task": self.sentence, "source": source, "example": given,
                 "allow": settings.redact.allow,
             });
+            if matches!(self.source, Source::Har { .. }) && renders_har(settings) {
+                out["rendered"] = true.into();
+            }
             if self.secrets.in_text {
                 question::redact(&mut out);
             }
@@ -235,6 +238,12 @@ impl Task {
     pub fn settings_sha256(&self, stage: Stage, settings: &Settings) -> String {
         json_sha256(&self.question(stage, settings))
     }
+}
+
+/// Whether the page of a HAR is opened again. Offline nothing is verified, so nothing is held to the page, and a browser would
+/// cost more than all the rest.
+pub fn renders_har(settings: &Settings) -> bool {
+    settings.learning.render_har && !settings.egress.no_network
 }
 
 /// The same for the stages that depend on settings alone; `None` where the manifest entry counts too.
