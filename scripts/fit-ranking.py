@@ -3,7 +3,8 @@
 
     commis eval --corpus corpus --samples /tmp/corpus.jsonl
     commis eval --corpus ../shared/realworld --samples /tmp/realworld.jsonl
-    scripts/fit-ranking.py /tmp/corpus.jsonl /tmp/realworld.jsonl        # needs numpy and scipy
+    commis eval --corpus ../shared/realworld2 --samples /tmp/realworld2.jsonl
+    scripts/fit-ranking.py /tmp/corpus.jsonl /tmp/realworld.jsonl /tmp/realworld2.jsonl        # needs numpy and scipy
 
 The model is a softmax over a session's candidates and "none of them": each candidate's logit is the weighted sum of its shares,
 that of "none" is one constant. Weights keep the sign that their meaning gives them and are held small by a ridge. The
@@ -15,18 +16,21 @@ was made (latency, initiator).
 """
 import collections
 import json
+import pathlib
 import random
 import sys
 
 import numpy
 from scipy.optimize import minimize
 
-POSITIVE = """body_task_overlap content_type echoes_input has_list json_richness task_host task_keys task_values
-    typed_in_request url_task_overlap visible_on_page shown_share follows_input""".split()
-NEGATIVE = "lost_body suggestion_path task_missing nouns_off values_off".split()
-FIXED = dict(telemetry=-5.0, other_collection=-3.0, hands_out_token=-4.0, error_answer=-1.0, further_page=-1.0,
-             tracker_path=-1.0, housekeeping_path=-0.5, housekeeping_answer=-0.3, static_path=-0.1, cache_buster=-0.05,
-             after_action=0.5, resource_type=0.5, same_site=0.2, url_result_overlap=0.5)
+POSITIVE = """content_type echoes_input has_list json_richness task_host task_keys task_values typed_in_request visible_on_page
+    shown_share follows_input same_site only_on_site body_task_overlap url_task_overlap words_in_request words_in_keys
+    words_in_answer words_anywhere tail_named tail_covered abbreviated dates_in_request dates_in_answer pairs_in_answer
+    answer_values""".split()
+NEGATIVE = """lost_body suggestion_path other_collection typed_missing tail_unnamed part_beside record_for_list unasked_values few_values further_page
+    hands_out_token error_answer tracker_path""".split()
+FIXED = dict(telemetry=-5.0, housekeeping_path=-0.5, housekeeping_answer=-0.3, static_path=-0.1, cache_buster=-0.05,
+             after_action=0.5, resource_type=0.5, url_result_overlap=0.5)
 NAMES = POSITIVE + NEGATIVE
 SIGN = numpy.array([1.0] * len(POSITIVE) + [-1.0] * len(NEGATIVE))
 RIDGE = 0.02
@@ -54,7 +58,8 @@ def read(paths):
             by_case.setdefault(row["case"], []).append(row)
         for rows in by_case.values():
             kind = rows[0]["kind"]
-            group = "corpus" if "corpus" in path else "stress" if kind.startswith("stress") else "plain"
+            name = pathlib.Path(path).stem
+            group = name if name == "corpus" else f"{name} {'stress' if kind.startswith('stress') else 'plain'}"
             out.append(Case(rows, group))
     return out
 
@@ -108,7 +113,7 @@ def show(name, results, cases):
         some = [row for row, recipeable in rows if recipeable]
         first = numpy.mean([it[1] for it in some])
         eight = numpy.mean([it[2] for it in some])
-        print(f"{name} {group:7} rank@1 {first:6.1%} rank@8 {eight:6.1%}", end=" ")
+        print(f"{name} {group:17} rank@1 {first:6.1%} rank@8 {eight:6.1%}", end=" ")
         for bar in (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9):
             right = numpy.mean([it[0] >= bar and it[1] for it in some])
             wrong = sum(row[0] >= bar and not row[1] for row, _ in rows)

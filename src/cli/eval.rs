@@ -8,6 +8,7 @@ use super::{Global, table::ruled, wire};
 use commis_base::{
     error::{Code, Error, Result},
     files,
+    settings::Settings,
 };
 use commis_measure::eval::{self, Baseline, Evaluation, Verdict};
 
@@ -15,6 +16,9 @@ use commis_measure::eval::{self, Baseline, Evaluation, Verdict};
 ///
 /// Runs every case's stages in memory over its response stubs and compares what came of it with what is right, and each
 /// stage's answer with the corpus's `baseline.json`.
+///
+/// With --reasons, nothing but a table: for each reason not to choose the best candidate, the cases in which it stopped one that
+/// was right, one that was wrong, and one where there was nothing to learn; behind each the cases in which it alone did.
 ///
 /// With --json: {cases, tallies, rejections, calibration, model_calls, differences, forgotten}.
 ///
@@ -45,6 +49,9 @@ pub struct Args {
     /// Write every scored exchange with its signals, one JSON line each, for `scripts/fit-ranking.py`
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
+    /// Print how often each reason not to choose stopped a right, a wrong and a needless choice
+    #[arg(long, conflicts_with_all = ["ci", "update_baseline"])]
+    reasons: bool,
     /// Learn every case so often, each time from its files, to measure how learning scales
     #[arg(long, default_value_t = 1, value_name = "N", conflicts_with = "update_baseline",
           value_parser = clap::value_parser!(u16).range(1..))]
@@ -58,6 +65,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
     let (_, mut settings) = wire::read(global)?;
     settings.egress.no_network = true;
     let _ = args.no_network;
+    if args.reasons {
+        return reasons(args, &settings);
+    }
     let repeat = usize::from(args.repeat);
     let options = eval::Options { repeat, detailed: args.report.is_some() };
     let mut done = eval::run(&args.corpus, &settings, options)?;
@@ -105,6 +115,23 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
         wire::say(&format!("{} recipes are verified and wrong", done.false_verified()));
     }
     Ok(u8::from(args.ci && !(done.is_as_before() && done.false_verified() == 0)))
+}
+
+fn reasons(args: &Args, settings: &Settings) -> Result<u8> {
+    let all = eval::reasons(&args.corpus, settings)?;
+    if args.json {
+        wire::out(&all);
+        return Ok(0);
+    }
+    let mut table = ruled(["reason", "right", "alone", "wrong", "alone", "nothing", "alone"]);
+    for it in &all {
+        let counts =
+            [it.right, it.alone_right, it.wrong, it.alone_wrong, it.nothing, it.alone_nothing];
+        let cells = counts.iter().map(u32::to_string);
+        table.add_row(std::iter::once(it.reason.clone()).chain(cells));
+    }
+    wire::line(&table.to_string());
+    Ok(0)
 }
 
 fn update(done: &Evaluation, now: Option<Baseline>, file: Option<&Path>) -> Result<u8> {

@@ -18,6 +18,8 @@ use commis_base::{error::Result, settings::DecisionSettings};
 
 /// A candidate of this confidence is looked at for a change it made, basis points.
 const MUTATION_BP: u32 = 1000;
+/// What the page showed ties an answer to a task without words, basis points of the score: 70 per cent of the signal in full.
+const MUCH_VISIBLE_BP: i32 = 270;
 /// A best candidate of this confidence leaves no doubt about the others.
 const SETTLED_BP: u32 = 6000;
 
@@ -67,6 +69,33 @@ pub fn analyze(
     }))
 }
 
+/// Every reason of this stage that would stop the best candidate, doubts about it not counted, for `eval --reasons`.
+pub fn stops(
+    recording: &SessionRecording,
+    candidates: &CandidateSet,
+    settings: &DecisionSettings,
+) -> Result<Vec<&'static str>> {
+    let mut out = Vec::new();
+    let Some(top) = candidates.candidates.first() else { return Ok(out) };
+    if mutation(recording, candidates)?.is_some() {
+        out.push("mutation");
+    }
+    if two_calls(recording, candidates)?.is_some() {
+        out.push("several_calls");
+    }
+    if top.confidence_bp < settings.min_confidence_bp {
+        out.push("unsure");
+    }
+    if !bound_to_task(top, recording) {
+        out.push("unbound");
+    }
+    if response(recording.exchange(top.exchange)?, top.source, recording, candidates.main).is_err()
+    {
+        out.push("unreadable");
+    }
+    Ok(out)
+}
+
 fn share(it: &Candidate, signal: &str) -> i32 {
     it.features.get(signal).copied().unwrap_or(0)
 }
@@ -81,9 +110,17 @@ pub(super) fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> boo
     if !recording.typed.is_empty() {
         return carries(it);
     }
-    share(it, "visible_on_page") >= 300
-        || share(it, "url_task_overlap") > 0
-        || share(it, "body_task_overlap") > 0
+    // As rank scales it: at most about 400 basis points.
+    share(it, "visible_on_page") >= MUCH_VISIBLE_BP
+        || [
+            "url_task_overlap",
+            "body_task_overlap",
+            "words_anywhere",
+            "abbreviated",
+            "pairs_in_answer",
+        ]
+        .iter()
+        .any(|signal| share(it, signal) > 0)
 }
 
 /// What the page showed came from a request that carries nothing typed, but an id from the answer to one that does: a look-up,

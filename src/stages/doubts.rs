@@ -23,8 +23,6 @@ use commis_recipe::blocks::asks_for_one;
 
 /// The page showed so much of an answer, in thousandths, that it is data.
 const SHOWN: i32 = 300;
-/// Thousandths of the task's nouns that a request does not name.
-const NOUNS_OFF: i32 = 500;
 /// Values of an object that is more than an error's.
 const MIN_FACTS: usize = 3;
 /// Values of a receipt for work that goes on.
@@ -39,16 +37,33 @@ const SCORES: &[&str] = &["score", "weight", "rank", "relevance", "frequency", "
 const LIMITS: &[&str] =
     &["limit", "size", "rows", "per_page", "perpage", "pagesize", "hitsperpage", "count", "first"];
 
-/// Why the best candidate may not be chosen, in a sentence.
-pub fn doubt(ranked: &[(Candidate, Scored<'_>)], recording: &SessionRecording) -> Option<String> {
-    let (top, others) = ranked.split_first()?;
-    if share(&top.1, "follows_input") > 0 {
-        return None;
+/// Why the best candidate may not be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// The kind of doubt, by which `eval --reasons` counts.
+    pub kind: &'static str,
+    /// A sentence for people.
+    pub text: String,
+}
+
+impl Doubt {
+    fn new(kind: &'static str, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into() }
+    }
+}
+
+/// Every doubt about the best candidate, gravest first. None where it alone followed the input of a second recording.
+pub fn doubts(ranked: &[(Candidate, Scored<'_>)], recording: &SessionRecording) -> Vec<Doubt> {
+    let Some((top, others)) = ranked.split_first() else { return Vec::new() };
+    let follows = |it: &Scored<'_>| share(it, "follows_input") > 0;
+    if follows(&top.1) && !others.iter().any(|it| follows(&it.1)) {
+        return Vec::new();
     }
     let terms = Terms::new(&recording.task, &[]);
-    asked_for_something_else(top, others, recording, &terms)
-        .or_else(|| no_data(&top.1, recording, &terms).map(str::to_owned))
-        .or_else(|| got_nothing(&top.1, recording, &terms))
+    let mut out = asked_for_something_else(top, others, recording, &terms);
+    out.extend(no_data(&top.1, recording, &terms));
+    out.extend(got_nothing(&top.1, recording, &terms).map(|it| Doubt::new("refused_before", it)));
+    out
 }
 
 fn share(it: &Scored<'_>, name: &str) -> i32 {
@@ -60,45 +75,37 @@ fn asked_for_something_else(
     others: &[(Candidate, Scored<'_>)],
     recording: &SessionRecording,
     terms: &Terms,
-) -> Option<String> {
-    // A synonym of what is asked for is no other kind of thing when nothing else could be meant.
+) -> Vec<Doubt> {
+    let mut out = Vec::new();
     let typed = !recording.typed.is_empty();
-    let alone = typed
-        && !top.1.after_search
-        && others.iter().all(|it| share(&it.1, "typed_in_request") == 0);
-    if let Some(word) = &top.1.aside {
-        return Some(format!("it asks for `{word}`, which the task does not"));
-    }
-    if !typed && share(&top.1, "values_off") == 1000 && share(&top.1, "body_task_overlap") == 0 {
-        return Some("neither it nor its answer holds what the task names".to_owned());
-    }
     if !typed && let Some(value) = lost_value(top.1.exchange, &recording.task) {
-        return Some(format!("neither it nor its answer holds `{value}`, which the task names"));
+        out.push(Doubt::new(
+            "value_missing",
+            format!("neither it nor its answer holds `{value}`, which the task names"),
+        ));
     }
     if !typed && let Some(query) = searched_for(top.1.exchange, &recording.task) {
-        return Some(format!("it searches for `{query}`, which the task does not name"));
+        out.push(Doubt::new(
+            "other_search",
+            format!("it searches for `{query}`, which the task does not name"),
+        ));
     }
     if !typed
         && let Some((kind, other)) = value_of_another_kind(&top.1.exchange.url, &recording.task)
     {
-        return Some(format!("it asks for `{kind}`, where the task says `{other}`"));
-    }
-    if share(&top.1, "other_collection") > 0 && !alone {
-        return Some(
-            "its path names another kind of thing than the task, and it names nothing that the task asks for"
-                .to_owned(),
-        );
-    }
-    if share(&top.1, "nouns_off") >= NOUNS_OFF
-        && let Some(kind) = kind_beside_search(top.1.exchange, terms)
-    {
-        return Some(format!("it searches for `{kind}`, which the task does not ask for"));
+        out.push(Doubt::new(
+            "other_kind_of_value",
+            format!("it asks for `{kind}`, where the task says `{other}`"),
+        ));
     }
     if asks_to_suggest(&recording.task) && searches(top.1.exchange) {
-        return Some("it searches, and the task asks for suggestions".to_owned());
+        out.push(Doubt::new(
+            "search_for_suggestions",
+            "it searches, and the task asks for suggestions",
+        ));
     }
     if !terms.counts() && asks_for_no_items(top.1.exchange) {
-        return Some("it asks for no items".to_owned());
+        out.push(Doubt::new("no_items_asked", "it asks for no items"));
     }
     let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
     let told = |it: &Scored<'_>| share(it, "task_keys") + share(it, "body_task_overlap");
@@ -108,49 +115,57 @@ fn asked_for_something_else(
             && operation(it.exchange) == operation(top.1.exchange)
             && !is_further_page(it.exchange, top.1.exchange)
             && share(it, "has_list") >= 700
-            && (recording.typed.is_empty() || share(it, "typed_in_request") > 0)
+            && share(it, "lacks_items") == 0
+            && share(it, "typed_in_request") >= share(&top.1, "typed_in_request")
             && 100 * told(it) >= 85 * told(&top.1)
     });
     if rival.is_some() && share(&top.1, "nouns_off") >= 300 {
-        return Some(
-            "the same path was called in another way with an answer as good, and neither request says what the task asks for"
-                .to_owned(),
-        );
+        out.push(Doubt::new(
+            "same_path_twice",
+            "the same path was called in another way with an answer as good, and neither request says what the task asks for",
+        ));
     }
-    None
+    out
 }
 
 /// Why the answer is none, whatever was asked for.
-fn no_data(top: &Scored<'_>, recording: &SessionRecording, terms: &Terms) -> Option<&'static str> {
+fn no_data(top: &Scored<'_>, recording: &SessionRecording, terms: &Terms) -> Vec<Doubt> {
+    let mut out = Vec::new();
     let exchange = top.exchange;
     let measures = &exchange.measures;
     if is_page_for_data(exchange) {
-        return Some("a script asked for data and got a page");
+        out.push(Doubt::new("page_for_data", "a script asked for data and got a page"));
     }
     let shown = share(top, "shown_share") > 0 || share(top, "visible_on_page") >= SHOWN;
     let counts = terms.counts();
     let one = asks_for_one(&recording.task);
     if !shown && !counts && !one && share(top, "has_list") == 0 && measures.listings.is_empty() {
-        return Some("its answer holds no list, and no page showed anything of it");
+        out.push(Doubt::new(
+            "no_list",
+            "its answer holds no list, and no page showed anything of it",
+        ));
     }
     if !shown && !counts && has_only_what_stands_beside(&measures.lists, &recording.task) {
-        return Some("the lists of its answer are what stands beside results");
+        out.push(Doubt::new(
+            "lists_beside",
+            "the lists of its answer are what stands beside results",
+        ));
     }
-    let Some(Excerpt::Json(answer)) = &exchange.excerpt else { return None };
+    let Some(Excerpt::Json(answer)) = &exchange.excerpt else { return out };
     if says_what_went_wrong(answer) {
-        return Some("its answer says what went wrong");
+        out.push(Doubt::new("error_answer", "its answer says what went wrong"));
     }
     if is_pending(answer) || (exchange.status == Some(202) && facts(answer) <= MAX_RECEIPT) {
-        return Some("its answer says that the work is not done");
+        out.push(Doubt::new("pending_answer", "its answer says that the work is not done"));
     }
     if describes_columns(answer) {
-        return Some("its answer describes the columns of a table");
+        out.push(Doubt::new("column_names", "its answer describes the columns of a table"));
     }
     let typed = recording.typed.values().cloned().chain(named_by_task(exchange, &recording.task));
     if !asks_to_suggest(&recording.task) && suggests(answer, typed) {
-        return Some("its answer lists ways to go on typing");
+        out.push(Doubt::new("suggestions", "its answer lists ways to go on typing"));
     }
-    None
+    out
 }
 
 /// Data was asked for (`Accept: application/json`, a body of JSON, an API's address) and HTML came: a login, a challenge, an
@@ -303,34 +318,6 @@ fn is_no_answer(exchange: &Exchange) -> bool {
     says_what_went_wrong(answer) || is_pending(answer)
 }
 
-/// `/teams/search`, `/search/teams`: a kind that the task does not name.
-fn kind_beside_search(exchange: &Exchange, terms: &Terms) -> Option<String> {
-    const GENERAL: &[&str] = &[
-        "rest", "data", "public", "search", "find", "query", "lookup", "index", "indexes", "pages",
-        "services", "json", "graphql", "default", "results", "ajax", "html",
-    ];
-    let url = Url::parse(&exchange.url).ok()?;
-    // `Shop.asmx` is a program, `items.json` a kind of thing.
-    let name = |it: &str| match it.split_once('.') {
-        None => it.to_ascii_lowercase(),
-        Some((name, "json" | "xml" | "csv")) => name.to_ascii_lowercase(),
-        Some(_) => ".".to_owned(),
-    };
-    let segments: Vec<String> =
-        url.path_segments()?.filter(|it| !it.is_empty()).map(name).collect();
-    let searches = |it: &String| ["search", "find", "query", "lookup"].contains(&it.as_str());
-    let at = segments.iter().position(searches)?;
-    let before = at.checked_sub(1).and_then(|it| segments.get(it));
-    let is_kind = |it: &&String| {
-        it.len() >= 4
-            && it.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-')
-            && !GENERAL.contains(&it.as_str())
-            && !url.host_str().is_some_and(|host| host.contains(it.as_str()))
-            && !it.split(['_', '-']).any(|it| terms.ask_for(it))
-    };
-    before.into_iter().chain(segments.get(at + 1)).find(is_kind).cloned()
-}
-
 fn asks_to_suggest(text: &str) -> bool {
     let low = text.to_lowercase();
     ["suggest", "complet", "typeahead"].iter().any(|it| low.contains(it))
@@ -470,8 +457,9 @@ fn suggests(answer: &Value, typed: impl Iterator<Item = String>) -> bool {
     let typed: BTreeSet<String> =
         typed.map(|it| it.trim_matches('"').to_lowercase()).filter(|it| !it.is_empty()).collect();
     // `["typed", ["one", "two"]]`
+    let is_inner = |all: &[Value]| all.iter().skip(1).any(Value::is_array);
     let lists = match answer {
-        Value::Array(all) if all.first().is_some_and(Value::is_string) => {
+        Value::Array(all) if all.first().is_some_and(Value::is_string) && is_inner(all) => {
             all.iter().skip(1).flat_map(outer_lists).collect()
         }
         other => outer_lists(other),

@@ -28,6 +28,7 @@ pub mod publish;
 pub mod rank;
 mod read_back;
 mod reads;
+mod relevance;
 mod repeat;
 mod request;
 mod seen;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    doubts::doubt,
+    doubts::{Doubt, doubts},
     extraction::holds_references,
     pages::continues,
     signals::{NOTHING, Session, WEIGHTS, signals},
@@ -34,6 +34,15 @@ pub fn rank(
     second: &SecondRecording,
     settings: &RankingSettings,
 ) -> Judged<CandidateSet> {
+    ranked(recording, second, settings).0
+}
+
+/// What [`rank`] gives, and every doubt about the best candidate.
+pub fn ranked(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+    settings: &RankingSettings,
+) -> (Judged<CandidateSet>, Vec<Doubt>) {
     let weights = weights(settings);
     let (mut all, set_aside) = scored(recording, second);
     without_opaque(&mut all);
@@ -43,6 +52,8 @@ pub fn rank(
     } else if recording.driver == Driver::Har {
         left_behind(&mut all, recording);
     }
+    let is_unseen = recording.driver == Driver::Har && main.is_none();
+    let share = |it: &Scored<'_>, name: &str| it.shares.get(name).copied().unwrap_or(0);
     let count = all.len() as u32;
     let mut best: BTreeMap<String, (Candidate, Scored<'_>)> = BTreeMap::new();
     for it in all {
@@ -56,36 +67,40 @@ pub fn rank(
                     continue;
                 }
                 let by_names = query_names(held.1.exchange).cmp(&query_names(it.exchange));
-                if candidate.score_bp.cmp(&held.0.score_bp).then(by_names).is_ge() {
+                let is_better = candidate.score_bp.cmp(&held.0.score_bp).then(by_names).is_ge();
+                // Where nobody saw the page, what it was last asked for is what the session came to.
+                let is_last = is_unseen
+                    && share(&it, "typed_in_request") >= share(&held.1, "typed_in_request");
+                if is_better || is_last {
                     slot.insert((candidate, it));
                 }
             }
         }
     }
     if let Some(reject) = refused(recording, best.values().map(|it| &it.0)) {
-        return Judged::Rejected(reject);
+        return (Judged::Rejected(reject), Vec::new());
     }
     let mut ranked: Vec<(Candidate, Scored<'_>)> = best.into_values().collect();
     ranked.sort_by(|(a, _), (b, _)| b.score_bp.cmp(&a.score_bp).then(a.exchange.cmp(&b.exchange)));
-    drop_variants(&mut ranked);
+    drop_variants(&mut ranked, &recording.page.url);
     let confidences = confidences(&ranked, &weights);
     for (it, confidence) in ranked.iter_mut().zip(confidences) {
         it.0.confidence_bp = confidence;
     }
-    let doubt = doubt(&ranked, recording);
+    let doubts = doubts(&ranked, recording);
     let mut candidates: Vec<Candidate> =
         ranked.into_iter().map(|it| it.0).filter(|it| it.score_bp > 0).take(TOP).collect();
     for (i, it) in candidates.iter_mut().enumerate() {
         it.rank = i as u32 + 1;
     }
     if candidates.is_empty() {
-        return Judged::Rejected(Reject::new(
-            Reason::NoDataRequest,
-            format!("none of {} requests carried data for this task", recording.exchanges.len()),
-        ));
+        let why =
+            format!("none of {} requests carried data for this task", recording.exchanges.len());
+        return (Judged::Rejected(Reject::new(Reason::NoDataRequest, why)), doubts);
     }
     let main = main.map(|it| it as u32);
-    Judged::Done(CandidateSet { candidates, scored: count, set_aside, doubt, main })
+    let doubt = doubts.first().map(|it| it.text.clone());
+    (Judged::Done(CandidateSet { candidates, scored: count, set_aside, doubt, main }), doubts)
 }
 
 /// Leaves out answers in forms that are not decoded, where a page that carries what was typed says the same in HTML.
@@ -154,8 +169,9 @@ fn left_behind(all: &mut [Scored<'_>], recording: &SessionRecording) {
 }
 
 /// One path called with more and with fewer query names, answered in one shape, no call nearer to the task than the other, is
-/// one endpoint: the call that asks for the least stays.
-fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>) {
+/// one endpoint: the page that the session ended at stays, or else the call that asks for the least.
+fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>, page: &str) {
+    let is_page = |it: &Scored<'_>| it.exchange.url == page;
     const TASK: &[&str] =
         &["typed_in_request", "task_values", "url_task_overlap", "follows_input", "holds_items"];
     let alike = |a: &Scored<'_>, b: &Scored<'_>| {
@@ -178,7 +194,11 @@ fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>) {
                 places.push(kept.len());
                 kept.push(it);
             }
-            Some(at) if query_names(it.1.exchange) < query_names(kept[at].1.exchange) => {
+            Some(at) if is_page(&kept[at].1) => {}
+            Some(at)
+                if is_page(&it.1)
+                    || query_names(it.1.exchange) < query_names(kept[at].1.exchange) =>
+            {
                 kept[at] = it;
             }
             Some(_) => {}
@@ -205,14 +225,6 @@ fn confidences(ranked: &[(Candidate, Scored<'_>)], weights: &BTreeMap<&str, i32>
     let most = logits.iter().copied().fold(nothing, f64::max);
     let whole: f64 = logits.iter().chain([&nothing]).map(|it| (it - most).exp()).sum();
     logits.iter().map(|it| ((it - most).exp() / whole * 10_000.0).round() as u32).collect()
-}
-
-/// `/search/users`: the segment before the last searches.
-fn after_search(exchange: &Exchange) -> bool {
-    let Ok(url) = Url::parse(&exchange.url) else { return false };
-    let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
-    let before = segments.len().checked_sub(2).and_then(|it| segments.get(it));
-    before.is_some_and(|it| ["search", "find", "query", "lookup"].contains(it))
 }
 
 pub fn is_further_page(it: &Exchange, first: &Exchange) -> bool {
@@ -287,10 +299,6 @@ pub struct Scored<'a> {
     pub endpoint_key: String,
     pub shares: BTreeMap<&'static str, i32>,
     second_exchange: Option<u32>,
-    /// Something beside the data that the request asks for and the task does not.
-    pub aside: Option<String>,
-    /// The last path segment says what to search in.
-    pub after_search: bool,
 }
 
 /// Every exchange that could have carried the data, in recorded order; and how many could not, by why.
@@ -311,7 +319,7 @@ pub fn scored<'a>(
     let one_each: BTreeMap<&str, &Texts> = fit.iter().map(|it| (it.1.as_str(), &it.2)).collect();
     session.count(one_each.into_values());
     let feeders = token_feeders(&fit);
-    let all = fit
+    let mut all: Vec<Scored<'_>> = fit
         .iter()
         .map(|(exchange, key, texts)| {
             let mut shares = signals(exchange, texts, &session);
@@ -323,17 +331,23 @@ pub fn scored<'a>(
             if follows > 0 {
                 shares.insert("follows_input", follows);
             }
-            Scored {
-                exchange,
-                endpoint_key: key.clone(),
-                shares,
-                second_exchange,
-                aside: session.aside(exchange),
-                after_search: after_search(exchange),
-            }
+            Scored { exchange, endpoint_key: key.clone(), shares, second_exchange }
         })
         .collect();
+    only_on_site(&mut all);
     (all, set_aside)
+}
+
+/// Marks the one endpoint of the page's own site that answered with data.
+fn only_on_site(all: &mut [Scored<'_>]) {
+    let own = |it: &Scored<'_>| it.shares.contains_key("same_site");
+    let keys: BTreeSet<String> =
+        all.iter().filter(|it| own(it)).map(|it| it.endpoint_key.clone()).collect();
+    if keys.len() == 1 {
+        for it in all.iter_mut().filter(|it| own(it)) {
+            it.shares.insert("only_on_site", 1000);
+        }
+    }
 }
 
 /// A secret or a whole object in a request.

@@ -8,11 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
-use super::terms::{Terms, Texts, words};
+use super::{
+    relevance::Wording,
+    terms::{Terms, Texts, split, words},
+};
 use commis_artifacts::recording::{
     BodyStatus, Excerpt, Exchange, InitiatorKind, ResourceType, SessionRecording,
 };
 use commis_net::egress::site_of;
+use commis_recipe::blocks::{Asks, asks};
 use commis_recipe::trackers::{
     STATIC_WORDS, TRACKER_WORDS, is_cache_buster, is_telemetry, path_words, tracker_category,
 };
@@ -21,58 +25,79 @@ use commis_recipe::trackers::{
 /// Overridden by `ranking.weights` in settings.
 pub const WEIGHTS: &[(&str, i32)] = &[
     // What the person did and saw.
-    ("typed_in_request", 2600),
-    ("visible_on_page", 750),
-    ("shown_share", 1450),
-    ("follows_input", 900),
-    ("echoes_input", 600),
+    ("typed_in_request", 1020),
+    ("visible_on_page", 990),
+    ("shown_share", 1090),
+    ("follows_input", 660),
+    ("echoes_input", 420),
     ("after_action", 500),
     ("holds_items", 4500),
     // What the task asks for.
-    ("task_values", 2200),
-    ("url_task_overlap", 1650),
-    ("task_host", 350),
-    ("task_keys", 1650),
-    ("body_task_overlap", 2100),
+    ("task_values", 3390),
+    ("url_task_overlap", 300),
+    ("task_host", 0),
+    ("task_keys", 990),
+    ("body_task_overlap", 340),
+    ("words_in_request", 0),
+    ("words_in_keys", 1310),
+    ("words_in_answer", 0),
+    ("words_anywhere", 1370),
+    ("tail_named", 690),
+    ("tail_covered", 940),
+    ("abbreviated", 2050),
+    ("dates_in_request", 1370),
+    ("dates_in_answer", 1000),
+    ("pairs_in_answer", 610),
     // What the answer looks like.
-    ("content_type", 450),
-    ("has_list", 1750),
-    ("json_richness", 850),
+    ("content_type", 610),
+    ("has_list", 870),
+    ("json_richness", 1300),
     ("body_size", 20),
+    ("answer_values", 1090),
     // What the request looks like.
     ("url_result_overlap", 500),
     ("result_held", 1500),
     ("resource_type", 500),
     ("initiator_stack", 0),
     ("initiator_type", 0),
-    ("same_site", 200),
+    ("same_site", 2570),
+    ("only_on_site", 1360),
     ("api_path", 20),
     ("latency", 0),
     // Against.
     ("lacks_items", -4500),
-    ("task_missing", -1400),
-    ("nouns_off", -1450),
-    ("values_off", -1200),
-    ("other_collection", -3000),
-    ("hands_out_token", -4000),
+    ("typed_missing", -3080),
+    ("tail_unnamed", -740),
+    ("part_beside", -830),
+    ("record_for_list", -180),
+    ("unasked_values", -830),
+    ("few_values", -70),
+    ("task_missing", 0),
+    ("nouns_off", 0),
+    ("values_off", 0),
+    ("other_collection", -680),
+    ("hands_out_token", -810),
     ("telemetry", -5000),
-    ("tracker_path", -1000),
+    ("tracker_path", -190),
     ("housekeeping_path", -500),
     ("housekeeping_answer", -300),
-    ("suggestion_path", -1550),
-    ("further_page", -1000),
+    ("suggestion_path", -1300),
+    ("further_page", -1100),
     ("left_behind", -3000),
     ("static_path", -100),
-    ("error_answer", -1000),
+    ("error_answer", -610),
     ("cache_buster", -50),
-    ("lost_body", -700),
+    ("lost_body", -1300),
 ];
+
+/// The share of a list of one object.
+const FEW_ITEMS: i32 = 700;
 
 /// Share of a fragment's text that a list must hold for the fragment to be one.
 const LIST_BP: u32 = 8000;
 
 /// The weight of there being no data request at all, against which every candidate stands.
-pub const NOTHING: i32 = 4150;
+pub const NOTHING: i32 = 7400;
 
 /// Calls every page makes for itself, whatever the task is.
 const HOUSEKEEPING_WORDS: &[&str] = &[
@@ -174,6 +199,9 @@ const HOUSEKEEPING_KEYS: &[&str] = &[
 pub struct Session<'a> {
     pub recording: &'a SessionRecording,
     terms: Terms,
+    wording: Wording,
+    /// Words of the page's own host name.
+    brands: BTreeSet<String>,
     last_action: Option<u32>,
     page_site: String,
 }
@@ -187,7 +215,16 @@ impl<'a> Session<'a> {
             .map(|it| it as u32);
         let typed: Vec<&str> = recording.typed.values().map(String::as_str).collect();
         let terms = Terms::new(&recording.task, &typed);
-        Self { recording, terms, last_action, page_site: site_of(&recording.page.url) }
+        let hosts = [&recording.page.url, &recording.url].map(|it| Url::parse(it).ok());
+        let brands = hosts.iter().flatten().filter_map(Url::host_str).flat_map(split).collect();
+        Self {
+            recording,
+            wording: Wording::new(&recording.task, typed),
+            terms,
+            brands,
+            last_action,
+            page_site: site_of(&recording.page.url),
+        }
     }
 }
 
@@ -311,6 +348,27 @@ pub fn signals(
     put("task_missing", held.missing);
     put("nouns_off", held.nouns_off);
     put("values_off", held.values_off);
+    let relevance = session.wording.relevance(exchange, &session.brands);
+    put("words_in_request", relevance.words_in_request);
+    put("words_in_keys", relevance.words_in_keys);
+    put("words_in_answer", relevance.words_in_answer);
+    put("words_anywhere", relevance.words_anywhere);
+    put("tail_named", relevance.tail_named);
+    put("tail_covered", relevance.tail_covered);
+    put("tail_unnamed", relevance.tail_unnamed);
+    put("unasked_values", relevance.unasked_values);
+    put("abbreviated", relevance.abbreviated);
+    put("dates_in_request", relevance.dates_in_request);
+    put("dates_in_answer", relevance.dates_in_answer);
+    put("pairs_in_answer", relevance.pairs_in_answer);
+    put("answer_values", relevance.answer_values);
+    put("few_values", relevance.few_values);
+    put("part_beside", if session.aside(exchange).is_some() { 1000 } else { 0 });
+    let is_list = list_share(exchange) >= FEW_ITEMS;
+    let lists = asks(&session.recording.task) == Asks::Many && !session.terms.counts();
+    put("record_for_list", if lists && !is_list { 1000 } else { 0 });
+    let is_typed = !session.recording.typed.is_empty();
+    put("typed_missing", if is_typed && measures.typed_in_request.is_empty() { 1000 } else { 0 });
     put("other_collection", if session.terms.other_collection(texts) { 1000 } else { 0 });
     if let Some(answer) = &session.recording.final_answer {
         put("url_result_overlap", overlap(&words(&exchange.url), &words(answer)));

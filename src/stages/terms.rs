@@ -14,7 +14,7 @@ use commis_artifacts::recording::{Excerpt, Exchange, RequestBody};
 use commis_recipe::blocks::asks_for_fact;
 
 /// Words of a task that say nothing about which request it is.
-const STOP_WORDS: &[&str] = &[
+pub(super) const STOP_WORDS: &[&str] = &[
     "the", "a", "an", "and", "or", "for", "with", "from", "to", "of", "in", "on", "at", "by", "is",
     "are", "was", "its", "it", "into", "about", "that", "this", "what", "which", "who", "any",
     "all", "their", "my", "me", "page", "site", "website", "www", "com", "org", "net", "http",
@@ -418,7 +418,7 @@ fn is_of_date(word: &str) -> bool {
 }
 
 /// `May 2010`, `May 3 2010` and `3 May 2010` as endpoints write them: year, month, day.
-fn dates(words: &[String]) -> Vec<Vec<String>> {
+pub(super) fn dates(words: &[String]) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     let year = |it: Option<&String>| {
         it.filter(|it| it.len() == 4 && it.bytes().all(|b| b.is_ascii_digit())).cloned()
@@ -598,7 +598,7 @@ fn leaves(value: &Value, out: &mut String) {
     }
 }
 
-fn cut(text: &str, max: usize) -> &str {
+pub(super) fn cut(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -9,6 +9,7 @@ pub mod corpus;
 mod parts;
 mod probe;
 mod realworld;
+mod reasons;
 pub mod record;
 mod report;
 mod samples;
@@ -29,6 +30,7 @@ use self::{
 pub use self::{
     baseline::{Baseline, Difference},
     realworld::Prediction,
+    reasons::{ReasonCount, reasons},
     report::page,
     samples::{Bin, of as samples},
 };

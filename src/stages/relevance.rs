@@ -1,0 +1,607 @@
+//! How the words of a task relate to one exchange, in any language: by equal and inflected words, abbreviations, dates, and
+//! the pairs of letters of scripts that do not part words.
+//!
+//! No word list says what a task is about. The lists here name what stands in every address (`api`, `get`) and what begins
+//! nearly every sentence.
+
+use std::collections::BTreeSet;
+
+use icu_normalizer::DecomposingNormalizerBorrowed;
+use rust_stemmers::{Algorithm, Stemmer};
+use serde_json::Value;
+use url::Url;
+
+use super::{
+    rank::operation,
+    terms::{self, cut},
+};
+use commis_artifacts::recording::{Excerpt, Exchange, RequestBody};
+
+/// Values of an answer that are read; what stands later is of the same kind.
+const MAX_VALUES: usize = 1500;
+/// Distinct keys of an answer that are read.
+const MAX_KEYS: usize = 300;
+/// Bytes of a text that are read.
+const MAX_TEXT: usize = 40_000;
+/// Values of an answer from which more say nothing further.
+const MANY_VALUES: f64 = 400.0;
+/// Values of an answer that is hardly one.
+const FEW_VALUES: usize = 4;
+
+/// Segments and identifiers that stand in addresses of every kind.
+#[rustfmt::skip]
+const GENERAL: &[&str] = &[
+    "admin", "ajax", "all", "api", "asp", "aspx", "cgi", "data", "do", "fetch", "find", "get", "graphql", "html", "index",
+    "items", "json", "jsp", "list", "lookup", "php", "public", "query", "rest", "result", "results", "rpc", "search", "service",
+    "services", "show", "view", "wp", "xml",
+];
+
+/// Words that say what to do with the data and not which.
+#[rustfmt::skip]
+const ASKING: &[&str] = &[
+    "browse", "can", "did", "display", "does", "fetch", "find", "get", "give", "has", "have", "had", "been", "look", "many",
+    "much", "one", "our", "open", "read", "search", "see", "show", "take", "tell", "took", "view", "you", "your",
+];
+
+/// A word of the task.
+struct Word {
+    text: String,
+    stem: String,
+    /// A number, or a name: written with a capital within the sentence.
+    is_value: bool,
+}
+
+/// A task, taken apart once.
+pub struct Wording {
+    words: Vec<Word>,
+    /// Pairs of neighbouring letters of scripts that do not part words.
+    pairs: Vec<String>,
+    /// Year, month, and day where one is named.
+    dates: Vec<Vec<String>>,
+    /// All of it, folded.
+    text: String,
+    typed: Vec<String>,
+    stemmer: Stemmer,
+}
+
+/// Thousandths of what the task says that an exchange holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relevance {
+    /// Words in the path, the names and the values of the request.
+    pub words_in_request: i32,
+    /// Words among the keys of the answer.
+    pub words_in_keys: i32,
+    /// Words among the values of the answer.
+    pub words_in_answer: i32,
+    /// Words in any of these.
+    pub words_anywhere: i32,
+    /// How well the best word of what the path ends in is one of the task's.
+    pub tail_named: i32,
+    /// How much of what the path ends in the task's words make up.
+    pub tail_covered: i32,
+    /// The path ends in a word that the task does not say.
+    pub tail_unnamed: i32,
+    /// The request names things that the task does not.
+    pub unasked_values: i32,
+    /// A part of the request abbreviates words of the task: `btc`, `aud`.
+    pub abbreviated: i32,
+    pub dates_in_request: i32,
+    pub dates_in_answer: i32,
+    /// Pairs of letters in the answer.
+    pub pairs_in_answer: i32,
+    /// How much the answer says.
+    pub answer_values: i32,
+    pub few_values: i32,
+}
+
+/// What an exchange says, folded.
+#[derive(Default)]
+struct Said {
+    /// Words of the path, of the names in query and body, and of the operation.
+    names: BTreeSet<String>,
+    /// Values of query and body.
+    values: Vec<String>,
+    /// Words of the values.
+    value_words: BTreeSet<String>,
+    keys: BTreeSet<String>,
+    answer: BTreeSet<String>,
+    /// The answer's values, counted.
+    count: usize,
+    /// The answer's text.
+    text: String,
+    is_json: bool,
+}
+
+impl Wording {
+    pub fn new<'t>(task: &str, typed: impl IntoIterator<Item = &'t str>) -> Self {
+        let stemmer = Stemmer::create(Algorithm::English);
+        let mut words: Vec<Word> = Vec::new();
+        for (i, raw) in task.split(|it: char| !it.is_alphanumeric()).enumerate() {
+            let text = fold(raw);
+            let says = text.chars().nth(1).is_some()
+                && !raw.chars().any(is_unparted)
+                && !ASKING.contains(&text.as_str())
+                && !terms::STOP_WORDS.contains(&text.as_str());
+            if !says || words.iter().any(|it| it.text == text) {
+                continue;
+            }
+            let is_value = text.bytes().any(|it| it.is_ascii_digit())
+                || i > 0 && raw.chars().next().is_some_and(char::is_uppercase);
+            words.push(Word { stem: stemmer.stem(&text).into_owned(), text, is_value });
+        }
+        Self {
+            words,
+            pairs: pairs(task),
+            dates: dates(task),
+            text: fold(task),
+            typed: typed.into_iter().map(fold).filter(|it| !it.is_empty()).collect(),
+            stemmer,
+        }
+    }
+
+    /// `brands` are the words of the page's own host name, which say which site is meant and not which data.
+    pub fn relevance(&self, exchange: &Exchange, brands: &BTreeSet<String>) -> Relevance {
+        let said = Said::new(exchange);
+        let is_brand = |it: &&Word| {
+            brands
+                .iter()
+                .any(|brand| brand == &it.text || it.text.len() >= 4 && brand.contains(&it.text))
+        };
+        let words: Vec<&Word> = self.words.iter().filter(|it| !is_brand(it)).collect();
+        let mut out = Relevance::default();
+        let (mut whole, mut sums) = (0, [0; 4]);
+        for it in &words {
+            let weight = if it.is_value { 6 } else { 5 };
+            let best = |all: &BTreeSet<String>| {
+                all.iter().map(|word| self.likeness(it, word)).max().unwrap_or(0)
+            };
+            let request = best(&said.names).max(best(&said.value_words));
+            let (keys, answer) = (best(&said.keys), best(&said.answer));
+            whole += weight;
+            for (sum, share) in
+                sums.iter_mut().zip([request, keys, answer, request.max(keys).max(answer)])
+            {
+                *sum += weight * share;
+            }
+        }
+        let share = |sum: i32| sum.checked_div(whole).unwrap_or(0);
+        [out.words_in_request, out.words_in_keys, out.words_in_answer, out.words_anywhere] =
+            sums.map(share);
+        self.read_tail(&exchange.url, &words, &mut out);
+        let unasked: i32 = said.values.iter().map(|it| self.unasked(it)).sum();
+        out.unasked_values = unasked.min(2000) / 2;
+        out.abbreviated = self.abbreviated(exchange, &said);
+        if !self.dates.is_empty() {
+            let holds = |text: &str| {
+                let written = self.dates.iter().flat_map(|it| spellings(it));
+                1000 * i32::from(written.into_iter().any(|it| text.contains(&it)))
+            };
+            let request = format!("{} {}", exchange.url, said.values.join(" "));
+            out.dates_in_request = holds(&request);
+            out.dates_in_answer = holds(&said.text);
+        }
+        if !self.pairs.is_empty() {
+            let held = self.pairs.iter().filter(|it| said.text.contains(it.as_str())).count();
+            out.pairs_in_answer = (1000 * held / self.pairs.len()) as i32;
+        }
+        if said.is_json {
+            let much = (1.0 + said.count as f64).ln() / (1.0 + MANY_VALUES).ln();
+            out.answer_values = (1000.0 * much.min(1.0)) as i32;
+            out.few_values = 1000 * i32::from(said.count < FEW_VALUES);
+        }
+        out
+    }
+
+    /// How alike a word of the task and another are, in thousandths: equal, inflected, or begun.
+    fn likeness(&self, word: &Word, other: &str) -> i32 {
+        if word.text == other {
+            return 1000;
+        }
+        let shared = common_prefix(&word.text, other);
+        if shared < 3 {
+            return 0;
+        }
+        let (short, long) = {
+            let (a, b) = (word.text.chars().count(), other.chars().count());
+            (a.min(b), a.max(b))
+        };
+        if word.text.is_ascii() && self.stemmer.stem(other) == word.stem {
+            1000
+        } else if shared >= 4 && (shared == short || 10 * shared >= 7 * long) {
+            700
+        } else if shared == short && other.len() < word.text.len() && word.text.len() >= 5 {
+            500
+        } else {
+            0
+        }
+    }
+
+    /// The last segment of the path that is a word: what is asked for, as addresses say it.
+    fn read_tail(&self, url: &str, words: &[&Word], out: &mut Relevance) {
+        let Ok(url) = Url::parse(url) else { return };
+        let segments: Vec<String> = url
+            .path_segments()
+            .into_iter()
+            .flatten()
+            .map(|it| percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned())
+            .collect();
+        let tail = segments.iter().rev().find_map(|it| {
+            let bare = without_extension(it);
+            let is_id = bare.bytes().any(|it| it.is_ascii_digit()) || bare.len() > 40;
+            if is_id || self.is_value(it) {
+                return None;
+            }
+            let words: Vec<String> = parts(bare)
+                .into_iter()
+                .filter(|it| it.len() >= 2 && !GENERAL.contains(&it.as_str()))
+                .collect();
+            (!words.is_empty()).then_some(words)
+        });
+        let Some(tail) = tail else { return };
+        let likeness = |part: &String| {
+            let words = words.iter().map(|it| {
+                let inside = it.stem.len() >= 4 && part.contains(&it.stem);
+                self.likeness(it, part).max(if inside { 800 } else { 0 })
+            });
+            words.max().unwrap_or(0)
+        };
+        let all: Vec<i32> = tail.iter().map(likeness).collect();
+        out.tail_named = all.iter().copied().max().unwrap_or(0);
+        out.tail_covered = all.iter().sum::<i32>() / all.len() as i32;
+        out.tail_unnamed = 1000 - out.tail_named;
+    }
+
+    /// What was typed, a name such as `example.org` that the task holds as it is, or words that the task writes as names or that
+    /// abbreviate it.
+    fn is_value(&self, segment: &str) -> bool {
+        let folded = fold(segment);
+        let is_named = |part: &String| {
+            self.words.iter().any(|it| it.is_value && it.text == *part)
+                || self.abbreviates(part) >= 1000
+        };
+        self.typed.iter().any(|it| *it == folded || *it == fold(without_extension(segment)))
+            || folded.contains('.') && self.text.contains(&folded)
+            || parts(segment).iter().all(is_named)
+    }
+
+    /// Thousandths by which a value of a request names something that the task does not.
+    fn unasked(&self, value: &str) -> i32 {
+        let has_digit = value.bytes().any(|it| it.is_ascii_digit());
+        let is_name = (4..=40).contains(&value.len())
+            && value.chars().all(|it| it.is_alphabetic() || matches!(it, '_' | '.' | '-'));
+        if !is_name && !(has_digit && value.len() >= 4) || self.names(value) {
+            return 0;
+        }
+        if is_name { 1000 } else { 500 }
+    }
+
+    /// The task says this value, or a word of it, or what it abbreviates.
+    fn names(&self, value: &str) -> bool {
+        let value = fold(value);
+        self.text.contains(&value)
+            || self.typed.iter().any(|it| it.contains(&value) || value.contains(it.as_str()))
+            || parts(&value).iter().any(|part| {
+                self.words.iter().any(|it| it.text == *part) || self.abbreviates(part) > 0
+            })
+    }
+
+    fn abbreviated(&self, exchange: &Exchange, said: &Said) -> i32 {
+        let path = Url::parse(&exchange.url).map(|it| it.path().to_owned()).unwrap_or_default();
+        let parts =
+            parts(&fold(&path)).into_iter().chain(said.values.iter().flat_map(|it| parts(it)));
+        let known =
+            |it: &str| GENERAL.contains(&it) || self.words.iter().any(|word| word.text == it);
+        parts.filter(|it| !known(it)).map(|it| self.abbreviates(&it)).max().unwrap_or(0)
+    }
+
+    /// Thousandths: the whole part is an abbreviation, or of two that are written as one (`btcusd`) one is.
+    fn abbreviates(&self, part: &str) -> i32 {
+        let is_word = self.words.iter().any(|it| it.text == part || it.stem == part);
+        if is_word || !part.bytes().all(|it| it.is_ascii_lowercase()) {
+            return 0;
+        }
+        let is = |it: &str| (0..self.words.len()).any(|at| self.begins(it.as_bytes(), at));
+        match part.len() {
+            3 | 4 if is(part) => 1000,
+            6..=8 => {
+                let halves = [3, 4].into_iter().filter(|at| (3..=4).contains(&(part.len() - at)));
+                let found =
+                    |at: usize| 500 * (i32::from(is(&part[..at])) + i32::from(is(&part[at..])));
+                halves.map(found).max().unwrap_or(0)
+            }
+            _ => 0,
+        }
+    }
+
+    /// The letters begin this word and go on in it, or with the beginning of the next: `aud` for "Australian dollars". Of one
+    /// word alone they are its beginning, or its consonants in order.
+    fn begins(&self, letters: &[u8], at: usize) -> bool {
+        let Some(word) = self.words.get(at).map(|it| it.text.as_bytes()) else { return false };
+        if letters.first() != word.first() || word.len() < 3 {
+            return false;
+        }
+        if word.len() > letters.len() && word.starts_with(letters) {
+            return true;
+        }
+        let is_consonant = |it: &u8| !b"aeiou".contains(it);
+        let mut rest = word[1..].iter();
+        if word.len() >= 5
+            && letters[1..].iter().all(|it| is_consonant(it) && rest.any(|own| own == it))
+        {
+            return true;
+        }
+        // A part of this word, then the next.
+        (1..letters.len()).any(|cut| {
+            let mut rest = word[1..].iter();
+            letters[1..cut].iter().all(|it| rest.any(|own| own == it))
+                && self.words.get(at + 1).is_some_and(|next| {
+                    let next = next.text.as_bytes();
+                    let mut rest = next.iter().skip(1);
+                    next.first() == Some(&letters[cut])
+                        && letters[cut + 1..].iter().all(|it| rest.any(|own| own == it))
+                })
+        })
+    }
+}
+
+impl Said {
+    fn new(exchange: &Exchange) -> Self {
+        let mut out = Self::default();
+        if let Ok(url) = Url::parse(&exchange.url) {
+            let path =
+                percent_encoding::percent_decode_str(url.path()).decode_utf8_lossy().into_owned();
+            out.names.extend(parts(&path));
+            for (name, value) in url.query_pairs() {
+                out.pair(&name, &value);
+            }
+        }
+        if let Some(it) = operation(exchange) {
+            out.names.extend(parts(&it));
+        }
+        match &exchange.request_body {
+            Some(RequestBody::Json(it)) => out.body(it),
+            Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
+                fields.iter().for_each(|it| out.pair(&it.name, &it.value));
+            }
+            Some(RequestBody::Text(it)) => out.value(it),
+            _ => {}
+        }
+        match &exchange.excerpt {
+            Some(Excerpt::Json(it)) => {
+                out.is_json = true;
+                out.answer(it);
+            }
+            Some(Excerpt::Html(it) | Excerpt::Text(it)) => out.read(cut(it, MAX_TEXT)),
+            None => {}
+        }
+        out
+    }
+
+    fn pair(&mut self, name: &str, value: &str) {
+        self.names.extend(parts(name));
+        self.value(value);
+    }
+
+    fn value(&mut self, value: &str) {
+        let value = cut(value, 200);
+        self.value_words.extend(parts(value));
+        self.values.push(fold(value));
+    }
+
+    fn body(&mut self, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                for (key, it) in fields {
+                    self.names.extend(parts(key));
+                    self.body(it);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|it| self.body(it)),
+            Value::String(it) => self.value(it),
+            Value::Number(it) => self.value(&it.to_string()),
+            _ => {}
+        }
+    }
+
+    fn answer(&mut self, value: &Value) {
+        if self.count >= MAX_VALUES {
+            return;
+        }
+        match value {
+            Value::Object(fields) => {
+                for (key, it) in fields {
+                    if self.keys.len() < MAX_KEYS {
+                        self.keys.extend(parts(key));
+                    }
+                    self.answer(it);
+                }
+            }
+            Value::Array(items) => items.iter().take(60).for_each(|it| self.answer(it)),
+            Value::String(it) => {
+                self.count += 1;
+                self.read(cut(it, 300));
+            }
+            Value::Number(it) => {
+                self.count += 1;
+                self.read(&it.to_string());
+            }
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, text: &str) {
+        if self.text.len() < MAX_TEXT {
+            self.answer.extend(parts(text));
+            self.text.push_str(text);
+            self.text.push(' ');
+        }
+    }
+}
+
+/// Lower case, without accents, in the plain form of each letter.
+fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let is_mark = |it: &char| ('\u{300}'..='\u{36f}').contains(it);
+    let lower = text.to_lowercase();
+    DecomposingNormalizerBorrowed::new_nfkd()
+        .normalize(&lower)
+        .chars()
+        .filter(|it| !is_mark(it))
+        .collect()
+}
+
+/// The words of a text, folded; camel case, digits and punctuation part them.
+fn parts(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut before = ' ';
+    for it in text.chars() {
+        let splits = before.is_lowercase() && it.is_uppercase()
+            || before.is_numeric() != it.is_numeric()
+                && before.is_alphanumeric()
+                && it.is_alphanumeric();
+        if (splits || !it.is_alphanumeric()) && !word.is_empty() {
+            out.push(fold(&word));
+            word.clear();
+        }
+        if it.is_alphanumeric() {
+            word.push(it);
+        }
+        before = it;
+    }
+    if !word.is_empty() {
+        out.push(fold(&word));
+    }
+    out
+}
+
+fn without_extension(segment: &str) -> &str {
+    match segment.rsplit_once('.') {
+        Some((name, end)) if end.len() <= 4 && end.bytes().all(|it| it.is_ascii_lowercase()) => {
+            name
+        }
+        _ => segment,
+    }
+}
+
+fn common_prefix(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
+}
+
+/// Han, kana and Hangul: scripts in which a word is two or three letters, and nothing parts it from its neighbours' endings.
+fn is_unparted(it: char) -> bool {
+    matches!(it, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+fn pairs(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    letters
+        .windows(2)
+        .filter(|it| it.iter().all(|it| is_unparted(*it)))
+        .map(|it| it.iter().collect())
+        .collect()
+}
+
+/// Dates of the task as year, month, day: `19 May 2026`, `2026-05-19`, `19.5.2026`.
+fn dates(task: &str) -> Vec<Vec<String>> {
+    let words: Vec<String> = task
+        .split(|it: char| !it.is_alphanumeric())
+        .filter(|it| !it.is_empty())
+        .map(fold)
+        .collect();
+    let mut out = terms::dates(&words);
+    let number =
+        |it: &str, digits: usize| it.len() <= digits && it.bytes().all(|it| it.is_ascii_digit());
+    for it in words.windows(3).filter(|it| it.iter().all(|it| number(it, 4))) {
+        let two = |it: &str| format!("{it:0>2}");
+        if it[0].len() == 4 && it[1].len() <= 2 && it[2].len() <= 2 {
+            out.push(vec![it[0].clone(), two(&it[1]), two(&it[2])]);
+        } else if it[2].len() == 4 && it[0].len() <= 2 && it[1].len() <= 2 {
+            out.push(vec![it[2].clone(), two(&it[1]), two(&it[0])]);
+        }
+    }
+    out
+}
+
+/// A date as addresses and answers write it.
+fn spellings(date: &[String]) -> Vec<String> {
+    let backward: Vec<String> = date.iter().rev().cloned().collect();
+    let mut out: Vec<String> = ["-", "/", ".", ""].iter().map(|it| date.join(it)).collect();
+    out.extend(["-", "/", "."].iter().map(|it| backward.join(it)));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wording(task: &str) -> Wording {
+        Wording::new(task, [])
+    }
+
+    #[test]
+    fn abbreviations_are_of_one_word_or_of_two() {
+        let it = wording(
+            "What ether trades in Australian dollars took place, and of Bitcoin Cash against the euro?",
+        );
+        for part in ["eth", "aud", "bch", "eur", "btc", "ethaud", "bcheur"] {
+            assert_eq!(it.abbreviates(part), 1000, "{part}");
+        }
+        assert_eq!(it.abbreviates("btcxyz"), 500);
+        for part in ["xrp", "gbp", "usd", "order"] {
+            assert_eq!(it.abbreviates(part), 0, "{part}");
+        }
+    }
+
+    #[test]
+    fn words_are_alike_when_inflected_or_accented() {
+        let it = wording("Qual foi a cotação das moedas");
+        let alike = |word: &str, other: &str| {
+            let word = it.words.iter().find(|it| it.text == fold(word)).unwrap();
+            it.likeness(word, &fold(other))
+        };
+        assert_eq!(alike("cotação", "Cotacao"), 1000);
+        assert!(alike("moedas", "moeda") >= 700);
+        assert_eq!(alike("moedas", "model"), 0);
+    }
+
+    #[test]
+    fn a_path_ends_in_the_last_word_that_is_no_value() {
+        let tail = |task: &str, typed: &[&str], url: &str| {
+            let wording = Wording::new(task, typed.iter().copied());
+            let words: Vec<&Word> = wording.words.iter().collect();
+            let mut out = Relevance::default();
+            wording.read_tail(url, &words, &mut out);
+            (out.tail_named, out.tail_unnamed)
+        };
+        let records = "List the DNS records of example.org";
+        assert_eq!(
+            tail(records, &["example.org"], "https://a.test/domains/example.org"),
+            (0, 1000)
+        );
+        assert_eq!(tail(records, &[], "https://a.test/domains/example.org/records"), (1000, 0));
+        assert_eq!(
+            tail("List the subtitles of Grimsburg", &[], "https://a.test/shows/search/Grimsburg"),
+            (0, 1000)
+        );
+        assert_eq!(tail("List the tickets", &[], "https://a.test/api/v2/tickets.json"), (1000, 0));
+        assert_eq!(tail("Trades of bitcoin", &[], "https://a.test/tradehistory/btc"), (800, 200));
+    }
+
+    #[test]
+    fn dates_are_found_as_they_are_written() {
+        for task in ["the rates on 19 May 2026", "rates of 2026-05-19", "kurz 19.5.2026"] {
+            let written: Vec<String> = dates(task).iter().flat_map(|it| spellings(it)).collect();
+            assert!(written.contains(&"2026-05-19".to_owned()), "{task}: {written:?}");
+            assert!(written.contains(&"19.05.2026".to_owned()), "{task}: {written:?}");
+        }
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_read_in_pairs() {
+        assert_eq!(pairs("코인 목록"), ["코인", "목록"]);
+        assert_eq!(pairs("為替レート now"), ["為替", "替レ", "レー", "ート"]);
+    }
+}
