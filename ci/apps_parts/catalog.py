@@ -3,8 +3,10 @@
 import importlib
 
 NAMES = (
-    "pages datasette dokuwiki klaus sqliteweb gitweb cgit hgweb fossil trac roundup wagtail flaskadmin luigi"
-    " kiwix mediawiki verdaccio pypiserver mkdocs instantsearch next mlflow jupyter dagster gradio prometheus"
+    "pages datasette dokuwiki klaus sqliteweb gitweb cgit hgweb fossil trac roundup wagtail flaskadmin luigi kiwix"
+    " mediawiki verdaccio pypiserver mkdocs instantsearch next mlflow jupyter dagster gradio prometheus sveltekit"
+    " djangoadmin nagios reactrouter flower awstats reactadmin datatables oscar namazu autoindex htmx buildbot"
+    " shaarli tiddlywiki nuxt haproxy helpdesk omega astro tabulator supervisor gatsby aggrid"
 ).split()
 
 
