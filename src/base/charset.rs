@@ -53,17 +53,34 @@ pub fn encoded<'a>(charset: &'static Encoding, text: &'a str) -> Cow<'a, [u8]> {
     charset.encode(text).0
 }
 
-/// The charset in which bytes of a form hold one of the texts; all of the bytes have a meaning in it. `None` for UTF-8.
-pub fn guess(bytes: &[u8], texts: &[&str]) -> Option<&'static Encoding> {
+/// The charset in which bytes of a form hold most of the texts; all of the bytes have a meaning in it. Of several, one of
+/// `declared`, which are those of the form's page and of the answer: kana are the same bytes in EUC-JP and GBK. `None` for UTF-8.
+pub fn guess(
+    bytes: &[u8],
+    texts: &[&str],
+    declared: &[&'static Encoding],
+) -> Option<&'static Encoding> {
     if std::str::from_utf8(bytes).is_ok() {
         return None;
     }
-    let telling = || texts.iter().filter(|it| !it.is_ascii());
-    OF_FORMS.iter().copied().find(|charset| {
-        charset
-            .decode_without_bom_handling_and_without_replacement(bytes)
-            .is_some_and(|all| telling().any(|it| all.contains(*it)))
-    })
+    let held = |charset: &&'static Encoding| {
+        let all = charset.decode_without_bom_handling_and_without_replacement(bytes)?;
+        Some(texts.iter().filter(|it| !it.is_ascii() && all.contains(**it)).count())
+    };
+    let all = declared.iter().chain(OF_FORMS).copied().filter(|it| *it != UTF_8);
+    let mut best = None;
+    for it in all {
+        if let Some(count) = held(&it).filter(|count| best.is_none_or(|(most, _)| *count > most)) {
+            best = Some((count, it));
+        }
+    }
+    best.filter(|it| it.0 > 0).map(|it| it.1)
+}
+
+/// The charset that an answer declares: by its content type, else by the beginning of its document.
+pub fn declared(content_type: &str, body: &[u8]) -> Option<&'static Encoding> {
+    let parameters = content_type.split_once(';').map_or("", |it| it.1);
+    charset(parameters).or_else(|| declaration(body))
 }
 
 /// The body in UTF-8 where it is text in another charset; otherwise the body as it came. What cannot be decoded becomes U+FFFD.

@@ -2,11 +2,41 @@
 
 use url::form_urlencoded;
 
-use super::raw::RawExchange;
-use commis_base::charset::guess;
+use super::raw::{RawBody, RawExchange};
+use commis_base::charset::{self, Charset, guess};
+
+/// Writes the queries and forms of requests anew in UTF-8, where they hold a value in another charset; the names of those charsets.
+pub fn all_to_utf8(all: &mut [RawExchange], values: &[&str]) -> Vec<Option<&'static str>> {
+    if values.iter().all(|it| it.is_ascii()) {
+        return vec![None; all.len()];
+    }
+    let declared: Vec<Option<&'static Charset>> = all.iter().map(declared).collect();
+    let addresses: Vec<String> = all.iter().map(|it| it.url.to_string()).collect();
+    all.iter_mut()
+        .enumerate()
+        .map(|(at, it)| {
+            let is_referrer = |name: &str| name.eq_ignore_ascii_case("referer");
+            let form = it.request_headers.iter().find(|it| is_referrer(&it.0));
+            let form = form.and_then(|it| addresses.iter().position(|url| *url == it.1));
+            let own = [form.and_then(|it| declared[it]), declared[at]];
+            to_utf8(it, values, &own.into_iter().flatten().collect::<Vec<_>>())
+        })
+        .collect()
+}
+
+/// The charset that the answer declares.
+fn declared(it: &RawExchange) -> Option<&'static Charset> {
+    let header = it.response_headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
+    let body = if let RawBody::Captured(it) = &it.body { it.as_slice() } else { &[] };
+    charset::declared(header.map_or(&it.mime, |it| &it.1), body)
+}
 
 /// Writes the query and the form of a request anew in UTF-8, where they hold one of the values in another charset; its name.
-pub fn to_utf8(raw: &mut RawExchange, values: &[&str]) -> Option<&'static str> {
+fn to_utf8(
+    raw: &mut RawExchange,
+    values: &[&str],
+    declared: &[&'static Charset],
+) -> Option<&'static str> {
     let is_form = raw.request_headers.iter().any(|(name, value)| {
         name.eq_ignore_ascii_case("content-type")
             && value.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded")
@@ -18,7 +48,7 @@ pub fn to_utf8(raw: &mut RawExchange, values: &[&str]) -> Option<&'static str> {
         .flat_map(|it| pairs(it))
         .flat_map(|it| [it.0, it.1].concat())
         .collect();
-    let charset = guess(&bytes, values)?;
+    let charset = guess(&bytes, values, declared)?;
     let rewritten = |text: &[u8]| {
         let mut out = form_urlencoded::Serializer::new(String::new());
         for (name, value) in pairs(text) {
@@ -61,9 +91,10 @@ mod tests {
     fn queries_in_other_charsets() {
         let check = |query: &str, value: &str, expected: Option<(&str, &str)>| {
             let url = format!("http://a.test/find?{query}");
-            let mut raw = exchange("GET", &url, ResourceType::Document, "text/html", "");
-            let charset = to_utf8(&mut raw, &[value]);
-            let found = charset.map(|it| (it, raw.url.query().unwrap()));
+            let raw = exchange("GET", &url, ResourceType::Document, "text/html", "");
+            let mut all = [raw];
+            let charset = all_to_utf8(&mut all, &[value])[0];
+            let found = charset.map(|it| (it, all[0].url.query().unwrap()));
             assert_eq!(found, expected, "{query}");
         };
         let oak = "q=%D0%B4%D1%83%D0%B1&n=1";
@@ -74,5 +105,24 @@ mod tests {
         check(oak, "дуб", None);
         check("q=oak", "oak", None);
         check("q=%E4%F3%E1", "клён", None);
+    }
+    #[test]
+    fn kana_are_the_same_bytes_in_several_charsets() {
+        let town = "http://a.test/find?q=%A5%EA%A5%E8%A5%F3";
+        let both = format!("{town}+%C1%D2%B8%CB");
+        let page = |url: &str, mime: &str, body: &str| {
+            exchange("GET", url, ResourceType::Document, mime, body)
+        };
+        // All that was typed tells.
+        let mut all = [page(&both, "text/html", "")];
+        assert_eq!(all_to_utf8(&mut all, &["リヨン", "倉庫"]), [Some("EUC-JP")]);
+        // Else the answer, or the page of the form.
+        let meta = "<meta charset=euc-jp>";
+        let mut all = [page(town, "text/html", meta)];
+        assert_eq!(all_to_utf8(&mut all, &["リヨン"]), [Some("EUC-JP")]);
+        let mut all =
+            [page("http://a.test/", "text/html; charset=EUC-JP", ""), page(town, "text/html", "")];
+        all[1].request_headers.push(("Referer".to_owned(), "http://a.test/".to_owned()));
+        assert_eq!(all_to_utf8(&mut all, &["リヨン"]), [None, Some("EUC-JP")]);
     }
 }

@@ -109,8 +109,7 @@ pub fn nothing() -> Sealed {
 pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecording, Sealed) {
     let inputs: Vec<String> = raw.typed.values().cloned().collect();
     let texts: Vec<&str> = inputs.iter().map(String::as_str).collect();
-    let charsets: Vec<Option<&str>> =
-        raw.exchanges.iter_mut().map(|it| forms::to_utf8(it, &texts)).collect();
+    let charsets = forms::all_to_utf8(&mut raw.exchanges, &texts);
     let rules = rules(settings, &raw.task, &raw.typed);
     let least = least(&raw.exchanges);
     let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().with_min_len(least).map(parse).collect();
