@@ -134,9 +134,32 @@ impl Awaiting {
 
 /// Those that were meant; a browser asks for leave under the same URL.
 fn own<'a>(seen: &'a [Hop], part: &'a str) -> impl Iterator<Item = &'a Hop> {
-    seen.iter().filter(move |it| !it.is_preflight() && it.sent.request.url.contains(part))
+    seen.iter().filter(move |it| !it.is_preflight() && has_part(&it.sent.request.url, part))
+}
+
+/// The URL contains it as it was sent, or with its escapes read: a step writes `Größe`, and the browser sends `Gr%C3%B6%C3%9Fe`.
+fn has_part(url: &str, part: &str) -> bool {
+    let read = || percent_encoding::percent_decode_str(url).decode_utf8_lossy();
+    url.contains(part) || {
+        let read = read();
+        read.contains(part) || (part.contains(' ') && read.replace('+', " ").contains(part))
+    }
 }
 
 fn comparable(text: &str) -> Option<String> {
     Some(plain(text)).filter(|it| it.chars().count() >= MIN_TYPED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_addresses() {
+        let url = "https://a.test/find?q=Gr%C3%B6%C3%9Fe+S&tag=a%2Fb";
+        for part in ["/find?q=", "q=Gr%C3%B6", "q=Größe", "q=Größe S", "tag=a/b"] {
+            assert!(has_part(url, part), "{part}");
+        }
+        assert!(!has_part(url, "q=Grosse") && !has_part(url, "q=größe"));
+    }
 }
