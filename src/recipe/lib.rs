@@ -17,6 +17,7 @@ pub mod headers;
 pub mod json_schema;
 pub mod library;
 pub mod model;
+mod next_page;
 pub mod pagination;
 pub mod params;
 pub mod positions;

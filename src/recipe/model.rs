@@ -401,7 +401,7 @@ pub struct PageInfo {
     /// For HTML: words around the number of all items in a line of the page, `# of {total} results`. `#` is any other number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// Items of a full page. An answer with fewer is the last page.
+    /// Items of a full page. An answer with as many may be continued; one with fewer is the last page, unless `line` is missing in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_size: Option<u64>,
 }

@@ -3,20 +3,22 @@
 //! Evidence comes first: a number that is never below the count of items, moves with the input, and equals the count where the list
 //! is short, is a total, whatever it is called. Names that APIs have for totals and next pages decide only where answers cannot.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::LazyLock,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use scraper::{Html, Selector};
+use scraper::Html;
 use serde_json::Value;
-use url::Url;
 
 use super::{
-    blocks::lines_beside, document::Document, expression::Query, model::PageInfo,
-    positions::is_position, reach::Reach,
+    blocks::{lines_beside, read::Reader},
+    document::Document,
+    expression::Query,
+    model::{HtmlSpec, PageInfo},
+    next_page::leads_on,
+    reach::Reach,
 };
 use commis_base::error::Result;
+
+pub use super::next_page::announced;
 
 /// Objects within objects in which totals are looked for.
 const MAX_DEPTH: usize = 5;
@@ -100,15 +102,19 @@ impl PageInfoReader {
     /// The same of a page that was found at `url`.
     pub fn of_page(&self, page: &Html, url: &str, items: u64) -> Length {
         let total = self.line.as_ref().and_then(|line| {
-            lines_beside(page, None).iter().find_map(|it| line.total(it)).filter(|it| *it >= items)
+            let lines = lines_beside(page, None);
+            let stated = lines.iter().find_map(|it| line.total(it)).filter(|it| *it >= items);
+            stated.or_else(|| lines.iter().find_map(|it| line.total_in_other_words(it, items)))
         });
-        let next = announced(page, url).map(|_| true);
+        let next = leads_on(page, url, items).then_some(true);
         self.by_size(items, Length::of(items, total, next))
     }
 
     fn by_size(&self, items: u64, found: Length) -> Length {
         match (found.complete, self.page_size) {
-            (None, Some(size)) => Length { complete: Some(items < size), ..found },
+            (None, Some(size)) if items >= size => Length { complete: Some(false), ..found },
+            // A page that does not say its total as others do may be of another kind.
+            (None, Some(_)) if self.line.is_none() => Length { complete: Some(true), ..found },
             _ => found,
         }
     }
@@ -415,165 +421,6 @@ fn expression(path: &[String]) -> String {
     out
 }
 
-/// What buttons that load more items say, in the words that are usual for it.
-const LOAD_MORE: &[&str] = &[
-    "load more",
-    "show more",
-    "more results",
-    "see more results",
-    "view more",
-    "mehr laden",
-    "mehr anzeigen",
-    "weitere anzeigen",
-    "charger plus",
-    "afficher plus",
-    "voir plus",
-    "cargar más",
-    "ver más",
-    "mostrar más",
-    "carregar mais",
-    "ver mais",
-    "carica altri",
-    "mostra altri",
-    "meer laden",
-    "toon meer",
-    "visa fler",
-    "показать ещё",
-    "показать еще",
-    "загрузить ещё",
-    "загрузить еще",
-    "pokaż więcej",
-    "もっと見る",
-    "加载更多",
-    "더 보기",
-];
-
-static LINKS: LazyLock<Option<Selector>> =
-    LazyLock::new(|| Selector::parse("a[href],link[rel][href]").ok());
-/// Buttons, and links that lead nowhere by themselves.
-static BUTTONS: LazyLock<Option<Selector>> = LazyLock::new(|| {
-    let links = "a:not([href]),a[href=''],a[href^='#'],a[href^='javascript:']";
-    Selector::parse(&format!("button,[role=button],{links}")).ok()
-});
-
-/// What of the page says that its list goes on: a link to the next page, or a button that loads more.
-pub fn announced(page: &Html, url: &str) -> Option<String> {
-    let buttons = BUTTONS.as_ref()?;
-    let is_off = |it: &scraper::ElementRef<'_>| {
-        it.value().attr("disabled").is_some() || it.value().attr("aria-disabled") == Some("true")
-    };
-    next_link(page, url).or_else(|| {
-        let says = |it: &scraper::ElementRef<'_>| {
-            let text = it.text().collect::<String>().to_lowercase();
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            text.chars().count() <= 40 && LOAD_MORE.iter().any(|it| text.starts_with(it))
-        };
-        // Several of them are the items' own.
-        let mut found = page.select(buttons).filter(|it| !is_off(it)).filter(says);
-        (found.next().is_some() && found.next().is_none())
-            .then(|| "a button that loads more".to_owned())
-    })
-}
-
-/// A link of the page to one that goes on with its list: one that says so (`rel=next`), or one to the same address with a later
-/// position.
-fn next_link(page: &Html, url: &str) -> Option<String> {
-    let here = Url::parse(url).ok();
-    page.select(LINKS.as_ref()?).find_map(|it| {
-        let href = it.value().attr("href")?.trim();
-        if href.is_empty() || href.starts_with('#') {
-            return None;
-        }
-        let mut relations = it.value().attr("rel").unwrap_or("").split_ascii_whitespace();
-        if relations.any(|it| it.eq_ignore_ascii_case("next")) {
-            return Some("a link to the next page".to_owned());
-        }
-        // Most links lead elsewhere, which costs nothing to see.
-        let may_go_on = href.contains('?') || href.contains("/page/");
-        let here = here.as_ref().filter(|_| may_go_on && it.value().name() == "a")?;
-        let there = here.join(href).ok()?;
-        let text = it.text().collect::<String>().trim().to_lowercase();
-        let named = || is_named_next(here, &there, &text).then(|| format!("a link {text:?}"));
-        later(here, &there, &text).map(|name| format!("a link to a later {name}")).or_else(named)
-    })
-}
-
-/// What links to the next part of a list say, whole.
-const NEXT: &[&str] = &[
-    ">",
-    "›",
-    "»",
-    "→",
-    "next",
-    "next page",
-    "more",
-    "older",
-    "weiter",
-    "nächste",
-    "suivant",
-    "siguiente",
-    "successiva",
-    "próxima",
-    "volgende",
-    "nästa",
-    "далее",
-    "следующая",
-    "вперёд",
-    "вперед",
-    "następna",
-    "次へ",
-    "下一页",
-];
-
-/// A link to the same address with another query, which says that it goes on.
-fn is_named_next(here: &Url, there: &Url, text: &str) -> bool {
-    let plain = text.trim_end_matches(['>', '›', '»', '→', '…', '.']).trim();
-    let says = NEXT.contains(&text) || NEXT.contains(&plain);
-    let pairs = |it: &Url| -> BTreeMap<String, String> { it.query_pairs().into_owned().collect() };
-    let (own, other) = (pairs(here), pairs(there));
-    let kept = own.iter().filter(|it| other.get(it.0) == Some(it.1)).count();
-    let is_other = own.len() != other.len() || kept < own.len();
-    says && here.host() == there.host()
-        && here.path() == there.path()
-        && is_other
-        && kept + 1 >= own.len()
-}
-
-/// The position by which one address is later in a list than another. `text` is what the link says: pages may be counted from 0.
-fn later(here: &Url, there: &Url, text: &str) -> Option<String> {
-    if here.host() != there.host() {
-        return None;
-    }
-    let number = |it: Option<&String>| it.and_then(|it| it.parse::<u64>().ok());
-    if here.path() != there.path() {
-        let (own, other) = (here.path().trim_end_matches('/'), there.path().trim_end_matches('/'));
-        let (head, page) = other.rsplit_once("/page/")?;
-        let page = number(Some(&page.to_owned()))?;
-        let (base, now) = match own.rsplit_once("/page/") {
-            Some((base, now)) => (base, now.parse().unwrap_or(1)),
-            None => (own, 1),
-        };
-        return (head == base && page > now).then(|| "page".to_owned());
-    }
-    let pairs = |it: &Url| -> BTreeMap<String, String> { it.query_pairs().into_owned().collect() };
-    let (own, other) = (pairs(here), pairs(there));
-    let kept = own
-        .iter()
-        .filter(|it| !it.1.is_empty() && !is_position(it.0))
-        .all(|(name, value)| other.get(name) == Some(value));
-    let moved = other.iter().find(|(name, value)| {
-        is_position(name)
-            && match (number(Some(value)), number(own.get(*name))) {
-                (Some(page), Some(now)) => page > now,
-                (Some(page), None) => {
-                    page > 1 || (page == 1 && text.parse::<u64>().is_ok_and(|it| it > 1))
-                }
-                (None, _) => false,
-            }
-    });
-    moved.filter(|_| kept).map(|it| it.0.clone())
-}
-
 /// A word or a number of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
@@ -600,12 +447,24 @@ impl Line {
         Self { before: words(before), after: words(after) }
     }
 
+    /// The total of a line that states it beside the count of items, with half of these words: "10 of exactly 33" and "10 of
+    /// about 33".
+    fn total_in_other_words(&self, line: &str, items: u64) -> Option<u64> {
+        if line.chars().count() > MAX_LINE {
+            return None;
+        }
+        let tokens = tokens(line);
+        let (at, total) = total_at(&tokens, items)?;
+        let before = tokens[..at].iter().rev().zip(self.before.iter().rev());
+        let after = tokens[at + 1..].iter().zip(&self.after);
+        let is_word = |it: &String| it != NUMBER;
+        let same = before.chain(after).filter(|it| is_word(it.1) && fits(it.0, it.1)).count();
+        let words = self.before.iter().chain(&self.after).filter(|it| is_word(it)).count();
+        (same > 0 && same * 2 >= words).then_some(total)
+    }
+
     fn total(&self, line: &str) -> Option<u64> {
         let tokens = tokens(line);
-        let fits = |it: &Token, word: &String| match it {
-            Token::Word(it) => it == word,
-            Token::Number(_) => word == NUMBER,
-        };
         (0..tokens.len()).find_map(|at| {
             let Token::Number(total) = tokens[at] else { return None };
             let (before, after) = (&tokens[..at], &tokens[at + 1..]);
@@ -616,6 +475,13 @@ impl Line {
                 && after.iter().zip(&self.after).all(|(it, word)| fits(it, word));
             (fits_before && fits_after).then_some(total)
         })
+    }
+}
+
+fn fits(token: &Token, word: &str) -> bool {
+    match token {
+        Token::Word(it) => it == word,
+        Token::Number(_) => word == NUMBER,
     }
 }
 
@@ -693,10 +559,10 @@ pub struct PageSample {
 }
 
 impl PageSample {
-    /// Of a page whose items that selector means.
-    pub fn of(page: &Html, selector: &str, items: u64) -> Self {
-        let selector = Selector::parse(selector).ok();
-        Self { lines: lines_beside(page, selector.as_ref()).into_iter().collect(), items }
+    /// Of a page whose items are read so.
+    pub fn of(page: &Html, spec: &HtmlSpec, items: u64) -> Self {
+        let reader = Reader::new(spec).ok();
+        Self { lines: lines_beside(page, reader.as_ref()).into_iter().collect(), items }
     }
 
     /// Numbers of its short lines that are greater than the count of items, at most eight.
@@ -747,6 +613,15 @@ pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<String> {
         },
     );
     found.max_by_key(|it| it.0).map(|it| it.1)
+}
+
+/// Items of a full page: the count of those pages that state a greater total, where it is the same on each.
+pub fn page_size(samples: &[PageSample], line: &str) -> Option<u64> {
+    let line = Line::parse(line);
+    let total = |it: &PageSample| it.lines.iter().find_map(|it| line.total(it));
+    let partial = samples.iter().filter(|it| total(it).is_some_and(|n| n > it.items));
+    let sizes: BTreeSet<u64> = partial.map(|it| it.items).collect();
+    sizes.first().copied().filter(|_| sizes.len() == 1)
 }
 
 /// The total that pages state as [`learn_line`] says, of the first of them.

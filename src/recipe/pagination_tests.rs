@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::blocks::tests::spec;
 
 fn learned(answers: &[(Value, u64)]) -> Option<(Option<String>, Option<String>)> {
     let samples: Vec<Sample<'_>> =
@@ -118,7 +119,8 @@ fn a_page_says_how_long_its_list_is() {
         Html::parse_document(&format!("<h3>{head}</h3><p>took {} ms</p><ul>{items}</ul>", rows * 7))
     };
     let learned = |pages: &[(u64, String)]| {
-        let sample = |it: &(u64, String)| PageSample::of(&page(it.0, &it.1), "li", it.0);
+        let sample =
+            |it: &(u64, String)| PageSample::of(&page(it.0, &it.1), &spec("li", false), it.0);
         let samples: Vec<PageSample> = pages.iter().map(sample).collect();
         learn_line(&samples, &["fern", "oak"])
     };
@@ -138,29 +140,33 @@ fn a_page_says_how_long_its_list_is() {
 }
 
 #[test]
-fn links_to_later_pages() {
-    let found = |url: &str, link: &str| next_link(&Html::parse_document(link), url).is_some();
-    let here = "https://a.test/list?q=fern";
-    assert!(found(here, "<a rel='nofollow next' href='/list/2'>weiter</a>"));
-    assert!(found(here, "<a href='?q=fern&page=2'>2</a>"));
-    assert!(found("https://a.test/list?q=fern&page=2", "<a href='?q=fern&page=3'>3</a>"));
-    assert!(found("https://a.test/blog/", "<a href='/blog/page/2/'>older</a>"));
-    assert!(!found("https://a.test/list?q=fern&page=3", "<a href='?q=fern&page=2'>2</a>"));
-    assert!(!found(here, "<a href='?q=oak&page=2'>2</a>"));
-    assert!(!found(here, "<a href='/other?q=fern&page=2'>2</a>"));
-    assert!(!found(here, "<a rel='next' href='#'>next</a>"));
-    // Counted from 0; the size of a page grows.
-    assert!(
-        found(here, "<a href='?q=fern&page=1'>2</a>")
-            && !found(here, "<a href='?q=fern&page=1'>1</a>")
-    );
-    assert!(found(here, "<a href='?q=fern&revcount=20'>more</a>"));
-    assert!(!found(here, "<a href='/more'>more</a>"));
-    let announced = |it: &str| announced(&Html::parse_document(it), here).is_some();
-    assert!(
-        announced("<button> Load  more</button>")
-            && !announced("<button disabled>Load more</button>")
-    );
-    assert!(!announced("<button>Next</button>"));
-    assert!(!announced("<li><a>Show more</a><li><a>Show more</a>"), "of each item");
+fn a_total_in_other_words() {
+    let learned = PageInfo {
+        line: Some("# of exactly {total} matches".to_owned()),
+        page_size: Some(10),
+        ..PageInfo::default()
+    };
+    let reader = PageInfoReader::new(&learned).unwrap();
+    let of = |line: &str, items: u64| {
+        let page = Html::parse_document(&format!("<center>{line}</center>"));
+        let it = reader.of_page(&page, "https://a.test/", items);
+        (it.total, it.complete)
+    };
+    assert_eq!(of("1-10 of exactly 33 matches", 10), (Some(33), Some(false)));
+    assert_eq!(of("1-10 of about 33 matches", 10), (Some(33), Some(false)));
+    assert_eq!(of("1-4 of about 4 matches", 4), (Some(4), Some(true)));
+    // Another line beside the count; and nothing at all. A full page goes on, and of another nobody knows.
+    assert_eq!(of("10 boats, 33 berths free", 10), (None, Some(false)));
+    assert_eq!(of("", 10), (None, Some(false)));
+    assert_eq!(of("", 4), (None, None));
+}
+
+#[test]
+fn a_full_page() {
+    let page = |items: u64, line: &str| PageSample { lines: vec![line.to_owned()], items };
+    let line = "of {total} matches";
+    let (full, short) = (page(10, "1-10 of 33 matches"), page(4, "1-4 of 4 matches"));
+    assert_eq!(page_size(&[full, short], line), Some(10));
+    let (one, other) = (page(10, "1-10 of 33 matches"), page(8, "1-8 of 90 matches"));
+    assert_eq!(page_size(&[one, other], line), None);
 }

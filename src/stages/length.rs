@@ -35,11 +35,12 @@ pub fn page_info(answers: &[&Answer], response: &ResponseSpec, typed: &[&str]) -
     };
     let sample = |it: &&Answer| {
         let page = blocks::parsed(&String::from_utf8_lossy(&it.body))?;
-        Some(PageSample::of(&page, &html.items, it.items))
+        Some(PageSample::of(&page, html, it.items))
     };
     let samples: Vec<PageSample> = answers.iter().filter_map(sample).collect();
     let line = pagination::learn_line(&samples, typed)?;
-    Some(PageInfo { line: Some(line), ..PageInfo::default() })
+    let page_size = pagination::page_size(&samples, &line);
+    Some(PageInfo { line: Some(line), page_size, ..PageInfo::default() })
 }
 
 /// The number of items, where a page showed fewer than nine in ten of them.

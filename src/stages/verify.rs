@@ -446,13 +446,13 @@ impl Run<'_, '_> {
 
     /// What tells the pages without items. `typed`: what they were asked for beside the examples.
     fn empty_page(&self, typed: &[&str]) -> Option<EmptyAnswer> {
-        if self.response.html.is_none() {
+        let Some(html) = &self.response.html else {
             let full: Vec<&Value> =
                 self.answers.iter().filter_map(|it| it.whole.as_ref()).collect();
             let empty: Vec<&Value> =
                 self.without.iter().filter_map(|it| it.whole.as_ref()).collect();
             return Some(length::empty_answer(&full, &empty));
-        }
+        };
         let page = |it: &Answer| blocks::parsed(&String::from_utf8_lossy(&it.body));
         let with: Vec<_> = self.answers.iter().filter_map(page).collect();
         let without: Vec<_> = self.without.iter().map(page).collect::<Option<_>>()?;
@@ -460,14 +460,9 @@ impl Run<'_, '_> {
         blocks::empty::learn(
             &without.iter().collect::<Vec<_>>(),
             &with.iter().collect::<Vec<_>>(),
-            self.items(),
+            html,
             &typed,
         )
-    }
-
-    /// The selector of the items of a page.
-    fn items(&self) -> &str {
-        self.response.html.as_ref().map_or("", |it| &it.items)
     }
 
     /// How the site says that it has nothing, from its answers to words that nobody uses: such a page is no failure later. Two

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ego_tree::NodeId;
-use scraper::{ElementRef, Html, Selector};
+use scraper::{ElementRef, Html};
 
 use super::{
     cells::{children, is_read, text},
     names::{lasts, segment},
+    read::Reader,
 };
-use crate::model::EmptyAnswer;
+use crate::model::{EmptyAnswer, HtmlSpec};
 
 /// Kinds of elements that are kept.
 const MAX_KINDS: usize = 24;
@@ -21,7 +22,7 @@ const ENOUGH: usize = 80;
 const LINE: std::ops::RangeInclusive<usize> = 4..=200;
 const MAX_DEPTH: usize = 6;
 
-/// What tells pages without items from pages with some. `items` is the selector of the items; `typed` are the values that pages
+/// What tells pages without items from pages with some. `spec` says how the items are read; `typed` are the values that pages
 /// without items were asked for.
 ///
 /// `None` where that cannot be known: a page without items is built otherwise than those with some (a login, a challenge, an
@@ -29,11 +30,11 @@ const MAX_DEPTH: usize = 6;
 pub fn learn(
     without: &[&Html],
     with: &[&Html],
-    items: &str,
+    spec: &HtmlSpec,
     typed: &[&str],
 ) -> Option<EmptyAnswer> {
-    let items = Selector::parse(items).ok();
-    let mut around = kinds_beside(with.first()?, items.as_ref());
+    let reader = Reader::new(spec).ok();
+    let mut around = kinds_beside(with.first()?, reader.as_ref());
     for page in with {
         let own = kinds(page);
         around.retain(|it| own.contains(it));
@@ -166,7 +167,7 @@ fn kinds(page: &Html) -> BTreeSet<String> {
 }
 
 /// The same without the items, what is in them, and the elements that hold them.
-fn kinds_beside(page: &Html, items: Option<&Selector>) -> BTreeSet<String> {
+fn kinds_beside(page: &Html, items: Option<&Reader>) -> BTreeSet<String> {
     fn go(
         element: ElementRef<'_>,
         depth: usize,
@@ -204,7 +205,7 @@ fn kinds_beside(page: &Html, items: Option<&Selector>) -> BTreeSet<String> {
             }
         }
     }
-    let found: Vec<_> = items.into_iter().flat_map(|it| page.select(it)).collect();
+    let found = items.map(|it| it.elements(page)).unwrap_or_default();
     let lists = found.iter().filter_map(|it| it.parent()).map(|it| it.id()).collect();
     let items = found.iter().map(|it| it.id()).collect();
     let mut out = BTreeSet::new();
@@ -217,12 +218,14 @@ fn lines(page: &Html) -> BTreeSet<String> {
     lines_beside(page, None)
 }
 
-/// The same without the items.
-pub fn lines_beside(page: &Html, items: Option<&Selector>) -> BTreeSet<String> {
+/// The same without the items, each with what it goes on with.
+pub fn lines_beside(page: &Html, items: Option<&Reader>) -> BTreeSet<String> {
+    let items: BTreeSet<NodeId> =
+        items.into_iter().flat_map(|it| it.elements(page)).map(|it| it.id()).collect();
     let mut out = BTreeSet::new();
     let mut stack = vec![page.root_element()];
     while let Some(at) = stack.pop() {
-        if !is_read(at) || items.is_some_and(|it| it.matches(&at)) {
+        if !is_read(at) || items.contains(&at.id()) {
             continue;
         }
         if super::cells::has_own_text(at) {

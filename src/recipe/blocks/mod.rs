@@ -229,4 +229,4 @@ fn weight(items: &[Item<'_>]) -> usize {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

@@ -111,6 +111,15 @@ impl Reader {
         Ok(out)
     }
 
+    /// What the items are made of: the elements that the selector means, and those that they go on with.
+    pub fn elements<'a>(&self, page: &'a Html) -> Vec<ElementRef<'a>> {
+        let found = page.select(&self.items);
+        if !self.is_run {
+            return found.collect();
+        }
+        found.flat_map(|it| self.run(it).parts).collect()
+    }
+
     /// The element and those after it, up to the next that begins an item.
     fn run<'a>(&self, first: ElementRef<'a>) -> Item<'a> {
         let mut parts = vec![first];

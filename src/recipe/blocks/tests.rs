@@ -3,6 +3,19 @@
 use serde_json::{Map, Value, json};
 
 use super::{Asks, asks, find, parsed, read::Reader};
+use crate::model::HtmlSpec;
+
+/// Items that are read whole.
+pub fn spec(items: &str, run: bool) -> HtmlSpec {
+    HtmlSpec {
+        items: items.to_owned(),
+        run,
+        single: false,
+        group: None,
+        fields: [("text".to_owned(), String::new())].into(),
+        optional: Vec::new(),
+    }
+}
 
 fn page(body: &str) -> String {
     format!(
@@ -46,6 +59,16 @@ fn zebra_rows_without_names_for_columns() {
         &json!([{"column_1": "Calypso 0", "column_2": "Kiel 0"}, {"column_1": "Calypso 1", "column_2": "Kiel 1"},
             {"column_1": "Calypso 2", "column_2": "Kiel 2"}]),
     );
+}
+
+#[test]
+fn what_a_run_goes_on_with_is_no_line_beside_it() {
+    let run = "<dl><dt>One</dt><dd>Sat, 12 Jan 2024</dd><dt>Two</dt><dd>Sun, 2 Feb 2025</dd></dl>";
+    let page = parsed(&page(&format!("<h2>2 documents</h2>{run}"))).unwrap();
+    let reader = Reader::new(&spec("dl > dt", true)).unwrap();
+    let lines = super::lines_beside(&page, Some(&reader));
+    assert!(lines.contains("2 documents"));
+    assert!(!lines.iter().any(|it| it.contains("Jan") || it.contains("One")), "{lines:?}");
 }
 
 #[test]
@@ -424,9 +447,13 @@ fn nothing_found_is_told_from_another_page() {
         parsed(&shell(&format!("<p class='none'>No ships found</p><p>Nothing for {q}</p>")))
             .unwrap()
     };
-    let seen =
-        super::empty::learn(&[&without("zq")], &[&with("a"), &with("b")], "ul.r > li", &["zq"])
-            .unwrap();
+    let seen = super::empty::learn(
+        &[&without("zq")],
+        &[&with("a"), &with("b")],
+        &spec("ul.r > li", false),
+        &["zq"],
+    )
+    .unwrap();
     assert_eq!(seen.says.as_deref(), Some("No ships found"));
     assert!(super::empty::is_like(&without("other"), &seen));
     let changed =
@@ -449,7 +476,12 @@ fn nothing_found_is_known_by_what_only_empty_pages_say() {
     let learn = |without: &[&str]| {
         let pages: Vec<_> = without.iter().map(|it| parsed(it)).collect();
         let pages: Vec<_> = pages.iter().collect();
-        super::empty::learn(&pages, &[&with, &with], "div.hits > article", &["zqvw", "Wkzj"])
+        super::empty::learn(
+            &pages,
+            &[&with, &with],
+            &spec("div.hits > article", false),
+            &["zqvw", "Wkzj"],
+        )
     };
     // In any language; what was typed is no part of it.
     for (said, other, says) in [
@@ -483,7 +515,9 @@ fn nothing_found_is_known_by_what_only_empty_pages_say() {
     // Of a page that is nothing but its list, nothing is left to know it by.
     let bare = parsed(&format!("<body>{list}</body>"));
     let empty = parsed("<body><p>Nothing was found</p></body>");
-    assert!(super::empty::learn(&[&empty], &[&bare], "div.hits > article", &[]).is_none());
+    assert!(
+        super::empty::learn(&[&empty], &[&bare], &spec("div.hits > article", false), &[]).is_none()
+    );
 }
 
 #[test]
