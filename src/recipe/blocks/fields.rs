@@ -52,6 +52,8 @@ struct Unit<'a> {
     element: ElementRef<'a>,
     attribute: Option<String>,
     text: String,
+    /// All of it stands in marks: it is one text where others at its place are.
+    is_marked: bool,
 }
 
 /// The columns of a group, those that say most first among equals; names are distinct.
@@ -215,24 +217,34 @@ fn merge(order: &mut Vec<Key>, found: &mut BTreeMap<Key, Vec<Vec<ElementRef<'_>>
 pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
     let parts: BTreeSet<NodeId> =
         items.iter().flat_map(|it| it.parts.iter().map(|it| it.id())).collect();
+    let units: Vec<Vec<Unit<'a>>> = items
+        .iter()
+        .map(|item| {
+            let mut units = Vec::new();
+            for part in &item.parts {
+                let path = if is_run { segment(*part) } else { String::new() };
+                collect(*part, &path, &mut units);
+            }
+            units.retain(|it| !it.text.is_empty());
+            units
+        })
+        .collect();
+    let all = || units.iter().flatten().filter(|it| it.attribute.is_none());
+    let texts: BTreeSet<String> =
+        all().filter(|it| !it.is_marked).map(|it| it.path.clone()).collect();
     let mut order: Vec<Key> = Vec::new();
     let mut found: BTreeMap<Key, Vec<Vec<ElementRef<'a>>>> = BTreeMap::new();
-    for (i, item) in items.iter().enumerate() {
-        for part in &item.parts {
-            let path = if is_run { segment(*part) } else { String::new() };
-            let mut units = Vec::new();
-            collect(*part, &path, &mut units);
-            for it in units {
-                if it.text.is_empty() {
-                    continue;
-                }
-                let key = (it.path, it.attribute);
-                let all = found.entry(key.clone()).or_insert_with(|| {
-                    order.push(key);
-                    vec![Vec::new(); items.len()]
-                });
-                all[i].push(it.element);
+    for (i, units) in units.into_iter().enumerate() {
+        for it in units {
+            if it.is_marked && !texts.contains(&it.path) {
+                continue;
             }
+            let key = (it.path, it.attribute);
+            let all = found.entry(key.clone()).or_insert_with(|| {
+                order.push(key);
+                vec![Vec::new(); items.len()]
+            });
+            all[i].push(it.element);
         }
     }
     order.retain(|key| {
@@ -277,20 +289,21 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
 /// Texts and attributes of an element and below.
 fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
     let tag = element.value().name();
-    let mut push = |attribute: Option<&str>, text: String| {
+    let mut push = |attribute: Option<&str>, text: String, is_marked: bool| {
         out.push(Unit {
             path: path.to_owned(),
             element,
             attribute: attribute.map(str::to_owned),
             text,
+            is_marked,
         });
     };
     let marks = children(element).filter(|it| is_inline(*it) && chars(*it) > 0).count();
     // Marks beside each other with nothing between them are texts of their own.
     let apart = !has_own_text(element) && marks > 1;
     let speaks = has_own_text(element) || (marks == 1 && !apart);
-    if speaks {
-        push(None, text(element));
+    if speaks || is_marked(element) {
+        push(None, text(element), !speaks);
     }
     for (name, value) in element.value().attrs() {
         let wanted = match name {
@@ -304,13 +317,27 @@ fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
                 .is_some_and(|it| DATA.contains(&it.rsplit('-').next().unwrap_or(it))),
         };
         if wanted && value.len() <= 2_000 {
-            push(Some(name), value.trim().to_owned());
+            push(Some(name), value.trim().to_owned(), false);
         }
     }
     for child in children(element).filter(|it| apart || !is_inline(*it)) {
         let path = format!("{path}/{}", segment(child));
         collect(child, &path, out);
     }
+}
+
+/// An element of a kind of its own, all of whose text stands in marks: a word that was searched for, lit up. A bare container with
+/// one in it is more often a place for another thing.
+fn is_marked(element: ElementRef<'_>) -> bool {
+    fn is_mark(element: ElementRef<'_>) -> bool {
+        (is_inline(element) || element.value().name() == "span") && children(element).all(is_mark)
+    }
+    let is_bare = matches!(element.value().name(), "div" | "p" | "span" | "section");
+    let mut parts = children(element).filter(|it| chars(*it) > 0).peekable();
+    parts.peek().is_some()
+        && parts.all(is_mark)
+        && (!is_bare || classes(element).next().is_some())
+        && !has_own_text(element)
 }
 
 /// What a column is called: by what says most of its meaning.

@@ -32,6 +32,9 @@ const MAX_PATH: usize = 32;
 /// Longer is no heading of a group.
 const MAX_HEADING: usize = 160;
 
+/// Per cent of the text of elements that do nothing but lay out what they hold.
+const LAID_OUT: usize = 98;
+
 type Shape = BTreeSet<String>;
 
 /// Items of a list under a heading that are no parts of one thing.
@@ -380,7 +383,9 @@ fn headings<'a>(items: &[Item<'a>]) -> Vec<Option<ElementRef<'a>>> {
         let heading = lists.entry(parent.id()).or_insert_with(|| title(parent));
         all.push(*heading);
     }
-    if lists.len() < 2 || lists.values().any(Option::is_none) {
+    // What stands before a list is none of its heading where it is one of the lists, or holds one.
+    let is_list = |it: ElementRef<'a>| it.descendants().any(|it| lists.contains_key(&it.id()));
+    if lists.len() < 2 || lists.values().any(|it| it.is_none_or(is_list)) {
         return Vec::new();
     }
     // One heading for all of them is the heading of the page.
@@ -521,6 +526,21 @@ fn is_headed(inner: &Group<'_>, held: &BTreeMap<usize, usize>) -> bool {
     lists.len() > 0 && labels * 2 < first.len()
 }
 
+/// Columns and the like that hold differing numbers of one kind of element, and nothing else: they lay out the items.
+fn is_layout(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize>) -> bool {
+    let counts: BTreeSet<usize> = held.values().copied().collect();
+    let first = inner.items[0].first();
+    let is_kind = |class: &str| {
+        inner.items.iter().all(|it| it.first().value().classes().any(|own| own == class))
+    };
+    let whole = inner.items.iter().filter(|it| inner.is_run || has_parts(it.first())).count();
+    let chars = |it: &Group<'_>| it.items.iter().map(Item::chars).sum::<usize>();
+    counts.len() > 1
+        && classes(first).any(is_kind)
+        && whole * 2 >= inner.items.len()
+        && chars(inner) * 100 >= chars(outer) * LAID_OUT
+}
+
 fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize>) -> bool {
     let sum = |it: &Group<'_>| it.items.iter().map(Item::chars).sum::<usize>();
     // A panel and what stands below it are no list; what one of them lists is.
@@ -535,6 +555,9 @@ fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize
         return false;
     }
     if is_headed(inner, held) {
+        return true;
+    }
+    if is_layout(inner, outer, held) {
         return true;
     }
     let tag = inner.items[0].first().value().name();

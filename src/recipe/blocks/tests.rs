@@ -62,6 +62,57 @@ fn zebra_rows_without_names_for_columns() {
 }
 
 #[test]
+fn columns_of_a_layout_are_no_items() {
+    let day = |q: &str, n: usize| {
+        let entry = |i: usize| {
+            let tags = each(i + 1, |it| format!("<span class='tag'>tag {it}</span>"));
+            format!(
+                "<div class='entry'><div class='name'><a href='/e/{i}'>{q} {i}</a></div><p>Berth {i}</p><div>{tags}</div></div>"
+            )
+        };
+        let column = |of: std::ops::Range<usize>| {
+            format!("<div class='third'>{}</div>", of.map(entry).collect::<String>())
+        };
+        let columns = column(0..1) + &column(1..3) + &column(3..n);
+        format!("<div id='day'><div class='row'>{columns}</div></div>")
+    };
+    let got = read(&day("Aurora", 6), &day("Calypso", 4));
+    assert_eq!(got.len(), 4, "{got:?}");
+    assert_eq!(got[2]["link"], "Calypso 2");
+    assert_eq!(got[1]["tag"], json!(["tag 0", "tag 1"]));
+}
+
+#[test]
+fn a_word_lit_up_is_part_of_its_text() {
+    let page = |q: &str, n: usize| {
+        let tag = |it: &str| {
+            let text = if it == q {
+                format!("<span class='search-highlight'>{it}</span>")
+            } else {
+                it.to_owned()
+            };
+            format!("<span class='label'><a href='/t/{it}'>{text}</a></span>")
+        };
+        let item = |i: usize| {
+            let tags: Vec<String> =
+                ["kran", "werft", "hafen"][..=i % 3].iter().map(|it| tag(it)).collect();
+            format!(
+                "<div class='item'><h2>Blatt {i}</h2><div class='tags'>{}</div></div>",
+                tags.join(" &middot; ")
+            )
+        };
+        format!("<div id='list'>{}</div>", each(n, item))
+    };
+    let got = read(&page("kran", 6), &page("werft", 3));
+    let links: Vec<&Value> = got.iter().map(|it| &it["link"]).collect();
+    assert_eq!(
+        json!(links),
+        json!([["kran"], ["kran", "werft"], ["kran", "werft", "hafen"]]),
+        "{got:?}"
+    );
+}
+
+#[test]
 fn what_a_run_goes_on_with_is_no_line_beside_it() {
     let run = "<dl><dt>One</dt><dd>Sat, 12 Jan 2024</dd><dt>Two</dt><dd>Sun, 2 Feb 2025</dd></dl>";
     let page = parsed(&page(&format!("<h2>2 documents</h2>{run}"))).unwrap();
