@@ -6,6 +6,7 @@
 
 mod cells;
 pub mod empty;
+mod fallbacks;
 mod fields;
 mod groups;
 mod names;
@@ -60,9 +61,9 @@ pub fn parsed(text: &str) -> Option<Html> {
 }
 
 /// Parses a page that `nesting` has passed. A shadow root that the server wrote down stands in its template, as a browser shows
-/// it; other templates hold what nobody reads.
+/// it; other templates hold what nobody reads. What a script writes in its place is read from the `noscript` after it.
 pub fn parse(text: &str) -> Html {
-    let mut page = Html::parse_document(text);
+    let mut page = Html::parse_document(&fallbacks::shown(text));
     if !text.contains("shadowrootmode") {
         return page;
     }
