@@ -260,6 +260,17 @@ pub fn label(element: ElementRef<'_>) -> String {
     text(element).trim_end_matches([':', ' ']).to_owned()
 }
 
+/// A head of a column, or within one: what stands below it says something of the record, if anything does.
+fn is_head(element: ElementRef<'_>) -> bool {
+    let own = std::iter::once(element).chain(element.ancestors().filter_map(ElementRef::wrap));
+    let head = own.into_iter().find(|it| matches!(it.value().name(), "th" | "td"));
+    head.filter(|it| it.value().name() == "th").is_some_and(|it| {
+        let row = it.parent().and_then(ElementRef::wrap);
+        let cells: Vec<_> = row.into_iter().flat_map(|it| it.child_elements()).collect();
+        cells.len() > 1 && cells.iter().all(|it| it.value().name() == "th")
+    })
+}
+
 /// The columns of a record: its labels, and what else its container says.
 pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
     let pairs = pairs(home);
@@ -287,7 +298,7 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
                     || it.ancestors().any(|it| known.contains(&it.id()))
                     || it.descendants().any(|it| known.contains(&it.id()))
             };
-            first.is_some_and(|it| !inside(&it) && standing(*it) == 100)
+            first.is_some_and(|it| !inside(&it) && !is_head(*it) && standing(*it) == 100)
         })
         .collect();
     // What says most, and what it is called, before what stands around.
