@@ -14,6 +14,7 @@ mod extraction;
 mod fields;
 #[cfg(any(test, feature = "test-support"))]
 pub mod fixtures;
+mod gaps;
 mod judge;
 mod length;
 pub mod minimize;

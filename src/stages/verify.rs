@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::gaps::{lacking, lost};
 use super::judge::{
     Call, Observed, Replayer, data_difference_bp, example_answer, holds_bp, is_reordered, observe,
     passing,
@@ -16,9 +17,7 @@ use super::length::{self, Answer, Findings, more_than_shown};
 use super::seen::seen_on_page;
 use super::witness::{asks_for_order, coverage, named_group};
 use commis_artifacts::{
-    payloads::{
-        BaselineFingerprint, Coverage, NO_EFFECT, RecipeDraftMinimized, Replay, VerificationReport,
-    },
+    payloads::{BaselineFingerprint, NO_EFFECT, RecipeDraftMinimized, Replay, VerificationReport},
     recording::ShownBlock,
 };
 use commis_base::error::{Code, Error, Result};
@@ -532,6 +531,7 @@ impl Run<'_, '_> {
                 let disordered = it.reordered && asks_for_order(&witness.task, &self.draft.first);
                 let why = lacking(&it)
                     .or_else(|| self.beside(data, shown))
+                    .or_else(|| lost(data, shown).filter(|_| self.response.html.is_some()))
                     .or_else(|| disordered.then(|| REORDERED.to_owned()));
                 (it, why)
             };
@@ -763,27 +763,4 @@ fn heard(what: &str, replay: &Replay) -> Proof<()> {
         }
         None => Ok(()),
     }
-}
-
-/// Why an answer that covers so much of a page is not the data.
-fn lacking(it: &Coverage) -> Option<String> {
-    if it.is_whole() {
-        return None;
-    }
-    if it.held == 0 {
-        let missing = it.missing.as_deref().unwrap_or_default();
-        return Some(format!("it is not what the page showed: {missing:?} is not in the answer"));
-    }
-    if it.held < it.shown {
-        return Some(format!(
-            "the answer is only part of what the page showed: {} of {} items, {:?} is missing",
-            it.held,
-            it.shown,
-            it.missing.as_deref().unwrap_or_default()
-        ));
-    }
-    Some(format!(
-        "the answer lacks what the task asks for and the page showed: {}",
-        it.left_out.join(", ")
-    ))
 }

@@ -18,11 +18,11 @@ use commis_recipe::{
 };
 
 /// Per cent of a column's texts that must stand in their items.
-const COLUMN: usize = 60;
+pub const COLUMN: usize = 60;
 /// Per cent of a record's texts that must stand in the data.
 const RECORD: usize = 60;
 /// Words that so many per cent of a column's texts have are how the page says it.
-const COMMON: usize = 80;
+pub const COMMON: usize = 80;
 /// Per cent of an item's words that stand for it where its texts run together.
 const SHARED: usize = 70;
 /// So many per cent of them, and the words that it alone begins with (two to so many), are enough for one item in five where the
@@ -189,7 +189,7 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
 }
 
 /// Each row of the block that says something, and the item that is it.
-fn pairs(items: &[Text], block: &ShownBlock) -> Vec<(usize, Option<usize>)> {
+pub fn pairs(items: &[Text], block: &ShownBlock) -> Vec<(usize, Option<usize>)> {
     let index = index(items);
     let common = common_words(block);
     let rows: Vec<(usize, Vec<Cell<'_>>)> = block
@@ -450,7 +450,7 @@ fn index(items: &[Text]) -> BTreeMap<String, Vec<usize>> {
 }
 
 /// What an item says.
-struct Text {
+pub struct Text {
     leaves: BTreeSet<String>,
     /// All of it, each text between bars.
     whole: String,
@@ -499,13 +499,18 @@ impl Text {
         if all.len() < 2 { 0 } else { said * 100 / all.len() }
     }
 
+    /// A word as [`words`] gives it.
+    pub fn says_word(&self, word: &str) -> bool {
+        self.words.contains(word)
+    }
+
     /// A text in plain words.
     fn holds(&self, plain: &str) -> bool {
         self.leaves.contains(plain) || self.whole.contains(&format!(" {plain} "))
     }
 
     /// A text as the page writes it.
-    fn says(&self, cell: &str) -> bool {
+    pub fn says(&self, cell: &str) -> bool {
         let text = plain(cell);
         if text.is_empty() || self.holds(&text) {
             return true;
@@ -549,7 +554,7 @@ fn is_row(value: &Value) -> bool {
 }
 
 /// What could be an item: the list's own, or all that stand in lists; and those in lists within them.
-fn items_of(data: &Value) -> Vec<Text> {
+pub fn items_of(data: &Value) -> Vec<Text> {
     fn go<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
         match value {
             Value::Array(all) => {
