@@ -2,9 +2,10 @@
 //!
 //! Only the chosen candidate is tried. Falling through to the next best would be a guess below the threshold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
+    gaps::form,
     judge::{Call, Observed, Replayer, holds_bp, leaf_lines, observe, passing},
     request::template,
 };
@@ -171,9 +172,33 @@ fn differs(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> boo
         let value = line.split_once('=').map_or("", |it| it.1);
         value.chars().count() < NEVER_CUT && !value.contains("REDACTED")
     };
-    let wanted: Vec<String> =
+    let mut wanted: Vec<String> =
         leaf_lines(&recorded.data, usize::MAX).into_iter().filter(is_whole).collect();
+    without_clocks(&mut wanted, &leaf_lines(now, usize::MAX));
     wanted.len() >= FEW_VALUES && holds_bp(now, &wanted) < SAME_BP
+}
+
+/// Leaves out the fields that go on by themselves, such as a duration in days, hours, minutes and seconds: of no value the answer
+/// holds the same, of each one that differs in its numbers alone.
+fn without_clocks(wanted: &mut Vec<String>, now: &[String]) {
+    let key = |line: &str| line.split_once('=').map_or("", |it| it.0).to_owned();
+    let forms: BTreeSet<String> = now.iter().map(|it| form(it)).collect();
+    let mut runs: BTreeMap<String, bool> = BTreeMap::new();
+    for line in &*wanted {
+        let form = form(line);
+        let goes_on = !now.contains(line) && is_clock(&form) && forms.contains(&form);
+        let all = runs.entry(key(line)).or_insert(true);
+        *all = *all && goes_on;
+    }
+    wanted.retain(|it| !runs[&key(it)]);
+}
+
+/// Several numbers with units or colons between them; an amount has points and commas.
+fn is_clock(form: &str) -> bool {
+    let value = form.split_once('=').map_or("", |it| it.1);
+    let between: Vec<&str> = value.split('#').collect();
+    let inner = between.get(1..between.len() - 1).unwrap_or_default();
+    inner.iter().any(|it| it.contains(|c: char| c == ':' || c.is_alphabetic()))
 }
 
 /// Headers that clients write by themselves and sites answer by, those first that change an answer most often.
@@ -297,4 +322,28 @@ fn failed(replays: &[Replay], sent_away: bool) -> Reject {
         .collect();
     let reason = if walled { Reason::NeedsLogin } else { Reason::ReplayFailed };
     Reject::new(reason, format!("the request could not be replayed ({})", tried.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_no_other_value() {
+        let lines = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let left = |recorded: &[&str], now: &[&str]| {
+            let mut wanted = lines(recorded);
+            without_clocks(&mut wanted, &lines(now));
+            wanted
+        };
+        let recorded = ["duration=\"0d 0h 12m 5s\"", "duration=\"0d 0h 9m 59s\"", "host=\"db1\""];
+        let now = ["duration=\"0d 0h 13m 41s\"", "duration=\"0d 0h 11m 35s\"", "host=\"db1\""];
+        assert_eq!(left(&recorded, &now), ["host=\"db1\""]);
+        // One that stands still, an amount, and what is written in another way.
+        let still = ["duration=\"0d 0h 12m 5s\"", "duration=\"0d 0h 10m 2s\""];
+        assert_eq!(left(&recorded, &still).len(), 3);
+        let amounts = ["price=\"1,299.00 €\"", "price=\"17.50 €\""];
+        assert_eq!(left(&amounts, &["price=\"1,288.00 €\"", "price=\"16.50 €\""]).len(), 2);
+        assert_eq!(left(&recorded[..1], &["duration=\"12 min, 5 s\""]).len(), 1);
+    }
 }
