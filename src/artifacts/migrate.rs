@@ -19,7 +19,7 @@ struct Migration {
 }
 
 /// Between these schemas only optional fields were added that say something when present (`embedded[].variable`, an action's
-/// `control`, `notes`), and a `framing` that no recording had.
+/// `control`, `notes`, a listing's `heads`), and a `framing` that no recording had.
 const MIGRATIONS: &[Migration] = &[
     Migration {
         kind: Kind::SessionRecording,
@@ -49,6 +49,16 @@ const MIGRATIONS: &[Migration] = &[
     Migration {
         kind: Kind::SecondRecording,
         from: "fe91a401ed0a76b98a8bed7a7593b97f279666d494728a57aeff627f623c50b4",
+        put: put::<SecondRecording>,
+    },
+    Migration {
+        kind: Kind::SessionRecording,
+        from: "7e36810c4d26492de02bc6cffad5264803ccdbf4fa38e76a232fded6596ebed9",
+        put: put::<SessionRecording>,
+    },
+    Migration {
+        kind: Kind::SecondRecording,
+        from: "a13baebca059e47133ce9b229aa6ab904dee350398abc14fd61837c6bb955093",
         put: put::<SecondRecording>,
     },
 ];

@@ -450,6 +450,9 @@ pub struct Listing {
     pub html: HtmlSpec,
     /// Other selectors that mean the same items of this document.
     pub ways: Vec<String>,
+    /// Titles of the columns of the table that its items are rows of, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heads: Vec<String>,
     pub items: u32,
     pub weight: u32,
     /// Its fingerprint, over all items.

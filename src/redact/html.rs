@@ -235,6 +235,7 @@ fn listings(html: &Html, meter: &mut Meter<'_>, one: bool) -> Vec<Listing> {
                 sample: rows.into_iter().take(SAMPLE).map(Value::Object).collect(),
                 html: spec,
                 ways: block.ways,
+                heads: block.heads,
             })
         })
         .collect()

@@ -13,7 +13,7 @@ use commis_artifacts::{
     recording::{Driver, Excerpt, Exchange, ListMeasure, Listing, ResourceType, SessionRecording},
 };
 use commis_recipe::{
-    blocks::{Asks, asks, asks_for_one},
+    blocks::{Asks, asks, asks_for_one, heads},
     model::{HtmlSpec, ResponseSpec, ResponseType},
     shape,
 };
@@ -279,9 +279,12 @@ fn listing<'a>(
 pub fn widened(response: &ResponseSpec, first: &Exchange, twin: Option<&Exchange>) -> ResponseSpec {
     let mut out = response.clone();
     let Some(html) = &mut out.html else { return out };
-    let Some(other) = twin.and_then(|it| same_listing(html, first, it)) else { return out };
-    let (items, other) = other;
+    let Some(same) = twin.and_then(|it| same_listing(html, first, it)) else { return out };
+    let (items, own, theirs) = same;
     html.items = items;
+    let mut other = theirs.html.clone();
+    heads::align((html, &own.heads), (&mut other, &theirs.heads));
+    let narrow = html.clone();
     let known: BTreeSet<&String> = other.fields.values().collect();
     for (name, selector) in &html.fields {
         let is_sure = known.contains(selector)
@@ -301,15 +304,9 @@ pub fn widened(response: &ResponseSpec, first: &Exchange, twin: Option<&Exchange
     }
     // Something must be there in every item, or nothing tells a page that has changed.
     if html.optional.len() == html.fields.len() {
-        html.optional
-            .clone_from(&response.html.as_ref().map(|it| it.optional.clone()).unwrap_or_default());
-        let all: Vec<String> = html
-            .fields
-            .keys()
-            .filter(|it| !response.html.as_ref().is_some_and(|old| old.fields.contains_key(*it)))
-            .cloned()
-            .collect();
-        html.optional.extend(all);
+        html.optional = narrow.optional;
+        let new = html.fields.keys().filter(|it| !narrow.fields.contains_key(*it));
+        html.optional.extend(new.cloned());
     }
     html.optional.sort();
     html.optional.dedup();
@@ -319,9 +316,9 @@ pub fn widened(response: &ResponseSpec, first: &Exchange, twin: Option<&Exchange
 /// The listing of the second page that is the same, and a selector that means its items on both.
 fn same_listing<'a>(
     html: &HtmlSpec,
-    first: &Exchange,
+    first: &'a Exchange,
     twin: &'a Exchange,
-) -> Option<(String, &'a HtmlSpec)> {
+) -> Option<(String, &'a Listing, &'a Listing)> {
     let own = first.measures.listings.iter().find(|it| it.html == *html)?;
     let alike = |it: &&Listing| it.html.run == html.run && it.html.single == html.single;
     let ways = |it: &Listing| -> Vec<String> {
@@ -331,7 +328,7 @@ fn same_listing<'a>(
     twin.measures.listings.iter().filter(alike).find_map(|it| {
         let theirs = ways(it);
         let common = mine.iter().find(|it| theirs.contains(it))?;
-        Some((common.clone(), &it.html))
+        Some((common.clone(), own, it))
     })
 }
 

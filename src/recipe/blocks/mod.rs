@@ -9,6 +9,7 @@ pub mod empty;
 mod fallbacks;
 mod fields;
 mod groups;
+pub mod heads;
 mod names;
 pub mod read;
 mod records;
@@ -21,7 +22,10 @@ pub use empty::lines_beside;
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
 
-use crate::{model::HtmlSpec, shape::nesting};
+use crate::{
+    model::HtmlSpec,
+    shape::{keys, nesting},
+};
 
 /// Name of the column with the heading of each item's group.
 pub const GROUP: &str = "group";
@@ -53,6 +57,9 @@ pub struct Block {
     pub spec: Option<HtmlSpec>,
     /// Other selectors that mean the same items of this page.
     pub ways: Vec<String>,
+    /// Titles of the columns of the table that its items are rows of, in their order; empty where one has none, or none that may
+    /// be written down.
+    pub heads: Vec<String>,
 }
 
 /// A page as a tree, unless it would keep the parser busy.
@@ -184,9 +191,16 @@ pub fn find(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
             share_bp: (group.items.iter().map(Item::chars).sum::<usize>() * 10_000 / all) as u32,
             spec,
             ways,
+            heads: heads(&group),
         });
     }
     out
+}
+
+fn heads(group: &Group<'_>) -> Vec<String> {
+    let titles = group.tables.first().map(table::Grid::titles).unwrap_or_default();
+    let is_written = |it: String| if keys::is_harmless(&it) { it } else { String::new() };
+    titles.into_iter().map(is_written).collect()
 }
 
 /// Items alike, or the one container of a record.

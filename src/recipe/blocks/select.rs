@@ -67,7 +67,7 @@ pub fn spec(
                     Some((title, Some(first)))
                         if !title.is_empty() && keys::is_harmless(&title) && first == *at =>
                     {
-                        format!(":column({})", quoted(&title))
+                        column_of_title(&title)
                     }
                     _ => format!(":column({})", at + 1),
                 };
@@ -98,6 +98,11 @@ pub fn spec(
     // What it reads is what was found.
     let read = Reader::new(&out).ok()?.read(page).ok()?;
     (read.len() == group.items.len()).then_some((out, ways))
+}
+
+/// The place of a column with that title.
+pub fn column_of_title(title: &str) -> String {
+    format!(":column({})", quoted(title))
 }
 
 /// As a string of CSS.
