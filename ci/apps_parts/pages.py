@@ -13,6 +13,7 @@ import shapes_paging
 import shapes_records  # noqa: F401
 import shapes_structure
 import shapes_tables  # noqa: F401
+import shapes_traps  # noqa: F401
 import shapes_unseen
 import words
 from shapes import FLEETS, SHAPES, e, listed, ships
