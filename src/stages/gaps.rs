@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::witness::{COLUMN, COMMON, Text, items_of, pairs, words};
 use commis_artifacts::{payloads::Coverage, recording::ShownBlock};
+use commis_recipe::blocks::GROUP;
 
 /// Fewer items show no column.
 const MIN_ITEMS: usize = 2;
@@ -44,7 +45,8 @@ pub fn lost(data: &Value, block: &ShownBlock) -> Option<String> {
     })
 }
 
-/// Columns with a text of their own in nearly every item, of which the answer's items hold nearly nothing.
+/// Columns with a text of their own in nearly every item, of which the answer's items hold nearly nothing. A heading above several
+/// items is none of them.
 fn lost_columns(data: &Value, block: &ShownBlock) -> Vec<String> {
     if block.is_record {
         return Vec::new();
@@ -61,7 +63,11 @@ fn lost_columns(data: &Value, block: &ShownBlock) -> Vec<String> {
             .filter_map(|(row, item)| Some((block.rows[*row].get(at)?.as_deref()?, *item)))
             .collect();
         let distinct: BTreeSet<&str> = cells.iter().map(|it| it.0).collect();
-        if cells.len() < MIN_ITEMS || distinct.len() < 2 || !most(cells.len(), pairs.len()) {
+        if name == GROUP
+            || cells.len() < MIN_ITEMS
+            || distinct.len() < 2
+            || !most(cells.len(), pairs.len())
+        {
             return false;
         }
         let common = common_words(&cells);
@@ -147,7 +153,7 @@ mod tests {
         );
         let now = json!([{"host": "db1", "duration": "0d 0h 13m 41s"}, {"host": "db2", "duration": "0d 0h 11m 35s"}]);
         assert!(lost(&now, &page).is_none(), "and the same status in each is a label");
-        let without = json!([{"host": "db1"}, {"host": "db2"}]);
+        let without = json!([{"host": "db1", "status": "OK"}, {"host": "db2", "status": "OK"}]);
         assert_eq!(lost_columns(&without, &page), ["duration"]);
     }
 

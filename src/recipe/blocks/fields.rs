@@ -8,7 +8,7 @@ use scraper::ElementRef;
 use super::{
     GROUP, Group, Item,
     cells::{chars, children, has_own_text, is_heading, is_inline, text},
-    heads::without_numbers,
+    heads::{is_counted, without_numbers},
     names::{classes, field, segment},
     records,
 };
@@ -133,9 +133,8 @@ fn by_cell<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
             classes(it).find(|class| all().all(|it| it.value().classes().any(|it| it == *class)))
         });
         // A count in a title is none of its name, unless it tells columns apart.
-        let plain = without_numbers(title);
-        let is_alone = titles.iter().filter(|it| without_numbers(it) == plain).count() == 1;
-        let own = field(if plain.is_empty() || !is_alone { title } else { &plain });
+        let own =
+            if is_counted(title, &titles) { field(&without_numbers(title)) } else { field(title) };
         let name = match (own, class) {
             (it, _) if !it.is_empty() => it,
             (_, Some(class)) => field(class),

@@ -415,8 +415,11 @@ fn title(list: ElementRef<'_>) -> Option<ElementRef<'_>> {
             if let Some(inner) = inner {
                 return Some(inner);
             }
-            let is_short = chars(it) <= MAX_HEADING
-                && !matches!(it.value().name(), "ul" | "ol" | "table" | "form");
+            if it.value().name() == "table" {
+                return caption(it).filter(|it| chars(*it) <= MAX_HEADING);
+            }
+            let is_short =
+                chars(it) <= MAX_HEADING && !matches!(it.value().name(), "ul" | "ol" | "form");
             return is_short.then_some(it);
         }
         if has_own_text(at.parent().and_then(ElementRef::wrap)?) {
@@ -428,6 +431,13 @@ fn title(list: ElementRef<'_>) -> Option<ElementRef<'_>> {
         }
     }
     None
+}
+
+/// The head cell of a table that says nothing else: it stands above the next table.
+fn caption(table: ElementRef<'_>) -> Option<ElementRef<'_>> {
+    let all = chars(table);
+    let cells = table.descendants().filter_map(ElementRef::wrap);
+    cells.into_iter().find(|it| it.value().name() == "th" && chars(*it) == all)
 }
 
 /// The nearest heading before an element.
@@ -551,7 +561,11 @@ fn inner_wins(inner: &Group<'_>, outer: &Group<'_>, held: &BTreeMap<usize, usize
     {
         return true;
     }
-    if sum(inner) * 100 < sum(outer) * WRAPPED || inner.items.len() <= outer.items.len() {
+    // What stands above the rows of tables is none of what they hold.
+    let heads: usize = inner.tables.iter().map(Grid::head_chars).sum();
+    if sum(inner) * 100 < sum(outer).saturating_sub(heads) * WRAPPED
+        || inner.items.len() <= outer.items.len()
+    {
         return false;
     }
     if is_headed(inner, held) {

@@ -40,6 +40,14 @@ pub fn without_numbers(title: &str) -> String {
     title.split_whitespace().filter(|it| !is_number(it)).collect::<Vec<_>>().join(" ")
 }
 
+/// A title that holds a number beside words which no other title of the table has: the number may be another on the next page.
+pub fn is_counted(title: &str, titles: &[String]) -> bool {
+    let plain = without_numbers(title);
+    !plain.is_empty()
+        && plain != title
+        && titles.iter().filter(|it| without_numbers(it) == plain).count() == 1
+}
+
 fn by_position(spec: &mut HtmlSpec, title: &str, at: usize, name: &str) {
     let (titled, placed) = (column_of_title(title), format!(":column({})", at + 1));
     let meant: Vec<String> = spec
@@ -121,6 +129,13 @@ mod tests {
         assert_eq!(a.fields["price_in"], ":column(1)");
         assert_eq!(a.optional, ["price_in"]);
         assert_eq!(a.fields, b.fields);
+    }
+
+    #[test]
+    fn titles_that_count() {
+        let titles = heads(&["Total: 43 pages", "Week 12", "Week 13", "2024", "Views"]);
+        let counted: Vec<&String> = titles.iter().filter(|it| is_counted(it, &titles)).collect();
+        assert_eq!(counted, ["Total: 43 pages"]);
     }
 
     #[test]

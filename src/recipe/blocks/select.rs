@@ -9,6 +9,7 @@ use super::{
     Group, Item,
     cells::{is_hidden, is_mark},
     fields::{Column, Place},
+    heads::is_counted,
     names::{classes, lasts},
     read::Reader,
     table::Grid,
@@ -65,7 +66,10 @@ pub fn spec(
                     .map(|grid| (grid.titles()[*at].clone(), grid.column(&grid.titles()[*at])));
                 let own = match title {
                     Some((title, Some(first)))
-                        if !title.is_empty() && keys::is_harmless(&title) && first == *at =>
+                        if !title.is_empty()
+                            && keys::is_harmless(&title)
+                            && first == *at
+                            && !is_counted(&title, &group.tables[0].titles()) =>
                     {
                         column_of_title(&title)
                     }

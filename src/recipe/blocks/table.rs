@@ -201,7 +201,8 @@ impl<'a> Grid<'a> {
         let is_pair = |row: ElementRef<'_>| {
             let cells: Vec<ElementRef<'_>> =
                 children(row).filter(|it| matches!(it.value().name(), "td" | "th")).collect();
-            let label = |it: ElementRef<'_>| it.value().name() == "th" || text(it).ends_with(':');
+            let label =
+                |it: ElementRef<'_>| it.value().name() == "th" || text(it).ends_with([':', '?']);
             cells.len().is_multiple_of(2)
                 && cells.chunks(2).all(|it| label(it[0]) && it[1].value().name() == "td")
         };
@@ -220,6 +221,11 @@ impl<'a> Grid<'a> {
             out.extend(cells.chunks_exact(2).map(|it| (it[0], it[1])));
         }
         out
+    }
+
+    /// Characters of the heads of its columns.
+    pub fn head_chars(&self) -> usize {
+        self.rows.iter().filter(|it| it.kind == Kind::Head).map(|it| chars(it.element)).sum()
     }
 
     /// Every row below the head, those that name others among them.

@@ -62,6 +62,39 @@ fn zebra_rows_without_names_for_columns() {
 }
 
 #[test]
+fn a_table_of_one_head_stands_above_the_next() {
+    let page = |q: &str, n: usize| {
+        let row = |i: usize| format!("<tr><td>{q} {i}</td><td>{i}</td><td>{}</td></tr>", i * 7);
+        let heads = "<tr><th>Server</th><th>Sessions that are open now</th><th>Bytes that were sent</th></tr>";
+        let table = |at: usize| {
+            format!(
+                "<table class='t'><tr><th class='px'><a href='#{at}'>proxy {at}</a></th><th></th></tr></table>\
+                 <table class='t'>{heads}{}</table><p></p>",
+                each(n, row)
+            )
+        };
+        each(3, table)
+    };
+    let got = read(&page("Aurora", 4), &page("Calypso", 4));
+    let groups: Vec<&Value> = got.iter().map(|it| &it["group"]).collect();
+    assert_eq!(groups[3..5], ["proxy 0", "proxy 1"], "{got:?}");
+    assert_eq!((got.len(), &got[5]["server"]), (12, &json!("Calypso 1")));
+}
+
+#[test]
+fn questions_are_labels_of_a_record() {
+    let page = |q: &str| {
+        format!(
+            "<h2>Service</h2><table><tr><td>Current status:</td><td>{q} OK</td></tr><tr><td>Last check:</td><td>noon</td></tr>\
+             <tr><td>In downtime?</td><td>NO</td></tr></table>"
+        )
+    };
+    let found = find(&parsed(&self::page(&page("DISK"))).unwrap(), true, false);
+    assert!(found[0].is_record, "{found:?}");
+    assert_eq!(found[0].fields, ["title", "current_status", "last_check", "in_downtime"]);
+}
+
+#[test]
 fn columns_of_a_layout_are_no_items() {
     let day = |q: &str, n: usize| {
         let entry = |i: usize| {
