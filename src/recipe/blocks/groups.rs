@@ -1,7 +1,7 @@
 //! Items alike: siblings of one structure, rows of tables, runs of siblings that belong together; and the same under several
 //! parents, which is one list in groups.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
@@ -206,6 +206,11 @@ fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
             None => out.push(it),
         }
     }
+    let place: BTreeMap<NodeId, usize> =
+        parent.child_elements().enumerate().map(|(at, it)| (it.id(), at)).collect();
+    for it in &mut out {
+        it.3.sort_by_key(|it| place.get(&it.id()).copied());
+    }
     out.into_iter().map(|it| it.3).collect()
 }
 
@@ -366,10 +371,27 @@ fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
     }
     for it in &mut out {
         if it.headings.is_empty() {
+            in_order(&mut it.items);
             it.headings = headings(&it.items);
         }
     }
     out
+}
+
+/// Items of one parent in the order in which they stand there: two kinds of them were found one after the other.
+fn in_order(items: &mut [Item<'_>]) {
+    let mut places: BTreeMap<NodeId, usize> = BTreeMap::new();
+    let mut parents: BTreeMap<NodeId, usize> = BTreeMap::new();
+    for it in items.iter() {
+        let Some(parent) = it.first().parent() else { return };
+        let known = parents.len();
+        if let Entry::Vacant(new) = parents.entry(parent.id()) {
+            new.insert(known);
+            places.extend(parent.children().enumerate().map(|(at, it)| (it.id(), at)));
+        }
+    }
+    let parent = |it: &Item<'_>| Some(parents[&it.first().parent()?.id()]);
+    items.sort_by_key(|it| (parent(it), places[&it.first().id()]));
 }
 
 /// What stands above each item's list, where there are several lists and each has something above it.

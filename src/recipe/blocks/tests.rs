@@ -665,3 +665,18 @@ fn shadow_roots_that_the_server_wrote_down() {
         &json!([{"title": "Calypso 0", "text": "Pier 0"}, {"title": "Calypso 1", "text": "Pier 1"}, {"title": "Calypso 2", "text": "Pier 2"}]),
     );
 }
+
+#[test]
+fn striped_rows_keep_their_order() {
+    for (odd, even) in [("row-odd", "row-even"), ("row stripe", "row")] {
+        let row = |i: usize| {
+            let class = if i.is_multiple_of(2) { even } else { odd };
+            format!("<div class='{class}'><div>Ship {i}</div><div>Kiel {i}</div></div>")
+        };
+        let block =
+            find(&parsed(&page(&format!("<div>{}</div>", each(7, row)))).unwrap(), false, false)
+                .remove(0);
+        let first: Vec<&str> = block.rows.iter().map(|it| it[0].as_deref().unwrap()).collect();
+        assert_eq!(first, ["Ship 0", "Ship 1", "Ship 2", "Ship 3", "Ship 4", "Ship 5", "Ship 6"]);
+    }
+}
