@@ -24,7 +24,7 @@ use scraper::{ElementRef, Html};
 
 use crate::{
     model::HtmlSpec,
-    shape::{keys, nesting},
+    shape::{fragment, keys, nesting},
 };
 
 /// Name of the column with the heading of each item's group.
@@ -68,9 +68,10 @@ pub fn parsed(text: &str) -> Option<Html> {
 }
 
 /// Parses a page that `nesting` has passed. A shadow root that the server wrote down stands in its template, as a browser shows
-/// it; other templates hold what nobody reads. What a script writes in its place is read from the `noscript` after it.
+/// it; other templates hold what nobody reads. What a script writes in its place is read from the `noscript` after it. Rows without
+/// their table stand in one.
 pub fn parse(text: &str) -> Html {
-    let mut page = Html::parse_document(&fallbacks::shown(text));
+    let mut page = Html::parse_document(&fragment::whole(&fallbacks::shown(text)));
     if !text.contains("shadowrootmode") {
         return page;
     }

@@ -680,3 +680,20 @@ fn striped_rows_keep_their_order() {
         assert_eq!(first, ["Ship 0", "Ship 1", "Ship 2", "Ship 3", "Ship 4", "Ship 5", "Ship 6"]);
     }
 }
+
+#[test]
+fn rows_that_come_without_their_table() {
+    let rows = |q: &str, n: usize| {
+        each(n, |i| format!("<tr><td><a href='/{i}'>{q} {i}</a></td><td>{i} cm</td></tr>\n"))
+    };
+    let (first, second) =
+        (parsed(&rows("Aurora", 5)).unwrap(), parsed(&rows("Calypso", 2)).unwrap());
+    let spec = find(&first, true, false).remove(0).spec.unwrap();
+    let got: Value =
+        Reader::new(&spec).unwrap().read(&second).unwrap().into_iter().map(Value::Object).collect();
+    assert_eq!(
+        got,
+        json!([{"column_1": "Calypso 0", "column_2": "0 cm", "url": "/0"},
+            {"column_1": "Calypso 1", "column_2": "1 cm", "url": "/1"}])
+    );
+}

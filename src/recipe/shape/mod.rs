@@ -6,6 +6,7 @@
 
 mod dates;
 pub mod forms;
+pub mod fragment;
 pub mod keys;
 pub mod nesting;
 mod numerals;

@@ -8,6 +8,8 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
 
+use super::fragment;
+
 /// Levels of open elements.
 const MAX_DEPTH: usize = 512;
 /// Attributes of one tag.
@@ -163,6 +165,7 @@ impl<'a> Name<'a> {
 
 /// Whether the document may be parsed; otherwise why not.
 pub fn check(html: &str) -> Result<(), &'static str> {
+    let html = &*fragment::whole(html);
     let bytes = html.as_bytes();
     let mut stack = Stack::default();
     let mut at = 0;
