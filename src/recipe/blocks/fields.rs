@@ -7,7 +7,7 @@ use scraper::ElementRef;
 
 use super::{
     GROUP, Group, Item,
-    cells::{chars, children, has_own_text, is_heading, is_inline, text},
+    cells::{chars, children, has_own_text, is_heading, is_hidden, is_inline, text},
     heads::{is_counted, without_numbers},
     names::{classes, field, segment},
     records,
@@ -22,6 +22,8 @@ const DATA: &[&str] = &[
     "id", "key", "price", "value", "date", "time", "name", "title", "sku", "lat", "lon", "rating",
     "count", "amount",
 ];
+/// Attributes that say what a picture or a sign shows.
+const SAID: [&str; 3] = ["alt", "aria-label", "title"];
 
 /// One field over all items.
 pub struct Column<'a> {
@@ -33,6 +35,15 @@ pub struct Column<'a> {
     pub elements: Vec<Vec<ElementRef<'a>>>,
     pub texts: Vec<Option<String>>,
     pub is_list: bool,
+}
+
+impl Column<'_> {
+    /// Whether a reader of the page sees it: links and the like are no text, and what a picture says in place of one is.
+    pub fn is_shown(&self) -> bool {
+        let says = |it: &String| SAID.contains(&it.as_str());
+        self.attribute.is_none()
+            || (matches!(self.place, Place::Cell(_)) && self.attribute.as_ref().is_some_and(says))
+    }
 }
 
 /// How a column is found in an item.
@@ -147,6 +158,8 @@ fn by_cell<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
             .collect();
         if all().any(|it| chars(it) > 0) {
             out.push(column(name.clone(), Place::Cell(at), None, cells, false));
+        } else if let Some(it) = by_sign(&name, title, at, &cells) {
+            out.push(it);
         }
         if links.iter().filter(|it| !it.is_empty()).count() * 2 >= group.items.len() {
             let name = if has_link { format!("{name}_url") } else { "url".to_owned() };
@@ -155,6 +168,34 @@ fn by_cell<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
         }
     }
     out
+}
+
+/// A column of cells without a text, by what the pictures in them say: a tick, a flag, a coloured dot. Of a column without a title,
+/// and the same in all rows, it is no more than a button.
+fn by_sign<'a>(
+    name: &str,
+    title: &str,
+    at: usize,
+    cells: &[Vec<ElementRef<'a>>],
+) -> Option<Column<'a>> {
+    let is_used = |it: &ElementRef<'_>| {
+        matches!(it.value().name(), "input" | "button" | "a" | "select" | "label" | "option")
+    };
+    SAID.iter().find_map(|attribute| {
+        let says = |it: &ElementRef<'_>| {
+            let has = it.attr(attribute).is_some_and(|it| !it.trim().is_empty());
+            let within = it.ancestors().filter_map(ElementRef::wrap);
+            has && !is_hidden(*it) && !std::iter::once(*it).chain(within).any(|it| is_used(&it))
+        };
+        let signs: Vec<Vec<ElementRef<'a>>> = cells
+            .iter()
+            .map(|it| it.iter().flat_map(|it| below(*it).skip(1)).filter(says).take(1).collect())
+            .collect();
+        let out =
+            column(name.to_owned(), Place::Cell(at), Some((*attribute).to_owned()), signs, false);
+        let distinct: BTreeSet<&String> = out.texts.iter().flatten().collect();
+        (distinct.len() > 1 || (distinct.len() == 1 && !title.is_empty())).then_some(out)
+    })
 }
 
 fn below(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {

@@ -176,9 +176,7 @@ pub fn find(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
         } else {
             (None, Vec::new())
         };
-        // Links and the like are no text that a page shows.
-        let shown: Vec<&fields::Column<'_>> =
-            columns.iter().filter(|it| it.attribute.is_none()).collect();
+        let shown: Vec<&fields::Column<'_>> = columns.iter().filter(|it| it.is_shown()).collect();
         let rows = (0..group.items.len())
             .map(|i| shown.iter().map(|it| it.texts[i].clone()).collect())
             .collect();

@@ -77,7 +77,8 @@ pub fn spec(
                 };
                 Some(match &it.attribute {
                     None => own,
-                    Some(name) => format!("{own} a@{name}"),
+                    Some(name) if name == "href" => format!("{own} a@{name}"),
+                    Some(name) => format!("{own} {}[{name}]@{name}", tag_of_all(it)),
                 })
             }
             Place::Path(at) => path(&group.items, it, *at, group.is_run),
@@ -107,6 +108,13 @@ pub fn spec(
 /// The place of a column with that title.
 pub fn column_of_title(title: &str) -> String {
     format!(":column({})", quoted(title))
+}
+
+/// The tag that all elements of a column have; empty where they differ.
+fn tag_of_all<'a>(column: &Column<'a>) -> &'a str {
+    let mut tags = column.elements.iter().flatten().map(|it| it.value().name());
+    let first = tags.next().unwrap_or("");
+    if tags.all(|it| it == first) { first } else { "" }
 }
 
 /// As a string of CSS.

@@ -697,3 +697,28 @@ fn rows_that_come_without_their_table() {
             {"column_1": "Calypso 1", "column_2": "1 cm", "url": "/1"}])
     );
 }
+
+#[test]
+fn a_column_of_pictures_says_what_they_say() {
+    let make = |q: &str, n: usize| {
+        let row = |i: usize| {
+            let shown = if i.is_multiple_of(2) { "True" } else { "False" };
+            format!(
+                "<tr><td><input type=checkbox aria-label='Select {i}'></td><td>{q} {i}</td><td><img src='/i.svg' alt='{shown}'></td>\
+                 <td><i title='{q}-{i}'></i></td><td><a aria-label='Delete {i}'></a></td></tr>"
+            )
+        };
+        format!(
+            "<table><thead><tr><th></th><th>Name</th><th>Shown</th><th>Flag</th><th></th></tr></thead><tbody>{}</tbody></table>",
+            each(n, row)
+        )
+    };
+    check(
+        make,
+        &json!([{"name": "Calypso 0", "shown": "True", "flag": "Calypso-0"},
+            {"name": "Calypso 1", "shown": "False", "flag": "Calypso-1"},
+            {"name": "Calypso 2", "shown": "True", "flag": "Calypso-2"}]),
+    );
+    let block = find(&parsed(&page(&make("Aurora", 3))).unwrap(), false, false).remove(0);
+    assert_eq!(block.fields, ["name", "shown", "flag"]);
+}
