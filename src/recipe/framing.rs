@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use std::borrow::Cow;
 
-use super::{digits::quote_long_numbers, document::Document, model::Framing, reach::Reach};
+use super::{
+    digits::quote_long_numbers, document::Document, model::Framing, reach::Reach, references,
+};
 
 /// The name that a recipe sends as JSONP callback, whatever the page sent.
 pub const CALLBACK: &str = "callback";
@@ -53,8 +55,11 @@ pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a
     }
     if body.starts_with(['{', '[']) || declared {
         if let Some(value) = strict(body) {
-            return match within_text(&value) {
-                Some(inner) => plain(Some(Framing::Text), inner),
+            if let Some(inner) = within_text(&value) {
+                return plain(Some(Framing::Text), inner);
+            }
+            return match references::detected(&value) {
+                Some(inner) => plain(Some(Framing::References), inner),
                 None => plain(None, value),
             };
         }
@@ -99,6 +104,11 @@ pub fn unframed<'a>(
         Some(Framing::Text) => {
             let value = strict(body).ok_or(None)?;
             let inner = within_text(&value).ok_or(None)?;
+            return Ok(Document::from(&inner).into_owned());
+        }
+        Some(Framing::References) => {
+            let value = strict(body).ok_or(None)?;
+            let inner = references::resolved(&value).ok_or(None)?;
             return Ok(Document::from(&inner).into_owned());
         }
         // Strict JSON is lenient, too: a site may have mended what it sends.
@@ -160,6 +170,7 @@ pub fn framed(framing: Option<Framing>, value: &Value) -> String {
     match (framing, value) {
         (None | Some(Framing::Lenient), _) => value.to_string(),
         (Some(Framing::Text), _) => serde_json::json!({ "d": value.to_string() }).to_string(),
+        (Some(Framing::References), _) => references::written(value).to_string(),
         (Some(Framing::Prefix), _) => format!(")]}}'\n{value}"),
         (Some(Framing::Jsonp), _) => format!("{CALLBACK}({value});"),
         (Some(Framing::Lines), Value::Array(all)) => {

@@ -22,6 +22,7 @@ pub mod pagination;
 pub mod params;
 pub mod positions;
 pub mod reach;
+pub mod references;
 pub mod registry;
 pub mod request;
 pub mod selector;

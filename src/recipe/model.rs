@@ -429,6 +429,9 @@ pub enum Framing {
     /// JSON as some sites write it and JSON5 allows: `NaN` and `Infinity` (read as `null`), commas at the end, comments, single
     /// quotes, names without quotes.
     Lenient,
+    /// A list of values that refer to one another by their numbers, as devalue and turbo-stream write it (SvelteKit, Nuxt, React
+    /// Router); read as the value that they make. Dates are texts, sets are lists, what JSON has no value for is `null`.
+    References,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -19,6 +19,7 @@ use commis_recipe::{
         self,
         read::{Reader, shape},
     },
+    references::holds_references,
     shape as json_shape,
 };
 
@@ -370,6 +371,10 @@ fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
         let Ok(value) = serde_json::from_str(text).map(json_shape::sorted) else {
             continue;
         };
+        // What the page itself shows is easier to read.
+        if holds_references(&value) {
+            continue;
+        }
         meter.take_lists();
         let leaves_visible = meter.json(&value);
         out.push(EmbeddedJson {

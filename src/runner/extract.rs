@@ -319,6 +319,7 @@ fn parse_json<'a>(
             Some(Framing::Jsonp) => "as JSONP",
             Some(Framing::Lines) => "as lines of JSON",
             Some(Framing::Text) => "as JSON whose one text is JSON",
+            Some(Framing::References) => "as JSON whose values refer to one another",
             Some(Framing::Lenient) => "as JSON, nor as JSON5",
             None | Some(Framing::Prefix) => "as JSON",
         };

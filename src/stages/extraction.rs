@@ -12,6 +12,7 @@ use commis_artifacts::{
     payloads::{DataSource, ListPath},
     recording::{Driver, Excerpt, Exchange, ListMeasure, Listing, ResourceType, SessionRecording},
 };
+pub use commis_recipe::references::holds_references;
 use commis_recipe::{
     blocks::{Asks, asks, asks_for_one, heads},
     model::{HtmlSpec, ResponseSpec, ResponseType},
@@ -188,43 +189,6 @@ const NOT_SHOWN: &str =
     "the answer is text in a form that is not known, and the page did not show it as it is";
 const REFERENCES: &str =
     "the answer is JSON whose values refer to one another by number, a form that is not decoded";
-/// So deep such a list may stand in an answer.
-const REFERENCES_DEPTH: usize = 4;
-/// Fewer values are no graph.
-const FEW_VALUES: usize = 8;
-
-/// Whether JSON holds a list of values that refer to one another by their numbers: SvelteKit, Nuxt and React Router send data so. Its
-/// objects and lists hold nothing but numbers, and what the numbers mean stands beside them.
-pub fn holds_references(value: &Value) -> bool {
-    refers_within(value, REFERENCES_DEPTH)
-}
-
-fn refers_within(value: &Value, depth: usize) -> bool {
-    let below = |it: &Value| depth > 0 && refers_within(it, depth - 1);
-    match value {
-        Value::Array(all) => is_graph(all) || all.iter().any(below),
-        Value::Object(all) => all.values().any(below),
-        _ => false,
-    }
-}
-
-fn is_graph(all: &[Value]) -> bool {
-    let is_number = |it: &Value| it.is_i64() || it.is_u64();
-    let refers = |it: &Value| match it {
-        Value::Array(all) => !all.is_empty() && all.iter().all(is_number),
-        Value::Object(all) => !all.is_empty() && all.values().all(is_number),
-        _ => false,
-    };
-    let is_leaf = |it: &&Value| !it.is_array() && !it.is_object();
-    let (leaves, others): (Vec<&Value>, Vec<&Value>) = all.iter().partition(is_leaf);
-    let referring = others.iter().filter(|it| refers(it)).count();
-    all.len() >= FEW_VALUES
-        && all.first().is_some_and(refers)
-        && leaves.iter().any(|it| it.is_string())
-        // An empty list is one all the same.
-        && referring * 10 >= others.len() * 9
-}
-
 /// Whether the page showed the text as it is. A text that only a program reads (data in a form that is not known, a body that broke
 /// off) is no answer.
 fn is_shown_as_text(exchange: &Exchange, recording: &SessionRecording) -> bool {
