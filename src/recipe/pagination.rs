@@ -607,8 +607,12 @@ pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<String> {
                 let moves = totals.windows(2).any(|it| it[0] != it[1]);
                 let met = pairs().any(|(total, items)| *total == items && items > 1);
                 let zero = empty.iter().filter_map(of).count() > 0;
-                (pairs().all(|(total, items)| *total >= items) && moves && (met || zero))
-                    .then_some((false, pattern))
+                // A page that is cut is as long as pages are.
+                let longest = full.iter().map(|it| it.items).max();
+                let holds = |(total, items): (&u64, u64)| {
+                    *total == items || (*total > items && Some(items) == longest)
+                };
+                (pairs().all(holds) && moves && (met || zero)).then_some((false, pattern))
             })
         },
     );

@@ -132,6 +132,8 @@ fn a_page_says_how_long_its_list_is() {
         Some(line)
     );
     assert_eq!(learned(&[rows(20, 106, "fern"), rows(20, 31, "oak")]), None);
+    // One that meets by chance: no page of 5 is cut where another has 6.
+    assert_eq!(learned(&[rows(6, 6, "fern"), rows(5, 39, "oak")]), None);
     let reader =
         PageInfoReader::new(&PageInfo { line: Some(line.to_owned()), ..PageInfo::default() })
             .unwrap();
