@@ -42,7 +42,8 @@ impl Column<'_> {
     pub fn is_shown(&self) -> bool {
         let says = |it: &String| SAID.contains(&it.as_str());
         self.attribute.is_none()
-            || (matches!(self.place, Place::Cell(_)) && self.attribute.as_ref().is_some_and(says))
+            || (matches!(self.place, Place::Cell(_) | Place::Label(_))
+                && self.attribute.as_ref().is_some_and(says))
     }
 }
 
@@ -178,24 +179,36 @@ fn by_sign<'a>(
     at: usize,
     cells: &[Vec<ElementRef<'a>>],
 ) -> Option<Column<'a>> {
-    let is_used = |it: &ElementRef<'_>| {
-        matches!(it.value().name(), "input" | "button" | "a" | "select" | "label" | "option")
-    };
     SAID.iter().find_map(|attribute| {
-        let says = |it: &ElementRef<'_>| {
-            let has = it.attr(attribute).is_some_and(|it| !it.trim().is_empty());
-            let within = it.ancestors().filter_map(ElementRef::wrap);
-            has && !is_hidden(*it) && !std::iter::once(*it).chain(within).any(|it| is_used(&it))
-        };
         let signs: Vec<Vec<ElementRef<'a>>> = cells
             .iter()
-            .map(|it| it.iter().flat_map(|it| below(*it).skip(1)).filter(says).take(1).collect())
+            .map(|it| it.iter().filter_map(|it| says_by(*it, attribute)).take(1).collect())
             .collect();
         let out =
             column(name.to_owned(), Place::Cell(at), Some((*attribute).to_owned()), signs, false);
         let distinct: BTreeSet<&String> = out.texts.iter().flatten().collect();
         (distinct.len() > 1 || (distinct.len() == 1 && !title.is_empty())).then_some(out)
     })
+}
+
+/// The first picture or sign in an element that says something by this attribute, and is no control.
+fn says_by<'a>(element: ElementRef<'a>, attribute: &str) -> Option<ElementRef<'a>> {
+    let is_used = |it: ElementRef<'_>| {
+        matches!(it.value().name(), "input" | "button" | "a" | "select" | "label" | "option")
+    };
+    below(element).skip(1).find(|it| {
+        let has = it.attr(attribute).is_some_and(|it| !it.trim().is_empty());
+        let within = it.ancestors().filter_map(ElementRef::wrap);
+        has && !is_hidden(*it) && !std::iter::once(*it).chain(within).any(is_used)
+    })
+}
+
+/// What an element without a text says by a picture in it, and the attribute that says it.
+pub fn sign(element: ElementRef<'_>) -> Option<(ElementRef<'_>, &'static str)> {
+    if chars(element) > 0 {
+        return None;
+    }
+    SAID.iter().find_map(|it| Some((says_by(element, it)?, *it)))
 }
 
 fn below(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
@@ -258,6 +271,51 @@ fn merge(order: &mut Vec<Key>, found: &mut BTreeMap<Key, Vec<Vec<ElementRef<'_>>
     }
 }
 
+/// Adds to a text of most items those of the others, where all of it is a link: the same field, of which some lead elsewhere.
+fn with_linked(order: &[Key], found: &mut BTreeMap<Key, Vec<Vec<ElementRef<'_>>>>) {
+    for key in order.iter().filter(|it| it.1.is_none()) {
+        let own = &found[key];
+        let missing: Vec<usize> = (0..own.len()).filter(|at| own[*at].is_empty()).collect();
+        if missing.is_empty() || missing.len() * 2 > own.len() {
+            continue;
+        }
+        let below = format!("{}/", key.0);
+        let mut wrapped = Vec::new();
+        for (path, theirs) in found.iter().filter(|it| it.0.1.is_none()) {
+            let Some(rest) = path.0.strip_prefix(&below) else { continue };
+            for at in &missing {
+                let [one] = theirs[*at][..] else { continue };
+                let above = one.ancestors().nth(rest.matches('/').count());
+                let above = above.and_then(ElementRef::wrap);
+                wrapped.extend(above.filter(|it| chars(*it) == chars(one)).map(|it| (*at, it)));
+            }
+        }
+        let own = found.entry(key.clone()).or_default();
+        for (at, it) in wrapped {
+            if own[at].is_empty() {
+                own[at].push(it);
+            }
+        }
+    }
+}
+
+/// Points of one list, paragraphs of one text, links beside each other: of one thing, as many as it has.
+fn are_listed(elements: &[ElementRef<'_>]) -> bool {
+    ["li", "p", "a"].iter().any(|tag| {
+        let mut seen = BTreeSet::new();
+        let mut parents = BTreeSet::new();
+        let is_own = elements.iter().all(|it| {
+            let own = std::iter::once(*it).chain(it.ancestors().filter_map(ElementRef::wrap));
+            let point = own.into_iter().find(|it| it.value().name() == *tag);
+            point.is_some_and(|it| {
+                parents.extend(it.parent().map(|it| it.id()));
+                seen.insert(it.id())
+            })
+        });
+        is_own && elements.len() > 1 && parents.len() == 1
+    })
+}
+
 /// Columns by where in the item they stand.
 pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
     let parts: BTreeSet<NodeId> =
@@ -300,6 +358,7 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
         kept
     });
     merge(&mut order, &mut found);
+    with_linked(&order, &mut found);
     let mut out = Vec::new();
     for key in order {
         let Some(all) = found.remove(&key) else { continue };
@@ -313,7 +372,8 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
         let own = std::iter::once(*one).chain(one.ancestors().filter_map(ElementRef::wrap));
         let top = own.into_iter().find(|it| parts.contains(&it.id())).unwrap_or(*one);
         let name = name(*one, top, attribute.as_deref());
-        if most == 1 || (counts.len() == 1 && most <= MAX_POSITIONS) {
+        let is_listed = items.len() == 1 && are_listed(&all[0]);
+        if most == 1 || (counts.len() == 1 && most <= MAX_POSITIONS && !is_listed) {
             for at in 0..most {
                 let elements =
                     all.iter().map(|it| it.get(at).copied().into_iter().collect()).collect();

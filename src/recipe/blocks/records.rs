@@ -7,9 +7,9 @@ use scraper::{ElementRef, Html};
 
 use super::{
     Group, Item,
-    cells::{chars, children, has_own_text, is_heading, is_read, standing, text},
-    fields::{Column, Place, by_path, column},
-    names::field,
+    cells::{chars, children, has_own_text, is_heading, is_inline, is_read, standing, text},
+    fields::{Column, Place, by_path, column, sign},
+    names::{field, segment},
     table::Grid,
 };
 
@@ -86,9 +86,13 @@ pub fn add_rows<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
     }
 }
 
-/// Adds what the page is about where that is prose: the element with the first heading and most of the text.
+/// Adds what the page is about where that is prose: its one article, or the element with the first heading and most of the text.
 pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
     let body = page.root_element();
+    if let Some((article, title, weight)) = article(body, groups) {
+        groups.push(thing(article, title, weight));
+        return;
+    }
     let title = body
         .descendants()
         .filter_map(ElementRef::wrap)
@@ -119,16 +123,59 @@ pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
     {
         return;
     }
-    groups.push(Group {
-        items: vec![Item::of(at)],
+    groups.push(thing(at, title, whole));
+}
+
+fn thing<'a>(home: ElementRef<'a>, title: ElementRef<'a>, chars: usize) -> Group<'a> {
+    Group {
+        items: vec![Item::of(home)],
         is_run: false,
         is_record: true,
         tables: Vec::new(),
         headings: Vec::new(),
         heading: Some(title),
         // A list beside it is more often what was asked for.
-        weight: whole.min(MAX_PROSE) * standing(at) / 200,
+        weight: chars.min(MAX_PROSE) * standing(home) / 200,
+    }
+}
+
+/// The one article of a page, its title, and the characters of its text, where a paragraph has a plain list of points beside it: the
+/// list alone is half of it. An article with a record or with items of several texts is found by those.
+fn article<'a>(
+    body: ElementRef<'a>,
+    groups: &[Group<'a>],
+) -> Option<(ElementRef<'a>, ElementRef<'a>, usize)> {
+    let is_article =
+        |it: &ElementRef<'_>| it.value().name() == "article" || it.attr("role") == Some("article");
+    let all = || body.descendants().filter_map(ElementRef::wrap).filter(|it| is_read(*it));
+    let mut articles = all().filter(is_article);
+    let (one, None) = (articles.next()?, articles.next()) else { return None };
+    let within = |it: ElementRef<'_>| it.ancestors().any(|it| it.id() == one.id());
+    let is_record = |it: &Group<'_>| {
+        it.is_record && (it.items[0].first().id() == one.id() || within(it.items[0].first()))
+    };
+    if standing(one) < 100 || groups.iter().any(is_record) {
+        return None;
+    }
+    let inner = || one.descendants().filter_map(ElementRef::wrap).filter(|it| is_read(*it));
+    let title =
+        inner().find(|it| matches!(it.value().name(), "h1" | "h2" | "h3") && chars(*it) > 0)?;
+    let is_point = |it: ElementRef<'_>| it.value().name() == "li" && children(it).all(is_inline);
+    let is_plain =
+        |it: ElementRef<'_>| matches!(it.value().name(), "ul" | "ol") && children(it).all(is_point);
+    let is_text = |it: ElementRef<'_>| it.value().name() == "p" && chars(it) > 0;
+    let mut lists = inner().filter(|it| is_plain(*it)).filter(|it| {
+        it.prev_siblings().chain(it.next_siblings()).filter_map(ElementRef::wrap).any(is_text)
     });
+    lists.next()?;
+    let plain = prose(one, &BTreeSet::new());
+    let points: usize = inner().filter(|it| is_point(*it)).map(chars).sum();
+    let others = groups.iter().filter(|it| within(it.items[0].first())).any(|it| {
+        it.items
+            .iter()
+            .any(|it| !it.parts.iter().all(|it| is_point(*it) || it.value().name() == "a"))
+    });
+    (!others && plain + points >= MIN_PROSE).then_some((one, title, plain + points))
 }
 
 /// Characters of paragraphs and headings outside lists, items and navigation.
@@ -159,10 +206,21 @@ fn home(label: ElementRef<'_>) -> Option<ElementRef<'_>> {
             name != "table" && at.child_elements().any(|it| is_read(it) && is_heading(it));
         if is_thing || has_heading {
             // What all of the page holds is no one thing.
-            return if name == "body" { list } else { Some(at) };
+            return if name == "body" { list.or_else(|| titled(label)) } else { Some(at) };
         }
         at = at.parent().and_then(ElementRef::wrap)?;
     }
+}
+
+/// The nearest element around a pair that begins with a title in an element of its own.
+fn titled(label: ElementRef<'_>) -> Option<ElementRef<'_>> {
+    let is_title = |it: ElementRef<'_>| matches!(it.value().name(), "h1" | "h2" | "h3");
+    let above = label.ancestors().skip(1).filter_map(ElementRef::wrap);
+    let mut above = above.take_while(|it| it.value().name() != "body");
+    above.find(|it| {
+        let first = children(*it).find(|it| chars(*it) > 0);
+        first.is_some_and(|it| children(it).any(is_title) && standing(it) == 100)
+    })
 }
 
 /// Labels and their values below an element, in document order.
@@ -214,7 +272,7 @@ pub fn pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
         stack.extend(at.child_elements());
         stack[from..].reverse();
     }
-    out.retain(|it| is_label(it.0) && chars(it.1) > 0);
+    out.retain(|it| is_label(it.0) && (chars(it.1) > 0 || sign(it.1).is_some()));
     out
 }
 
@@ -225,7 +283,7 @@ fn beside(element: ElementRef<'_>) -> Option<(ElementRef<'_>, ElementRef<'_>)> {
     {
         return None;
     }
-    let mut parts = children(element).filter(|it| chars(*it) > 0);
+    let mut parts = children(element).filter(|it| chars(*it) > 0 || sign(*it).is_some());
     let (a, b) = (parts.next()?, parts.next()?);
     if parts.next().is_some()
         || is_heading(a)
@@ -246,8 +304,20 @@ fn beside(element: ElementRef<'_>) -> Option<(ElementRef<'_>, ElementRef<'_>)> {
     });
     let is_said = a.value().name() == "label"
         || text(a).ends_with(':')
-        || (a.value().classes().any(said) && valued);
+        || (a.value().classes().any(said) && valued)
+        || (is_small(a) && !is_small(b) && is_repeated(element));
     is_said.then_some((a, b))
+}
+
+fn is_small(element: ElementRef<'_>) -> bool {
+    element.value().name() == "small"
+}
+
+/// Others beside it are called as it is and begin with small print as well: names of what stands below them.
+fn is_repeated(element: ElementRef<'_>) -> bool {
+    let mut others =
+        element.prev_siblings().chain(element.next_siblings()).filter_map(ElementRef::wrap);
+    others.any(|it| segment(it) == segment(element) && children(it).next().is_some_and(is_small))
 }
 
 fn is_label(element: ElementRef<'_>) -> bool {
@@ -311,7 +381,12 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
     for (at, value) in pairs {
         let label = label(at);
         if seen.insert(label.clone()) {
-            out.push(column(field(&label), Place::Label(label), None, vec![vec![value]], false));
+            let (value, attribute) = match sign(value) {
+                Some((it, attribute)) => (it, Some(attribute.to_owned())),
+                None => (value, None),
+            };
+            let name = field(&label);
+            out.push(column(name, Place::Label(label), attribute, vec![vec![value]], false));
         }
     }
     out

@@ -58,7 +58,13 @@ pub fn spec(
             Place::Heading => continue,
             // What could be more than a name is not written down.
             Place::Label(label) if !keys::is_harmless(label) => None,
-            Place::Label(label) => Some(format!(":labelled({})", quoted(label))),
+            Place::Label(label) => {
+                let own = format!(":labelled({})", quoted(label));
+                Some(match &it.attribute {
+                    None => own,
+                    Some(name) => format!("{own} {}[{name}]@{name}", tag_of_all(it)),
+                })
+            }
             Place::Cell(at) => {
                 let title = group
                     .tables
