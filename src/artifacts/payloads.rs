@@ -11,8 +11,8 @@ use super::{
 };
 use commis_recipe::{
     model::{
-        EmptyAnswer, ExampleAnswer, FirstPage, PageInfo, Parameter, RequestTemplate, ResponseSpec,
-        Slot, TransportKind,
+        EmptyAnswer, ExampleAnswer, FirstPage, HtmlSpec, PageInfo, Parameter, RequestTemplate,
+        ResponseSpec, Slot, TransportKind,
     },
     shape::profile::Profile,
 };
@@ -518,6 +518,9 @@ pub struct VerificationReport {
     /// The first answer is only the first page of its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_page: Option<FirstPage>,
+    /// How the page is read, where the second example's answer showed more than the first one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<HtmlSpec>,
 }
 
 /// [`VerificationReport::reason`] where the second example gave what the first did.

@@ -14,7 +14,7 @@ use commis_artifacts::{
 };
 pub use commis_recipe::references::holds_references;
 use commis_recipe::{
-    blocks::{Asks, asks, asks_for_one, heads},
+    blocks::{self, Asks, asks, asks_for_one, heads},
     model::{HtmlSpec, ResponseSpec, ResponseType},
     shape,
 };
@@ -241,24 +241,73 @@ fn listing<'a>(
 
 /// The same with what the items of the second page have and those of the first have not, and the other way round.
 pub fn widened(response: &ResponseSpec, first: &Exchange, twin: Option<&Exchange>) -> ResponseSpec {
+    let html = response.html.as_ref();
+    let other = html.zip(twin).and_then(|(html, twin)| same_listing(html, first, twin));
+    other.map_or_else(
+        || response.clone(),
+        |(items, own, theirs)| wider(response, items, &own.heads, (&theirs.html, &theirs.heads)),
+    )
+}
+
+/// The same, by the pages that were answered.
+pub fn widened_by_pages(response: &ResponseSpec, first: &[u8], second: &[u8]) -> ResponseSpec {
+    let Some(html) = &response.html else { return response.clone() };
+    let listings = |page: &[u8]| -> Vec<(HtmlSpec, Vec<String>, Vec<String>)> {
+        let page = blocks::parsed(&String::from_utf8_lossy(page));
+        let all = page.map(|it| blocks::find(&it, true, html.single)).into_iter().flatten();
+        let all = all.filter_map(|it| {
+            let spec = it.spec.filter(|it| it.run == html.run && it.single == html.single)?;
+            let ways = std::iter::once(spec.items.clone()).chain(it.ways).collect();
+            Some((spec, ways, it.heads))
+        });
+        all.collect()
+    };
+    let own = listings(first).into_iter().find(|it| it.1.contains(&html.items));
+    let (mine, own_heads) =
+        own.map_or_else(|| (vec![html.items.clone()], Vec::new()), |it| (it.1, it.2));
+    let theirs = listings(second);
+    let same = theirs.iter().find_map(|(spec, ways, heads)| {
+        Some((mine.iter().find(|it| ways.contains(it))?.clone(), spec, heads))
+    });
+    same.map_or_else(
+        || response.clone(),
+        |(items, other, heads)| wider(response, items, &own_heads, (other, heads)),
+    )
+}
+
+/// `own` are the titles of the columns that the response reads; `theirs` what is read of the other page, and its titles.
+fn wider(
+    response: &ResponseSpec,
+    items: String,
+    own: &[String],
+    theirs: (&HtmlSpec, &[String]),
+) -> ResponseSpec {
     let mut out = response.clone();
     let Some(html) = &mut out.html else { return out };
-    let Some(same) = twin.and_then(|it| same_listing(html, first, it)) else { return out };
-    let (items, own, theirs) = same;
     html.items = items;
-    let mut other = theirs.html.clone();
-    heads::align((html, &own.heads), (&mut other, &theirs.heads));
+    let mut other = theirs.0.clone();
+    heads::align((html, own), (&mut other, theirs.1));
     let narrow = html.clone();
-    let known: BTreeSet<&String> = other.fields.values().collect();
+    // One of them here and several there: a list.
+    for selector in html.fields.values_mut() {
+        let all = format!("{selector}[]");
+        if other.fields.values().any(|it| *it == all) {
+            *selector = all;
+        }
+    }
+    let known = |selector: &str| {
+        let one = selector.strip_suffix("[]");
+        let mut all = other.fields.iter().filter(|it| *it.1 == selector || Some(&**it.1) == one);
+        all.next().filter(|it| !other.optional.contains(it.0)).is_some()
+    };
     for (name, selector) in &html.fields {
-        let is_sure = known.contains(selector)
-            && !other.optional.iter().any(|it| other.fields.get(it) == Some(selector));
+        let is_sure = known(selector);
         if !is_sure && !html.optional.contains(name) {
             html.optional.push(name.clone());
         }
     }
     for (name, selector) in &other.fields {
-        if !html.fields.values().any(|it| it == selector)
+        if !html.fields.values().any(|it| it == selector || it.strip_suffix("[]") == Some(selector))
             && !html.fields.contains_key(name)
             && html.fields.len() < MAX_FIELDS
         {

@@ -14,6 +14,7 @@ mod extraction;
 mod fields;
 #[cfg(any(test, feature = "test-support"))]
 pub mod fixtures;
+mod follow;
 mod gaps;
 mod judge;
 mod length;
@@ -29,6 +30,7 @@ pub mod publish;
 pub mod rank;
 mod read_back;
 mod reads;
+mod refutation;
 mod relevance;
 mod repeat;
 mod request;

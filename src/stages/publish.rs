@@ -102,6 +102,9 @@ fn response(
     report: &VerificationReport,
 ) -> ResponseSpec {
     let mut out = draft.response.clone();
+    if report.html.is_some() {
+        out.html.clone_from(&report.html);
+    }
     out.min_items = out.min_items.max(expect.min_items);
     out.empty.clone_from(&report.empty);
     out.page_info.clone_from(&report.page_info);

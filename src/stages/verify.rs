@@ -8,12 +8,15 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::extraction::widened_by_pages;
+use super::follow::{given, only_repeats};
 use super::gaps::{lacking, lost};
 use super::judge::{
     Call, Observed, Replayer, data_difference_bp, example_answer, holds_bp, is_reordered, observe,
     passing,
 };
 use super::length::{self, Answer, Findings, more_than_shown};
+use super::refutation::{Failure, Halt, Proof, final_, heard};
 use super::seen::seen_on_page;
 use super::witness::{asks_for_order, coverage, named_group};
 use commis_artifacts::{
@@ -63,6 +66,7 @@ pub async fn verify(
         echo: BTreeMap::new(),
         page_info: None,
         first_page: None,
+        html: None,
     };
     if draft.captured_only {
         report.reason = Some("captured_only".to_owned());
@@ -98,7 +102,8 @@ pub async fn verify(
             replayer,
             draft,
             baseline,
-            response: &response,
+            response: response.clone(),
+            ahead: None,
             further: &expect.further,
             transport,
             report: &mut report,
@@ -131,6 +136,7 @@ pub async fn verify(
                 report.echo.clear();
                 report.page_info = None;
                 report.first_page = None;
+                report.html = None;
                 // A parameter without effect by one transport has none by another.
                 if why.is_final {
                     refuted = true;
@@ -172,45 +178,18 @@ const AGAIN: &str = "A again";
 const REORDERED: &str =
     "the page shows the items in another order than the answer, and the task asks for one";
 
+const ONLY_REPEATS: &str = "the answers to both examples differ in nothing but what was asked for: no value follows the input";
+
 const NOTHING_SEEN: &str =
     "the answer is not the one that was recorded, or none was, and no page shows that it is right";
-
-/// Why a transport did not prove the draft.
-struct Failure {
-    text: String,
-    /// No other transport can do better.
-    is_final: bool,
-    /// The code of a failure that may pass.
-    transient: Option<Code>,
-}
-
-/// What ends a proof before its end.
-enum Halt {
-    /// The answers do not prove the draft.
-    Refuted(Failure),
-    /// The world failed; that says nothing of the draft.
-    Failed(Error),
-}
-
-impl From<Failure> for Halt {
-    fn from(it: Failure) -> Self {
-        Self::Refuted(it)
-    }
-}
-
-impl From<Error> for Halt {
-    fn from(it: Error) -> Self {
-        Self::Failed(it)
-    }
-}
-
-type Proof<T> = std::result::Result<T, Halt>;
 
 struct Run<'a, 'r> {
     replayer: &'r mut dyn Replayer,
     draft: &'a RecipeDraftMinimized,
     baseline: &'a BaselineFingerprint,
-    response: &'a ResponseSpec,
+    response: ResponseSpec,
+    /// The answer to the second example, where it was looked at before.
+    ahead: Option<Observed>,
     further: &'a [BTreeMap<String, String>],
     transport: TransportKind,
     report: &'r mut VerificationReport,
@@ -235,7 +214,7 @@ impl Run<'_, '_> {
     async fn all(&mut self) -> Proof<()> {
         self.replayer.fresh();
         let first = self.draft.first.clone();
-        let a = self.one("A", &first).await?;
+        let mut a = self.one("A", &first).await?;
         let Some(second) = self.draft.second.clone() else {
             // No parameter: two consecutive matching replays (seed 1.3.1).
             self.covers(&a, None)?;
@@ -244,6 +223,10 @@ impl Run<'_, '_> {
             self.optional(&first, &a, data_difference_bp(&a, &again)).await?;
             return self.is_long_enough(&a);
         };
+        if self.widens(&second).await? {
+            self.answers.clear();
+            a = self.one("A", &first).await?;
+        }
         let b = self.second_answer(&second).await?;
         let again = self.one(AGAIN, &first).await?;
         let noise = data_difference_bp(&a, &again);
@@ -251,6 +234,9 @@ impl Run<'_, '_> {
         let others = self.others(&first).await?;
         match &b {
             Some(b) if differs(b) => {
+                if only_repeats((&a, &first), (b, &second)) {
+                    return Err(final_(ONLY_REPEATS).into());
+                }
                 let witnessed = self.covers(&a, Some(b))?;
                 self.is_the_data(&a, b, &second, witnessed)?;
             }
@@ -276,6 +262,28 @@ impl Run<'_, '_> {
         self.is_long_enough(&a)
     }
 
+    /// Looks at the second page for what the first has not, or has once, where no recording showed it before. Whether the answers are
+    /// now read in another way.
+    async fn widens(&mut self, second: &BTreeMap<String, String>) -> Proof<bool> {
+        if self.response.html.is_none() || self.draft.captured.is_some() {
+            return Ok(false);
+        }
+        let seen = self.look("B", second).await?;
+        let first = self.answers.first();
+        let wider = first.map(|it| widened_by_pages(&self.response, &it.body, &seen.body));
+        match wider.filter(|it| it.html != self.response.html) {
+            Some(it) => {
+                self.report.html.clone_from(&it.html);
+                self.response = it;
+                Ok(true)
+            }
+            None => {
+                self.ahead = Some(seen);
+                Ok(false)
+            }
+        }
+    }
+
     /// Keeps what the examples were answered, and by what fields answers say what they were asked for.
     fn keep_examples(
         &mut self,
@@ -298,7 +306,7 @@ impl Run<'_, '_> {
         let Some(items) = a.as_array().map(|it| it.len() as u64) else { return Ok(()) };
         let typed: Vec<&str> = self.typed(&NOBODYS_WORDS);
         let all: Vec<&Answer> = self.answers.iter().chain(&self.without).collect();
-        let mut found = length::page_info(&all, self.response, &typed);
+        let mut found = length::page_info(&all, &self.response, &typed);
         if let (Some(info), Some(Answer { whole, body, .. })) = (&found, self.answers.first()) {
             let reader = PageInfoReader::new(info)?;
             let page = blocks::parsed(&String::from_utf8_lossy(body));
@@ -519,6 +527,7 @@ impl Run<'_, '_> {
         }
         let pages = [(Some(a), Some(&witness.first)), (b, witness.second.as_ref())];
         let mut group = None;
+        let mut judged: Vec<ShownBlock> = Vec::new();
         for (data, shown) in pages {
             let (Some(data), Some(shown)) = (data, shown) else { continue };
             let typed = if self.report.coverage.is_empty() {
@@ -536,20 +545,35 @@ impl Run<'_, '_> {
                 (it, why)
             };
             let (mut it, mut why) = judge(shown);
+            let mut block = shown.clone();
             // Of a list in groups the task may ask for one.
             if it.held < it.shown
                 && let Some(one) = typed.and_then(|typed| named_group(shown, &witness.task, typed))
                 && group.get_or_insert(one.heading.clone()) == &one.heading
             {
                 (it, why) = judge(&one);
-                it.left_out.push(format!("groups beside {:?}", one.heading.unwrap_or_default()));
+                block = one;
+                let heading = block.heading.as_deref().unwrap_or_default();
+                it.left_out.push(format!("groups beside {heading:?}"));
             }
             self.report.coverage.push(it);
             if let Some(why) = why {
                 return Err(final_(&why));
             }
+            judged.push(block);
         }
-        Ok(b.is_some() && witness.second.is_some())
+        let (Some(b), [first, second], Some(values)) = (b, &judged[..], &self.draft.second) else {
+            return Ok(false);
+        };
+        let given = given(b, (second, values), (first, &self.draft.first));
+        if given.is_too_little() {
+            return Err(final_(&format!(
+                "the answer lacks nearly all that follows the input on the page: {}",
+                given.missing.join(", ")
+            )));
+        }
+        // What both pages show alike is no evidence.
+        Ok(given.following > 0)
     }
 
     /// A page has no more items than it shows: what selectors find beside them is something else.
@@ -696,7 +720,10 @@ impl Run<'_, '_> {
     }
 
     async fn one(&mut self, what: &str, values: &BTreeMap<String, String>) -> Proof<Value> {
-        let seen = self.look(what, values).await?;
+        let seen = match self.ahead.take_if(|_| what == "B") {
+            Some(it) => it,
+            None => self.look(what, values).await?,
+        };
         if seen.replay.code.is_none() && self.answers.len() < 2 && what != AGAIN {
             if self.answers.is_empty() {
                 self.length = seen.length;
@@ -717,7 +744,8 @@ impl Run<'_, '_> {
     }
 
     async fn look(&mut self, what: &str, values: &BTreeMap<String, String>) -> Result<Observed> {
-        self.ask(what, values, self.response, Some(&self.baseline.shape)).await
+        let response = self.response.clone();
+        self.ask(what, values, &response, Some(&self.baseline.shape)).await
     }
 
     async fn ask(
@@ -747,20 +775,4 @@ impl Run<'_, '_> {
 
 fn is_none(data: &Value) -> bool {
     data.as_array().is_some_and(Vec::is_empty)
-}
-
-fn final_(text: &str) -> Failure {
-    Failure { text: text.to_owned(), is_final: true, transient: None }
-}
-
-/// Fails where the site could not be asked now, which says nothing of the draft. A 500 is an answer: sites give it to values that
-/// they do not expect.
-fn heard(what: &str, replay: &Replay) -> Proof<()> {
-    match passing(replay).filter(|_| replay.status != Some(500)) {
-        Some(code) => {
-            Err(Failure { text: format!("{what}: {code}"), is_final: false, transient: Some(code) }
-                .into())
-        }
-        None => Ok(()),
-    }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::subject;
+use super::{follow::without_head, subject};
 use commis_artifacts::{
     payloads::{Coverage, ListLength, SecondRecording, Witness},
     recording::{SessionRecording, ShownBlock},
@@ -53,6 +53,9 @@ pub fn witness(
     let mut second = other.and_then(|it| block(it, subject::of_session(it, Some(recording))?.at));
     if let (Some(second), Some(other)) = (&mut second, other) {
         without_offers((&mut first, &recording.typed), (second, &other.typed));
+    }
+    if let (Some(second), [data, ..]) = (&mut second, pages) {
+        without_head((&mut first, second), data);
     }
     let rival = main.rival.and_then(|at| block(recording, at));
     let further = without_further(&mut first, pages);
@@ -459,7 +462,7 @@ pub struct Text {
 }
 
 impl Text {
-    fn of(value: &Value) -> Self {
+    pub fn of(value: &Value) -> Self {
         let mut values = Vec::new();
         leaves(value, &mut values);
         let texts: Vec<String> = values
@@ -507,6 +510,13 @@ impl Text {
     /// A text in plain words.
     fn holds(&self, plain: &str) -> bool {
         self.leaves.contains(plain) || self.whole.contains(&format!(" {plain} "))
+    }
+
+    /// Most words of a text.
+    pub fn says_most(&self, cell: &str) -> bool {
+        let own = words(cell);
+        let said = own.iter().filter(|it| self.words.contains(*it)).count();
+        own.len() > 1 && said * 100 >= own.len() * SHARED
     }
 
     /// A text as the page writes it.

@@ -58,11 +58,19 @@ fn what_only_a_program_reads_is_no_answer() {
         let recording = session(&[], "Lamps", vec![get("http://shop.test/api/x", answer)]);
         response(&recording.exchanges[0], DataSource::Json, &recording, None)
     };
-    // SvelteKit and Nuxt: values by their number.
-    let graph = json!([
-        {"goods": 1, "total": 7}, [2, 5], {"title": 3, "price": 4}, "Lamp of brass", 12,
-        {"title": 6, "price": 4}, "Lamp of copper", 2
-    ]);
+    // SvelteKit and Nuxt: values by their number, one of a type that nobody else knows.
+    let graph = |last: Value| {
+        json!([
+            {"goods": 1, "total": 7}, [2, 5], {"title": 3, "price": 4}, "Lamp of brass", 12,
+            {"title": 6, "price": 4}, "Lamp of copper", last
+        ])
+    };
+    let read_of = read(&graph(json!(2))).unwrap();
+    assert_eq!(
+        (read_of.framing, read_of.extract.as_deref()),
+        (Some(commis_recipe::model::Framing::References), Some("goods"))
+    );
+    let graph = graph(json!(["Lamp", 3]));
     for answer in [graph.clone(), json!({"type": "data", "nodes": [null, {"data": graph}]})] {
         assert!(read(&answer).unwrap_err().contains("refer to one another"));
     }
