@@ -4,6 +4,7 @@
 //! never import each other; they meet only in artifacts.
 
 mod account;
+mod address;
 pub mod analyze;
 pub mod baseline;
 pub mod before;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{
     account::names_account,
+    address::respelled,
     chained::{answered_before, borrowed, typed_slot},
     extraction::widened,
     judge::leaf_lines,
@@ -72,9 +73,16 @@ fn woven(
     let driven = second.recording.is_some() && draft.second_exchange.is_some();
     let usual = try_with(USUAL, &mut Vec::new())?;
     // With no second request to prove it by, a change is thought of only where nothing else explains the first.
-    if !driven && matches!(usual, Judged::Done(_)) {
-        return Ok(usual);
-    }
+    let usual = match usual {
+        Judged::Done(mut it) if !driven => {
+            let recordings: Vec<_> = std::iter::once(recording).chain(&second.recording).collect();
+            let values = it.second.as_ref().map(|second| (&it.first, second));
+            let other = values.and_then(|values| respelled(&it.request.url, values, &recordings));
+            it.request.url = other.unwrap_or(it.request.url);
+            return Ok(Judged::Done(it));
+        }
+        it => it,
+    };
     let mut used = Vec::new();
     let changed = try_with(Filter::CHAINS, &mut used)?;
     if matches!(changed, Judged::Done(_)) {
