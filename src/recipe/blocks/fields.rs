@@ -25,6 +25,9 @@ const DATA: &[&str] = &[
 /// Attributes that say what a picture or a sign shows.
 const SAID: [&str; 3] = ["alt", "aria-label", "title"];
 
+/// The attribute with what a field shows.
+const VALUE: &str = "value";
+
 /// One field over all items.
 pub struct Column<'a> {
     pub name: String,
@@ -44,6 +47,7 @@ impl Column<'_> {
         self.attribute.is_none()
             || (matches!(self.place, Place::Cell(_) | Place::Label(_))
                 && self.attribute.as_ref().is_some_and(says))
+            || (matches!(self.place, Place::Label(_)) && self.attribute.as_deref() == Some(VALUE))
     }
 }
 
@@ -207,6 +211,20 @@ fn says_by<'a>(element: ElementRef<'a>, attribute: &str) -> Option<ElementRef<'a
 pub fn sign(element: ElementRef<'_>) -> Option<(ElementRef<'_>, &'static str)> {
     if chars(element) > 0 {
         return None;
+    }
+    // A field that nobody can fill in shows a value.
+    let is_shown = |it: &ElementRef<'_>| {
+        it.value().name() == "input"
+            && it.attr("readonly").is_some()
+            && matches!(
+                it.attr("type").unwrap_or("text"),
+                "text" | "email" | "tel" | "url" | "number"
+            )
+            && it.attr("value").is_some_and(|it| !it.trim().is_empty())
+            && !is_hidden(*it)
+    };
+    if let Some(it) = below(element).skip(1).find(is_shown) {
+        return Some((it, VALUE));
     }
     SAID.iter().find_map(|it| Some((says_by(element, it)?, *it)))
 }

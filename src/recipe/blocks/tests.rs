@@ -811,11 +811,16 @@ fn values_that_are_links_or_pictures() {
             row("Material", &format!("Wood of {q}")),
             row("Room", &link),
             row("Shown", "<img src='/yes.svg' alt='True'>"),
+            row("From", &format!("<div><input type='text' value='{q}@boats.test' readonly></div>")),
             row("Note", &format!("Loan to {q}")),
         ];
         format!("<h1>{q}</h1><fieldset class='module'>{}</fieldset>", rows.concat())
     };
-    assert_eq!(thing(&make("Aurora"), &make("Calypso"))["shown"], json!("True"),);
+    assert_eq!(
+        thing(&make("Aurora"), &make("Calypso")),
+        json!({"title": "Calypso", "number": "Calypso", "material": "Wood of Calypso", "room": "Room of Calypso",
+            "shown": "True", "from": "Calypso@boats.test", "note": "Loan to Calypso"})
+    );
     // The same as a list of rows.
     let first = parsed(&page(&make("Aurora"))).unwrap();
     let list = find(&first, true, false)
