@@ -52,19 +52,63 @@ pub const CONTROL: &str = "function (options, max) {
   return out;
 }";
 
-const CHOOSE: &str = "function (value) {
-  if (!(this instanceof HTMLSelectElement)) return 'not a list';
+/// Chooses an option by what a reader sees, its label, alone or behind its group's; by the value that the form sends; or takes it
+/// back. What fits several options chooses none.
+const CHOOSE: &str = "function (wanted, on) {
+  const no = (why, hint = '', waits = false) => ({ why, hint, waits});
+  if (!(this instanceof HTMLSelectElement)) return no('not a list');
   const all = Array.from(this.options);
   const plain = it => it.replace(/\\s+/g, ' ').trim();
-  const option = all.find(it => plain(it.label) === plain(value)) ?? all.find(it => it.value === value)
-    ?? all.find(it => plain(it.label).toLowerCase() === plain(value).toLowerCase());
-  if (!option) return 'has no such option; it has ' + all.slice(0, 20).map(it => JSON.stringify(plain(it.label).slice(0, 60).toWellFormed())).join(', ');
-  if (this.disabled || option.disabled || option.parentElement.disabled) return 'cannot be chosen from: it is disabled';
+  const group = it => it.parentElement instanceof HTMLOptGroupElement ? plain(it.parentElement.label) : '';
+  const off = it => this.disabled || it.disabled || it.parentElement.disabled === true;
+  const text = plain(wanted), lower = text.toLowerCase();
+  const label = it => plain(it.label);
+  const grouped = it => group(it) && group(it) + ' > ' + label(it);
+  const valued = it => label(it) + ' (value=' + it.value + ')';
+  const ways = [
+    it => label(it) === text,
+    it => it.value === wanted,
+    it => grouped(it) === text || valued(it) === text || grouped(it) && grouped(it) + ' (value=' + it.value + ')' === text,
+    it => 'value=' + it.value === wanted || 'index=' + (it.index + 1) === text,
+    it => label(it).toLowerCase() === lower,
+  ];
+  let found = [];
+  for (const way of ways) if ((found = all.filter(way)).length) break;
+  const cut = it => it.slice(0, 60).toWellFormed();
+  if (!found.length) return no('has no such option; it has ' + all.slice(0, 20).map(it => JSON.stringify(cut(label(it)))).join(', '), '', true);
+  const able = found.filter(it => !off(it));
+  if (!able.length) return no('cannot be chosen from: ' + (this.disabled ? 'it' : 'that option') + ' is disabled', '', true);
+  if (able.length > 1) {
+    const values = able.map(it => it.value);
+    const told = it => (grouped(it) ? JSON.stringify(cut(grouped(it))) + ' or ' : '')
+      + (values.filter(value => value === it.value).length > 1 ? 'index=' + (it.index + 1) : 'value=' + cut(it.value));
+    return no('has ' + able.length + ' options ' + JSON.stringify(cut(text)), 'say which: ' + able.slice(0, 8).map(told).join('; '));
+  }
+  const option = able[0];
+  if (!on && !this.multiple) return no('takes one option, which stays chosen', 'select another one');
   this.focus();
-  if (this.multiple) option.selected = true; else this.selectedIndex = option.index;
+  if (!this.multiple) this.selectedIndex = option.index;
+  else if (option.selected !== on) option.selected = on;
+  else return { why: '', hint: '', waits: false };
   this.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
   this.dispatchEvent(new Event('change', { bubbles: true }));
-  return '';
+  return { why: '', hint: '', waits: false };
+}";
+/// What is chosen in a list, and whether several may be.
+const CHOSEN: &str = "function () {
+  const cut = it => it.label.replace(/\\s+/g, ' ').trim().slice(0, 60).toWellFormed();
+  return this instanceof HTMLSelectElement ? [this.multiple, Array.from(this.selectedOptions, cut).slice(0, 20)] : null;
+}";
+/// Options of a list as [`CHOOSE`] takes them: what tells those apart that are called alike stands beside them.
+const TELL_APART: &str = "function (max) {
+  if (!(this instanceof HTMLSelectElement)) return [];
+  const plain = it => it.replace(/\\s+/g, ' ').trim();
+  const all = Array.from(this.options).slice(0, 500);
+  const group = it => it.parentElement instanceof HTMLOptGroupElement ? plain(it.parentElement.label) : '';
+  const text = it => (group(it) ? group(it) + ' > ' : '') + plain(it.label);
+  const often = new Map();
+  for (const it of all) often.set(text(it), (often.get(text(it)) ?? 0) + 1);
+  return all.slice(0, max).map(it => (often.get(text(it)) > 1 ? text(it) + ' (value=' + it.value + ')' : text(it)).slice(0, 120).toWellFormed());
 }";
 
 /// `true`, `false`, or `null` where it is neither.
@@ -136,20 +180,29 @@ fn bounded(it: Read) -> Control {
     }
 }
 
-/// Chooses an option by its label, or by what the form sends for it. Fails with `STEP_FAILED`.
-pub async fn select(
+#[derive(Deserialize)]
+struct Choosing {
+    why: String,
+    hint: String,
+    /// What is wanted may come yet.
+    waits: bool,
+}
+
+/// Chooses an option by its label, or by what the form sends for it; `on` is false to take it back from a list that takes several.
+/// Fails with `STEP_FAILED`, also where several options are called so.
+pub async fn choose(
     shared: &Shared,
     step: &Step,
     found: &Found,
-    value: &str,
+    (value, on): (&str, bool),
     deadline: Instant,
 ) -> Result<()> {
     let object = object(shared, step, found).await?;
     let mut poll = Poll::until(deadline.min(Instant::now() + OPTIONS));
     loop {
-        let why: String =
-            page::call_on_object(&shared.cdp, &found.session, &object, CHOOSE, &[value.into()])
-                .await?;
+        let arguments = [value.into(), on.into()];
+        let Choosing { why, hint, waits } =
+            page::call_on_object(&shared.cdp, &found.session, &object, CHOOSE, &arguments).await?;
         if why.is_empty() {
             return Ok(());
         }
@@ -157,10 +210,41 @@ pub async fn select(
             let err = step.failed("the element is no list of a form");
             return Err(err.hint("click it, and then the option"));
         }
-        if !poll.again().await {
-            return Err(step.failed(&format!("the list {why}")));
+        if !waits || !poll.again().await {
+            let err = step.failed(&format!("the list {why}"));
+            return Err(if hint.is_empty() { err } else { err.hint(hint) });
         }
     }
+}
+
+/// [`choose`] that chooses.
+pub async fn select(
+    shared: &Shared,
+    step: &Step,
+    found: &Found,
+    value: &str,
+    deadline: Instant,
+) -> Result<()> {
+    choose(shared, step, found, (value, true), deadline).await
+}
+
+/// What is chosen in a list that takes several, or in one by its label; `None` where it is gone, or no list.
+pub async fn chosen(shared: &Shared, found: &Found) -> Option<(bool, Vec<String>)> {
+    let Found { session, world, backend, .. } = found;
+    let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
+    page::call_on_object(&shared.cdp, session, &object, CHOSEN, &[]).await.ok()?
+}
+
+/// Options of a list, at most so many, told apart where they are called alike.
+pub async fn told_apart(
+    shared: &Shared,
+    session: &str,
+    world: i64,
+    backend: i64,
+    most: usize,
+) -> Option<Vec<String>> {
+    let object = lookup::resolve(shared, session, world, backend).await.ok()??;
+    page::call_on_object(&shared.cdp, session, &object, TELL_APART, &[most.into()]).await.ok()
 }
 
 /// Ticks a box or a radio button, or takes the tick away; one that stands so already stays. Fails with `STEP_FAILED`.
@@ -181,8 +265,8 @@ pub async fn tick(
     }
     let done: bool = page::call_on_object(&shared.cdp, session, &object, BY_LABEL, &[]).await?;
     if !done {
-        let at = pointer::reach(shared, step, found, deadline).await?;
-        pointer::press(shared, session, at).await?;
+        let aim = pointer::reach(shared, step, found, None, deadline).await?;
+        pointer::click(shared, step, found, aim, deadline).await?;
     }
     let mut poll = Poll::until(Instant::now() + TICKED);
     loop {

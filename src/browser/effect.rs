@@ -8,6 +8,8 @@ use super::{
     words::{cut, plain},
 };
 
+/// What is on or off, and stays so.
+pub const STILL: &str = "still ";
 /// Requests that are told one by one.
 const TOLD: usize = 8;
 const PATH: usize = 100;
@@ -33,6 +35,10 @@ pub struct Effect {
     /// The tab that is the page from here on, where it is another than before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tab: Option<u32>,
+    /// What stands in the field afterwards, where that is not what it was to hold; or whether what was clicked is on or off, where
+    /// it is one of the two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
     /// Documents and what scripts asked for; no pictures, styles or scripts.
     pub requests: Vec<Request>,
     /// Requests of those kinds that are not listed.
@@ -69,7 +75,12 @@ impl Effect {
         if self.dom_changed && self.navigated.is_none() {
             out.push("the page changed".to_owned());
         }
-        if out.is_empty() { "nothing happened".to_owned() } else { out.join("; ") }
+        let stays = self.state.as_ref().is_none_or(|it| it.starts_with(STILL));
+        if out.is_empty() && stays {
+            out.push("nothing happened".to_owned());
+        }
+        out.splice(0..0, self.state.clone());
+        out.join("; ")
     }
 }
 

@@ -213,10 +213,10 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 kind: String,
                 message: String,
             }
-            // Refusing `beforeunload` would keep the page from navigating.
+            // Refusing `beforeunload` keeps the page from navigating: only where that was asked for.
             let dialog: Dialog = event.read().unwrap_or_default();
             let unloads = dialog.kind == "beforeunload";
-            let said = if unloads { None } else { shared.lock().dialog.take() };
+            let said = shared.lock().dialog.take();
             let (accept, text) = said.unwrap_or((unloads, None));
             {
                 let mut state = shared.lock();

@@ -3,6 +3,7 @@
 //!
 //! Nothing of it listens on a port but the egress proxies, on loopback. Raw recordings leave this module in memory only.
 
+mod aim;
 mod awaiting;
 mod bodies;
 mod by_hand;
@@ -12,6 +13,7 @@ mod context;
 mod controls;
 mod cookies;
 pub mod desk;
+mod drag;
 mod effect;
 mod element;
 mod failure;

@@ -33,9 +33,9 @@ impl Shared {
         self.policy().pin(&safe).await?;
         let deadline = Instant::now() + timeout;
         let page = self.page()?;
-        let (parsed, loads, downloads) = {
+        let (parsed, loads, downloads, dialogs) = {
             let state = self.lock();
-            (state.parsed, state.loads, state.downloads)
+            (state.parsed, state.loads, state.downloads, state.dialogs_told)
         };
         let refused = self.blocked().len();
         // The policy's reading of the URL, with its fragment, which is the page's business.
@@ -54,6 +54,11 @@ impl Shared {
             Error::new(Code::Timeout, format!("{} did not answer in time", safe.as_str()))
         })?;
         if let Some(text) = navigated.error_text.filter(|it| !it.is_empty()) {
+            if self.lock().dialogs_told != dialogs && self.lock().stays() {
+                let why = "the page asked whether it is to be left (beforeunload), and that was dismissed: it stays";
+                return Err(Error::new(Code::StepFailed, why)
+                    .hint("go there again: without `dialog dismiss` the page is left"));
+            }
             return Err(self.navigation_failed(&safe, &text, downloads, refused).await);
         }
         if navigated.loader_id.is_none() {
@@ -65,6 +70,13 @@ impl Shared {
         let deadline = deadline.min(Instant::now() + LOAD);
         self.until(deadline, |it| it.loads != loads).await?;
         Ok(())
+    }
+
+    /// What the site answered, where the page's document was asked for last.
+    fn status_of(&self, url: &str) -> Option<u16> {
+        let state = self.lock();
+        let hop = state.recorder.as_ref().and_then(Recorder::document)?;
+        (hop.url.as_str() == url).then(|| hop.response.as_ref().map(|it| it.status)).flatten()
     }
 
     /// Fails where what was loaded is no page of the site's: nobody has to look for an element on it.
@@ -120,7 +132,15 @@ impl Shared {
         }
         if self.lock().downloads > downloads {
             let message = format!("{url} is a download, which is not saved");
-            return Error::new(Code::DownloadBlocked, message);
+            return Error::new(Code::DownloadBlocked, message)
+                .hint("`commis browse download URL` keeps it");
+        }
+        if text.contains("ERR_ABORTED")
+            && let Some(status @ (204 | 205)) = self.status_of(url)
+        {
+            let message = format!("{url} answered {status}, which has no page: the one before stays");
+            return Error::new(Code::StepFailed, message)
+                .hint("what it did is done; goto another address, or reload");
         }
         // A redirect to a forbidden place: say which.
         if let Some(it) = self.blocked().get(refused) {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
+    aim::{self, Aim, Ask, Look, Why},
     cdp::Reply,
     keys,
     lookup::{self, Found},
@@ -19,49 +20,14 @@ use super::{
     typing,
     waiting::Poll,
 };
-use commis_base::error::Result;
+use commis_base::error::{Error, Result};
 
 /// For each question to the page.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What lies over an element may be on its way out.
+/// What lies over an element may be on its way out, and what lies outside of the window on its way in.
 const COVERED: Duration = Duration::from_secs(3);
-
-/// Which of the points, given as they stand in the page's window, hits the element and not something over it. `x` and `y`: where
-/// the element's first box begins, so that a frame's own places are known.
-const HIT: &str = "function (points, x, y) {
-  const it = this instanceof Element ? this : this.parentElement;
-  const box = it?.getClientRects()[0];
-  if (!box) return { at: 0, over: '', popup: false, disabled: false };
-  const disabled = it.matches(':disabled') || !!it.closest('[aria-disabled=true]');
-  const dx = box.x - x, dy = box.y - y;
-  const hit = (x, y) => {
-    let root = it.ownerDocument, found = null;
-    for (;;) {
-      const next = root.elementFromPoint(x, y);
-      if (!next || next === found) return found;
-      found = next;
-      if (!found.shadowRoot) return found;
-      root = found.shadowRoot;
-    }
-  };
-  const up = it => it.assignedSlot ?? it.parentElement ?? it.getRootNode().host ?? null;
-  const within = (it, of) => { for (; it; it = up(it)) if (it === of) return true; return false; };
-  const labels = Array.from(it.labels ?? []);
-  const reaches = by => !by || within(by, it) || within(it, by) || labels.some(label => within(by, label));
-  const hits = points.map(([x, y]) => hit(x + dx, y + dy));
-  const at = hits.findIndex(reaches);
-  if (at >= 0) return { at, over: '', popup: false, disabled };
-  const by = hits[0];
-  const lists = '[role=listbox],[role=option],[role=menu],[role=grid],[role=tree]';
-  let popup = false, named = by;
-  for (let it = by; it; it = up(it)) {
-    if (it.matches(lists) || /suggest|autocomplete|typeahead|dropdown/i.test(it.id + ' ' + it.getAttribute('class'))) popup = true;
-    if (popup && named === by) named = it;
-  }
-  const role = named.getAttribute('role') ?? named.tagName.toLowerCase();
-  const text = (named.getAttribute('aria-label') ?? named.innerText ?? '').replace(/\\s+/g, ' ').trim().slice(0, 60);
-  return { at: -1, over: (role + ' \"' + text + '\"').toWellFormed(), popup, disabled };
-}";
+/// How often a press is tried that something else came under.
+pub const TRIES: usize = 5;
 
 /// Leaves the field that is being typed into, which closes what opened below it.
 const BLUR: &str = "function () {
@@ -86,74 +52,118 @@ const TO_BOTTOM: &str = "function () {
   return true;
 }";
 
-#[derive(Deserialize)]
-struct Hit {
-    at: i64,
-    over: String,
-    popup: bool,
-    disabled: bool,
-}
-
 #[derive(Deserialize, Default)]
-struct Quads {
+pub struct Quads {
     quads: Vec<Vec<f64>>,
 }
 
+impl Quads {
+    /// Where an element is in its session's window, as it is now.
+    pub async fn of(shared: &Shared, found: &Found) -> Self {
+        let target = json!({ "backendNodeId": found.backend });
+        let reply = shared.cdp.send(Some(&found.session), "DOM.getContentQuads", target);
+        reply.read(PATIENCE).await.unwrap_or_default()
+    }
+
+    /// Points to try, the middle first.
+    pub fn points(&self) -> Vec<[f64; 2]> {
+        self.quads.iter().flat_map(|it| points(it)).collect()
+    }
+
+    /// Where the box around the first one begins.
+    pub fn first(&self) -> Option<[f64; 2]> {
+        self.quads.first().and_then(|it| corner(it))
+    }
+
+    /// The point that lies so far from where the element begins.
+    pub fn at(&self, (x, y): (f64, f64)) -> std::result::Result<[f64; 2], String> {
+        let quad = self.quads.first().map(Vec::as_slice).unwrap_or_default();
+        let [left, top] = corner(quad).unwrap_or_default();
+        let reach = |from: usize| {
+            quad.iter().skip(from).step_by(2).copied().fold(f64::NEG_INFINITY, f64::max)
+        };
+        let (width, height) = (reach(0) - left, reach(1) - top);
+        if x < 0.0 || y < 0.0 || x >= width || y >= height {
+            return Err(format!(
+                "{x},{y} is no point of the element, which is {width:.0} by {height:.0} pixels"
+            ));
+        }
+        Ok([left + x, top + y])
+    }
+}
+
 /// Brings an element into view; the point at which the mouse reaches it. What lies over it is waited out, and a list that typing
-/// has opened is closed.
+/// has opened is closed. `offset`: that point alone, from the element's upper left corner. Unless the step only hovers, the press
+/// that follows is watched: [`aim::verdict`] says what it came to.
 ///
-/// Fails with `STEP_FAILED`, naming what lies over it.
+/// Fails with `STEP_FAILED`, naming what lies over it, or why the mouse never gets there.
 pub async fn reach(
     shared: &Shared,
     step: &Step,
     found: &Found,
+    offset: Option<(f64, f64)>,
     deadline: Instant,
-) -> Result<(f64, f64)> {
+) -> Result<Aim> {
     let Found { session, world, backend, .. } = found;
+    let hovers = matches!(step, Step::Hover(_));
     let mut poll = Poll::until(deadline);
-    let mut covered: Option<Instant> = None;
+    let mut since: Option<Instant> = None;
     let mut closed = 0;
+    let mut aligned = ["center", "end", "start"].iter().cycle();
+    let mut moved = false;
     loop {
         let target = json!({ "backendNodeId": backend });
+        let ask = || shared.cdp.send(Some(session), "DOM.getContentQuads", target.clone());
+        let before = ask();
         shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", target.clone());
-        let reply = shared.cdp.send(Some(session), "DOM.getContentQuads", target);
+        let after = ask();
         let object = lookup::resolve(shared, session, *world, *backend);
-        let (quads, object) = tokio::join!(reply.read::<Quads>(PATIENCE), object);
+        let (before, quads, object) =
+            tokio::join!(before.read::<Quads>(PATIENCE), after.read::<Quads>(PATIENCE), object);
         let (quads, object) = (quads.unwrap_or_default(), object.ok().flatten());
-        let points: Vec<[f64; 2]> = quads.quads.iter().flat_map(|it| points(it)).collect();
-        let first = quads.quads.first().and_then(|it| corner(it));
-        if let (Some([x, y]), Some(first)) = (points.first().copied(), first) {
-            let hit = match object {
-                Some(it) => hit(shared, session, &it, &points, first).await,
-                None => None,
+        let was = before.unwrap_or_default().first();
+        let Some(object) = object else { return Err(step.lost()) };
+        if let Some(first) = quads.first() {
+            moved |= was.is_none_or(|it| it.iter().zip(first).any(|(a, b)| (a - b).abs() > 1.0));
+            let points = match offset {
+                Some(offset) => vec![quads.at(offset).map_err(|why| step.failed(&why))?],
+                None => quads.points(),
             };
-            let Some(hit) = hit else { return Ok((x, y)) };
-            let off = hit.disabled && !matches!(step, Step::Hover(_));
-            if let Ok(at) = usize::try_from(hit.at)
+            let mut look = aim::look(shared, (session, &object), &points, first, !hovers).await;
+            if let Some(it) = look.as_mut().filter(|it| it.framed)
+                && let Some([x, y]) = usize::try_from(it.at).ok().and_then(|at| points.get(at))
+                && let Some(over) = aim::in_frames(shared, found, (*x, *y)).await?
+            {
+                (it.at, it.why, it.over) = (-1, Why::Covered, over);
+            }
+            let Some(look) = look else { return Err(step.lost()) };
+            let off = look.disabled && !hovers;
+            if let Some([x, y]) = usize::try_from(look.at).ok().and_then(|at| points.get(at))
                 && !off
             {
-                let [x, y] = points.get(at).copied().unwrap_or([x, y]);
-                return Ok((x, y));
+                return Ok(Aim { at: (*x, *y), object, state: look.state, moved });
             }
-            let since = *covered.get_or_insert_with(Instant::now);
+            let since = *since.get_or_insert_with(Instant::now);
+            let over = since.elapsed() >= COVERED || Instant::now() >= deadline;
             if off {
                 // A form may be waiting for its server's opinion.
                 let idle = shared.lock().recorder.as_ref().is_none_or(Recorder::is_idle);
-                if since.elapsed() >= COVERED && idle || Instant::now() >= deadline {
+                if over && (idle || Instant::now() >= deadline) {
                     let hint = "a step before it has to fill or choose what the page still wants";
                     return Err(step.failed("the element is disabled").hint(hint));
                 }
-            } else if hit.popup && closed < 2 {
+            } else if look.why == Why::Gone {
+                return Err(step.lost());
+            } else if look.why == Why::Covered && look.popup && closed < 2 {
                 close_popup(shared, session, *world, closed == 1).await?;
                 closed += 1;
-            } else if since.elapsed() >= COVERED || Instant::now() >= deadline {
-                let hint = if hit.popup {
-                    "press Enter in the field, choose an option, or close the list"
-                } else {
-                    "a step before it has to close that, or press Enter in the form instead"
-                };
-                let why = format!("{} lies over the element", hit.over);
-                return Err(step.failed(&why).hint(hint));
+            } else if over {
+                return Err(unreachable(step, &look));
+            } else if matches!(look.why, Why::Covered | Why::Clipped | Why::Outside)
+                && let Some(block) = aligned.next()
+            {
+                aim::align(shared, session, &object, block).await;
+                moved = true;
             }
         }
         if !poll.again().await {
@@ -162,26 +172,59 @@ pub async fn reach(
     }
 }
 
-/// Brings an element into view; its middle, whatever lies over it.
-pub async fn middle(shared: &Shared, step: &Step, found: &Found) -> Result<(f64, f64)> {
-    let target = json!({ "backendNodeId": found.backend });
-    shared.cdp.post(Some(&found.session), "DOM.scrollIntoViewIfNeeded", target.clone());
-    let reply = shared.cdp.send(Some(&found.session), "DOM.getContentQuads", target);
-    let quads = reply.read::<Quads>(PATIENCE).await.unwrap_or_default();
-    let first = quads.quads.iter().find_map(|it| points(it).first().copied());
-    let [x, y] = first.ok_or_else(|| step.failed("the element is not visible"))?;
-    Ok((x, y))
+/// What keeps the mouse from an element.
+fn unreachable(step: &Step, look: &Look) -> Error {
+    let (why, hint) = match look.why {
+        Why::Outside => (
+            "the element lies outside of the window, and nothing scrolls it there".to_owned(),
+            "open what holds it first, such as a drawer or a menu, or make the window larger",
+        ),
+        Why::Clipped => (
+            format!("{} cuts the element off", look.over),
+            "show it first: turn to its slide, or open what holds it",
+        ),
+        Why::Inert => (
+            "the element takes no clicks (its style says pointer-events: none)".to_owned(),
+            "a step before it has to enable it, or another element takes its clicks",
+        ),
+        _ if look.popup => (
+            format!("{} lies over the element", look.over),
+            "press Enter in the field, choose an option, or close the list",
+        ),
+        Why::Covered => (
+            format!("{} lies over the element", look.over),
+            "a step before it has to close that, or press Enter in the form instead",
+        ),
+        _ => ("the element is not visible".to_owned(), "show it first"),
+    };
+    step.failed(&why).hint(hint)
 }
 
-async fn hit(
+/// Clicks what was aimed at. A press that something else came under is stopped, and tried again. Fails with `STEP_FAILED`.
+pub async fn click(
     shared: &Shared,
-    session: &str,
-    object: &str,
-    points: &[[f64; 2]],
-    first: [f64; 2],
-) -> Option<Hit> {
-    let arguments = [json!(points), first[0].into(), first[1].into()];
-    page::call_on_object(&shared.cdp, session, object, HIT, &arguments).await.ok()
+    step: &Step,
+    found: &Found,
+    mut aim: Aim,
+    deadline: Instant,
+) -> Result<()> {
+    let mut tries = 1;
+    loop {
+        press(shared, &found.session, aim.at).await?;
+        let verdict = aim::verdict(shared, found, &aim, Ask::End, PATIENCE).await;
+        let Some(over) = verdict.and_then(|it| it.over) else { return Ok(()) };
+        if tries == TRIES || Instant::now() >= deadline {
+            return Err(slipped(step, &over));
+        }
+        tries += 1;
+        aim = reach(shared, step, found, None, deadline).await?;
+    }
+}
+
+/// Something else was under the mouse each time.
+pub fn slipped(step: &Step, over: &str) -> Error {
+    step.failed(&format!("{over} came under the mouse instead of the element; nothing was clicked"))
+        .hint("wait until the page stands still")
 }
 
 /// By leaving the field, and if that was not enough by Escape, which a field for searching would take as a wish to be emptied.
@@ -243,22 +286,8 @@ fn clicked(
     }
 }
 
-/// Moves something from here to there, in small steps, as pages expect of a hand.
-pub async fn drag(shared: &Shared, session: &str, from: (f64, f64), to: (f64, f64)) -> Result<()> {
-    const STEPS: u8 = 8;
-    mouse(shared, session, "mouseMoved", from, 0).raw(PATIENCE).await?;
-    mouse(shared, session, "mousePressed", from, 1).raw(PATIENCE).await?;
-    for i in 1..=STEPS {
-        let part = f64::from(i) / f64::from(STEPS);
-        let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-        mouse(shared, session, "mouseDragged", at, 1).raw(PATIENCE).await?;
-    }
-    let _ = mouse(shared, session, "mouseReleased", to, 1).raw(PATIENCE).await;
-    Ok(())
-}
-
 /// `kind` as the protocol has it, and `mouseDragged`: moved with the button held.
-fn mouse(shared: &Shared, session: &str, kind: &str, (x, y): (f64, f64), count: u8) -> Reply {
+pub fn mouse(shared: &Shared, session: &str, kind: &str, (x, y): (f64, f64), count: u8) -> Reply {
     let (kind, held) = match kind {
         "mouseDragged" => ("mouseMoved", true),
         it => (it, it == "mousePressed"),

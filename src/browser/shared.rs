@@ -196,6 +196,11 @@ impl State {
             .is_some_and(|it| it.documents == self.documents() && it.frames == self.frames)
     }
 
+    /// The page asked whether it is to be left, and that was dismissed.
+    pub fn stays(&self) -> bool {
+        self.dialogs.last().is_some_and(|it| it.starts_with("beforeunload") && it.ends_with("dismissed"))
+    }
+
     fn documents(&self) -> usize {
         self.recorder.as_ref().map_or(0, Recorder::documents)
     }

@@ -80,7 +80,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
                 is_secret || commis_redact::typed_secret(named, &it.value).is_some();
             let told = if is_secret { MASK } else { it.value.as_str() };
             shared.act(action(ActionKind::Fill, &found, control, Some(told)));
-            typing::fill(shared, step, &found, &it.value).await
+            typing::fill(shared, step, &found, &it.value).await.map(drop)
         }
         Step::Press(key) => {
             let Some(events) = keys::named(key) else {
@@ -94,10 +94,10 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         }
         Step::Click(it) => {
             let found = seek(shared, step, it, &[], deadline).await?;
-            let at = pointer::reach(shared, step, &found, deadline).await?;
+            let aim = pointer::reach(shared, step, &found, None, deadline).await?;
             let control = controls::read(shared, &found).await;
             shared.act(action(ActionKind::Click, &found, control, None));
-            pointer::press(shared, &found.session, at).await
+            pointer::click(shared, step, &found, aim, deadline).await
         }
         Step::Select(it) => {
             let found = seek(shared, step, &it.element, LISTS, deadline).await?;
@@ -109,9 +109,9 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         Step::Uncheck(it) => tick(shared, step, &it.0, false, deadline).await,
         Step::Hover(it) => {
             let found = seek(shared, step, it, &[], deadline).await?;
-            let at = pointer::reach(shared, step, &found, deadline).await?;
+            let aim = pointer::reach(shared, step, &found, None, deadline).await?;
             shared.act(action(ActionKind::Hover, &found, None, None));
-            pointer::hover(shared, &found.session, at).await
+            pointer::hover(shared, &found.session, aim.at).await
         }
         Step::Scroll(Scroll::Into(it)) => {
             let found = seek(shared, step, it, &[], deadline).await?;

@@ -1,12 +1,16 @@
 //! Typing into a field, key by key.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     cdp::Reply,
-    held, keys,
+    controls, held, keys,
     lookup::{self, Found},
     page,
     plan::Step,
@@ -18,17 +22,13 @@ use commis_base::error::Result;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Halves of keys that are sent before the first of them was answered.
 const AHEAD: usize = 64;
-/// Makes an element ready to be typed into, its content selected. For a `<select>`, and
-/// for fields that browsers show widgets of their own for, it chooses the value at once.
+/// An editor has drawn what it was given by then.
+const DRAWN: Duration = Duration::from_millis(80);
+/// Makes an element ready to be typed into, its content selected. For fields that browsers show widgets of their own for, it chooses
+/// the value at once. While keys are typed, those that would reach no field are stopped: the page has shortcuts.
 const PREPARE: &str = "function (value) {
-  if (this instanceof HTMLSelectElement) {
-    const option = Array.from(this.options).find(it => it.value === value || it.label.trim() === value);
-    if (!option) return 'no option';
-    this.value = option.value;
-    this.dispatchEvent(new Event('input', { bubbles: true }));
-    this.dispatchEvent(new Event('change', { bubbles: true }));
-    return 'chosen';
-  }
+  globalThis.commisTyping?.end();
+  if (this instanceof HTMLSelectElement) return 'list';
   if (this.disabled || this.readOnly) return 'disabled';
   const whole = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
   if (this instanceof HTMLInputElement && whole.includes(this.type)) {
@@ -40,39 +40,210 @@ const PREPARE: &str = "function (value) {
     return 'chosen';
   }
   this.focus();
+  const edits = this.isContentEditable || !!this.editContext;
   if (typeof this.select === 'function') this.select();
-  else if (this.isContentEditable) this.ownerDocument.getSelection().selectAllChildren(this);
+  else if (edits) this.ownerDocument.getSelection().selectAllChildren(this);
   else return 'not a field';
-  const content = 'value' in this ? this.value : this.textContent;
-  return content ? 'filled' : 'empty';
+  const lost = { keys: 0 };
+  const takes = it => !!it && (it.isContentEditable || !!it.editContext || it.matches('input, textarea, select'));
+  const hear = event => {
+    if (!event.isTrusted || this.getRootNode().activeElement === this) return;
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    if (takes(at)) return;
+    lost.keys += event.type === 'keydown';
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  const kinds = ['keydown', 'keypress', 'keyup'];
+  for (const kind of kinds) addEventListener(kind, hear, { capture: true });
+  globalThis.commisTyping = {
+    end() {
+      for (const kind of kinds) removeEventListener(kind, hear, { capture: true });
+      if (globalThis.commisTyping === this) delete globalThis.commisTyping;
+      return lost.keys;
+    },
+  };
+  const content = 'value' in this ? this.value : edits && this.editContext ? 'x' : this.textContent;
+  return (edits ? 'editor ' : '') + (content ? 'filled' : 'empty');
 }";
+/// What stands in a field; of an editor what it shows, which may be a part.
+const HELD: &str = "function (max) {
+  const lost = globalThis.commisTyping?.end() ?? 0;
+  const field = 'value' in this && typeof this.value === 'string';
+  let part = !!this.editContext;
+  if (!field) for (let it = this; it; it = it.parentElement ?? it.getRootNode().host) part ||= it.scrollHeight > it.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(it).overflowY);
+  const text = field ? this.value : this.editContext ? this.editContext.text || this.textContent : this.innerText ?? this.textContent ?? '';
+  return {
+    text: String(text).slice(0, max).toWellFormed(), editor: !field, part, lost, gone: !this.isConnected,
+    bad: this.validity?.badInput === true, most: field && this.maxLength >= 0 && this.maxLength < 100000 ? this.maxLength : null,
+  };
+}";
+/// Gives an editor a text as a paste does; whether it took it.
+const PASTE: &str = "function (text) {
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  const it = this.ownerDocument.activeElement === this || !this.contains(this.ownerDocument.activeElement) ? this : this.ownerDocument.activeElement;
+  return !it.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
+}";
+/// Characters of what stands in a field that are read.
+const MAX_HELD: usize = 256 * 1024;
 
-/// Empties the field and types. Fails with `STEP_FAILED` where that is no field.
-pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<()> {
+/// What stands in a field after it was typed into.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Held {
+    pub text: String,
+    /// No field of a form.
+    pub editor: bool,
+    /// Of an editor: it may hold more than it shows.
+    pub part: bool,
+    /// Keys that would have reached no field.
+    pub lost: u32,
+    /// The page has taken it away.
+    pub gone: bool,
+    /// A form would not take what was typed.
+    pub bad: bool,
+    /// Characters that it takes at most.
+    pub most: Option<u32>,
+}
+
+impl Held {
+    /// Whether it is what was to stand there. Editors show line breaks as paragraphs and blanks as they like.
+    pub fn fits(&self, wanted: &str) -> bool {
+        let wanted = wanted.replace("\r\n", "\n");
+        if !self.editor {
+            return self.text == wanted;
+        }
+        let plain = |text: &str| {
+            let seen = text.chars().filter(|it| !matches!(it, '\u{200b}' | '\u{feff}' | '\r'));
+            let seen: String = seen.map(|it| if it == '\u{a0}' { ' ' } else { it }).collect();
+            let lines = seen.lines().map(str::trim_end).filter(|it| !it.is_empty());
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        let (has, wanted) = (plain(&self.text), plain(&wanted));
+        has == wanted || self.part && !has.is_empty() && wanted.contains(&has)
+    }
+}
+
+/// Ways of giving a text of several lines to an editor: pages hear of each in another way.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// As an input method would, all at once.
+    Whole,
+    Paste,
+    /// Letter by letter; line breaks as an input method would.
+    Keys,
+}
+
+/// Empties the field and types; what stands in it then. Fails with `STEP_FAILED` where that is no field.
+pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<Held> {
     let Found { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await?;
     let object = object.ok_or_else(|| step.lost())?;
     held::may_type(shared, session).await?;
     let scroll = json!({ "backendNodeId": backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
-    let arguments = [value.into()];
-    let prepared: String =
-        page::call_on_object(&shared.cdp, session, &object, PREPARE, &arguments).await?;
+    let prepared = prepare(shared, session, &object, value).await?;
+    let backspace = || keys::named("Backspace");
     match &*prepared {
-        "chosen" => return Ok(()),
+        "chosen" => {}
+        "list" => controls::select(shared, step, found, value, Instant::now()).await?,
         // Selected above, so that one key empties it and its listeners hear of it.
-        "filled" => return typed(shared, session, keys::named("Backspace"), value).await,
-        "empty" => {}
+        "filled" => typed(shared, session, backspace(), value).await?,
+        "empty" => text(shared, session, value).await?,
+        it if it.starts_with("editor ") => {
+            return edited(shared, found, &object, it.ends_with("filled"), value).await;
+        }
         it if it.starts_with("no value of ") => {
             let kind = it.trim_start_matches("no value of ");
             let err = step.failed(&format!("this is no value for a field of the kind {kind}"));
             return Err(err.hint("dates are 2016-03-05, times 13:05, as HTML has them"));
         }
-        "no option" => return Err(step.failed("the list has no such option")),
         "disabled" => return Err(step.failed("the field is disabled or read-only")),
-        _ => return Err(step.failed("the element is not a field")),
+        _ => {
+            let err = step.failed("the element is not a field");
+            return Err(err.hint("a snapshot names the textbox that is in it, or click it and `type`"));
+        }
     }
-    text(shared, session, value).await
+    // A page that has gone on holds nothing any more.
+    Ok(held_in(shared, session, &object).await.unwrap_or_else(|| Held {
+        text: value.to_owned(),
+        ..Held::default()
+    }))
+}
+
+/// What stands in a field that was filled; `None` where the page has gone on.
+pub async fn held(shared: &Shared, found: &Found) -> Option<Held> {
+    let Found { session, world, backend, .. } = found;
+    let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
+    held_in(shared, session, &object).await
+}
+
+async fn held_in(shared: &Shared, session: &str, object: &str) -> Option<Held> {
+    page::call_on_object(&shared.cdp, session, object, HELD, &[MAX_HELD.into()]).await.ok()
+}
+
+async fn prepare(shared: &Shared, session: &str, object: &str, value: &str) -> Result<String> {
+    page::call_on_object(&shared.cdp, session, object, PREPARE, &[value.into()]).await
+}
+
+/// Fills an editor that is ready. Where it does not show the text then, it is given to it in another way.
+async fn edited(
+    shared: &Shared,
+    found: &Found,
+    object: &str,
+    filled: bool,
+    value: &str,
+) -> Result<Held> {
+    let session = &*found.session;
+    let several = value.contains('\n');
+    let ways: &[Way] = if several { &[Way::Whole, Way::Paste, Way::Keys] } else { &[Way::Keys] };
+    let mut out = Held::default();
+    let mut filled = filled;
+    for (n, way) in ways.iter().enumerate() {
+        if n > 0 {
+            prepare(shared, session, object, value).await?;
+        }
+        if filled {
+            // An editor that draws a part of its text selects all of it by the key alone.
+            if n > 0 && let Some(events) = keys::chord("Control+a") {
+                type_events(shared, session, events).await?;
+            }
+            if let Some(events) = keys::named("Backspace") {
+                type_events(shared, session, events).await?;
+            }
+        }
+        match way {
+            Way::Keys => text(shared, session, value).await?,
+            Way::Whole => {
+                held::may_type(shared, session).await?;
+                shared.mark(session, Some(value)).await;
+                let params = json!({ "text": value });
+                shared.cdp.send(Some(session), "Input.insertText", params).done(PATIENCE).await?;
+            }
+            Way::Paste => {
+                held::may_type(shared, session).await?;
+                shared.mark(session, Some(value)).await;
+                let took: Result<bool> =
+                    page::call_on_object(&shared.cdp, session, object, PASTE, &[value.into()]).await;
+                if !matches!(took, Ok(true)) {
+                    filled = false;
+                    continue;
+                }
+            }
+        }
+        if several {
+            tokio::time::sleep(DRAWN).await;
+        }
+        let Some(now) = held_in(shared, session, object).await else { break };
+        out = now;
+        if out.fits(value) || out.gone {
+            break;
+        }
+        filled = !out.text.trim().is_empty();
+    }
+    Ok(out)
 }
 
 /// Types where the focus is, key by key.

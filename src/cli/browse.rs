@@ -17,7 +17,8 @@ use commis_serve::{client::Client, operations::find};
 ///
 /// The daemon, which is started where there is none, keeps one browser; each command is one request to it. An act answers with
 /// what it did: where the page went, what it asked for, whether it changed. Elements are named by refs of a snapshot (@e17, or @c3
-/// of one with -C), by role and name ('button "Add to cart"'), or by css=SELECTOR. A ref means that element in that place; one
+/// of one with -C), by role and name ('button "Add to cart"'), or by css=SELECTOR; "at X,Y" behind one of these is a point of it
+/// ('css=canvas at 120,80'). A ref means that element in that place; one
 /// that has become another is refused.
 ///
 /// Example: commis browse goto http://shop.test/ && commis browse snapshot
@@ -196,6 +197,14 @@ enum Command {
         #[arg(long)]
         retarget: bool,
     },
+    Unselect {
+        target: String,
+        #[arg(allow_hyphen_values = true)]
+        option: String,
+        /// As for click
+        #[arg(long)]
+        retarget: bool,
+    },
     Check {
         target: String,
         /// Where a ref's element is another now, act on the only one that is called so
@@ -210,6 +219,9 @@ enum Command {
     },
     Scroll {
         to: Option<String>,
+        /// What scrolls: that element, what scrolls in it, or what it stands in
+        #[arg(long = "in", value_name = "TARGET", allow_hyphen_values = true)]
+        within: Option<String>,
     },
     Wait {
         #[arg(long, group = "until")]
@@ -418,9 +430,15 @@ impl Desk {
             Command::Select { target, option, retarget } => {
                 ("select", json!({"target": target, "option": option, "retarget": retarget}))
             }
+            Command::Unselect { target, option, retarget } => {
+                ("unselect", json!({"target": target, "option": option, "retarget": retarget}))
+            }
             Command::Check { target, retarget } => ("check", at(target, retarget)),
             Command::Uncheck { target, retarget } => ("uncheck", at(target, retarget)),
-            Command::Scroll { to } => ("scroll", json!({"to": to.as_deref().unwrap_or("down")})),
+            Command::Scroll { to, within } => {
+                let to = to.as_deref().unwrap_or("down");
+                ("scroll", json!({"to": to, "within": within}))
+            }
             Command::Wait { text, selector, ms } => {
                 let args = match (text, selector, ms) {
                     (Some(it), ..) => json!({"text": it}),

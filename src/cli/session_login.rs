@@ -11,7 +11,7 @@ use commis_base::{
     settings::Display,
 };
 use commis_browser::{
-    Browser, Element, Fill, Plan, Step, Wait, desk::Target, find_visible_chromium,
+    Browser, Element, Fill, Plan, Step, Told, Wait, desk::Target, find_visible_chromium,
 };
 use commis_learn::{BrowserPool, Secrets};
 use commis_net::egress::EgressPolicy;
@@ -22,7 +22,7 @@ const OPEN: Duration = Duration::from_secs(30);
 /// Log in once, and keep it: in a window, by a form, or what an open page holds
 ///
 /// With an address alone a window is opened; log in, then close it or press Enter here. With --fill the form is filled in without a
-/// window, with values that variables hold. Without an address what the context of `commis browse` holds of its page's site is
+/// window, with values that variables hold; a field that comes only when the one before was sent is waited for. Without an address what the context of `commis browse` holds of its page's site is
 /// kept. Only cookies and stored values of the address' own site are, sealed on disk; `--as NAME` uses them.
 ///
 /// Examples:
@@ -67,7 +67,7 @@ pub async fn run(args: &Args, context: &str, as_json: bool, global: &Global) -> 
     } else {
         let plan = plan(args, &url)?;
         let pool = BrowserPool::new(policy, place.settings.browser.clone());
-        let held = by_form(&plan, &pool).await;
+        let held = by_form(plan, &pool).await;
         pool.close().await;
         held?
     };
@@ -120,11 +120,47 @@ async fn by_window(
     held
 }
 
-async fn by_form(plan: &Plan, pool: &BrowserPool) -> Result<Held> {
+async fn by_form(mut plan: Plan, pool: &BrowserPool) -> Result<Held> {
+    // A site that asks for the name first shows the next field when that was sent: each field but the first may take that.
+    let fields = plan.steps.iter().filter(|it| matches!(it, Step::Fill(_))).count();
+    for _ in 1..fields {
+        let mut done = 0;
+        match filled(&plan, pool, &mut done).await {
+            Err(err) if err.code() == Code::StepFailed && sends_first(&plan.steps, done) => {
+                plan.steps.insert(done, Step::Press("Enter".to_owned()));
+            }
+            it => return it.map_err(another_way),
+        }
+    }
+    filled(&plan, pool, &mut 0).await.map_err(another_way)
+}
+
+/// Whether the step after so many fills in a field of a page that was not sent since the field before.
+fn sends_first(steps: &[Step], done: usize) -> bool {
+    let before = done.checked_sub(1).and_then(|it| steps.get(it));
+    matches!((before, steps.get(done)), (Some(Step::Fill(_)), Some(Step::Fill(_))))
+}
+
+fn another_way(err: Error) -> Error {
+    if err.code() != Code::StepFailed {
+        return err;
+    }
+    let known = err.hint_text().map(|it| format!("{it}; ")).unwrap_or_default();
+    err.hint(format!(
+        "{known}without --fill a window is opened; or do it with `commis browse fill` in a context, and keep that: `commis session login NAME --context CONTEXT`"
+    ))
+}
+
+/// Fills the form in and sends it. `done`: how many of its steps were.
+async fn filled(plan: &Plan, pool: &BrowserPool, done: &mut usize) -> Result<Held> {
     let mut context = pool.context().await?;
     let work = async {
-        let seen = context.record_then(plan, || ()).await?;
-        if seen.page.has_password_field {
+        // The page is opened first.
+        let mut steps = 0_usize;
+        let mut told = |it: Told| steps += usize::from(matches!(it, Told::Step { .. }));
+        let seen = context.record_told(plan, &mut told, || ()).await;
+        *done = steps.saturating_sub(1);
+        if seen?.page.has_password_field {
             return Err(Error::new(
                 Code::StepFailed,
                 "the page still asks for a password: nothing was kept",

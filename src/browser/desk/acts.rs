@@ -7,17 +7,18 @@ use serde_json::json;
 
 use super::{
     Desk, Said, Target, Until, Way,
-    words::{cut, plain, quoted},
+    words::{self, cut, plain, quoted},
 };
 use crate::{
-    controls,
+    controls, drag,
     element::{Choice, Element, Fill, Tick},
     keys, page,
     plan::{Step, Wait},
     pointer,
-    shared::Shared,
+    recorder::Recorder,
+    shared::{Shared, State},
     steps::MASK,
-    typing,
+    typing::{self, Held},
     visit::Visit,
     waiting,
 };
@@ -27,14 +28,42 @@ use commis_base::error::{Code, Error, Result};
 const ASKED: Duration = Duration::from_secs(1);
 const FOCUS: &str = "function () { this.focus(); return true; }";
 const KIND: &str = "function () { return String(this.type ?? '').slice(0, 40); }";
+/// Scrolls what scrolls: of an element itself, the largest part in it, or what it stands in; of a page the document, or its largest
+/// part. What that was, how far it went, where it is now and how far it could go.
 const SCROLL: &str = "function (to) {
-  const it = document.scrollingElement ?? document.documentElement;
-  if (!it) return true;
-  const by = Math.round(innerHeight * 0.8);
-  if (to === 'top') it.scrollTo({ top: 0, behavior: 'instant' });
-  else it.scrollBy({ top: to === 'up' ? -by : by, behavior: 'instant' });
-  return true;
+  const across = to === 'left' || to === 'right';
+  const room = it => across ? it.scrollWidth - it.clientWidth : it.scrollHeight - it.clientHeight;
+  const area = it => it.clientHeight * it.clientWidth;
+  const root = document.scrollingElement ?? document.documentElement;
+  const style = it => { const { overflowX, overflowY } = getComputedStyle(it); return across ? overflowX : overflowY; };
+  const scrolls = it => room(it) > 1 && (it === root ? !/hidden|clip/.test(style(it)) : /auto|scroll/.test(style(it)));
+  const inner = of => {
+    const roots = [of];
+    for (let i = 0; i < roots.length; i++)
+      for (const it of roots[i].querySelectorAll('*')) if (it.shadowRoot && roots.length < 5000) roots.push(it.shadowRoot);
+    return roots.flatMap(it => Array.from(it.querySelectorAll('*'))).filter(it => it !== root && scrolls(it)).sort((a, b) => area(b) - area(a))[0];
+  };
+  const own = this instanceof Element;
+  let it = null;
+  if (own) {
+    it = scrolls(this) ? this : inner(this);
+    for (let at = this; !it && at; at = at.assignedSlot ?? at.parentElement ?? at.getRootNode().host) if (at !== root && scrolls(at)) it = at;
+  } else it = root && (scrolls(root) ? root : inner(document) ?? root);
+  if (!it) return { what: '', by: 0, at: 0, room: 0 };
+  const place = () => across ? it.scrollLeft : it.scrollTop;
+  const was = place();
+  const by = Math.round((it === root ? (across ? innerWidth : innerHeight) : (across ? it.clientWidth : it.clientHeight)) * 0.8);
+  const behavior = 'instant';
+  if (to === 'top') it.scrollTo({ top: 0, behavior });
+  else if (to === 'bottom') it.scrollTo({ top: it.scrollHeight, behavior });
+  else if (across) it.scrollBy({ left: to === 'left' ? -by : by, behavior });
+  else it.scrollBy({ top: to === 'up' ? -by : by, behavior });
+  const role = it.getAttribute('role') ?? it.tagName.toLowerCase();
+  const name = (it.getAttribute('aria-label') ?? (it.id ? '#' + it.id : '')).slice(0, 60).toWellFormed();
+  return { what: it === root ? 'the page' : name ? role + ' ' + name : role, by: place() - was, at: place(), room: room(it) };
 }";
+/// Pixels that are no way.
+const NEAR: f64 = 1.0;
 
 /// What to do where a context is at a host of the user's own and the page is elsewhere, or the other way round.
 fn apart(visit: &Visit, url: &str, err: Error) -> Error {
@@ -59,39 +88,94 @@ async fn hangs(shared: &Shared) {
     }
 }
 
+/// Words of the page or of the caller, cut, in quotes.
+fn shown(text: &str) -> String {
+    quoted(&cut(&plain(&commis_redact::message(text)), 80))
+}
+
+/// What stands in a field, where that is not what was typed.
+fn stands(held: &Held, secret: bool) -> String {
+    let how = if held.editor { "shows" } else { "holds" };
+    let most = held.most.map(|it| format!(" (it takes {it} characters)")).unwrap_or_default();
+    match held.text.chars().count() {
+        0 => "it is empty now".to_owned(),
+        n if secret => format!("it {how} another text now, of {n} characters{most}"),
+        _ => format!("it {how} {} now{most}", shown(&held.text)),
+    }
+}
+
 impl Desk {
     pub(super) async fn press(&mut self, target: Target, times: u8) -> Result<Said> {
-        let (meant, at) = self.reached(&target, Step::Click).await?;
-        let before = self.before().await?;
-        let shared = self.shared();
-        pointer::press(&shared, &meant.found.session, at).await?;
-        if times == 2 {
-            pointer::press_again(&shared, &meant.found.session, at).await?;
-            self.lost.push(format!("double click on {}", meant.told));
-        } else {
-            self.noted(&meant, Step::Click);
+        let deadline = Instant::now() + self.timeout;
+        for tries in 1.. {
+            let (meant, step, aim) = self.reached(&target, Step::Click).await?;
+            let before = self.before().await?;
+            let shared = self.shared();
+            pointer::press(&shared, &meant.found.session, aim.at).await?;
+            if times == 2 {
+                pointer::press_again(&shared, &meant.found.session, aim.at).await?;
+            }
+            let effect = match self.after_press(before, &meant, &aim).await? {
+                Ok(it) => it,
+                Err(over) if tries == pointer::TRIES || Instant::now() >= deadline => {
+                    return Err(pointer::slipped(&step, &over));
+                }
+                Err(_) => continue,
+            };
+            if times == 2 {
+                self.lost.push(format!("double click on {}", meant.told));
+            } else {
+                self.noted(&meant, Step::Click);
+            }
+            let did = if times == 2 { "double-clicked" } else { "clicked" };
+            return Ok(Said::of(&format!("{did} {}", meant.told), effect));
         }
-        let did = if times == 2 { "double-clicked" } else { "clicked" };
-        self.acted(before, format!("{did} {}", meant.told)).await
+        Err(Error::new(Code::Internal, "a click without an end"))
     }
 
     pub(super) async fn hover(&mut self, target: Target) -> Result<Said> {
-        let (meant, at) = self.reached(&target, Step::Hover).await?;
+        let (meant, _, aim) = self.reached(&target, Step::Hover).await?;
         let before = self.before().await?;
-        pointer::hover(&self.shared(), &meant.found.session, at).await?;
+        pointer::hover(&self.shared(), &meant.found.session, aim.at).await?;
         self.noted(&meant, Step::Hover);
         self.acted(before, format!("hovers over {}", meant.told)).await
     }
 
     pub(super) async fn drag(&mut self, from: Target, to: Target) -> Result<Said> {
-        let (from, start) = self.reached(&from, Step::Hover).await?;
-        let to = self.meant(&to).await?;
-        let named = to.element.clone().unwrap_or_else(|| Element::named("element", &to.told));
-        let end = pointer::middle(&self.shared(), &Step::Hover(named), &to.found).await?;
+        let deadline = Instant::now() + self.timeout;
+        let (start, end) = (self.meant(&from).await?, self.meant(&to).await?);
+        let shared = self.shared();
+        // What is not dropped has the words of a click that fails.
+        let step = Step::Hover(start.named());
+        let ends = [
+            drag::End { found: &start.found, offset: from.offset() },
+            drag::End { found: &end.found, offset: to.offset() },
+        ];
+        let ready = drag::prepare(&shared, &step, &ends[0], &ends[1], deadline).await?;
+        if ready.aim.moved {
+            self.still(&from, &start).await?;
+            self.still(&to, &end).await?;
+        }
         let before = self.before().await?;
-        pointer::drag(&self.shared(), &from.found.session, start, end).await?;
-        self.lost.push(format!("drag of {}", from.told));
-        self.acted(before, format!("dragged {} to {}", from.told, to.told)).await
+        let at = drag::carry(&shared, &step, &ends[0], &ends[1], &ready).await?;
+        if ready.is_far
+            && let Err(err) = self.still(&to, &end).await
+        {
+            drag::give_up(&shared, &start.found.session).await;
+            return Err(err);
+        }
+        drag::drop_at(&shared, &start.found.session, at).await;
+        self.lost.push(format!("drag of {}", start.told));
+        self.acted(before, format!("dragged {} to {}", start.told, end.told)).await
+    }
+
+    /// Fails with `REF_STALE` where what is meant is another element now: lists put other contents into their nodes as they scroll.
+    async fn still(&mut self, target: &Target, was: &super::Meant) -> Result<()> {
+        if target.is_css() || self.meant(target).await?.is(was) {
+            return Ok(());
+        }
+        let why = format!("{} became another element as the page was scrolled", was.told);
+        Err(Error::new(Code::RefStale, why).hint("take a new snapshot"))
     }
 
     pub(super) async fn fill(&mut self, target: Target, value: String) -> Result<Said> {
@@ -102,22 +186,47 @@ impl Desk {
         let element =
             meant.element.clone().unwrap_or_else(|| Element::named("textbox", &meant.told));
         let step = Step::Fill(Fill { element, value: value.clone() });
-        typing::fill(&shared, &step, &meant.found, &value).await?;
         let secret = kind == "password"
             || commis_redact::typed_secret(meant.found.name.as_deref().unwrap_or(""), &value)
                 .is_some();
         if secret {
             shared.lock().secrets.push(value.clone().into());
+        }
+        let mut held = typing::fill(&shared, &step, &meant.found, &value).await?;
+        let mut meant = meant;
+        // Some pages put another field in its place at the first key. A name means that one, too; a ref does not.
+        if (held.gone || held.lost > 0)
+            && !matches!(target, Target::Ref(_) | Target::Like(_) | Target::Click(_))
+            && let Ok(again) = self.meant(&target).await
+            && !again.is(&meant)
+        {
+            held = typing::fill(&shared, &step, &again.found, &value).await?;
+            meant = again;
+        }
+        if held.gone || held.lost > 0 {
+            let why = "the page took the field away while it was typed into";
+            return Err(step.failed(why).hint("take a snapshot, and fill what stands there now"));
+        }
+        if secret {
             self.lost.push(format!("what was typed into {}, which is a secret", meant.told));
         } else {
             self.noted(&meant, |element| Step::Fill(Fill { element, value: value.clone() }));
         }
-        let shown = if secret {
-            MASK.to_owned()
-        } else {
-            quoted(&cut(&plain(&commis_redact::message(&value)), 80))
-        };
-        self.acted(before, format!("filled {} with {shown}", meant.told)).await
+        let shown = if secret { MASK.to_owned() } else { shown(&value) };
+        let mut effect = self.after(before).await?;
+        if effect.navigated.is_none() {
+            // What the page made of it in the meantime.
+            held = typing::held(&shared, &meant.found).await.unwrap_or(held);
+        }
+        let list = matches!(&*kind, "select-one" | "select-multiple");
+        if held.bad && held.text.is_empty() && !value.is_empty() {
+            let err = step.failed("the field takes no such value, and is empty");
+            return Err(err.hint("it is a field for numbers or dates"));
+        }
+        if !list && !held.gone && effect.navigated.is_none() && !held.fits(&value) {
+            effect.state = Some(stands(&held, secret));
+        }
+        Ok(Said::of(&format!("filled {} with {shown}", meant.told), effect))
     }
 
     pub(super) async fn keys(&mut self, text: String) -> Result<Said> {
@@ -141,28 +250,43 @@ impl Desk {
         let shared = self.shared();
         let session = shared.page()?.session;
         typing::type_events(&shared, &session, events).await?;
-        if keys::is_named(&key) {
-            self.note(Step::Press(key.clone()));
+        if keys::is_named(keys::proper(&key)) {
+            self.note(Step::Press(keys::proper(&key).to_owned()));
         } else {
             self.lost.push(format!("key {key}"));
         }
         self.acted(before, format!("pressed {key}")).await
     }
 
-    pub(super) async fn select(&mut self, target: Target, value: String) -> Result<Said> {
+    /// Chooses an option, or takes it back.
+    pub(super) async fn select(&mut self, target: Target, value: String, on: bool) -> Result<Said> {
         let meant = self.meant(&target).await?;
         let before = self.before().await?;
         let element =
             meant.element.clone().unwrap_or_else(|| Element::named("combobox", &meant.told));
         let step = Step::Select(Choice { element, value: value.clone() });
         let deadline = Instant::now() + self.timeout;
-        controls::select(&self.shared(), &step, &meant.found, &value, deadline).await?;
-        self.noted(&meant, |element| Step::Select(Choice { element, value: value.clone() }));
-        self.acted(
-            before,
-            format!("selected {} in {}", quoted(&cut(&plain(&value), 80)), meant.told),
-        )
-        .await
+        let shared = self.shared();
+        controls::choose(&shared, &step, &meant.found, (&value, on), deadline).await?;
+        if on {
+            self.noted(&meant, |element| Step::Select(Choice { element, value: value.clone() }));
+        } else {
+            self.lost.push(format!("an option of {} that was taken back", meant.told));
+        }
+        let mut effect = self.after(before).await?;
+        if effect.navigated.is_none()
+            && let Some((several, now)) = controls::chosen(&shared, &meant.found).await
+        {
+            let all: Vec<String> = now.iter().map(|it| shown(it)).collect();
+            let is_told = now.len() == 1 && on && words::plain(&now[0]) == words::plain(&value);
+            if several || !is_told {
+                let all = if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
+                effect.state = Some(format!("chosen: {all}"));
+            }
+        }
+        let did = if on { "selected" } else { "unselected" };
+        let told = format!("{did} {} in {}", shown(&value), meant.told);
+        Ok(Said::of(&told, effect))
     }
 
     pub(super) async fn tick(&mut self, target: Target, on: bool) -> Result<Said> {
@@ -192,21 +316,43 @@ impl Desk {
         self.acted(before, format!("scrolled to {}", meant.told)).await
     }
 
-    pub(super) async fn scroll(&mut self, way: Way) -> Result<Said> {
+    /// Scrolls the page, or what scrolls of an element.
+    pub(super) async fn scroll(&mut self, of: Option<Target>, way: Way) -> Result<Said> {
+        #[derive(Deserialize)]
+        struct Scrolled {
+            what: String,
+            by: f64,
+            at: f64,
+            room: f64,
+        }
+        let meant = match &of {
+            Some(it) => Some(self.meant(it).await?),
+            None => None,
+        };
         let before = self.before().await?;
         let shared = self.shared();
-        let frame = shared.main_frame().await?;
-        let to = match way {
-            Way::Bottom => {
-                pointer::scroll_to_bottom(&shared, &frame).await?;
-                return self.acted(before, "scrolled to the bottom".to_owned()).await;
+        let to = way.as_str();
+        let it: Scrolled = match &meant {
+            Some(it) => self.call(&it.found, SCROLL, &[to.into()]).await?,
+            None => {
+                let frame = shared.main_frame().await?;
+                page::call(&shared.cdp, &frame, SCROLL, &[to.into()], page::PATIENCE).await?
             }
-            Way::Top => "top",
-            Way::Up => "up",
-            Way::Down => "down",
         };
-        let _: bool = page::call(&shared.cdp, &frame, SCROLL, &[to.into()], page::PATIENCE).await?;
-        self.acted(before, format!("scrolled {to}")).await
+        if it.what.is_empty()
+            && let Some(meant) = &meant
+        {
+            let why = format!("nothing of {} scrolls that way", meant.told);
+            return Err(Error::new(Code::StepFailed, why).hint("`scroll` without it scrolls the page"));
+        }
+        let what = if it.what == "the page" { it.what } else { shown(&it.what) };
+        let told = if it.by.abs() < NEAR {
+            let end = if it.room < NEAR { "there is no more of it" } else { "it is at its end" };
+            format!("scrolled nothing: {what}, {end}")
+        } else {
+            format!("scrolled {to}: {what}, at {:.0} of {:.0} pixels", it.at, it.room)
+        };
+        self.acted(before, told).await
     }
 
     pub(super) async fn wait(&mut self, until: Until) -> Result<Said> {
@@ -259,13 +405,29 @@ impl Desk {
         }
         let effect = self.after(before).await?;
         let (at, title) = self.head().await?;
-        let closed =
-            if hung { "; the page before it did not answer any more and was closed" } else { "" };
+        let mut text = format!("{at} {}", quoted(&title));
+        if let Some(status) = self.status_of_page().filter(|it| *it != 200) {
+            text.push_str(&format!("; the site answered {status}"));
+        }
+        for it in effect.dialogs.iter().chain(&effect.refused) {
+            text.push_str(&format!("; {it}"));
+        }
+        if hung {
+            text.push_str("; the page before it did not answer any more and was closed");
+        }
         Ok(Said {
-            text: format!("{at} {}{closed}", quoted(&title)),
+            text,
             effect: Some(effect),
             ..Said::default()
         })
+    }
+
+    /// What the site answered for the page's document.
+    fn status_of_page(&self) -> Option<u16> {
+        let shared = self.shared();
+        let state = shared.lock();
+        let document = state.recorder.as_ref().and_then(Recorder::document)?;
+        Some(document.response.as_ref()?.status)
     }
 
     pub(super) async fn history(&mut self, by: i64) -> Result<Said> {
@@ -308,7 +470,10 @@ impl Desk {
         let session = shared.page()?.session;
         let loads = before.loads;
         shared.cdp.run(Some(&session), "Page.reload", json!({})).await?;
-        shared.until(Instant::now() + self.timeout, |it| it.loads != loads).await?;
-        self.acted(before, "reloaded".to_owned()).await
+        let told = before.dialogs;
+        let stays = |it: &State| it.dialogs_told != told && it.stays();
+        shared.until(Instant::now() + self.timeout, |it| it.loads != loads || stays(it)).await?;
+        let did = if stays(&shared.lock()) { "did not reload" } else { "reloaded" };
+        self.acted(before, did.to_owned()).await
     }
 }

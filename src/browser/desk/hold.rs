@@ -32,6 +32,7 @@ impl Command {
                 | Self::Type(_)
                 | Self::Press(_)
                 | Self::Select(..)
+                | Self::Unselect(..)
                 | Self::Check(_)
                 | Self::Uncheck(_)
                 | Self::Focus(_)

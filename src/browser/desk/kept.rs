@@ -47,18 +47,13 @@ fn act(command: &Command) -> Option<(&'static str, Option<String>)> {
         Command::Type(text) => ("type", Some(text.clone())),
         Command::Press(key) => ("press", Some(key.clone())),
         Command::Select(_, value) => ("select", Some(value.clone())),
+        Command::Unselect(_, value) => ("unselect", Some(value.clone())),
         Command::Check(_) => ("check", None),
         Command::Uncheck(_) => ("uncheck", None),
         Command::Focus(_) => ("focus", None),
         Command::ScrollTo(_) => ("scroll_to", None),
-        Command::Scroll(way) => {
-            let to = match way {
-                Way::Top => "top",
-                Way::Bottom => "bottom",
-                Way::Up => "up",
-                Way::Down => "down",
-            };
-            ("scroll", Some(to.to_owned()))
+        Command::Scroll(way) | Command::ScrollIn(_, way) => {
+            ("scroll", Some(way.as_str().to_owned()))
         }
         Command::NewTab(url) => ("newtab", url.clone()),
         Command::Tab(it) => ("tab", Some(it.to_string())),
@@ -82,7 +77,7 @@ pub(super) fn called(command: &Command) -> &'static str {
         Command::Text(_) => "text",
         Command::Html(_) => "html",
         Command::Wait(Until::Passed(_)) => "wait",
-        Command::Download(..) => "download",
+        Command::Download(..) | Command::DownloadFrom(..) => "download",
         Command::Emulate(_) => "emulate",
         Command::Pdf => "pdf",
         it => act(it).map_or("a look", |it| it.0),
@@ -109,16 +104,15 @@ pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) ->
         "type" => Command::Type(text()?),
         "press" => Command::Press(text()?),
         "select" => Command::Select(at()?, text()?),
+        "unselect" => Command::Unselect(at()?, text()?),
         "check" => Command::Check(at()?),
         "uncheck" => Command::Uncheck(at()?),
         "focus" => Command::Focus(at()?),
         "scroll_to" => Command::ScrollTo(at()?),
-        "scroll" => Command::Scroll(match &*text()? {
-            "top" => Way::Top,
-            "bottom" => Way::Bottom,
-            "up" => Way::Up,
-            _ => Way::Down,
-        }),
+        "scroll" => {
+            let way = Way::of(&text()?).unwrap_or(Way::Down);
+            on.clone().map_or(Command::Scroll(way), |it| Command::ScrollIn(it, way))
+        }
         "newtab" => Command::NewTab(value.clone()),
         "tab" => Command::Tab(number(text()?)?),
         "closetab" => Command::CloseTab(value.clone().map(number).transpose()?),

@@ -11,7 +11,7 @@ use super::{
     tree::{self, Item, What},
     words::{plain, quoted},
 };
-use crate::{lookup, page, pointer};
+use crate::{controls, lookup, page, pointer};
 use commis_base::error::{Code, Error, Result};
 
 const TEXT: &str = "function (max) { return (this.innerText ?? this.textContent ?? '').slice(0, max).toWellFormed(); }";
@@ -113,6 +113,15 @@ impl Desk {
             items.retain(|it| inside.contains(&(read[it.frame].frame.session.clone(), it.backend)));
         }
         let (found, left) = hidden::leave_out(&shared, &mut items).await;
+        for it in items.iter_mut().filter(|it| has_alike(&it.options)) {
+            let frame = &read[it.frame].frame;
+            let (session, world) = (&frame.session, frame.world);
+            let apart = controls::told_apart(&shared, session, world, it.backend, tree::OPTIONS);
+            if let Some(all) = apart.await.filter(|it| !it.is_empty()) {
+                let more = (it.options.len() > tree::OPTIONS).then(|| "…".to_owned());
+                it.options = all.iter().map(|it| plain(it)).chain(more).collect();
+            }
+        }
         let numbers = self.refs.number(&read, &items, begun);
         let (url, title) = head?;
         let at = format!("{url} {}", quoted(&title));
@@ -306,6 +315,11 @@ impl Desk {
         )
         .into())
     }
+}
+
+/// Whether two options of a list are called alike.
+fn has_alike(options: &[String]) -> bool {
+    options.iter().collect::<BTreeSet<_>>().len() < options.len()
 }
 
 fn told(mut lines: Vec<String>, more: u64) -> Said {

@@ -19,6 +19,7 @@ mod shown;
 mod state;
 mod tabs;
 mod target;
+mod ticking;
 mod traffic;
 mod tree;
 mod warn;
@@ -44,6 +45,7 @@ use self::{
     tree::{Item, Read, What},
 };
 use super::{
+    aim::{self, Aim, Ask},
     context::Context,
     effect,
     element::{By, Element},
@@ -79,6 +81,14 @@ const AGAIN: Duration = Duration::from_millis(50);
 const LOAD: Duration = Duration::from_secs(3);
 /// A page that asks for another document has its request seen by then; what opens a program of the system has none.
 const LEAVES: Duration = Duration::from_secs(1);
+/// What an act sets off at once has begun by then, on a page that is not busy.
+const BEGUN: Duration = Duration::from_millis(500);
+/// What a look said may be another by then.
+const STALE: Duration = Duration::from_millis(100);
+/// How often an element is looked at again before the mouse acts on it.
+const LOOKS: usize = 4;
+/// What a command takes beyond its own time is the page's fault: it is given up, and the page stays.
+const BUSY: Duration = Duration::from_secs(8);
 /// The end of a page is told so long after it.
 const GONE: Duration = Duration::from_secs(2);
 /// What an act sets off at once has begun by then; a page that is not drawn has no frames.
@@ -119,6 +129,8 @@ pub enum Command {
     Pdf,
     /// The element, and the folder that what it saves comes into.
     Download(Target, std::path::PathBuf),
+    /// An address that answers with a file, and the folder for it.
+    DownloadFrom(String, std::path::PathBuf),
     Snapshot {
         wish: Wish,
         clickable: bool,
@@ -138,11 +150,15 @@ pub enum Command {
     Type(String),
     Press(String),
     Select(Target, String),
+    /// Takes an option back, of a list that takes several.
+    Unselect(Target, String),
     Check(Target),
     Uncheck(Target),
     Focus(Target),
     ScrollTo(Target),
     Scroll(Way),
+    /// Of what scrolls of an element.
+    ScrollIn(Target, Way),
     Wait(Until),
     /// Whether it is accepted, and what is typed into one that asks.
     Dialog(bool, Option<String>),
@@ -167,6 +183,29 @@ pub enum Way {
     Bottom,
     Up,
     Down,
+    Left,
+    Right,
+}
+
+impl Way {
+    pub const ALL: [Self; 6] =
+        [Self::Top, Self::Bottom, Self::Up, Self::Down, Self::Left, Self::Right];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Top => "top",
+            Self::Bottom => "bottom",
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+
+    /// `None` for what names none.
+    pub fn of(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == text)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -185,6 +224,13 @@ pub struct Said {
     pub effect: Option<Effect>,
     pub png: Option<Vec<u8>>,
     pub pdf: Option<Vec<u8>>,
+}
+
+impl Said {
+    /// What was done, and what it did.
+    fn of(told: &str, effect: Effect) -> Self {
+        Self { text: format!("{told}: {}", effect.told()), effect: Some(effect), ..Self::default() }
+    }
 }
 
 /// What a picture shows.
@@ -339,8 +385,12 @@ impl Desk {
         if holds {
             self.acting = Some(command.clone());
         }
+        let limit = self.timeout + BUSY;
         let done = tokio::select! {
-            it = self.obey(command) => it,
+            it = tokio::time::timeout(limit, self.obey(command)) => it.unwrap_or_else(|_| {
+                Err(Error::new(Code::Timeout, "the page was too busy for the command; it is still open")
+                    .hint("ask again when it has less to do, or goto another address"))
+            }),
             never = Self::unblock(&shared), if holds => match never {},
         };
         shared.let_go();
@@ -376,6 +426,7 @@ impl Desk {
             Command::CloseTab(number) => self.close_tab(number).await,
             Command::Pdf => self.pdf().await,
             Command::Download(target, folder) => self.download(target, folder).await,
+            Command::DownloadFrom(url, folder) => self.download_from(url, folder).await,
             Command::Snapshot { wish, clickable, within } => {
                 self.snapshot(&wish, clickable, within).await
             }
@@ -390,12 +441,14 @@ impl Desk {
             Command::Fill(it, value) => self.fill(it, value).await,
             Command::Type(text) => self.keys(text).await,
             Command::Press(key) => self.key(key).await,
-            Command::Select(it, value) => self.select(it, value).await,
+            Command::Select(it, value) => self.select(it, value, true).await,
+            Command::Unselect(it, value) => self.select(it, value, false).await,
             Command::Check(it) => self.tick(it, true).await,
             Command::Uncheck(it) => self.tick(it, false).await,
             Command::Focus(it) => self.focus(it).await,
             Command::ScrollTo(it) => self.scroll_to(it).await,
-            Command::Scroll(way) => self.scroll(way).await,
+            Command::Scroll(way) => self.scroll(None, way).await,
+            Command::ScrollIn(it, way) => self.scroll(Some(it), way).await,
             Command::Wait(until) => self.wait(until).await,
             Command::Dialog(accept, text) => {
                 match &text {
@@ -444,10 +497,39 @@ impl Desk {
 
     /// Waits until what was set off has ended, and says what it was.
     async fn after(&mut self, before: Before) -> Result<Effect> {
+        // A document that goes away has nothing to say.
+        let _ = self.shared().ask::<bool>(TURN, BEGUN).await;
+        self.settled(before).await
+    }
+
+    /// The same of a press; and what that would have reached instead of the element, where something came under the mouse.
+    async fn after_press(
+        &mut self,
+        before: Before,
+        meant: &Meant,
+        aim: &Aim,
+    ) -> Result<std::result::Result<Effect, String>> {
+        let shared = self.shared();
+        let mut verdict = aim::verdict(&shared, &meant.found, aim, Ask::Turn, BEGUN).await;
+        let mut effect = self.settled(before).await?;
+        if verdict.is_none() && effect.navigated.is_none() {
+            verdict = aim::verdict(&shared, &meant.found, aim, Ask::End, page::PATIENCE).await;
+        }
+        if let Some(over) = verdict.and_then(|it| it.over) {
+            return Ok(Err(over));
+        }
+        if !aim.state.is_empty()
+            && let Some(now) = aim::state(&shared, &meant.found, aim).await
+        {
+            let how = if now == aim.state { effect::STILL } else { "now " };
+            effect.state = Some(format!("{how}{now}"));
+        }
+        Ok(Ok(effect))
+    }
+
+    async fn settled(&mut self, before: Before) -> Result<Effect> {
         let shared = self.shared();
         let deadline = Instant::now() + SETTLE;
-        // A document that goes away has nothing to say.
-        let _ = shared.ask::<bool>(TURN, Duration::from_millis(500)).await;
         // A page that is gone leaves for nowhere; that comes out below.
         let leaves = Instant::now() + LEAVES;
         if shared.heed(leaves).await.is_ok() {
@@ -517,12 +599,7 @@ impl Desk {
     }
 
     async fn acted(&mut self, before: Before, told: String) -> Result<Said> {
-        let effect = self.after(before).await?;
-        Ok(Said {
-            text: format!("{told}: {}", effect.told()),
-            effect: Some(effect),
-            ..Said::default()
-        })
+        self.after(before).await.map(|effect| Said::of(&told, effect))
     }
 
     fn note(&mut self, step: Step) {
@@ -639,6 +716,14 @@ impl Desk {
                 meant(&read, &items, item, Some(format!("@e{n}")))
             }
             Target::Like(n) => self.like(*n).await?,
+            Target::At(it, _) => {
+                let mut out = Box::pin(self.sought(it)).await?;
+                if let Ok(it) = &mut out {
+                    // A step names an element and no point of it.
+                    it.element = None;
+                }
+                return Ok(out);
+            }
             Target::Click(n) => {
                 let (read, items) = self.look(true).await?;
                 let item = self.clicks.resolve(*n, &read, &items)?;
@@ -654,7 +739,20 @@ impl Desk {
                         && it.name == *name
                         && row.as_ref().is_none_or(|row| it.row.as_ref() == Some(row))
                 };
-                let all: Vec<&Item> = items.iter().filter(fits).collect();
+                let mut all: Vec<&Item> = items.iter().filter(fits).collect();
+                if all.is_empty() {
+                    // As it was told, where a countdown or a price has gone on since.
+                    let same = |it: &&Item| {
+                        it.what == What::Control
+                            && it.role.eq_ignore_ascii_case(role)
+                            && ticking::same(name, &it.name)
+                            && row.as_ref().is_none_or(|row| {
+                                it.row.as_ref().is_some_and(|now| ticking::same(row, now))
+                            })
+                    };
+                    all.extend(items.iter().filter(same));
+                    all.retain(|it| ticking::is_alone(it, &items));
+                }
                 match all.as_slice() {
                     [one] => meant(&read, &items, one, None),
                     several => {
@@ -734,24 +832,37 @@ impl Desk {
         page::call_on_object(&shared.cdp, &found.session, &object, snippet, arguments).await
     }
 
-    /// Where the mouse reaches what is meant: what a ref stood for is looked at again where that took a while.
+    /// Where the mouse reaches what is meant. Lists put other contents into their nodes where they are scrolled, and pages go on
+    /// while they are slow: what is meant is looked at again then, and has to be the same element.
     async fn reached(
         &mut self,
         target: &Target,
         step: fn(Element) -> Step,
-    ) -> Result<(Meant, (f64, f64))> {
+    ) -> Result<(Meant, Step, Aim)> {
         let deadline = Instant::now() + self.timeout;
-        loop {
-            let meant = self.meant(target).await?;
+        let mut meant = self.meant(target).await?;
+        for _ in 0..LOOKS {
             let asked = Instant::now();
-            let named = step(
-                meant.element.clone().unwrap_or_else(|| Element::named("element", &meant.told)),
-            );
-            let at = pointer::reach(&self.shared(), &named, &meant.found, deadline).await?;
-            if asked.elapsed() < Duration::from_millis(100) || matches!(target, Target::Css(_)) {
-                return Ok((meant, at));
+            let named = step(meant.named());
+            let offset = target.offset();
+            let aim =
+                pointer::reach(&self.shared(), &named, &meant.found, offset, deadline).await?;
+            let is_fresh = !aim.moved && asked.elapsed() < STALE;
+            if is_fresh || target.is_css() {
+                return Ok((meant, named, aim));
+            }
+            let now = self.meant(target).await?;
+            let same = now.is(&meant);
+            meant = now;
+            if same {
+                return Ok((meant, named, aim));
+            }
+            if Instant::now() >= deadline {
+                break;
             }
         }
+        Err(Error::new(Code::StepFailed, format!("{} is another element at each look", meant.told))
+            .hint("wait until the page stands still"))
     }
 }
 
@@ -770,6 +881,17 @@ fn meant(read: &[Read], items: &[Item], item: &Item, by: Option<String>) -> Mean
 }
 
 impl Meant {
+    /// For a step on it.
+    fn named(&self) -> Element {
+        self.element.clone().unwrap_or_else(|| Element::named("element", &self.told))
+    }
+
+    /// Whether it is the same element.
+    fn is(&self, other: &Self) -> bool {
+        let at = |it: &Found| (Arc::clone(&it.session), it.world, it.backend);
+        at(&self.found) == at(&other.found)
+    }
+
     /// `nth`: where others are called alike.
     fn new(frame: &Frame, item: &Item, nth: Option<u32>, by: Option<String>) -> Self {
         let element =

@@ -1,13 +1,13 @@
 //! Refs: numbers of elements that mean what they meant when they were shown, or nothing.
 //!
 //! A ref is bound to the element, its document, its role and name, and what it stands in. Lists re-use their nodes, so that the
-//! node alone says little: all of it is read again when a ref is used, and whatever is different refuses. Never another element
-//! silently.
+//! node alone says little: all of it is read again when a ref is used, and whatever is different refuses, but for a measure that
+//! goes on in a row of its own (`ticking.rs`). Never another element silently.
 
 use std::{collections::BTreeMap, time::Instant};
 
 use super::{
-    shown,
+    shown, ticking,
     tree::{Item, Read, What},
     words::quoted,
 };
@@ -33,6 +33,8 @@ struct Held {
     item: Item,
     /// Which of those that are called alike it was when all were numbered, from 1; 0 where no other was. And when that was begun.
     nth: Option<(u32, Instant)>,
+    /// No other was called so then, numbers aside.
+    alone: bool,
 }
 
 #[derive(Default)]
@@ -54,6 +56,15 @@ impl Refs {
                 alike.entry((&it.role, &it.name)).or_default().push(n);
             }
             out.push(n);
+        }
+        let mut kinds: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+        for (it, n) in items.iter().zip(&out).filter(|it| *it.1 > 0) {
+            kinds.entry(ticking::key(it)).or_default().push(*n);
+        }
+        for all in kinds.into_values().filter(|it| it.len() == 1) {
+            if let Some(it) = self.held.get_mut(&all[0]) {
+                it.alone = true;
+            }
         }
         for all in alike.into_values() {
             let is_one = all.len() == 1;
@@ -80,7 +91,7 @@ impl Refs {
             self.by_place.insert(place.clone(), self.last);
             self.last
         });
-        self.held.insert(n, Held { place, item: item.clone(), nth: None });
+        self.held.insert(n, Held { place, item: item.clone(), nth: None, alone: false });
         while self.held.len() > MOST {
             if let Some((_, old)) = self.held.pop_first() {
                 self.by_place.remove(&old.place);
@@ -115,7 +126,14 @@ impl Refs {
         let near: Vec<&Item> = all.iter().filter(|it| it.row == was.row).copied().collect();
         match (near.as_slice(), all.as_slice()) {
             ([one], _) | (_, [one]) => Some(one),
-            _ => None,
+            _ => {
+                let mut same = items.iter().filter(|it| {
+                    it.what == What::Control
+                        && ticking::is_same(was, it)
+                        && ticking::is_alone(it, items)
+                });
+                same.next().filter(|_| same.next().is_none())
+            }
         }
     }
 
@@ -124,7 +142,7 @@ impl Refs {
         let Some(held) = self.held.get(&n) else {
             return Err(stale(format!("there is no @e{n} in this session")));
         };
-        let (was, at) = (held.item.clone(), held.place.clone());
+        let (was, at, alone) = (held.item.clone(), held.place.clone(), held.alone);
         let controls = || items.iter().filter(|it| it.what == What::Control);
         let now = controls().find(|it| place(read, it) == at);
         let alike = |it: &&Item| it.role == was.role && it.name == was.name;
@@ -136,6 +154,10 @@ impl Refs {
                 "is not on the page any more".to_owned()
             }
             None => "was on a page that is gone".to_owned(),
+            // A countdown or a price went on, in the one row that is called so.
+            Some(it) if alone && ticking::is_same(&was, it) && ticking::is_alone(it, items) => {
+                return Ok(it);
+            }
             Some(it) if it.role != was.role => format!("was a {}, is now a {}", was.role, it.role),
             Some(it) if it.name != was.name => {
                 format!("was called {}, is now called {}", quoted(&was.name), quoted(&it.name))

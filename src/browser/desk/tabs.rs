@@ -299,9 +299,41 @@ impl Desk {
     /// Clicks, and keeps what the page saves in a folder that is ours alone. Fails with `STEP_FAILED` where it saves nothing, or
     /// more than it may.
     pub(super) async fn download(&mut self, target: Target, folder: PathBuf) -> Result<Said> {
-        let ours = files::made(&folder)?;
+        let (meant, step, aim) = self.reached(&target, Step::Click).await?;
+        self.lost.push(format!("a download by {}", meant.told));
+        let deadline = Instant::now() + self.timeout;
         let shared = self.shared();
-        let (meant, at) = self.reached(&target, Step::Click).await?;
+        let click = pointer::click(&shared, &step, &meant.found, aim, deadline);
+        let lines = self.keeping(&folder, click).await?;
+        Ok(format!("clicked {}: {}", meant.told, lines.join("; ")).into())
+    }
+
+    /// The same of an address that answers with a file.
+    pub(super) async fn download_from(&mut self, url: String, folder: PathBuf) -> Result<Said> {
+        let shared = self.shared();
+        shared.visit.begin_at(&url);
+        let safe = shared.policy().check(&url)?;
+        shared.policy().pin(&safe).await?;
+        self.lost.push("a download by its address".to_owned());
+        let page = shared.page()?;
+        let ask = async {
+            let params = json!({ "url": safe.as_str() });
+            // What becomes a file is no navigation; that it is none is said as an error.
+            let reply = shared.cdp.send(Some(&page.session), "Page.navigate", params);
+            reply.raw(self.timeout).await.map(drop)
+        };
+        let lines = self.keeping(&folder, ask).await?;
+        Ok(lines.join("; ").into())
+    }
+
+    /// Does something, and keeps what the page saves then: a line for each file.
+    async fn keeping(
+        &self,
+        folder: &std::path::Path,
+        what: impl Future<Output = Result<()>>,
+    ) -> Result<Vec<String>> {
+        let ours = files::made(folder)?;
+        let shared = self.shared();
         // The browser may be another user, who may not write where we do.
         let theirs = self.context.own_folder()?.join(&shared.id);
         shared.lock().saving = Some(Vec::new());
@@ -313,13 +345,12 @@ impl Desk {
         };
         let allow = shared.cdp.run(None, "Browser.setDownloadBehavior", behavior("allowAndName"));
         let done = match allow.await {
-            Ok(()) => self.saved(&meant.found.session, at).await,
+            Ok(()) => self.saved(what).await,
             Err(err) => Err(err),
         };
         // Before anything else is done there.
         let denied = shared.cdp.run(None, "Browser.setDownloadBehavior", behavior("deny")).await;
         let all = shared.lock().saving.take().unwrap_or_default();
-        self.lost.push(format!("a download by {}", meant.told));
         done?;
         denied?;
         let mut lines = Vec::new();
@@ -328,7 +359,7 @@ impl Desk {
                 let bytes = theirs.read(&it.guid, MAX_SAVED as usize)?;
                 theirs.discard(&it.guid)?;
                 let Some(bytes) = bytes.filter(|_| it.complete == Some(true)) else { continue };
-                let name = own_name(&folder, &it.name);
+                let name = own_name(folder, &it.name);
                 ours.write(&name, &bytes)?;
                 let from = cut(&plain(&commis_redact::message(&it.url)), 100);
                 let file = folder.join(&name);
@@ -337,15 +368,15 @@ impl Desk {
         }
         if lines.is_empty() {
             return Err(Error::new(Code::StepFailed, "the page saved nothing that was whole")
-                .hint("a file may have 100 MB, and 20 seconds to come"));
+                .hint("a file may have 100 MB, and 20 seconds to come; what is a page is gone to with `goto`"));
         }
-        Ok(format!("clicked {}: {}", meant.told, lines.join("; ")).into())
+        Ok(lines)
     }
 
-    /// Clicks, and waits until what it saves has come.
-    async fn saved(&self, session: &str, at: (f64, f64)) -> Result<()> {
+    /// Waits until what it saves has come.
+    async fn saved(&self, what: impl Future<Output = Result<()>>) -> Result<()> {
+        what.await?;
         let shared = self.shared();
-        pointer::press(&shared, session, at).await?;
         let all =
             |it: &State, holds: fn(&[Saved]) -> bool| it.saving.as_ref().is_none_or(|it| holds(it));
         shared.until(Instant::now() + BEGINS, |it| all(it, |it| !it.is_empty())).await?;

@@ -1,4 +1,5 @@
-//! What a command acts on, as it is written: `@e17`, `@c3`, `button "Add to cart"`, `button "Add to cart" in "Rake"`, `css=#go`.
+//! What a command acts on, as it is written: `@e17`, `@c3`, `button "Add to cart"`, `button "Add to cart" in "Rake"`, `css=#go`,
+//! and a point of it: `css=canvas at 120,80`.
 
 use std::str::FromStr;
 
@@ -19,6 +20,26 @@ pub enum Target {
         row: Option<String>,
     },
     Css(String),
+    /// A point of an element: pixels from its upper left corner.
+    At(Box<Target>, (u32, u32)),
+}
+
+impl Target {
+    pub fn is_css(&self) -> bool {
+        match self {
+            Self::Css(_) => true,
+            Self::At(it, _) => it.is_css(),
+            _ => false,
+        }
+    }
+
+    /// The point that is meant, from the upper left corner; `None` for the middle.
+    pub fn offset(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::At(_, (x, y)) => Some((f64::from(*x), f64::from(*y))),
+            _ => None,
+        }
+    }
 }
 
 impl FromStr for Target {
@@ -27,9 +48,16 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
             Error::new(Code::ParamInvalid, format!("{text:?} names no element"))
-                .hint("give @e17 of a snapshot, @c3 of one with -C, a role and a name such as 'button \"Add to cart\"' (and 'in \"…\"' as a snapshot says it), or css=SELECTOR")
+                .hint("give @e17 of a snapshot, @c3 of one with -C, a role and a name such as 'button \"Add to cart\"' (and 'in \"…\"' as a snapshot says it), or css=SELECTOR; 'at X,Y' behind one of these is a point of it")
         };
         let text = text.trim();
+        if let Some((rest, point)) = text.rsplit_once(" at ")
+            && let Some((x, y)) = point.split_once(',')
+            && let (Ok(x), Ok(y)) = (x.trim().parse(), y.trim().parse())
+            && (rest.starts_with(['@']) || rest.starts_with("css=") || rest.ends_with('"'))
+        {
+            return Ok(Self::At(Box::new(rest.parse()?), (x, y)));
+        }
         if let Some(n) = text.strip_prefix("@e").and_then(|it| it.strip_suffix('~')) {
             return n.parse().map(Self::Like).map_err(|_| wrong());
         }
@@ -104,6 +132,16 @@ mod tests {
             ("@e", None),
             ("@x1", None),
             ("css=", None),
+            (
+                "css=canvas at 120, 80",
+                Some(Target::At(Box::new(Target::Css("canvas".into())), (120, 80))),
+            ),
+            (
+                "button \"Go\" at 3,4",
+                Some(Target::At(Box::new(named("button", "Go")), (3, 4))),
+            ),
+            ("button meet at 3,4", Some(named("button", "meet at 3,4"))),
+            ("css=canvas at 1,-2", Some(Target::Css("canvas at 1,-2".into()))),
             ("button", None),
             ("", None),
         ] {

@@ -31,7 +31,7 @@ const LABEL: usize = 60;
 const UP: usize = 14;
 const DOWN: usize = 400;
 /// Options of a closed list that are told.
-const OPTIONS: usize = 12;
+pub const OPTIONS: usize = 12;
 
 /// Roles that people act on.
 const CONTROLS: &[&str] = &[
@@ -467,11 +467,12 @@ impl<'a> Document<'a> {
         Some(inner)
     }
 
+    /// Options of a closed list, behind their group's name where they are in one.
     fn options(&self, i: usize) -> Vec<String> {
         let mut out = Vec::new();
-        let mut stack = vec![i];
+        let mut stack = vec![(i, None)];
         let mut seen = 0;
-        while let Some(at) = stack.pop() {
+        while let Some((at, group)) = stack.pop() {
             seen += 1;
             if seen > DOWN {
                 break;
@@ -482,10 +483,20 @@ impl<'a> Document<'a> {
                     out.push("…".to_owned());
                     break;
                 }
-                out.push(cut(&plain(node.name()), LABEL));
+                let name = cut(&plain(node.name()), LABEL);
+                out.push(match group {
+                    Some(it) => format!("{it} > {name}"),
+                    None => name,
+                });
                 continue;
             }
-            stack.extend(self.children[at].iter().rev());
+            let named = cut(&plain(node.name()), LABEL);
+            let group = if node.role() == "group" && !named.is_empty() && !node.ignored {
+                Some(named)
+            } else {
+                group
+            };
+            stack.extend(self.children[at].iter().rev().map(|it| (*it, group.clone())));
         }
         out
     }

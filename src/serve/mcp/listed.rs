@@ -149,6 +149,7 @@ pub fn of_row(name: &'static str, row: &'static Row) -> McpTool {
         brief(&mut input);
     }
     portable(&mut input, true);
+    listed(&mut input);
     let mut out =
         McpTool::new(name, if always { row.spec.summary() } else { row.spec.help }, object(&input));
     if !always {
@@ -187,6 +188,14 @@ fn brief(schema: &mut Value) {
     }
 }
 
+/// An object whose properties are listed, also where there are none: some providers drop a tool without them.
+fn listed(input: &mut Value) {
+    if let Value::Object(fields) = input {
+        fields.entry("type").or_insert_with(|| json!("object"));
+        fields.entry("properties").or_insert_with(|| json!({}));
+    }
+}
+
 /// In words that every provider of models takes: one `type` each, no bare `true`. What may be left out of an input is not also
 /// said to be null.
 fn portable(schema: &mut Value, is_input: bool) {
@@ -207,6 +216,11 @@ fn portable(schema: &mut Value, is_input: bool) {
                         && let Some(types) = it.get_mut("type").and_then(Value::as_array_mut)
                     {
                         types.retain(|it| *it != null);
+                    }
+                    if is_input
+                        && let Some(values) = it.get_mut("enum").and_then(Value::as_array_mut)
+                    {
+                        values.retain(|it| !it.is_null());
                     }
                     portable(it, is_input);
                 }
@@ -341,6 +355,45 @@ mod tests {
             let text = json!([tool.input_schema, tool.output_schema]).to_string();
             assert!(!text.contains(r#""type":["#) && !text.contains(r#""items":true"#), "{text}");
         }
+    }
+
+    /// What a provider of models refuses in one tool costs a client all of them.
+    #[test]
+    fn an_input_is_a_plain_object_in_every_tool() {
+        fn walk(it: &Value, at: &str) {
+            for word in ["$ref", "$defs", "definitions"] {
+                assert!(it.get(word).is_none(), "{at} has {word}");
+            }
+            let values = it["enum"].as_array();
+            assert!(values.is_none_or(|all| all.iter().all(Value::is_string)), "{at}: {values:?}");
+            if it["type"] == "array" {
+                assert!(it["items"].is_object(), "{at} has no items");
+                walk(&it["items"], at);
+            }
+            for (name, inner) in it["properties"].as_object().into_iter().flatten() {
+                walk(inner, &format!("{at}.{name}"));
+            }
+            for inner in it["anyOf"].as_array().into_iter().flatten() {
+                walk(inner, at);
+            }
+        }
+        let all = Wanted { all: true, browse: true, recipes: Recipes::None };
+        let mut count = 0;
+        for (name, row) in rows(&all) {
+            let input = Value::Object((*of_row(name, row).input_schema).clone());
+            assert_eq!(input["type"], "object", "{name}");
+            let properties = input["properties"].as_object();
+            let properties = properties.unwrap_or_else(|| panic!("{name} has no properties"));
+            for it in input["required"].as_array().into_iter().flatten() {
+                assert!(it.as_str().is_some_and(|it| properties.contains_key(it)), "{name}: {it}");
+            }
+            for word in ["anyOf", "oneOf", "allOf", "not", "enum"] {
+                assert!(input.get(word).is_none(), "{name} has {word}");
+            }
+            walk(&input, name);
+            count += 1;
+        }
+        assert!(count > 80, "{count}");
     }
 
     /// They are read by a model in every conversation.

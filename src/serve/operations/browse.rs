@@ -89,9 +89,17 @@ arguments!(Handing {
     note: String,
 });
 arguments!(On {
-    /// `@e17` of a snapshot, `@c3` of one with `clickable`, a role and a name such as `button "Search"`, or `css=SELECTOR`.
+    /// `@e17` of a snapshot, `@c3` of one with `clickable`, a role and a name such as `button "Search"`, or `css=SELECTOR`. ` at X,Y`
+    /// behind one of these is a point of it, in pixels from its upper left corner: `css=canvas at 120,80`.
     target: String,
     /// Where a ref's element is another now, act on the only one that is called as it was; the answer says so.
+    #[serde(default)]
+    retarget: bool,
+});
+arguments!(Save {
+    /// As for `browse_click`, or the absolute address of a file.
+    target: String,
+    /// As for `browse_click`.
     #[serde(default)]
     retarget: bool,
 });
@@ -163,7 +171,8 @@ arguments!(Choose {
     /// As for `browse_click`.
     #[serde(default)]
     retarget: bool,
-    /// The option's label, or the value that the form sends for it.
+    /// The option's label, alone or as `Group > Label`, or the value that the form sends for it; `value=…` and `index=…` tell
+    /// apart those that are called alike.
     option: String,
 });
 arguments!(Drag {
@@ -177,12 +186,14 @@ arguments!(Type {
     text: String,
 });
 arguments!(Press {
-    /// `Enter`, `ArrowDown`, `Control+a`, a character.
+    /// `Enter`, `ArrowDown`, `F2`, `Control+a`, `Shift+/`, a character: as a US keyboard sends them.
     key: String,
 });
 arguments!(Scroll {
-    /// `top`, `bottom`, `up`, `down`, or an element as for `browse_click`.
+    /// `top`, `bottom`, `up`, `down`, `left`, `right`, or an element as for `browse_click`.
     to: String,
+    /// What scrolls: that element, what scrolls in it, or what it stands in. The page when absent.
+    within: Option<String>,
 });
 arguments!(Upload {
     /// A field for files, as for `browse_click`.
@@ -366,10 +377,10 @@ pub fn rows(out: &mut Vec<Row>) {
             |asked, it: Bare| run(asked, it.context, Ok(Command::Pdf)),
         ),
         row(
-            act("browse_download", &[(Verb::Post, "/api/browse/download")], "Click an element and keep the file that the page saves.\nIt comes into `downloads` of the home; everything else that pages want to save is refused."),
-            |asked, it: On| {
+            act("browse_download", &[(Verb::Post, "/api/browse/download")], "Click an element, or open an address, and keep the file that is saved.\nIt comes into `downloads` of the home; everything else that pages want to save is refused."),
+            |asked, it: Save| {
                 let folder = asked.daemon.home.downloads.clone();
-                run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Download(at, folder)))
+                run(asked, it.context, download(&it.target, it.retarget, folder))
             },
         ),
         row(
@@ -420,19 +431,23 @@ pub fn rows(out: &mut Vec<Row>) {
             |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Uncheck)),
         ),
         row(
-            act("browse_drag", &[(Verb::Post, "/api/browse/drag")], "Drag an element to another."),
+            act("browse_drag", &[(Verb::Post, "/api/browse/drag")], "Drag an element to another, also where the window never shows both."),
             |asked, it: Drag| {
                 let command = it.from.parse().and_then(|from| Ok(Command::Drag(from, it.to.parse()?)));
                 run(asked, it.context, command)
             },
         ),
         row(
-            act("browse_fill", &[(Verb::Post, "/api/browse/fill")], "Empty a field and type into it."),
+            act("browse_fill", &[(Verb::Post, "/api/browse/fill")], "Empty a field and type into it.\nWhere the field does not hold that afterwards, the answer says what it holds."),
             |asked, it: Fill| run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Fill(at, it.value))),
         ),
         row(
-            act("browse_select", &[(Verb::Post, "/api/browse/select")], "Choose an option of a list."),
+            act("browse_select", &[(Verb::Post, "/api/browse/select")], "Choose an option of a list.\nWhere several are called so it is refused, and the answer says how to tell them apart."),
             |asked, it: Choose| run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Select(at, it.option))),
+        ),
+        row(
+            act("browse_unselect", &[(Verb::Post, "/api/browse/unselect")], "Take an option of a list back that takes several."),
+            |asked, it: Choose| run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Unselect(at, it.option))),
         ),
         row(
             act("browse_upload", &[(Verb::Post, "/api/browse/upload")], "Give files to a field for files.\nOnly those in folders that the settings name (`browse.uploads`); none by default."),
@@ -470,8 +485,8 @@ pub fn rows(out: &mut Vec<Row>) {
             |asked, it: Press| run(asked, it.context, Ok(Command::Press(it.key))),
         ),
         row(
-            act("browse_scroll", &[(Verb::Post, "/api/browse/scroll")], "Scroll the page, or to an element."),
-            |asked, it: Scroll| run(asked, it.context, scroll(&it.to)),
+            act("browse_scroll", &[(Verb::Post, "/api/browse/scroll")], "Scroll the page, a part of it, or to an element.\nThe answer says what scrolled, where it is now, and whether that is its end."),
+            |asked, it: Scroll| run(asked, it.context, scroll(&it.to, it.within.as_deref())),
         ),
         row(
             read("browse_wait", &[(Verb::Post, "/api/browse/wait")], "Wait until the page shows a text, until a selector matches, or for a time."),
@@ -569,14 +584,23 @@ fn meant(target: &str, retarget: bool) -> Result<Target> {
     })
 }
 
-fn scroll(to: &str) -> Result<Command> {
-    Ok(match to {
-        "top" => Command::Scroll(Way::Top),
-        "bottom" => Command::Scroll(Way::Bottom),
-        "up" => Command::Scroll(Way::Up),
-        "down" => Command::Scroll(Way::Down),
-        other => Command::ScrollTo(other.parse::<Target>()?),
+fn scroll(to: &str, within: Option<&str>) -> Result<Command> {
+    Ok(match (Way::of(to), within) {
+        (Some(way), Some(it)) => Command::ScrollIn(it.parse()?, way),
+        (Some(way), None) => Command::Scroll(way),
+        (None, None) => Command::ScrollTo(to.parse::<Target>()?),
+        (None, Some(_)) => {
+            return Err(Error::new(Code::ParamInvalid, "`within` goes with a way, such as `down`"));
+        }
     })
+}
+
+/// An element that is clicked, or an address that answers with a file.
+fn download(target: &str, retarget: bool, folder: PathBuf) -> Result<Command> {
+    if target.starts_with("http://") || target.starts_with("https://") {
+        return Ok(Command::DownloadFrom(target.to_owned(), folder));
+    }
+    meant(target, retarget).map(|at| Command::Download(at, folder))
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -1,0 +1,251 @@
+//! Where the mouse reaches an element, looked at right before it acts, and what a press reached.
+//!
+//! The page may move under the mouse. So the first press of a click is judged once more when it arrives: one that would reach
+//! another element is stopped before the page hears of it.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    lookup::{self, Found},
+    page,
+    shared::Shared,
+};
+use commis_base::error::Result;
+
+/// For each question to the page.
+const PATIENCE: Duration = Duration::from_secs(5);
+const AIM: &str = include_str!("aim.js");
+/// What a press came to. A page that is not drawn has no frames.
+const VERDICT: &str = "function (ask) {
+  const aim = globalThis.commisAim;
+  if (!aim) return null;
+  if (ask === 'peek') return aim.said();
+  if (ask === 'end') return aim.end();
+  return new Promise(done => {
+    const late = setTimeout(() => done(aim.end()), 60);
+    requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(aim.end()); }, 0));
+  });
+}";
+/// Brings it to the middle or an edge of what scrolls, where what lies over an edge leaves it free.
+const ALIGN: &str = "function (block) {
+  (this instanceof Element ? this : this.parentElement)?.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
+  return true;
+}";
+
+/// Why no point of an element can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    #[serde(rename = "")]
+    None,
+    /// It is no longer in the document.
+    Gone,
+    /// It has no box.
+    Unseen,
+    /// It lies outside of the window, and nothing scrolls it there.
+    Outside,
+    /// An ancestor cuts it off.
+    Clipped,
+    /// Its style says that it takes no events of the mouse.
+    Inert,
+    /// Another element lies over it.
+    Covered,
+}
+
+/// What a look at an element's points came to.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Look {
+    /// The point that reaches it, by its place among those given; negative where none does.
+    pub at: i64,
+    pub why: Why,
+    /// What is hit instead.
+    pub over: String,
+    /// A list that opened over it.
+    pub popup: bool,
+    pub disabled: bool,
+    /// It is in a frame.
+    pub framed: bool,
+    /// `checked`, `not pressed`, `expanded`; empty for what is neither on nor off.
+    pub state: String,
+}
+
+/// A point of an element, and the element as an object of its frame.
+#[derive(Clone, Debug)]
+pub struct Aim {
+    pub at: (f64, f64),
+    pub object: String,
+    /// As [`Look::state`].
+    pub state: String,
+    /// It had to be scrolled to, or it moved meanwhile.
+    pub moved: bool,
+}
+
+/// What a press came to.
+#[derive(Debug, Default, Deserialize)]
+pub struct Verdict {
+    /// What it would have reached instead; nothing was done then.
+    pub over: Option<String>,
+}
+
+/// Looks at points of an element. `first`: where its first box begins. `None` where the element's document is going away.
+pub async fn look(
+    shared: &Shared,
+    (session, object): (&str, &str),
+    points: &[[f64; 2]],
+    first: [f64; 2],
+    arm: bool,
+) -> Option<Look> {
+    let arguments = [json!(points), first[0].into(), first[1].into(), arm.into()];
+    page::call_on_object(&shared.cdp, session, object, AIM, &arguments).await.ok()
+}
+
+/// When a press is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Now, while the button is still held.
+    Peek,
+    /// Now; it is watched no more.
+    End,
+    /// Once what it sets off at once has begun; it is watched no more.
+    Turn,
+}
+
+impl Ask {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Peek => "peek",
+            Self::End => "end",
+            Self::Turn => "turn",
+        }
+    }
+}
+
+/// What came of the press that was watched; `None` where the page has gone on, or is busy for longer than `patience`.
+pub async fn verdict(
+    shared: &Shared,
+    found: &Found,
+    aim: &Aim,
+    ask: Ask,
+    patience: Duration,
+) -> Option<Verdict> {
+    let arguments = [ask.as_str().into()];
+    let said = page::call_on_object::<Option<Verdict>>(
+        &shared.cdp,
+        &found.session,
+        &aim.object,
+        VERDICT,
+        &arguments,
+    );
+    tokio::time::timeout(patience, said).await.ok()?.ok()?
+}
+
+/// What an element that is on or off is now, as [`Look::state`]; `None` where it is gone.
+pub async fn state(shared: &Shared, found: &Found, aim: &Aim) -> Option<String> {
+    let now = look(shared, (&found.session, &aim.object), &[], [0.0, 0.0], false).await?;
+    (now.why != Why::Gone).then_some(now.state).filter(|it| !it.is_empty())
+}
+
+/// Scrolls it to the `center`, `start` or `end` of what scrolls.
+pub async fn align(shared: &Shared, session: &str, object: &str, block: &str) {
+    let _: Result<bool> =
+        page::call_on_object(&shared.cdp, session, object, ALIGN, &[block.into()]).await;
+}
+
+/// Whether a point of a frame is that frame's in the whole page: what lies over the frame there is named.
+pub async fn in_frames(shared: &Shared, found: &Found, at: (f64, f64)) -> Result<Option<String>> {
+    let frames = shared.frames().await?;
+    let own = frames.iter().find(|it| it.session == found.session && it.world == found.world);
+    let Some(own) = own else { return Ok(None) };
+    let sessions = shared.frame_sessions()?;
+    let (mut session, mut id) = (own.session.clone(), own.id.clone());
+    let (mut x, mut y) = at;
+    let mut owner = None;
+    // Each process' own part, then the one around it.
+    for _ in 0..sessions.len() {
+        let hit = node_at(shared, &session, (x, y)).await?;
+        let fits = match (&hit, owner) {
+            (Some(hit), Some(owner)) => hit.backend_node_id == owner,
+            (Some(hit), None) => hit.frame_id == id,
+            (None, _) => false,
+        };
+        if !fits {
+            let Some(hit) = hit else { return Ok(Some("the edge of the window".to_owned())) };
+            let node = json!({ "backendNodeId": hit.backend_node_id });
+            let called = lookup::describe(shared, &session, node).await;
+            let (role, name, _) = called.unwrap_or_default();
+            return Ok(Some(format!("{role} {name:?}")));
+        }
+        if session == sessions[0] {
+            return Ok(None);
+        }
+        // The frame that this process draws is an element of another's.
+        let Some(root) = frames.iter().find(|it| it.session == session) else { return Ok(None) };
+        id.clone_from(&root.id);
+        let mut above = None;
+        for it in sessions.iter().filter(|it| **it != session) {
+            let params = json!({ "frameId": id });
+            let reply = shared.cdp.send(Some(it), "DOM.getFrameOwner", params);
+            if let Ok(Owner { backend_node_id }) = reply.read(PATIENCE).await {
+                above = Some((it.clone(), backend_node_id));
+                break;
+            }
+        }
+        let Some((outer, element)) = above else { return Ok(None) };
+        let params = json!({ "backendNodeId": element });
+        let reply = shared.cdp.send(Some(&outer), "DOM.getBoxModel", params);
+        let Ok(Boxed { model }) = reply.read(PATIENCE).await else { return Ok(None) };
+        let &[left, top, ..] = model.content.as_slice() else { return Ok(None) };
+        (x, y) = (x + left, y + top);
+        (session, owner) = (outer, Some(element));
+    }
+    Ok(None)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Owner {
+    backend_node_id: i64,
+}
+
+#[derive(Deserialize)]
+struct Boxed {
+    model: Model,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    content: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct At {
+    backend_node_id: i64,
+    frame_id: String,
+}
+
+/// The node that a point of a session's window hits; frames of the same process are looked into.
+async fn node_at(shared: &Shared, session: &str, (x, y): (f64, f64)) -> Result<Option<At>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Metrics {
+        css_layout_viewport: Viewport,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Viewport {
+        page_x: f64,
+        page_y: f64,
+    }
+    let metrics: Metrics =
+        shared.cdp.call(Some(session), "Page.getLayoutMetrics", json!({})).await?;
+    let Viewport { page_x, page_y } = metrics.css_layout_viewport;
+    let whole = |it: f64| Value::from(it.round() as i64);
+    let params = json!({ "x": whole(x + page_x), "y": whole(y + page_y) });
+    let reply = shared.cdp.send(Some(session), "DOM.getNodeForLocation", params);
+    Ok(reply.read::<At>(PATIENCE).await.ok())
+}
