@@ -1,6 +1,7 @@
 // Which of the points, given as they are in the page's window, hits the element and nothing else. `x` and `y`: where the element's
 // first box begins there, so that a frame's own coordinates are known. `arm`: events of the mouse are watched from then on, so
-// that a press which would reach something else does nothing.
+// that a press which would reach something else, or another row in the same nodes, does nothing; `strict` also where only numbers
+// of the row went on.
 function (points, x, y, arm) {
   const it = this instanceof Element ? this : this.parentElement;
   globalThis.commisAim?.end();
@@ -78,6 +79,15 @@ function (points, x, y, arm) {
   }
   if (arm) {
     let judged = false, over = null;
+    // What it says and stands in: lists put other contents into their nodes. `numbers` go on in rows that are the same.
+    const says = () => {
+      const own = it.textContent;
+      let more = own;
+      for (let at = up(it), levels = 0; at && more === own && levels < 8; at = up(at), levels++) more = at.textContent;
+      const text = own.slice(0, 500) + '\n' + (more.length < 4000 ? more : '');
+      return arm === 'strict' ? text : text.replace(/[0-9]+/g, '#');
+    };
+    const said = says();
     const hear = event => {
       if (!event.isTrusted) return;
       if (!judged) {
@@ -85,6 +95,7 @@ function (points, x, y, arm) {
         const by = hit(event.clientX, event.clientY);
         if (!by) over = 'the page';
         else if (!reaches(by)) over = called(by).over;
+        else if (says() !== said) over = 'another row';
       }
       if (over !== null) { event.preventDefault(); event.stopImmediatePropagation(); }
     };

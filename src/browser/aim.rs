@@ -82,6 +82,7 @@ pub struct Aim {
     pub state: String,
     /// It had to be scrolled to, or it moved meanwhile.
     pub moved: bool,
+    pub framed: bool,
 }
 
 /// What a press came to.
@@ -91,15 +92,34 @@ pub struct Verdict {
     pub over: Option<String>,
 }
 
+/// Whether the press that follows is watched, and what counts as another row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arm {
+    No,
+    /// Numbers in it may go on.
+    Loosely,
+    Strictly,
+}
+
+impl Arm {
+    fn argument(self) -> Value {
+        match self {
+            Self::No => "".into(),
+            Self::Loosely => "loose".into(),
+            Self::Strictly => "strict".into(),
+        }
+    }
+}
+
 /// Looks at points of an element. `first`: where its first box begins. `None` where the element's document is going away.
 pub async fn look(
     shared: &Shared,
     (session, object): (&str, &str),
     points: &[[f64; 2]],
     first: [f64; 2],
-    arm: bool,
+    arm: Arm,
 ) -> Option<Look> {
-    let arguments = [json!(points), first[0].into(), first[1].into(), arm.into()];
+    let arguments = [json!(points), first[0].into(), first[1].into(), arm.argument()];
     page::call_on_object(&shared.cdp, session, object, AIM, &arguments).await.ok()
 }
 
@@ -145,7 +165,7 @@ pub async fn verdict(
 
 /// What an element that is on or off is now, as [`Look::state`]; `None` where it is gone.
 pub async fn state(shared: &Shared, found: &Found, aim: &Aim) -> Option<String> {
-    let now = look(shared, (&found.session, &aim.object), &[], [0.0, 0.0], false).await?;
+    let now = look(shared, (&found.session, &aim.object), &[], [0.0, 0.0], Arm::No).await?;
     (now.why != Why::Gone).then_some(now.state).filter(|it| !it.is_empty())
 }
 

@@ -8,6 +8,7 @@ use std::{
 use serde::Deserialize;
 
 use super::{
+    aim::Arm,
     lookup::{self, Found},
     page,
     plan::Step,
@@ -265,7 +266,7 @@ pub async fn tick(
     }
     let done: bool = page::call_on_object(&shared.cdp, session, &object, BY_LABEL, &[]).await?;
     if !done {
-        let aim = pointer::reach(shared, step, found, None, deadline).await?;
+        let aim = pointer::reach(shared, step, found, (None, Arm::Loosely), deadline).await?;
         pointer::click(shared, step, found, aim, deadline).await?;
     }
     let mut poll = Poll::until(Instant::now() + TICKED);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::{
-    aim::{self, Aim, Ask, Why},
+    aim::{self, Aim, Arm, Ask, Why},
     keys,
     lookup::{self, Found},
     page,
@@ -99,14 +99,16 @@ pub async fn prepare(
     }
     let target = to.object(shared, step).await?;
     let _ = pointer::scroll_into_view(shared, to.found).await;
-    let mut aim = pointer::reach(shared, step, from.found, from.offset, deadline).await?;
+    let mut aim =
+        pointer::reach(shared, step, from.found, (from.offset, Arm::Loosely), deadline).await?;
     let mut far = blocked(shared, step, to, &target).await?;
     if far == Some(Why::Outside) {
         // All of the room is beside it.
         let (end, _) = to.point(shared, step).await?;
         let block = if end[1] > aim.at.1 { "start" } else { "end" };
         aim::align(shared, session, &aim.object, block).await;
-        aim = pointer::reach(shared, step, from.found, from.offset, deadline).await?;
+        aim =
+            pointer::reach(shared, step, from.found, (from.offset, Arm::Loosely), deadline).await?;
         aim.moved = true;
         far = blocked(shared, step, to, &target).await?;
     }
@@ -140,6 +142,7 @@ pub async fn carry(
         match to.point(shared, step).await {
             Ok(([x, y], _)) => {
                 hand.carry(aim.at, (x, y), STEPS).await;
+                hand.rest((x, y)).await;
                 Ok((x, y))
             }
             Err(err) => Err(err),
@@ -171,7 +174,7 @@ pub async fn give_up(shared: &Shared, session: &str) {
 async fn blocked(shared: &Shared, step: &Step, to: &End<'_>, target: &str) -> Result<Option<Why>> {
     let (point, first) = to.point(shared, step).await?;
     let session = &to.found.session;
-    let Some(look) = aim::look(shared, (session, target), &[point], first, false).await else {
+    let Some(look) = aim::look(shared, (session, target), &[point], first, Arm::No).await else {
         return Err(step.lost());
     };
     Ok((look.at < 0).then_some(look.why).filter(|it| *it != Why::Inert))
@@ -188,6 +191,15 @@ impl Hand<'_> {
         for i in 1..=steps {
             let part = f64::from(i) / f64::from(steps);
             let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+            let _ = mouse(self.shared, self.session, "mouseDragged", at, 1).raw(PATIENCE).await;
+        }
+    }
+
+    /// Holds it there for a moment, as a hand does: what makes place for it moves there first.
+    async fn rest(&self, (x, y): (f64, f64)) {
+        for by in [1.0, 0.0, 1.0, 0.0] {
+            tokio::time::sleep(FRAME).await;
+            let at = (x + by, y);
             let _ = mouse(self.shared, self.session, "mouseDragged", at, 1).raw(PATIENCE).await;
         }
     }
@@ -212,17 +224,13 @@ impl Hand<'_> {
             tokio::time::sleep(FRAME).await;
             let (_, now) = to.point(self.shared, step).await.unwrap_or(([x, y], first));
             let arguments = [x, y, now[0], now[1]].map(Into::into);
-            let place: Place = page::call_on_object(
-                &self.shared.cdp,
-                self.session,
-                target,
-                PLACE,
-                &arguments,
-            )
-            .await?;
+            let place: Place =
+                page::call_on_object(&self.shared.cdp, self.session, target, PLACE, &arguments)
+                    .await?;
             let stands = (place.scrolled - before).abs() < 1.0;
             before = place.scrolled;
             if stands && place.under {
+                self.rest(at).await;
                 return Ok(at);
             }
             if Instant::now() >= until {

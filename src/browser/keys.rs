@@ -150,7 +150,8 @@ fn shifted(it: char) -> char {
 /// The same for a named key or a character, with `Control+`, `Shift+`, `Alt+` and `Meta+` before it, in any case.
 pub fn chord(text: &str) -> Option<[Value; 2]> {
     let (mut rest, mut held) = (text, 0);
-    while let Some((name, after)) = rest.split_once('+').filter(|it| !it.0.is_empty() && !it.1.is_empty())
+    while let Some((name, after)) =
+        rest.split_once('+').filter(|it| !it.0.is_empty() && !it.1.is_empty())
         && let Some((_, bit)) = HELD.iter().find(|it| it.0.eq_ignore_ascii_case(name))
     {
         rest = after;

@@ -138,7 +138,8 @@ impl Shared {
         if text.contains("ERR_ABORTED")
             && let Some(status @ (204 | 205)) = self.status_of(url)
         {
-            let message = format!("{url} answered {status}, which has no page: the one before stays");
+            let message =
+                format!("{url} answered {status}, which has no page: the one before stays");
             return Error::new(Code::StepFailed, message)
                 .hint("what it did is done; goto another address, or reload");
         }

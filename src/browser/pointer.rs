@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    aim::{self, Aim, Ask, Look, Why},
+    aim::{self, Aim, Arm, Ask, Look, Why},
     cdp::Reply,
     keys,
     lookup::{self, Found},
@@ -93,15 +93,15 @@ impl Quads {
 }
 
 /// Brings an element into view; the point at which the mouse reaches it. What lies over it is waited out, and a list that typing
-/// has opened is closed. `offset`: that point alone, from the element's upper left corner. Unless the step only hovers, the press
-/// that follows is watched: [`aim::verdict`] says what it came to.
+/// has opened is closed. `offset`: that point alone, from the element's upper left corner. `arm`: the press that follows is watched,
+/// and [`aim::verdict`] says what it came to.
 ///
 /// Fails with `STEP_FAILED`, naming what lies over it, or why the mouse never gets there.
 pub async fn reach(
     shared: &Shared,
     step: &Step,
     found: &Found,
-    offset: Option<(f64, f64)>,
+    (offset, arm): (Option<(f64, f64)>, Arm),
     deadline: Instant,
 ) -> Result<Aim> {
     let Found { session, world, backend, .. } = found;
@@ -129,7 +129,7 @@ pub async fn reach(
                 Some(offset) => vec![quads.at(offset).map_err(|why| step.failed(&why))?],
                 None => quads.points(),
             };
-            let mut look = aim::look(shared, (session, &object), &points, first, !hovers).await;
+            let mut look = aim::look(shared, (session, &object), &points, first, arm).await;
             if let Some(it) = look.as_mut().filter(|it| it.framed)
                 && let Some([x, y]) = usize::try_from(it.at).ok().and_then(|at| points.get(at))
                 && let Some(over) = aim::in_frames(shared, found, (*x, *y)).await?
@@ -141,7 +141,8 @@ pub async fn reach(
             if let Some([x, y]) = usize::try_from(look.at).ok().and_then(|at| points.get(at))
                 && !off
             {
-                return Ok(Aim { at: (*x, *y), object, state: look.state, moved });
+                let (at, Look { state, framed, .. }) = ((*x, *y), look);
+                return Ok(Aim { at, object, state, moved, framed });
             }
             let since = *since.get_or_insert_with(Instant::now);
             let over = since.elapsed() >= COVERED || Instant::now() >= deadline;
@@ -217,7 +218,7 @@ pub async fn click(
             return Err(slipped(step, &over));
         }
         tries += 1;
-        aim = reach(shared, step, found, None, deadline).await?;
+        aim = reach(shared, step, found, (None, Arm::Loosely), deadline).await?;
     }
 }
 

@@ -198,7 +198,9 @@ impl State {
 
     /// The page asked whether it is to be left, and that was dismissed.
     pub fn stays(&self) -> bool {
-        self.dialogs.last().is_some_and(|it| it.starts_with("beforeunload") && it.ends_with("dismissed"))
+        self.dialogs
+            .last()
+            .is_some_and(|it| it.starts_with("beforeunload") && it.ends_with("dismissed"))
     }
 
     fn documents(&self) -> usize {

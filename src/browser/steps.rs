@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{
+    aim::Arm,
     controls,
     element::Element,
     keys,
@@ -94,7 +95,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         }
         Step::Click(it) => {
             let found = seek(shared, step, it, &[], deadline).await?;
-            let aim = pointer::reach(shared, step, &found, None, deadline).await?;
+            let aim = pointer::reach(shared, step, &found, (None, Arm::Loosely), deadline).await?;
             let control = controls::read(shared, &found).await;
             shared.act(action(ActionKind::Click, &found, control, None));
             pointer::click(shared, step, &found, aim, deadline).await
@@ -109,7 +110,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         Step::Uncheck(it) => tick(shared, step, &it.0, false, deadline).await,
         Step::Hover(it) => {
             let found = seek(shared, step, it, &[], deadline).await?;
-            let aim = pointer::reach(shared, step, &found, None, deadline).await?;
+            let aim = pointer::reach(shared, step, &found, (None, Arm::No), deadline).await?;
             shared.act(action(ActionKind::Hover, &found, None, None));
             pointer::hover(shared, &found.session, aim.at).await
         }

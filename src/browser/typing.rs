@@ -22,6 +22,8 @@ use commis_base::error::Result;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Halves of keys that are sent before the first of them was answered.
 const AHEAD: usize = 64;
+/// What a page does to a value by a timer is most often done by then.
+const REACTS: Duration = Duration::from_millis(80);
 /// An editor has drawn what it was given by then.
 const DRAWN: Duration = Duration::from_millis(80);
 /// Makes an element ready to be typed into, its content selected. For fields that browsers show widgets of their own for, it chooses
@@ -64,7 +66,8 @@ const PREPARE: &str = "function (value) {
       return lost.keys;
     },
   };
-  const content = 'value' in this ? this.value : edits && this.editContext ? 'x' : this.textContent;
+  if (this.editContext) return 'context';
+  const content = 'value' in this ? this.value : this.textContent;
   return (edits ? 'editor ' : '') + (content ? 'filled' : 'empty');
 }";
 /// What stands in a field; of an editor what it shows, which may be a part.
@@ -106,6 +109,9 @@ pub struct Held {
     pub bad: bool,
     /// Characters that it takes at most.
     pub most: Option<u32>,
+    /// Scripts listen to it: what they do a moment later is done by then.
+    #[serde(skip)]
+    pub reacts_until: Option<Instant>,
 }
 
 impl Held {
@@ -144,7 +150,9 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
     held::may_type(shared, session).await?;
     let scroll = json!({ "backendNodeId": backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
-    let prepared = prepare(shared, session, &object, value).await?;
+    let heard = is_heard(shared, found);
+    let (prepared, heard) = tokio::join!(prepare(shared, session, &object, value), heard);
+    let prepared = prepared?;
     let backspace = || keys::named("Backspace");
     match &*prepared {
         "chosen" => {}
@@ -152,9 +160,9 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
         // Selected above, so that one key empties it and its listeners hear of it.
         "filled" => typed(shared, session, backspace(), value).await?,
         "empty" => text(shared, session, value).await?,
-        it if it.starts_with("editor ") => {
-            return edited(shared, found, &object, it.ends_with("filled"), value).await;
-        }
+        "editor filled" => return edited(shared, found, &object, true, value).await,
+        "editor empty" => return edited(shared, found, &object, false, value).await,
+        "context" => return edited_by_context(shared, found, &object, value).await,
         it if it.starts_with("no value of ") => {
             let kind = it.trim_start_matches("no value of ");
             let err = step.failed(&format!("this is no value for a field of the kind {kind}"));
@@ -163,14 +171,16 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
         "disabled" => return Err(step.failed("the field is disabled or read-only")),
         _ => {
             let err = step.failed("the element is not a field");
-            return Err(err.hint("a snapshot names the textbox that is in it, or click it and `type`"));
+            return Err(
+                err.hint("a snapshot names the textbox that is in it, or click it and `type`")
+            );
         }
     }
     // A page that has gone on holds nothing any more.
-    Ok(held_in(shared, session, &object).await.unwrap_or_else(|| Held {
-        text: value.to_owned(),
-        ..Held::default()
-    }))
+    let held = held_in(shared, session, &object).await;
+    let since = Instant::now();
+    let held = held.unwrap_or_else(|| Held { text: value.to_owned(), ..Held::default() });
+    Ok(Held { reacts_until: heard.then(|| since + REACTS), ..held })
 }
 
 /// What stands in a field that was filled; `None` where the page has gone on.
@@ -207,7 +217,9 @@ async fn edited(
         }
         if filled {
             // An editor that draws a part of its text selects all of it by the key alone.
-            if n > 0 && let Some(events) = keys::chord("Control+a") {
+            if n > 0
+                && let Some(events) = keys::chord("Control+a")
+            {
                 type_events(shared, session, events).await?;
             }
             if let Some(events) = keys::named("Backspace") {
@@ -226,7 +238,8 @@ async fn edited(
                 held::may_type(shared, session).await?;
                 shared.mark(session, Some(value)).await;
                 let took: Result<bool> =
-                    page::call_on_object(&shared.cdp, session, object, PASTE, &[value.into()]).await;
+                    page::call_on_object(&shared.cdp, session, object, PASTE, &[value.into()])
+                        .await;
                 if !matches!(took, Ok(true)) {
                     filled = false;
                     continue;
@@ -244,6 +257,78 @@ async fn edited(
         filled = !out.text.trim().is_empty();
     }
     Ok(out)
+}
+
+/// Fills an editor that draws itself what it holds: what is selected by its own key is what it tells, so that all of it is once
+/// more when it was given the text.
+async fn edited_by_context(
+    shared: &Shared,
+    found: &Found,
+    object: &str,
+    value: &str,
+) -> Result<Held> {
+    let session = &*found.session;
+    let press = async |key: &str| match keys::chord(key) {
+        Some(events) => type_events(shared, session, events).await,
+        None => Ok(()),
+    };
+    let mut out = Held::default();
+    for way in [Way::Paste, Way::Keys] {
+        press("Control+a").await?;
+        press("Backspace").await?;
+        held::may_type(shared, session).await?;
+        match way {
+            Way::Keys => text(shared, session, value).await?,
+            Way::Paste | Way::Whole => {
+                shared.mark(session, Some(value)).await;
+                let arguments = [value.into()];
+                let _: bool =
+                    page::call_on_object(&shared.cdp, session, object, PASTE, &arguments).await?;
+            }
+        }
+        tokio::time::sleep(DRAWN).await;
+        press("Control+a").await?;
+        tokio::time::sleep(DRAWN).await;
+        let Some(now) = held_in(shared, session, object).await else { break };
+        press("ArrowRight").await?;
+        out = now;
+        if out.fits(value) || out.gone {
+            break;
+        }
+    }
+    Ok(out)
+}
+
+/// Whether scripts of the page listen to a field: what they make of a value may come a moment later.
+async fn is_heard(shared: &Shared, Found { session, backend, .. }: &Found) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Resolved {
+        object: Object,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Object {
+        object_id: String,
+    }
+    #[derive(Deserialize)]
+    struct Listeners {
+        listeners: Vec<Listener>,
+    }
+    #[derive(Deserialize)]
+    struct Listener {
+        #[serde(rename = "type")]
+        kind: String,
+    }
+    // In the page's own world, whose listeners they are; nothing of it is called.
+    let params = json!({ "backendNodeId": backend, "objectGroup": page::OBJECTS });
+    let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
+    let Ok(Resolved { object }) = reply.read(PATIENCE).await else { return false };
+    let params = json!({ "objectId": object.object_id });
+    let reply = shared.cdp.send(Some(session), "DOMDebugger.getEventListeners", params);
+    let all = reply.read::<Listeners>(PATIENCE).await.map(|it| it.listeners).unwrap_or_default();
+    let kinds = ["input", "beforeinput", "change", "keydown", "keypress", "keyup", "paste"];
+    all.iter().any(|it| kinds.contains(&&*it.kind))
 }
 
 /// Types where the focus is, key by key.

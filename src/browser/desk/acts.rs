@@ -6,10 +6,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Desk, Said, Target, Until, Way,
+    Desk, Meant, Reached, Said, Target, Until, Way,
     words::{self, cut, plain, quoted},
 };
 use crate::{
+    aim::Arm,
     controls, drag,
     element::{Choice, Element, Fill, Tick},
     keys, page,
@@ -108,8 +109,9 @@ impl Desk {
     pub(super) async fn press(&mut self, target: Target, times: u8) -> Result<Said> {
         let deadline = Instant::now() + self.timeout;
         for tries in 1.. {
-            let (meant, step, aim) = self.reached(&target, Step::Click).await?;
-            let before = self.before().await?;
+            let arm = if tries < pointer::TRIES - 1 { Arm::Strictly } else { Arm::Loosely };
+            let Reached { meant, step, aim, before } =
+                self.reached(&target, Step::Click, arm).await?;
             let shared = self.shared();
             pointer::press(&shared, &meant.found.session, aim.at).await?;
             if times == 2 {
@@ -134,8 +136,8 @@ impl Desk {
     }
 
     pub(super) async fn hover(&mut self, target: Target) -> Result<Said> {
-        let (meant, _, aim) = self.reached(&target, Step::Hover).await?;
-        let before = self.before().await?;
+        let Reached { meant, aim, before, .. } =
+            self.reached(&target, Step::Hover, Arm::No).await?;
         pointer::hover(&self.shared(), &meant.found.session, aim.at).await?;
         self.noted(&meant, Step::Hover);
         self.acted(before, format!("hovers over {}", meant.told)).await
@@ -170,7 +172,7 @@ impl Desk {
     }
 
     /// Fails with `REF_STALE` where what is meant is another element now: lists put other contents into their nodes as they scroll.
-    async fn still(&mut self, target: &Target, was: &super::Meant) -> Result<()> {
+    async fn still(&mut self, target: &Target, was: &Meant) -> Result<()> {
         if target.is_css() || self.meant(target).await?.is(was) {
             return Ok(());
         }
@@ -214,8 +216,12 @@ impl Desk {
         }
         let shown = if secret { MASK.to_owned() } else { shown(&value) };
         let mut effect = self.after(before).await?;
-        if effect.navigated.is_none() {
+        let reacts = held.reacts_until.is_some() || effect.dom_changed;
+        if effect.navigated.is_none() && (reacts || !effect.requests.is_empty()) {
             // What the page made of it in the meantime.
+            if let Some(until) = held.reacts_until {
+                tokio::time::sleep_until(until.into()).await;
+            }
             held = typing::held(&shared, &meant.found).await.unwrap_or(held);
         }
         let list = matches!(&*kind, "select-one" | "select-multiple");
@@ -343,7 +349,9 @@ impl Desk {
             && let Some(meant) = &meant
         {
             let why = format!("nothing of {} scrolls that way", meant.told);
-            return Err(Error::new(Code::StepFailed, why).hint("`scroll` without it scrolls the page"));
+            return Err(
+                Error::new(Code::StepFailed, why).hint("`scroll` without it scrolls the page")
+            );
         }
         let what = if it.what == "the page" { it.what } else { shown(&it.what) };
         let told = if it.by.abs() < NEAR {
@@ -415,11 +423,7 @@ impl Desk {
         if hung {
             text.push_str("; the page before it did not answer any more and was closed");
         }
-        Ok(Said {
-            text,
-            effect: Some(effect),
-            ..Said::default()
-        })
+        Ok(Said { text, effect: Some(effect), ..Said::default() })
     }
 
     /// What the site answered for the page's document.

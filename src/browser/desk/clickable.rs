@@ -138,7 +138,10 @@ fn of(
                 &*name(i),
                 "html" | "body" | "label" | "option" | "input" | "select" | "textarea" | "button"
             )
-            && (listens.contains(&i) || pointer[i] && parent(i).is_none_or(|up| !pointer[up]))
+            // What is drawn there is acted on by its place alone.
+            && (name(i) == "canvas"
+                || listens.contains(&i)
+                || pointer[i] && parent(i).is_none_or(|up| !pointer[up]))
     };
     let mut chosen: BTreeSet<usize> = (0..count).filter(|i| wanted(*i)).collect();
     // One around a control, or around others, only passes clicks on; one inside a control is the control.

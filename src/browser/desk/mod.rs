@@ -11,6 +11,7 @@ mod kept;
 mod login;
 mod look;
 mod marks;
+mod meant;
 mod one;
 mod picture;
 mod refs;
@@ -30,7 +31,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub use self::{
     granted::Given,
@@ -41,6 +42,7 @@ pub use self::{
     target::Target,
 };
 use self::{
+    meant::{Meant, Reached},
     refs::Refs,
     tree::{Item, Read, What},
 };
@@ -48,13 +50,11 @@ use super::{
     aim::{self, Aim, Ask},
     context::Context,
     effect,
-    element::{By, Element},
+    element::Element,
     guard,
     heard::Of,
-    lookup::{self, Found, Sought},
-    page::{self, Frame},
+    page,
     plan::{Answer, Step},
-    pointer,
     recorder::Recorder,
     rings::Keeping,
     shared::{Shared, State},
@@ -72,21 +72,12 @@ use commis_vault::Name;
 /// How long what an act set off is waited for, and how long there has to be no news.
 const SETTLE: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_millis(40);
-/// An element that is named and not there is waited for so long, while the page is still being built,
-const COMES: Duration = Duration::from_secs(3);
-/// that is, until nothing has changed for so long; and looked for so often.
-const BUILT: Duration = Duration::from_millis(300);
-const AGAIN: Duration = Duration::from_millis(50);
 /// A page may go on loading so long before the next command.
 const LOAD: Duration = Duration::from_secs(3);
 /// A page that asks for another document has its request seen by then; what opens a program of the system has none.
 const LEAVES: Duration = Duration::from_secs(1);
 /// What an act sets off at once has begun by then, on a page that is not busy.
 const BEGUN: Duration = Duration::from_millis(500);
-/// What a look said may be another by then.
-const STALE: Duration = Duration::from_millis(100);
-/// How often an element is looked at again before the mouse acts on it.
-const LOOKS: usize = 4;
 /// What a command takes beyond its own time is the page's fault: it is given up, and the page stays.
 const BUSY: Duration = Duration::from_secs(8);
 /// The end of a page is told so long after it.
@@ -98,8 +89,6 @@ const TURN: &str = "function () {
     requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(true); }, 0));
   });
 }";
-/// Nodes of an accessibility tree from which on one of them is looked at alone.
-const LARGE: usize = 1500;
 /// Steps that are remembered.
 const MAX_STEPS: usize = 1000;
 
@@ -304,14 +293,6 @@ struct Before {
     tabs: (u32, u32),
 }
 
-/// An element that a command means.
-struct Meant {
-    found: Found,
-    /// As the trail names it; `None` where nothing lasting does.
-    element: Option<Element>,
-    told: String,
-}
-
 impl Desk {
     /// Begins to listen to a context. `rings`: the folder for what is said and asked for there.
     pub fn new(context: Context, timeout: Duration, rings: Option<&Path>) -> Result<Self> {
@@ -478,13 +459,18 @@ impl Desk {
     }
 
     async fn before(&self) -> Result<Before> {
+        self.before_still().await.map(|it| it.0)
+    }
+
+    /// The same, and for how long nothing of the page has changed.
+    async fn before_still(&self) -> Result<(Before, Duration)> {
         let shared = self.shared();
         // The first look begins to watch.
         let (frame, stands) = shared.stands().await?;
         let mut state = shared.lock();
         state.refused.clear();
         state.leaving = None;
-        Ok(Before {
+        let before = Before {
             url: stands.url,
             world: frame.world,
             changes: stands.changes,
@@ -492,7 +478,8 @@ impl Desk {
             loads: state.loads,
             dialogs: state.dialogs_told,
             tabs: (state.tab(), state.tabs.as_ref().map_or(0, |it| it.last)),
-        })
+        };
+        Ok((before, stands.still))
     }
 
     /// Waits until what was set off has ended, and says what it was.
@@ -632,280 +619,5 @@ impl Desk {
             items = it.read(&read, &items).await;
         }
         Ok((read, items))
-    }
-
-    /// Nothing of the page has changed since then, as far as that can be seen.
-    async fn stood_still(&self, at: Instant) -> bool {
-        let Ok((_, page::Stands { still, .. })) = self.shared().stands().await else {
-            return false;
-        };
-        // Taken after it was asked: what changed while it was asked counts.
-        still > at.elapsed()
-    }
-
-    /// The element of a ref, where it is what it was; else the page says what became of it. A small page is read whole as quickly.
-    async fn unchanged(&self, n: u32) -> Result<Option<Meant>> {
-        if self.nodes < LARGE {
-            return Ok(None);
-        }
-        let shared = self.shared();
-        let frames = shared.frames().await?;
-        let Some((at, backend)) = self.refs.at(n, &frames) else { return Ok(None) };
-        let Some(item) = one::item(&shared, &frames[at], at, backend).await else {
-            return Ok(None);
-        };
-        if !self.refs.is(n, &item) {
-            return Ok(None);
-        }
-        let nth = match self.refs.nth(n).filter(|_| frames.len() == 1) {
-            _ if !is_name(&item.name) => Some(0),
-            Some((nth, at)) if self.stood_still(at).await => Some(nth),
-            _ => one::nth(&shared, &frames, &item).await,
-        };
-        Ok(nth.map(|nth| {
-            Meant::new(&frames[at], &item, Some(nth).filter(|it| *it > 0), Some(format!("@e{n}")))
-        }))
-    }
-
-    /// The element that is meant, noted where the act is kept.
-    async fn meant(&mut self, target: &Target) -> Result<Meant> {
-        let meant = self.found(target).await?;
-        if self.keep.is_some() && self.touched.is_none() {
-            self.touched = self.known(&meant.found).await?;
-        }
-        Ok(meant)
-    }
-
-    /// The element that is meant, as it is now. One that is named may come yet, where the page is still being built.
-    async fn found(&mut self, target: &Target) -> Result<Meant> {
-        let until = Instant::now() + COMES;
-        let mut built = false;
-        loop {
-            match self.sought(target).await? {
-                Ok(it) => return Ok(it),
-                Err(absent) if built || Instant::now() >= until => return Err(absent),
-                Err(_) => built = self.is_built().await,
-            }
-            if !built {
-                tokio::time::sleep(AGAIN).await;
-            }
-        }
-    }
-
-    /// Nothing is on its way to the page, and nothing of it has changed for a moment.
-    async fn is_built(&self) -> bool {
-        let shared = self.shared();
-        let idle = shared.is_held()
-            || shared
-                .lock()
-                .recorder
-                .as_ref()
-                .is_none_or(|it| it.idle_in(QUIET, Instant::now()) == Some(Duration::ZERO));
-        idle && shared.stands().await.is_ok_and(|it| it.1.still >= BUILT)
-    }
-
-    /// The element that is meant, if the page has it now; the inner error says that nothing on it is called so.
-    async fn sought(&mut self, target: &Target) -> Result<std::result::Result<Meant, Error>> {
-        let meant = match target {
-            Target::Ref(n) => {
-                if let Some(it) = self.unchanged(*n).await? {
-                    return Ok(Ok(it));
-                }
-                let (read, items) = self.look(false).await?;
-                let item = self.refs.resolve(*n, &read, &items)?;
-                meant(&read, &items, item, Some(format!("@e{n}")))
-            }
-            Target::Like(n) => self.like(*n).await?,
-            Target::At(it, _) => {
-                let mut out = Box::pin(self.sought(it)).await?;
-                if let Ok(it) = &mut out {
-                    // A step names an element and no point of it.
-                    it.element = None;
-                }
-                return Ok(out);
-            }
-            Target::Click(n) => {
-                let (read, items) = self.look(true).await?;
-                let item = self.clicks.resolve(*n, &read, &items)?;
-                let mut out = meant(&read, &items, item, Some(format!("@c{n}")));
-                out.element = None;
-                out
-            }
-            Target::Named { role, name, row } => {
-                let (read, items) = self.look(false).await?;
-                let fits = |it: &&Item| {
-                    it.what == What::Control
-                        && it.role.eq_ignore_ascii_case(role)
-                        && it.name == *name
-                        && row.as_ref().is_none_or(|row| it.row.as_ref() == Some(row))
-                };
-                let mut all: Vec<&Item> = items.iter().filter(fits).collect();
-                if all.is_empty() {
-                    // As it was told, where a countdown or a price has gone on since.
-                    let same = |it: &&Item| {
-                        it.what == What::Control
-                            && it.role.eq_ignore_ascii_case(role)
-                            && ticking::same(name, &it.name)
-                            && row.as_ref().is_none_or(|row| {
-                                it.row.as_ref().is_some_and(|now| ticking::same(row, now))
-                            })
-                    };
-                    all.extend(items.iter().filter(same));
-                    all.retain(|it| ticking::is_alone(it, &items));
-                }
-                match all.as_slice() {
-                    [one] => meant(&read, &items, one, None),
-                    several => {
-                        let near = |it: &&Item| {
-                            it.what == What::Control && it.role.eq_ignore_ascii_case(role)
-                        };
-                        let others: Vec<&Item> = items.iter().filter(near).collect();
-                        let listed = if several.is_empty() { &others[..] } else { several };
-                        let lines: Vec<String> = listed
-                            .iter()
-                            .take(8)
-                            .map(|it| shown::line(it, self.refs.of(&read, it), true))
-                            .collect();
-                        let row = row.as_ref().map(|it| format!(" in {}", quoted(it)));
-                        let told = format!("{role} {}{}", quoted(name), row.unwrap_or_default());
-                        let why = match several.len() {
-                            0 => format!("nothing on the page is {told}"),
-                            n => format!("{n} elements are {told}"),
-                        };
-                        let hint = if lines.is_empty() {
-                            "take a snapshot".to_owned()
-                        } else {
-                            lines.join("; ")
-                        };
-                        let err = Error::new(Code::StepFailed, why).hint(hint);
-                        return if several.is_empty() { Ok(Err(err)) } else { Err(err) };
-                    }
-                }
-            }
-            Target::Css(css) => {
-                let shared = self.shared();
-                let frames = shared.frames().await?;
-                let element = Element { by: By::Css(css.clone()), nth: None };
-                match lookup::find(&shared, &frames, &element, &[]).await? {
-                    Sought::Found(found) => {
-                        Meant { found, told: format!("css={css}"), element: Some(element) }
-                    }
-                    Sought::Several(lines) => {
-                        let why = format!("{} elements match {css:?}", lines.len());
-                        return Err(Error::new(Code::StepFailed, why)
-                            .hint("give a selector that only one matches"));
-                    }
-                    Sought::Nothing => {
-                        let why = format!("{css:?} matches nothing");
-                        return Ok(Err(Error::new(Code::StepFailed, why)));
-                    }
-                }
-            }
-        };
-        Ok(Ok(meant))
-    }
-
-    /// The ref's element, or where that is another now the only one that is called as it was. The answer says so.
-    async fn like(&mut self, n: u32) -> Result<Meant> {
-        if let Some(it) = self.unchanged(n).await? {
-            return Ok(it);
-        }
-        let (read, items) = self.look(false).await?;
-        let stale = match self.refs.resolve(n, &read, &items) {
-            Ok(item) => return Ok(meant(&read, &items, item, Some(format!("@e{n}")))),
-            Err(err) => err,
-        };
-        let Some(item) = self.refs.like(n, &items) else { return Err(stale) };
-        let now = self.refs.of(&read, item);
-        Ok(meant(&read, &items, item, Some(format!("@e{now} in place of @e{n},"))))
-    }
-
-    async fn call<T: serde::de::DeserializeOwned>(
-        &self,
-        found: &Found,
-        snippet: &'static str,
-        arguments: &[Value],
-    ) -> Result<T> {
-        let shared = self.shared();
-        let object = lookup::resolve(&shared, &found.session, found.world, found.backend).await?;
-        let object = object.ok_or_else(|| Error::new(Code::StepFailed, "the element went away"))?;
-        page::call_on_object(&shared.cdp, &found.session, &object, snippet, arguments).await
-    }
-
-    /// Where the mouse reaches what is meant. Lists put other contents into their nodes where they are scrolled, and pages go on
-    /// while they are slow: what is meant is looked at again then, and has to be the same element.
-    async fn reached(
-        &mut self,
-        target: &Target,
-        step: fn(Element) -> Step,
-    ) -> Result<(Meant, Step, Aim)> {
-        let deadline = Instant::now() + self.timeout;
-        let mut meant = self.meant(target).await?;
-        for _ in 0..LOOKS {
-            let asked = Instant::now();
-            let named = step(meant.named());
-            let offset = target.offset();
-            let aim =
-                pointer::reach(&self.shared(), &named, &meant.found, offset, deadline).await?;
-            let is_fresh = !aim.moved && asked.elapsed() < STALE;
-            if is_fresh || target.is_css() {
-                return Ok((meant, named, aim));
-            }
-            let now = self.meant(target).await?;
-            let same = now.is(&meant);
-            meant = now;
-            if same {
-                return Ok((meant, named, aim));
-            }
-            if Instant::now() >= deadline {
-                break;
-            }
-        }
-        Err(Error::new(Code::StepFailed, format!("{} is another element at each look", meant.told))
-            .hint("wait until the page stands still"))
-    }
-}
-
-/// One that was cut is no name.
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && !name.ends_with('…')
-}
-
-fn meant(read: &[Read], items: &[Item], item: &Item, by: Option<String>) -> Meant {
-    let alike =
-        |it: &&Item| it.what == What::Control && it.role == item.role && it.name == item.name;
-    let all: Vec<&Item> = items.iter().filter(alike).collect();
-    let nth = all.iter().position(|it| it.backend == item.backend && it.frame == item.frame);
-    let nth = nth.filter(|_| all.len() > 1).and_then(|it| u32::try_from(it + 1).ok());
-    Meant::new(&read[item.frame].frame, item, nth, by)
-}
-
-impl Meant {
-    /// For a step on it.
-    fn named(&self) -> Element {
-        self.element.clone().unwrap_or_else(|| Element::named("element", &self.told))
-    }
-
-    /// Whether it is the same element.
-    fn is(&self, other: &Self) -> bool {
-        let at = |it: &Found| (Arc::clone(&it.session), it.world, it.backend);
-        at(&self.found) == at(&other.found)
-    }
-
-    /// `nth`: where others are called alike.
-    fn new(frame: &Frame, item: &Item, nth: Option<u32>, by: Option<String>) -> Self {
-        let element =
-            is_name(&item.name).then(|| Element { nth, ..Element::named(&item.role, &item.name) });
-        let named = commis_redact::message(&shown::named(item));
-        let told = by.map_or_else(|| named.clone(), |by| format!("{by} {named}"));
-        let found = Found {
-            session: Arc::clone(&frame.session),
-            world: frame.world,
-            backend: item.backend,
-            role: Some(item.role.clone()),
-            name: Some(item.name.clone()),
-            called: Some((item.role.clone(), item.name.clone())),
-        };
-        Self { found, element, told }
     }
 }

@@ -93,9 +93,12 @@ impl super::Desk {
             if (Item { options, ..now.clone() }) != *it {
                 wrong.push(format!("{it:?} is {now:?}"));
             }
-            let told = super::meant(&read, &items, it, None).element.and_then(|it| it.nth);
+            let told = super::meant::meant(&read, &items, it, None).element.and_then(|it| it.nth);
             match nth(&shared, &frames, it).await {
-                Some(nth) if super::is_name(&it.name) && told != Some(nth).filter(|it| *it > 0) => {
+                Some(nth)
+                    if super::meant::is_name(&it.name)
+                        && told != Some(nth).filter(|it| *it > 0) =>
+                {
                     wrong.push(format!("{it:?} is number {nth} and not {told:?}"));
                 }
                 Some(_) => {}

@@ -8,8 +8,9 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Desk, Effect, LOAD, QUIET, Said, Target, cut, plain, quoted};
+use super::{Desk, Effect, LOAD, QUIET, Reached, Said, Target, cut, plain, quoted};
 use crate::{
+    aim::Arm,
     guard::MAX_SAVED,
     page,
     plan::Step,
@@ -299,7 +300,8 @@ impl Desk {
     /// Clicks, and keeps what the page saves in a folder that is ours alone. Fails with `STEP_FAILED` where it saves nothing, or
     /// more than it may.
     pub(super) async fn download(&mut self, target: Target, folder: PathBuf) -> Result<Said> {
-        let (meant, step, aim) = self.reached(&target, Step::Click).await?;
+        let Reached { meant, step, aim, .. } =
+            self.reached(&target, Step::Click, Arm::Strictly).await?;
         self.lost.push(format!("a download by {}", meant.told));
         let deadline = Instant::now() + self.timeout;
         let shared = self.shared();

@@ -136,10 +136,7 @@ mod tests {
                 "css=canvas at 120, 80",
                 Some(Target::At(Box::new(Target::Css("canvas".into())), (120, 80))),
             ),
-            (
-                "button \"Go\" at 3,4",
-                Some(Target::At(Box::new(named("button", "Go")), (3, 4))),
-            ),
+            ("button \"Go\" at 3,4", Some(Target::At(Box::new(named("button", "Go")), (3, 4)))),
             ("button meet at 3,4", Some(named("button", "meet at 3,4"))),
             ("css=canvas at 1,-2", Some(Target::Css("canvas at 1,-2".into()))),
             ("button", None),

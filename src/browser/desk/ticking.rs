@@ -102,7 +102,10 @@ pub fn key(it: &Item) -> (&str, String, Option<String>, Option<&str>) {
 /// Whether no other element of the page is called so, but for numbers.
 pub fn is_alone(it: &Item, items: &[Item]) -> bool {
     let own = key(it);
-    items.iter().filter(|it| it.what == What::Control && it.role == *own.0 && key(it) == own).count()
+    items
+        .iter()
+        .filter(|it| it.what == What::Control && it.role == *own.0 && key(it) == own)
+        .count()
         == 1
 }
 

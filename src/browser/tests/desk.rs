@@ -3,37 +3,37 @@
 use super::*;
 use crate::desk::{Asks, Command, Desk, Device, Look, Picture, Said, Scheme, Until, Wish};
 
-async fn desk(browser: &Browser) -> Desk {
+pub async fn desk(browser: &Browser) -> Desk {
     Desk::new(browser.context().await.unwrap(), Duration::from_secs(20), None).unwrap()
 }
 
-fn page(html: &str) -> String {
+pub fn page(html: &str) -> String {
     let mut url = url::Url::parse("http://shop.test/html").unwrap();
     url.query_pairs_mut().append_pair("html", html);
     url.into()
 }
 
-async fn open(desk: &mut Desk, html: &str) {
+pub async fn open(desk: &mut Desk, html: &str) {
     desk.run(Command::Goto(page(html))).await.unwrap();
 }
 
-async fn shown(desk: &mut Desk, changed: bool, clickable: bool) -> String {
+pub async fn shown(desk: &mut Desk, changed: bool, clickable: bool) -> String {
     let wish = Wish { changed, ..Wish::default() };
     let all = desk.run(Command::Snapshot { wish, clickable, within: None }).await.unwrap().text;
     // Of the address, which holds the page.
     all.lines().filter(|it| !it.contains("http://shop.test/html")).collect::<Vec<_>>().join("\n")
 }
 
-async fn told(desk: &mut Desk, command: Command) -> String {
+pub async fn told(desk: &mut Desk, command: Command) -> String {
     desk.run(command).await.unwrap().text
 }
 
-async fn click(desk: &mut Desk, target: &str) -> Result<Said> {
+pub async fn click(desk: &mut Desk, target: &str) -> Result<Said> {
     desk.run(Command::Click(target.parse().unwrap())).await
 }
 
 /// The ref of the line that ends so.
-fn number(shown: &str, end: &str) -> String {
+pub fn number(shown: &str, end: &str) -> String {
     let line =
         shown.lines().find(|it| it.ends_with(end)).unwrap_or_else(|| panic!("no {end} in {shown}"));
     line.split(' ').next().unwrap().to_owned()

@@ -1,5 +1,6 @@
 //! Real Chromium against a small site on loopback. Where no Chromium is installed, each test says so and does not test.
 
+mod acts;
 mod apart;
 mod certificates;
 mod channels;

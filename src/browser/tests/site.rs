@@ -172,6 +172,7 @@ pub async fn serve() -> Site {
         .route("/from-shared", get(move || async move { json("{\"from\":\"shared\"}") }))
         .route("/post", post(|body: String| async move { body }))
         .route("/hop", get(|| async { Redirect::temporary("/hop2") }))
+        .route("/nothing", get(|| async { StatusCode::NO_CONTENT }))
         .route("/hop2", get(|| async { "hopped" }))
         .route("/never", get(|| async {
             futures::future::pending::<()>().await;
