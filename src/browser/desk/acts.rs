@@ -117,18 +117,25 @@ impl Desk {
             if times == 2 {
                 pointer::press_again(&shared, &meant.found.session, aim.at).await?;
             }
-            let effect = match self.after_press(before, &meant, &aim).await? {
-                Ok(it) => it,
-                Err(over) if tries == pointer::TRIES || Instant::now() >= deadline => {
-                    return Err(pointer::slipped(&step, &over));
-                }
-                Err(_) => continue,
-            };
+            // Before what it opens, which is noted, too.
+            let noted = (self.steps.len(), self.lost.len());
             if times == 2 {
                 self.lost.push(format!("double click on {}", meant.told));
             } else {
                 self.noted(&meant, Step::Click);
             }
+            let effect = match self.after_press(before, &meant, &aim).await? {
+                Ok(it) => it,
+                Err(over) => {
+                    // The page has not heard of it.
+                    self.steps.truncate(noted.0);
+                    self.lost.truncate(noted.1);
+                    if tries == pointer::TRIES || Instant::now() >= deadline {
+                        return Err(pointer::slipped(&step, &over));
+                    }
+                    continue;
+                }
+            };
             let did = if times == 2 { "double-clicked" } else { "clicked" };
             return Ok(Said::of(&format!("{did} {}", meant.told), effect));
         }
