@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Halves of keys that are sent before the first of them was answered.
 const AHEAD: usize = 64;
 /// What a page does to a value by a timer is most often done by then.
-const REACTS: Duration = Duration::from_millis(80);
+const REACTS: Duration = Duration::from_millis(60);
 /// An editor has drawn what it was given by then.
 const DRAWN: Duration = Duration::from_millis(80);
 /// Makes an element ready to be typed into, its content selected. For fields that browsers show widgets of their own for, it chooses
@@ -145,14 +145,14 @@ enum Way {
 /// Empties the field and types; what stands in it then. Fails with `STEP_FAILED` where that is no field.
 pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<Held> {
     let Found { session, world, backend, .. } = found;
-    let object = lookup::resolve(shared, session, *world, *backend).await?;
-    let object = object.ok_or_else(|| step.lost())?;
+    let resolved = lookup::resolve(shared, session, *world, *backend);
+    let (object, heard) = tokio::join!(resolved, Heard::ask(shared, found));
+    let object = object?.ok_or_else(|| step.lost())?;
     held::may_type(shared, session).await?;
     let scroll = json!({ "backendNodeId": backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
-    let heard = is_heard(shared, found);
-    let (prepared, heard) = tokio::join!(prepare(shared, session, &object, value), heard);
-    let prepared = prepared?;
+    let prepared = prepare(shared, session, &object, value).await?;
+    let heard = heard.read().await;
     let backspace = || keys::named("Backspace");
     match &*prepared {
         "chosen" => {}
@@ -177,8 +177,8 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
         }
     }
     // A page that has gone on holds nothing any more.
-    let held = held_in(shared, session, &object).await;
     let since = Instant::now();
+    let held = held_in(shared, session, &object).await;
     let held = held.unwrap_or_else(|| Held { text: value.to_owned(), ..Held::default() });
     Ok(Held { reacts_until: heard.then(|| since + REACTS), ..held })
 }
@@ -300,35 +300,40 @@ async fn edited_by_context(
 }
 
 /// Whether scripts of the page listen to a field: what they make of a value may come a moment later.
-async fn is_heard(shared: &Shared, Found { session, backend, .. }: &Found) -> bool {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Resolved {
-        object: Object,
+struct Heard(Option<Reply>);
+
+impl Heard {
+    /// Asks for it in the page's own world, whose listeners they are; nothing of it is called.
+    async fn ask(shared: &Shared, Found { session, backend, .. }: &Found) -> Self {
+        #[derive(Deserialize)]
+        struct Resolved {
+            object: page::Remote,
+        }
+        let params = json!({ "backendNodeId": backend, "objectGroup": page::OBJECTS });
+        let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
+        let object = reply.read::<Resolved>(PATIENCE).await.ok().and_then(|it| it.object.object_id);
+        let listeners = |it: String| {
+            let params = json!({ "objectId": it });
+            shared.cdp.send(Some(session), "DOMDebugger.getEventListeners", params)
+        };
+        Self(object.map(listeners))
     }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Object {
-        object_id: String,
+
+    async fn read(self) -> bool {
+        #[derive(Deserialize)]
+        struct Listeners {
+            listeners: Vec<Listener>,
+        }
+        #[derive(Deserialize)]
+        struct Listener {
+            #[serde(rename = "type")]
+            kind: String,
+        }
+        let Some(reply) = self.0 else { return false };
+        let all = reply.read::<Listeners>(PATIENCE).await.map(|it| it.listeners);
+        let kinds = ["input", "beforeinput", "change", "keydown", "keypress", "keyup", "paste"];
+        all.is_ok_and(|all| all.iter().any(|it| kinds.contains(&&*it.kind)))
     }
-    #[derive(Deserialize)]
-    struct Listeners {
-        listeners: Vec<Listener>,
-    }
-    #[derive(Deserialize)]
-    struct Listener {
-        #[serde(rename = "type")]
-        kind: String,
-    }
-    // In the page's own world, whose listeners they are; nothing of it is called.
-    let params = json!({ "backendNodeId": backend, "objectGroup": page::OBJECTS });
-    let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
-    let Ok(Resolved { object }) = reply.read(PATIENCE).await else { return false };
-    let params = json!({ "objectId": object.object_id });
-    let reply = shared.cdp.send(Some(session), "DOMDebugger.getEventListeners", params);
-    let all = reply.read::<Listeners>(PATIENCE).await.map(|it| it.listeners).unwrap_or_default();
-    let kinds = ["input", "beforeinput", "change", "keydown", "keypress", "keyup", "paste"];
-    all.iter().any(|it| kinds.contains(&&*it.kind))
 }
 
 /// Types where the focus is, key by key.
