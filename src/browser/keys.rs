@@ -117,7 +117,9 @@ pub fn character(it: char) -> Option<[Value; 2]> {
     let text = it.to_string();
     let mut out = events(&text, &code, virtual_key, &text);
     if shift {
-        out.iter_mut().for_each(|it| it["modifiers"] = SHIFT.into());
+        for it in &mut out {
+            it["modifiers"] = SHIFT.into();
+        }
     }
     Some(out)
 }

@@ -345,12 +345,11 @@ impl Desk {
         let before = self.before().await?;
         let shared = self.shared();
         let to = way.as_str();
-        let it: Scrolled = match &meant {
-            Some(it) => self.call(&it.found, SCROLL, &[to.into()]).await?,
-            None => {
-                let frame = shared.main_frame().await?;
-                page::call(&shared.cdp, &frame, SCROLL, &[to.into()], page::PATIENCE).await?
-            }
+        let it: Scrolled = if let Some(it) = &meant {
+            self.call(&it.found, SCROLL, &[to.into()]).await?
+        } else {
+            let frame = shared.main_frame().await?;
+            page::call(&shared.cdp, &frame, SCROLL, &[to.into()], page::PATIENCE).await?
         };
         if it.what.is_empty()
             && let Some(meant) = &meant
@@ -420,16 +419,14 @@ impl Desk {
         }
         let effect = self.after(before).await?;
         let (at, title) = self.head().await?;
-        let mut text = format!("{at} {}", quoted(&title));
-        if let Some(status) = self.status_of_page().filter(|it| *it != 200) {
-            text.push_str(&format!("; the site answered {status}"));
-        }
-        for it in effect.dialogs.iter().chain(&effect.refused) {
-            text.push_str(&format!("; {it}"));
-        }
+        let mut all = vec![format!("{at} {}", quoted(&title))];
+        let status = self.status_of_page().filter(|it| *it != 200);
+        all.extend(status.map(|it| format!("the site answered {it}")));
+        all.extend(effect.dialogs.iter().chain(&effect.refused).cloned());
         if hung {
-            text.push_str("; the page before it did not answer any more and was closed");
+            all.push("the page before it did not answer any more and was closed".to_owned());
         }
+        let text = all.join("; ");
         Ok(Said { text, effect: Some(effect), ..Said::default() })
     }
 

@@ -32,6 +32,11 @@ const ATTRIBUTES: &str = "function () {
   return out;
 }";
 
+/// The point of an element that is meant, as a line of a session has it.
+fn point(of: &Target) -> Option<String> {
+    of.offset().map(|(x, y)| format!("at {x},{y}"))
+}
+
 /// As `commis browse` calls it, and what it takes besides an element; `None` for what only reads.
 fn act(command: &Command) -> Option<(&'static str, Option<String>)> {
     Some(match command {
@@ -39,9 +44,9 @@ fn act(command: &Command) -> Option<(&'static str, Option<String>)> {
         Command::Back => ("back", None),
         Command::Forward => ("forward", None),
         Command::Reload => ("reload", None),
-        Command::Click(_) => ("click", None),
-        Command::DoubleClick(_) => ("dblclick", None),
-        Command::Hover(_) => ("hover", None),
+        Command::Click(it) => ("click", point(it)),
+        Command::DoubleClick(it) => ("dblclick", point(it)),
+        Command::Hover(it) => ("hover", point(it)),
         Command::Drag(..) => ("drag", None),
         Command::Fill(_, value) => ("fill", Some(value.clone())),
         Command::Type(text) => ("type", Some(text.clone())),
@@ -91,15 +96,23 @@ pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) ->
     };
     let at = || on.clone().ok_or_else(|| wrong("has no element that can be found again"));
     let text = || value.clone().ok_or_else(|| wrong("took a value that was kept nowhere"));
+    let aimed = || -> Result<Target> {
+        let (x, y) = match value.as_deref().and_then(|it| it.strip_prefix("at ")?.split_once(',')) {
+            Some((x, y)) => (x.parse(), y.parse()),
+            None => return at(),
+        };
+        let (Ok(x), Ok(y)) = (x, y) else { return Err(wrong("names no point")) };
+        Ok(Target::At(Box::new(at()?), (x, y)))
+    };
     let number = |it: String| it.parse::<u32>().map_err(|_| wrong("names no tab"));
     Ok(match &*line.command {
         "goto" => Command::Goto(text()?),
         "back" => Command::Back,
         "forward" => Command::Forward,
         "reload" => Command::Reload,
-        "click" => Command::Click(at()?),
-        "dblclick" => Command::DoubleClick(at()?),
-        "hover" => Command::Hover(at()?),
+        "click" => Command::Click(aimed()?),
+        "dblclick" => Command::DoubleClick(aimed()?),
+        "hover" => Command::Hover(aimed()?),
         "fill" => Command::Fill(at()?, text()?),
         "type" => Command::Type(text()?),
         "press" => Command::Press(text()?),
