@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{
     Act, Seen,
-    playbook::{Playbook, Standing},
+    playbook::{self, Playbook},
+    spelling::{Spelled, Standing, plain},
 };
 
 /// Characters of what was seen that are remembered.
@@ -19,33 +20,60 @@ const SHORTEST: usize = 3;
 pub struct Witnessed {
     lines: BTreeSet<String>,
     /// The same, in order.
-    text: String,
+    text: Spelled,
 }
 
 impl Witnessed {
     pub fn saw(&mut self, it: &Seen) {
-        for line in it.content.lines() {
-            let line = plain(line);
-            // Most of a page is as it was.
-            if self.text.len() + line.len() < MOST && !self.lines.contains(&line) {
-                self.text.push_str(&line);
-                self.text.push('\n');
-                self.lines.insert(line);
-            }
-        }
+        it.content.lines().for_each(|it| self.read(&without_marks(it)));
     }
 
-    fn holds(&self, text: &str) -> bool {
-        let text = plain(text);
-        !text.is_empty() && self.text.contains(&text)
+    /// Text of a page as it is drawn, which is no snapshot.
+    pub fn saw_text(&mut self, text: &str) {
+        text.lines().for_each(|it| self.read(it));
+    }
+
+    fn read(&mut self, line: &str) {
+        // Most of a page is as it was.
+        if self.text.len() + line.len() < MOST && !self.lines.contains(line) {
+            self.text.push(line);
+            self.lines.insert(line.to_owned());
+        }
     }
 }
 
-/// Lower case, one space between words, without the marks that lines of a snapshot are written with.
-pub(super) fn plain(text: &str) -> String {
-    let text: String =
-        text.chars().map(|it| if "\"“”„«»\\".contains(it) { ' ' } else { it }).collect();
-    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+/// A line of a snapshot without what is not the page's: its ref, and states outside of quotation marks.
+fn without_marks(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let (mut quoted, mut escaped) = (false, false);
+    let mut rest = line;
+    while let Some(it) = rest.chars().next() {
+        if it == '['
+            && !quoted
+            && let Some(end) = state(rest)
+        {
+            rest = &rest[end..];
+            continue;
+        }
+        quoted ^= it == '"' && !escaped;
+        escaped = it == '\\' && !escaped;
+        out.push(it);
+        rest = &rest[it.len_utf8()..];
+    }
+    let is_ref = |it: &str| {
+        let it = it.strip_prefix("@e").or_else(|| it.strip_prefix("@c"));
+        it.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
+    };
+    out.split(' ').filter(|it| !is_ref(it)).collect::<Vec<_>>().join(" ")
+}
+
+/// Where a state that the text begins with, as snapshots write them, ends: `[level 2]`, `[ref=e3]`.
+fn state(text: &str) -> Option<usize> {
+    let (inner, _) = text.strip_prefix('[')?.split_once(']')?;
+    let is_word = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || " ,=-".contains(it);
+    let is_state =
+        inner.starts_with(|it: char| it.is_ascii_lowercase()) && inner.chars().all(is_word);
+    is_state.then_some(inner.len() + 2)
 }
 
 /// What a claim of success comes to.
@@ -59,35 +87,48 @@ pub enum Claim {
 }
 
 /// Judges a `complete_task` that says success. A playbook's indicators decide where there is one; else the text that the model
-/// gives as evidence has to stand on the present page. What it answers must have been seen, with or without a playbook.
-pub fn judge(act: &Act, now: &Seen, all: &Witnessed, playbook: Option<&Playbook>) -> Claim {
+/// gives as evidence has to stand on the present page. What it answers must have been seen, whole words and whole numbers, with or
+/// without a playbook. `drawn`: the present page's text as it is drawn, where that is known.
+pub fn judge(
+    act: &Act,
+    now: &Seen,
+    drawn: &str,
+    all: &Witnessed,
+    playbook: Option<&Playbook>,
+) -> Claim {
     let answer = act.arguments.get("answer").filter(|it| !is_nothing(it));
     if let Some(it) = answer {
         let mut unseen = Vec::new();
-        if !leaves(it, &mut |text| {
-            if !all.holds(text) {
-                unseen.push(text.to_owned());
-            }
+        if !leaves(it, &mut |text| match all.text.standing(text) {
+            Standing::Whole => {}
+            other => unseen.push((text.to_owned(), other)),
         }) {
             return Claim::Unproven("`answer` is a text or a list of texts".to_owned());
         }
-        if let Some(it) = unseen.first() {
-            let it: String = it.chars().take(100).collect();
-            return Claim::Unproven(format!(
-                "no page that was seen says {it:?}: answer word for word as a page shows it"
-            ));
+        if let Some((it, standing)) = unseen.first() {
+            let cut = |it: &str| it.chars().take(100).collect::<String>();
+            let it = cut(it);
+            return Claim::Unproven(match standing {
+                Standing::Piece(of) => format!(
+                    "{it:?} is a piece of {:?}: answer with whole words and whole numbers, as a page shows them",
+                    cut(of)
+                ),
+                _ => format!(
+                    "no page that was seen says {it:?}: answer word for word as a page shows it"
+                ),
+            });
         }
     }
     let proven = Claim::Verified { answer: answer.cloned() };
     match playbook.map(|it| it.outcome(now)) {
-        Some(Standing::Succeeded(_)) => return proven,
-        Some(Standing::Failed(which)) => {
+        Some(playbook::Standing::Succeeded(_)) => return proven,
+        Some(playbook::Standing::Failed(which)) => {
             return Claim::Unproven(format!(
                 "the page shows that it failed ({which}); its address is {}",
                 now.url
             ));
         }
-        Some(Standing::Neither) if playbook.is_some_and(|it| !it.success.is_empty()) => {
+        Some(playbook::Standing::Neither) if playbook.is_some_and(|it| !it.success.is_empty()) => {
             return Claim::Unproven(format!(
                 "success cannot be verified: the page does not show what it shows after success. Its address is {}. Look at it \
                  and try again, or call complete_task with status failed",
@@ -96,13 +137,15 @@ pub fn judge(act: &Act, now: &Seen, all: &Witnessed, playbook: Option<&Playbook>
         }
         _ => {}
     }
+    let mut page = Spelled::of(drawn);
+    now.content.lines().for_each(|it| page.push(it));
+    page.push(&now.title);
     let evidence = act.text("evidence").map(plain).unwrap_or_default();
     if evidence.chars().count() < SHORTEST {
         // What was asked for and stands on the page is evidence enough.
         let mut here = answer.is_some();
         if let Some(it) = answer {
-            let page = plain(&now.content);
-            leaves(it, &mut |text| here &= page.contains(&plain(text)));
+            leaves(it, &mut |text| here &= page.standing(text) == Standing::Whole);
         }
         return if here {
             proven
@@ -113,8 +156,7 @@ pub fn judge(act: &Act, now: &Seen, all: &Witnessed, playbook: Option<&Playbook>
             )
         };
     }
-    let here = plain(&now.content).contains(&evidence) || plain(&now.title).contains(&evidence);
-    if here {
+    if page.contains(&evidence) {
         return proven;
     }
     Claim::Unproven(format!("the present page, {}, does not say what `evidence` says", now.url))
@@ -166,7 +208,7 @@ mod tests {
             all.saw(&page(it));
         }
         all.saw(&page(now));
-        matches!(judge(&claim(arguments), &page(now), &all, None), Claim::Verified { .. })
+        matches!(judge(&claim(arguments), &page(now), "", &all, None), Claim::Verified { .. })
     }
 
     #[test]
@@ -190,5 +232,41 @@ mod tests {
             let told = arguments.to_string();
             assert_eq!(judged(arguments, now, &["text \"Old price 12\""]), verified, "{told}");
         }
+    }
+
+    #[test]
+    fn an_answer_is_whole_words_and_numbers_of_a_page() {
+        let now = "@e12 heading \"Travel kettle\" [level 2]\n\"Full price: 1,299.00 EUR\"\n\"it’s made by hand [1]\"";
+        for (answer, verified) in [
+            ("1,299.00 EUR", true),
+            ("299.00", false),
+            ("it's made by hand [1]", true),
+            ("travel kettle", true),
+            ("travel kett", false),
+            // Marks of a snapshot are no text of the page.
+            ("12", false),
+            ("2", false),
+            ("level 2", false),
+        ] {
+            assert_eq!(judged(json!({"answer": answer}), now, &[]), verified, "{answer}");
+        }
+        let mut all = Witnessed::default();
+        all.saw(&page(now));
+        let piece = json!({"answer": "299.00"});
+        let Claim::Unproven(why) = judge(&claim(piece), &page(now), "", &all, None) else {
+            panic!("a piece of a number was believed")
+        };
+        assert!(why.contains("\"1,299.00\""), "{why}");
+    }
+
+    #[test]
+    fn pieces_that_are_drawn_as_one_text_are_one() {
+        let (now, drawn) = (page("\"Col our: sea green\""), "Colour: seagreen");
+        let answer = claim(json!({"answer": "Colour: seagreen"}));
+        let mut all = Witnessed::default();
+        all.saw(&now);
+        assert!(matches!(judge(&answer, &now, "", &all, None), Claim::Unproven(_)));
+        all.saw_text(drawn);
+        assert!(matches!(judge(&answer, &now, drawn, &all, None), Claim::Verified { .. }));
     }
 }

@@ -21,6 +21,11 @@ pub trait Hands: Send {
     /// The page as it is now.
     fn look(&mut self) -> BoxFuture<'_, Result<Seen>>;
 
+    /// The page's text as it is drawn, a line a block; `None` where that is not known. A snapshot may cut one word in pieces.
+    fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
     /// Where a picture of the page was put; `None` where there are none.
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>>;
 

@@ -23,6 +23,8 @@ pub mod research;
 mod run;
 pub mod runs;
 mod seen;
+mod spelling;
+mod ticks;
 mod transcript;
 mod typed;
 mod visible;

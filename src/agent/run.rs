@@ -15,6 +15,7 @@ use super::{
     history,
     people::{Asked, Matter, People, Reply},
     playbook::Playbook,
+    ticks,
     walls::wall,
 };
 use commis_base::error::{Class, Code, Error, Result};
@@ -26,6 +27,8 @@ const IDLE: u32 = 3;
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 /// The same action on the same page so often ends it.
 const SAME: usize = 3;
+/// A clock with seconds has gone on by then.
+const TICK: Duration = Duration::from_millis(1200);
 /// Actions that are looked back on for that.
 const RECENT: usize = 12;
 /// Characters of a value that a person gives.
@@ -60,6 +63,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Usage {
     pub turns: u32,
+    /// Of calls that failed, too.
     pub tokens_in: u64,
     pub tokens_out: u64,
 }
@@ -282,6 +286,7 @@ impl Doing {
             if let Some(detail) = self.is_spent() {
                 return Ok(End::Stopped { reason: "budget_exceeded", detail });
             }
+            let before = self.usage;
             let spoken = match self.spoken(with.talker, &tools).await {
                 Ok(it) => it,
                 Err(err) if err.code() == Code::ModelFailed => {
@@ -290,15 +295,13 @@ impl Doing {
                 Err(err) => return Err(err),
             };
             self.usage.turns += 1;
-            self.usage.tokens_in += spoken.tokens_in;
-            self.usage.tokens_out += spoken.tokens_out;
             let turn = self.usage.turns;
             (with.tell)(Note::Model {
                 turn,
                 text: short(&spoken.text),
                 calls: spoken.calls.len(),
-                tokens_in: spoken.tokens_in,
-                tokens_out: spoken.tokens_out,
+                tokens_in: self.usage.tokens_in - before.tokens_in,
+                tokens_out: self.usage.tokens_out - before.tokens_out,
             });
             // Exactly one action a turn; that a model calls several is usual.
             let call = spoken.calls.into_iter().next();
@@ -336,20 +339,30 @@ impl Doing {
         }
     }
 
-    /// Asks the model, three times at most.
-    async fn spoken(&self, talker: &dyn Talker, tools: &[Tool]) -> Result<Spoken> {
+    /// Asks the model, three times at most, and counts what each call took, also one that failed.
+    async fn spoken(&mut self, talker: &dyn Talker, tools: &[Tool]) -> Result<Spoken> {
         let mut pauses = PAUSES.iter();
         loop {
-            match talker.next(&self.system, &self.turns, tools).await {
-                Err(err) if err.retryable() => match pauses.next() {
-                    Some(pause) => tokio::time::sleep(*pause).await,
-                    None => return Err(err),
-                },
-                it => {
-                    return it;
+            let failed = match talker.next(&self.system, &self.turns, tools).await {
+                Ok(it) => {
+                    self.took(it.tokens_in, it.tokens_out);
+                    return Ok(it);
                 }
+                Err(it) => it,
+            };
+            self.took(failed.tokens_in, failed.tokens_out);
+            match pauses.next() {
+                Some(pause) if failed.error.retryable() && self.is_spent().is_none() => {
+                    tokio::time::sleep(*pause).await;
+                }
+                _ => return Err(failed.error),
             }
         }
+    }
+
+    fn took(&mut self, tokens_in: u64, tokens_out: u64) {
+        self.usage.tokens_in += tokens_in;
+        self.usage.tokens_out += tokens_out;
     }
 
     fn is_spent(&self) -> Option<String> {
@@ -402,7 +415,14 @@ impl Doing {
         }
         self.seen = with.hands.look().await?;
         self.saw();
-        match claims::judge(act, &self.seen, &self.all, self.playbook()) {
+        let mut claim = claims::judge(act, &self.seen, "", &self.all, self.playbook());
+        if matches!(claim, Claim::Unproven(_))
+            && let Some(drawn) = with.hands.drawn().await.unwrap_or_default()
+        {
+            self.all.saw_text(&drawn);
+            claim = claims::judge(act, &self.seen, &drawn, &self.all, self.playbook());
+        }
+        match claim {
             Claim::Verified { answer } => {
                 (with.tell)(Note::Claim { turn, verified: true, why: String::new() });
                 let other = act.arguments.get("other_values").filter(|it| it.is_object()).cloned();
@@ -455,9 +475,10 @@ impl Doing {
         if self.recent.len() > RECENT {
             self.recent.remove(0);
         }
-        let same = self.recent.iter().filter(|it| it.0 == act && it.1 == self.seen).count();
-        if same >= SAME && act.name != "wait" {
-            let detail = format!("{} was done {same} times on the same page", act.told());
+        if act.name != "wait"
+            && let Some(times) = self.repeats(&act, with.hands).await?
+        {
+            let detail = format!("{} was done {times} times on the same page", act.told());
             return Ok(Next::End(End::Stopped { reason: "loop_detected", detail }));
         }
         // Whatever it says is a page's as much as ours.
@@ -466,7 +487,7 @@ impl Doing {
             Ok(Did { text, held }) => {
                 let said = Seen { content: text, ..self.seen.clone() };
                 if act.name == "text" {
-                    self.all.saw(&said);
+                    self.all.saw_text(&said.content);
                     self.contract.saw(&said);
                 }
                 (history::defused(&said.content), held, false)
@@ -491,6 +512,31 @@ impl Doing {
             return Ok(Next::End(end));
         }
         Ok(Next::Told(format!("{text}{}", history::page(&self.seen, Some(&before)))))
+    }
+
+    /// How often the action was done on this page, where that is too often. A page whose clocks and counters go on by themselves is
+    /// the same page; one with a number that the action changes is not.
+    async fn repeats(&self, act: &Act, hands: &mut dyn Hands) -> Result<Option<usize>> {
+        let on = |fits: &dyn Fn(&Seen) -> bool| -> Vec<&Seen> {
+            self.recent
+                .iter()
+                .filter(|it| it.0 == *act)
+                .map(|it| &it.1)
+                .filter(|it| fits(it))
+                .collect()
+        };
+        let same = on(&|it| *it == self.seen).len();
+        if same >= SAME {
+            return Ok(Some(same));
+        }
+        let alike = on(&|it| ticks::alike(it, &self.seen));
+        if alike.len() < SAME {
+            return Ok(None);
+        }
+        // What is another now, and nothing was done.
+        tokio::time::sleep(TICK).await;
+        let now = hands.look().await?;
+        Ok(ticks::is_ticking(&alike, &self.seen, &now).then_some(alike.len()))
     }
 
     /// Where only a person gets on, one is asked to; afterwards the page is another.

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use super::{
     Act, Asked, Contract, Did, Doing, End, Goal, Hands, Held, Limits, Nobody, Note, Parts, People,
-    Reply, Seen,
+    Reply, Seen, Usage,
     people::Matter,
     playbook::{Playbook, parse},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_model::{Call, End as Ended, Spoken, Talker, Tool, Turn};
+use commis_model::{Call, End as Ended, Failed, Spoken, Talker, Tool, Turn};
 
 /// What the model says, turn by turn; the last again and again.
 struct Script {
@@ -63,7 +63,7 @@ impl Talker for Script {
         _: &'a str,
         turns: &'a [Turn],
         tools: &'a [Tool],
-    ) -> BoxFuture<'a, Result<Spoken>> {
+    ) -> BoxFuture<'a, Result<Spoken, Failed>> {
         Box::pin(async move {
             *self.tools.lock().unwrap() = tools.iter().map(|it| it.name.clone()).collect();
             let n = {
@@ -74,7 +74,9 @@ impl Talker for Script {
             let (text, calls) = match self.says.get(n).or(self.says.last()).unwrap() {
                 Says::Fails(passing) => {
                     let err = Error::new(Code::ModelFailed, "the model did not answer in time");
-                    return Err(err.lasting(!passing));
+                    // The provider counts what was asked, whatever became of it.
+                    let error = err.lasting(!passing);
+                    return Err(Failed { error, tokens_in: 90, tokens_out: 1 });
                 }
                 Says::Text(it) => (*it, Vec::new()),
                 Says::Calls(all) => ("", all.clone()),
@@ -100,8 +102,9 @@ impl Talker for Script {
 /// A site: what each action leads to.
 #[derive(Default)]
 struct Site {
-    /// What the page shows after so many actions; the last stays.
+    /// What the page shows after so many actions; the last stays. Each `{looks}` in it is how often it was looked at.
     pages: Vec<&'static str>,
+    looks: u32,
     urls: BTreeMap<usize, &'static str>,
     did: Arc<Mutex<Vec<Act>>>,
     fails: BTreeMap<&'static str, Code>,
@@ -139,10 +142,12 @@ impl Hands for Site {
 
     fn look(&mut self) -> BoxFuture<'_, Result<Seen>> {
         Box::pin(async move {
+            self.looks += 1;
             let n = self.did.lock().unwrap().len().saturating_sub(1);
             let content = self.pages.get(n).or(self.pages.last()).unwrap_or(&"");
+            let content = content.replace("{looks}", &format!("12:00:{:02}", self.looks));
             let url = self.urls.range(..=n).next_back().map_or("http://shop.test/", |it| it.1);
-            Seen::new(Some(url), Some("Shop"), Some(content))
+            Seen::new(Some(url), Some("Shop"), Some(&content))
         })
     }
 
@@ -497,6 +502,44 @@ async fn the_model_is_asked_three_times_and_then_no_more() {
     let (model, mut site) = (Script::new(&[Says::Fails(false)]), Site::new(&["x"]));
     begun(&mut doing(), &model, &mut site, &Nobody).await;
     assert_eq!(model.asked().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_failed_calls_take_is_counted() {
+    let says = [Says::Fails(true), Says::Fails(true), done("lantern")];
+    let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
+    let mut it = doing();
+    let mut notes = Vec::new();
+    let mut tell = |it: Note| notes.push(it);
+    let parts = Parts { talker: &model, hands: &mut site, people: &Nobody, tell: &mut tell };
+    let end = it.begin(parts).await.unwrap();
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
+    assert_eq!(it.usage(), Usage { turns: 1, tokens_in: 280, tokens_out: 12 });
+    let told = notes.iter().find_map(|it| match it {
+        Note::Model { tokens_in, tokens_out, .. } => Some((*tokens_in, *tokens_out)),
+        _ => None,
+    });
+    assert_eq!(told, Some((280, 12)));
+    // Where they are the budget, it is not tried again.
+    let (model, mut site) = (Script::new(&[Says::Fails(true)]), Site::new(&["x"]));
+    let mut it = doing_with(Limits { tokens: Some(150), ..limits() }, None);
+    let end = begun(&mut it, &model, &mut site, &Nobody).await;
+    assert_eq!((reason(&end), model.asked().len()), ("llm_error", 2));
+    assert_eq!(it.usage(), Usage { turns: 0, tokens_in: 180, tokens_out: 2 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_does_not_hide_a_loop_and_a_counter_that_counts_is_none() {
+    let same = call("click", json!({"target": "@e1"}));
+    let (model, mut site) = (Script::new(&[same.clone()]), Site::new(&["text \"{looks}\""]));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert_eq!((reason(&end), model.asked().len()), ("loop_detected", 3));
+    let says = [same.clone(), same.clone(), same.clone(), same, done("5 in the cart")];
+    let pages =
+        ["1 in the cart", "2 in the cart", "3 in the cart", "4 in the cart", "5 in the cart"];
+    let (model, mut site) = (Script::new(&says), Site::new(&pages));
+    let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
+    assert!(matches!(end, End::Done { .. }), "{end:?}");
 }
 
 #[tokio::test]

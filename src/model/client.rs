@@ -14,7 +14,7 @@ use url::Host;
 use zeroize::Zeroizing;
 
 use super::{
-    Answer, End, Model, Question,
+    Answer, End, Failed, Model, Question,
     relay::{Relay, Upstream},
 };
 use commis_base::{
@@ -108,21 +108,21 @@ impl Client {
             .append_message(ChatMessage::user(question.text.as_str()));
         let format = JsonSpec::new("choice", question.schema.clone());
         let options = self.options.clone().with_response_format(format);
-        self.exchange(chat, &options, MAX_QUESTION).await.map(|it| answer(&it))
+        Ok(self.exchange(chat, &options, MAX_QUESTION).await.map(|it| answer(&it))?)
     }
 
     /// The same without a form for the answer.
-    pub(super) async fn converse(&self, chat: ChatRequest) -> Result<ChatResponse> {
+    pub(super) async fn converse(&self, chat: ChatRequest) -> Result<ChatResponse, Failed> {
         self.exchange(chat, &self.options, MAX_TALK).await
     }
 
-    /// One call, of at most so many bytes. Fails with `MODEL_FAILED` without an answer.
+    /// One call, of at most so many bytes. Fails with `MODEL_FAILED` without an answer, and with the tokens that it took.
     async fn exchange(
         &self,
         chat: ChatRequest,
         options: &ChatOptions,
         most: usize,
-    ) -> Result<ChatResponse> {
+    ) -> Result<ChatResponse, Failed> {
         let relay = Relay::open(Arc::clone(&self.upstream), most).await?;
         let target = ServiceTarget {
             endpoint: Endpoint::from_owned(relay.base()),
@@ -131,16 +131,18 @@ impl Client {
         };
         let asked = self.genai.exec_chat(target, chat, Some(options));
         // The hop gives up first and knows why.
-        match tokio::time::timeout(self.timeout + GRACE, asked).await {
-            Err(_) => Err(Error::new(Code::ModelFailed, "the model did not answer in time")
-                .hint("raise `timeout_s` under [model], then try again (learning: with --resume)")),
-            Ok(Ok(it)) => Ok(it),
+        let error = match tokio::time::timeout(self.timeout + GRACE, asked).await {
+            Err(_) => Error::new(Code::ModelFailed, "the model did not answer in time")
+                .hint("raise `timeout_s` under [model], then try again (learning: with --resume)"),
+            Ok(Ok(it)) => return Ok(it),
             // The crate's own errors hold request and answer: they are not shown.
-            Ok(Err(_)) => Err(relay.trouble().unwrap_or_else(|| {
+            Ok(Err(_)) => relay.trouble().unwrap_or_else(|| {
                 Error::new(Code::ModelFailed, "what the model's server sent is no answer")
                     .hint("check that `provider` under [model] is what the endpoint speaks")
-            })),
-        }
+            }),
+        };
+        let (tokens_in, tokens_out) = relay.counted();
+        Err(Failed { error, tokens_in, tokens_out })
     }
 }
 

@@ -9,8 +9,7 @@ use genai::chat::{
 };
 use serde_json::{Map, Value};
 
-use super::{Answer, Call, Client, Model, Spoken, Talker, Tool, Turn, client::answer};
-use commis_base::error::Result;
+use super::{Answer, Call, Client, Failed, Model, Spoken, Talker, Tool, Turn, client::answer};
 
 impl Talker for Client {
     fn name(&self) -> &str {
@@ -22,7 +21,7 @@ impl Talker for Client {
         system: &'a str,
         turns: &'a [Turn],
         tools: &'a [Tool],
-    ) -> BoxFuture<'a, Result<Spoken>> {
+    ) -> BoxFuture<'a, Result<Spoken, Failed>> {
         Box::pin(async move { Ok(spoken(&self.converse(request(system, turns, tools)).await?)) })
     }
 }

@@ -20,7 +20,7 @@ pub use answer::read;
 pub use cache::Cache;
 pub use client::Client;
 pub use prompt::{PROMPT_VERSION, again, question};
-pub use talk::{Call, Spoken, Talker, Tool, Turn};
+pub use talk::{Call, Failed, Spoken, Talker, Tool, Turn};
 
 use commis_base::error::Result;
 

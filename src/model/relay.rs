@@ -18,6 +18,7 @@ use reqwest::{
     Url,
     header::{CONTENT_TYPE, HeaderName, HeaderValue},
 };
+use serde_json::Value;
 use tokio::{
     net::TcpListener,
     task::{AbortHandle, JoinSet},
@@ -51,6 +52,7 @@ pub struct Relay {
     word: String,
     path: String,
     trouble: Arc<Mutex<Option<Error>>>,
+    counted: Arc<Mutex<(u64, u64)>>,
     task: AbortHandle,
 }
 
@@ -71,10 +73,17 @@ impl Relay {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
         let addr = listener.local_addr().map_err(no_port)?;
         let trouble = Arc::new(Mutex::new(None));
+        let counted = Arc::new(Mutex::new((0, 0)));
         let path = upstream.base.path().to_owned();
-        let hop = Hop { upstream, most, word: word.clone(), trouble: Arc::clone(&trouble) };
+        let hop = Hop {
+            upstream,
+            most,
+            word: word.clone(),
+            trouble: Arc::clone(&trouble),
+            counted: Arc::clone(&counted),
+        };
         let task = tokio::spawn(serve(listener, Arc::new(hop))).abort_handle();
-        Ok(Self { addr, word, path, trouble, task })
+        Ok(Self { addr, word, path, trouble, counted, task })
     }
 
     /// What stands for the API's base URL.
@@ -91,6 +100,11 @@ impl Relay {
     pub fn trouble(&self) -> Option<Error> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+
+    /// Tokens in and out that the provider counted, whether what it sent was an answer or not.
+    pub fn counted(&self) -> (u64, u64) {
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 struct Hop {
@@ -98,6 +112,7 @@ struct Hop {
     most: usize,
     word: String,
     trouble: Arc<Mutex<Option<Error>>>,
+    counted: Arc<Mutex<(u64, u64)>>,
 }
 
 /// Connections belong to the relay's own task, so that dropping the relay ends them.
@@ -131,6 +146,12 @@ impl Hop {
             *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(err);
             empty(StatusCode::BAD_GATEWAY)
         }))
+    }
+
+    fn count(&self, body: &[u8]) {
+        if let Some(it) = usage(body) {
+            *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = it;
+        }
     }
 
     fn is_ours(&self, request: &Request<Incoming>) -> bool {
@@ -186,6 +207,13 @@ impl Hop {
         let mut reply = sent.send().await.map_err(gone)?;
         let status = reply.status();
         if !status.is_success() {
+            let mut body = Vec::new();
+            while let Ok(Some(chunk)) = reply.chunk().await
+                && body.len() + chunk.len() <= MAX_REPLY
+            {
+                body.extend_from_slice(&chunk);
+            }
+            self.count(&body);
             return Err(failed(format!("the model at `{host}` answered with status {status}"))
                 .hint(hint(status.as_u16())));
         }
@@ -199,12 +227,25 @@ impl Hop {
             }
             out.extend_from_slice(&chunk);
         }
+        self.count(&out);
         let mut answer = Response::new(Full::new(Bytes::from(mended(out))));
         if let Some(mime) = mime {
             answer.headers_mut().insert(CONTENT_TYPE, mime);
         }
         Ok(answer)
     }
+}
+
+/// The tokens that an answer says it took, in the words of each provider.
+fn usage(body: &[u8]) -> Option<(u64, u64)> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let usage = answer.get("usage").or_else(|| answer.get("usageMetadata"))?;
+    let count =
+        |names: [&str; 3]| names.iter().find_map(|it| usage.get(*it)?.as_u64()).unwrap_or(0);
+    Some((
+        count(["input_tokens", "prompt_tokens", "promptTokenCount"]),
+        count(["output_tokens", "completion_tokens", "candidatesTokenCount"]),
+    ))
 }
 
 fn hint(status: u16) -> &'static str {

@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::End;
-use commis_base::error::Result;
+use commis_base::error::Error;
 
 /// Something that goes on with a conversation.
 pub trait Talker: Send + Sync {
     /// `provider/name`.
     fn name(&self) -> &str;
 
-    /// One call. `system` stands before all turns. Fails with `MODEL_FAILED` when there was no answer; one that calls no tool, or
-    /// one that there is not, is no failure.
+    /// One call. `system` stands before all turns. Fails with `MODEL_FAILED` when there was no answer, and with what that took; one
+    /// that calls no tool, or one that there is not, is no failure.
     fn next<'a>(
         &'a self,
         system: &'a str,
         turns: &'a [Turn],
         tools: &'a [Tool],
-    ) -> BoxFuture<'a, Result<Spoken>>;
+    ) -> BoxFuture<'a, Result<Spoken, Failed>>;
 }
 
 /// One turn of a conversation.
@@ -72,4 +72,24 @@ pub struct Spoken {
     pub stop: String,
     pub tokens_in: u64,
     pub tokens_out: u64,
+}
+
+/// A call that came to nothing, and what it took all the same: the tokens that the provider counted.
+#[derive(Debug)]
+pub struct Failed {
+    pub error: Error,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self { error, tokens_in: 0, tokens_out: 0 }
+    }
+}
+
+impl From<Failed> for Error {
+    fn from(it: Failed) -> Self {
+        it.error
+    }
 }

@@ -25,7 +25,7 @@ pub use self::{
     stands::Text,
     write::{Material, write},
 };
-use super::claims::plain;
+use super::spelling::plain;
 use commis_base::{error::Result, ids};
 use commis_browser::INSTRUCTS;
 use commis_model::{Spoken, Talker, Tool, Turn};
@@ -299,11 +299,11 @@ async fn patiently(
     let mut pauses = PAUSES.iter();
     loop {
         match talker.next(system, turns, tools).await {
-            Err(err) if err.retryable() => match pauses.next() {
+            Err(failed) if failed.error.retryable() => match pauses.next() {
                 Some(pause) => tokio::time::sleep(*pause).await,
-                None => return Err(err),
+                None => return Err(failed.error),
             },
-            it => return it,
+            it => return Ok(it?),
         }
     }
 }

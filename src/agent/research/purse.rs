@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Shelf;
 use commis_base::error::{Code, Error, Result};
-use commis_model::{Spoken, Talker, Tool, Turn};
+use commis_model::{Failed, Spoken, Talker, Tool, Turn};
 
 /// Calls that are kept for the report: it is what all else is for.
 const FOR_REPORT: u32 = 3;
@@ -120,17 +120,22 @@ impl Talker for Counted<'_> {
         system: &'a str,
         turns: &'a [Turn],
         tools: &'a [Tool],
-    ) -> BoxFuture<'a, Result<Spoken>> {
+    ) -> BoxFuture<'a, Result<Spoken, Failed>> {
         Box::pin(async move {
             if let Some(it) = self.purse.is_spent(self.is_question) {
-                return Err(Error::new(Code::Cancelled, format!("the budget is spent: {it}")));
+                return Err(
+                    Error::new(Code::Cancelled, format!("the budget is spent: {it}")).into()
+                );
             }
             // Before it: a call that is cut off was paid, too.
             self.purse.took(Spent { calls: 1, ..Spent::default() })?;
-            let it = self.talker.next(system, turns, tools).await?;
-            let (tokens_in, tokens_out) = (it.tokens_in, it.tokens_out);
+            let came = self.talker.next(system, turns, tools).await;
+            let (tokens_in, tokens_out) = match &came {
+                Ok(it) => (it.tokens_in, it.tokens_out),
+                Err(it) => (it.tokens_in, it.tokens_out),
+            };
             self.purse.took(Spent { calls: 0, tokens_in, tokens_out })?;
-            Ok(it)
+            came
         })
     }
 }

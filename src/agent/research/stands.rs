@@ -10,7 +10,7 @@ use super::{
     figures::{Figure, figures, in_words},
     speaks,
 };
-use crate::{Amount, amounts, claims::plain};
+use crate::{Amount, amounts, spelling::plain};
 use commis_net::egress::site_of;
 
 /// Characters of a sentence.

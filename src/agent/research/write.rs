@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
     use crate::research::Status;
-    use commis_model::{End, Spoken};
+    use commis_model::{End, Failed, Spoken};
 
     /// Says one thing after the other; keeps what it was told.
     struct Played(Mutex<VecDeque<Value>>, Mutex<Vec<String>>);
@@ -262,7 +262,7 @@ mod tests {
             _: &'a str,
             turns: &'a [Turn],
             tools: &'a [Tool],
-        ) -> BoxFuture<'a, Result<Spoken>> {
+        ) -> BoxFuture<'a, Result<Spoken, Failed>> {
             let text = match turns.last() {
                 Some(Turn::User { text } | Turn::Tool { text, .. }) => text.clone(),
                 _ => String::new(),
@@ -272,7 +272,7 @@ mod tests {
             let name = tools[0].name.clone();
             Box::pin(async move {
                 let Some(said) = said else {
-                    return Err(Error::new(Code::Cancelled, "nothing more may be spent"));
+                    return Err(Error::new(Code::Cancelled, "nothing more may be spent").into());
                 };
                 let call = |arguments| Call { id: "1".into(), name, arguments, kept: Vec::new() };
                 // Nothing: it calls no tool.

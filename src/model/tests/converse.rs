@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::wire::{ALL, KEY, Say, Seen, with};
-use crate::{Call, Client, End, Spoken, Talker as _, Tool, Turn};
+use crate::{Call, Client, End, Failed, Spoken, Talker as _, Tool, Turn};
 use commis_base::{
     error::{Code, Error},
     settings::{ModelSettings, Provider},
@@ -62,6 +62,16 @@ fn said(body: Value) -> Say {
 
 /// One call in a conversation to a server that answers so.
 async fn next(provider: Provider, turns: &[Turn], say: Say) -> (Result<Spoken, Error>, Vec<Seen>) {
+    let (out, seen) = tried(provider, turns, say).await;
+    (out.map_err(Error::from), seen)
+}
+
+/// The same with what it took where it failed.
+async fn tried(
+    provider: Provider,
+    turns: &[Turn],
+    say: Say,
+) -> (Result<Spoken, Failed>, Vec<Seen>) {
     let tools = tools();
     with(provider, say, Some(KEY), async |it| it.next(SYSTEM, turns, &tools).await).await
 }
@@ -319,6 +329,36 @@ async fn an_answer_without_calls_is_no_failure() {
     let gemini = |stop: &str| json!({"candidates": [{"finishReason": stop}]});
     check(Provider::Gemini, gemini("MALFORMED_FUNCTION_CALL"), "", End::Complete).await;
     check(Provider::Gemini, gemini("MAX_TOKENS"), "", End::Cut).await;
+}
+
+#[tokio::test]
+async fn what_a_failed_call_took_is_told() {
+    let usage = |provider| match provider {
+        Provider::Anthropic => json!({"usage": {"input_tokens": 700, "output_tokens": 30}}),
+        Provider::Openai => json!({"usage": {"prompt_tokens": 700, "completion_tokens": 30}}),
+        Provider::Gemini => {
+            json!({"usageMetadata": {"promptTokenCount": 700, "candidatesTokenCount": 30}})
+        }
+    };
+    for provider in ALL {
+        for status in [200, 500] {
+            // A server that fails may have asked the model before it did.
+            let mut body = usage(provider);
+            body["choices"] = json!("none");
+            body["content"] = json!(7);
+            body["candidates"] = json!("none");
+            let say = Say::Raw(status, "application/json", body.to_string());
+            let (out, _) = tried(provider, &[user("Go")], say).await;
+            match out {
+                Err(it) => assert_eq!((it.tokens_in, it.tokens_out), (700, 30), "{provider:?}"),
+                Ok(it) => assert_eq!((status, it.tokens_in, it.tokens_out), (200, 700, 30)),
+            }
+        }
+        let say = Say::Raw(500, "application/json", "{}".to_owned());
+        let (out, _) = tried(provider, &[user("Go")], say).await;
+        let failed = out.unwrap_err();
+        assert_eq!((failed.tokens_in, failed.tokens_out), (0, 0));
+    }
 }
 
 #[tokio::test]

@@ -196,6 +196,10 @@ impl Hands for Driver {
         self.hands().look()
     }
 
+    fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
+        self.hands().drawn()
+    }
+
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
         self.hands().picture()
     }

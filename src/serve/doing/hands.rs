@@ -252,6 +252,14 @@ impl Hands for OwnHands {
         })
     }
 
+    fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
+        Box::pin(async move {
+            let said =
+                self.with(async |desk: &mut Desk| desk.run(Command::Text(None)).await).await?;
+            Ok(Some(said.text))
+        })
+    }
+
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
         Box::pin(async move {
             let what = Picture::default();

@@ -112,6 +112,10 @@ impl Hands for Reading {
         })
     }
 
+    fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
+        self.inner.drawn()
+    }
+
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
         // Nobody is asked anything.
         Box::pin(std::future::ready(Ok(None)))
