@@ -97,6 +97,8 @@ struct Paused {
     request: PausedRequest,
     #[serde(default)]
     resource_type: String,
+    #[serde(default)]
+    frame_id: String,
     /// The paused request that this one is the redirect of.
     redirected_request_id: Option<String>,
 }
@@ -588,10 +590,13 @@ fn is_admitted(shared: &Shared, paused: &Paused) -> bool {
     }
     let it = &paused.request;
     let mut state = shared.lock();
+    let is_page = paused.resource_type == "Document"
+        && state.page.as_ref().is_some_and(|it| it.target == paused.frame_id);
     let Some(tap) = &mut state.tap else { return true };
-    let Some(sent) = Sent::of(&it.method, &it.url, it.body.as_deref()) else { return true };
+    let Some(mut sent) = Sent::of(&it.method, &it.url, it.body.as_deref()) else { return true };
+    sent.beacon = paused.resource_type == "Ping";
     let is_data = matches!(&*paused.resource_type, "Document" | "XHR" | "Fetch");
-    (!is_data && !sent.changes()) || tap.admits(sent)
+    (!is_data && !sent.changes()) || tap.admits(sent, is_page)
 }
 
 fn decide(shared: &Shared, session: Option<&str>, paused: &Paused, verdict: Result<()>) {

@@ -428,6 +428,11 @@ pub struct Stands {
     pub changes: u64,
 }
 
+/// How many changes of a document were seen so far, which is watched from the first call on; `None` where it does not answer.
+pub async fn changes(cdp: &Cdp, frame: &Frame) -> Option<u64> {
+    call::<(String, f64, u64)>(cdp, frame, STANDS, &[], PATIENCE).await.ok().map(|it| it.2)
+}
+
 /// The page's own document, and how it stands.
 pub async fn stands(cdp: &Cdp, main: Main<'_>) -> Result<(Frame, Stands)> {
     let (frame, (url, still, changes)) =

@@ -1,20 +1,14 @@
 //! Keeps what is done on a desk: a line of the session for each act, on disk before the act is answered.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
-use super::{
-    Command, Desk, Item, Meant, Outcome, Read, Replay, Said, Target, Until, Way, What, Wish,
-    suspect, words::cut,
-};
-use crate::{
-    lookup::Found,
-    sessions::{
-        Line, Manifest, Recording,
-        relocate::{Fingerprint, class},
-        wire::{Sent, Tap},
-    },
+use super::{Command, Desk, Outcome, Replay, Said, Target, Until, Way, Wish, suspect, words::cut};
+use crate::sessions::{
+    Line, Manifest, Recording,
+    fingerprint::Fingerprint,
+    wire::{Sent, Tap},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -22,15 +16,6 @@ use commis_base::error::{Code, Error, Result};
 const SEEN: usize = 20_000;
 /// Places of a page that instruct their reader and are named in the findings.
 const QUARANTINED: usize = 5;
-const ATTRIBUTES: &str = "function () {
-  const out = {};
-  const put = (name, it) => { if (typeof it === 'string' && it !== '') out[name] = it.slice(0, 200).toWellFormed(); };
-  for (const name of ['type', 'id', 'name', 'placeholder']) put(name, this.getAttribute?.(name));
-  put('testid', this.getAttribute?.('data-testid') ?? this.getAttribute?.('data-test'));
-  const href = this.getAttribute?.('href');
-  if (href && !href.startsWith('javascript:')) put('href', href.split('#')[0]);
-  return out;
-}";
 
 /// The point of an element that is meant, as a line of a session has it.
 fn point(of: &Target) -> Option<String> {
@@ -140,33 +125,6 @@ pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) ->
     })
 }
 
-/// Elements as a session knows them, attributes apart; with the number of each among the lines of the page.
-pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
-    let controls: Vec<usize> =
-        (0..items.len()).filter(|it| items[*it].what == What::Control).collect();
-    let name = |at: usize| commis_redact::message(&items[at].name);
-    let mut called: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for at in &controls {
-        *called.entry((class(&items[*at].role), &items[*at].name)).or_default() += 1;
-    }
-    let of = |(i, at): (usize, &usize)| {
-        let it = &items[*at];
-        let around = [i.checked_sub(1), Some(i + 1)];
-        let near = around.iter().flatten().filter_map(|it| controls.get(*it)).map(|it| name(*it));
-        let print = Fingerprint {
-            role: it.role.clone(),
-            name: name(*at),
-            alone: called.get(&(class(&it.role), &*it.name)) == Some(&1),
-            row: it.row.as_deref().map(commis_redact::message),
-            form: it.form.as_deref().map(commis_redact::message),
-            near: near.filter(|it| !it.is_empty()).collect(),
-            attributes: BTreeMap::new(),
-        };
-        (*at, print)
-    };
-    controls.iter().enumerate().map(of).collect()
-}
-
 impl Desk {
     /// Opens the page and keeps what is done from then on; what was kept before has ended.
     pub async fn record(&mut self, it: Recording, url: &str) -> Result<Manifest> {
@@ -229,30 +187,6 @@ impl Desk {
     pub(super) fn tell_session(&self) {
         let id = self.keep.as_ref().map(|it| it.manifest().id.clone());
         self.feed.iter().for_each(|it| it.stand(|it| it.session.clone_from(&id)));
-    }
-
-    pub(super) async fn attributes(&self, found: &Found) -> BTreeMap<String, String> {
-        let all: BTreeMap<String, String> =
-            self.call(found, ATTRIBUTES, &[]).await.unwrap_or_default();
-        all.into_iter().map(|(name, it)| (name, commis_redact::message(&it))).collect()
-    }
-
-    /// The element as a session knows it; `None` for what has no line of its own.
-    pub(super) async fn known(&self, found: &Found) -> Result<Option<Fingerprint>> {
-        let (read, items) = self.look(false).await?;
-        let is = |it: &Item| {
-            it.backend == found.backend && read[it.frame].frame.session == found.session
-        };
-        let Some((_, mut it)) = fingerprints(&items).into_iter().find(|it| is(&items[it.0])) else {
-            return Ok(None);
-        };
-        it.attributes = self.attributes(found).await;
-        Ok(Some(it))
-    }
-
-    /// What is found at that line of the page.
-    pub(super) fn found_at(read: &[Read], item: &Item) -> Found {
-        Meant::new(&read[item.frame].frame, item, None, None).found
     }
 
     /// Does it, and keeps it where that is asked for.

@@ -2,6 +2,7 @@
 
 mod acts;
 mod clickable;
+mod evidence;
 mod feed;
 mod granted;
 mod handoff;
@@ -14,6 +15,7 @@ mod marks;
 mod meant;
 mod one;
 mod picture;
+mod prints;
 mod refs;
 mod replay;
 mod shown;
@@ -65,7 +67,7 @@ pub use super::{
     effect::Effect,
     feed::{Feed, Kind, Standing},
 };
-use crate::sessions::{Recording, relocate::Fingerprint};
+use crate::sessions::{Recording, fingerprint::Fingerprint};
 use commis_base::error::{Code, Error, Result};
 use commis_vault::Name;
 

@@ -9,29 +9,22 @@ use futures::future::join_all;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Desk, Kind, Target, kept};
-use crate::{
-    page,
-    sessions::{
-        Line,
-        memory::{self, Memory},
-        relocate::{Fingerprint, Trust, choose},
-        wire::{self, Hold, Other, Sent, Tap},
-    },
+use super::{Desk, Kind, Target, kept, prints};
+use crate::sessions::{
+    Line,
+    fingerprint::Fingerprint,
+    memory::{self, Memory},
+    relocate::{Bar, Trust, choose},
+    wire::{self, Hold, Other, Sent, Stopped, Tap},
 };
 use commis_base::error::{Code, Error, Result};
 
-const HREFS: &str = "function () {
-  return Array.from(document.links, it => it.href.slice(0, 4000).toWellFormed()).slice(0, 3000);
-}";
 /// Elements whose attributes are looked at.
 const CLOSE: usize = 48;
 /// An element is waited for so long,
 const PATIENCE: Duration = Duration::from_secs(4);
 /// and looked for so often;
 const AGAIN: Duration = Duration::from_millis(150);
-/// what came of an act that changed a page is waited for so long;
-const LATE: Duration = Duration::from_secs(2);
 /// a page that has not changed for so long has been built.
 const STILL: Duration = Duration::from_millis(400);
 
@@ -89,6 +82,14 @@ struct Did {
     anew: Option<Anew>,
     /// What it asked for was what was recorded.
     fitted: bool,
+    /// Where it is now, where the site led to another of its pages than when it was recorded.
+    led: Option<Led>,
+}
+
+/// A page of a site in place of another.
+struct Led {
+    was: Sent,
+    is: Sent,
 }
 
 /// An element that was found anew.
@@ -111,7 +112,8 @@ impl Desk {
     /// Does the actions one after the other, until one is refused or differs.
     pub async fn replay(&mut self, lines: &[Line], how: &Replay) -> Result<Vec<Replayed>> {
         self.is_free()?;
-        let other = other(lines, how)?;
+        let mut other = other(lines, how)?;
+        let mut led: Vec<Led> = Vec::new();
         let known = lines.iter().flat_map(|it| it.requests.iter().chain(&it.between));
         let known: Vec<Sent> = known.filter(|it| !it.changes()).cloned().collect();
         let mut out = Vec::new();
@@ -126,17 +128,26 @@ impl Desk {
             });
             let later = lines.iter().find(|it| it.n > line.n).map(|it| &it.between[..]);
             let later = later.unwrap_or_default();
+            let timed: Vec<Sent> = timed.cloned().collect();
+            let sent: Vec<&Sent> = line.requests.iter().chain(&timed).collect();
+            let site = self.url().await.ok().and_then(|it| wire::site(&it));
             let hold = Hold {
                 expected: expected.cloned().collect(),
-                timed: timed.cloned().collect(),
-                site: self.url().await.ok().and_then(|it| wire::site(&it)),
+                sites: wire::deciding(site, &line.requests),
                 known: known.clone(),
-                other: Other { carried: wire::carried(&self.hrefs().await), ..other.clone() },
+                other: Other {
+                    carried: wire::carried(&self.hrefs().await),
+                    moment: self.moment(line, &sent).await,
+                    ..other.clone()
+                },
+                timed,
                 ..Hold::default()
             };
             let told_later = lines.iter().any(|it| it.n > line.n && !it.requests.is_empty());
+            let tells = lines.iter().any(|it| it.n > line.n && it.element.is_some());
             let mut relied = None;
-            let mut done = self.again(line, how, (hold, later, told_later), &mut relied).await;
+            let expects = Expects { later, told_later, tells, led: &led };
+            let mut done = self.again(line, how, hold, expects, &mut relied).await;
             if done.is_ok()
                 && let Some(next) = lines.iter().find(|it| it.n > line.n && it.failed.is_none())
                 && let Err(why) = self.led_to(line, next, how).await
@@ -145,7 +156,11 @@ impl Desk {
             }
             let mut found_by = None;
             let (outcome, why) = match done {
-                Ok(Did { anew, fitted }) => {
+                Ok(Did { anew, fitted, led: now }) => {
+                    if let Some(it) = now {
+                        other.leads(&it);
+                        led.push(it);
+                    }
                     found_by = anew.as_ref().map(|it| it.by);
                     unproven.extend(anew);
                     // What came before led here.
@@ -175,12 +190,6 @@ impl Desk {
         Ok(out)
     }
 
-    /// Where the links of the page lead to.
-    async fn hrefs(&self) -> Vec<String> {
-        // A page that goes away has none.
-        self.shared().ask(HREFS, page::PATIENCE).await.map(|it| it.1).unwrap_or_default()
-    }
-
     /// An act that asks for nothing has to lead to the element of the next one. Why not, else.
     async fn led_to(&mut self, line: &Line, next: &Line, how: &Replay) -> Result<(), String> {
         let asks = !line.requests.is_empty() || opens(&line.command);
@@ -190,7 +199,7 @@ impl Desk {
         let told =
             |it: (Outcome, String)| format!("what comes next is not there after it: {}", it.1);
         // Whether anything tells what it is, is the next act's to say.
-        self.relocated(next, true, true, how).await.map(drop).map_err(told)
+        self.relocated(next, true, true, Bar::Reads, how).await.map(drop).map_err(told)
     }
 
     /// Tells those who look on.
@@ -204,20 +213,20 @@ impl Desk {
         self.shared().lock().tell(kind, &text);
     }
 
-    /// Whether the element was another than recorded.
     async fn again(
         &mut self,
         line: &Line,
         how: &Replay,
-        (hold, later, told_later): (Hold, &[Sent], bool),
+        mut hold: Hold,
+        expects: Expects<'_>,
         relied: &mut Option<String>,
     ) -> std::result::Result<Did, (Outcome, String)> {
         let refused = |err: Error| (Outcome::Refused, err.message().to_owned());
         let allowed = how.allow.contains(&line.n);
-        let site = wire::site(&line.url_before);
         // A page tells others what is done on it; an act that does nothing else is meant to.
-        let aside = |it: &Sent| it.site() != site && line.requests.iter().any(|it| !it.changes());
-        let mut sent = line.requests.iter().chain(later);
+        let does = line.changed || line.requests.iter().any(|it| !it.changes() && !it.is_aside());
+        let aside = |it: &Sent| does && !hold.decides(it);
+        let mut sent = line.requests.iter().chain(expects.later);
         let sent = sent.find(|it| it.changes() && !aside(it)).map(Sent::told);
         if sent.is_some() && !allowed {
             return Err((
@@ -225,6 +234,7 @@ impl Desk {
                 format!("it may change something ({}): allow {}", sent.unwrap_or_default(), line.n),
             ));
         }
+        let bar = if sent.is_some() { Bar::Changes } else { Bar::Reads };
         let (on, anew) = match &line.element {
             Some(was) => {
                 let host = memory::host(&self.url().await.unwrap_or_default());
@@ -232,12 +242,17 @@ impl Desk {
                     how.memory.as_ref().is_some_and(|it| it.of(host, was).is_some())
                 };
                 *relied = host.clone().filter(knows);
-                let it = self.relocated(line, told_later, false, how).await?;
+                let it = self.relocated(line, expects.told_later, false, bar, how).await?;
                 relied.take_if(|_| it.by != FoundBy::Memory);
+                hold.other.moment.is_sure = matches!(it.trust, Trust::Same | Trust::Healed);
                 let anew = Anew { host, was: was.clone(), now: it.now, by: it.by };
                 (Some(it.target), Some(anew).filter(|_| it.trust != Trust::Same))
             }
-            None => (None, None),
+            None => {
+                // A key goes to what the act before was on, which was found.
+                hold.other.moment.is_sure = true;
+                (None, None)
+            }
         };
         let other = hold.other.clone();
         let mut value = how.values.get(&line.n).cloned().or_else(|| line.value.clone());
@@ -254,7 +269,7 @@ impl Desk {
             fitted: true,
             timed: hold.timed.clone(),
             other: hold.other.clone(),
-            site: hold.site.clone(),
+            sites: hold.sites.clone(),
             ..Hold::default()
         };
         let hold = Some(hold).filter(|_| !opens(&line.command));
@@ -262,47 +277,38 @@ impl Desk {
         let before = std::mem::replace(&mut self.shared().lock().tap, hold.map(held));
         if let Some(it) = before.and_then(|it| it.hold?.stopped) {
             *relied = None;
-            return Err((
-                Outcome::Differs,
-                format!(
-                    "before it, the page asked for {it} by itself, which it did not when it was recorded; that was stopped"
-                ),
-            ));
+            let why = format!("before it, the page asked by itself for {it}; that was stopped");
+            return Err((Outcome::Differs, why));
         }
+        let url_before = self.url().await.unwrap_or_default();
+        let frames = if line.changed { self.watched().await } else { BTreeMap::new() };
         let begun = Instant::now();
         let done = self.answer(command).await;
         let hold = self.shared().lock().tap.replace(held(after)).and_then(|it| it.hold);
-        if let Some(Hold { stopped: Some(it), .. }) = &hold {
-            return Err((
-                Outcome::Differs,
-                format!(
-                    "it asked for {it}, which it did not when it was recorded; that was stopped"
-                ),
-            ));
+        let differs =
+            |it: &Stopped| (Outcome::Differs, format!("it asked for {it}; that was stopped"));
+        if let Some(it) = hold.as_ref().and_then(|it| it.stopped.as_ref()) {
+            return Err(differs(it));
         }
         let said = done.map_err(|err| (Outcome::Refused, err.message().to_owned()))?;
         let fitted = hold.as_ref().is_some_and(|it| it.fitted);
         if let Some(hold) = hold
             && !hold.fitted
-            && let Some(it) = hold.expected.first()
+            && let Some(it) = hold.required()
         {
             return Err((Outcome::Differs, format!("it did not ask for {}", it.told())));
         }
         let unchanged = said.effect.is_some_and(|it| !it.dom_changed && it.navigated.is_none());
-        if line.changed && unchanged && !self.changes_since(begun).await {
+        if line.changed && unchanged && !self.changes_since(begun, &frames).await {
             return Err((Outcome::Differs, "the page did not change".to_owned()));
         }
         let now = self.url().await.map_err(refused)?;
-        let (was, is) = (Sent::of("GET", &line.url_after, None), Sent::of("GET", &now, None));
-        if let (Some(was), Some(is)) = (was, is)
-            && !was.fits(&is, &other)
-        {
-            return Err((
-                Outcome::Differs,
-                format!("it is now at {now}, and was at {}", line.url_after),
-            ));
+        let stays = now == url_before && line.url_before == line.url_after;
+        let goes = stays || fitted || opens(&line.command);
+        match arrived(line, &now, &other, &expects, goes) {
+            Ok(led) => Ok(Did { anew, fitted, led }),
+            Err(why) => Err((Outcome::Differs, why)),
         }
-        Ok(Did { anew, fitted })
     }
 
     /// The line's element as it is now. What is only likely has to have asked for something, or a later act, so that the wire can
@@ -312,6 +318,7 @@ impl Desk {
         line: &Line,
         told_later: bool,
         ahead: bool,
+        bar: Bar,
         how: &Replay,
     ) -> std::result::Result<Best, (Outcome, String)> {
         let refused = |why: String| (Outcome::Refused, why);
@@ -324,7 +331,7 @@ impl Desk {
             _ => None,
         };
         loop {
-            let found = self.best(was, known.as_ref()).await;
+            let found = self.best(was, known.as_ref(), bar).await;
             let still = self.still_for().await;
             // Only what is as it was is taken from a page that is still being built.
             match found {
@@ -347,33 +354,15 @@ impl Desk {
         }
     }
 
-    /// Whether something of the page has changed since then, or does within a moment: on a machine with much to do it takes its time.
-    async fn changes_since(&self, begun: Instant) -> bool {
-        let until = Instant::now() + LATE;
-        loop {
-            let since = begun.elapsed();
-            if self.still_for().await < since {
-                return true;
-            }
-            if Instant::now() >= until {
-                return false;
-            }
-            tokio::time::sleep(AGAIN).await;
-        }
-    }
-
-    async fn still_for(&self) -> Duration {
-        self.shared().stands().await.map(|it| it.1.still).unwrap_or_default()
-    }
-
     /// What is most like it on the page as it is now, and what that is called.
     async fn best(
         &mut self,
         was: &Fingerprint,
         known: Option<&Fingerprint>,
+        bar: Bar,
     ) -> std::result::Result<Best, String> {
         let (read, items) = self.look(false).await.map_err(|err| err.message().to_owned())?;
-        let mut all = kept::fingerprints(&items);
+        let mut all = prints::fingerprints(&items);
         all.retain(|it| {
             was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled")
         });
@@ -387,7 +376,7 @@ impl Desk {
             it.1.attributes = attributes;
         }
         let now: Vec<_> = all.iter().map(|it| it.1.clone()).collect();
-        let ((best, trust), by) = remembered(was, known, &now)?;
+        let ((best, trust), by) = remembered(was, known, &now, bar)?;
         let target = Target::Ref(self.refs.of(&read, &items[all[best].0]));
         Ok(Best { target, trust, now: now[best].clone(), by })
     }
@@ -398,10 +387,11 @@ fn remembered(
     was: &Fingerprint,
     known: Option<&Fingerprint>,
     now: &[Fingerprint],
+    bar: Bar,
 ) -> std::result::Result<((usize, Trust), FoundBy), String> {
-    let first = choose(was, now);
+    let first = choose(was, now, bar);
     let Some(known) = known else { return first.map(|it| (it, FoundBy::Likeness)) };
-    match (&first, choose(known, now)) {
+    match (&first, choose(known, now, bar)) {
         (Ok((_, Trust::Same)), _) => {}
         (_, Ok((at, Trust::Same))) => return Ok(((at, Trust::Likely), FoundBy::Memory)),
         (Err(_), Ok((at, trust))) => {
@@ -411,6 +401,52 @@ fn remembered(
         _ => {}
     }
     first.map(|it| (it, FoundBy::Likeness))
+}
+
+/// What of a session tells whether an act came to what it should.
+struct Expects<'a> {
+    /// What timers of the act asked for.
+    later: &'a [Sent],
+    /// A later act asks for something.
+    told_later: bool,
+    /// A later act is on an element.
+    tells: bool,
+    led: &'a [Led],
+}
+
+/// Whether the page is where it was then, or where its site leads to instead, which the elements of later acts will tell. `goes`: what
+/// led here was as it was recorded.
+fn arrived(
+    line: &Line,
+    now: &str,
+    other: &Other,
+    expects: &Expects<'_>,
+    goes: bool,
+) -> std::result::Result<Option<Led>, String> {
+    let (was, is) = (Sent::of("GET", &line.url_after, None), Sent::of("GET", now, None));
+    let (Some(was), Some(is)) = (was, is) else { return Ok(None) };
+    let before = |it: &Led| it.was.fits(&was, other) && it.is.fits(&is, other);
+    if was.fits(&is, other) || expects.led.iter().any(before) {
+        return Ok(None);
+    }
+    if goes && expects.tells && was.site().is_some() && was.site() == is.site() {
+        return Ok(Some(Led { was, is }));
+    }
+    Err(format!("it is now at {now}, and was at {}", line.url_after))
+}
+
+impl Other {
+    /// What leads to a page of that site leads to where it is now.
+    fn leads(&mut self, it: &Led) {
+        if it.was.origin != it.is.origin {
+            self.origins.push((it.was.origin.clone(), it.is.origin.clone()));
+        }
+        let rest = it.was.path.trim_start_matches('/');
+        let prefix = it.is.path.strip_suffix(rest).unwrap_or_default().trim_end_matches('/');
+        if !prefix.is_empty() {
+            self.prefix = Some(prefix.to_owned());
+        }
+    }
 }
 
 fn remember(how: &Replay, it: &Anew) {

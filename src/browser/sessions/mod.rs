@@ -9,9 +9,11 @@ pub mod audit;
 pub mod compare;
 pub mod container;
 mod find;
+pub mod fingerprint;
 mod gate;
 pub mod learn;
 pub mod memory;
+pub mod moment;
 pub mod page;
 pub mod pictures;
 pub mod pixels;
@@ -34,7 +36,7 @@ use self::{
         FINDINGS, FOLDERS, HELD, MANIFEST, MAX_MANIFEST, MAX_SNAPSHOT, MAX_TRAJECTORY, SNAPSHOTS,
         TRAJECTORY, hash, snapshot_of,
     },
-    relocate::Fingerprint,
+    fingerprint::Fingerprint,
     wire::Sent,
 };
 use commis_base::{

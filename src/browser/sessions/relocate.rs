@@ -2,43 +2,36 @@
 //!
 //! Candidates are elements of the same class of roles. The weights are those that a search over 10,376 elements of 30 sites found
 //! (Kluge and Stocco, arXiv 2505.16424); what an element stands in is weighed like its neighbours' text. A score alone is never
-//! enough: it has to agree with the name or with something that lasts, and lead clearly. What is only likely is for the wire to
-//! decide.
+//! enough: it has to agree with the name or with something that lasts, and lead clearly. Where labels changed together, what is no
+//! label decides: marks, the form, the controls around it. What was another element before is none of the candidates. What is only
+//! likely is for the wire to decide.
 
-use std::collections::BTreeMap;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::fingerprint::Fingerprint;
 
 /// How far the best has to be ahead of the second, of 1.
 const LEAD: f64 = 0.08;
 /// The same in a row, where all that is around it has changed as well.
 const ROW_LEAD: f64 = 0.15;
 const ENOUGH: f64 = 0.4;
-const AGREES: f64 = 0.8;
 /// Candidates that a refusal names.
 const TOLD: usize = 3;
 
-/// An element as it is known from outside.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Fingerprint {
-    pub role: String,
-    pub name: String,
-    /// Nothing else of its class had that name.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub alone: bool,
-    /// What it stands in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub row: Option<String>,
-    /// The form, dialog or group around it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub form: Option<String>,
-    /// Names of the elements before and after it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub near: Vec<String>,
-    /// Those that last: `type`, `id`, `name`, `href`, `placeholder`, `testid`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub attributes: BTreeMap<String, String>,
+/// How sure one has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bar {
+    Reads,
+    /// The act may change something where it goes.
+    Changes,
+}
+
+impl Bar {
+    /// How much of what is no label has to be the same, and how far that has to be ahead of the second.
+    fn evidence(self) -> (f64, f64) {
+        match self {
+            Self::Reads => (0.7, 0.1),
+            Self::Changes => (0.8, 0.2),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,119 +46,8 @@ pub enum Trust {
     Placed,
 }
 
-/// Roles that stand for one another when a page is built anew.
-pub fn class(role: &str) -> &str {
-    match role {
-        "button" | "link" | "menuitem" | "tab" | "DisclosureTriangle" | "treeitem" => "press",
-        "textbox" | "searchbox" | "spinbutton" => "text",
-        "checkbox" | "switch" | "menuitemcheckbox" => "tick",
-        "radio" | "menuitemradio" => "choose",
-        "combobox" | "listbox" => "list",
-        other => other,
-    }
-}
-
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
-}
-
-/// Dice's coefficient over pairs of characters, 0 to 1.
-fn alike(a: &str, b: &str) -> f64 {
-    let (a, b) = (words(a), words(b));
-    if a == b {
-        return 1.0;
-    }
-    let pairs = |it: &str| {
-        let all: Vec<char> = it.chars().collect();
-        all.windows(2).map(|it| (it[0], it[1])).collect::<Vec<_>>()
-    };
-    let (a, mut b) = (pairs(&a), pairs(&b));
-    let total = a.len() + b.len();
-    let both = a
-        .iter()
-        .filter(|it| b.iter().position(|other| other == *it).map(|at| b.swap_remove(at)).is_some())
-        .count();
-    if total == 0 { 0.0 } else { 2.0 * both as f64 / total as f64 }
-}
-
-fn both(a: Option<&str>, b: Option<&str>) -> f64 {
-    match (a, b) {
-        (None, None) => 1.0,
-        (Some(a), Some(b)) => alike(a, b),
-        _ => 0.0,
-    }
-}
-
-impl Fingerprint {
-    pub fn is_of_class(&self, other: &Self) -> bool {
-        class(&self.role) == class(&other.role)
-    }
-
-    /// How much `now` is like this, 0 to 1.
-    pub fn score(&self, now: &Self) -> f64 {
-        let mut parts = vec![
-            (2.85, alike(&self.name, &now.name)),
-            (0.8, f64::from(u8::from(self.role == now.role))),
-            (1.0, both(self.form.as_deref(), now.form.as_deref())),
-        ];
-        // What an element with a name of its own stands in is no more than a neighbour.
-        if !self.alone {
-            parts.push((1.45, both(self.row.as_deref(), now.row.as_deref())));
-        }
-        if !self.near.is_empty() {
-            let found = self.near.iter().filter(|it| now.near.contains(it)).count();
-            parts.push((1.45, found as f64 / self.near.len() as f64));
-        }
-        for (name, was) in &self.attributes {
-            let weight = match name.as_str() {
-                "type" | "placeholder" => 0.9,
-                "href" => 0.95,
-                "id" => 0.5,
-                _ => 1.8,
-            };
-            parts.push((weight, f64::from(u8::from(now.attributes.get(name) == Some(was)))));
-        }
-        let all: f64 = parts.iter().map(|it| it.0).sum();
-        parts.iter().map(|it| it.0 * it.1).sum::<f64>() / all
-    }
-
-    fn is_named_as(&self, now: &Self) -> bool {
-        !self.name.is_empty() && words(&self.name) == words(&now.name)
-    }
-
-    /// Whether something that lasts, and is one element's alone, is the same.
-    fn shares_mark(&self, now: &Self) -> bool {
-        ["testid", "id", "name", "href"].iter().any(|it| {
-            let was = self.attributes.get(*it);
-            was.is_some_and(|it| !it.is_empty()) && was == now.attributes.get(*it)
-        })
-    }
-
-    fn leads_where(&self, now: &Self) -> bool {
-        let was = self.attributes.get("href").filter(|it| !it.is_empty());
-        was.is_some() && was == now.attributes.get("href")
-    }
-
-    fn is_in_row(&self, now: &Self) -> bool {
-        both(self.row.as_deref(), now.row.as_deref()) >= AGREES
-    }
-
-    fn is_in_form(&self, now: &Self) -> bool {
-        both(self.form.as_deref(), now.form.as_deref()) >= AGREES
-    }
-
-    fn is_near(&self, now: &Self) -> bool {
-        self.near.iter().any(|it| now.near.contains(it))
-    }
-
-    pub fn told(&self) -> String {
-        let row = self.row.as_ref().map(|it| format!(" in {it:?}")).unwrap_or_default();
-        format!("{} {:?}{row}", self.role, self.name)
-    }
-}
-
 /// Which of them it is. Else why not, with the best of them.
-pub fn choose(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), String> {
+pub fn choose(was: &Fingerprint, now: &[Fingerprint], bar: Bar) -> Result<(usize, Trust), String> {
     let mut all: Vec<(f64, usize)> = now
         .iter()
         .enumerate()
@@ -183,13 +65,20 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), 
         all.iter().map(|it| it.1).filter(|at| fits(&now[*at])).collect()
     };
     let named = those(&|it| was.is_named_as(it));
-    let marked = those(&|it| was.shares_mark(it));
+    // Where a link leads is what it is, whatever it is called.
+    let marked = those(&|it| was.shares_mark(it) && (!was.was_another(it) || was.leads_where(it)));
     // By name, where that is one element's; else by the row that it stands in.
     let same = match &named[..] {
         [_] if was.alone => named.clone(),
-        _ => those(&|it| {
-            was.is_named_as(it) && was.is_in_form(it) && (was.alone || was.is_in_row(it))
-        }),
+        _ if was.alone => told_apart(was, now, &named, bar),
+        _ => {
+            let in_row =
+                those(&|it| was.is_named_as(it) && was.is_in_form(it) && was.is_in_row(it));
+            // A row that says just the same is it before one that says nearly the same.
+            let exact: Vec<usize> =
+                in_row.iter().copied().filter(|at| was.is_in_same_row(&now[*at])).collect();
+            if exact.is_empty() { in_row } else { exact }
+        }
     };
     // Rows that say the same are told apart by where they lead.
     let led = same.iter().copied().filter(|at| was.leads_where(&now[*at])).collect::<Vec<_>>();
@@ -205,9 +94,9 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), 
             _ => (one, Trust::Likely),
         });
     }
-    if !was.alone && !named.is_empty() {
+    if !named.is_empty() && (!was.alone || named.len() > 1) {
         // Others of that name are there, and none where it was, or several.
-        return Err(best_of(if same.is_empty() {
+        return Err(best_of(if same.is_empty() && !was.alone {
             "is not there"
         } else {
             "cannot be told from others"
@@ -218,7 +107,23 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), 
     {
         return Ok((one, Trust::Likely));
     }
-    // Called something else, and nothing lasting on it: it has to stand where it stood.
+    // Called something else: what is no label tells, or it has to stand where it stood.
+    all.retain(|it| !was.was_another(&now[it.1]));
+    if was.is_built()
+        && let Some(found) = by_build(was, now, all.iter().map(|it| it.1), bar)
+    {
+        return Ok(found);
+    }
+    let best_of = |why: &str| {
+        let best: Vec<String> =
+            all.iter().take(TOLD).map(|it| format!("{} ({:.2})", now[it.1].told(), it.0)).collect();
+        let best = if best.is_empty() {
+            "nothing of its kind that was not there before".to_owned()
+        } else {
+            best.join("; ")
+        };
+        format!("{} {why}; there is {best}", was.told())
+    };
     let Some(&(score, best)) = all.first() else { return Err(best_of("is not there")) };
     let lead = score - all.get(1).map_or(0.0, |it| it.0);
     if lead < LEAD {
@@ -233,9 +138,69 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), 
     Ok((best, Trust::Placed))
 }
 
+/// Those of one name that it may be: one where all that tells them apart says the same.
+fn told_apart(was: &Fingerprint, now: &[Fingerprint], named: &[usize], bar: Bar) -> Vec<usize> {
+    let only = |fits: &dyn Fn(&Fingerprint) -> bool| -> Option<usize> {
+        let mut all = named.iter().copied().filter(|at| fits(&now[*at]));
+        all.next().filter(|_| all.next().is_none())
+    };
+    // What stands for an element by itself, and what only goes with it.
+    let strong = [
+        only(&|it| was.leads_where(it)),
+        only(&|it| was.shares_mark(it)),
+        only(&|it| was.is_in_same_row(it))
+            .or_else(|| only(&|it| was.row.is_some() && was.is_in_row(it))),
+        only(&|it| was.is_in_form(it)),
+    ];
+    let mut by_build: Vec<(f64, usize)> =
+        named.iter().map(|at| (was.evidence(&now[*at]), *at)).collect();
+    by_build.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let built = match by_build[..] {
+        [first, second, ..] if was.is_built() && first.0 - second.0 >= bar.evidence().1 => {
+            Some(first.1)
+        }
+        _ => None,
+    };
+    let weak = [only(&|it| was.is_near(it)), built];
+    let mut votes = strong.iter().chain(&weak).flatten();
+    let Some(first) = votes.next() else { return named.to_vec() };
+    let is_sure = bar == Bar::Reads || strong.iter().any(Option::is_some);
+    if votes.all(|it| it == first) && is_sure { vec![*first] } else { named.to_vec() }
+}
+
+/// The one that is built and placed as it was, whatever it and its neighbours are called.
+fn by_build(
+    was: &Fingerprint,
+    now: &[Fingerprint],
+    candidates: impl Iterator<Item = usize>,
+    bar: Bar,
+) -> Option<(usize, Trust)> {
+    let mut all: Vec<(f64, usize)> = candidates.map(|at| (was.evidence(&now[at]), at)).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let &(score, best) = all.first()?;
+    let lead = score - all.get(1).map_or(0.0, |it| it.0);
+    let it = &now[best];
+    let in_row = was.alone || was.row.is_none() || was.is_in_row(it);
+    let (enough, ahead) = bar.evidence();
+    // One of those that stood together is gone: which, nothing tells but a mark.
+    let may_be_gone = was.has_lost(it) && !was.shares_mark(it);
+    if score < enough || lead < ahead || !in_row || may_be_gone {
+        return None;
+    }
+    let (sure, _) = Bar::Changes.evidence();
+    Some((best, if score >= sure || was.shares_mark(it) { Trust::Likely } else { Trust::Placed }))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::sessions::fingerprint::{class, mark_of};
+
+    fn chosen(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), String> {
+        choose(was, now, Bar::Reads)
+    }
 
     fn button(name: &str, row: Option<&str>) -> Fingerprint {
         Fingerprint {
@@ -253,11 +218,11 @@ mod tests {
         };
         let was = button("Add to cart", Some("Garden lantern"));
         let moved = rows(&["Rake", "Garden lantern", "Hose"]);
-        assert_eq!(choose(&was, &moved), Ok((1, Trust::Same)));
+        assert_eq!(chosen(&was, &moved), Ok((1, Trust::Same)));
         // Gone: the others are called the same, and are in other rows.
-        assert!(choose(&was, &rows(&["Rake", "Hose"])).is_err());
-        assert!(choose(&was, &rows(&["Garden lantern", "Garden lantern"])).is_err());
-        assert!(choose(&was, &[]).is_err());
+        assert!(chosen(&was, &rows(&["Rake", "Hose"])).is_err());
+        assert!(chosen(&was, &rows(&["Garden lantern", "Garden lantern"])).is_err());
+        assert!(chosen(&was, &[]).is_err());
     }
 
     #[test]
@@ -268,10 +233,10 @@ mod tests {
             it
         };
         let rows: Vec<_> = [7, 5, 9].map(view).into();
-        assert_eq!(choose(&view(9), &rows), Ok((2, Trust::Same)));
+        assert_eq!(chosen(&view(9), &rows), Ok((2, Trust::Same)));
         // Gone, or there twice: the others look just like it.
-        assert!(choose(&view(8), &rows).is_err());
-        assert!(choose(&view(5), &[view(5), view(5)]).is_err());
+        assert!(chosen(&view(8), &rows).is_err());
+        assert!(chosen(&view(5), &[view(5), view(5)]).is_err());
     }
 
     #[test]
@@ -282,17 +247,102 @@ mod tests {
         let mut now = button("Find", None);
         now.attributes.clone_from(&was.attributes);
         now.near.clone_from(&was.near);
-        assert_eq!(choose(&was, &[button("Help", None), now]), Ok((1, Trust::Likely)));
-        assert!(choose(&was, &[button("Help", None), button("Log out", None)]).is_err());
+        assert_eq!(chosen(&was, &[button("Help", None), now]), Ok((1, Trust::Likely)));
+        assert!(chosen(&was, &[button("Help", None), button("Log out", None)]).is_err());
     }
 
     #[test]
     fn only_one_of_that_kind_is_not_enough() {
         let was = button("Save", Some("Profile"));
-        assert!(choose(&was, &[button("Delete", Some("Account"))]).is_err());
+        assert!(chosen(&was, &[button("Delete", Some("Account"))]).is_err());
         let field =
             Fingerprint { role: "textbox".into(), name: "Save".into(), ..Fingerprint::default() };
-        assert!(choose(&was, &[field]).is_err());
+        assert!(chosen(&was, &[field]).is_err());
+    }
+
+    /// A search form and what is around it, in the words of whichever language.
+    fn form(names: [&str; 4]) -> Vec<Fingerprint> {
+        let kinds = ["input:search", "select", "button:submit", "button:button"];
+        let of = |(at, name): (usize, &&str)| {
+            let shape: Vec<String> = kinds
+                .iter()
+                .enumerate()
+                .map(|(i, it)| if i == at { format!(">{it}") } else { (*it).to_owned() })
+                .collect();
+            let (tag, kind) = kinds[at].split_once(':').unwrap_or((kinds[at], ""));
+            let attributes = [
+                ("tag", tag),
+                ("type", kind),
+                ("form", "find get /find"),
+                ("path", "form main"),
+                ("shape", &shape.join(" ")),
+                ("beside", "q sort"),
+            ];
+            Fingerprint {
+                role: ["searchbox", "combobox", "button", "button"][at].into(),
+                name: (*name).into(),
+                alone: true,
+                form: Some(names[2].into()),
+                near: names[at.saturating_sub(1)..at].iter().map(|it| (*it).to_owned()).collect(),
+                attributes: attributes.map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
+                ..Fingerprint::default()
+            }
+        };
+        names.iter().enumerate().map(of).collect()
+    }
+
+    #[test]
+    fn labels_that_change_together_hide_nothing() {
+        let were = form(["Product", "Sort by", "Search", "Clear"]);
+        let are = form(["Artikel", "Ordnen nach", "Suchen", "Leeren"]);
+        for bar in [Bar::Reads, Bar::Changes] {
+            for (at, was) in were.iter().enumerate() {
+                assert_eq!(choose(was, &are, bar), Ok((at, Trust::Likely)), "{was:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_gone_is_not_found_in_what_was_beside_it() {
+        let mut were = form(["Product", "Sort by", "Search", "Clear"]);
+        were[2].others = vec![mark_of("Clear").unwrap()];
+        // The others are called as they were.
+        let mut are = were.clone();
+        are.remove(2);
+        // All are called something else, and one button is left of two.
+        let mut renamed = form(["Artikel", "Ordnen nach", "Suchen", "Leeren"]);
+        renamed.remove(2);
+        renamed[2].attributes.insert("shape".into(), "input:search select >button:button".into());
+        let mut submits = renamed.clone();
+        submits[2].attributes.insert("type".into(), "submit".into());
+        submits[2].attributes.insert("shape".into(), "input:search select >button:submit".into());
+        for bar in [Bar::Reads, Bar::Changes] {
+            for now in [&are, &renamed, &submits] {
+                assert!(choose(&were[2], now, bar).is_err(), "{now:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_of_one_name_are_told_apart_by_their_rows() {
+        let was = Fingerprint { alone: true, ..button("Add to cart", Some("Garden lantern 1")) };
+        let now = |rows: [&str; 2]| rows.map(|it| button("Add to cart", Some(it)));
+        for bar in [Bar::Reads, Bar::Changes] {
+            let rows = now(["Rake", "Garden lantern 1"]);
+            assert_eq!(choose(&was, &rows, bar), Ok((1, Trust::Same)));
+            // A row that is nearly called so is another row.
+            assert!(choose(&was, &now(["Garden lantern 2", "Rake"]), bar).is_err());
+            assert!(choose(&was, &now(["Garden lantern 1", "Garden lantern 1"]), bar).is_err());
+        }
+        // The row says one, and a mark the other.
+        let mut was = was;
+        was.attributes.insert("id".into(), "add".into());
+        let mut rows = now(["Rake", "Garden lantern 1"]);
+        rows[0].attributes.insert("id".into(), "add".into());
+        assert!(chosen(&was, &rows).is_err());
+        // In lists, too.
+        let was = button("Add to cart", Some("Garden lantern 1"));
+        assert!(chosen(&was, &now(["Garden lantern 2", "Rake"])).is_err());
     }
 
     fn properties(path: &std::path::Path) -> BTreeMap<String, String> {
@@ -383,7 +433,7 @@ mod tests {
                 let left: Vec<usize> =
                     (0..now.len()).filter(|it| !kin(&candidates[*it]["xpath"])).collect();
                 let without: Vec<_> = left.iter().map(|it| of(&are[*it], &are)).collect();
-                let (found, gone) = (choose(&was, &now), choose(&was, &without));
+                let (found, gone) = (chosen(&was, &now), chosen(&was, &without));
                 for (wire, out) in counts.iter_mut().enumerate() {
                     let acts = |it: Trust| wire == 1 || matches!(it, Trust::Same | Trust::Healed);
                     out[0] += 1;

@@ -3,24 +3,28 @@
 //! No score tells an element that moved from one that is gone. So a request is stopped before it leaves unless it is one that
 //! the recorded act made: the same method, place, and parameters, but for what was asked to be another value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
+use super::moment::Moment;
 use commis_net::egress::site_of;
+use commis_recipe::trackers;
 
 /// Requests of one act that are remembered.
 const MOST: usize = 50;
-const PARAMETERS: usize = 100;
+const PARAMETERS: usize = 200;
+/// How deep a body of JSON is looked into.
+const DEPTH: usize = 8;
 const VALUE: usize = 120;
 /// Links to one place whose parameters are told apart from what they all carry.
 const FEWEST: usize = 3;
 pub const MASK: &str = "[masked]";
-/// Parameters that are another each time.
-const VOLATILE: &[&str] = &["csrf", "token", "nonce", "timestamp", "_"];
+/// Parameters that a message names.
+const NAMED: usize = 3;
 
 /// A request as it left, secrets left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,9 +32,12 @@ pub struct Sent {
     pub method: String,
     pub origin: String,
     pub path: String,
-    /// Of the query, and of a body that is a form or JSON.
+    /// Of the query, and of a body that is a form or JSON, whose members are named `variables.page` and `ids[0]`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, String>,
+    /// Nobody waits for its answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beacon: bool,
 }
 
 /// What may be another than it was.
@@ -42,6 +49,9 @@ pub struct Other {
     pub origins: Vec<(String, String)>,
     /// What may come in addition where nothing is changed.
     pub carried: Vec<Carried>,
+    /// What a path begins with since the site leads to another of its pages, where nothing is changed.
+    pub prefix: Option<String>,
+    pub moment: Moment,
 }
 
 /// A parameter that every link of a page to that place carries, with that value: the page's, and not what one of them asks for. A later
@@ -83,27 +93,16 @@ impl Sent {
     pub fn of(method: &str, url: &str, body: Option<&str>) -> Option<Self> {
         let url = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"))?;
         let mut parameters = BTreeMap::new();
-        let mut put = |name: &str, value: &str| {
-            if parameters.len() < PARAMETERS {
-                let value = match commis_redact::typed_secret(name, value) {
-                    Some(_) => MASK.to_owned(),
-                    None => commis_redact::message(value).chars().take(VALUE).collect(),
-                };
-                parameters.insert(commis_redact::message(name), value);
-            }
-        };
-        url.query_pairs().for_each(|(name, value)| put(&name, &value));
+        url.query_pairs().for_each(|(name, value)| put(&mut parameters, &name, &value));
         match body.map(|it| (it, serde_json::from_str::<Value>(it))) {
-            Some((_, Ok(Value::Object(all)))) => {
-                for (name, value) in &all {
-                    put(name, &value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-                }
+            Some((_, Ok(it @ (Value::Object(_) | Value::Array(_))))) => {
+                flatten(&mut parameters, "", &it, DEPTH);
             }
             Some((text, _)) if text.contains('=') && !text.contains(char::is_whitespace) => {
                 url::form_urlencoded::parse(text.as_bytes())
-                    .for_each(|(name, value)| put(&name, &value));
+                    .for_each(|(name, value)| put(&mut parameters, &name, &value));
             }
-            Some((text, _)) => put("", &format!("{} bytes", text.len())),
+            Some((text, _)) => put(&mut parameters, "", &format!("{} bytes", text.len())),
             None => {}
         }
         Some(Self {
@@ -111,6 +110,7 @@ impl Sent {
             origin: url.origin().ascii_serialization(),
             path: commis_redact::message(url.path()),
             parameters,
+            beacon: false,
         })
     }
 
@@ -123,12 +123,28 @@ impl Sent {
         site(&self.origin)
     }
 
+    /// What tells somebody else of what is done, and does nothing.
+    pub fn is_aside(&self) -> bool {
+        let host = Url::parse(&self.origin).ok().and_then(|it| it.host_str().map(str::to_owned));
+        self.beacon || host.is_some_and(|it| trackers::is_telemetry(&it))
+    }
+
     pub fn told(&self) -> String {
         format!("{} {}{}", self.method, self.origin, self.path)
     }
 
+    /// Every part of it that may name something.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.path.split('/').chain(self.parameters.values().map(String::as_str))
+    }
+
     /// Whether `now` is this request again.
     pub fn fits(&self, now: &Self, other: &Other) -> bool {
+        self.differs(now, other).is_some_and(|it| it.is_empty())
+    }
+
+    /// The parameters in which `now` is another request than this; `None` where it goes to another place.
+    pub fn differs<'a>(&'a self, now: &'a Self, other: &Other) -> Option<Vec<&'a str>> {
         let moved = |from: &str, to: &str, among: &[(String, String)]| {
             from == to || among.iter().any(|it| it.0 == from && it.1 == to)
         };
@@ -136,20 +152,34 @@ impl Sent {
             let decode = |it: &str| {
                 percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned()
             };
-            was == is || moved(&decode(was), &decode(is), &other.values) || is_build(was, is)
+            was == is
+                || moved(&decode(was), &decode(is), &other.values)
+                || (!self.changes() && is_build(was, is))
+                || other.moment.allows(was, is, self.changes())
         };
-        let value = |name: &str, was: &str, is: &str| {
+        let path = |was: &str| {
+            was.split('/').count() == now.path.split('/').count()
+                && was.split('/').zip(now.path.split('/')).all(segment)
+        };
+        let prefixed = || {
+            let prefix = other.prefix.as_ref().filter(|_| !self.changes());
+            prefix.is_some_and(|it| path(&format!("{it}{}", self.path)))
+        };
+        let is_there = self.method == now.method
+            && moved(&self.origin, &now.origin, &other.origins)
+            && (path(&self.path) || prefixed());
+        if !is_there {
+            return None;
+        }
+        let value = |was: &str, is: &str| {
             let masked = was == MASK || is == MASK;
-            let lower = name.to_ascii_lowercase();
-            let volatile = VOLATILE.iter().any(|it| *it == lower)
-                || (lower.contains("csrf") || lower.ends_with("token"));
             // What is asked for while one types.
             let typed = |it: &(String, String)| it.0.starts_with(was) && it.1.starts_with(is);
             let typing = !self.changes() && !was.is_empty() && !is.is_empty();
             masked
-                || volatile
                 || moved(was, is, &other.values)
                 || (typing && other.values.iter().any(typed))
+                || other.moment.allows(was, is, self.changes())
         };
         let added = |name: &str, is: &str| {
             let it = Carried {
@@ -158,20 +188,58 @@ impl Sent {
                 name: name.to_owned(),
                 value: is.to_owned(),
             };
-            !self.changes() && !self.parameters.contains_key(name) && other.carried.contains(&it)
+            !self.changes() && other.carried.contains(&it)
         };
-        let parameters: Vec<(&String, &String)> =
-            now.parameters.iter().filter(|(name, is)| !added(name, is)).collect();
-        self.method == now.method
-            && moved(&self.origin, &now.origin, &other.origins)
-            && self.path.split('/').count() == now.path.split('/').count()
-            && self.path.split('/').zip(now.path.split('/')).all(segment)
-            && self.parameters.keys().eq(parameters.iter().map(|it| it.0))
-            && self
-                .parameters
-                .iter()
-                .zip(parameters)
-                .all(|((name, was), (_, is))| value(name, was, is))
+        let changed = self.parameters.iter().filter_map(|(name, was)| {
+            let same = now.parameters.get(name).is_some_and(|is| value(was, is));
+            (!same).then_some(name.as_str())
+        });
+        let new = now.parameters.iter().filter_map(|(name, is)| {
+            let known = self.parameters.contains_key(name) || added(name, is);
+            (!known).then_some(name.as_str())
+        });
+        Some(changed.chain(new).collect())
+    }
+}
+
+fn put(out: &mut BTreeMap<String, String>, name: &str, value: &str) {
+    // A list or an object in a parameter is one.
+    if value.starts_with(['{', '['])
+        && let Ok(it @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(value)
+    {
+        return flatten(out, name, &it, DEPTH);
+    }
+    if out.len() < PARAMETERS {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let value = match commis_redact::typed_secret(last, value) {
+            Some(_) => MASK.to_owned(),
+            None => commis_redact::message(value).chars().take(VALUE).collect(),
+        };
+        out.insert(commis_redact::message(name), value);
+    }
+}
+
+fn flatten(out: &mut BTreeMap<String, String>, name: &str, it: &Value, depth: usize) {
+    let Some(deeper) = depth.checked_sub(1) else {
+        return put(out, name, &format!("{} bytes", it.to_string().len()));
+    };
+    match it {
+        Value::Object(all) if !all.is_empty() => {
+            for (key, it) in all {
+                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                flatten(out, &name, it, deeper);
+            }
+        }
+        Value::Array(all) if !all.is_empty() => {
+            for (at, it) in all.iter().enumerate() {
+                flatten(out, &format!("{name}[{at}]"), it, deeper);
+            }
+        }
+        Value::String(it) => put(out, name, it),
+        Value::Object(_) | Value::Array(_) => {
+            out.insert(commis_redact::message(name), it.to_string());
+        }
+        other => put(out, name, &other.to_string()),
     }
 }
 
@@ -207,16 +275,53 @@ pub struct Hold {
     pub timed: Vec<Sent>,
     pub other: Other,
     pub fitted: bool,
-    /// Where the page is. What it tells others, and may change something there, is stopped and no difference.
-    pub site: Option<String>,
+    /// Whose requests tell what the act does: the page's site, and others where it asks for nothing there; all where there are none.
+    /// What else is asked of other sites may be another each time, and where it is one that may change something there, is stopped.
+    pub sites: BTreeSet<String>,
     /// The first that was stopped.
-    pub stopped: Option<String>,
+    pub stopped: Option<Stopped>,
+}
+
+/// A request that did not leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    pub told: String,
+    /// In which it differs from a recorded one to the same place.
+    pub parameters: Vec<String>,
+}
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.parameters[..] {
+            [] => write!(f, "{}, which it did not when it was recorded", self.told),
+            all => {
+                let named: Vec<String> =
+                    all.iter().take(NAMED).map(|it| format!("`{it}`")).collect();
+                write!(
+                    f,
+                    "{}, with another {} than when it was recorded",
+                    self.told,
+                    named.join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// The sites whose requests tell what an act on a page of that site does.
+pub fn deciding(site: Option<String>, requests: &[Sent]) -> BTreeSet<String> {
+    let told: Vec<&Sent> = requests.iter().filter(|it| !it.is_aside()).collect();
+    let mut out: BTreeSet<String> = site.into_iter().collect();
+    if !told.iter().any(|it| it.site().is_some_and(|it| out.contains(&it))) {
+        out.extend(told.iter().filter_map(|it| it.site()));
+    }
+    out
 }
 
 impl Tap {
-    /// Whether it may leave.
-    pub fn admits(&mut self, sent: Sent) -> bool {
-        let admitted = self.hold.as_mut().is_none_or(|it| it.admits(&sent));
+    /// Whether it may leave. `is_page`: it is for the page itself, which goes where it leads.
+    pub fn admits(&mut self, sent: Sent, is_page: bool) -> bool {
+        let admitted = self.hold.as_mut().is_none_or(|it| it.admits(&sent, is_page));
         if admitted && self.sent.len() < MOST {
             self.sent.push(sent);
         }
@@ -225,10 +330,24 @@ impl Tap {
 }
 
 impl Hold {
-    fn admits(&mut self, sent: &Sent) -> bool {
+    /// Whether it tells what the act does.
+    pub fn decides(&self, it: &Sent) -> bool {
+        let is_own = it.site().is_some_and(|it| self.sites.contains(&it));
+        !it.is_aside() && (self.sites.is_empty() || is_own)
+    }
+
+    /// The first request that the act has to make again, where there is one. What a timer asked for, too, comes when it comes.
+    pub fn required(&self) -> Option<&Sent> {
+        let timed =
+            |it: &Sent| !it.changes() && self.timed.iter().any(|of| of.fits(it, &self.other));
+        self.expected.iter().find(|it| self.decides(it) && !timed(it))
+    }
+
+    fn admits(&mut self, sent: &Sent, is_page: bool) -> bool {
         let among = |all: &[Sent]| all.iter().any(|it| it.fits(sent, &self.other));
+        let decides = is_page || self.decides(sent);
         if among(&self.expected) {
-            self.fitted = true;
+            self.fitted |= decides;
             return true;
         }
         if among(&self.timed) {
@@ -238,10 +357,15 @@ impl Hold {
         if !sent.changes() && (self.fitted || among(&self.known)) {
             return true;
         }
-        if !(sent.changes()
-            && self.site.as_ref().is_some_and(|it| sent.site().as_ref() != Some(it)))
-        {
-            self.stopped.get_or_insert_with(|| sent.told());
+        let knows = |all: &[Sent]| all.iter().any(|it| it.origin == sent.origin);
+        if !decides && !sent.changes() && (knows(&self.expected) || knows(&self.known)) {
+            return true;
+        }
+        if decides && self.stopped.is_none() {
+            let near = self.expected.iter().chain(&self.known);
+            let near = near.filter_map(|it| it.differs(sent, &self.other)).min_by_key(Vec::len);
+            let parameters = near.unwrap_or_default().into_iter().map(str::to_owned).collect();
+            self.stopped = Some(Stopped { told: sent.told(), parameters });
         }
         false
     }
@@ -257,21 +381,22 @@ mod tests {
 
     #[test]
     fn only_the_same_request_fits() {
-        let was = sent("POST", "http://shop.test/cart?x=1", Some("item=17&csrf=abc"));
+        let was = sent("POST", "http://shop.test/cart?x=1", Some("item=17&kind=abc"));
         let none = Other::default();
         for (method, url, body, fits) in [
-            ("POST", "http://shop.test/cart?x=1", "item=17&csrf=def", true),
-            ("POST", "http://shop.test/cart?x=1", "item=20&csrf=abc", false),
-            ("POST", "http://shop.test/cart?x=1", "item=17&csrf=abc&all=1", false),
-            ("PUT", "http://shop.test/cart?x=1", "item=17&csrf=abc", false),
-            ("POST", "http://shop.test/cart/all?x=1", "item=17&csrf=abc", false),
-            ("POST", "http://other.test/cart?x=1", "item=17&csrf=abc", false),
+            ("POST", "http://shop.test/cart?x=1", "item=17&kind=abc", true),
+            ("POST", "http://shop.test/cart?x=1", "item=17&kind=def", false),
+            ("POST", "http://shop.test/cart?x=1", "item=20&kind=abc", false),
+            ("POST", "http://shop.test/cart?x=1", "item=17&kind=abc&all=1", false),
+            ("PUT", "http://shop.test/cart?x=1", "item=17&kind=abc", false),
+            ("POST", "http://shop.test/cart/all?x=1", "item=17&kind=abc", false),
+            ("POST", "http://other.test/cart?x=1", "item=17&kind=abc", false),
         ] {
             assert_eq!(was.fits(&sent(method, url, Some(body)), &none), fits, "{url} {body}");
         }
         let other = Other { values: vec![("17".into(), "20".into())], ..none };
         assert!(
-            was.fits(&sent("POST", "http://shop.test/cart?x=1", Some("item=20&csrf=")), &other)
+            was.fits(&sent("POST", "http://shop.test/cart?x=1", Some("item=20&kind=abc")), &other)
         );
         let page = sent("GET", "http://shop.test/items/17", None);
         assert!(!page.fits(&sent("GET", "http://shop.test/items/18", None), &other));
@@ -310,13 +435,75 @@ mod tests {
         let hold =
             Hold { expected: vec![act.clone()], known: vec![poll.clone()], ..Hold::default() };
         let mut tap = Tap { hold: Some(hold), ..Tap::default() };
-        assert!(tap.admits(poll));
-        assert!(!tap.admits(sent("POST", "http://a.test/save", Some(r#"{"id":2}"#))));
-        assert!(!tap.admits(sent("GET", "http://a.test/remove", None)));
-        assert!(tap.admits(act));
-        assert!(tap.admits(sent("GET", "http://a.test/list", None)));
-        assert!(!tap.admits(sent("POST", "http://a.test/track", None)));
-        assert_eq!(tap.hold.unwrap().stopped.unwrap(), "POST http://a.test/save");
+        assert!(tap.admits(poll, false));
+        assert!(!tap.admits(sent("POST", "http://a.test/save", Some(r#"{"id":2}"#)), false));
+        assert!(!tap.admits(sent("GET", "http://a.test/remove", None), false));
+        assert!(tap.admits(act, false));
+        assert!(tap.admits(sent("GET", "http://a.test/list", None), false));
+        assert!(!tap.admits(sent("POST", "http://a.test/track", None), false));
+        let stopped = tap.hold.unwrap().stopped.unwrap();
+        assert_eq!(
+            stopped.to_string(),
+            "POST http://a.test/save, with another `id` than when it was recorded"
+        );
+    }
+
+    #[test]
+    fn values_of_the_moment_are_found_wherever_they_stand() {
+        let (a, b) = ("a8B3kQ92LmZ4", "Zq7Rt51xWv8k");
+        let url = |it: &str| format!("http://a.test/graphql/{it}?run={it}");
+        let body = |it: &str, page: u32| {
+            format!(r#"{{"query":"q","variables":{{"page":{page},"deep":[{{"n":"{it}"}}]}}}}"#)
+        };
+        let was = sent("POST", &url(a), Some(&body(a, 1)));
+        assert_eq!(was.parameters["variables.deep[0].n"], a);
+        let other =
+            Other { moment: Moment { is_sure: true, ..Moment::default() }, ..Other::default() };
+        assert!(was.fits(&sent("POST", &url(b), Some(&body(b, 1))), &other));
+        let now = sent("POST", &url(b), Some(&body(b, 2)));
+        assert_eq!(was.differs(&now, &other), Some(vec!["variables.page"]));
+        let named =
+            |it: &str| format!("http://a.test/x?v={}", urlencoded(&format!(r#"{{"n":"{it}"}}"#)));
+        assert!(sent("GET", &named(a), None).fits(&sent("GET", &named(b), None), &other));
+        let unsure = Other::default();
+        assert_eq!(
+            was.differs(&sent("POST", &url(a), Some(&body(b, 1))), &unsure),
+            Some(vec!["variables.deep[0].n"])
+        );
+    }
+
+    fn urlencoded(text: &str) -> String {
+        url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+    }
+
+    #[test]
+    fn what_other_sites_are_asked_for_decides_nothing_unless_it_is_all() {
+        let (shop, ads) = ("http://shop.test", "http://partner.test");
+        let act = sent("POST", &format!("{shop}/save"), Some("id=1"));
+        let picture = sent("GET", &format!("{ads}/px?r=1"), None);
+        let beacon = Sent { beacon: true, ..sent("POST", &format!("{shop}/seen"), Some("x=1")) };
+        let hold = |requests: &[&Sent]| {
+            let expected: Vec<Sent> = requests.iter().map(|it| (*it).clone()).collect();
+            let sites = deciding(Some("shop.test".into()), &expected);
+            Hold { expected, sites, ..Hold::default() }
+        };
+        // A beacon came first, and is not asked for again.
+        let all = hold(&[&beacon, &picture, &act]);
+        assert_eq!(all.required(), Some(&act));
+        let mut tap = Tap { hold: Some(all), ..Tap::default() };
+        assert!(tap.admits(sent("GET", &format!("{ads}/px?r=2"), None), false));
+        assert!(!tap.admits(sent("POST", &format!("{ads}/log"), Some("x=2")), false));
+        assert!(!tap.admits(sent("GET", "http://new.test/px", None), false));
+        let hold_now = tap.hold.as_ref().unwrap();
+        assert!(hold_now.stopped.is_none() && !hold_now.fitted);
+        assert!(tap.admits(act, false));
+        // Where an act asks for nothing else, that is what it does.
+        let only = hold(&[&picture]);
+        assert_eq!(only.required(), Some(&picture));
+        let mut tap = Tap { hold: Some(only), ..Tap::default() };
+        assert!(!tap.admits(sent("GET", &format!("{ads}/px?r=2"), None), false));
+        assert!(tap.hold.unwrap().stopped.unwrap().to_string().contains("another `r`"));
+        assert_eq!(hold(&[&beacon]).required(), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Replay on pages that have changed since: 14 changes of 12 sites, and what became of each act. What is acted on is told by the page
+//! Replay on pages that have changed since: 14 changes of 12 sites, several at once, and what became of each act. What is acted on is told by the page
 //! itself (`drift/drift.js`), not by us.
 
 use std::{collections::BTreeMap, fmt::Write as _, net::SocketAddr};
@@ -30,6 +30,10 @@ const WAYS: &[&str] = &[
     "shadow",
     "frame",
 ];
+/// Several of them at once; labels change together.
+const SEVERAL: &[&str] = &["labels", "several", "redesign", "welcome", "crowd"];
+/// What is acted on is not there any more.
+const GONE: &[&str] = &["remove", "labels-gone", "several-gone"];
 const STALL: &str = "<!doctype html><title>Stall</title><h1>Stall</h1><ul></ul><p id=out></p><script>
 for (const it of ['Rake', 'Hose', 'Lantern', 'Spade', 'Kettle', 'Rope'])
   document.querySelector('ul').insertAdjacentHTML('beforeend', `<li><h3>${it}</h3><button>Add to cart</button></li>`);
@@ -277,7 +281,8 @@ async fn what_has_moved_is_found_and_what_is_gone_is_not() {
     }
     let pairs = CASES.iter().zip(&lines);
     let asked = pairs.flat_map(|(case, lines)| {
-        std::iter::once(&"none").chain(WAYS).map(move |way| (case, lines, *way))
+        let ways = std::iter::once(&"none").chain(WAYS).chain(SEVERAL).chain(&GONE[1..]);
+        ways.map(move |way| (case, lines, *way))
     });
     let browser = &browser;
     let ends: Vec<_> =
@@ -293,14 +298,14 @@ async fn what_has_moved_is_found_and_what_is_gone_is_not() {
     for (way, url, (end, words)) in &ends {
         *table.entry(way).or_default().entry(*end).or_default() += 1;
         if *end != End::Right {
-            writeln!(text, "{way:10} {url:24} {end:?} {words}").unwrap();
+            writeln!(text, "{way:12} {url:24} {end:?} {words}").unwrap();
         }
     }
-    for way in WAYS {
+    for way in WAYS.iter().chain(SEVERAL).chain(&GONE[1..]) {
         let count = |end| table[way].get(&end).copied().unwrap_or(0);
         writeln!(
             text,
-            "{way:10} right {:2} wrong {:2} refused {:2} stopped {:2}",
+            "{way:12} right {:2} wrong {:2} refused {:2} stopped {:2}",
             count(End::Right),
             count(End::Wrong),
             count(End::Refused),
@@ -317,7 +322,11 @@ async fn what_has_moved_is_found_and_what_is_gone_is_not() {
     // At least 85 % right, at most 1 % wrong; and what is gone is never acted on.
     assert!(sum(&moved, End::Right) * 100 >= 85 * moved.len() * CASES.len(), "{text}");
     assert!(sum(&moved, End::Wrong) * 100 <= moved.len() * CASES.len(), "{text}");
-    assert_eq!(sum(&["remove"], End::Refused), CASES.len(), "{text}");
+    assert_eq!(sum(GONE, End::Refused), GONE.len() * CASES.len(), "{text}");
+    // The same of several changes at once.
+    let all = SEVERAL.len() * CASES.len();
+    assert!(sum(SEVERAL, End::Right) * 100 >= 85 * all, "{text}");
+    assert!(sum(SEVERAL, End::Wrong) * 100 <= all, "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

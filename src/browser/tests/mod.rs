@@ -10,6 +10,7 @@ mod drift;
 mod holding;
 mod hostile;
 mod kept;
+mod moments;
 mod offline;
 mod own;
 mod parity;

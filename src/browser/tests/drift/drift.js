@@ -25,6 +25,18 @@
     if (list) list.querySelectorAll(el.tagName).forEach((it) => { if (it.textContent === was) called(it, name); });
     else called(el, name);
   };
+  const WORDS = ['Artikel', 'Ordnen', 'Weiter', 'Leeren', 'Hilfe', 'Konto', 'Sprache', 'Karte', 'Auswahl', 'Anzeige', 'Menge'];
+  // All labels of the page are in another language, but for the names of what it lists.
+  const translated = (el) => {
+    let n = 0;
+    const next = () => `${WORDS[n % WORDS.length]}${n++ < WORDS.length ? '' : ` ${n}`}`;
+    const was = name(el);
+    const others = document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea');
+    others.forEach((it) => { if (!own.has(it) && name(it) !== was && !it.closest('h3')) called(it, next()); });
+    document.querySelectorAll('form[aria-label], nav[aria-label], section[aria-label]').forEach((it) => it.setAttribute('aria-label', next()));
+    document.querySelectorAll('h1, h2, legend').forEach((it) => { it.textContent = next(); });
+    all(el, names[2]);
+  };
   let passing = false;
   // Stands for an element that is out of sight from now on: what is done on it is done there.
   const stand = (el, tag, doc = document) => {
@@ -148,6 +160,44 @@
       host.attachShadow({ mode: 'closed' }).append(stand(el, same(el)));
       hide(el);
     },
+    labels: translated,
+    several(el) {
+      ways.wrap(el);
+      ways.nodes(el);
+      translated(el);
+    },
+    redesign(el) {
+      document.querySelectorAll('[class]').forEach((it) => it.setAttribute('class', `new-${it.getAttribute('class')}`));
+      document.body.prepend(Object.assign(document.createElement('nav'), { innerHTML: '<a href="/new">New here</a> <button type="button">Menu</button>' }));
+      ways.reorder(el);
+      translated(el);
+    },
+    welcome: translated,
+    // Others are told of everything, each time in another way.
+    crowd(el) {
+      const tell = () => {
+        fetch(`https://partner.test/px?r=${Math.random()}`, { mode: 'no-cors' }).catch(() => {});
+        navigator.sendBeacon('https://partner.test/log', `at=${Date.now()}`);
+        navigator.sendBeacon('/seen', `at=${Date.now()}`);
+      };
+      tell();
+      addEventListener('pointerdown', tell, true);
+      addEventListener('input', tell, true);
+      ways.nodes(el);
+      translated(el);
+    },
+    'labels-gone'(el) {
+      translated(el);
+      ways.remove(el);
+    },
+    'several-gone'(el) {
+      ways.nodes(el);
+      translated(el);
+      // New rows are copies of it.
+      const list = row(el)?.parentNode;
+      if (list) [...list.children].filter((it) => it !== row(el) && it.textContent.includes('Something new')).forEach((it) => it.remove());
+      ways.remove(el);
+    },
     frame(el) {
       const frame = document.createElement('iframe');
       frame.srcdoc = '<!doctype html><title>inside</title>';
@@ -156,6 +206,11 @@
       hide(el);
     },
   };
+  // The site leads to another of its pages than it did.
+  if (op === 'welcome' && !sessionStorage.getItem('led')) {
+    sessionStorage.setItem('led', 'there');
+    history.replaceState(null, '', '/welcome');
+  }
   addEventListener('load', () => {
     const look = setInterval(() => {
       const el = document.querySelector(target);

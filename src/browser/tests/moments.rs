@@ -1,0 +1,80 @@
+//! Replay of what a page sends with values of the moment, and of pages that tell others of what is done.
+
+use super::*;
+use crate::{
+    desk::{Command, Desk, Outcome, Replay, Replayed},
+    sessions::{Line, Sessions},
+};
+
+/// A list whose buttons send a ticket of the page, a time, a random number and the number of the row, and tell others first. What is
+/// another here and there stands in `globalThis`, which is set before the page.
+const PAGE: &str = "<!doctype html><title>Stall</title><h1>Stall</h1>
+<form><input type=hidden name=ticket></form><ul></ul><p id=out></p><script>
+const fresh = () => 'x1y' + Array.from(crypto.getRandomValues(new Uint8Array(12)), it => it.toString(16).padStart(2, '0')).join('');
+const changed = globalThis.changed ?? {};
+document.querySelector('input').value = fresh();
+for (const it of ['Rake', 'Hose', 'Lantern'])
+  document.querySelector('ul').insertAdjacentHTML('beforeend', `<li><h3>${it}</h3><button>Add</button></li>`);
+document.querySelector('ul').onclick = async e => {
+  if (e.target.tagName !== 'BUTTON') return;
+  if (!changed.quiet) navigator.sendBeacon('/post', 'seen=1');
+  fetch('http://partner.test/open?r=' + Math.random(), { mode: 'no-cors' });
+  const row = e.target.closest('li').querySelector('h3').textContent;
+  const variables = { row: changed.row ?? row, first: 3, trace: changed.trace ?? fresh() };
+  const body = { ticket: document.querySelector('input').value, ops: [{ variables }] };
+  await fetch('/post?at=' + Date.now() + '&r=' + Math.random(), { method: 'POST', body: JSON.stringify(body) });
+  out.textContent = 'added ' + row;
+};
+</script>";
+
+fn address() -> String {
+    let mut url = url::Url::parse("http://stall.test/html").unwrap();
+    url.query_pairs_mut().append_pair("html", PAGE);
+    url.into()
+}
+
+async fn desk(browser: &Browser) -> Desk {
+    Desk::new(browser.context().await.unwrap(), Duration::from_secs(5), None).unwrap()
+}
+
+/// The last act again, on a page that was changed so.
+async fn replayed(browser: &Browser, lines: &[Line], changed: &str) -> Replayed {
+    let mut desk = desk(browser).await;
+    let shared = desk.shared();
+    let session = shared.page().unwrap().session;
+    let script = serde_json::json!({ "source": format!("globalThis.changed = {changed}") });
+    shared.cdp.run(Some(&session), "Page.addScriptToEvaluateOnNewDocument", script).await.unwrap();
+    let how = Replay { allow: lines.iter().map(|it| it.n).collect(), ..Replay::default() };
+    desk.replay(lines, &how).await.unwrap().pop().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_another_each_time_is_told_from_what_is_asked_for() {
+    let site = serve().await;
+    let Some(browser) = super::start(&site).await else { return };
+    let home = tempfile::tempdir().unwrap();
+    let all = Sessions::new(home.path());
+    let mut desk = desk(&browser).await;
+    let url = address();
+    desk.record(all.record("moments", "", &url, "").unwrap(), &url).await.unwrap();
+    let on = "button \"Add\" in \"Lantern\"".parse().unwrap();
+    desk.run(Command::Click(on)).await.unwrap();
+    let id = desk.end().await.unwrap().id;
+    let lines = all.load(&id).unwrap().1;
+    let first = &lines[1].requests[0];
+    assert!(first.beacon, "{lines:?}");
+    for changed in ["{}", "{ quiet: true }"] {
+        let done = replayed(&browser, &lines, changed).await;
+        assert_eq!(done.outcome, Outcome::Same, "{changed}: {done:?}");
+    }
+    // Another row is asked for, or what the page sends is no value of the moment.
+    for (changed, named) in [
+        ("{ row: 'Rake' }", "another `ops[0].variables.row`"),
+        ("{ trace: 'yes' }", "another `ops[0].variables.trace`"),
+    ] {
+        let done = replayed(&browser, &lines, changed).await;
+        assert_eq!(done.outcome, Outcome::Differs, "{changed}: {done:?}");
+        assert!(done.why.as_ref().unwrap().contains(named), "{done:?}");
+    }
+    browser.close().await.unwrap();
+}
