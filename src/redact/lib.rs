@@ -49,6 +49,7 @@ pub use hidden::{hide, hide_all};
 pub use live::LiveValues;
 pub use sealed::{Sealed, count};
 pub use share::{Redactor, Removed};
+pub use vault::is_placeholder;
 pub use walk::{Place, Rules};
 
 use std::{

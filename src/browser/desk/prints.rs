@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Desk, Meant,
-    tree::{Item, Read, What},
+    tree::{self, Item, Read, What},
 };
 use crate::{
     lookup::Found,
@@ -17,8 +17,9 @@ const ATTRIBUTES: &str = include_str!("prints.js");
 /// Others on the page that are remembered.
 const OTHERS: usize = 300;
 
-/// Attributes apart; with the number of each among the lines of the page.
-pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
+/// Attributes apart; with the number of each among the lines of the page. What is in a frame stands in what the frame stands in, too.
+pub(super) fn fingerprints(read: &[Read], items: &[Item]) -> Vec<(usize, Fingerprint)> {
+    let framed = tree::rows_of_frames(read);
     let controls: Vec<usize> =
         (0..items.len()).filter(|it| items[*it].what == What::Control).collect();
     let name = |at: usize| commis_redact::message(&items[at].name);
@@ -34,7 +35,7 @@ pub(super) fn fingerprints(items: &[Item]) -> Vec<(usize, Fingerprint)> {
             role: it.role.clone(),
             name: name(*at),
             alone: called.get(&(class(&it.role), &*it.name)) == Some(&1),
-            row: it.row.as_deref().map(commis_redact::message),
+            row: it.row.as_deref().or(framed[it.frame].as_deref()).map(commis_redact::message),
             form: it.form.as_deref().map(commis_redact::message),
             near: near.filter(|it| !it.is_empty()).collect(),
             others: Vec::new(),
@@ -58,7 +59,7 @@ impl Desk {
         let is = |it: &Item| {
             it.backend == found.backend && read[it.frame].frame.session == found.session
         };
-        let all = fingerprints(&items);
+        let all = fingerprints(&read, &items);
         let Some((_, mut it)) = all.iter().find(|it| is(&items[it.0])).cloned() else {
             return Ok(None);
         };

@@ -213,6 +213,7 @@ impl Desk {
         self.shared().lock().tell(kind, &text);
     }
 
+    /// Does the act of a line. What it asks for is held until it fits what was recorded.
     async fn again(
         &mut self,
         line: &Line,
@@ -235,16 +236,21 @@ impl Desk {
             ));
         }
         let bar = if sent.is_some() { Bar::Changes } else { Bar::Reads };
+        // Before the element is looked for: what was found is acted on at once.
+        let frames = if line.changed { self.watched().await } else { BTreeMap::new() };
+        let url_before = self.url().await.unwrap_or_default();
+        let mut option = None;
         let (on, anew) = match &line.element {
             Some(was) => {
-                let host = memory::host(&self.url().await.unwrap_or_default());
+                let host = memory::host(&url_before);
                 let knows = |host: &String| {
                     how.memory.as_ref().is_some_and(|it| it.of(host, was).is_some())
                 };
                 *relied = host.clone().filter(knows);
                 let it = self.relocated(line, expects.told_later, false, bar, how).await?;
                 relied.take_if(|_| it.by != FoundBy::Memory);
-                hold.other.moment.is_sure = matches!(it.trust, Trust::Same | Trust::Healed);
+                hold.other.moment.is_sure = is_sure(it.trust);
+                option = option_now(line, how, &it.now);
                 let anew = Anew { host, was: was.clone(), now: it.now, by: it.by };
                 (Some(it.target), Some(anew).filter(|_| it.trust != Trust::Same))
             }
@@ -254,12 +260,17 @@ impl Desk {
                 (None, None)
             }
         };
+        // On the element itself what the page shows tells; what others are asked for may be another.
+        let shows = line.changed || line.url_before != line.url_after;
+        if shows && hold.other.moment.is_sure && wire::site(&url_before).is_some() {
+            hold.sites = wire::deciding(wire::site(&url_before), &[]);
+        }
         let other = hold.other.clone();
-        let mut value = how.values.get(&line.n).cloned().or_else(|| line.value.clone());
+        let mut value = option.or_else(|| given(line, how));
         if matches!(&*line.command, "goto" | "newtab") {
             value = value.map(|it| moved(&it, &other));
         }
-        let command = kept::command(line, on, value).map_err(|err| {
+        let command = kept::command(line, on, value.clone()).map_err(|err| {
             // That is not the element's fault.
             *relied = None;
             refused(err)
@@ -280,10 +291,23 @@ impl Desk {
             let why = format!("before it, the page asked by itself for {it}; that was stopped");
             return Err((Outcome::Differs, why));
         }
-        let url_before = self.url().await.unwrap_or_default();
-        let frames = if line.changed { self.watched().await } else { BTreeMap::new() };
         let begun = Instant::now();
-        let done = self.answer(command).await;
+        let mut done = self.answer(command).await;
+        if let Err(err) = &done
+            && err.code() == Code::RefStale
+            && line.element.is_some()
+        {
+            // The page went on between the look and the act.
+            let it = self.relocated(line, expects.told_later, false, bar, how).await?;
+            if let Some(hold) = self.shared().lock().tap.as_mut().and_then(|it| it.hold.as_mut()) {
+                hold.other.moment.is_sure &= is_sure(it.trust);
+            }
+            let value = value.clone();
+            done = match kept::command(line, Some(it.target), value) {
+                Ok(command) => self.answer(command).await,
+                Err(err) => Err(err),
+            };
+        }
         let hold = self.shared().lock().tap.replace(held(after)).and_then(|it| it.hold);
         let differs =
             |it: &Stopped| (Outcome::Differs, format!("it asked for {it}; that was stopped"));
@@ -362,7 +386,7 @@ impl Desk {
         bar: Bar,
     ) -> std::result::Result<Best, String> {
         let (read, items) = self.look(false).await.map_err(|err| err.message().to_owned())?;
-        let mut all = prints::fingerprints(&items);
+        let mut all = prints::fingerprints(&read, &items);
         all.retain(|it| {
             was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled")
         });
@@ -401,6 +425,31 @@ fn remembered(
         _ => {}
     }
     first.map(|it| (it, FoundBy::Likeness))
+}
+
+/// What the act takes: as it is given now, else as it was recorded.
+fn given(line: &Line, how: &Replay) -> Option<String> {
+    how.values.get(&line.n).cloned().or_else(|| line.value.clone())
+}
+
+/// What the option that is to be chosen is called now, where the list has it under another label.
+fn option_now(line: &Line, how: &Replay, now: &Fingerprint) -> Option<String> {
+    let options = |it: &Fingerprint| -> Option<Vec<(String, String)>> {
+        serde_json::from_str(it.attributes.get("options")?).ok()
+    };
+    let label = given(line, how).filter(|_| line.command == "select")?;
+    let (were, are) = (options(line.element.as_ref()?)?, options(now)?);
+    if are.iter().any(|it| it.0 == label || it.1 == label) {
+        return None;
+    }
+    let sent = &were.iter().find(|it| it.0 == label)?.1;
+    let mut all = are.iter().filter(|it| it.1 == *sent && !sent.is_empty());
+    all.next().filter(|_| all.next().is_none()).map(|it| it.0.clone())
+}
+
+/// Whether it is the element itself, wherever it stands.
+fn is_sure(trust: Trust) -> bool {
+    matches!(trust, Trust::Same | Trust::Healed)
 }
 
 /// What of a session tells whether an act came to what it should.
@@ -469,9 +518,8 @@ fn other(lines: &[Line], how: &Replay) -> Result<Other> {
             Error::new(Code::ParamInvalid, format!("there is no action {n}"))
                 .hint("`session show` lists them")
         })?;
-        if let Some(was) = &line.value {
-            out.values.push((was.clone(), value.clone()));
-        }
+        let was = line.value.clone().or_else(|| line.secret.then(|| wire::MASK.to_owned()));
+        out.values.extend(was.map(|it| (it, value.clone())));
     }
     if let (Some(to), Some(from)) = (&how.url, lines.iter().find(|it| it.command == "goto")) {
         let origin = |it: &str| url::Url::parse(it).map(|it| it.origin().ascii_serialization());

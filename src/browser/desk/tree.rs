@@ -80,6 +80,20 @@ const PLACES: &[&str] = &[
     "list",
 ];
 
+/// What each frame stands in, as an element would that stood in its place.
+pub fn rows_of_frames(all: &[Read]) -> Vec<Option<String>> {
+    let row = |of: &Read| {
+        let owner = of.owner?;
+        // Numbers are a process's own, and owners were asked of the page's.
+        let mut around = all.iter().filter(|it| it.frame.session == all[0].frame.session);
+        around.find_map(|it| {
+            let at = it.nodes.iter().position(|node| node.backend == Some(owner))?;
+            Document::new(&it.nodes).row(at, "")
+        })
+    };
+    all.iter().map(row).collect()
+}
+
 /// One line of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {

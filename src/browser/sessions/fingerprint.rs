@@ -15,6 +15,7 @@ const BUILT: &[(&str, f64)] = &[
     ("path", 0.5),
     ("form", 1.0),
     ("does", 1.0),
+    ("value", 1.2),
 ];
 /// Those that are one element's alone.
 const MARKS: &[(&str, f64)] = &[("testid", 1.8), ("name", 1.8), ("id", 1.2), ("href", 0.95)];
@@ -39,8 +40,10 @@ pub struct Fingerprint {
     /// Of the names of everything else of its class on the page, each as a hash: what is called so was another element.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<u32>,
-    /// Those that last: `type`, `id`, `name`, `href`, `placeholder`, `testid`, `autocomplete`, `class`, `does`; and how it stands: `tag`,
-    /// `form`, `path`, `shape` (the controls around it, by kind) and `beside` (their names and ids).
+    /// Those that last: `type`, `id`, `name`, `href`, `placeholder`, `testid`, `autocomplete`, `class`, `does`, `value` of a box,
+    /// `options` of a list; and how it stands: `tag`,
+    /// `form`, `path`, `shape` (the controls around it, by kind), `beside` (their names and ids), and `among` (how many of its kind
+    /// the part of the page has).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
 }
@@ -151,13 +154,20 @@ impl Fingerprint {
         self.attributes.contains_key("tag")
     }
 
-    /// Whether controls of its kind were beside it that are not beside that one.
+    /// Whether it is of the same kind of control, its tag, role and type.
+    pub fn is_of_kind(&self, now: &Self) -> bool {
+        let kind =
+            |it: &Self| own(it.attributes.get("shape").map_or("", String::as_str)).to_owned();
+        kind(self) == kind(now)
+    }
+
+    /// Whether there were more of its kind beside it than there are beside that one.
     pub fn has_lost(&self, now: &Self) -> bool {
-        let count = |it: &Self| {
-            let shape = it.attributes.get("shape").map_or("", String::as_str);
-            shape.split(' ').filter(|it| presses(it) == presses(own(shape))).count()
-        };
-        count(now) < count(self)
+        let count = |it: &Self| it.attributes.get("among").and_then(|it| it.parse::<u32>().ok());
+        match (count(self), count(now)) {
+            (Some(was), Some(is)) => is < was,
+            (was, is) => was.is_some_and(|it| it > 1) && is.is_none(),
+        }
     }
 
     /// Whether it was there before, as another.
@@ -169,11 +179,22 @@ impl Fingerprint {
         !self.name.is_empty() && words(&self.name) == words(&now.name)
     }
 
+    /// Whether it stands for something else: another answer of a question, another page that it leads to.
+    pub fn contradicts(&self, now: &Self) -> bool {
+        let path = |it: &str| it.split('?').next().unwrap_or_default().to_owned();
+        ["value", "href"].iter().any(|name| {
+            let both = self.attributes.get(*name).zip(now.attributes.get(*name));
+            both.is_some_and(|(was, is)| path(was) != path(is))
+        })
+    }
+
     /// Whether something that lasts, and is one element's alone, is the same.
     pub fn shares_mark(&self, now: &Self) -> bool {
+        let is_same = |name: &str| self.attributes.get(name) == now.attributes.get(name);
         ["testid", "id", "name", "href"].iter().any(|it| {
-            let was = self.attributes.get(*it);
-            was.is_some_and(|it| !it.is_empty()) && was == now.attributes.get(*it)
+            // Boxes of one question have one name.
+            let is_own = *it != "name" || is_same("value");
+            self.attributes.get(*it).is_some_and(|it| !it.is_empty()) && is_same(it) && is_own
         })
     }
 
@@ -237,17 +258,6 @@ fn overlap(was: &str, is: &str) -> f64 {
 /// The element itself in a list of controls.
 fn own(shape: &str) -> &str {
     shape.split(' ').find_map(|it| it.strip_prefix('>')).unwrap_or("")
-}
-
-/// Whether a control of that kind is pressed.
-fn presses(kind: &str) -> bool {
-    let kind = kind.strip_prefix('>').unwrap_or(kind);
-    let (tag, kind) = kind.split_once(':').unwrap_or((kind, ""));
-    match tag {
-        "a" | "button" | "summary" | "link" | "tab" | "menuitem" => true,
-        "input" => matches!(kind, "submit" | "button" | "image" | "reset"),
-        _ => false,
-    }
 }
 
 /// How much the controls around one are those around another, before and after it, 0 to 1.

@@ -125,7 +125,11 @@ impl Memory {
     /// The wire proved it. Fails with `ARTIFACT_IO`.
     pub fn proven(&self, host: &str, was: &Fingerprint, now: &Fingerprint) -> Result<()> {
         // What else there was takes more room than all the rest.
-        let bare = |it: &Fingerprint| Fingerprint { others: Vec::new(), ..it.clone() };
+        let bare = |it: &Fingerprint| {
+            let mut it = Fingerprint { others: Vec::new(), ..it.clone() };
+            it.attributes.remove("options");
+            it
+        };
         let (was, now) = (&bare(was), &bare(now));
         let long = |it: &Fingerprint| serde_json::to_vec(it).map_or(usize::MAX, |it| it.len());
         if long(was) + long(now) > LONGEST {

@@ -52,9 +52,12 @@ impl Moment {
             _ => false,
         };
         let is_named = self.standing.contains(was) || self.identity.contains(was);
-        kind && alike_in_length(was, is)
-            && !is_named
-            && (!changes || self.is_sure || self.tokens.contains(is))
+        kind && alike_in_length(was, is) && !is_named && self.is_free(is, changes)
+    }
+
+    /// Whether a program made it, and it may be any such value there.
+    pub fn is_free(&self, is: &str, changes: bool) -> bool {
+        is_generated(is) && (!changes || self.is_sure || self.tokens.contains(is))
     }
 }
 

@@ -13,6 +13,8 @@ const LEAD: f64 = 0.08;
 /// The same in a row, where all that is around it has changed as well.
 const ROW_LEAD: f64 = 0.15;
 const ENOUGH: f64 = 0.4;
+/// How much of what is no label has to be the same where a mark is.
+const MARKED: f64 = 0.5;
 /// Candidates that a refusal names.
 const TOLD: usize = 3;
 
@@ -102,8 +104,11 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint], bar: Bar) -> Result<(usize
             "cannot be told from others"
         }));
     }
+    // Marks that a program counts up may be another element's now.
+    let is_built_so = |it: &Fingerprint| !was.is_built() || was.evidence(it) >= MARKED;
     if let [one] = marked[..]
         && (named.is_empty() || was.is_named_as(&now[one]))
+        && is_built_so(&now[one])
     {
         return Ok((one, Trust::Likely));
     }
@@ -132,7 +137,13 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint], bar: Bar) -> Result<(usize
     let it = &now[best];
     let in_row = was.row.is_some() && was.is_in_row(it) && !was.alone;
     let around = was.is_near(it) && (was.alone || was.is_in_row(it));
-    if score < ENOUGH || !was.is_in_form(it) || !(around || (in_row && lead >= ROW_LEAD)) {
+    // What came in its place may be something else.
+    let other_kind = was.is_built() && (!was.is_of_kind(it) || was.contradicts(it));
+    if other_kind
+        || score < ENOUGH
+        || !was.is_in_form(it)
+        || !(around || (in_row && lead >= ROW_LEAD))
+    {
         return Err(best_of("is not there"));
     }
     Ok((best, Trust::Placed))
@@ -175,7 +186,12 @@ fn by_build(
     candidates: impl Iterator<Item = usize>,
     bar: Bar,
 ) -> Option<(usize, Trust)> {
-    let mut all: Vec<(f64, usize)> = candidates.map(|at| (was.evidence(&now[at]), at)).collect();
+    let fits = |at: &usize| {
+        let it = &now[*at];
+        (was.is_of_kind(it) || was.shares_mark(it)) && !was.contradicts(it)
+    };
+    let mut all: Vec<(f64, usize)> =
+        candidates.filter(fits).map(|at| (was.evidence(&now[at]), at)).collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let &(score, best) = all.first()?;
     let lead = score - all.get(1).map_or(0.0, |it| it.0);
@@ -277,6 +293,7 @@ mod tests {
                 ("path", "form main"),
                 ("shape", &shape.join(" ")),
                 ("beside", "q sort"),
+                ("among", "1"),
             ];
             Fingerprint {
                 role: ["searchbox", "combobox", "button", "button"][at].into(),
@@ -313,14 +330,34 @@ mod tests {
         let mut renamed = form(["Artikel", "Ordnen nach", "Suchen", "Leeren"]);
         renamed.remove(2);
         renamed[2].attributes.insert("shape".into(), "input:search select >button:button".into());
+        // The same where both were of one kind.
         let mut submits = renamed.clone();
         submits[2].attributes.insert("type".into(), "submit".into());
         submits[2].attributes.insert("shape".into(), "input:search select >button:submit".into());
+        were[2].attributes.insert("among".into(), "2".into());
         for bar in [Bar::Reads, Bar::Changes] {
             for now in [&are, &renamed, &submits] {
                 assert!(choose(&were[2], now, bar).is_err(), "{now:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_box_of_a_question_is_not_another_one_of_it() {
+        let of = |name: &str, value: &str| {
+            let attributes =
+                [("tag", "input"), ("type", "radio"), ("name", "size"), ("value", value)];
+            Fingerprint {
+                role: "radio".into(),
+                name: name.into(),
+                alone: true,
+                attributes: attributes.map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
+                ..Fingerprint::default()
+            }
+        };
+        let was = of("Medium", "m");
+        assert_eq!(chosen(&was, &[of("Klein", "s"), of("Mittel", "m")]), Ok((1, Trust::Likely)));
+        assert!(chosen(&was, &[of("Klein", "s")]).is_err());
     }
 
     #[test]

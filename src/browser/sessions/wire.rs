@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use super::moment::Moment;
+use super::moment::{self, Moment};
 use commis_net::egress::site_of;
 use commis_recipe::trackers;
 
@@ -148,12 +148,18 @@ impl Sent {
         let moved = |from: &str, to: &str, among: &[(String, String)]| {
             from == to || among.iter().any(|it| it.0 == from && it.1 == to)
         };
+        // What a secret was nobody knows, but what it looked like.
+        let hidden = |it: &str| it == MASK || commis_redact::is_placeholder(it);
+        let unknown = |it: &str| hidden(it) || other.moment.is_free(it, self.changes());
+        let masked =
+            |was: &str, is: &str| (hidden(was) || hidden(is)) && unknown(was) && unknown(is);
         let segment = |(was, is): (&str, &str)| {
             let decode = |it: &str| {
                 percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned()
             };
             was == is
                 || moved(&decode(was), &decode(is), &other.values)
+                || masked(was, is)
                 || (!self.changes() && is_build(was, is))
                 || other.moment.allows(was, is, self.changes())
         };
@@ -172,11 +178,10 @@ impl Sent {
             return None;
         }
         let value = |was: &str, is: &str| {
-            let masked = was == MASK || is == MASK;
             // What is asked for while one types.
             let typed = |it: &(String, String)| it.0.starts_with(was) && it.1.starts_with(is);
             let typing = !self.changes() && !was.is_empty() && !is.is_empty();
-            masked
+            masked(was, is)
                 || moved(was, is, &other.values)
                 || (typing && other.values.iter().any(typed))
                 || other.moment.allows(was, is, self.changes())
@@ -211,9 +216,12 @@ fn put(out: &mut BTreeMap<String, String>, name: &str, value: &str) {
     }
     if out.len() < PARAMETERS {
         let last = name.rsplit('.').next().unwrap_or(name);
-        let value = match commis_redact::typed_secret(last, value) {
-            Some(_) => MASK.to_owned(),
-            None => commis_redact::message(value).chars().take(VALUE).collect(),
+        let shown = commis_redact::message(value);
+        let is_hidden = shown != value && moment::is_generated(value);
+        let value = if is_hidden || commis_redact::typed_secret(last, value).is_some() {
+            MASK.to_owned()
+        } else {
+            shown.chars().take(VALUE).collect()
         };
         out.insert(commis_redact::message(name), value);
     }
@@ -508,7 +516,25 @@ mod tests {
 
     #[test]
     fn secrets_are_left_out() {
-        let it = sent("POST", "http://a.test/login", Some("user=ann&password=correct-horse-9"));
+        let login = |password: &str| {
+            sent("POST", "http://a.test/login", Some(&format!("user=ann&password={password}")))
+        };
+        let it = login("correct-horse-9");
         assert_eq!(it.parameters["password"], MASK);
+        assert!(it.fits(&login("battery-staple-7"), &Other::default()));
+        // A name that says nothing: what was masked is not just anything.
+        let go = |value: &str| sent("POST", "http://a.test/go", Some(&format!("v={value}")));
+        let was = Sent { parameters: [("v".to_owned(), MASK.to_owned())].into(), ..go("x") };
+        assert!(!was.fits(&go("yes"), &Other::default()));
+        let sure = Moment { is_sure: true, ..Moment::default() };
+        let sure = Other { moment: sure, ..Other::default() };
+        assert!(was.fits(&go("a8B3kQ92LmZ4"), &sure));
+        assert!(!was.fits(&go("a8B3kQ92LmZ4"), &Other::default()));
+        // As the end of a session writes it.
+        let placeholder = [("v".to_owned(), "[REDACTED:ticket#3]".to_owned())].into();
+        let written = Sent { parameters: placeholder, ..go("x") };
+        assert!(written.fits(&go("a8B3kQ92LmZ4"), &sure) && !written.fits(&go("yes"), &sure));
+        let values = vec![(MASK.to_owned(), "hunter".to_owned())];
+        assert!(was.fits(&go("hunter"), &Other { values, ..Other::default() }));
     }
 }

@@ -34,6 +34,7 @@
     const others = document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea');
     others.forEach((it) => { if (!own.has(it) && name(it) !== was && !it.closest('h3')) called(it, next()); });
     document.querySelectorAll('form[aria-label], nav[aria-label], section[aria-label]').forEach((it) => it.setAttribute('aria-label', next()));
+    document.querySelectorAll('option[value]').forEach((it) => { if (it.value) it.textContent = next(); });
     document.querySelectorAll('h1, h2, legend').forEach((it) => { it.textContent = next(); });
     all(el, names[2]);
   };
