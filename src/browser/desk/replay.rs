@@ -19,8 +19,9 @@ use crate::sessions::{
 };
 use commis_base::error::{Code, Error, Result};
 
-/// Elements whose attributes are looked at.
+/// Elements whose attributes are looked at; and where nothing is called as it was.
 const CLOSE: usize = 48;
+const WIDE: usize = 200;
 /// An element is waited for so long,
 const PATIENCE: Duration = Duration::from_secs(4);
 /// and looked for so often;
@@ -129,7 +130,7 @@ impl Desk {
             let later = lines.iter().find(|it| it.n > line.n).map(|it| &it.between[..]);
             let later = later.unwrap_or_default();
             let timed: Vec<Sent> = timed.cloned().collect();
-            let sent: Vec<&Sent> = line.requests.iter().chain(&timed).collect();
+            let sent: Vec<&Sent> = line.requests.iter().chain(&timed).chain(&known).collect();
             let site = self.url().await.ok().and_then(|it| wire::site(&it));
             let hold = Hold {
                 expected: expected.cloned().collect(),
@@ -390,10 +391,17 @@ impl Desk {
         all.retain(|it| {
             was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled")
         });
-        let score =
-            |it: &Fingerprint| known.map_or(0.0, |known| known.score(it)).max(was.score(it));
-        all.sort_by(|a, b| score(&b.1).total_cmp(&score(&a.1)));
-        let close = all.iter().take(CLOSE).map(|it| Self::found_at(&read, &items[it.0]));
+        let is_named = all.iter().any(|it| was.is_named_as(&it.1));
+        // Where labels changed, a score says little of which are worth a look.
+        let worth = |it: &Fingerprint| {
+            let same_role = f64::from(u8::from(!is_named && it.role == was.role));
+            let another = f64::from(u8::from(was.was_another(it)));
+            let score = known.map_or(0.0, |known| known.score(it)).max(was.score(it));
+            score + same_role - another
+        };
+        all.sort_by(|a, b| worth(&b.1).total_cmp(&worth(&a.1)));
+        let most = if is_named { CLOSE } else { WIDE };
+        let close = all.iter().take(most).map(|it| Self::found_at(&read, &items[it.0]));
         let close: Vec<_> = close.collect();
         let attributes = join_all(close.iter().map(|it| self.attributes(it))).await;
         for (it, attributes) in all.iter_mut().zip(attributes) {
