@@ -63,7 +63,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Usage {
     pub turns: u32,
-    /// Of calls that failed, too.
+    // Of calls that failed, too.
     pub tokens_in: u64,
     pub tokens_out: u64,
 }

@@ -27,11 +27,12 @@ fn spelled(text: &str) -> String {
             // Those that a number is grouped by keep their kind for now.
             '\u{a0}' | '\u{202f}' | '\u{2007}' | '\u{2009}' => out.push(GROUP),
             it if it.is_whitespace() || it.is_control() => out.push(' '),
-            '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '〝' | '〞' | '＂' | '\\' => {
-                out.push(' ')
+            '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '〝' | '〞' | '＂' | '\\' =>
+            {
+                out.push(' ');
             }
             '’' | '‘' | '‚' | '‛' | 'ʼ' | 'ʹ' | '′' | '´' | '`' | '＇' => {
-                out.push('\'')
+                out.push('\'');
             }
             '‹' | '›' => out.push('\''),
             '\u{2010}'..='\u{2015}' | '−' | '﹘' | '﹣' | '－' => out.push('-'),
@@ -151,9 +152,8 @@ fn begins_within(before: &str, it: &str) -> bool {
     if first.is_numeric() {
         let after_digit = next.is_some_and(char::is_numeric);
         return match last {
-            '-' | '+' => true,
+            '-' | '+' | GROUP => true,
             '.' if next.is_none_or(|it| !is_letter(it)) => true,
-            GROUP => true,
             it if BETWEEN_DIGITS.contains(&it) => after_digit,
             it => is_of_one_word(it, first),
         };

@@ -531,7 +531,8 @@ async fn what_failed_calls_take_is_counted() {
 #[tokio::test(start_paused = true)]
 async fn a_clock_does_not_hide_a_loop_and_a_counter_that_counts_is_none() {
     let same = call("click", json!({"target": "@e1"}));
-    let (model, mut site) = (Script::new(&[same.clone()]), Site::new(&["text \"{looks}\""]));
+    let (model, mut site) =
+        (Script::new(std::slice::from_ref(&same)), Site::new(&["text \"{looks}\""]));
     let end = begun(&mut doing(), &model, &mut site, &Nobody).await;
     assert_eq!((reason(&end), model.asked().len()), ("loop_detected", 3));
     let says = [same.clone(), same.clone(), same.clone(), same, done("5 in the cart")];

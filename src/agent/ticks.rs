@@ -30,10 +30,7 @@ fn without_digits(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars().filter_map(move |it| {
         let is_digit = it.is_numeric();
         let first = !std::mem::replace(&mut was_digit, is_digit);
-        match is_digit {
-            true => first.then_some('0'),
-            false => Some(it),
-        }
+        if is_digit { first.then_some('0') } else { Some(it) }
     })
 }
 

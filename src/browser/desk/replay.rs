@@ -241,25 +241,21 @@ impl Desk {
         let frames = if line.changed { self.watched().await } else { BTreeMap::new() };
         let url_before = self.url().await.unwrap_or_default();
         let mut option = None;
-        let (on, anew) = match &line.element {
-            Some(was) => {
-                let host = memory::host(&url_before);
-                let knows = |host: &String| {
-                    how.memory.as_ref().is_some_and(|it| it.of(host, was).is_some())
-                };
-                *relied = host.clone().filter(knows);
-                let it = self.relocated(line, expects.told_later, false, bar, how).await?;
-                relied.take_if(|_| it.by != FoundBy::Memory);
-                hold.other.moment.is_sure = is_sure(it.trust);
-                option = option_now(line, how, &it.now);
-                let anew = Anew { host, was: was.clone(), now: it.now, by: it.by };
-                (Some(it.target), Some(anew).filter(|_| it.trust != Trust::Same))
-            }
-            None => {
-                // A key goes to what the act before was on, which was found.
-                hold.other.moment.is_sure = true;
-                (None, None)
-            }
+        let (on, anew) = if let Some(was) = &line.element {
+            let host = memory::host(&url_before);
+            let knows =
+                |host: &String| how.memory.as_ref().is_some_and(|it| it.of(host, was).is_some());
+            *relied = host.clone().filter(knows);
+            let it = self.relocated(line, expects.told_later, false, bar, how).await?;
+            relied.take_if(|_| it.by != FoundBy::Memory);
+            hold.other.moment.is_sure = is_sure(it.trust);
+            option = option_now(line, how, &it.now);
+            let anew = Anew { host, was: was.clone(), now: it.now, by: it.by };
+            (Some(it.target), Some(anew).filter(|_| it.trust != Trust::Same))
+        } else {
+            // A key goes to what the act before was on, which was found.
+            hold.other.moment.is_sure = true;
+            (None, None)
         };
         // On the element itself what the page shows tells; what others are asked for may be another.
         let shows = line.changed || line.url_before != line.url_after;
