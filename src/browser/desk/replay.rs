@@ -84,11 +84,11 @@ struct Did {
     /// What it asked for was what was recorded.
     fitted: bool,
     /// Where it is now, where the site led to another of its pages than when it was recorded.
-    led: Option<Led>,
+    led: Option<Redirect>,
 }
 
 /// A page of a site in place of another.
-struct Led {
+struct Redirect {
     was: Sent,
     is: Sent,
 }
@@ -114,7 +114,7 @@ impl Desk {
     pub async fn replay(&mut self, lines: &[Line], how: &Replay) -> Result<Vec<Replayed>> {
         self.is_free()?;
         let mut other = other(lines, how)?;
-        let mut led: Vec<Led> = Vec::new();
+        let mut led: Vec<Redirect> = Vec::new();
         let known = lines.iter().flat_map(|it| it.requests.iter().chain(&it.between));
         let known: Vec<Sent> = known.filter(|it| !it.changes()).cloned().collect();
         let mut out = Vec::new();
@@ -464,7 +464,7 @@ struct Expects<'a> {
     told_later: bool,
     /// A later act is on an element.
     tells: bool,
-    led: &'a [Led],
+    led: &'a [Redirect],
 }
 
 /// Whether the page is where it was then, or where its site leads to instead, which the elements of later acts will tell. `goes`: what
@@ -475,22 +475,22 @@ fn arrived(
     other: &Other,
     expects: &Expects<'_>,
     goes: bool,
-) -> std::result::Result<Option<Led>, String> {
+) -> std::result::Result<Option<Redirect>, String> {
     let (was, is) = (Sent::of("GET", &line.url_after, None), Sent::of("GET", now, None));
     let (Some(was), Some(is)) = (was, is) else { return Ok(None) };
-    let before = |it: &Led| it.was.fits(&was, other) && it.is.fits(&is, other);
+    let before = |it: &Redirect| it.was.fits(&was, other) && it.is.fits(&is, other);
     if was.fits(&is, other) || expects.led.iter().any(before) {
         return Ok(None);
     }
     if goes && expects.tells && was.site().is_some() && was.site() == is.site() {
-        return Ok(Some(Led { was, is }));
+        return Ok(Some(Redirect { was, is }));
     }
     Err(format!("it is now at {now}, and was at {}", line.url_after))
 }
 
 impl Other {
     /// What leads to a page of that site leads to where it is now.
-    fn leads(&mut self, it: &Led) {
+    fn leads(&mut self, it: &Redirect) {
         if it.was.origin != it.is.origin {
             self.origins.push((it.was.origin.clone(), it.is.origin.clone()));
         }

@@ -40,10 +40,9 @@ pub struct Fingerprint {
     /// Of the names of everything else of its class on the page, each as a hash: what is called so was another element.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<u32>,
-    /// Those that last: `type`, `id`, `name`, `href`, `placeholder`, `testid`, `autocomplete`, `class`, `does`, `value` of a box,
-    /// `options` of a list; and how it stands: `tag`,
-    /// `form`, `path`, `shape` (the controls around it, by kind), `beside` (their names and ids), and `among` (how many of its kind
-    /// the part of the page has).
+    /// Those that last: `type`, `id`, `name`, `href`, `placeholder`, `testid`, `autocomplete`, `class`, `does`, `value` of a box and
+    /// `options` of a list. And how it stands: `tag`, `form`, `path`, `shape` (the controls around it, by kind), `beside` (their names
+    /// and ids) and `among` (how many of its kind the part of the page has).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
 }
