@@ -264,14 +264,14 @@ impl Graph<'_> {
     /// A value that JSON has no form for, in the form that JSON answers give it.
     fn typed(&mut self, name: &str, rest: &[Value], depth: usize) -> Option<Value> {
         match (name, rest) {
-            ("Date", [Value::String(_)]) | ("BigInt" | "B" | "URL" | "U", [Value::String(_)]) => {
+            ("Date" | "BigInt" | "B" | "URL" | "U", [Value::String(_)]) => {
                 Some(rest[0].clone())
             }
             ("D", [Value::Number(it)]) => {
                 Some(Timestamp::from_millisecond(it.as_i64()?).ok()?.to_string().into())
             }
             // A date that is none.
-            ("Date", [Value::Null]) | ("D", [Value::Null]) => Some(Value::Null),
+            ("Date" | "D", [Value::Null]) => Some(Value::Null),
             ("Set" | "S", _) if rest.iter().all(is_whole) => {
                 rest.iter().map(|it| self.value(it, depth)).collect()
             }

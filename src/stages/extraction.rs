@@ -298,7 +298,7 @@ fn wider(
     let known = |selector: &str| {
         let one = selector.strip_suffix("[]");
         let mut all = other.fields.iter().filter(|it| *it.1 == selector || Some(&**it.1) == one);
-        all.next().filter(|it| !other.optional.contains(it.0)).is_some()
+        all.next().as_ref().is_some_and(|it| !other.optional.contains(it.0))
     };
     for (name, selector) in &html.fields {
         let is_sure = known(selector);

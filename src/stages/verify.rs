@@ -271,16 +271,13 @@ impl Run<'_, '_> {
         let seen = self.look("B", second).await?;
         let first = self.answers.first();
         let wider = first.map(|it| widened_by_pages(&self.response, &it.body, &seen.body));
-        match wider.filter(|it| it.html != self.response.html) {
-            Some(it) => {
-                self.report.html.clone_from(&it.html);
-                self.response = it;
-                Ok(true)
-            }
-            None => {
-                self.ahead = Some(seen);
-                Ok(false)
-            }
+        if let Some(it) = wider.filter(|it| it.html != self.response.html) {
+            self.report.html.clone_from(&it.html);
+            self.response = it;
+            Ok(true)
+        } else {
+            self.ahead = Some(seen);
+            Ok(false)
         }
     }
 

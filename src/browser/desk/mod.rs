@@ -46,7 +46,7 @@ pub use self::{
 use self::{
     meant::{Meant, Reached},
     refs::Refs,
-    tree::{Item, Read, What},
+    tree::{Item, Read},
 };
 use super::{
     aim::{self, Aim, Ask},
