@@ -92,7 +92,7 @@ fn counted_link(page: &Html, url: &str, items: u64) -> Option<String> {
         let moved = other.keys().find(|it| is_moved(it) && (begins || !own.contains_key(*it)))?;
         let mut kept = own
             .iter()
-            .filter(|it| !it.1.is_empty() && !(number(it.1) == Some(0) && is_moved(it.0)));
+            .filter(|it| !it.1.is_empty() && (number(it.1) != Some(0) || !is_moved(it.0)));
         let is_same = kept.all(|(name, value)| other.get(name) == Some(value));
         (is_same && (begins || !is_there)).then(|| moved.clone())
     })
