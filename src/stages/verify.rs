@@ -234,10 +234,10 @@ impl Run<'_, '_> {
         let others = self.others(&first).await?;
         match &b {
             Some(b) if differs(b) => {
+                let witnessed = self.covers(&a, Some(b))?;
                 if only_repeats((&a, &first), (b, &second)) {
                     return Err(final_(ONLY_REPEATS).into());
                 }
-                let witnessed = self.covers(&a, Some(b))?;
                 self.is_the_data(&a, b, &second, witnessed)?;
             }
             // It says the same of other values, and did so when it was recorded.

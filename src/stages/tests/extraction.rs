@@ -1,9 +1,14 @@
 //! How an answer is read: the list that is the data, from structure, from sight, and against real traffic.
 
 use super::*;
-use crate::extraction::{ranked, response};
+use crate::extraction::{ranked, response, widened_by_pages};
 use commis_artifacts::payloads::{Analyst, Choice, DataSource, Reason};
-use commis_recipe::{document::Document, expression::Query, model::Framing};
+use commis_recipe::{
+    blocks,
+    document::Document,
+    expression::Query,
+    model::{Framing, ResponseSpec, ResponseType},
+};
 use commis_redact::har;
 
 /// The path chosen for an answer to a task, the page having shown some text.
@@ -68,7 +73,7 @@ fn what_only_a_program_reads_is_no_answer() {
     let read_of = read(&graph(json!(2))).unwrap();
     assert_eq!(
         (read_of.framing, read_of.extract.as_deref()),
-        (Some(commis_recipe::model::Framing::References), Some("goods"))
+        (Some(Framing::References), Some("goods"))
     );
     let graph = graph(json!(["Lamp", 3]));
     for answer in [graph.clone(), json!({"type": "data", "nodes": [null, {"data": graph}]})] {
@@ -376,4 +381,24 @@ fn is_map_of(map: &Value, data: &Value) -> bool {
     let (Some(map), Some(data)) = (map.as_object(), data.as_array()) else { return false };
     let objects: Vec<&Value> = map.values().filter(|it| it.is_object()).collect();
     !data.is_empty() && objects.len() == data.len() && objects.iter().all(|it| data.contains(it))
+}
+
+#[test]
+fn the_second_page_shows_what_the_first_lacks() {
+    let page = |stock: &str, notes: &str| {
+        format!(
+            "<main><article><h1>Lamp</h1><dl><dt>Price</dt><dd>3 crowns</dd><dt>Town</dt><dd>Kiel</dd>{stock}</dl>{notes}</article></main>"
+        )
+    };
+    let a = page("<dt>Stock</dt><dd>12 left</dd>", "<p>Made of brass.</p>");
+    let b = page("", "<p>Made of copper.</p><p>Comes by ship.</p>");
+    let blocks = blocks::find(&blocks::parsed(&a).unwrap(), true, true);
+    let spec = blocks.into_iter().find_map(|it| it.spec.filter(|it| it.single)).unwrap();
+    let own = ResponseSpec { html: Some(spec), ..ResponseSpec::of(ResponseType::Html) };
+    let seen = |other: &str| widened_by_pages(&own, a.as_bytes(), other.as_bytes()).html.unwrap();
+    let it = seen(&b);
+    assert_eq!(it.fields["text"], "p[]");
+    assert_eq!(it.optional, ["stock"]);
+    assert_eq!(Some(seen(&a)), own.html);
+    assert_eq!(Some(seen("<p>Another page</p>")), own.html);
 }
