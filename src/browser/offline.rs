@@ -134,8 +134,6 @@ impl Entry {
             raw.resource_type,
             ResourceType::Xhr | ResourceType::Fetch | ResourceType::Script
         );
-        // A short value stands in the name of many a file.
-        let is_program = raw.resource_type == ResourceType::Script && raw.url.query().is_none();
         Some(Self {
             method: raw.method.to_ascii_uppercase(),
             url: without_fragment(raw.url.clone()),
@@ -144,7 +142,7 @@ impl Entry {
             status: if status == 304 { 200 } else { status },
             headers: in_utf8(&raw.response_headers, &body),
             body,
-            carries: by_script && !is_program && says(&raw.url, raw.request_body.as_deref(), typed),
+            carries: by_script && says(&raw.url, raw.request_body.as_deref(), typed),
         })
     }
 
