@@ -173,7 +173,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             let data = serde_json::to_value(&it).unwrap_or_default();
             return Ok(told_one(as_json, &data, &told));
         }
-        Command::Doctor => return session_doctor::run(as_json, global).await,
+        Command::Doctor => return Box::pin(session_doctor::run(as_json, global)).await,
         Command::Login(args) => return session_login::run(args, &context, as_json, global).await,
         _ => {}
     }

@@ -132,7 +132,7 @@ async fn contracts(browser: &Browser, folder: &Path) -> Vec<Contract> {
     put(
         "it is done again in another context",
         match known().and_then(|id| here.load(id)) {
-            Ok((_, lines)) => replayed(browser, &lines).await,
+            Ok((_, lines)) => Box::pin(replayed(browser, &lines)).await,
             Err(err) => Err(err),
         },
     );
@@ -151,7 +151,7 @@ async fn contracts(browser: &Browser, folder: &Path) -> Vec<Contract> {
     put(
         "the imported one is done without its first home",
         match &imported {
-            Ok((_, lines)) => replayed(browser, lines).await,
+            Ok((_, lines)) => Box::pin(replayed(browser, lines)).await,
             Err(err) => Err(Error::new(err.code(), err.message())),
         },
     );

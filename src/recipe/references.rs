@@ -264,9 +264,7 @@ impl Graph<'_> {
     /// A value that JSON has no form for, in the form that JSON answers give it.
     fn typed(&mut self, name: &str, rest: &[Value], depth: usize) -> Option<Value> {
         match (name, rest) {
-            ("Date" | "BigInt" | "B" | "URL" | "U", [Value::String(_)]) => {
-                Some(rest[0].clone())
-            }
+            ("Date" | "BigInt" | "B" | "URL" | "U", [Value::String(_)]) => Some(rest[0].clone()),
             ("D", [Value::Number(it)]) => {
                 Some(Timestamp::from_millisecond(it.as_i64()?).ok()?.to_string().into())
             }
@@ -275,7 +273,7 @@ impl Graph<'_> {
             ("Set" | "S", _) if rest.iter().all(is_whole) => {
                 rest.iter().map(|it| self.value(it, depth)).collect()
             }
-            ("Map" | "M", _) => self.pairs(rest, depth),
+            ("Map" | "M" | "N", _) => self.pairs(rest, depth),
             // An object without a prototype.
             ("null", _) => {
                 let mut out = Map::new();
@@ -285,7 +283,6 @@ impl Graph<'_> {
                 }
                 Some(out.into())
             }
-            ("N", _) => self.pairs(rest, depth),
             // Vue's wrappers around what is watched.
             ("Reactive" | "ShallowReactive" | "Ref" | "ShallowRef", [it]) if is_whole(it) => {
                 self.value(it, depth)

@@ -171,9 +171,9 @@ fn left_behind(all: &mut [Scored<'_>], recording: &SessionRecording) {
 /// One path called with more and with fewer query names, answered in one shape, no call nearer to the task than the other, is
 /// one endpoint: the page that the session ended at stays, or else the call that asks for the least.
 fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>, page: &str) {
-    let is_page = |it: &Scored<'_>| it.exchange.url == page;
     const TASK: &[&str] =
         &["typed_in_request", "task_values", "url_task_overlap", "follows_input", "holds_items"];
+    let is_page = |it: &Scored<'_>| it.exchange.url == page;
     let alike = |a: &Scored<'_>, b: &Scored<'_>| {
         let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
         a.exchange.method == b.exchange.method

@@ -269,7 +269,8 @@ impl Wording {
         let has_digit = value.bytes().any(|it| it.is_ascii_digit());
         let is_name = (4..=40).contains(&value.len())
             && value.chars().all(|it| it.is_alphabetic() || matches!(it, '_' | '.' | '-'));
-        if !is_name && !(has_digit && value.len() >= 4) || self.names(value) {
+        let is_number = has_digit && value.len() >= 4;
+        if !(is_name || is_number) || self.names(value) {
             return 0;
         }
         if is_name { 1000 } else { 500 }
@@ -361,7 +362,9 @@ impl Said {
         match &exchange.request_body {
             Some(RequestBody::Json(it)) => out.body(it),
             Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
-                fields.iter().for_each(|it| out.pair(&it.name, &it.value));
+                for it in fields {
+                    out.pair(&it.name, &it.value);
+                }
             }
             Some(RequestBody::Text(it)) => out.value(it),
             _ => {}

@@ -148,7 +148,7 @@ impl Desk {
             let tells = lines.iter().any(|it| it.n > line.n && it.element.is_some());
             let mut relied = None;
             let expects = Expects { later, told_later, tells, led: &led };
-            let mut done = self.again(line, how, hold, expects, &mut relied).await;
+            let mut done = Box::pin(self.again(line, how, hold, expects, &mut relied)).await;
             if done.is_ok()
                 && let Some(next) = lines.iter().find(|it| it.n > line.n && it.failed.is_none())
                 && let Err(why) = self.led_to(line, next, how).await

@@ -64,7 +64,7 @@ impl Talk {
             help: "…".to_owned(),
             input: any.clone(),
         });
-        self.client.next("You drive a browser.", &self.turns, &tools).await
+        self.client.next("You drive a browser.", &self.turns, &tools).await.map_err(|it| it.error)
     }
 
     /// What it calls next, each of which gets this for a result.
