@@ -118,7 +118,7 @@ class HAProxy(App):
                 "haproxy-scope",
                 "List the servers of all proxies whose name contains {part}",
                 "http://haproxy.test/stats",
-                [{"part": it} for it in ("web", "api", "-", "il")],
+                [{"part": it} for it in ("web", "api", "ch", "il")],
                 [
                     {"fill": {**scope, "value": "{part}"}},
                     {"press": "Enter"},

@@ -119,6 +119,8 @@ fn items(exchange: &Exchange) -> Option<u32> {
 fn speaks(it: &Candidate, good: bool) -> String {
     let mut shares: Vec<(&String, i32)> =
         it.features.iter().map(|it| (it.0, *it.1)).filter(|it| (it.1 > 0) == good).collect();
+    // Said with the names of what was typed.
+    shares.retain(|it| it.0 != "typed_missing");
     shares.sort_by_key(|it| std::cmp::Reverse(it.1.abs()));
     let words: Vec<String> = shares.iter().take(4).map(|it| in_words(it.0)).collect();
     words.join(", ")

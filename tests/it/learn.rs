@@ -71,6 +71,8 @@ fn a_changed_decision_stops_where_the_choice_is_the_same() {
 #[test]
 fn what_was_learned_offline_is_validated_again_online() {
     let home = Home::new();
+    // With its page drawn, the file would be another recording online.
+    write(&home.path().join("config.toml"), "[learning]\nrender_har = false\n");
     // A host that could be asked for.
     let text =
         std::fs::read_to_string(FIXTURE).unwrap().replace("books.example", "books.example.com");
@@ -218,6 +220,8 @@ fn live_values_lost_is_the_one_reason_to_record_again() {
     }]}});
     let path = home.path().join("shop.har");
     write(&path, &har.to_string());
+    // With its page drawn, the file would be another recording online.
+    write(&home.path().join("config.toml"), "[learning]\nrender_har = false\n");
     let usual = [
         "recipe",
         "learn",

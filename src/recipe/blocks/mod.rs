@@ -243,4 +243,6 @@ fn weight(items: &[Item<'_>]) -> usize {
 }
 
 #[cfg(test)]
+mod record_tests;
+#[cfg(test)]
 pub mod tests;

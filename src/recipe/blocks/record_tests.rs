@@ -1,0 +1,118 @@
+//! Pages that show one thing: what is read of it is read from another of its kind.
+
+use serde_json::{Value, json};
+
+use super::{
+    find, parsed,
+    read::Reader,
+    tests::{each, page},
+};
+
+/// The weightiest record of a page that is asked for one thing, and what is read by it from another.
+#[track_caller]
+fn thing(first: &str, second: &str) -> Value {
+    let (first, second) = (parsed(&page(first)).unwrap(), parsed(&page(second)).unwrap());
+    let all = find(&first, true, true);
+    let spec = all.into_iter().find_map(|it| it.spec.filter(|it| it.single)).expect("a thing");
+    let out = Reader::new(&spec).unwrap().read(&second).unwrap();
+    Value::Object(out.into_iter().next().unwrap_or_default())
+}
+
+#[test]
+fn an_article_is_more_than_its_list() {
+    let make = |q: &str, n: usize| {
+        format!(
+            "<div role='article'><div class='bar'><h2>{q} care</h2></div><div class='note'><p>Notes on the {q}.</p><ul>{}</ul></div></div>",
+            each(n, |i| format!("<li>Grease the {q} {i} with wax</li>"))
+        )
+    };
+    assert_eq!(
+        thing(&make("Aurora", 6), &make("Calypso", 2)),
+        json!({"title": "Calypso care", "text_2": "Notes on the Calypso.",
+            "text": ["Grease the Calypso 0 with wax", "Grease the Calypso 1 with wax"]})
+    );
+    // Items of several texts are what is asked for.
+    let cards = |q: &str| {
+        let card = |i: usize| format!("<li><h3>{q} {i}</h3><p>Kiel {i}</p></li>");
+        format!(
+            "<article><h2>{q}</h2><p>Ships of {q} that are for sale.</p><ul>{}</ul></article>",
+            each(5, card)
+        )
+    };
+    assert!(
+        find(&parsed(&page(&cards("Aurora"))).unwrap(), true, true)[0]
+            .spec
+            .as_ref()
+            .is_some_and(|it| !it.single)
+    );
+}
+
+#[test]
+fn points_of_one_thing_are_one_field() {
+    let make = |q: &str, n: usize| {
+        format!(
+            "<article><h1>{q}</h1><dl><dt>Town</dt><dd>Kiel of {q}</dd><dt>Price</dt><dd>{n} crowns</dd></dl>             <h2>Ingredients</h2><ul>{}</ul></article>",
+            each(n, |i| format!("<li>{q} {i} g</li>"))
+        )
+    };
+    assert_eq!(
+        thing(&make("Aurora", 5), &make("Calypso", 3)),
+        json!({"title": "Ingredients", "title_2": "Calypso", "town": "Kiel of Calypso", "price": "3 crowns",
+            "text": ["Calypso 0 g", "Calypso 1 g", "Calypso 2 g"]})
+    );
+}
+
+#[test]
+fn names_in_small_print_above_their_values() {
+    let make = |q: &str| {
+        let cell = |name: &str, value: &str| {
+            format!("<div class='col'><small>{name}</small><p>{value}</p></div>")
+        };
+        let cells = [("Due", ""), ("Priority", "2. High"), ("Status", "Open"), ("Queue", q)];
+        let cells: String = cells.iter().map(|it| cell(it.0, it.1)).collect();
+        // Outside of anything that is called the main thing of the page.
+        format!(
+            "</main><div class='card'><div class='bar'><h2>The gangway of {q} is stuck</h2></div><p>Seen by {q}.</p>             <div class='row'>{cells}</div></div>"
+        )
+    };
+    assert_eq!(
+        thing(&make("Aurora"), &make("Calypso")),
+        json!({"title": "The gangway of Calypso is stuck", "text": "Seen by Calypso.", "priority": "2. High",
+            "status": "Open", "queue": "Calypso", "col": "Due"})
+    );
+}
+
+#[test]
+fn values_that_are_links_or_pictures() {
+    let make = |q: &str| {
+        let row = |name: &str, value: &str| {
+            format!(
+                "<div class='form-row'><div class='flex'><label>{name}:</label><div class='readonly'>{value}</div></div></div>"
+            )
+        };
+        let link = format!("<a href='/rooms/{q}'>Room of {q}</a>");
+        let rows = [
+            row("Number", q),
+            row("Material", &format!("Wood of {q}")),
+            row("Room", &link),
+            row("Shown", "<img src='/yes.svg' alt='True'>"),
+            row("From", &format!("<div><input type='text' value='{q}@boats.test' readonly></div>")),
+            row("Note", &format!("Loan to {q}")),
+        ];
+        format!("<h1>{q}</h1><fieldset class='module'>{}</fieldset>", rows.concat())
+    };
+    assert_eq!(
+        thing(&make("Aurora"), &make("Calypso")),
+        json!({"title": "Calypso", "number": "Calypso", "material": "Wood of Calypso", "room": "Room of Calypso",
+            "shown": "True", "from": "Calypso@boats.test", "note": "Loan to Calypso"})
+    );
+    // The same as a list of rows.
+    let first = parsed(&page(&make("Aurora"))).unwrap();
+    let list = find(&first, true, false)
+        .into_iter()
+        .find_map(|it| it.spec.filter(|it| !it.single))
+        .unwrap();
+    let rows = Reader::new(&list).unwrap().read(&parsed(&page(&make("Calypso"))).unwrap()).unwrap();
+    let values: Vec<Value> = rows.iter().map(|it| it["readonly"].clone()).collect();
+    assert_eq!(values[..3], [json!("Calypso"), json!("Wood of Calypso"), json!("Room of Calypso")]);
+}
