@@ -548,6 +548,7 @@ async function browse({ as, place }: Drive): Promise<void> {
   for (const context of ["one", "two"]) well(await api.POST("/api/browse/close", { body: { context } }));
   well(await api.POST("/api/browse/goto", { body: { url: "http://site.test/parts" } }));
   well(await api.POST("/api/browse/select", { body: { target: 'combobox "Size"', option: "M" } }));
+  well(await api.POST("/api/browse/unselect", { body: { target: 'listbox "Extras"', option: "Wrap" } }));
   well(await api.POST("/api/browse/check", on('checkbox "Gift"')));
   well(await api.POST("/api/browse/uncheck", on('checkbox "Gift"')));
   well(await api.POST("/api/browse/dialog", { body: { accept: true } }));

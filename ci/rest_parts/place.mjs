@@ -17,6 +17,7 @@ run_burst = 1000000
 
 /** What a page that stays is tried on. */
 const PARTS = `<!doctype html><title>Parts</title><label>Size <select><option>S<option>M</select></label>
+<label>Extras <select multiple><option selected>Wrap<option>Card</select></label>
 <label><input type="checkbox"> Gift</label> <button onclick="confirm('sure?')">Ask</button>`;
 
 export class Place {
