@@ -95,7 +95,7 @@ const MAX_HELD: usize = 256 * 1024;
 /// What stands in a field after it was typed into.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Held {
+pub struct FieldContent {
     pub text: String,
     /// No field of a form.
     pub editor: bool,
@@ -114,7 +114,7 @@ pub struct Held {
     pub reacts_until: Option<Instant>,
 }
 
-impl Held {
+impl FieldContent {
     /// Whether it is what was to stand there. Editors show line breaks as paragraphs and blanks as they like.
     pub fn fits(&self, wanted: &str) -> bool {
         let wanted = wanted.replace("\r\n", "\n");
@@ -143,7 +143,12 @@ enum Way {
 }
 
 /// Empties the field and types; what stands in it then. Fails with `STEP_FAILED` where that is no field.
-pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<Held> {
+pub async fn fill(
+    shared: &Shared,
+    step: &Step,
+    found: &Found,
+    value: &str,
+) -> Result<FieldContent> {
     let Found { session, world, backend, .. } = found;
     let resolved = lookup::resolve(shared, session, *world, *backend);
     let (object, heard) = tokio::join!(resolved, Heard::ask(shared, found));
@@ -179,18 +184,19 @@ pub async fn fill(shared: &Shared, step: &Step, found: &Found, value: &str) -> R
     // A page that has gone on holds nothing any more.
     let since = Instant::now();
     let held = held_in(shared, session, &object).await;
-    let held = held.unwrap_or_else(|| Held { text: value.to_owned(), ..Held::default() });
-    Ok(Held { reacts_until: heard.then(|| since + REACTS), ..held })
+    let held =
+        held.unwrap_or_else(|| FieldContent { text: value.to_owned(), ..FieldContent::default() });
+    Ok(FieldContent { reacts_until: heard.then(|| since + REACTS), ..held })
 }
 
 /// What stands in a field that was filled; `None` where the page has gone on.
-pub async fn held(shared: &Shared, found: &Found) -> Option<Held> {
+pub async fn read_field(shared: &Shared, found: &Found) -> Option<FieldContent> {
     let Found { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
     held_in(shared, session, &object).await
 }
 
-async fn held_in(shared: &Shared, session: &str, object: &str) -> Option<Held> {
+async fn held_in(shared: &Shared, session: &str, object: &str) -> Option<FieldContent> {
     page::call_on_object(&shared.cdp, session, object, HELD, &[MAX_HELD.into()]).await.ok()
 }
 
@@ -205,11 +211,11 @@ async fn edited(
     object: &str,
     filled: bool,
     value: &str,
-) -> Result<Held> {
+) -> Result<FieldContent> {
     let session = &*found.session;
     let several = value.contains('\n');
     let ways: &[Way] = if several { &[Way::Whole, Way::Paste, Way::Keys] } else { &[Way::Keys] };
-    let mut out = Held::default();
+    let mut out = FieldContent::default();
     let mut filled = filled;
     for (n, way) in ways.iter().enumerate() {
         if n > 0 {
@@ -266,13 +272,13 @@ async fn edited_by_context(
     found: &Found,
     object: &str,
     value: &str,
-) -> Result<Held> {
+) -> Result<FieldContent> {
     let session = &*found.session;
     let press = async |key: &str| match keys::chord(key) {
         Some(events) => type_events(shared, session, events).await,
         None => Ok(()),
     };
-    let mut out = Held::default();
+    let mut out = FieldContent::default();
     for way in [Way::Paste, Way::Keys] {
         press("Control+a").await?;
         press("Backspace").await?;

@@ -82,7 +82,7 @@ fn replaced(text: &str, word: &str, with: &str) -> String {
 
 /// Texts of a page's block that follow the input.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct FollowedValues {
     pub following: usize,
     /// Those that the answer says.
     pub said: usize,
@@ -90,7 +90,7 @@ pub struct Given {
     pub missing: Vec<String>,
 }
 
-impl Given {
+impl FollowedValues {
     pub fn is_too_little(&self) -> bool {
         self.said * FEW < self.following
     }
@@ -101,7 +101,7 @@ pub fn given(
     data: &Value,
     (block, typed): (&ShownBlock, &BTreeMap<String, String>),
     (other, typed_there): (&ShownBlock, &BTreeMap<String, String>),
-) -> Given {
+) -> FollowedValues {
     let own = |text: &str, typed: &BTreeMap<String, String>| plain(&masked(text, typed));
     let cells = other.rows.iter().flatten().flatten();
     let known: BTreeSet<String> = cells.map(|it| own(it, typed_there)).collect();
@@ -109,7 +109,7 @@ pub fn given(
     let data = Text::of(data);
     let says =
         |it: &str| data.says(it) || items.iter().take(MAX_ITEMS).any(|item| item.says_most(it));
-    let mut out = Given::default();
+    let mut out = FollowedValues::default();
     for (at, name) in block.fields.iter().enumerate() {
         let cells = block.rows.iter().take(MAX_ROWS).filter_map(|it| it.get(at)?.as_deref());
         let following: Vec<&str> = cells

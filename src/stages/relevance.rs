@@ -96,7 +96,7 @@ pub struct Relevance {
 
 /// What an exchange says, folded.
 #[derive(Default)]
-struct Said {
+struct ExchangeText {
     /// Words of the path, of the names in query and body, and of the operation.
     names: BTreeSet<String>,
     /// Values of query and body.
@@ -141,7 +141,7 @@ impl Wording {
 
     /// `brands` are the words of the page's own host name, which say which site is meant and not which data.
     pub fn relevance(&self, exchange: &Exchange, brands: &BTreeSet<String>) -> Relevance {
-        let said = Said::new(exchange);
+        let said = ExchangeText::new(exchange);
         let is_brand = |it: &&Word| {
             brands
                 .iter()
@@ -286,7 +286,7 @@ impl Wording {
             })
     }
 
-    fn abbreviated(&self, exchange: &Exchange, said: &Said) -> i32 {
+    fn abbreviated(&self, exchange: &Exchange, said: &ExchangeText) -> i32 {
         let path = Url::parse(&exchange.url).map(|it| it.path().to_owned()).unwrap_or_default();
         let parts =
             parts(&fold(&path)).into_iter().chain(said.values.iter().flat_map(|it| parts(it)));
@@ -345,7 +345,7 @@ impl Wording {
     }
 }
 
-impl Said {
+impl ExchangeText {
     fn new(exchange: &Exchange) -> Self {
         let mut out = Self::default();
         if let Ok(url) = Url::parse(&exchange.url) {

@@ -19,7 +19,7 @@ use crate::{
     recorder::Recorder,
     shared::{Shared, State},
     steps::MASK,
-    typing::{self, Held},
+    typing::{self, FieldContent},
     visit::Visit,
     waiting,
 };
@@ -90,18 +90,18 @@ async fn hangs(shared: &Shared) {
 }
 
 /// Words of the page or of the caller, cut, in quotes.
-fn shown(text: &str) -> String {
+fn quote_text(text: &str) -> String {
     quoted(&cut(&plain(&commis_redact::message(text)), 80))
 }
 
 /// What stands in a field, where that is not what was typed.
-fn stands(held: &Held, secret: bool) -> String {
+fn stands(held: &FieldContent, secret: bool) -> String {
     let how = if held.editor { "shows" } else { "holds" };
     let most = held.most.map(|it| format!(" (it takes {it} characters)")).unwrap_or_default();
     match held.text.chars().count() {
         0 => "it is empty now".to_owned(),
         n if secret => format!("it {how} another text now, of {n} characters{most}"),
-        _ => format!("it {how} {} now{most}", shown(&held.text)),
+        _ => format!("it {how} {} now{most}", quote_text(&held.text)),
     }
 }
 
@@ -221,7 +221,7 @@ impl Desk {
         } else {
             self.noted(&meant, |element| Step::Fill(Fill { element, value: value.clone() }));
         }
-        let shown = if secret { MASK.to_owned() } else { shown(&value) };
+        let shown = if secret { MASK.to_owned() } else { quote_text(&value) };
         let mut effect = self.after(before).await?;
         let reacts = held.reacts_until.is_some() || effect.dom_changed;
         if effect.navigated.is_none() && (reacts || !effect.requests.is_empty()) {
@@ -229,7 +229,7 @@ impl Desk {
             if let Some(until) = held.reacts_until {
                 tokio::time::sleep_until(until.into()).await;
             }
-            held = typing::held(&shared, &meant.found).await.unwrap_or(held);
+            held = typing::read_field(&shared, &meant.found).await.unwrap_or(held);
         }
         let list = matches!(&*kind, "select-one" | "select-multiple");
         if held.bad && held.text.is_empty() && !value.is_empty() {
@@ -290,7 +290,7 @@ impl Desk {
         if effect.navigated.is_none()
             && let Some((several, now)) = controls::chosen(&shared, &meant.found).await
         {
-            let all: Vec<String> = now.iter().map(|it| shown(it)).collect();
+            let all: Vec<String> = now.iter().map(|it| quote_text(it)).collect();
             let is_told = now.len() == 1 && on && words::plain(&now[0]) == words::plain(&value);
             if several || !is_told {
                 let all = if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
@@ -298,7 +298,7 @@ impl Desk {
             }
         }
         let did = if on { "selected" } else { "unselected" };
-        let told = format!("{did} {} in {}", shown(&value), meant.told);
+        let told = format!("{did} {} in {}", quote_text(&value), meant.told);
         Ok(Said::of(&told, effect))
     }
 
@@ -359,7 +359,7 @@ impl Desk {
                 Error::new(Code::StepFailed, why).hint("`scroll` without it scrolls the page")
             );
         }
-        let what = if it.what == "the page" { it.what } else { shown(&it.what) };
+        let what = if it.what == "the page" { it.what } else { quote_text(&it.what) };
         let told = if it.by.abs() < NEAR {
             let end = if it.room < NEAR { "there is no more of it" } else { "it is at its end" };
             format!("scrolled nothing: {what}, {end}")

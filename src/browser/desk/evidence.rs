@@ -52,7 +52,7 @@ const LATE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(150);
 
 #[derive(Default, Deserialize)]
-struct Held {
+struct StoredValues {
     standing: BTreeSet<String>,
     tokens: BTreeSet<String>,
 }
@@ -85,7 +85,7 @@ impl Desk {
         let frames = self.own_frames().await;
         let asked = frames
             .iter()
-            .map(|it| page::call::<Held>(&shared.cdp, it, HELD, &values, page::PATIENCE));
+            .map(|it| page::call::<StoredValues>(&shared.cdp, it, HELD, &values, page::PATIENCE));
         for it in join_all(asked).await.into_iter().flatten() {
             out.standing.extend(it.standing);
             out.tokens.extend(it.tokens);

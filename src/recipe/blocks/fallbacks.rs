@@ -11,7 +11,7 @@ const MAX_SCRIPT: usize = 2_000;
 /// page. In a page that a browser drew, what was written stands between them, so nothing is said twice.
 ///
 /// A `noscript` elsewhere asks for scripts to be turned on, or counts visits.
-pub fn shown(text: &str) -> Cow<'_, str> {
+pub fn replace_scripts(text: &str) -> Cow<'_, str> {
     const BEGIN: &str = "<noscript";
     const END: &str = "</noscript>";
     if !text.contains("document.write") {
@@ -65,7 +65,11 @@ mod tests {
     fn what_a_script_writes_is_read() {
         let head = "<script>function when(t){document.write('<b>'+t+'</b>')}</script>";
         let check = |body: &str, expected: &str| {
-            assert_eq!(shown(&format!("{head}{body}")), format!("{head}{expected}"), "{body}");
+            assert_eq!(
+                replace_scripts(&format!("{head}{body}")),
+                format!("{head}{expected}"),
+                "{body}"
+            );
         };
         check(
             "<td><script>when(17)</script>\n<NOSCRIPT><b>2023-12-12</b></NOSCRIPT> Größe",
@@ -89,6 +93,6 @@ mod tests {
     fn a_noscript_hides_no_depth() {
         let deep = "<div>".repeat(100_000);
         let text = format!("<script>document.write(1)</script><noscript>{deep}</noscript>");
-        assert_eq!(shown(&text), text);
+        assert_eq!(replace_scripts(&text), text);
     }
 }

@@ -71,7 +71,7 @@ pub fn parsed(text: &str) -> Option<Html> {
 /// it; other templates hold what nobody reads. What a script writes in its place is read from the `noscript` after it. Rows without
 /// their table stand in one.
 pub fn parse(text: &str) -> Html {
-    let mut page = Html::parse_document(&fragment::whole(&fallbacks::shown(text)));
+    let mut page = Html::parse_document(&fragment::whole(&fallbacks::replace_scripts(text)));
     if !text.contains("shadowrootmode") {
         return page;
     }
