@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
+use super::demand;
 use super::pictures::PIXEL;
 use super::wire::{self, Ask};
 use super::words::{self, Dice};
@@ -87,6 +88,26 @@ pub fn control(ask: &Ask, world: &World) -> Response {
         ("GET", "/hits") => wire::json(&json!(world.hits())),
         ("GET", "/protocols") => wire::json(&json!(world.protocols())),
         ("GET", "/orders") => wire::json(&json!({ "orders": world.orders() })),
+        ("GET", "/expected") => {
+            let text = |name: &str| ask.param(name).unwrap_or_default();
+            match demand::expected(text("site"), ask, text("account"), world) {
+                Some(it) => wire::json(&it),
+                None => wire::not_found(),
+            }
+        }
+        ("GET", "/password") => {
+            let password = demand::password(ask.param("account").unwrap_or_default());
+            wire::json(&json!({ "password": password }))
+        }
+        ("GET", "/turn") => {
+            world.turn(ask.param("site").unwrap_or_default());
+            wire::json(&json!({}))
+        }
+        ("GET", "/expire") => {
+            let text = |name: &str| ask.param(name).unwrap_or_default();
+            demand::expire(text("site"), text("account"), world);
+            wire::json(&json!({}))
+        }
         ("GET", path) if path.starts_with("/gauges/") => {
             let mood = path.trim_start_matches("/gauges/");
             world.turn_gauges(mood);

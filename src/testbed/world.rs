@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::http::Version;
 use sha2::{Digest, Sha256};
@@ -34,6 +35,13 @@ struct Memory {
     hasty: BTreeSet<&'static str>,
     /// How `api.gauges.test` answers.
     gauges: String,
+    /// What sites remember by key.
+    facts: BTreeMap<String, String>,
+    counts: BTreeMap<&'static str, u64>,
+    /// How often a site was turned.
+    turns: BTreeMap<String, u64>,
+    /// When the newest calls of a site came in.
+    calls: BTreeMap<&'static str, Vec<Instant>>,
     /// What was done and what was sent for it, in order.
     done: BTreeMap<&'static str, Vec<String>>,
 }
@@ -126,6 +134,59 @@ impl World {
     /// Forgets a session; false when it was not known.
     pub fn close_session(&self, site: &str, id: &str) -> bool {
         self.memory().sessions.remove(&format!("{site} {id}"))
+    }
+
+    /// Forgets every session of a site.
+    pub fn close_sessions(&self, site: &str) {
+        let prefix = format!("{site} ");
+        self.memory().sessions.retain(|it| !it.starts_with(&prefix));
+    }
+
+    /// What was remembered under a key.
+    pub fn fact(&self, key: &str) -> Option<String> {
+        self.memory().facts.get(key).cloned()
+    }
+
+    /// Remembers a value under a key; `None` forgets it.
+    pub fn set_fact(&self, key: &str, value: Option<&str>) {
+        let mut memory = self.memory();
+        match value {
+            Some(value) => memory.facts.insert(key.to_owned(), value.to_owned()),
+            None => memory.facts.remove(key),
+        };
+    }
+
+    /// The keys that begin so.
+    pub fn facts(&self, prefix: &str) -> Vec<String> {
+        self.memory().facts.keys().filter(|it| it.starts_with(prefix)).cloned().collect()
+    }
+
+    /// How often this was counted, this time included.
+    pub fn count(&self, what: &'static str) -> u64 {
+        let mut memory = self.memory();
+        let count = memory.counts.entry(what).or_default();
+        *count += 1;
+        *count
+    }
+
+    /// Lets what ends with time on a site end now.
+    pub fn turn(&self, site: &str) {
+        *self.memory().turns.entry(site.to_owned()).or_default() += 1;
+    }
+
+    /// How often a site was turned.
+    pub fn turns(&self, site: &str) -> u64 {
+        self.memory().turns.get(site).copied().unwrap_or_default()
+    }
+
+    /// Whether more than `most` calls of a site came in within a second, this one included.
+    pub fn is_crowded(&self, site: &'static str, most: usize) -> bool {
+        let now = Instant::now();
+        let mut memory = self.memory();
+        let calls = memory.calls.entry(site).or_default();
+        calls.retain(|it| now.duration_since(*it) < Duration::from_secs(1));
+        calls.push(now);
+        calls.len() > most
     }
 
     /// The next [`World::is_hasty`] for the site will say yes.

@@ -2,6 +2,7 @@
 
 mod acts;
 mod data;
+mod demand;
 mod kinds;
 mod server;
 
