@@ -4,7 +4,7 @@
 //! there is one). Never a guess below it. Mutations are judged here, before anything is replayed.
 
 use super::{
-    chained::borrowed,
+    chained::{borrowed, fetched_one_by_one},
     extraction::response,
     rank::shorten,
     reads::{asks_to_see, reads},
@@ -123,9 +123,20 @@ pub(super) fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> boo
         .any(|signal| share(it, signal) > 0)
 }
 
-/// What the page showed came from a request that carries nothing typed, but an id from the answer to one that does: a look-up,
-/// then the detail.
+/// What the page showed came from other requests, which ask by what the best candidate answers: a list of ids whose things are
+/// fetched one by one, or a look-up and then the detail.
 fn two_calls(recording: &SessionRecording, candidates: &CandidateSet) -> Result<Option<Reject>> {
+    if let Some(top) = candidates.candidates.first()
+        && let Some(count) = fetched_one_by_one(recording.exchange(top.exchange)?, recording)
+    {
+        return Ok(Some(Reject::new(
+            Reason::SeveralCalls,
+            format!(
+                "{} lists values by which the page then made {count} requests: what it shows is in their answers",
+                shorten(&recording.exchange(top.exchange)?.url, 100)
+            ),
+        )));
+    }
     let Some(top) = candidates.candidates.iter().find(|it| carries(it)) else { return Ok(None) };
     let looked_up = recording.exchange(top.exchange)?;
     for it in candidates.candidates.iter().filter(|it| !carries(it)) {

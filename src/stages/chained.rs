@@ -40,6 +40,8 @@ const REFERENCES: &[&str] = &[
 /// Shorter values stand in any answer by chance.
 const MIN_REFERENCE: usize = 2;
 const MIN_TELLING: usize = 6;
+/// Fewer requests may carry a value of a list by chance.
+const MIN_FETCHED: usize = 3;
 
 /// The slot whose value is asked for at an address that what was typed is part of: another input needs another address.
 pub fn typed_slot<'a>(slots: &'a [Slot], recording: &SessionRecording) -> Option<&'a str> {
@@ -109,6 +111,46 @@ pub fn borrowed(
             in_json(body, "", "", &|name, text| taken(name, text).is_some())
         }
         _ => None,
+    }
+}
+
+/// How many later requests ask by a value of this answer, where the answer is a list of bare values: ids, whose things the page
+/// then fetched one by one. The things are the data, the list is the way to them.
+pub fn fetched_one_by_one(exchange: &Exchange, recording: &SessionRecording) -> Option<usize> {
+    let Some(Excerpt::Json(answer)) = &exchange.excerpt else { return None };
+    let (mut all, mut bare) = (BTreeSet::new(), BTreeSet::new());
+    leaves(answer, &mut all);
+    bare_items(answer, &mut bare);
+    // A count or a cursor may stand beside the list.
+    if bare.len() < MIN_FETCHED || all.len() > bare.len() + MIN_FETCHED {
+        return None;
+    }
+    let later = recording.exchanges.iter().filter(|it| it.id > exchange.id);
+    let asked: BTreeSet<String> = later
+        .filter(|it| !same_endpoint(it, exchange))
+        .filter_map(|it| {
+            let mut values = BTreeSet::new();
+            sent(it, &mut values);
+            values.into_iter().find(|value| value.len() >= MIN_REFERENCE && bare.contains(value))
+        })
+        .collect();
+    (asked.len() >= MIN_FETCHED).then_some(asked.len())
+}
+
+/// The scalar items of every list in a document, as text.
+fn bare_items(value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => {
+            for it in items {
+                if it.is_array() || it.is_object() {
+                    bare_items(it, out);
+                } else {
+                    leaves(it, out);
+                }
+            }
+        }
+        Value::Object(fields) => fields.values().for_each(|it| bare_items(it, out)),
+        _ => {}
     }
 }
 

@@ -43,6 +43,28 @@ fn the_request_that_carried_the_data_is_chosen() {
 }
 
 #[test]
+fn a_list_of_ids_whose_things_are_fetched_one_by_one_is_not_the_data() {
+    let list = json!([5141, 4619, 9567, 3251, 1045]);
+    let entry = |id: u64| {
+        let answer = json!({ "id": id, "title": format!("Lantern news {id}"), "points": id % 97 });
+        get(format!("http://shop.test/entry/{id}"), &answer)
+    };
+    let recorded = |fetched: &[u64]| {
+        let mut entries = vec![get("http://shop.test/api/search?q=lantern", &list)];
+        entries.extend(fetched.iter().map(|it| entry(*it)));
+        session(&[("q", "lantern")], "Lantern news", entries)
+    };
+    let reject = rejected(choose(&recorded(&[5141, 4619, 9567]), &alone()));
+    assert_eq!(reject.reason, Reason::SeveralCalls, "{}", reject.detail);
+    // Two may be an accident, and things that nobody listed are their own.
+    for fetched in [&[5141, 4619][..], &[11, 12, 13]] {
+        if let Judged::Rejected(reject) = choose(&recorded(fetched), &alone()) {
+            assert_ne!(reject.reason, Reason::SeveralCalls, "{fetched:?}");
+        }
+    }
+}
+
+#[test]
 fn below_the_threshold_nobody_knows() {
     let recording = lantern(vec![get(SEARCH, &hits("lantern", "1"))]);
     let set = ranked(&recording);
