@@ -183,7 +183,7 @@ SITES = [
     ),
     Site(
         "e5-short-post", "E", 29, "warble.test", "Post the text {text}",
-        [go("warble.test"), {"type": {"role": "textbox", "name": "Post text", "value": "{text}"}}, press("Post"), wait("Posted")],
+        [go("warble.test"), field("Post text", "{text}"), press("Post"), wait("Posted")],
         [{"text": "a wren at noon"}, {"text": "two owls tonight"}], None, login=True, writes=True,
     ),
     Site(

@@ -11,8 +11,8 @@ use super::{
 };
 use commis_recipe::{
     model::{
-        EmptyAnswer, ExampleAnswer, FirstPage, HtmlSpec, PageInfo, Parameter, RequestTemplate,
-        ResponseSpec, Slot, TransportKind,
+        EmptyAnswer, ExampleAnswer, FirstPage, HtmlSpec, LoginProof, PageInfo, Parameter,
+        RequestTemplate, ResponseSpec, Slot, TransportKind,
     },
     shape::profile::Profile,
 };
@@ -521,6 +521,9 @@ pub struct VerificationReport {
     /// How the page is read, where the second example's answer showed more than the first one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<HtmlSpec>,
+    /// How the login was proven to be needed; absent where none was used, or a stranger got the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<LoginProof>,
 }
 
 /// [`VerificationReport::reason`] where the second example gave what the first did.

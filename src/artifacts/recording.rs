@@ -33,6 +33,9 @@ pub struct SessionRecording {
     /// What is to be known of how it was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The site of the login that the pages were opened with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login_site: Option<String>,
     /// From the first navigation to the end of the last step, milliseconds. 0 for an import.
     pub duration_ms: u64,
     /// The browser's product string or the HAR's creator.

@@ -85,6 +85,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::ApprovalExpired
         | Code::ApprovalSettled
         | Code::ValueFromElsewhere
+        | Code::LoginRequired
         | Code::Cancelled
         | Code::Interrupted => Blame::User,
         Code::DaemonFailed

@@ -207,6 +207,8 @@ codes! {
     Cancelled = "CANCELLED", Task, false;
     /// The daemon is ending.
     Stopping = "STOPPING", Task, true;
+    /// The recipe answers whoever is logged in, and no login was given.
+    LoginRequired = "LOGIN_REQUIRED", Task, false;
     /// Ctrl-C, or the signal to end.
     Interrupted = "INTERRUPTED", Interrupted, true;
     /// A bug in commis.

@@ -76,9 +76,13 @@ struct Entry {
     expect: Expect,
     /// A word to list recipes by.
     category: Option<String>,
-    /// The site wants a login: the task is not learned, and says so.
+    /// The site wants a login: without `login`, the task is not learned, and says so.
     #[serde(default)]
     requires_auth: bool,
+    /// The login of the vault that its pages are opened with.
+    login: Option<String>,
+    /// Another account's login, which must be refused or get something else.
+    second_login: Option<String>,
     /// What is to be known of parameters besides their values.
     #[serde(default)]
     parameters: BTreeMap<String, Parameter>,
@@ -201,6 +205,14 @@ fn check(
         (None, Some(har)) => har_source(har)?,
         _ => return Err(invalid("give either url or har")),
     };
+    if entry.login.is_none() && entry.second_login.is_some() {
+        return Err(invalid("second_login needs login"));
+    }
+    if entry.login.is_some() && !matches!(source, Source::Live { .. }) {
+        return Err(invalid("a HAR is learned from without a login"));
+    }
+    let logins = entry.login.iter().chain(&entry.second_login);
+    let logins = logins.map(|it| it.parse()).collect::<Result<_>>()?;
     let mut task = Task {
         id: TaskId::of(manifest, &name),
         name,
@@ -214,6 +226,7 @@ fn check(
         examples: entry.examples,
         category: entry.category,
         requires_auth: entry.requires_auth,
+        logins,
         reads_only: false,
         answer: None,
         timeout,

@@ -144,6 +144,7 @@ mod tests {
             expect: Expectation::default(),
             category: None,
             requires_auth: false,
+            logins: Vec::new(),
             reads_only: false,
             answer: None,
             timeout: Duration::from_secs(30),

@@ -26,6 +26,7 @@ use super::{
     proxy::Proxy,
     recorder::{Asked, Recorder},
     request::ContextRequest,
+    scrolling,
     shared::{Shared, State},
     steps,
     tabs::Tabs,
@@ -214,10 +215,13 @@ impl Context {
         let read = |it: &State| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
         // A page that is gone has taken the rest with it.
         let _ = shared.until(Instant::now() + bodies::READ_TIMEOUT, read).await;
-        let recorder = shared.lock().recorder.take();
         let frames = shared.frames().await.map_err(|err| self.page_fault(err))?;
         let cookies = page::cookies(&shared.cdp, &shared.id);
         let (mut page, cookies) = tokio::join!(page::summary(&shared.cdp, &frames), cookies);
+        if let Some(frame) = frames.first() {
+            page.grows = scrolling::asks_for_more(shared, frame).await;
+        }
+        let recorder = shared.lock().recorder.take();
         let cookies = cookies.map_err(|err| self.page_fault(err))?;
         page.cookies = cookies.into_iter().map(|it| (it.name, it.value)).collect();
         if let Some(it) = &recorder {

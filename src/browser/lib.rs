@@ -44,6 +44,7 @@ mod proxy;
 mod recorder;
 mod request;
 mod rings;
+mod scrolling;
 pub mod sessions;
 mod shared;
 mod steps;

@@ -422,6 +422,28 @@ impl Recorder {
         self.seen.len()
     }
 
+    /// Whether a script asked an endpoint after the first `count` requests that it had asked among them, with other values.
+    pub fn repeats_endpoint_after(&self, count: usize) -> bool {
+        let is_data = |it: &&Hop| matches!(&*it.sent.kind, "XHR" | "Fetch") && !it.is_preflight();
+        let (before, after) = self.seen.split_at(count.min(self.seen.len()));
+        let endpoint = |it: &Hop| {
+            (it.sent.request.method.clone(), it.url[..url::Position::AfterPath].to_owned())
+        };
+        let same = |a: &Hop, b: &Hop| a.url == b.url && a.post_data == b.post_data;
+        after.iter().filter(is_data).any(|now| {
+            let known: Vec<&Hop> =
+                before.iter().filter(is_data).filter(|it| endpoint(it) == endpoint(now)).collect();
+            !known.is_empty() && !known.iter().any(|it| same(it, now))
+        })
+    }
+
+    /// Leaves out what was asked after the first `count` requests.
+    pub fn forget_after(&mut self, count: usize) {
+        self.seen.truncate(count);
+        self.by_id.retain(|_, index| *index < count);
+        self.waiting.retain(|it| it.index < count);
+    }
+
     /// Whether nothing is being read or to be read.
     pub fn has_read_all(&self) -> bool {
         self.seen.iter().all(|it| it.reads == 0)

@@ -60,6 +60,12 @@ pub struct Args {
     /// A value of the second example
     #[arg(long, value_name = "NAME=VALUE")]
     pub second: Vec<String>,
+    /// Open the pages with this login of the vault: `commis session login` makes one
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["har", "manual"])]
+    pub login: Option<String>,
+    /// Another account's login, which must be refused or get something else
+    #[arg(long, value_name = "NAME", requires = "login")]
+    pub second_login: Option<String>,
     /// Name of the recipe (default: from the task)
     #[arg(long)]
     pub name: Option<String>,
@@ -117,6 +123,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let examples = if second.is_empty() { vec![first] } else { vec![first, second] };
     let mut task = Task::new(name, args.task.clone(), source, examples);
+    let logins = args.login.iter().chain(&args.second_login);
+    task.logins = logins.map(|it| it.parse()).collect::<Result<_>>()?;
     commis_batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
     let (cx, progress, _place) = args.prepare(&task, global).await?;
     let task = Arc::new(task);

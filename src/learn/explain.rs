@@ -5,8 +5,8 @@ use commis_net::egress::site_of;
 use commis_recipe::{
     auth,
     model::{
-        Auth, AuthKind, Parameter, Recipe, ResponseSpec, ResponseType, Status, TransportKind,
-        Witness,
+        Auth, AuthKind, LoginProof, Parameter, Recipe, ResponseSpec, ResponseType, Status,
+        TransportKind, Witness,
     },
     registry::{Held, Source},
     standing::MAX_FAILURES,
@@ -35,6 +35,9 @@ pub fn words(held: &Held) -> Vec<String> {
     }
     if let Some(auth) = &it.auth {
         out.push(format!("  {}, to the origin of the request only", key(auth)));
+    }
+    if let Some(it) = &it.login {
+        out.push(format!("login: one of {}; the answer is that of whoever is logged in", it.site));
     }
     if request.body.is_some() {
         out.push("  and a body; `recipe dry-run` shows it".to_owned());
@@ -66,6 +69,15 @@ pub fn words(held: &Held) -> Vec<String> {
                     .to_owned(),
             );
         }
+        out.extend(proof.proof.map(|it| {
+            let how = match it {
+                LoginProof::OneLogin => "a stranger was refused, or got something else",
+                LoginProof::TwoLogins => {
+                    "a stranger and a second login were refused, or got something else"
+                }
+            };
+            format!("proof: {}; {how}", it.as_str())
+        }));
         if let Some(it) = &proof.first_page {
             out.push(format!(
                 "whole: no; its first example gave {}: {}. Each run says whether its answer is whole",

@@ -1,9 +1,11 @@
 //! Learn one task: run what is missing or stale, skip what is fresh, stop where the task is decided.
 
 mod ending;
+mod logins;
 mod shared;
 mod stage;
 
+use logins::needs_login;
 use stage::not_here;
 pub use stage::{Came, How, Span, stages};
 
@@ -56,6 +58,7 @@ use commis_stages::{
     table::{STAGES, Spec, Stage},
 };
 use commis_state::State;
+use commis_vault::{Held, Vault};
 
 /// Work of so long is not done again after a crash.
 const DEAR: Duration = Duration::from_millis(250);
@@ -79,6 +82,8 @@ pub struct Cx {
     pub http: PublicHttp,
     pub browser: BrowserPool,
     pub pacer: Pacer,
+    /// Where the logins of tasks are.
+    pub vault: Vault,
     /// Asked where the heuristics cannot tell; `None` when none is configured, or offline.
     pub model: Option<Box<dyn Model>>,
     /// Redo what is finished.
@@ -124,6 +129,7 @@ impl Cx {
             settings: settings.clone(),
             policy,
             pacer: Pacer::new(delay),
+            vault: Vault::new(home),
             model: model.map(|it| Box::new(it) as _),
             redo,
             on_stage,
@@ -190,33 +196,13 @@ pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
 /// The same with a recording that was made by hand just now, or that was given its parameters; it is stored where none is, or
 /// another one.
 pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result<Learned> {
-    if task.requires_auth {
+    if task.requires_auth && task.logins.is_empty() {
         return Ok(needs_login(task, cx));
     }
     let folder = cx.store.task(&task.id)?;
     let mut run = Run::begin(task, cx, &folder, taken)?;
     let (reject, lost) = run.through(Span::ALL).await?;
     run.finish(reject, lost)
-}
-
-/// What the manifest says needs a login is not tried: a session of the user's own cannot be given yet.
-fn needs_login(task: &Task, cx: &Cx) -> Learned {
-    Learned {
-        task_id: task.id.to_string(),
-        name: task.name.to_string(),
-        outcome: Outcome::NonRecipeable,
-        reason: Some(Reason::NeedsLogin.as_str().to_owned()),
-        detail: Some("the manifest says `requires_auth`; nothing was recorded".to_owned()),
-        recipe: None,
-        artifacts: cx.store.root().join(task.id.as_str()),
-        ran: Vec::new(),
-        reused: Vec::new(),
-        live_values_lost: false,
-        skipped_entries: 0,
-        browser_ms: 0,
-        transport: None,
-        model: None,
-    }
 }
 
 /// Calls of the model in this run.
@@ -245,6 +231,8 @@ struct Run<'a> {
     adopted: Vec<Stage>,
     /// How often the recording on the shelf was made again.
     generation: u32,
+    /// The task's logins, once they were opened.
+    logins: Option<Vec<Arc<Held>>>,
     session: Option<LiveSession>,
     skipped: u32,
     /// What a person chose instead of analyze; `--force` forgets it.
@@ -280,6 +268,7 @@ impl<'a> Run<'a> {
             reused: Vec::new(),
             adopted: Vec::new(),
             generation: 0,
+            logins: None,
             session: None,
             skipped: 0,
             choice,
@@ -647,6 +636,9 @@ impl<'a> Run<'a> {
                 if self.task.reads_only {
                     context.hold(only_reads());
                 }
+                if let Some(it) = self.logins()?.first() {
+                    context.mount(it).await?;
+                }
                 // For the second example, a stranger's proof or the next task.
                 let ahead = || drop(self.cx.browser.prepare());
                 let redact = &self.cx.settings.redact;
@@ -667,7 +659,8 @@ impl<'a> Run<'a> {
         if example == 0 && raw.final_answer.is_none() {
             raw.final_answer.clone_from(&self.task.answer);
         }
-        let redacted = redact(raw, &self.cx.settings.redact);
+        let mut redacted = redact(raw, &self.cx.settings.redact);
+        redacted.recording.login_site = self.logins()?.first().map(|it| it.site().to_owned());
         tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source
             && !unchanged.holds()
@@ -700,6 +693,7 @@ impl<'a> Run<'a> {
             self.task.timeout,
         );
         world.session = self.session.take();
+        world.logins = self.logins()?;
         world.own = self.task.own_host(&cx.policy, &recording.url);
         world.stub = cx.settings.egress.no_network.then_some(recording);
         world.begin(run_key(spec, settings, &self.inputs(spec)))?;

@@ -105,6 +105,7 @@ impl Reverified {
             requires_session: recipe.transport().in_session(),
             browser_ms: held.as_ref().and_then(|it| it.browser_ms),
             witness: Some(held.as_ref().map_or(Witness::None, Verification::witness)),
+            proof: held.as_ref().and_then(|it| it.proof),
             complete: held.as_ref().and_then(|it| it.complete.clone()),
             examples: self.examples.iter().map(|it| since(it, held.as_ref())).collect(),
             first_page: held.and_then(|it| it.first_page),

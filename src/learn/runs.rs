@@ -56,13 +56,25 @@ pub async fn call_alone(
 
 impl Runs<'_> {
     /// One call, by the client alone or in a session, as the recipe wants it. Fails with `RECIPE_INVALID`, `METHOD_NOT_ALLOWED`,
-    /// `BROWSER_*` and what opening the source page fails with; what the call comes to is in the result.
+    /// `LOGIN_REQUIRED`, `BROWSER_*` and what opening the source page fails with; what the call comes to is in the result.
     pub async fn call(
         self,
         recipe: &Recipe,
         params: &BTreeMap<String, String>,
         fallback: Fallback,
     ) -> Result<RecipeRunResult> {
+        if let Some(it) = &recipe.login
+            && !self.sessions.has_login(&it.site)
+        {
+            return Err(Error::new(
+                Code::LoginRequired,
+                format!("{} answers whoever is logged in at {}", recipe.name, it.site),
+            )
+            .hint(format!(
+                "--as NAME uses a login; `commis session login NAME https://{}/` makes one",
+                it.site
+            )));
+        }
         let compiled = &*self.caller.compiled(recipe)?;
         Call { recipe, compiled, params, with: self }.made(fallback).await
     }

@@ -59,6 +59,11 @@ impl Sessions {
         Self { login: Some(login), ..self }
     }
 
+    /// Whether pages of that site are opened with a login.
+    pub fn has_login(&self, site: &str) -> bool {
+        self.login.as_ref().is_some_and(|it| it.site() == site)
+    }
+
     /// The live session of that page, or a new one, at the host `own` of the user's own. Fails with `BROWSER_*` and what opening
     /// the page fails with.
     pub async fn of(&self, source_url: &str, own: Option<&str>) -> Result<Arc<Session>> {

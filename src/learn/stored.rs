@@ -58,6 +58,9 @@ struct Entry {
     reads_only: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
+    /// Names alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    logins: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,6 +102,7 @@ impl StoredTask {
             timeout_s: task.timeout.as_secs(),
             reads_only: task.reads_only,
             answer: task.answer.clone(),
+            logins: task.logins.iter().map(ToString::to_string).collect(),
         };
         let internal =
             |err| Error::new(Code::Internal, "a task cannot be written as JSON").source(err);
@@ -201,6 +205,7 @@ impl StoredTask {
             category: entry.category,
             // A task that wants a login is not begun.
             requires_auth: false,
+            logins: entry.logins.iter().filter_map(|it| it.parse().ok()).collect(),
             reads_only: entry.reads_only,
             answer: entry.answer,
             timeout: Duration::from_secs(entry.timeout_s),
@@ -236,6 +241,7 @@ mod tests {
             },
             category: Some("shopping".to_owned()),
             requires_auth: false,
+            logins: Vec::new(),
             reads_only: false,
             answer: None,
             timeout: Duration::from_secs(30),

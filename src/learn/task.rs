@@ -22,6 +22,7 @@ use commis_net::egress::EgressPolicy;
 use commis_recipe::model::Recipe;
 use commis_stages::verify::Expectation;
 use commis_stages::{publish::About, table::Stage};
+use commis_vault::Name;
 
 pub struct Task {
     pub id: TaskId,
@@ -34,6 +35,8 @@ pub struct Task {
     pub expect: Expectation,
     pub category: Option<String>,
     pub requires_auth: bool,
+    /// The login of the vault that its pages are opened with, and a second one that must get something else.
+    pub logins: Vec<Name>,
     /// Its steps are a model's: while they are driven nothing leaves that is not known to read.
     pub reads_only: bool,
     /// What whoever did it gave for an answer, with the first example.
@@ -107,6 +110,7 @@ impl Task {
             expect: Expectation::default(),
             category: None,
             requires_auth: false,
+            logins: Vec::new(),
             reads_only: false,
             answer: None,
             timeout: Duration::from_secs(30),
@@ -212,6 +216,9 @@ impl Task {
             if self.secrets.in_text {
                 question::redact(&mut out);
             }
+            if let Some(it) = self.logins.first() {
+                out["login"] = it.as_str().into();
+            }
             if let Some(it) = self.answer.as_ref().filter(|_| example == 0) {
                 out["answer"] = commis_redact::written(it).into();
             }
@@ -225,6 +232,9 @@ impl Task {
                     "min_items": self.expect.min_items, "paths": self.expect.required_paths,
                     "offline": settings.egress.no_network,
                 });
+                if !self.logins.is_empty() {
+                    out["logins"] = self.logins.iter().map(Name::as_str).collect();
+                }
                 if !self.expect.further.is_empty() {
                     out["further"] = json!(self.expect.further);
                 }

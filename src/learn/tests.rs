@@ -156,6 +156,7 @@ fn task() -> Task {
         expect: Expectation::default(),
         category: None,
         requires_auth: false,
+        logins: Vec::new(),
         reads_only: false,
         answer: None,
         timeout: Duration::from_secs(1),

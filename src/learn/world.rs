@@ -26,8 +26,9 @@ use commis_recipe::{
 };
 use commis_redact::LiveValues;
 use commis_runner::slots;
-use commis_stages::{Call, Replayer};
+use commis_stages::{Call, Identity, Replayer};
 use commis_stages::{pacer::Pacer, stub};
+use commis_vault::Held as Login;
 
 /// One Chromium for a whole batch, started when the first task needs it.
 #[derive(Clone)]
@@ -174,6 +175,10 @@ pub struct World<'a> {
     pub own: Option<String>,
     pub timeout: Duration,
     pub session: Option<LiveSession>,
+    /// The task's login, and a second one.
+    pub logins: Vec<Arc<Login>>,
+    /// As whom is sent.
+    identity: Identity,
     /// Answers of an offline recording instead of any network.
     pub stub: Option<&'a SessionRecording>,
     /// Names the stage run: its inputs and settings. Journal entries of other runs are not ours.
@@ -207,6 +212,8 @@ impl<'a> World<'a> {
             own: None,
             timeout,
             session: None,
+            logins: Vec::new(),
+            identity: Identity::default(),
             stub: None,
             run_key: String::new(),
             journal: BTreeMap::new(),
@@ -259,6 +266,14 @@ impl<'a> World<'a> {
         }
         let mut context = self.browser.context().await?;
         context.visit(self.own.as_deref());
+        let login = match self.identity {
+            Identity::Stranger => None,
+            Identity::Login => self.logins.first(),
+            Identity::SecondLogin => self.logins.get(1),
+        };
+        if let Some(it) = login {
+            context.mount(it).await?;
+        }
         context.open(&self.source_url, self.timeout).await?;
         let values = self.session.take().map(|it| it.values).unwrap_or_default();
         self.session = Some(LiveSession { context: Some(context), values });
@@ -368,6 +383,15 @@ impl Replayer for World<'_> {
             session.context = None;
         }
         self.fetched.clear();
+    }
+
+    fn logins(&self) -> usize {
+        self.logins.len()
+    }
+
+    fn act_as(&mut self, identity: Identity) {
+        self.identity = identity;
+        self.fresh();
     }
 
     fn spent(&self) -> bool {

@@ -43,6 +43,9 @@ pub struct Recipe {
     /// Values that the call needs and that are fetched each run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
+    /// The login that a run needs. Never its name or content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<LoginNeed>,
     /// A key that the site wants. Never its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<Auth>,
@@ -507,6 +510,9 @@ pub struct Verification {
     /// What the answers were held to. Absent in recipes of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
+    /// How the login was proven to be needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<LoginProof>,
     /// What the page of the first example showed, and how much of it the answer held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<Complete>,
@@ -523,6 +529,34 @@ impl Verification {
     pub fn witness(&self) -> Witness {
         let of_page = if self.complete.is_some() { Witness::Page } else { Witness::None };
         self.witness.unwrap_or(of_page)
+    }
+}
+
+/// The login that a recipe needs: any of its site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoginNeed {
+    /// Registrable domain, or host, that the login is of.
+    pub site: String,
+}
+
+/// How a recipe was proven to need a login.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LoginProof {
+    /// A stranger was refused, or got something else.
+    OneLogin,
+    /// So was, or did, a second login.
+    TwoLogins,
+}
+
+impl LoginProof {
+    /// The word that recipes and `--json` have for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OneLogin => "one_login",
+            Self::TwoLogins => "two_logins",
+        }
     }
 }
 

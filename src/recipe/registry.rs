@@ -494,6 +494,7 @@ mod tests {
             requires_session: false,
             browser_ms: None,
             witness: None,
+            proof: None,
             complete: None,
             first_page: None,
             examples: Vec::new(),

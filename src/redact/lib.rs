@@ -248,6 +248,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
 
     let mut walk = Walk::new(&rules, &mut writer);
     let recording = SessionRecording {
+        login_site: None,
         task: spoken(&mut walk, &raw.task),
         url: address(&mut walk, &raw.url),
         driver: raw.driver,

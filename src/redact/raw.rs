@@ -66,6 +66,8 @@ pub struct RawPage {
     pub has_password_field: bool,
     /// What each document showed when all was done, as markup: the page first, then its frames.
     pub documents: Vec<String>,
+    /// It asked for more of something as it was scrolled to its end.
+    pub grows: bool,
     /// Milliseconds that reading them took.
     pub drawn_ms: f64,
     /// `<meta name content>` pairs of the final page.

@@ -31,8 +31,9 @@ pub fn blocks(documents: &[String], prose: bool) -> Vec<Block> {
 
 /// What of the page or its frames says that a list goes on, in words of ours.
 pub fn next(page: &RawPage) -> Option<String> {
-    let documents = page.documents.iter().filter_map(|it| blocks::parsed(it));
-    documents.into_iter().find_map(|it| pagination::announced(&it, &page.url))
+    let mut documents = page.documents.iter().filter_map(|it| blocks::parsed(it));
+    let announced = documents.find_map(|it| pagination::announced(&it, &page.url));
+    announced.or_else(|| page.grows.then(|| "more that it asks for as one scrolls".to_owned()))
 }
 
 pub fn stored(blocks: Vec<Block>, walk: &mut Walk<'_>) -> Vec<ShownBlock> {

@@ -193,6 +193,7 @@ fn proof(profile: Profile) -> Verification {
         requires_session: false,
         browser_ms: None,
         witness: None,
+        proof: None,
         complete: None,
         first_page: None,
         examples: Vec::new(),

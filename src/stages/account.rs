@@ -13,10 +13,15 @@ use commis_recipe::model::{BodyTemplate, RequestTemplate};
 /// Shorter values stand in a request by chance.
 const LEAST: usize = 2;
 const MOST: usize = 64;
+/// Letters alone: shorter ones are words that name how things are asked for.
+const LEAST_TELLING: usize = 5;
 
 /// Whether a constant of the request came from signing in: it was typed beside a password and is no parameter, or the answer to
 /// that gave it, and no request before held it. Never where nobody signed in.
 pub fn names_account(recording: &SessionRecording, request: &RequestTemplate) -> bool {
+    if recording.login_site.is_some() {
+        return repeats_answer(recording, request);
+    }
     let is_password = |it: &Action| it.control.as_ref().is_some_and(|it| it.kind == "password");
     let Some(signed_in) = recording.actions.iter().position(is_password) else { return false };
     let typed: BTreeSet<String> = recording.typed.values().map(|it| it.to_lowercase()).collect();
@@ -41,6 +46,25 @@ pub fn names_account(recording: &SessionRecording, request: &RequestTemplate) ->
         .flat_map(|it| parts_of(&it.url))
         .collect();
     constants(request).iter().any(|it| known.contains(it) && !before.contains(it))
+}
+
+/// Whether a constant of the request stands in the answer to another request of a session that began with a login: an account's
+/// number from "who am I". What was typed is none, and what only says how things are asked for is too short.
+fn repeats_answer(recording: &SessionRecording, request: &RequestTemplate) -> bool {
+    let typed: BTreeSet<String> = recording.typed.values().map(|it| it.to_lowercase()).collect();
+    let own = request.url.split('?').next().unwrap_or_default();
+    let mut known = BTreeSet::new();
+    for it in recording.exchanges.iter().filter(|it| !it.url.starts_with(own)) {
+        if let Some(Excerpt::Json(answer)) = &it.excerpt {
+            scalars(answer, &mut known);
+        }
+    }
+    let tells = |it: &String| {
+        let len = it.chars().count();
+        len >= LEAST_TELLING || len > LEAST && it.chars().any(|it| it.is_ascii_digit())
+    };
+    known.retain(|it| !typed.contains(it) && tells(it) && it.chars().count() <= MOST);
+    constants(request).iter().any(|it| known.contains(it))
 }
 
 fn scalars(value: &Value, out: &mut BTreeSet<String>) {

@@ -28,6 +28,18 @@ pub struct Call<'a> {
     pub slots: &'a [Slot],
 }
 
+/// As whom a request is sent. Who has no login sends everything as a stranger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Identity {
+    /// Without any login.
+    Stranger,
+    /// With the task's login.
+    #[default]
+    Login,
+    /// With the second login.
+    SecondLogin,
+}
+
 /// The part of the world that the replaying stages touch.
 ///
 /// It owns live values, pacing and the browser. Fails with the codes of `Transport::send`, `LIVE_VALUES_LOST` and
@@ -40,6 +52,14 @@ pub trait Replayer: Send {
     fn begin(&mut self) {}
     /// Forgets cookies and pages: what follows starts like a stranger's run.
     fn fresh(&mut self);
+    /// How many logins the task has: none, one, or two.
+    fn logins(&self) -> usize {
+        0
+    }
+    /// Forgets cookies and pages; what follows is sent as that one.
+    fn act_as(&mut self, _: Identity) {
+        self.fresh();
+    }
     /// The stage's budget of replays or time is used up.
     fn spent(&self) -> bool;
     /// The judged replay under this key, from the journal of an interrupted run of the same stage on the same inputs.

@@ -19,6 +19,7 @@ mod follow;
 mod gaps;
 mod judge;
 mod length;
+mod login;
 pub mod minimize;
 mod moment;
 pub mod offers;
@@ -50,7 +51,7 @@ mod weave;
 mod witness;
 
 pub use extraction::holds_references;
-pub use judge::{Call, Replayer, data_difference_bp, example_answer};
+pub use judge::{Call, Identity, Replayer, data_difference_bp, example_answer};
 pub use reads::reads;
 pub use repeat::may_repeat;
 pub use request::template as replay_template;

@@ -11,8 +11,8 @@ use commis_artifacts::{
 use commis_base::{error::Code, ids::RecipeName};
 use commis_net::egress::site_of;
 use commis_recipe::model::{
-    BodyTemplate, Complete, LANGUAGE, Recipe, RequestTemplate, ResponseSpec, SlotSource, Status,
-    TransportKind, Verification, Witness,
+    BodyTemplate, Complete, LANGUAGE, LoginNeed, Recipe, RequestTemplate, ResponseSpec, SlotSource,
+    Status, TransportKind, Verification, Witness,
 };
 
 /// What a recipe says of the task it came from.
@@ -67,6 +67,7 @@ pub fn publish(
         parameters,
         request,
         slots: draft.slots.clone(),
+        login: report.login.and(recording.login_site.clone()).map(|site| LoginNeed { site }),
         auth: None,
         response: response(about.expect, draft, report),
         refused: refused(report),
@@ -87,6 +88,7 @@ pub fn publish(
                 [] => Witness::None,
                 _ => Witness::Page,
             }),
+            proof: report.login,
             complete: complete(draft, report),
             examples: if report.verified { report.examples.clone() } else { Vec::new() },
             first_page: report.first_page.clone().filter(|_| report.verified),

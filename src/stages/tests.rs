@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::{
-    Call, Replayer,
+    Call, Identity, Replayer,
     analyze::analyze,
     baseline::baseline,
     fixtures::{Entry, alone, done, get, hits, page_text, post, rejected, session},
@@ -56,6 +56,8 @@ struct Server<'a> {
     budget: usize,
     journal: BTreeMap<String, Replay>,
     strangers: u32,
+    logins: usize,
+    identity: Identity,
 }
 
 impl<'a> Server<'a> {
@@ -72,6 +74,8 @@ impl<'a> Server<'a> {
             budget: usize::MAX,
             journal: BTreeMap::new(),
             strangers: 0,
+            logins: 0,
+            identity: Identity::default(),
         }
     }
 }
@@ -85,7 +89,10 @@ impl Replayer for Server<'_> {
         Box::pin(async move {
             let mut values = call.values.clone();
             values.extend(call.slots.iter().map(|it| (it.name.clone(), "live".to_owned())));
-            let outgoing = prepare_request(call.request, call.parameters, &values)?;
+            let mut outgoing = prepare_request(call.request, call.parameters, &values)?;
+            if self.logins > 0 && call.transport.in_session() {
+                outgoing.headers.push(("as".to_owned(), format!("{:?}", self.identity)));
+            }
             let reply = (self.answer)(call.transport, &outgoing);
             self.sent.push((call.transport, outgoing));
             reply
@@ -94,6 +101,15 @@ impl Replayer for Server<'_> {
 
     fn fresh(&mut self) {
         self.strangers += 1;
+    }
+
+    fn logins(&self) -> usize {
+        self.logins
+    }
+
+    fn act_as(&mut self, identity: Identity) {
+        self.identity = identity;
+        self.fresh();
     }
 
     fn spent(&self) -> bool {

@@ -16,6 +16,7 @@ use super::judge::{
     passing,
 };
 use super::length::{self, Answer, Findings, more_than_shown};
+use super::login::Own;
 use super::refutation::{Failure, Halt, Proof, final_, heard};
 use super::seen::seen_on_page;
 use super::witness::{asks_for_order, coverage, named_group};
@@ -67,6 +68,7 @@ pub async fn verify(
         page_info: None,
         first_page: None,
         html: None,
+        login: None,
     };
     if draft.captured_only {
         report.reason = Some("captured_only".to_owned());
@@ -95,9 +97,10 @@ pub async fn verify(
     // The first failure of a transport that may pass: while one was not heard, what the others said is no verdict.
     let mut transient = None;
     let mut refuted = false;
-    for (i, transport) in
-        replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub).enumerate()
-    {
+    // What a stranger is answered was looked at before, and proves nothing of what a login gets.
+    let for_login = replayer.logins() > 0 && draft.transport.in_session();
+    let transports = replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub);
+    for (i, transport) in transports.filter(|it| it.in_session() || !for_login).enumerate() {
         let mut run = Run {
             replayer,
             draft,
@@ -113,8 +116,17 @@ pub async fn verify(
             paged_by: None,
             sized_by: None,
         };
-        match run.all().await {
-            Ok(()) => {
+        let proof = match run.all().await {
+            Ok((answer, noise_bp)) if transport.in_session() && run.replayer.logins() > 0 => {
+                let response = run.response.clone();
+                let own = Own { draft, response: &response, transport, answer: &answer, noise_bp };
+                own.proof(run.replayer, &mut run.report.replays).await
+            }
+            other => other.map(|_| None),
+        };
+        match proof {
+            Ok(login) => {
+                report.login = login;
                 report.verified = true;
                 report.reason = None;
                 report.transport = transport;
@@ -211,7 +223,8 @@ struct Other {
 }
 
 impl Run<'_, '_> {
-    async fn all(&mut self) -> Proof<()> {
+    /// The answer to the first example, and by how much it differs from itself, basis points.
+    async fn all(&mut self) -> Proof<(Value, u32)> {
         self.replayer.fresh();
         let first = self.draft.first.clone();
         let mut a = self.one("A", &first).await?;
@@ -220,8 +233,10 @@ impl Run<'_, '_> {
             self.covers(&a, None)?;
             let again = self.one(AGAIN, &first).await?;
             self.report.examples = vec![example_answer(&first, &[&a, &again])];
-            self.optional(&first, &a, data_difference_bp(&a, &again)).await?;
-            return self.is_long_enough(&a);
+            let noise = data_difference_bp(&a, &again);
+            self.optional(&first, &a, noise).await?;
+            self.is_long_enough(&a)?;
+            return Ok((a, noise));
         };
         if self.widens(&second).await? {
             self.answers.clear();
@@ -259,7 +274,8 @@ impl Run<'_, '_> {
         if a.is_array() {
             self.report.empty = self.nothing(&first).await?;
         }
-        self.is_long_enough(&a)
+        self.is_long_enough(&a)?;
+        Ok((a, noise))
     }
 
     /// Looks at the second page for what the first has not, or has once, where no recording showed it before. Whether the answers are

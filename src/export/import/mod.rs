@@ -208,6 +208,7 @@ impl Made {
                 allowed_sites: Vec::new(),
             },
             slots: Vec::new(),
+            login: None,
             auth: self.auth,
             response: self.response,
             verification: None,

@@ -206,6 +206,7 @@ fn verified(recipe: &mut Recipe, shape: Vec<String>) {
         requires_session: false,
         browser_ms: None,
         witness: None,
+        proof: None,
         complete: None,
         first_page: None,
         examples: Vec::new(),

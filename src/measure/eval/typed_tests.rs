@@ -31,6 +31,7 @@ fn recipe(draft: &RecipeDraftMinimized, report: &VerificationReport, profile: Pr
         requires_session: false,
         browser_ms: None,
         witness: None,
+        proof: None,
         complete: None,
         first_page: None,
         examples: Vec::new(),

@@ -71,6 +71,7 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
         visible_text,
         has_password_field: password.iter().any(|it| html.contains(it)),
         documents: Vec::new(),
+        grows: false,
         drawn_ms: 0.0,
         metas,
         cookies: Vec::new(),

@@ -8,7 +8,7 @@ use commis_base::ids::hex;
 use commis_net::egress::site_of;
 use commis_recipe::{
     json_schema::{conform::Declared, data_schema, input_schema},
-    model::{FirstPage, Recipe, Status},
+    model::{FirstPage, LoginProof, Recipe, Status},
 };
 
 /// Bytes of a tool in a list, as far as its data's schema can help it; `commis_describe` has that whole.
@@ -119,6 +119,7 @@ fn proof(recipe: &Recipe) -> Option<Value> {
         "inputs": examples,
         "transport": it.transport.as_str(),
         "witness": it.witness().as_str(),
+        "proof": it.proof.map(LoginProof::as_str),
         "first_page": it.first_page.as_ref().map(FirstPage::describe),
         "fingerprint": it.fingerprint_sha256.get(..16),
     }))

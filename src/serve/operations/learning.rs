@@ -186,6 +186,7 @@ impl Learn {
             expect: Expectation::default(),
             category: None,
             requires_auth: false,
+            logins: Vec::new(),
             reads_only: self.reads_only,
             answer: self.answer,
             timeout: Duration::from_secs(30),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::verify::{Expectation, verify};
 use commis_artifacts::payloads::VerificationReport;
+use commis_recipe::model::LoginProof;
 
 const A: &str = "lantern";
 const B: &str = "teapot";
@@ -95,6 +96,80 @@ fn what_only_looks_like_proof() {
         out
     });
     assert!(!echo.is_empty());
+}
+
+/// As whom a request is sent: nobody, where it is not sent in a session.
+fn whose(request: &Outgoing) -> &str {
+    request.headers.iter().find(|it| it.0 == "as").map_or("", |it| &it.1)
+}
+
+/// Learned with one login or two; the recording shows what the first one sees.
+fn behind_login(
+    logins: usize,
+    answer: impl Fn(&Outgoing) -> Result<Reply> + Send + Sync,
+) -> VerificationReport {
+    let (a, b) = (searched(A, &hits(A, "1")), searched(B, &hits(B, "1")));
+    let mut server = Server::new(|_, it| answer(it));
+    server.logins = logins;
+    let (draft, base) = prepared(&mut server, &a, &driven(&b));
+    block_on(verify(&mut server, &draft, &base, &Expectation::default())).unwrap()
+}
+
+#[test]
+fn a_login_is_needed_where_a_stranger_gets_something_else() {
+    let nothing = json!({"hits": []});
+    let own = |it: &Outgoing, other: &Value| match whose(it) {
+        "Login" => ok(&honest(it)),
+        "SecondLogin" => ok(other),
+        // A site that shows strangers an empty list, with status 200.
+        _ => ok(&nothing),
+    };
+    let theirs = hits("mirror", "1");
+    for (logins, proof) in [(1, LoginProof::OneLogin), (2, LoginProof::TwoLogins)] {
+        let report = behind_login(logins, |it| own(it, &theirs));
+        assert!(report.verified, "{report:?}");
+        assert_eq!(report.login, Some(proof));
+        assert_eq!(report.transport, TransportKind::ContextRequest);
+    }
+    // The second account may rightly be refused.
+    let refused = behind_login(2, |it| match whose(it) {
+        "Login" => ok(&honest(it)),
+        _ => status(403),
+    });
+    assert_eq!((refused.verified, refused.login), (true, Some(LoginProof::TwoLogins)));
+    // It gets the first one's things.
+    let leaked = behind_login(2, |it| match whose(it) {
+        "Login" | "SecondLogin" => ok(&honest(it)),
+        _ => status(403),
+    });
+    assert!(!leaked.verified && leaked.login.is_none(), "{leaked:?}");
+    assert!(leaked.reason.unwrap().contains("what the first one got"));
+}
+
+#[test]
+fn what_strangers_get_as_well_needs_no_login() {
+    let public = behind_login(1, |it| ok(&honest(it)));
+    assert_eq!((public.verified, public.login), (true, None));
+    assert_eq!(public.transport, TransportKind::PublicHttp);
+    // In a session of their own they do.
+    let in_session =
+        behind_login(1, |it| if whose(it).is_empty() { status(403) } else { ok(&honest(it)) });
+    assert_eq!((in_session.verified, in_session.login), (true, None));
+    assert!(in_session.requires_session);
+}
+
+#[test]
+fn a_stranger_who_was_not_heard_proves_nothing() {
+    let (a, b) = (searched(A, &hits(A, "1")), searched(B, &hits(B, "1")));
+    let mut server = Server::new(|_, it| match whose(it) {
+        "Login" => ok(&honest(it)),
+        "Stranger" => fails(Code::Timeout),
+        _ => status(403),
+    });
+    server.logins = 1;
+    let (draft, base) = prepared(&mut server, &a, &driven(&b));
+    let err = block_on(verify(&mut server, &draft, &base, &Expectation::default())).unwrap_err();
+    assert_eq!(err.code(), Code::Timeout);
 }
 
 /// With these words for examples after the second.

@@ -1,0 +1,44 @@
+//! Whether a page goes on with its list as one scrolls.
+
+use std::time::{Duration, Instant};
+
+use super::{
+    page::{self, Frame},
+    shared::{Shared, State},
+};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Pages that ask for more by a scroll do so within two frames, or by a timer of up to a fifth of a second.
+const REACTS: Duration = Duration::from_millis(300);
+/// Scrolls the largest part that has more below, which is the document itself on most pages, to its end. Whether there is one.
+const TO_THE_END: &str = "function () {
+  const top = document.scrollingElement ?? document.documentElement;
+  const scrolls = it => it === top || /auto|scroll/.test(getComputedStyle(it).overflowY);
+  const more = it => it.clientHeight > 100 && it.scrollHeight > it.clientHeight + 8;
+  const size = it => it.clientWidth * it.clientHeight;
+  let best = more(top) ? top : null;
+  for (const it of document.querySelectorAll('main, section, div, ul, ol, table, tbody')) {
+    if (more(it) && (!best || size(it) > size(best)) && scrolls(it)) best = it;
+  }
+  if (!best) return false;
+  best.scrollTop = best.scrollHeight;
+  return true;
+}";
+
+/// Scrolls to the end of the page; whether it then asks an endpoint again that it had asked before. What it asks is no part of the
+/// recording. The page is left where it was scrolled to.
+pub async fn asks_for_more(shared: &Shared, frame: &Frame) -> bool {
+    let Some(before) = shared.lock().recorder.as_ref().map(|it| it.requests()) else {
+        return false;
+    };
+    if !page::call::<bool>(&shared.cdp, frame, TO_THE_END, &[], PATIENCE).await.unwrap_or(false) {
+        return false;
+    }
+    let repeats =
+        |state: &State| state.recorder.as_ref().is_none_or(|it| it.repeats_endpoint_after(before));
+    let more = shared.until(Instant::now() + REACTS, repeats).await.unwrap_or(false);
+    if let Some(it) = shared.lock().recorder.as_mut() {
+        it.forget_after(before);
+    }
+    more
+}

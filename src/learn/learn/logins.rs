@@ -1,0 +1,62 @@
+//! The logins of a task, opened when the first page needs one; and tasks that name none, though they need one.
+
+use std::sync::Arc;
+
+use super::{Cx, Learned, Run, Source, Task};
+use commis_artifacts::payloads::{Outcome, Reason};
+use commis_base::error::{Code, Error, Result};
+use commis_net::egress::site_of;
+use commis_vault::Held;
+
+impl Run<'_> {
+    /// The task's logins, the one that it is recorded with first; empty where it has none. Fails with `PARAM_INVALID` for one that is
+    /// not of the page's site, two that are the same, or a source that no login can be given to, and as `Vault::open`.
+    pub(super) fn logins(&mut self) -> Result<Vec<Arc<Held>>> {
+        if let Some(it) = &self.logins {
+            return Ok(it.clone());
+        }
+        let refused = |why: String| Err(Error::new(Code::ParamInvalid, why));
+        let names = &self.task.logins;
+        if let [first, second] = &names[..]
+            && first == second
+        {
+            return refused(format!("the second login is the first one, `{first}`"));
+        }
+        let mut out = Vec::new();
+        for name in names {
+            let Source::Live { url, .. } = &self.task.source else {
+                return refused("a HAR is learned from without a login".to_owned());
+            };
+            let (_, held) = self.cx.vault.open(name)?;
+            if held.site() != site_of(url) {
+                return refused(format!(
+                    "the login `{name}` is one of {}, and the page is of another site",
+                    held.site()
+                ));
+            }
+            out.push(Arc::new(held));
+        }
+        self.logins = Some(out.clone());
+        Ok(out)
+    }
+}
+
+/// What the manifest says needs a login, and names none for, is not tried.
+pub(super) fn needs_login(task: &Task, cx: &Cx) -> Learned {
+    Learned {
+        task_id: task.id.to_string(),
+        name: task.name.to_string(),
+        outcome: Outcome::NonRecipeable,
+        reason: Some(Reason::NeedsLogin.as_str().to_owned()),
+        detail: Some("the manifest says `requires_auth`; nothing was recorded".to_owned()),
+        recipe: None,
+        artifacts: cx.store.root().join(task.id.as_str()),
+        ran: Vec::new(),
+        reused: Vec::new(),
+        live_values_lost: false,
+        skipped_entries: 0,
+        browser_ms: 0,
+        transport: None,
+        model: None,
+    }
+}
