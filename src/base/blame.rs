@@ -37,6 +37,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::ShapeDrift
         | Code::TooManyRedirects
         | Code::ResponseTooLarge
+        | Code::WorkLimit
         | Code::HeadersTooLarge
         // The page no longer holds what the request needs.
         | Code::SessionRequired => Blame::Recipe,
@@ -49,7 +50,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         Code::UrlBlocked | Code::DnsBlocked | Code::RedirectBlocked | Code::DomainNotAllowed => {
             Blame::Policy
         }
-        Code::RateLimited | Code::QueueFull => Blame::Limits,
+        Code::RateLimited | Code::QueueFull | Code::Overloaded => Blame::Limits,
         Code::Usage
         | Code::SettingsInvalid
         | Code::ManifestInvalid

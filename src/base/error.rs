@@ -147,6 +147,10 @@ codes! {
     AuthEnvMissing = "AUTH_ENV_MISSING", Usage, false;
     /// The variable holds something that cannot be sent.
     AuthEnvInvalid = "AUTH_ENV_INVALID", Usage, false;
+    /// Reading it takes more work than may be: bytes, a selector or an expression are built to take long.
+    WorkLimit = "WORK_LIMIT", Task, false;
+    /// So much is computed already that nothing more is begun.
+    Overloaded = "OVERLOADED", Task, true;
     /// The answer is not what its type says.
     ParseError = "PARSE_ERROR", Task, false;
     /// The extraction path or selectors matched nothing.

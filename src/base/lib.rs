@@ -1,4 +1,4 @@
-//! What every other crate stands on: errors, identifiers, files, settings, processes.
+//! What every other crate stands on: errors, identifiers, files, settings, processes, and work within a budget.
 
 pub mod blame;
 pub mod charset;
@@ -14,3 +14,4 @@ pub mod processes;
 pub mod settings;
 #[cfg(any(test, feature = "test-support"))]
 pub mod testing;
+pub mod work;

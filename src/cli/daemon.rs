@@ -1,8 +1,9 @@
 //! `commis daemon`: the daemon of a home, started, looked at and ended.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Subcommand;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{Global, wire};
@@ -15,6 +16,10 @@ use commis_serve::{
     lifecycle::{Starter, StateFile, gone},
 };
 
+/// How long the daemon gets to say that it ends, and to have ended.
+const ASKED: Duration = Duration::from_secs(1);
+const ENDED: Duration = Duration::from_millis(4800);
+
 /// Start, stop and look at the daemon
 #[derive(Subcommand)]
 pub enum Command {
@@ -22,7 +27,7 @@ pub enum Command {
     ///
     /// With --json: {running, url, pid, version, health}.
     Start(Print),
-    /// End the daemon; tasks that run get three seconds
+    /// End the daemon, within five seconds; tasks that run get three of them
     ///
     /// With --json: {stopped}.
     Stop(Print),
@@ -137,16 +142,29 @@ fn tell(kept: Option<&str>) {
 
 async fn stop(home: &Home) -> Result<bool> {
     let Some(it) = StateFile::find(home)? else { return Ok(false) };
-    if Client::new(&it).post("/api/shutdown", &json!({})).await.is_err() {
+    let begun = Instant::now();
+    let (client, no_args) = (Client::new(&it), json!({}));
+    let asked = tokio::time::timeout(ASKED, client.post("/api/shutdown", &no_args)).await;
+    if !matches!(asked, Ok(Ok(_))) {
         // It does not answer, but it is ours: the file and the process agree.
-        let pid = rustix::process::Pid::from_raw(it.pid.cast_signed());
-        let pid = pid.ok_or_else(|| Error::new(Code::DaemonFailed, "the daemon has no process"))?;
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).map_err(|err| {
-            Error::new(Code::DaemonFailed, "the daemon cannot be told to end").source(err)
-        })?;
+        signal(&it, Signal::TERM)?;
     }
-    gone(&it).await?;
+    if tokio::time::timeout(ENDED.saturating_sub(begun.elapsed()), gone(&it)).await.is_err() {
+        signal(&it, Signal::KILL)?;
+        gone(&it).await?;
+    }
     Ok(true)
+}
+
+fn signal(it: &StateFile, signal: Signal) -> Result<()> {
+    let pid = rustix::process::Pid::from_raw(it.pid.cast_signed());
+    let pid = pid.ok_or_else(|| Error::new(Code::DaemonFailed, "the daemon has no process"))?;
+    match rustix::process::kill_process(pid, signal) {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+        Err(err) => {
+            Err(Error::new(Code::DaemonFailed, "the daemon cannot be told to end").source(err))
+        }
+    }
 }
 
 fn show(it: &StateFile, health: Option<&Value>, json: bool) {

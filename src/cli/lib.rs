@@ -74,7 +74,7 @@ mod vault_import;
 mod verify;
 mod wire;
 
-use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode};
+use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tokio::signal::unix::SignalKind;
@@ -352,6 +352,9 @@ impl Command {
     }
 }
 
+/// What threads get at the end to put down what they have in hand.
+const PUTS_DOWN: Duration = Duration::from_millis(500);
+
 fn start(cli: Cli) -> Result<u8> {
     let workers = match &cli.command {
         // A run is one request: starting threads would cost more than it takes.
@@ -368,7 +371,7 @@ fn start(cli: Cli) -> Result<u8> {
     let runtime = runtime.map_err(|err| {
         Error::new(commis_base::error::Code::Internal, "cannot start the runtime").source(err)
     })?;
-    runtime.block_on(async {
+    let done = runtime.block_on(async {
         // A file that grows beyond `ulimit -f` is an error with a code, not the end. The handler stays when this is dropped; a
         // kernel without the signal has nothing to handle.
         let too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
@@ -426,7 +429,10 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Completions(args) => Ok(completions::run(&args)),
             Command::Man(args) => man::run(&args),
         }
-    })
+    });
+    // What is written is; what computes on is not waited for.
+    runtime.shutdown_timeout(PUTS_DOWN);
+    done
 }
 
 fn begin_log(cli: &Cli) {

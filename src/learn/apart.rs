@@ -1,31 +1,59 @@
 //! Work on a thread of its own: what computes for long holds up neither Ctrl-C nor a deadline.
 
-use std::{panic::AssertUnwindSafe, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
 
 use futures::FutureExt as _;
 use tokio::sync::oneshot;
 
-use commis_base::error::{Code, Error, Result};
+use commis_base::{
+    error::{Code, Error, Result},
+    work::{STAGE, polled},
+};
 
 /// What is waited for after `stop`, for it to put down what it has in hand.
 const GRACE: Duration = Duration::from_millis(500);
+/// Threads that compute on after they were stopped. With so many nothing more is begun.
+const MOST: usize = 4;
+
+static LEFT: Mutex<Vec<Weak<()>>> = Mutex::new(Vec::new());
+
+/// Those that still compute.
+fn left() -> std::sync::MutexGuard<'static, Vec<Weak<()>>> {
+    let mut all = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|it| it.strong_count() > 0);
+    all
+}
 
 /// What `work` comes to, or what `stop` says, whichever is first. Work that is stopped ends where it next waits, its stages either
 /// wrote their artifact or did not; if it does not wait within half a second, it is left to itself: it holds the task until it
-/// waits, and does not go on to another stage. A panic is an error of its own.
+/// waits, and does not go on to another stage. What it computes at a stretch may take [`STAGE`]; more is `WORK_LIMIT`. A panic is an
+/// error of its own.
+///
+/// Fails with `OVERLOADED` where too many compute on that nobody waits for any more.
 pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
     work: impl FnOnce() -> F + Send + 'static,
     stop: impl Future<Output = Error>,
 ) -> Result<T> {
+    if left().len() >= MOST {
+        let why = "too many tasks compute on that were stopped";
+        return Err(Error::new(Code::Overloaded, why).hint("ask again when they have ended"));
+    }
+    let at_work = Arc::new(());
+    let watched = Arc::downgrade(&at_work);
     let runtime = tokio::runtime::Handle::current();
     let (end, ended) = oneshot::channel();
     let (go_on, stopped) = oneshot::channel::<()>();
     let run = move || {
+        let _at_work = at_work;
         let all = async {
             tokio::select! {
                 biased;
                 _ = stopped => Err(Error::new(Code::Interrupted, "interrupted")),
-                it = AssertUnwindSafe(async { work().await }).catch_unwind() => {
+                it = AssertUnwindSafe(polled(STAGE, async { work().await })).catch_unwind() => {
                     it.unwrap_or_else(|panic| Err(Error::new(Code::Internal, told(&*panic))))
                 }
             }
@@ -47,7 +75,9 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
         it = &mut ended => it,
         why = stop => {
             drop(go_on);
-            let _ = tokio::time::timeout(GRACE, ended).await;
+            if tokio::time::timeout(GRACE, ended).await.is_err() {
+                left().push(watched);
+            }
             Err(why)
         }
     }

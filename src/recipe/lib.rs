@@ -16,6 +16,7 @@ pub mod framing;
 pub mod headers;
 pub mod json_schema;
 pub mod library;
+pub mod matching;
 pub mod model;
 mod next_page;
 pub mod pagination;

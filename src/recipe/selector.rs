@@ -1,7 +1,6 @@
 //! CSS selectors of HTML recipes: compiled, bounded, with the `@attr` that picks an attribute.
 
-use scraper::Selector;
-
+use super::matching::Selector;
 use commis_base::error::{Code, Error, Result};
 
 const MAX_LEN: usize = 512;

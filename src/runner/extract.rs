@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use scraper::{Html, Selector};
+use scraper::Html;
 use serde_json::Value;
 
 use commis_base::error::{Code, Error, Result};
@@ -12,6 +12,7 @@ use commis_recipe::{
     document::Document,
     expression::Query,
     framing::{self, unframed},
+    matching::Selector,
     model::{EmptyAnswer, Framing, ResponseSpec, ResponseType},
     pagination::{Length, PageInfoReader, of_headers},
     reach::Reach,
@@ -269,7 +270,7 @@ impl Extractor {
             return Err(Error::new(Code::RecipeInvalid, "`type: html` needs `embedded` or `html`"));
         };
         let mut seen = false;
-        for script in document.select(selector) {
+        for script in selector.of_page(&document) {
             seen = true;
             let text: String = script.text().collect();
             if let Some(value) = script_json(&text, self.variable.as_deref()) {

@@ -20,7 +20,10 @@ use self::{
     extract::{Extracted, Extractor, HttpAnswer, fingerprint, similarity_bp},
     recovery::{AuthRecovery, recovery},
 };
-use commis_base::error::{Code, Error, Result};
+use commis_base::{
+    error::{Code, Error, Result},
+    work,
+};
 use commis_net::transport::{Reply, Timings, Transport, retry::retry_after};
 use commis_recipe::{
     check::check,
@@ -229,6 +232,21 @@ async fn attempt(
         return Err(blamed_on_values(err, &reply, &compiled.recipe, params));
     }
 
+    let found = work::compute(work::ANSWER, || read(compiled, params, &reply, out)).await;
+    let found = found.and_then(|it| it);
+    if found.is_err() && out.similarity_bp.is_none() {
+        out.raw_response = Some(raw(&reply.body, MAX_RAW));
+    }
+    found
+}
+
+/// Takes the data from the answer, and compares it with what was verified.
+fn read(
+    compiled: &Compiled,
+    params: &BTreeMap<String, String>,
+    reply: &Reply,
+    out: &mut RecipeRunResult,
+) -> Result<()> {
     let start = Instant::now();
     let extracted = compiled.extractor.apply(HttpAnswer {
         mime: &reply.mime(),
@@ -237,24 +255,18 @@ async fn attempt(
         body: &reply.body,
     });
     out.timings_ms.extract = millis(start.elapsed().as_micros() as u64);
-    match extracted {
-        Ok(extracted) => {
-            let start = Instant::now();
-            let alike = alike(compiled, &extracted);
-            out.similarity_bp = alike;
-            out.timings_ms.shape = millis(start.elapsed().as_micros() as u64);
-            out.items = extracted.items;
-            out.total = extracted.length.total;
-            out.complete = extracted.length.complete;
-            out.data = extracted.data;
-            out.warnings = warnings(&compiled.recipe, params, &out.data, &extracted.echoed);
-            alike.map_or(Ok(()), check_shape)
-        }
-        Err(err) => {
-            out.raw_response = Some(raw(&reply.body, MAX_RAW));
-            Err(err)
-        }
-    }
+    let extracted = extracted?;
+    let start = Instant::now();
+    let alike = alike(compiled, &extracted);
+    out.timings_ms.shape = millis(start.elapsed().as_micros() as u64);
+    let warnings = warnings(&compiled.recipe, params, &extracted.data, &extracted.echoed);
+    out.similarity_bp = alike;
+    out.items = extracted.items;
+    out.total = extracted.length.total;
+    out.complete = extracted.length.complete;
+    out.data = extracted.data;
+    out.warnings = warnings;
+    alike.map_or(Ok(()), check_shape)
 }
 
 /// 401 and 403 are `AUTH_REQUIRED`, 429 `RATE_LIMITED`, 5xx `SERVER_ERROR`, all else outside 2xx `HTTP_STATUS`.

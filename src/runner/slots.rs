@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{check_status, extract};
-use commis_base::error::{Code, Error, Result};
+use commis_base::{
+    error::{Code, Error, Result},
+    work,
+};
 use commis_net::transport::{Outgoing, Reply, Transport};
 use commis_recipe::{
     document::Document,
@@ -50,7 +53,7 @@ pub async fn fetch(
             })?;
             fetched.insert(url, reply);
         }
-        let value = value(slot, &fetched[url.as_str()])?.ok_or_else(|| {
+        let value = work::compute(work::ANSWER, || value(slot, &fetched[url.as_str()])).await??.ok_or_else(|| {
             Error::new(
                 Code::ExtractEmpty,
                 format!("slot `{name}` is not in the answer it comes from"),

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    convert::Infallible,
     io,
     net::{Ipv4Addr, SocketAddr},
     pin::Pin,
@@ -13,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::{Router, body::HttpBody, extract::Request};
+use axum::{Router, body::HttpBody, extract::Request, response::Response};
 use hyper::{
     body::{Frame, SizeHint},
     server::conn::http1,
@@ -25,11 +26,17 @@ use hyper_util::{
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
+    runtime::Handle,
+    task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use commis_base::error::{Code, Error, Result};
+use super::guard::refuse;
+use commis_base::{
+    error::{Code, Error, Result},
+    work::{OPERATION, polled},
+};
 
 /// For the head of a request, and between two requests of a connection.
 const HEAD: Duration = Duration::from_secs(8);
@@ -143,7 +150,7 @@ impl HttpBody for Answering {
 pub async fn serve(
     listener: TcpListener,
     router: Router,
-    (open, stop): (Arc<AtomicUsize>, CancellationToken),
+    (open, stop, work): (Arc<AtomicUsize>, CancellationToken, Handle),
     stopping: impl FnOnce(),
 ) {
     let all = All::default();
@@ -167,7 +174,7 @@ pub async fn serve(
         let id = ids.fetch_add(1, Ordering::Relaxed);
         let Some(close) = all.enter(id) else { continue };
         let with = (id, all.clone(), Arc::clone(&open));
-        tasks.spawn(one(stream, router.clone(), with, close, stop.clone()));
+        tasks.spawn(one(stream, (router.clone(), work.clone()), with, close, stop.clone()));
     }
     stopping();
     drop(listener);
@@ -177,7 +184,7 @@ pub async fn serve(
 
 async fn one(
     stream: TcpStream,
-    router: Router,
+    (router, work): (Router, Handle),
     (id, all, open): (u64, All, Arc<AtomicUsize>),
     close: CancellationToken,
     stop: CancellationToken,
@@ -187,14 +194,14 @@ async fn one(
     let stream = Arc::new(Socket::new(stream));
     let (watched, socket) = (all.clone(), Arc::clone(&stream));
     let service = tower::service_fn(move |mut request: Request<hyper::body::Incoming>| {
-        let (router, all) = (router.clone(), watched.clone());
+        let (router, work, all) = (router.clone(), work.clone(), watched.clone());
         let exchange = Exchange::new(id, all, Arc::clone(&open));
         let socket = Arc::clone(&socket);
         async move {
             if !socket.is_plain.swap(false, Ordering::Relaxed) {
                 request.extensions_mut().insert(Doubtful);
             }
-            let answer = router.oneshot(request.map(axum::body::Body::new)).await;
+            let answer = answered(router, &work, request.map(axum::body::Body::new)).await;
             socket.begun.store(false, Ordering::Relaxed);
             answer.map(|it| it.map(|it| axum::body::Body::new(Answering(it, Some(exchange)))))
         }
@@ -219,6 +226,33 @@ async fn one(
             let _ = stream.stream.try_write(LATE);
         }
         tracing::debug!(error = %err, "a connection ended");
+    }
+}
+
+/// What the router answers: whether the daemon is there at once, and all else on the threads that work, so that nothing which
+/// is asked holds up the socket. What computes on for too long is refused with `WORK_LIMIT`.
+async fn answered(
+    router: Router,
+    work: &Handle,
+    request: Request,
+) -> Result<Response, Infallible> {
+    if request.uri().path() == "/health" {
+        return router.oneshot(request).await;
+    }
+    let answer = polled(OPERATION, async { router.oneshot(request).await.map_err(|it| match it {}) });
+    let mut task = AbortOnDrop(work.spawn(answer));
+    let answer: Result<Response> = (&mut task.0).await.unwrap_or_else(|err| {
+        Err(Error::new(Code::Internal, "the work ended by itself").source(err))
+    });
+    Ok(answer.unwrap_or_else(|err| refuse(&err)))
+}
+
+/// Who has gone away is answered no longer.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::sync::Notify;
+use tokio::{runtime::Handle, sync::Notify};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -20,6 +20,7 @@ use super::{
     connections,
     desks::{self, Desks},
     doing::{Parking, Questions},
+    ending::Ending,
     events::Events,
     guard::Guard,
     lifecycle::{self, StateFile},
@@ -88,6 +89,8 @@ pub struct Daemon {
     pub remote: Remote,
     /// Health of recipes; `None` where it cannot be used, and nothing is counted.
     pub state: Result<State, Code>,
+    /// Where requests are answered: what holds its threads up does not hold up the socket.
+    pub work: Handle,
     /// Ends everything.
     pub stop: CancellationToken,
     /// What clients carry for us is sealed with it; it ends with the process.
@@ -225,7 +228,9 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
-    let signals = Signals::heard()?;
+    let (stop, again) = (CancellationToken::new(), Arc::new(Notify::new()));
+    let reload = Arc::clone(&again);
+    let _ending = Ending::watched(stop.clone(), move || reload.notify_one())?;
     folder.sweep()?;
     Sessions::new(&home.sessions).sweep()?;
     lifecycle::raise_limits();
@@ -238,7 +243,9 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     let token = format!("{}{}", ids::word()?, ids::word()?);
     let it = &settings.serve;
     let rate = |per_minute, burst| Rate { per_minute, burst };
+    let workers = Workers::new()?;
     let daemon = Arc::new(Daemon {
+        work: workers.handle(),
         addr,
         started: Instant::now(),
         binary: lifecycle::binary(),
@@ -259,7 +266,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         questions: Questions::default(),
         remote: Remote::default(),
         state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
-        stop: CancellationToken::new(),
+        stop: stop.clone(),
         seal: mcp::seal::Seal::new()?,
         world: RwLock::new(Arc::new(World::new(&home, settings)?)),
         listed: Mutex::default(),
@@ -285,58 +292,64 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     // Where there is no systemd there is nobody to tell.
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
 
-    let stop = daemon.stop.clone();
     let watch = tokio::spawn(mcp::watch_recipes(Arc::clone(&daemon)));
     let idle = tokio::spawn(idleness(Arc::clone(&daemon), options.idle));
     let prune = tokio::spawn(pruning(Arc::clone(&daemon)));
-    let signals = tokio::spawn(signals.obey(Arc::clone(&daemon)));
+    let reload = tokio::spawn(reloads(Arc::clone(&daemon), again));
     let mut ends = Instant::now();
     let stopping = || {
         ends = Instant::now() + GRACE;
         // Before the port is another's, nobody finds us there.
         StateFile::remove(&daemon.home.serve, &state);
     };
-    connections::serve(listener, router, (Arc::clone(&daemon.open), stop.clone()), stopping).await;
+    let open = Arc::clone(&daemon.open);
+    connections::serve(listener, router, (open, stop, daemon.work.clone()), stopping).await;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     tracing::info!("stopping");
     let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
     daemon.desks.close_all();
     daemon.world().rest().await;
-    for it in [watch, idle, prune, signals] {
+    for it in [watch, idle, prune, reload] {
         it.abort();
     }
     Ok(())
 }
 
-/// Signals that mean something here: the end, the end, and the settings anew.
-struct Signals([tokio::signal::unix::Signal; 3]);
+/// Threads beside those of the socket, which end when this is dropped: nobody waits for them.
+struct Workers(Option<tokio::runtime::Runtime>, Handle);
 
-impl Signals {
-    /// From here on they are heard, and kill nobody. Fails with `DAEMON_FAILED`.
-    fn heard() -> Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let failed = |err| Error::new(Code::DaemonFailed, "signals cannot be heard").source(err);
-        let of = |kind| signal(kind).map_err(failed);
-        let [end, interrupt, hang_up] =
-            [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
-        Ok(Self([of(end)?, of(interrupt)?, of(hang_up)?]))
+impl Workers {
+    /// Fails with `DAEMON_FAILED`.
+    fn new() -> Result<Self> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime =
+            builder.worker_threads(2).thread_name("work").enable_all().build().map_err(|err| {
+                Error::new(Code::DaemonFailed, "no threads to work on").source(err)
+            })?;
+        let handle = runtime.handle().clone();
+        Ok(Self(Some(runtime), handle))
     }
 
-    /// SIGTERM and Ctrl-C end it, SIGHUP reads the settings again.
-    async fn obey(self, daemon: Arc<Daemon>) {
-        let Self([mut end, mut interrupt, mut hang_up]) = self;
-        loop {
-            tokio::select! {
-                _ = hang_up.recv() => {
-                    if let Err(err) = daemon.reload() {
-                        tracing::error!(error = %err, "settings could not be read again; the old ones hold");
-                    }
-                }
-                _ = end.recv() => break,
-                _ = interrupt.recv() => break,
-            }
+    fn handle(&self) -> Handle {
+        self.1.clone()
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        if let Some(it) = self.0.take() {
+            it.shutdown_background();
         }
-        daemon.stop.cancel();
+    }
+}
+
+/// Reads the settings again, each time that it is told to.
+async fn reloads(daemon: Arc<Daemon>, again: Arc<Notify>) {
+    loop {
+        again.notified().await;
+        if let Err(err) = daemon.reload() {
+            tracing::error!(error = %err, "settings could not be read again; the old ones hold");
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod connections;
 pub mod dashboard;
 mod desks;
 mod doing;
+mod ending;
 mod events;
 mod guard;
 pub mod lifecycle;

@@ -28,6 +28,7 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::{self, RecipeName, hex},
     settings::ServeSettings,
+    work::{OPERATION, polled},
 };
 use commis_state::now_ms;
 
@@ -141,7 +142,8 @@ impl Queue {
         for lane in [&queue.runs, &queue.work] {
             for _ in 0..lane.workers {
                 let (daemon, take) = (Arc::clone(daemon), Arc::clone(&lane.take));
-                tokio::spawn(async move {
+                let work = daemon.work.clone();
+                work.spawn(async move {
                     loop {
                         let next = async { take.lock().await.recv().await };
                         let next = tokio::select! {
@@ -207,7 +209,9 @@ impl Queue {
         how: How,
     ) -> Result<Performed, Box<Trouble>> {
         let daemon = Arc::clone(daemon);
-        let work = tokio::spawn(async move { Self::performed(&daemon, row, args, who, how).await });
+        let work =
+            async move { Box::pin(Self::performed(&daemon, row, args, who, how)).await };
+        let work = tokio::spawn(polled(OPERATION, work));
         work.await.unwrap_or_else(|err| {
             Err(Error::new(Code::Internal, "the work ended by itself").source(err).into())
         })
@@ -290,7 +294,7 @@ impl Queue {
         let mut work = tokio::spawn(async move {
             let _at_work = at_work;
             tokio::select! {
-                it = row.call(asked, args) => it,
+                it = polled(OPERATION, row.call(asked, args)) => it,
                 () = stop.cancelled() => Err(cancelled()),
             }
         });
@@ -502,7 +506,7 @@ async fn executed(daemon: &Arc<Daemon>, next: &Waiting) -> Result<()> {
             let job = Job { id: task.task_id.clone(), cancel: cancel.clone(), again: next.again };
             let asked = Asked { daemon: Arc::clone(daemon), who, job: Some(job) };
             let args = args.unwrap_or(task.args);
-            let work = tokio::spawn(row.call(asked, args));
+            let work = tokio::spawn(polled(OPERATION, row.call(asked, args)));
             let abort = work.abort_handle();
             tokio::select! {
                 it = work => joined(it),

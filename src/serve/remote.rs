@@ -103,7 +103,7 @@ impl Remote {
         let stop = daemon.stop.child_token();
         let held = (addr, stop.clone());
         *daemon.remote.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
-        let with = (Arc::clone(&daemon.open), stop);
+        let with = (Arc::clone(&daemon.open), stop, daemon.work.clone());
         tokio::spawn(connections::serve(listener, router(daemon), with, || ()));
         tracing::info!(%addr, "the remote listener is open");
         Ok(addr)

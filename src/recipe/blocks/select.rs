@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ego_tree::NodeId;
-use scraper::{ElementRef, Html, Selector};
+use scraper::{ElementRef, Html};
 
 use super::{
     Group, Item,
@@ -14,7 +14,7 @@ use super::{
     read::Reader,
     table::Grid,
 };
-use crate::{model::HtmlSpec, shape::keys};
+use crate::{matching::Selector, model::HtmlSpec, shape::keys};
 
 /// Steps up from an element that a selector may begin at.
 const MAX_STEPS: usize = 14;
@@ -144,7 +144,7 @@ fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Vec<String> {
             && Selector::parse(text).is_ok_and(|it| {
                 let mut found = BTreeSet::new();
                 // What is but a mark, or hidden, is left out as it is read.
-                page.select(&it).all(|it| {
+                it.of_page(page).all(|it| {
                     if ids.contains(&it.id()) {
                         found.insert(it.id())
                     } else {
