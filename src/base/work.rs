@@ -139,6 +139,14 @@ pub fn bounded<T>(budget: Budget, work: impl FnOnce() -> T) -> Result<T> {
     done.map_err(limit)
 }
 
+/// What the work comes to, and how many steps it took on this thread.
+pub fn counted<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let _restore = begin(Budget::of(Duration::MAX));
+    let out = work();
+    let left = CURRENT.get().map_or(0, |it| it.steps) + NEXT.get();
+    (out, u64::MAX - left)
+}
+
 fn limit(thrown: Box<dyn Any + Send>) -> Error {
     if !thrown.is::<Spent>() {
         resume_unwind(thrown);
@@ -258,6 +266,12 @@ mod tests {
         assert_eq!(bounded(steps, || step(100_001)).unwrap_err().code(), Code::WorkLimit);
         // Nobody's budget is used up by what comes after.
         step(1 << 40);
+    }
+
+    #[test]
+    fn steps_are_counted() {
+        assert_eq!(counted(|| (0..100).for_each(|_| step(1_000))).1, 100_000);
+        assert_eq!(counted(|| counted(|| step(7)).1), (7, 0));
     }
 
     #[test]

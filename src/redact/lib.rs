@@ -80,7 +80,7 @@ use commis_artifacts::recording::{
     Action, BlockedRequest, BodyStatus, Control, Excerpt, FinalPage, Origin, SessionRecording,
     ValueOrigin,
 };
-use commis_base::settings::RedactSettings;
+use commis_base::{settings::RedactSettings, work};
 use commis_recipe::blocks::{Block, asks_for_one};
 
 const MAX_VISIBLE: usize = 32 * 1024;
@@ -113,7 +113,10 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
     let charsets = forms::all_to_utf8(&mut raw.exchanges, &texts);
     let rules = rules(settings, &raw.task, &raw.typed);
     let least = least(&raw.exchanges);
-    let mut parsed: Vec<Parsed> = raw.exchanges.par_iter().with_min_len(least).map(parse).collect();
+    // Its threads share the budget of who asks.
+    let budget = work::share();
+    let all = raw.exchanges.par_iter().with_min_len(least);
+    let mut parsed: Vec<Parsed> = all.map(|it| budget.within(|| parse(it))).collect();
     // Text is what was asked for where one thing was, by its name.
     let prose = asks_for_one(&raw.task) && !raw.typed.is_empty();
     let shown = shown::blocks(&raw.page.documents, prose);
@@ -179,7 +182,8 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
                 };
                 let sources = sources.in_answer(exchange, &parsed, &vault);
                 let meter = Meter::new(&visible, &typed_words, &inputs);
-                let (answer, measured) = exchange::opened(exchange, parsed, share, meter, prose);
+                let opened = || exchange::opened(exchange, parsed, share, meter, prose);
+                let (answer, measured) = budget.within(opened);
                 Opened { answer, sources, measured }
             })
             .collect();
@@ -197,8 +201,9 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
             long.extend(json.map(|it| (i, it)));
             measured.push(it.measured);
         }
+        let excerpt = |(i, it): (usize, exchange::Long)| (i, budget.within(|| it.excerpt()));
         let excerpts: Vec<(usize, (Excerpt, bool))> =
-            long.into_par_iter().with_min_len(least).map(|(i, it)| (i, it.excerpt())).collect();
+            long.into_par_iter().with_min_len(least).map(excerpt).collect();
         for (i, (excerpt, is_whole)) in excerpts {
             exchanges[i].excerpt = Some(excerpt);
             if is_whole {
@@ -442,6 +447,7 @@ fn learn(
     vault: &mut Vault,
 ) -> Vec<BTreeSet<u64>> {
     let least = least(&raw.exchanges);
+    let budget = work::share();
     let mut notes: Vec<Noted> = raw
         .exchanges
         .par_iter_mut()
@@ -449,7 +455,7 @@ fn learn(
         .with_min_len(least)
         .map_with(rules.clone(), |rules, (exchange, parsed)| match &mut exchange.body {
             RawBody::Elsewhere(it) => std::mem::take(&mut it.noted),
-            _ => exchange::learn(exchange, parsed, rules),
+            _ => budget.within(|| exchange::learn(exchange, parsed, rules)),
         })
         .collect();
     let judged = notes.iter_mut().map(|it| std::mem::take(&mut it.suspects)).collect();

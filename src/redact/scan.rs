@@ -1,5 +1,6 @@
 //! Secrets in running text: as `name = value`, after an authentication scheme, or by their format.
 
+use commis_base::work;
 use std::borrow::Cow;
 
 use base64::{
@@ -66,8 +67,9 @@ impl Walk<'_> {
             found.extend(of_format());
         } else {
             let mut told = Vec::new();
+            let budget = work::share();
             rayon::in_place_scope(|scope| {
-                scope.spawn(|_| told = of_format());
+                scope.spawn(|_| told = budget.within(of_format));
                 self.names_in(text, bytes, kind, &mut found, &mut cuts);
             });
             found.extend(told);

@@ -1,14 +1,15 @@
-//! How far scans look, counted in tests: a hostile text must make none of them look over and over at the same bytes.
+//! How far scans look, counted against the budget of the computation, and in tests: a hostile text must make none of them look
+//! over and over at the same bytes.
 
 #[cfg(test)]
 thread_local!(static SEEN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) });
 
-/// So many bytes were looked at. Nothing outside of tests.
+/// So many bytes were looked at.
 #[inline]
 pub fn look(bytes: usize) {
     #[cfg(test)]
     SEEN.with(|it| it.set(it.get() + bytes as u64));
-    let _ = bytes;
+    commis_base::work::step(bytes / 32);
 }
 
 /// What `work` looks at on this thread.

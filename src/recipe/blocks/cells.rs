@@ -2,6 +2,8 @@
 
 use scraper::{ElementRef, Node};
 
+use commis_base::work::step;
+
 /// Elements whose text nobody reads.
 const UNREAD: &[&str] =
     &["script", "style", "noscript", "template", "svg", "head", "option", "datalist", "textarea"];
@@ -37,6 +39,7 @@ const AROUND: &[&str] = &[
 pub const UNDRAWN: &str = "data-commis-undrawn";
 
 pub fn is_read(element: ElementRef<'_>) -> bool {
+    step(1);
     let it = element.value();
     // A template with that attribute is a shadow root that the server wrote down.
     (!UNREAD.contains(&it.name()) || it.attr("shadowrootmode").is_some())
@@ -80,6 +83,7 @@ fn push_text(element: ElementRef<'_>, out: &mut String) {
     for child in element.children() {
         match child.value() {
             Node::Text(it) => {
+                step(1 + it.len() / 32);
                 out.push_str(it);
                 after_inline = false;
             }
@@ -115,7 +119,10 @@ pub fn chars(element: ElementRef<'_>) -> usize {
     element
         .children()
         .map(|child| match child.value() {
-            Node::Text(it) => it.chars().filter(|c| !c.is_whitespace()).count(),
+            Node::Text(it) => {
+                step(1 + it.len() / 32);
+                it.chars().filter(|c| !c.is_whitespace()).count()
+            }
             Node::Element(_) => ElementRef::wrap(child).filter(|it| is_read(*it)).map_or(0, chars),
             _ => 0,
         })
@@ -144,6 +151,7 @@ pub fn is_heading(element: ElementRef<'_>) -> bool {
 pub fn standing(element: ElementRef<'_>) -> usize {
     let mut out = 100;
     for it in std::iter::once(element).chain(element.ancestors().filter_map(ElementRef::wrap)) {
+        step(1);
         let (name, role) = (it.value().name(), it.value().attr("role").unwrap_or(""));
         let none = match name {
             "nav" | "head" | "select" | "datalist" | "dialog" => name != "dialog",

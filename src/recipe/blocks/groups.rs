@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
 
+use commis_base::work::step;
+
 use super::{
     Group, Item,
     cells::{chars, children, has_own_text, is_heading, is_inline, is_mark, is_read, text},
@@ -216,7 +218,7 @@ fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
 
 /// A row of column heads among rows that are no table by their tags.
 fn is_head(element: ElementRef<'_>) -> bool {
-    let heads = element.descendants().filter_map(ElementRef::wrap);
+    let heads = element.descendants().inspect(|_| step(1)).filter_map(ElementRef::wrap);
     heads.filter(|it| it.value().attr("role") == Some("columnheader")).count() > 1
 }
 
@@ -239,6 +241,7 @@ fn shape(element: ElementRef<'_>) -> Shape {
 /// One holds most of the other, and is not much larger: parts are left out where there is nothing to say.
 fn alike(a: &Shape, b: &Shape) -> bool {
     let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
+    step(large);
     let common = a.intersection(b).count();
     common * 10 >= small * 7 && (small + 1) * 10 >= (large + 1) * 3
 }
@@ -527,7 +530,8 @@ fn within(inner: &Group<'_>, outer: &BTreeMap<NodeId, usize>) -> Option<BTreeMap
     for it in &inner.items {
         let first = it.first();
         let above = std::iter::once(first).chain(first.ancestors().filter_map(ElementRef::wrap));
-        match above.into_iter().find_map(|it| outer.get(&it.id())) {
+        let mut above = above.into_iter().inspect(|_| step(1));
+        match above.find_map(|it| outer.get(&it.id())) {
             Some(at) => *held.entry(*at).or_insert(0) += 1,
             None => outside += 1,
         }

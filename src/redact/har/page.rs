@@ -1,5 +1,6 @@
 //! The page of a HAR: its URL, and what it showed as far as its HTML tells.
 
+use commis_base::work;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -63,7 +64,9 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
         });
         out
     };
-    let (visible_text, metas) = rayon::join(|| markup::visible_text(&html, MAX_VISIBLE), metas);
+    let budget = work::share();
+    let text = || budget.within(|| markup::visible_text(&html, MAX_VISIBLE));
+    let (visible_text, metas) = rayon::join(text, || budget.within(metas));
     let password = ["type=\"password\"", "type='password'", "type=password"];
     RawPage {
         url: document.url.to_string(),

@@ -34,6 +34,7 @@ use commis_base::{
     files,
     ids::hex,
     settings::RedactSettings,
+    work,
 };
 
 /// What is held at once.
@@ -81,8 +82,9 @@ fn open_within(
     if len <= room.file {
         let mut bytes = Vec::with_capacity(len as usize);
         (&file).take(room.file + 1).read_to_end(&mut bytes).map_err(|err| trouble("read", err))?;
-        let (hash, read) =
-            rayon::join(|| hex(&Sha256::digest(&bytes)), || import(&bytes, task, typed));
+        let budget = work::share();
+        let import = || budget.within(|| import(&bytes, task, typed));
+        let (hash, read) = rayon::join(|| hex(&Sha256::digest(&bytes)), import);
         return if hash == sha256 { read } else { Err(changed(path)) };
     }
     let rules = redact::rules(settings, task, &typed);
