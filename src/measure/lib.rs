@@ -6,4 +6,6 @@ mod corpus_tests;
 pub mod eval;
 #[cfg(any(fuzzing, test))]
 pub mod fuzzing;
+#[cfg(test)]
+mod growth_tests;
 pub mod parts;
