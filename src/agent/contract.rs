@@ -20,7 +20,7 @@ use super::{
 use commis_base::error::{Code, Error, Result};
 use commis_browser::held::{Going, Judge, Judged};
 use commis_net::egress::site_of;
-use commis_stages::before::{known_to_read, leaves_to_read};
+use commis_stages::effect::{Call, Pressed, before};
 
 /// Arguments that come to stand in a page: ours, and those of Playwright MCP.
 const TYPED: &[&str] = &["value", "text", "option", "values", "fields", "promptText"];
@@ -104,7 +104,7 @@ impl Contract {
             if !self.sites.contains(&site_of(to.as_str())) {
                 return Err(self.elsewhere(to.host_str().unwrap_or_default()));
             }
-            if let Err(why) = known_to_read("GET", to.as_str(), None, None)
+            if let Err(why) = before(&Call::get(to.as_str()), None).allowed()
                 && !self.is_only_a_page(to.as_str())
             {
                 return Err(Error::new(Code::UrlBlocked, format!("not opened: {why}"))
@@ -261,7 +261,11 @@ fn judged(
     }
     let why = match (
         carried(it, typed),
-        leaves_to_read(it.overrides, it.method, it.url, it.content_type, it.body),
+        before(
+            &Call::leaving((it.method, it.url), it.headers, it.body, it.is_opaque),
+            it.pressed.map(Pressed::from).as_ref(),
+        )
+        .allowed(),
     ) {
         (None, Ok(())) => return Judged::Go,
         (Some(from), _) => format!("what was typed on {from} leaves to {site} with it"),
@@ -402,13 +406,14 @@ mod tests {
         let go = |url: &str, kind: &str, at: &str| match judge(&Going {
             method: "GET",
             url,
-            content_type: None,
+            headers: &[],
             body: None,
+            is_opaque: false,
             is_page: kind == "Document",
             at: Some(at),
-            overrides: false,
             kind,
             follows_act: true,
+            pressed: None,
         }) {
             Judged::Go => "go",
             Judged::Hold(_) => "hold",
@@ -443,17 +448,19 @@ mod tests {
         let go = |method: &str, url: &str, kind: &str, follows_act: bool| {
             let is_page = kind == "Document";
             let body = (method == "POST").then_some(&b"a=1"[..]);
-            let content_type = (method == "POST").then_some("application/x-www-form-urlencoded");
+            let form = ("content-type".to_owned(), "application/x-www-form-urlencoded".to_owned());
+            let headers = if method == "POST" { vec![form] } else { Vec::new() };
             match judge(&Going {
                 method,
                 url,
-                content_type,
+                headers: &headers,
                 body,
+                is_opaque: false,
                 is_page,
                 at: None,
-                overrides: false,
                 kind,
                 follows_act,
+                pressed: None,
             }) {
                 Judged::Go => "go",
                 Judged::Hold(_) => "hold",

@@ -21,7 +21,7 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
     Method, Request, Response, StatusCode, Uri,
     body::{Body as _, Incoming},
-    header::{ACCEPT, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, REFERER, UPGRADE},
+    header::{ACCEPT, COOKIE, HOST, HeaderMap, HeaderValue, REFERER, UPGRADE},
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -34,7 +34,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 use super::{
-    held::{Going, Judge, Judged, OVERRIDES},
+    held::{Going, Judge, Judged},
     proxy::{
         Answers, BLOCKED_HEADER, Body, ERROR_HEADER, IDLE, Tunnels, USER, accept, connect,
         credentials, drop_hop_by_hop, empty, refusal, sent, tunnel_url,
@@ -105,6 +105,8 @@ struct State {
     count: u64,
     acting: bool,
     acted: Option<Instant>,
+    /// The control that it is or was done to, by role and name.
+    pressed: Option<(String, String)>,
     /// Address and why.
     refused: Vec<(String, String)>,
 }
@@ -185,10 +187,11 @@ impl Gateway {
         self.gate.vouched.argument()
     }
 
-    /// An act begins, or something else that no change follows from.
-    pub fn begins(&self, acts: bool) {
+    /// An act begins, or something else that no change follows from. `pressed`: the control that it is done to, by role and name.
+    pub fn begins(&self, acts: bool, pressed: Option<(String, String)>) {
         let mut state = self.gate.lock();
         (state.acting, state.acted) = (acts, None);
+        state.pressed = pressed;
         state.refused.clear();
     }
 
@@ -235,7 +238,8 @@ impl Gateway {
         };
         let gone = || Error::new(Code::ApprovalStale, "the request does not wait any more");
         let (it, go) = found.ok_or_else(gone)?;
-        self.begins(true);
+        let pressed = self.gate.lock().pressed.clone();
+        self.begins(true, pressed);
         let Some(go) = go else {
             let expected = Expected { it, has_left: false, is_answered: false, status: None };
             self.gate.lock().expected = Some(expected);
@@ -401,24 +405,25 @@ async fn judged(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> 
         }
     };
     let has_body = !is_empty && !body.is_empty();
-    let content_type =
-        head.headers.get(CONTENT_TYPE).map(|it| it.to_str().unwrap_or("?").to_owned());
-    let follows_act = {
+    let headers = shown(&head.headers);
+    let (follows_act, pressed) = {
         let state = gate.lock();
-        state.acting || state.acted.is_some_and(|it| it.elapsed() < AFTER)
+        let follows = state.acting || state.acted.is_some_and(|it| it.elapsed() < AFTER);
+        (follows, state.pressed.clone().filter(|_| follows))
     };
     // Whoever shows a frame is named there, and cannot say another.
     let at = head.headers.get(REFERER).and_then(|it| it.to_str().ok()).map(str::to_owned);
     let verdict = (gate.judge)(&Going {
         method: head.method.as_str(),
         url: &url,
-        content_type: content_type.as_deref(),
+        headers: &headers,
         body: has_body.then_some(&*body),
+        is_opaque: false,
         is_page,
         at: at.as_deref(),
-        overrides: head.headers.keys().any(|it| OVERRIDES.contains(&it.as_str())),
         kind,
         follows_act,
+        pressed: pressed.as_ref(),
     });
     let request = Request::from_parts(head, Full::new(body.clone()));
     match verdict {
@@ -429,7 +434,7 @@ async fn judged(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> 
                 number: 0,
                 method: request.method().to_string(),
                 url: url.clone(),
-                headers: shown(request.headers()),
+                headers,
                 body: has_body.then(|| body.to_vec()),
                 why,
             };

@@ -73,7 +73,7 @@ async fn what_waits_is_what_leaves_once() {
         [("http://reorder.test/orders".into(), "nobody did anything".into())]
     );
 
-    gateway.begins(true);
+    gateway.begins(true, None);
     let first = tokio::spawn(post());
     gateway.holds().await;
     let waits = gateway.waiting();
@@ -92,7 +92,7 @@ async fn what_waits_is_what_leaves_once() {
     assert_eq!(first.await.unwrap().unwrap().status(), 403);
     assert_eq!(sent(&web), 0);
 
-    gateway.begins(true);
+    gateway.begins(true, None);
     let second = tokio::spawn(post());
     gateway.holds().await;
     let number = gateway.waiting()[0].number;
@@ -118,7 +118,7 @@ async fn a_form_is_given_up_and_sent_when_it_is_made_again() {
     };
     let sent =
         || web.hits().iter().filter(|it| it.0.contains("/orders")).map(|it| *it.1).sum::<u64>();
-    gateway.begins(true);
+    gateway.begins(true, None);
     // The page stays where it is.
     assert_eq!(post("order=1").await, 205);
     gateway.holds().await;
@@ -150,7 +150,7 @@ async fn a_browser_that_does_not_wait_any_more_has_sent_nothing() {
     let web = Testbed::start(0).await.unwrap();
     let gateway = gateway(&web).await;
     let client = client(&gateway);
-    gateway.begins(true);
+    gateway.begins(true, None);
     let one = tokio::spawn(client.post("http://reorder.test/orders").body(ORDER).send());
     gateway.holds().await;
     let number = gateway.waiting()[0].number;
@@ -176,7 +176,7 @@ async fn https_is_judged_by_what_is_in_it() {
     let page = client.get("https://vault.test/").send().await.unwrap();
     assert_eq!(page.status(), 200);
     assert!(page.text().await.unwrap().contains("<html"));
-    gateway.begins(true);
+    gateway.begins(true, None);
     let one = tokio::spawn(client.post("https://vault.test/api/boxes").body("a=1").send());
     gateway.holds().await;
     let waits = gateway.waiting();

@@ -35,10 +35,6 @@ const AFTER: Duration = Duration::from_secs(2);
 /// To take in what the browser has reported.
 const HEED: Duration = Duration::from_secs(1);
 
-/// Headers that some frameworks take for the method.
-pub(super) const OVERRIDES: &[&str] =
-    &["x-http-method-override", "x-http-method", "x-method-override"];
-
 /// What becomes of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
@@ -55,18 +51,22 @@ pub enum Judged {
 pub struct Going<'a> {
     pub method: &'a str,
     pub url: &'a str,
-    pub content_type: Option<&'a str>,
+    /// As the page made them.
+    pub headers: &'a [(String, String)],
+    /// `None` where there is none, or not all of it can be seen.
     pub body: Option<&'a [u8]>,
+    /// There is a body, of which not everything can be seen.
+    pub is_opaque: bool,
     /// It is another document for a page, and not for a frame in one.
     pub is_page: bool,
     /// Where the page is that asks, or whose frame does; absent where it has no document yet.
     pub at: Option<&'a str>,
-    /// A header asks for another method than that of the request.
-    pub overrides: bool,
     /// What the browser says it is for: `Document`, `XHR`, `Fetch`, `Ping`, `Script` and others.
     pub kind: &'a str,
     /// Something was done on the page just before.
     pub follows_act: bool,
+    /// The control that it was done to, by role and name, where that is known.
+    pub pressed: Option<&'a (String, String)>,
 }
 
 /// Decides what becomes of a request, from what it is alone.
@@ -109,6 +109,8 @@ pub struct Holding {
     /// Something is being done; or something was done until then.
     acting: bool,
     acted: Option<Instant>,
+    /// The control that it is or was done to, by role and name.
+    pressed: Option<(String, String)>,
     /// A value is being typed: no page turns into one of another site meanwhile, since the rest of it would go there.
     typing: bool,
     /// Pages that asked for a document of another site, which is not there yet.
@@ -132,6 +134,7 @@ impl Holding {
             count: 0,
             acting: false,
             acted: None,
+            pressed: None,
             typing: false,
             turning: BTreeSet::new(),
             turned: false,
@@ -152,6 +155,11 @@ impl Holding {
     pub fn begins(&mut self, acts: bool, types: bool) {
         (self.acting, self.acted) = (acts, None);
         (self.typing, self.turned) = (types, false);
+    }
+
+    /// What is being done is done to that control, by role and name; `None`: it is not known to which.
+    pub fn presses(&mut self, control: Option<(String, String)>) {
+        self.pressed = control;
     }
 
     /// It has ended.
@@ -261,8 +269,6 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
     };
     let Paused { request_id, network_id, frame_id, request, resource_type: kind } = paused;
     let headers = pairs(&request.headers);
-    let content_type =
-        headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type")).map(|it| it.1.clone());
     let (body, is_opaque) = request.body();
     let mut state = shared.lock();
     let is_page = kind == "Document"
@@ -283,16 +289,18 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         );
         return false;
     }
+    let follows_act = holding.follows(Instant::now());
     let judged = (holding.judge)(&Going {
         method: &request.method,
         url: &request.url,
-        content_type: content_type.as_deref(),
+        headers: &headers,
         body: body.as_deref(),
+        is_opaque,
         is_page,
         at: at.as_deref(),
-        overrides: headers.iter().any(|it| OVERRIDES.contains(&it.0.to_ascii_lowercase().as_str())),
         kind: &kind,
-        follows_act: holding.follows(Instant::now()),
+        follows_act,
+        pressed: holding.pressed.as_ref().filter(|_| follows_act),
     });
     let is_expected = holding.expected.as_ref().is_some_and(|it| {
         let (has_left, it) = (it.has_left, &it.waiting);

@@ -16,7 +16,7 @@ use commis_browser::{
     held::{Judge, Judged},
 };
 use commis_redact::raw::RawRecording;
-use commis_stages::before::leaves_to_read;
+use commis_stages::effect::{Call, Pressed, before};
 
 /// What to do with an example of the task, its secrets read. Fails with `NETWORK_DISABLED` and `AUTH_ENV_*`.
 pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> Result<Plan> {
@@ -56,8 +56,9 @@ pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> 
 /// Lets nothing leave that is not known to read, whoever asks for it: nobody is there to be asked.
 pub fn only_reads() -> Judge {
     Arc::new(|it| {
-        leaves_to_read(it.overrides, it.method, it.url, it.content_type, it.body)
-            .map_or_else(Judged::Refuse, |()| Judged::Go)
+        let call = Call::leaving((it.method, it.url), it.headers, it.body, it.is_opaque);
+        let effect = before(&call, it.pressed.map(Pressed::from).as_ref());
+        effect.allowed().map_or_else(Judged::Refuse, |()| Judged::Go)
     })
 }
 

@@ -5,9 +5,9 @@
 
 use super::{
     chained::{borrowed, fetched_one_by_one},
+    effect::{asks_to_see, recorded},
     extraction::response,
     rank::shorten,
-    reads::{asks_to_see, reads},
     request::template,
 };
 use commis_artifacts::{
@@ -193,7 +193,7 @@ fn mutation(recording: &SessionRecording, candidates: &CandidateSet) -> Result<O
         .filter(|it| it.confidence_bp >= MUTATION_BP)
         .take(if settled { 1 } else { usize::MAX });
     for it in serious.filter(|it| it.rank == 1 || carries(it)) {
-        if let Err(why) = reads(recording.exchange(it.exchange)?, recording) {
+        if let Err(why) = recorded(recording.exchange(it.exchange)?, recording).allowed() {
             return Ok(Some(Reject::new(Reason::Mutation, why)));
         }
     }

@@ -5,7 +5,7 @@
 
 use url::Url;
 
-use super::{reads::reads_by_itself, terms::split};
+use super::{effect, terms::split};
 use commis_artifacts::recording::{Exchange, ResourceType, SessionRecording};
 use commis_recipe::trackers::is_telemetry;
 
@@ -20,7 +20,7 @@ pub fn may_repeat(recording: &SessionRecording) -> Result<(), String> {
             return Err("what was said over a WebSocket is not known".to_owned());
         }
         if !is_counter(it) {
-            reads_by_itself(it, recording)?;
+            effect::by_itself(it, recording).allowed()?;
         }
     }
     Ok(())

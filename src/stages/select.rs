@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{extraction::response, reads::reads};
+use super::{effect::recorded, extraction::response};
 use commis_artifacts::{
     payloads::{Analyst, CandidateSet, Choice, Judged, Reason, RecipeAnalysis, Reject},
     recording::SessionRecording,
@@ -41,7 +41,7 @@ pub fn select(
         );
     };
     let exchange = recording.exchange(it.exchange)?;
-    if let Err(why) = reads(exchange, recording) {
+    if let Err(why) = recorded(exchange, recording).allowed() {
         return rejected(Reason::Mutation, why);
     }
     let mut response = match response(exchange, it.source, recording, candidates.main) {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Act, Seen,
-    lines::{fold, read, reference},
+    lines::{fold, named, read, reference},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{cut, plain};
@@ -81,6 +81,14 @@ fn narrowed(input: &Value, arguments: &[&str]) -> Value {
 /// Whether a change may follow from it: what a page asks for while it is opened or looked at is its own wish.
 pub fn acts(name: &str) -> bool {
     ALLOWED.iter().any(|it| it.0 == name && it.2)
+}
+
+/// The control that an action is done to, by role and name, as the page has it.
+pub fn pressed(act: &Act, seen: &Seen) -> Option<(String, String)> {
+    let target = act.text("target").or_else(|| act.text("ref"))?;
+    let line = named(&seen.content, target).unwrap_or(target);
+    let line = read(line).into_iter().next().filter(|it| it.role != "text")?;
+    Some((line.role.to_owned(), line.name))
 }
 
 /// The call that an action is. Fails with `PARAM_INVALID`, and with `REF_STALE` for what is not on the page.

@@ -45,6 +45,8 @@ pub struct Playwright {
     seen: Seen,
     /// What was done last, where a change may follow from it.
     acting: Option<(String, Map<String, Value>)>,
+    /// The control that something was done to last, by role and name.
+    pressed: Option<(String, String)>,
     /// The connection was lost once.
     again: bool,
     /// Where pictures come, and what they are called.
@@ -82,6 +84,7 @@ impl Playwright {
             tools,
             seen: Seen::default(),
             acting: None,
+            pressed: None,
             again: false,
             pictures: (folder, name, 0),
         })
@@ -157,7 +160,7 @@ impl Playwright {
         self.server = Server::start(&self.how, &self.gateway).await?;
         if self.seen.url.starts_with("http") {
             let url = Map::from_iter([("url".to_owned(), json!(self.seen.url))]);
-            self.gateway.begins(false);
+            self.gateway.begins(false, None);
             // Where that fails, the next look says so.
             let _ = self.server.call("browser_navigate", url).await;
         }
@@ -176,7 +179,11 @@ impl Playwright {
                 return Err(Error::new(Code::RefStale, why).hint("look at it again"));
             }
         }
-        self.gateway.begins(acts::acts(&name));
+        // A key goes to the control that was used last.
+        if name != "browser_press_key" {
+            self.pressed = acts::pressed(act, &self.seen);
+        }
+        self.gateway.begins(acts::acts(&name), self.pressed.clone());
         self.acting = acts::acts(&name).then(|| (name.clone(), arguments.clone()));
         let done = {
             let held = self.gateway.waiting().len();

@@ -85,6 +85,9 @@ impl Desk {
     /// The element that is meant, noted where the act is kept.
     pub(super) async fn meant(&mut self, target: &Target) -> Result<Meant> {
         let meant = self.found(target).await?;
+        if let Some(it) = &mut self.shared().lock().holding {
+            it.presses(meant.found.called.clone());
+        }
         if self.keep.is_some() && self.touched.is_none() {
             self.touched = self.known(&meant.found).await?;
         }

@@ -362,7 +362,14 @@ impl Desk {
         {
             let mut state = shared.lock();
             state.is_acting = true;
-            state.holding.iter_mut().for_each(|it| it.begins(command.acts(), command.types()));
+            // A key goes to the control that was used last.
+            let is_key = matches!(command, Command::Press(_) | Command::Type(_));
+            if let Some(it) = &mut state.holding {
+                it.begins(command.acts(), command.types());
+                if !is_key {
+                    it.presses(None);
+                }
+            }
         }
         let holds = command.acts() && shared.lock().holding.is_some();
         if holds {

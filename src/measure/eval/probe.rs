@@ -27,7 +27,7 @@ use commis_recipe::{
     shape,
 };
 use commis_redact::markup::visible_text;
-use commis_stages::{Call, Replayer as _, data_difference_bp, reads, replay_template};
+use commis_stages::{Call, Replayer as _, data_difference_bp, effect::recorded, replay_template};
 
 /// A value that finds nothing.
 const UNKNOWN: &str = "zzzqx";
@@ -128,7 +128,7 @@ impl Prober<'_, '_> {
             self.refuse(target, &parts);
             return Ok(nothing);
         }
-        let harmless = reads(exchange, self.recording).is_ok();
+        let harmless = recorded(exchange, self.recording).allowed().is_ok();
         let first = if harmless { self.first(&template, &slots).await? } else { None };
         let Some((transport, answer, outside)) = first else {
             self.recorded(target, &parts).await;

@@ -138,13 +138,14 @@ mod tests {
             let going = Going {
                 method: "POST",
                 url: "http://shop.test/orders",
-                content_type: None,
+                headers: &[],
                 body: None,
+                is_opaque: false,
                 is_page: false,
                 at: None,
-                overrides: false,
                 kind: "Fetch",
                 follows_act: true,
+                pressed: None,
             };
             assert_eq!(judge(&going), expected);
         }

@@ -1,113 +1,39 @@
-//! Is a request known to read, before there is an answer? What is not known to waits for a person.
+//! What an address says of what a request does.
 //!
-//! Unlike [`super::reads`], which looks at what came back and where it stood in a task, this sees one request that is about to leave. A
-//! GET reads unless its address says in a verb that something is done: sites that change by GET do say so, and those that do not are
+//! A GET reads unless its address says in a verb that something is done: sites that change by GET do say so, and those that do not are
 //! told from no other link. The verb has to stand where verbs stand: `/orders/17/delete` and not `/tags/delete`, `?action=remove` and
 //! not `?q=remove`. Forms that a GET shows (`/issues/new`, `?action=edit`) read, unless they carry what would be filled in. A false
 //! question costs a look and a false "reads" may cost money: so tools that are called by their verb (`/remove-background`) are asked about.
 //!
-//! What stays untold: what is done behind a noun (`/order?id=7`, `/rate?id=7&stars=5`, `/led/on`), in a value (`?id=7&state=gone`), by a
-//! number (`?action=5`), in short (`/x7?k=9`) or in a language that is not listed; verbs that are a thing as well, before its number
-//! (`/block/17`, `/archive/17`), and to watch (`/watch?id=7`); a verb behind what holds titles, with nothing named (`/posts/delete-all`);
-//! a GET of GraphQL that names its text by a hash alone, which its protocol forbids to change; a program that deletes on being looked at.
+//! What stays untold: what is done behind a noun (`/order?id=7`, `/rate?id=7&stars=5`, `/led/on`) where no control spoke of it, in a
+//! value (`?id=7&state=gone`), by a number (`?action=5`), in short (`/x7?k=9`) or in a language that is not listed; verbs that are a
+//! thing as well, before its number (`/block/17`, `/archive/17`), and to watch (`/watch?id=7`); a verb behind what holds titles, with
+//! nothing named (`/posts/delete-all`); a GET of GraphQL that names its text by a hash alone, which its protocol forbids to change; a
+//! program that deletes on being looked at.
 
-use serde_json::Value;
 use url::Url;
 
 use super::{
-    fields::fields,
-    reads::changes,
+    names::{Says, operation as operation_says},
     verbs::{
-        ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BUTTONS, BUYING, BUYS, CALLS, CARTS,
-        COMPOUNDS, COUNTS, EMPTIES, FILES, FORMS, IN_CARTS, LEAVING, LOOSE, MADE, MONEY, NAMED,
-        NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES, PRESSED, PROGRAMS, PROOFS, SEARCHED,
-        SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, TEXTS, THINGS, TITLED, TOLD, VERBS, WRITES,
-        among, is_strong, is_thing, operation, parted, states, words,
+        ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BOTH, BUTTONS, BUYING, BUYS, CALLS,
+        CARTS, COMPOUNDS, COUNTS, EMPTIES, FILES, FORMS, IN_CARTS, LEAVING, LOOSE, MADE, MONEY,
+        NAMED, NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES, PRESSED, PROGRAMS, PROOFS,
+        SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, THINGS, TITLED, TOLD, VERBS, WRITES, among,
+        is_strong, is_thing, operation, parted, states, words,
     },
 };
 
-/// Larger bodies are not looked through.
-const BODY: usize = 256 * 1024;
 /// Of a path; one with more is not looked through.
 const SEGMENTS: usize = 60;
 
-/// The same of a request that is about to leave the browser. `overrides`: a header of it asks for another method, so it is not
-/// known to read.
-pub fn leaves_to_read(
-    overrides: bool,
-    method: &str,
-    url: &str,
-    content_type: Option<&str>,
-    body: Option<&[u8]>,
-) -> Result<(), String> {
-    if overrides {
-        return Err("a header of it asks for another method".to_owned());
-    }
-    known_to_read(method, url, content_type, body)
+/// Whether a path has more segments than are looked through.
+pub fn is_deep(url: &Url) -> bool {
+    decoded(url.path()).matches(DIVIDES).count() > SEGMENTS
 }
 
-/// Whether nothing but reading is to be expected of a request; `Err` says why not.
-///
-/// - GET, HEAD and OPTIONS read unless path or query speak of a change by a verb, or hold a GraphQL mutation.
-/// - A POST reads if it is a GraphQL query whose text is there and holds no mutation, or if the last segment of its path that is known
-///   asks and does nothing, and no field keeps a text, says what is to be done or is a statement that does it.
-/// - Nothing else does.
-pub fn known_to_read(
-    method: &str,
-    url: &str,
-    content_type: Option<&str>,
-    body: Option<&[u8]>,
-) -> Result<(), String> {
-    let parsed = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
-    let Some(url) = parsed else { return Err(format!("{method} goes to no address of the web")) };
-    let line = || told(method, &url);
-    let unknown = || Err(format!("{} shows no evidence that it only reads", line()));
-    let body = body.filter(|it| !it.is_empty());
-    let is_deep = decoded(url.path()).matches(DIVIDES).count() > SEGMENTS;
-    if is_deep || !matches!(method, "GET" | "HEAD" | "OPTIONS" | "POST") {
-        return unknown();
-    }
-    if let Some(word) = change(&url) {
-        return Err(format!("{} is about `{word}`", line()));
-    }
-    let segments = segments(url.path());
-    if method != "POST" {
-        if let Some(why) = graphql_by_get(&url, &segments) {
-            return Err(format!("{} {why}", line()));
-        }
-        return if body.is_none() { Ok(()) } else { unknown() };
-    }
-    if is_graphql(&segments) {
-        return graphql(&url, body.unwrap_or_default()).map_err(|why| format!("{} {why}", line()));
-    }
-    match last_known(&segments) {
-        Some((true, _)) => {}
-        Some((false, word)) => return Err(format!("{} is about `{word}`", line())),
-        None => return unknown(),
-    }
-    let Some(fields) =
-        body.map_or_else(|| Some(Vec::new()), |it| fields(content_type.unwrap_or_default(), it))
-    else {
-        return unknown();
-    };
-    for (name, value) in &fields {
-        let stated = || states(key(name), value, false);
-        let typed = || typed(key(name), value);
-        if let Some(word) = in_pair(name, value, true, true).or_else(stated).or_else(typed) {
-            return Err(format!("{} is about `{word}`", line()));
-        }
-        let all = words(key(name));
-        // `indexName` names what is searched.
-        let text = all.last().filter(|it| TEXTS.contains(&it.as_str()));
-        let text = text.filter(|_| !SEARCHED.contains(&all[0].as_str()));
-        if let Some(text) = text.filter(|_| !value.trim().is_empty()) {
-            return Err(format!("{} has a text to be kept, under `{text}`", line()));
-        }
-    }
-    Ok(())
-}
-
-fn told(method: &str, url: &Url) -> String {
+/// Method and path for a person: without secrets, not too long.
+pub fn told(method: &str, url: &Url) -> String {
     let mut path = commis_redact::message(url.path());
     if let Some((at, _)) = path.char_indices().nth(120) {
         path.truncate(at);
@@ -117,7 +43,7 @@ fn told(method: &str, url: &Url) -> String {
 }
 
 /// The verb by which an address says that something is done.
-fn change(url: &Url) -> Option<String> {
+pub fn change(url: &Url) -> Option<String> {
     let query = pairs(url);
     let segments = segments(url.path());
     let carries = query.iter().any(|it| !is_about(&it.0));
@@ -161,7 +87,7 @@ fn pairs(url: &Url) -> Vec<(String, String)> {
 }
 
 /// The last part of a name: `action` of `form[action][]`, `/body/action`, `form.action` and `action.x`, where a picture was clicked.
-fn key(name: &str) -> &str {
+pub fn key(name: &str) -> &str {
     let mut it = name.strip_suffix(".x").or_else(|| name.strip_suffix(".y")).unwrap_or(name);
     while let Some((before, inside)) = it.strip_suffix(']').and_then(|it| it.rsplit_once('[')) {
         let is_number = inside.bytes().all(|it| it.is_ascii_digit());
@@ -174,7 +100,10 @@ fn key(name: &str) -> &str {
     it.rsplit(['/', '.', '$', ':']).find(is_name).unwrap_or_default()
 }
 
-struct Segment {
+pub struct Segment {
+    /// As it stands there, and without its extension.
+    text: String,
+    stem: String,
     /// In small letters.
     raw: String,
     /// The same without an extension and marks.
@@ -207,14 +136,23 @@ impl Segment {
             let (before, behind) = stem.split_at(at);
             (before.to_lowercase(), self::words(behind))
         });
-        Self { raw: text.to_lowercase(), plain: words.concat(), words, extension, is_camel, marked }
+        Self {
+            text: text.to_owned(),
+            stem: stem.to_owned(),
+            raw: text.to_lowercase(),
+            plain: words.concat(),
+            words,
+            extension,
+            is_camel,
+            marked,
+        }
     }
 
     fn is_program(&self) -> bool {
         PROGRAMS.contains(&self.extension.as_str())
     }
 
-    fn is(&self, list: &[&str]) -> bool {
+    pub fn is(&self, list: &[&str]) -> bool {
         list.contains(&self.plain.as_str())
     }
 
@@ -267,7 +205,7 @@ fn is_language(text: &str) -> bool {
 }
 
 /// Segments of a path, a language at its beginning left out.
-fn segments(path: &str) -> Vec<Segment> {
+pub fn segments(path: &str) -> Vec<Segment> {
     let path = decoded(path);
     let all: Vec<&str> = path.split(DIVIDES).filter(|it| !it.is_empty()).collect();
     let skip = usize::from(all.len() > 1 && is_language(all[0]) && !VERBS.contains(&all[0]));
@@ -434,7 +372,7 @@ fn several(it: &Segment, around: &Around<'_>) -> Option<String> {
     }
     let thing = |word: &String| among(word, &[THINGS, CARTS]);
     if !slug {
-        let made = matches!(first.as_str(), "place" | "post");
+        let made = matches!(first.as_str(), "place" | "post") && second != "by";
         let also = among(first, &[ALSO]) && is_thing(last) && !last.ends_with('s');
         let loose =
             among(first, &[VERBS, LOOSE, BEHIND]) || around.carries && among(first, &[FORMS]);
@@ -501,7 +439,7 @@ fn in_query(segments: &[Segment], query: &[(String, String)], carries: bool) -> 
 }
 
 /// The verb that a name and its value say.
-fn in_pair(name: &str, value: &str, carries: bool, named: bool) -> Option<String> {
+pub fn in_pair(name: &str, value: &str, carries: bool, named: bool) -> Option<String> {
     let key = key(name);
     let lower = key.to_ascii_lowercase();
     if matches!(&*lower, "_method" | "_httpmethod" | "x-http-method-override" | "x-http-method") {
@@ -566,7 +504,7 @@ fn in_action(key: &str, value: &str, carries: bool, named: bool) -> Option<Strin
 }
 
 /// What some call an order in a body: `{"type": "delete", "args": …}`.
-fn typed(key: &str, value: &str) -> Option<String> {
+pub fn typed(key: &str, value: &str) -> Option<String> {
     let all = words(value);
     let first =
         all.first().filter(|it| among(it, &[VERBS, WRITES, STATES, &["bulk", "run", "set"]]))?;
@@ -601,30 +539,75 @@ fn is_about(name: &str) -> bool {
         || lower.starts_with("utm_")
 }
 
-/// Whether the last segment of a path that has a known word asks, and by which. Where it does something as well, it does not: nobody
-/// searches by `/_delete_by_query` or `/save-search`.
-fn last_known(segments: &[Segment]) -> Option<(bool, String)> {
+/// What a path says, by its last segment that says anything: a word that asks, or a verb. Behind a word that asks may stand what is
+/// made there: `POST /search/alerts`. `is_answered`: where an answer speaks for it as well, more words ask; `POST /filter`, `/list`,
+/// `/view` and `/notifications/read` may make, count or mark something.
+pub fn says(segments: &[Segment], is_answered: bool) -> Says {
     // Algolia's; elsewhere a plural is what is made.
     if segments.iter().any(|it| it.is(&["indexes"]))
         && segments.last().is_some_and(|it| it.is(&["queries"]))
     {
-        return Some((true, "queries".to_owned()));
+        return Says::Reads;
     }
-    segments.iter().rev().find_map(|it| {
-        let verb = it.words.iter().enumerate().find(|(at, word)| {
-            // Firestore's `runQuery`.
-            let runs = *word == "run" && it.words.get(at + 1).is_some_and(|it| among(it, &[ASKS]));
-            !runs && among(word, &[VERBS, LOOSE, BEHIND, FORMS, WRITES])
-        });
-        let known = it.words.iter().rfind(|it| changes(it) || among(it, &[ASKS]));
-        let made = it.words.iter().find(|it| among(it, &[MADE]) && known.is_none());
-        let does = verb.map(|it| it.1).or(made).map(|it| (false, it.clone()));
-        does.or_else(|| known.map(|it| (among(it, &[ASKS]), it.clone())))
+    for (at, it) in segments.iter().enumerate().rev().filter(|it| !it.1.is_id()) {
+        let text = if it.extension.is_empty() { &it.text } else { &it.stem };
+        let made = it.words.iter().find(|it| among(it, &[MADE]));
+        match operation_says(text) {
+            Says::Nothing => {}
+            Says::Reads if !is_answered && it.words.len() == 1 && !it.is(ASKS) => {}
+            // `/block-renderer`, `/order_book`.
+            Says::Changes(word) if among(&word, &[BOTH]) && it.words.len() > 1 => {}
+            said => return said,
+        }
+        let before = &segments[..at];
+        if let Some(word) =
+            made.filter(|_| before.iter().any(|it| it.words.iter().any(|it| among(it, &[ASKS]))))
+        {
+            return Says::Changes(word.clone());
+        }
+    }
+    Says::Nothing
+}
+
+/// Whether a path ends at a collection in which what is posted is kept: `/orders`, `/cart`.
+pub fn is_kept(segments: &[Segment]) -> bool {
+    let last = segments.iter().rev().find(|it| !it.is_id());
+    last.is_some_and(|it| {
+        let one = it.plain.strip_suffix('s').unwrap_or(&it.plain);
+        it.words.len() == 1 && (among(one, &[BOTH, BUYING, CARTS]))
     })
 }
 
+/// What of an address goes on with what a control or a task said that is done: `/order?sku=7` after "Order".
+pub fn follows(url: &Url, segments: &[Segment], verb: &str) -> Option<String> {
+    // A GET shows a form.
+    if among(verb, &[FORMS, &["edit", "add", "change"]]) {
+        return None;
+    }
+    let query = pairs(url);
+    let stem = verb.trim_end_matches('e');
+    let of_verb = |it: &String| it.starts_with(stem) && it.len() <= verb.len() + 3;
+    let named = query.iter().any(|it| names_one(&it.0, &it.1));
+    if let Some(it) = query.iter().find(|it| is_strong(verb) && names_one(&it.0, &it.1)) {
+        return Some(it.0.clone());
+    }
+    let amount = query.iter().find(|it| {
+        matches!(
+            &*key(&it.0).to_ascii_lowercase(),
+            "qty" | "quantity" | "amount" | "count" | "stars" | "value"
+        )
+    });
+    let says = segments.iter().flat_map(|it| &it.words).find(|it| of_verb(it));
+    if let Some(word) =
+        says.filter(|_| named || amount.is_some() || segments.iter().any(Segment::is_id))
+    {
+        return Some(word.clone());
+    }
+    amount.filter(|_| named).map(|it| it.0.clone())
+}
+
 /// Why a GET of GraphQL may change something. By its protocol none may, but not every server holds to that.
-fn graphql_by_get(url: &Url, segments: &[Segment]) -> Option<String> {
+pub fn graphql_by_get(url: &Url, segments: &[Segment]) -> Option<String> {
     let is = |it: &Segment| it.words.iter().any(|it| among(it, &[&["graphql", "gql"]]));
     let at = segments
         .iter()
@@ -647,47 +630,6 @@ fn graphql_by_get(url: &Url, segments: &[Segment]) -> Option<String> {
     Some(format!("calls an operation about `{found}`"))
 }
 
-fn is_graphql(segments: &[Segment]) -> bool {
-    let is = |it: &Segment| it.is(&["graphql", "gql", "graph"]);
-    match segments {
-        [.., before, last] if last.is(&["query"]) => is(before),
-        [.., last] => is(last),
-        [] => false,
-    }
-}
-
-/// A query whose text is there. Which of two texts counts is for the server to choose, so there must be one.
-fn graphql(url: &Url, body: &[u8]) -> Result<(), &'static str> {
-    const KEYS: &[&str] = &["query", "variables", "operationName", "extensions"];
-    let text = std::str::from_utf8(body).ok().filter(|it| it.len() <= BODY && !it.is_empty());
-    let text = text.ok_or("calls an operation whose text is not there")?;
-    // In any document, comment or name: a text that says so is read by a person.
-    let says = |text: &str| text.to_ascii_lowercase().contains("mutation");
-    let address = percent_encoding::percent_decode_str(url.as_str()).decode_utf8_lossy();
-    if says(text) || says(&address) {
-        return Err("is a GraphQL mutation");
-    }
-    let asked = ["query", "operationname", "extensions", "doc_id", "id", "hash"];
-    // Letters have no need to be escaped.
-    if url.query_pairs().any(|it| asked.contains(&it.0.to_ascii_lowercase().as_str()))
-        || text.contains("\\u00")
-    {
-        return Err("shows no evidence that it only reads");
-    }
-    let value: Value =
-        serde_json::from_str(text).map_err(|_| "shows no evidence that it only reads")?;
-    let calls = value.as_array().map_or_else(|| vec![&value], |it| it.iter().collect());
-    let reads = |it: &&Value| {
-        let known =
-            it.as_object().is_some_and(|it| it.keys().all(|it| KEYS.contains(&it.as_str())));
-        known && it.get("query").and_then(Value::as_str).is_some_and(|it| it.contains('{'))
-    };
-    if calls.is_empty() || !calls.iter().all(reads) {
-        return Err("calls an operation whose text is not there");
-    }
-    Ok(())
-}
-
 #[cfg(test)]
-#[path = "before_tests.rs"]
+#[path = "address_tests.rs"]
 mod tests;

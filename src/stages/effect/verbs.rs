@@ -351,7 +351,7 @@ pub const PRESSED: &[&str] = &[
 /// More verbs that are none of a question, in the path of a POST.
 #[rustfmt::skip]
 pub const WRITES: &[&str] = &[
-    "alter", "change", "clone", "edit", "exec", "execute", "index", "modify", "mutate", "overwrite", "patch",
+    "alter", "bulk", "change", "clone", "edit", "exec", "execute", "index", "modify", "mutate", "overwrite", "patch",
     "persist", "put", "rebuild", "reindex", "replace", "rewrite", "truncate", "upsert", "write",
 ];
 
@@ -399,6 +399,124 @@ pub const STORES: &[&str] = &["db", "exec", "execute", "query", "sql"];
 pub const CALLS: &[&str] = &[
     "body", "doc", "document", "documentid", "extensions", "id", "op", "opname", "operation", "operationname",
     "operations", "operationtype", "query", "queryname",
+];
+
+/// Verbs of an operation that are nothing else, and stand for a change wherever they stand in its name.
+#[rustfmt::skip]
+pub const CHANGING: &[&str] = &[
+    "append", "assign", "authorize", "buy", "checkin", "create", "dispatch", "edit", "enqueue", "modify", "overwrite", "pay",
+    "persist", "replace", "save", "send", "submit", "upsert",
+];
+
+/// Verbs that are nouns as well: at the beginning of a name they do something to what follows, unless that makes a noun of both.
+#[rustfmt::skip]
+pub const BOTH: &[&str] = &[
+    "archive", "bid", "block", "book", "bookmark", "call", "cart", "charge", "checkout", "claim", "comment",
+    "copy", "deposit", "donate", "exchange", "favorite", "favourite", "flag", "follow", "grant", "hire",
+    "import", "like", "lock", "login", "mail", "message", "order", "pin", "place", "post", "rate", "register",
+    "release", "rent", "reply", "request", "reserve", "share", "ship", "signup", "star", "start", "stop",
+    "subscribe", "trade", "transfer", "trash", "vote", "watch",
+];
+
+/// Nouns that are hardly verbs, though they stand among those.
+pub const NOUNS: &[&str] =
+    &["index", "patch", "spam", "complete", "extend", "set", "void", "capture"];
+
+/// Verbs and nouns by which an operation or a control asks, beside those of paths.
+#[rustfmt::skip]
+pub const READING: &[&str] = &[
+    "aggregate", "aggregations", "availability", "bootstrap", "calculate", "compare", "compute", "lint", "metadata", "renderer", "timer", "describe", "detail", "details", "discover",
+    "estimate", "exists", "explain", "explore", "facets", "filter", "geocode", "has", "head", "history", "info",
+    "inspect", "is", "locate", "mget", "parse", "more", "next", "paginate", "prev", "previous", "prices", "quote",
+    "read", "recommend", "recommendations", "refresh", "render", "related", "results", "retrieve", "scan", "select",
+    "similar", "sort", "stats", "status", "suggestions", "summary", "translate",
+];
+
+/// Nouns that make one noun of themselves and the word before: `order_book`, `rateLimit`.
+#[rustfmt::skip]
+pub const HEADS: &[&str] = &[
+    "area", "book", "by", "count", "data", "date", "detail", "details", "entries", "feed", "field", "fields",
+    "for", "form", "history", "id", "ids", "info", "information", "limit", "limits", "line", "lines", "list",
+    "log", "lookup", "methods", "name", "names", "number", "numbers", "of", "options", "overview", "page",
+    "policy", "preferences", "rate", "rates", "results", "settings", "state", "states", "status", "summary",
+    "table", "terms", "total", "tracking", "tree", "type", "types", "value", "values", "view",
+];
+
+/// What is shown of such a noun.
+pub const VIEWS: &[&str] = &[
+    "check", "detail", "details", "feed", "index", "list", "overview", "page", "show", "table",
+    "view",
+];
+
+/// What a page shows of a list, and how: a control about it asks.
+#[rustfmt::skip]
+pub const UI: &[&str] = &[
+    "back", "chart", "collapse", "column", "columns", "expand", "filter", "filters", "last", "map", "more",
+    "newer", "newest", "next", "older", "oldest", "page", "pages", "prev", "previous", "refresh", "result",
+    "results", "search", "sort", "tab", "view",
+];
+
+/// Fields that are a question, or hold one. Without `-` and `_`.
+#[rustfmt::skip]
+pub const QUESTIONS: &[&str] = &[
+    "aggregations", "aggs", "autocomplete", "collapse", "conditions", "cql", "criteria", "cypher", "expr",
+    "facet", "facetfilters", "facets", "jql", "filter", "filters", "highlight", "indexname", "keyword", "keywords", "knn", "needle",
+    "numericfilters", "phrase", "prefix", "q", "queries", "query", "search", "searchterm", "searchtext", "select",
+    "soql", "sparql", "sql", "statement", "stmt", "suggest", "term", "terms", "where",
+];
+
+/// Fields that say which part of a list, and in what order.
+#[rustfmt::skip]
+pub const LISTED: &[&str] = &[
+    "column", "columns", "cursor", "desc", "dir", "direction", "draw", "first", "fields", "hitsperpage", "length", "limit", "offset",
+    "orderby", "page", "pageindex", "pageno", "pagenumber", "pagesize", "paging", "perpage", "pagination",
+    "rows", "scroll", "size", "skip", "sort", "sortby", "sorting", "sortorder", "start", "top",
+];
+
+/// Fields that say who asks, or that prove it.
+#[rustfmt::skip]
+pub const TECHNICAL: &[&str] = &[
+    "analytics", "antiforgery", "apikey", "app", "authenticity", "browser", "callback", "charset", "client", "clickanalytics",
+    "context", "csrf", "csrfmiddlewaretoken", "csrftoken", "device", "format", "hl", "jsonrpc", "lang",
+    "language", "locale", "nonce", "platform", "requestverificationtoken", "sessionid", "sid", "timestamp",
+    "timezone", "token", "tz", "usertoken", "utf8", "utm", "version", "viewstate", "visitor", "xsrf",
+];
+
+/// Fields that say how much of something.
+pub const AMOUNTS: &[&str] = &[
+    "amount",
+    "amounts",
+    "iban",
+    "payment",
+    "qty",
+    "quantities",
+    "quantity",
+    "recipient",
+    "sku",
+    "skus",
+];
+
+/// Words of a header by which it names what is done.
+#[rustfmt::skip]
+pub const DOING: &[&str] = &[
+    "action", "call", "cmd", "command", "do", "event", "function", "handler", "intent", "mutation", "op",
+    "operation", "procedure", "rpc", "soapaction", "target", "task", "trigger",
+];
+
+/// Words of a header that says who asks, from where, by what right and in which way.
+#[rustfmt::skip]
+pub const DESCRIBING: &[&str] = &[
+    "accept", "access", "account", "agent", "ajax", "antiforgery", "api", "apikey", "app", "application", "auth", "authentication",
+    "authorization", "brand", "browser", "build", "cache", "channel", "client", "code", "commit", "content",
+    "context", "cookie", "correlation", "country", "csrf", "csrftoken", "currency", "date", "deployment", "domain",
+    "device", "env", "environment", "experiment", "fetch", "fingerprint", "flags", "format", "hash", "header", "host",
+    "http", "id", "info", "ip", "key", "lang", "language", "layout", "library", "locale", "market", "media",
+    "mode", "model", "name", "network", "nonce", "oauth", "origin", "os", "page", "parent", "platform",
+    "protocol", "publishable", "referer", "referrer", "region", "release", "req", "request", "requested",
+    "requesttoken", "response", "screen", "sdk", "secret", "section", "security", "service", "session",
+    "sid", "sign", "signature", "site", "source", "span", "state", "store", "storefront", "tenant", "time",
+    "timestamp", "timezone", "token", "trace", "type", "tz", "ua", "uid", "url", "user", "uuid", "ver", "version",
+    "viewport", "visitor", "with", "workspace", "xsrf", "xsrftoken", "x",
 ];
 
 /// Words in small letters; verbs of two words as one.

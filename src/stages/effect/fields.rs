@@ -9,7 +9,7 @@ use serde::{
 use serde_json::{Map, Value};
 
 /// Larger bodies are not looked through.
-const BODY: usize = 256 * 1024;
+pub const BODY: usize = 256 * 1024;
 const FIELDS: usize = 500;
 
 /// Of a form, of parts, of JSON or of lines of it; names of JSON are paths such as `/a/0/b`. `None`: it is none of these, too large, has
@@ -31,7 +31,13 @@ pub fn fields(content_type: &str, body: &[u8]) -> Option<Vec<(String, String)>> 
     {
         let mut take = |text: &str| {
             let all = url::form_urlencoded::parse(text.as_bytes());
-            out.extend(all.map(|(name, value)| (name.into_owned(), value.into_owned())));
+            for (name, value) in all {
+                // A call in a field: `message={"actions":[…]}`.
+                if let Some(inner) = once(&value).filter(|it| it.is_object() || it.is_array()) {
+                    leaves(&name, &inner, &mut out);
+                }
+                out.push((name.into_owned(), value.into_owned()));
+            }
         };
         take(text);
         // To some servers `;` is `&`.
@@ -44,11 +50,37 @@ pub fn fields(content_type: &str, body: &[u8]) -> Option<Vec<(String, String)>> 
     (out.len() <= FIELDS).then_some(out)
 }
 
+/// The same of JSON that was read already. `None`: it is too large.
+pub fn of_json(value: &Value) -> Option<Vec<(String, String)>> {
+    let mut out = Vec::new();
+    leaves("", value, &mut out);
+    (out.len() <= FIELDS).then_some(out)
+}
+
+/// Documents of JSON in a text: the whole, or one a line. Empty where it is something else, or says a key twice.
+pub fn documents(text: &str) -> Vec<Value> {
+    let text = text.trim();
+    if text.len() > BODY || !text.starts_with(['{', '[']) {
+        return Vec::new();
+    }
+    if let Some(it) = once(text) {
+        return vec![it];
+    }
+    text.lines()
+        .filter(|it| !it.trim().is_empty())
+        .map(once)
+        .collect::<Option<_>>()
+        .unwrap_or_default()
+}
+
 fn leaves(at: &str, value: &Value, out: &mut Vec<(String, String)>) {
     if out.len() > FIELDS {
         return;
     }
     match value {
+        Value::Object(all) if all.is_empty() && !at.is_empty() => {
+            out.push((at.to_owned(), String::new()));
+        }
         Value::Object(all) => {
             all.iter().for_each(|(name, it)| leaves(&format!("{at}/{name}"), it, out));
         }

@@ -1,0 +1,296 @@
+//! What stands in the body of a POST: whether it is a question.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{
+    Call, Effect,
+    address::{in_pair, key, typed},
+    conventions::is_action,
+    fields,
+    names::{Says, operation},
+    verbs::{
+        ABOUT, ACTIONS, AMOUNTS, BOTH, CHANGING, COUNTS, LISTED, ONE, QUESTIONS, SEARCHED,
+        TECHNICAL, TEXTS, among, is_strong, states, words,
+    },
+};
+
+/// A body, as it is known where the request is judged.
+#[derive(Clone, Debug)]
+pub enum Content<'a> {
+    None,
+    Bytes(Cow<'a, [u8]>),
+    Json(&'a Value),
+    /// Names and values of a form, decoded.
+    Form(Vec<(&'a str, &'a str)>),
+    /// There is one that cannot be seen.
+    Opaque,
+}
+
+/// How much of a body is a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Question {
+    /// It names how much of what, or one thing alone.
+    Thing,
+    /// It is not known what it says.
+    Other,
+    Empty,
+    /// It says which ones, and nothing else.
+    Bound,
+    /// A question stands beside what is not known.
+    Some,
+    /// All of it asks.
+    Whole,
+    /// It asks for a part of a list.
+    List,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Question,
+    Paging,
+    Bound,
+    Technical,
+    Amount,
+    One,
+    Other,
+}
+
+/// A body taken apart.
+pub struct Body<'a> {
+    /// `None` where it cannot be taken apart.
+    pub fields: Option<Vec<(String, String)>>,
+    /// Documents of JSON in it: one, or one a line.
+    pub json: Vec<Cow<'a, Value>>,
+    pub text: Option<Cow<'a, str>>,
+    empty: bool,
+}
+
+impl<'a> Body<'a> {
+    /// `None` where there is one that nobody can see.
+    pub fn of(call: &'a Call<'_>) -> Option<Self> {
+        let kind = call.header("content-type").unwrap_or_default();
+        Some(match &call.content {
+            Content::None => {
+                Self { fields: Some(Vec::new()), json: Vec::new(), text: None, empty: true }
+            }
+            Content::Bytes(bytes) if bytes.is_empty() => {
+                Self { fields: Some(Vec::new()), json: Vec::new(), text: None, empty: true }
+            }
+            Content::Bytes(bytes) => {
+                let text = std::str::from_utf8(bytes).ok().map(Cow::Borrowed);
+                let json = text.as_deref().map(fields::documents).unwrap_or_default();
+                let json = json.into_iter().map(Cow::Owned).collect();
+                Self { fields: fields::fields(kind, bytes), json, text, empty: false }
+            }
+            Content::Json(value) => {
+                let fields = fields::of_json(value);
+                Self { fields, json: vec![Cow::Borrowed(*value)], text: None, empty: false }
+            }
+            Content::Form(all) => {
+                let own = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
+                let fields = Some(all.iter().map(own).collect::<Vec<_>>());
+                Self { fields, json: Vec::new(), text: None, empty: all.is_empty() }
+            }
+            Content::Opaque => return None,
+        })
+    }
+
+    /// Nothing is said in it: `{}` is empty, too.
+    pub fn is_empty(&self) -> bool {
+        self.empty || self.fields.as_ref().is_some_and(|it| it.iter().all(|it| it.1.is_empty()))
+    }
+
+    pub fn all(&self) -> &[(String, String)] {
+        self.fields.as_deref().unwrap_or_default()
+    }
+
+    /// The value of a form's field or of a member of the whole.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let is = |it: &&(String, String)| it.0.trim_start_matches('/').eq_ignore_ascii_case(name);
+        self.all().iter().find(is).map(|it| it.1.as_str())
+    }
+
+    /// What of it says that something is done.
+    pub fn changes(&self) -> Option<String> {
+        for (name, value) in self.all() {
+            let key = key(name);
+            // What is called is judged by its name elsewhere.
+            let said = Some(())
+                .filter(|()| !is_action(name))
+                .and_then(|()| in_pair(name, value, true, true))
+                .or_else(|| states(key, value, false))
+                .or_else(|| typed(key, value));
+            if let Some(word) = said.or_else(|| done(name, value)) {
+                return Some(format!("is about `{word}`"));
+            }
+        }
+        None
+    }
+
+    /// Whether a text stands in it that would be kept.
+    pub fn keeps(&self) -> bool {
+        self.all().iter().any(|(name, value)| {
+            // `indexName` names what is searched.
+            is_text(name) && !value.trim().is_empty()
+        })
+    }
+
+    pub fn question(&self) -> Question {
+        let Some(fields) = &self.fields else { return Question::Other };
+        let mut has = [false; 7];
+        for (name, value) in fields {
+            let kind = kind(name, value);
+            has[kind as usize] |= !value.is_empty() || kind == Kind::Question;
+        }
+        let is = |it: Kind| has[it as usize];
+        let asks = is(Kind::Question) || is(Kind::Paging);
+        if is(Kind::Amount) || is(Kind::One) && !asks {
+            return Question::Thing;
+        }
+        match (is(Kind::Other) || is(Kind::One), asks) {
+            (true, true) => Question::Some,
+            (true, false) => Question::Other,
+            (false, true) if is(Kind::Paging) && is(Kind::Question) || self.is_listed() => {
+                Question::List
+            }
+            (false, true) => Question::Whole,
+            (false, false) if is(Kind::Bound) => Question::Bound,
+            (false, false) => Question::Empty,
+        }
+    }
+
+    /// Two values of paging at least: where a part begins, and how long it is.
+    fn is_listed(&self) -> bool {
+        let all = self.all().iter();
+        let numbers = all.filter(|it| {
+            kind(&it.0, &it.1) == Kind::Paging && it.1.bytes().all(|it| it.is_ascii_digit())
+        });
+        numbers.count() >= 2
+    }
+}
+
+/// The verb that a field's name is, or its value as programs write them.
+fn done(name: &str, value: &str) -> Option<String> {
+    if kind(name, value) != Kind::Other || name.contains(".faces.") {
+        return None;
+    }
+    let is_off = matches!(value, "" | "0" | "false" | "no" | "off");
+    let all = words(key(name));
+    let does = |it: &&String| is_strong(it) || among(it, &[CHANGING]);
+    if let Some(word) = all.first().filter(does).filter(|_| !is_off) {
+        return Some(word.clone());
+    }
+    let is_name = value.len() <= 40
+        && value.bytes().all(|it| it.is_ascii_alphabetic() || b"_.:".contains(&it))
+        && words(value).len() > 1;
+    match operation(value) {
+        Says::Changes(word) if is_name && !among(&word, &[BOTH]) => Some(word),
+        _ => None,
+    }
+}
+
+fn kind(name: &str, value: &str) -> Kind {
+    let parts: Vec<&str> = name.split(['/', '[', ']', '.']).filter(|it| !it.is_empty()).collect();
+    let named: Vec<String> = parts
+        .iter()
+        .filter(|it| !it.bytes().all(|it| it.is_ascii_digit()))
+        .map(|it| it.to_ascii_lowercase().replace(['-', '_'], ""))
+        .collect();
+    let Some(last) = named.last() else { return Kind::Other };
+    let has = |list: &[&str]| named.iter().any(|it| among(it, &[list]));
+    let all = words(parts.last().copied().unwrap_or_default());
+    let says = |list: &[&str]| all.iter().any(|it| among(it, &[list]));
+    if among(last, &[TECHNICAL]) || says(TECHNICAL) {
+        return Kind::Technical;
+    }
+    // A question in a coding of its own: `{"params": "query=x&hitsPerPage=10"}`.
+    let inner = last == "params" && (value.contains("query=") || value.contains("hitsPerPage="));
+    let is_asked = has(QUESTIONS) || says(QUESTIONS) || inner;
+    if !is_asked && (among(last, &[AMOUNTS]) || says(AMOUNTS)) {
+        return Kind::Amount;
+    }
+    if is_asked {
+        return Kind::Question;
+    }
+    if has(LISTED) || says(LISTED) {
+        return Kind::Paging;
+    }
+    if among(last, &[COUNTS]) || says(BOUNDS) || among(last, &[ABOUT]) && !among(last, &[ACTIONS]) {
+        return Kind::Bound;
+    }
+    let ends = |it: &str| matches!(it, "id" | "ids" | "key");
+    if among(last, &[ONE]) || all.last().is_some_and(|it| ends(it)) {
+        return Kind::One;
+    }
+    let flag = matches!(value, "true" | "false" | "0" | "1")
+        && all.first().is_some_and(|it| {
+            matches!(it.as_str(), "include" | "with" | "show" | "return" | "is" | "has" | "only")
+        });
+    if flag { Kind::Bound } else { Kind::Other }
+}
+
+/// What says which ones of many.
+#[rustfmt::skip]
+const BOUNDS: &[&str] = &[
+    "arrival", "brand", "category", "categories", "city", "country", "currency", "date", "departure",
+    "destination", "from", "genre", "language", "lat", "latitude", "lng", "lon", "longitude", "max", "min",
+    "month", "origin", "passengers", "period", "radius", "range", "region", "since", "state", "status", "tags",
+    "to", "type", "types", "until", "when", "year", "zip",
+];
+
+/// Whether a field is one in which a question stands.
+#[cfg(test)]
+pub fn is_question(name: &str) -> bool {
+    kind(name, "x") == Kind::Question
+}
+
+/// Whether a field is one in which a text to be kept stands.
+pub fn is_text(name: &str) -> bool {
+    let all = words(key(name));
+    let is = all.last().is_some_and(|it| among(it, &[TEXTS]));
+    is && !among(&all[0], &[SEARCHED]) && kind(name, "x") != Kind::Question
+}
+
+/// Whether every request of a batch reads; `None` where it is none, or cannot be taken apart.
+pub fn batch(
+    body: &Body<'_>,
+    base: &url::Url,
+    each: impl Fn(&Call<'_>) -> Effect,
+) -> Option<Result<(), String>> {
+    let mut all: Vec<(String, String, Option<Value>)> = Vec::new();
+    for it in body.json.iter().filter_map(|it| it.get("requests").and_then(Value::as_array)) {
+        for one in it {
+            let method = one.get("method").and_then(Value::as_str)?;
+            let url =
+                ["url", "path", "relative_url"].iter().find_map(|it| one.get(it)?.as_str())?;
+            all.push((method.to_ascii_uppercase(), url.to_owned(), one.get("body").cloned()));
+        }
+    }
+    if let Some(text) = body.text.as_deref().filter(|_| body.json.is_empty()) {
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            if let (Some(method), Some(url), Some(version)) =
+                (words.next(), words.next(), words.next())
+                && version.starts_with("HTTP/")
+            {
+                all.push((method.to_owned(), url.to_owned(), None));
+            }
+        }
+    }
+    if all.is_empty() {
+        return None;
+    }
+    for (method, url, inner) in &all {
+        let Ok(url) = base.join(url) else {
+            return Some(Err("holds an address that is none".to_owned()));
+        };
+        let content = inner.as_ref().map_or(Content::None, Content::Json);
+        let call = Call { method, url: url.as_str(), headers: Vec::new(), content };
+        if let Effect::MayChange(why) = each(&call) {
+            return Some(Err(format!("is a batch in which {why}")));
+        }
+    }
+    Some(Ok(()))
+}

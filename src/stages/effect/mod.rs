@@ -1,0 +1,357 @@
+//! What a request does: does it only read, or may it change something?
+//!
+//! One judgement for everything that sends or repeats a request: learning, verification, healing, replay, what leaves a browser that
+//! holds requests back, and what is said of a recipe to others. It takes what is known at that place: before a request leaves, the
+//! request and what was pressed ([`before`]); of a recording, the answer and the task as well ([`recorded`]); of a recipe, its template
+//! ([`of_recipe`]).
+//!
+//! - Evidence of a change ends it: a method, an override, a verb where verbs stand (address, header, field, operation, control), an
+//!   action of a framework, a statement, a text that is kept.
+//! - What is not known to read may change something. A GET, HEAD or OPTIONS is known to read by its definition; a POST by a GraphQL
+//!   document without a mutation, or by two kinds of evidence that agree: the name of what is called (a word of the path is one), a body
+//!   that is a question, an answer that is data, a control that asks.
+//! - Nouns are no verbs: `order_book` is neither. A word of a path alone is no evidence that a POST reads.
+//!
+//! What no rule can tell is in [`address`].
+
+mod address;
+mod answers;
+mod body;
+mod conventions;
+mod fields;
+mod graphql;
+mod headers;
+mod names;
+mod recorded;
+mod verbs;
+
+use url::Url;
+
+use address::told;
+use body::{Body, Question};
+use conventions::Called;
+use names::Says;
+
+pub use body::Content;
+pub use recorded::{asks_to_see, by_itself, recorded};
+
+/// What a request does, with the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It is known to read.
+    Reads(String),
+    /// It changes something, or nobody knows that it does not.
+    MayChange(String),
+}
+
+impl Effect {
+    fn reads(why: impl Into<String>) -> Self {
+        Self::Reads(why.into())
+    }
+
+    /// Whether it only reads.
+    pub const fn is_read(&self) -> bool {
+        matches!(self, Self::Reads(_))
+    }
+
+    /// `Err` says why it may change something.
+    pub fn allowed(self) -> Result<(), String> {
+        match self {
+            Self::Reads(_) => Ok(()),
+            Self::MayChange(why) => Err(why),
+        }
+    }
+}
+
+/// A request that is judged.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    pub method: &'a str,
+    pub url: &'a str,
+    /// As the page or the recipe makes them; what a browser adds by itself may be missing.
+    pub headers: Vec<(&'a str, &'a str)>,
+    pub content: Content<'a>,
+}
+
+impl<'a> Call<'a> {
+    /// A request without headers of its own and without a body.
+    pub const fn get(url: &'a str) -> Self {
+        Self { method: "GET", url, headers: Vec::new(), content: Content::None }
+    }
+
+    /// A request that is about to leave a browser, with headers as its page made them. `is_opaque`: not all of its body can be seen.
+    pub fn leaving(
+        (method, url): (&'a str, &'a str),
+        headers: &'a [(String, String)],
+        body: Option<&'a [u8]>,
+        is_opaque: bool,
+    ) -> Self {
+        let content = match body.filter(|it| !it.is_empty()) {
+            _ if is_opaque => Content::Opaque,
+            None => Content::None,
+            Some(it) => Content::Bytes(it.into()),
+        };
+        let headers = headers.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
+        Self { method, url, headers, content }
+    }
+
+    fn header(&self, name: &str) -> Option<&'a str> {
+        self.headers.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1)
+    }
+}
+
+/// A control that was used just before a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pressed {
+    /// The accessible role, such as `button`; empty where it is not known.
+    pub role: String,
+    /// The accessible name.
+    pub name: String,
+}
+
+impl From<&(String, String)> for Pressed {
+    fn from((role, name): &(String, String)) -> Self {
+        Self { role: role.clone(), name: name.clone() }
+    }
+}
+
+/// What is known beside the request itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Circumstances<'a> {
+    pub pressed: Option<&'a Pressed>,
+    /// The task sentence, where it says what was wanted.
+    pub task: Option<&'a str>,
+    /// How it was answered, where it was.
+    pub answer: Option<Answer>,
+}
+
+/// What is known of a recorded answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// It has a list of objects, or is a page.
+    pub is_list: bool,
+    /// It has data of any kind, and is no mere receipt.
+    pub is_data: bool,
+    /// The page, or the task, has something of it.
+    pub is_shown: bool,
+    /// A value that was typed stands in the request where a question does.
+    pub asks: bool,
+    /// A value that was typed stands where a text to be kept would.
+    pub keeps: bool,
+}
+
+/// How an answer's status stands to data: created, taken for later, nothing, something else first.
+const fn is_told(status: u16) -> bool {
+    matches!(status, 200 | 203 | 206)
+}
+
+impl Answer {
+    /// Of an answer's text, or the beginning of it.
+    #[cfg(test)]
+    fn of(status: u16, content_type: &str, text: &str) -> Self {
+        let text = text.trim();
+        if !(200..300).contains(&status) || text.is_empty() {
+            return Self::default();
+        }
+        let is_json = content_type.contains("json");
+        let is_page = content_type.contains("html") || content_type.contains("xml");
+        let json = serde_json::from_str(text).ok().filter(|_| is_json);
+        let is_receipt = json.as_ref().map_or_else(|| answers::is_done(text), answers::is_receipt);
+        let is_list = (is_json && answers::has_list(text) || is_page) && !is_receipt;
+        Self { is_list, is_data: is_told(status) && !is_receipt, ..Self::default() }
+    }
+}
+
+/// Of a request that is about to leave. `pressed`: the control that led to it.
+pub fn before(call: &Call<'_>, pressed: Option<&Pressed>) -> Effect {
+    judge(call, &Circumstances { pressed, ..Circumstances::default() })
+}
+
+/// Of a request, by everything that is known of it.
+pub fn judge(call: &Call<'_>, known: &Circumstances<'_>) -> Effect {
+    let parsed = Url::parse(call.url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
+    let Some(url) = parsed else {
+        return Effect::MayChange(format!("{} goes to no address of the web", call.method));
+    };
+    let line = told(call.method, &url);
+    match weigh(call, &url, known) {
+        Ok(why) => Effect::reads(format!("{line} {why}")),
+        Err(why) => Effect::MayChange(format!("{line} {why}")),
+    }
+}
+
+const UNKNOWN: &str = "shows no evidence that it only reads";
+
+/// Why it reads, or why it may change something.
+fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'static str, String> {
+    let unknown = || Err(UNKNOWN.to_owned());
+    let is_safe = matches!(call.method, "GET" | "HEAD" | "OPTIONS");
+    if address::is_deep(url) || !is_safe && call.method != "POST" {
+        return unknown();
+    }
+    let change = address::change(url);
+    if let Some(word) = change.as_ref().filter(|_| is_safe) {
+        return Err(format!("is about `{word}`"));
+    }
+    let segments = address::segments(url.path());
+    let pressed = known.pressed.map_or(Says::Nothing, |it| names::control(&it.role, &it.name));
+    let task = known.task.map_or(Says::Nothing, names::task);
+    let heads = headers::look(call, url)?;
+    if is_safe {
+        if let Some(why) = address::graphql_by_get(url, &segments) {
+            return Err(why);
+        }
+        if !matches!(call.content, Content::None) {
+            return unknown();
+        }
+        for said in [&pressed, &task] {
+            if let Says::Changes(word) = said
+                && let Some(what) = address::follows(url, &segments, word)
+            {
+                return Err(format!("is about `{what}`, and what was done is about `{word}`"));
+            }
+        }
+        return Ok("is a question by its method");
+    }
+    let Some(body) = Body::of(call) else { return unknown() };
+    // A document says itself what it does; everything else is named.
+    if graphql::is_one(url, &segments, &body, known.answer.is_some()) {
+        return graphql::judge(url, &segments, &body, (&pressed, &task), known.answer.is_some());
+    }
+    let mut called = conventions::calls(call, url, &segments, &body)?;
+    called.extend(heads.called);
+    let question = body.question();
+    // What is called says more than where; so does a table that asks for its rows.
+    let is_told = !called.is_empty() && called.iter().all(|it| it.says == Says::Reads);
+    let path = address::says(&segments, known.answer.is_some());
+    let word = match &path {
+        Says::Changes(word) => Some(word),
+        _ => change.as_ref(),
+    };
+    if let Some(word) = word.filter(|_| !is_told && question < Question::List) {
+        return Err(format!("is about `{word}`"));
+    }
+    for it in &called {
+        if let Says::Changes(word) = &it.says {
+            return Err(format!("calls `{}`, which is about `{word}`", it.shown()));
+        }
+    }
+    if let Some(why) = body.changes() {
+        return Err(why);
+    }
+    if let Says::Changes(word) = &pressed {
+        return Err(format!("was caused by pressing something about `{word}`"));
+    }
+    let is_typed = known.pressed.is_some_and(|it| matches!(&*it.role, "textbox" | "combobox"));
+    if let Says::Changes(word) = &task
+        && !(is_told && is_typed)
+    {
+        return Err(format!("was made by a task about `{word}`"));
+    }
+    let names =
+        called.iter().any(|it| matches!(it.says, Says::Reads)) || conventions::is_trial(url, &body);
+    let is_opaque = called.iter().any(|it| it.says == Says::Nothing);
+    let evidence = Evidence {
+        names,
+        path: path == Says::Reads,
+        is_opaque,
+        question,
+        is_strange: heads.is_strange,
+        pressed: pressed == Says::Reads,
+        wanted: known.task.is_some_and(names::asks),
+        is_empty: body.is_empty(),
+        keeps: body.keeps(),
+        is_kept: address::is_kept(&segments),
+    };
+    let found = match &known.answer {
+        None => evidence.before(),
+        Some(it) => evidence.after(it),
+    };
+    found.ok_or_else(|| {
+        let first = called.iter().find(|it| it.says == Says::Nothing).map(Called::shown);
+        match first {
+            Some(name) => format!("calls `{name}`, which is not known to read"),
+            None => UNKNOWN.to_owned(),
+        }
+    })
+}
+
+/// What speaks for reading, when nothing speaks against it.
+#[derive(Debug)]
+struct Evidence {
+    /// The name of what is called asks.
+    names: bool,
+    /// A word of the path asks.
+    path: bool,
+    /// Something is called by a name that says nothing.
+    is_opaque: bool,
+    question: Question,
+    /// A header of the page's own is not known.
+    is_strange: bool,
+    /// A control that asks was used.
+    pressed: bool,
+    /// The task asks to see something.
+    wanted: bool,
+    is_empty: bool,
+    /// A text stands where one that is kept would.
+    keeps: bool,
+    /// The path ends at a collection in which what is posted is kept.
+    is_kept: bool,
+}
+
+impl Evidence {
+    /// Before there is an answer.
+    fn before(&self) -> Option<&'static str> {
+        if self.is_opaque {
+            return None;
+        }
+        let asks = self.question >= Question::Some;
+        if self.is_strange {
+            return ((self.names || self.path) && asks).then_some("asks by its name and its body");
+        }
+        if self.names {
+            return Some("calls what asks by its name");
+        }
+        if self.keeps {
+            return None;
+        }
+        if self.path
+            && (self.question >= Question::Bound
+                || self.pressed && self.question != Question::Thing)
+        {
+            return Some("asks by its path and its body");
+        }
+        if self.question == Question::List {
+            return Some("asks for a part of a list");
+        }
+        (self.pressed && self.question == Question::Whole)
+            .then_some("asks by its body and by what was pressed")
+    }
+
+    /// Where the answer is known.
+    fn after(&self, answer: &Answer) -> Option<&'static str> {
+        const FITS: &str = "is answered with what was asked for";
+        let asks = answer.asks || self.question >= Question::Whole;
+        let fits = answer.is_data && (answer.is_list || answer.is_shown);
+        if (self.names || self.path) && (answer.asks || answer.is_list) {
+            return Some(FITS);
+        }
+        if self.is_kept && !self.names && !self.path && self.question < Question::Some {
+            return None;
+        }
+        if self.is_opaque || self.is_strange {
+            return ((self.wanted || self.pressed) && fits && !answer.keeps).then_some(FITS);
+        }
+        if self.pressed && (self.names || self.question >= Question::Some && answer.is_data) {
+            return Some(FITS);
+        }
+        if (asks || self.is_empty && self.pressed) && answer.is_list && !answer.keeps {
+            return Some(FITS);
+        }
+        let named = self.names || self.path || self.pressed || self.question >= Question::Some;
+        (self.wanted && answer.is_data && (fits || named) && !answer.keeps).then_some(FITS)
+    }
+}
+
+#[cfg(test)]
+mod tests;

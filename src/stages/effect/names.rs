@@ -1,0 +1,344 @@
+//! What a name says: of an operation, of a control, of a task. A verb counts where verbs stand; a noun that is also a verb
+//! (`order_book`, `rateLimits`, "Order history") says nothing.
+
+use super::{
+    recorded::asks_to_see,
+    verbs::{
+        ALSO, ASKS, BEHIND, BOTH, CHANGING, FORMS, HEADS, LOOSE, NOUNS, PREFIXES, READING, SHOWS,
+        UI, VERBS, VIEWS, WRITES, among, is_strong, words,
+    },
+};
+
+/// What a name says of what is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Says {
+    Reads,
+    /// The verb.
+    Changes(String),
+    Nothing,
+}
+
+/// Words of a name without the numbers in it.
+fn plain(name: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for word in words(name) {
+        let all = word.split(|it: char| it.is_ascii_digit()).filter(|it| !it.is_empty());
+        out.extend(all.map(str::to_owned));
+    }
+    out
+}
+
+fn does(word: &str) -> bool {
+    among(word, &[VERBS, LOOSE, BEHIND, FORMS, WRITES, CHANGING])
+        && !among(word, &[BOTH, ALSO, NOUNS])
+}
+
+fn is_question(word: &str) -> bool {
+    among(word, &[ASKS, SHOWS, READING])
+}
+
+/// What an operation's name says: `firms.find`, `DynamoDB_20120810.Query`, `addToCart`, `pkg.Books/ListBooks`.
+pub fn operation(name: &str) -> Says {
+    let name = name.trim_matches(|it: char| !it.is_alphanumeric());
+    let parts = name.split(['.', '/', ':', '#', '?', '!', '|', '\\', '$']);
+    let all: Vec<Vec<String>> = parts.map(plain).filter(|it| !it.is_empty()).collect();
+    let Some(last) = all.last() else { return Says::Nothing };
+    match said(last, all.len() > 1) {
+        Says::Nothing if all.len() > 1 => {
+            // `user/search/v2`, and not `search/thing`, where the thing is what is done.
+            let before = said(&all[all.len() - 2], true);
+            match before {
+                Says::Changes(_) => before,
+                Says::Reads if is_version(last) => before,
+                _ => Says::Nothing,
+            }
+        }
+        it => it,
+    }
+}
+
+fn is_version(all: &[String]) -> bool {
+    matches!(all, [one] if one.len() <= 2 || matches!(one.as_str(), "all" | "json" | "xml"))
+}
+
+/// `is_called`: it stands behind what it is called on, so that a word alone is a verb.
+fn said(all: &[String], is_called: bool) -> Says {
+    // `do_search`, `btnBuy`, `onSave`.
+    let skip = all.iter().take_while(|it| among(it, &[PREFIXES, &["on", "run"]])).count();
+    let all = if skip < all.len() { &all[skip..] } else { all };
+    let Some((first, last)) = all.first().zip(all.last()) else { return Says::Nothing };
+    let changes = |word: &String| Says::Changes(word.clone());
+    if all.len() == 1 && is_called && among(first, &[BOTH]) && !among(first, &[VIEWS]) {
+        return changes(first);
+    }
+    let joins = |it: &String| matches!(it.as_str(), "and" | "or" | "then");
+    if is_question(first) {
+        // `findAndModify`, `getOrCreate`, `searchDelete`; `getCancelReasons` asks.
+        let also = all.iter().position(joins).and_then(|at| all.get(at + 1));
+        let also = also.filter(|it| does(it) || among(it, &[BOTH]));
+        let end = Some(last).filter(|it| all.len() > 1 && is_change(it));
+        return also.or(end).map_or(Says::Reads, changes);
+    }
+    if all.len() > 1 && adjusts(first, last, true) {
+        return Says::Reads;
+    }
+    if does(first) {
+        return changes(first);
+    }
+    if let Some(word) = all.iter().find(|it| is_change(it)) {
+        // `Excel_Export_Save` says both.
+        let is_both = !is_strong(word) && all.iter().any(|it| is_question(it));
+        return if is_both { Says::Nothing } else { changes(word) };
+    }
+    // Verbs that are nouns as well do something to what follows, unless that makes a noun of both: `bookRoom`, `orderBook`.
+    let is_noun = all.len() > 1 && (among(last, &[HEADS, VIEWS]) || is_question(last));
+    if among(first, &[BOTH]) && all.len() > 1 && !is_noun {
+        return if last.ends_with('s') { Says::Nothing } else { changes(first) };
+    }
+    let entity = all.len() > 1 && among(last, &[ASKS, READING]);
+    if entity && !(among(first, &[BOTH]) && among(last, &[SHOWS, VIEWS])) {
+        return Says::Reads;
+    }
+    let second = all.get(1).filter(|it| all.len() > 2 && is_question(it));
+    if second.is_some() && !among(first, &[BOTH]) {
+        return Says::Reads;
+    }
+    match all.last() {
+        Some(it) if all.len() > 1 && does(it) && !among(first, &[BOTH]) => changes(it),
+        _ => Says::Nothing,
+    }
+}
+
+/// What only changes what of a list is shown: `applyFilter`, "Clear filters", `setPage`.
+fn adjusts(first: &str, last: &str, is_called: bool) -> bool {
+    const VERBS: &[&str] = &[
+        "add", "apply", "change", "clear", "edit", "remove", "reset", "set", "toggle", "undo",
+        "update",
+    ];
+    const LISTS: &[&str] =
+        &["facet", "facets", "filter", "filters", "result", "results", "sort", "sorting"];
+    const TURNS: &[&str] =
+        &["change", "first", "go", "goto", "last", "next", "prev", "previous", "set"];
+    among(first, &[VERBS]) && (among(last, &[LISTS]) || !is_called && last == "search")
+        || among(first, &[TURNS]) && last == "page"
+}
+
+/// A verb that is none of a noun's words anywhere: `delete`, `create`, `save`.
+fn is_change(word: &str) -> bool {
+    is_strong(word) || among(word, &[CHANGING])
+}
+
+/// What a control's name says. What is typed into a field changes nothing by itself; a message is sent from one, too.
+pub fn control(role: &str, name: &str) -> Says {
+    let all = plain(name);
+    let Some(last) = all.last() else { return Says::Nothing };
+    if matches!(role, "textbox" | "searchbox" | "combobox" | "spinbutton" | "option" | "listbox") {
+        let searches = role == "searchbox" || all.iter().any(|it| among(it, &[ASKS, READING, UI]));
+        let keeps = matches!(last.as_str(), "message" | "comment" | "reply" | "note" | "post");
+        return match (searches, keeps && role == "textbox") {
+            (true, _) => Says::Reads,
+            (_, true) => Says::Changes(last.clone()),
+            _ => Says::Nothing,
+        };
+    }
+    // Titles are links, and rows may be long.
+    let is_title = role == "link" && all.len() > 4;
+    if is_title {
+        return Says::Nothing;
+    }
+    label(&all)
+}
+
+fn label(all: &[String]) -> Says {
+    let Some((first, last)) = all.first().zip(all.last()) else { return Says::Nothing };
+    let changes = |word: &String| Says::Changes(word.clone());
+    let joins = |it: &String| matches!(it.as_str(), "and" | "or" | "then");
+    let also = all.iter().position(joins).and_then(|at| all.get(at + 1));
+    if let Some(word) = also.filter(|it| does(it) || among(it, &[BOTH])) {
+        return changes(word);
+    }
+    // Of a form in steps these send what was filled in.
+    if all.len() == 1 && matches!(first.as_str(), "back" | "next" | "prev" | "previous" | "more") {
+        return Says::Nothing;
+    }
+    if is_question(first) || among(first, &[UI]) {
+        return Says::Reads;
+    }
+    if all.len() > 1 && adjusts(first, last, false) {
+        return Says::Reads;
+    }
+    // What any form or filter says; "Edit" opens an editor.
+    if first == "edit" {
+        return Says::Nothing;
+    }
+    const PLAIN: &[&str] = &[
+        "apply", "change", "clear", "close", "copy", "edit", "reset", "run", "set", "start",
+        "submit", "update",
+    ];
+    if all.len() == 1 && among(first, &[PLAIN]) {
+        return Says::Nothing;
+    }
+    if among(first, &[BOTH]) {
+        let is_noun = all
+            .get(1)
+            .is_some_and(|it| among(it, &[HEADS, VIEWS]) || is_question(it) || it == "by");
+        return if is_noun && is_question(last) {
+            Says::Reads
+        } else if is_noun {
+            Says::Nothing
+        } else {
+            changes(first)
+        };
+    }
+    if does(first) || is_strong(first) || among(first, &[ALSO]) {
+        return changes(first);
+    }
+    if is_question(last) || among(last, &[UI]) {
+        return Says::Reads;
+    }
+    // "Yes, delete it", "One-click buy".
+    let most = all.len() <= 6;
+    all.iter()
+        .find(|it| most && (is_change(it) || matches!(it.as_str(), "buy" | "pay" | "checkout")))
+        .map_or(Says::Nothing, changes)
+}
+
+/// What a task sentence says, by the verb that it begins with.
+pub fn task(task: &str) -> Says {
+    if asks_to_see(task) {
+        return Says::Reads;
+    }
+    let all: Vec<String> = plain(task).into_iter().take(12).collect();
+    let polite =
+        |it: &&String| matches!(it.as_str(), "please" | "now" | "then" | "go" | "to" | "the");
+    let skip = all.iter().take_while(polite).count();
+    match label(&all[skip..]) {
+        Says::Changes(word) => Says::Changes(word),
+        _ => Says::Nothing,
+    }
+}
+
+/// Whether a task asks for something: it begins by asking to see, or names what is wanted ("departures from the station").
+pub fn asks(task: &str) -> bool {
+    const NAMES: &[&str] = &["of", "on", "for", "from", "in", "by", "at", "near"];
+    const ACTS: &[&str] = &["a", "an", "the", "my", "this", "all", "me", "it", "up", "out"];
+    const VERBS: &[&str] = &[
+        "choose", "enter", "fill", "give", "join", "keep", "leave", "let", "load", "make", "pick",
+        "play", "put", "record", "store", "take", "tell", "try", "turn", "use",
+    ];
+    let words: Vec<String> = task.split_whitespace().map(str::to_lowercase).collect();
+    let is = |at: usize, list: &[&str]| words.get(at).is_some_and(|it| among(it, &[list]));
+    asks_to_see(task)
+        || self::task(task) == Says::Nothing
+            && (is(1, NAMES) || is(2, NAMES) && !is(1, ACTS))
+            && !is(0, VERBS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(all: &[(&str, &str)], said: impl Fn(&str) -> Says) -> Vec<String> {
+        let told = |it: &Says| match it {
+            Says::Reads => "reads",
+            Says::Changes(_) => "changes",
+            Says::Nothing => "nothing",
+        };
+        let wrong = all.iter().filter(|(name, expected)| told(&said(name)) != *expected);
+        wrong.map(|(name, _)| format!("{name}: {:?}", said(name))).collect()
+    }
+
+    #[test]
+    fn nouns_of_operations_are_no_verbs() {
+        let all = [
+            ("order_book", "nothing"),
+            ("orderBook", "nothing"),
+            ("market.order_book", "nothing"),
+            ("book_orders", "nothing"),
+            ("orders", "nothing"),
+            ("orders.list", "reads"),
+            ("getOrderBook", "reads"),
+            ("get_cart_items", "reads"),
+            ("firms.find", "reads"),
+            ("DynamoDB_20120810.Query", "reads"),
+            ("pkg.Books/ListBooks", "reads"),
+            ("\"http://tempuri.org/IShop/GetPrices\"", "reads"),
+            ("getCancelReasons", "reads"),
+            ("eth_getBalance", "reads"),
+            ("search_read", "reads"),
+            ("itemLookup", "reads"),
+            ("btnSearch", "reads"),
+            ("runQuery", "reads"),
+            ("batchGet", "reads"),
+            ("order.place", "changes"),
+            ("Shop.PlaceOrder", "changes"),
+            ("cart.put", "changes"),
+            ("bookRoom", "changes"),
+            ("rateProduct", "changes"),
+            ("findAndModify", "changes"),
+            ("getOrCreate", "changes"),
+            ("search_delete", "changes"),
+            ("itemDelete", "changes"),
+            ("products_add_to_cart", "changes"),
+            ("btnBuy", "changes"),
+            ("buy17", "changes"),
+            ("onSave", "changes"),
+            ("markAsRead", "changes"),
+            ("mark_read", "changes"),
+            ("user.logout", "changes"),
+            ("7f3a9c0de1", "nothing"),
+            ("frontend_data", "nothing"),
+        ];
+        assert_eq!(wrong(&all, operation), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_a_label_says() {
+        let all = [
+            ("Search", "reads"),
+            ("Find orders", "reads"),
+            ("Order lookup", "reads"),
+            ("Book search", "reads"),
+            ("Show more", "reads"),
+            ("Next", "nothing"),
+            ("Next page", "reads"),
+            ("Clear filters", "reads"),
+            ("Update results", "reads"),
+            ("Apply", "nothing"),
+            ("Go", "nothing"),
+            ("Submit", "nothing"),
+            ("Order history", "reads"),
+            ("Order book", "nothing"),
+            ("Books", "nothing"),
+            ("Buy next", "changes"),
+            ("Add to cart", "changes"),
+            ("Delete my account", "changes"),
+            ("Place order", "changes"),
+            ("Order", "changes"),
+            ("Book now", "changes"),
+            ("Yes, delete it", "changes"),
+            ("Search and delete", "changes"),
+            ("Save search", "changes"),
+            ("Send", "changes"),
+            ("Pay $12.50", "changes"),
+        ];
+        assert_eq!(wrong(&all, |it| control("button", it)), Vec::<String>::new());
+        assert_eq!(control("textbox", "Order number"), Says::Nothing);
+        assert_eq!(control("searchbox", "Orders"), Says::Reads);
+        assert!(matches!(control("textbox", "Message"), Says::Changes(_)));
+        assert_eq!(control("link", "How to delete an account for good"), Says::Nothing);
+    }
+
+    #[test]
+    fn what_a_task_says() {
+        let all = [
+            ("Find books about rust", "reads"),
+            ("Order 2 lamps", "changes"),
+            ("Order book of BTC", "nothing"),
+            ("Delete my account x", "changes"),
+            ("Please buy a lamp", "changes"),
+            ("Prices of lamps", "nothing"),
+        ];
+        assert_eq!(wrong(&all, task), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,345 @@
+//! A recorded request, judged by everything that the recording says of it.
+
+use serde_json::Value;
+
+use super::{
+    Answer, Call, Circumstances, Content, Effect, Pressed, answers, is_told, judge,
+    names::{Says, operation},
+    verbs::{BOTH, TEXTS, among},
+};
+use crate::terms::words;
+use commis_artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
+
+/// Names of fields that hold a question.
+const QUESTION_KEYS: &[&str] = &["query", "search", "term", "keyword", "filter", "q"];
+
+/// Whether a recorded request may be sent again: what may change something never is.
+pub fn recorded(exchange: &Exchange, recording: &SessionRecording) -> Effect {
+    of(exchange, recording, true)
+}
+
+/// The same where what the task says is no evidence: the request may have been made beside it.
+pub fn by_itself(exchange: &Exchange, recording: &SessionRecording) -> Effect {
+    of(exchange, recording, false)
+}
+
+fn of(exchange: &Exchange, recording: &SessionRecording, is_wanted: bool) -> Effect {
+    let headers = exchange.request_headers.iter().map(|it| (it.name.as_str(), it.value.as_str()));
+    let content = match &exchange.request_body {
+        None | Some(RequestBody::Json(Value::Null)) => Content::None,
+        Some(RequestBody::Json(it)) => Content::Json(it),
+        Some(RequestBody::Form(all) | RequestBody::Multipart(all)) => {
+            Content::Form(all.iter().map(|it| (it.name.as_str(), it.value.as_str())).collect())
+        }
+        Some(RequestBody::Text(it)) => Content::Bytes(it.as_bytes().into()),
+        Some(RequestBody::Binary { .. }) => Content::Opaque,
+    };
+    let call =
+        Call { method: &exchange.method, url: &exchange.url, headers: headers.collect(), content };
+    let action = exchange.after_action.and_then(|it| recording.actions.get(it as usize));
+    let pressed = action.and_then(|it| {
+        let name = it.name.clone()?;
+        Some(Pressed { role: it.role.clone().unwrap_or_default(), name })
+    });
+    let answer = answer(exchange);
+    let known = Circumstances {
+        pressed: pressed.as_ref(),
+        task: is_wanted.then_some(recording.task.as_str()),
+        answer: Some(answer),
+    };
+    judge(&call, &known)
+}
+
+fn answer(exchange: &Exchange) -> Answer {
+    let it = &exchange.measures;
+    let is_receipt = match &exchange.excerpt {
+        Some(Excerpt::Json(it)) => answers::is_receipt(it),
+        Some(Excerpt::Html(it) | Excerpt::Text(it)) => answers::is_done(it),
+        None => false,
+    };
+    let key = |it: &str| it.rsplit('/').next().unwrap_or("").to_owned();
+    let typed = || it.typed_in_request.iter().map(|it| key(&it.key));
+    let is = |key: &str, list: &[&str]| {
+        list.contains(&key) || words(key).iter().any(|it| list.contains(&it.as_str()))
+    };
+    Answer {
+        is_list: it.lists.iter().any(|it| it.of_objects && it.len >= 2)
+            || matches!(&exchange.excerpt, Some(Excerpt::Html(_))),
+        is_data: it.json_nodes >= 6 && !is_receipt && exchange.status.is_some_and(is_told),
+        is_shown: it.leaves_visible >= 2 || !it.typed_in_response.is_empty(),
+        asks: typed().any(|it| is(&it, QUESTION_KEYS)),
+        keeps: typed().any(|it| is(&it, TEXTS)),
+    }
+}
+
+/// The task sentence begins by asking to see something, and asks for no change after an "and" or a "then".
+pub fn asks_to_see(task: &str) -> bool {
+    const SEE: &[&str] = &[
+        "search",
+        "find",
+        "list",
+        "show",
+        "get",
+        "look",
+        "see",
+        "count",
+        "autocomplete",
+        "suggest",
+        "fetch",
+        "browse",
+        "view",
+        "display",
+        "read",
+        "check",
+        "compare",
+        "what",
+        "which",
+        "how",
+        "when",
+        "where",
+        "top",
+        "geocode",
+        "open",
+        "watch",
+        "who",
+        "whose",
+        "preview",
+        "download",
+        "export",
+        "translate",
+        "convert",
+        "resolve",
+        "locate",
+    ];
+    let lower = task.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    let also = words.windows(2).filter(|it| matches!(it[0], "and" | "then")).map(|it| it[1]);
+    words.first().is_some_and(|it| SEE.contains(it))
+        && !also
+            .into_iter()
+            .any(|it| matches!(operation(it), Says::Changes(_)) || among(it, &[BOTH]))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn exchange(method: &str, url: &str, body: Value, list: bool, typed_at: &str) -> Exchange {
+        let lists = if list {
+            json!([{"path": "items", "len": 5, "of_objects": true, "keys": [], "leaves_visible": 0, "items_visible": 0}])
+        } else {
+            json!([])
+        };
+        let typed = if typed_at.is_empty() {
+            json!([])
+        } else {
+            json!([{"name": "q", "place": "json", "key": typed_at, "exact": true}])
+        };
+        serde_json::from_value(json!({
+            "id": 0, "method": method, "url": url, "request_headers": [], "request_body": {"json": body}, "status": 200,
+            "response_headers": [], "mime": "application/json", "resource_type": "fetch",
+            "initiator": {"kind": "script", "has_stack": true, "page_url": "", "target": "page"},
+            "timing": {"start_ms": 0, "ttfb_ms": 0, "total_ms": 0}, "after_action": 1, "redirected_from": null,
+            "encoded_bytes": null, "decoded_bytes": null, "body_status": "captured", "excerpt": null, "origins": [],
+            "measures": {"shape": [], "lists": lists, "leaves": 0, "leaves_visible": 0, "visible_weight": 0,
+                "page_coverage_bp": 0, "typed_in_request": typed, "typed_in_response": [], "json_nodes": if list { 20 } else { 2 }, "json_depth": 0,
+                "top_keys": [], "embedded_json": []}
+        }))
+        .unwrap()
+    }
+
+    fn recording(pressed: &str) -> SessionRecording {
+        serde_json::from_value(json!({
+            "task": "Show t", "url": "http://a.test/", "driver": "steps", "typed": {}, "final_answer": null,
+            "actions": [
+                {"kind": "navigate", "role": null, "name": null, "value": null, "at_ms": 0},
+                {"kind": "click", "role": "button", "name": pressed, "value": null, "at_ms": 1}
+            ],
+            "page": {"url": "", "title": "", "visible_text": "", "has_password_field": false},
+            "exchanges": [], "blocked": [], "duration_ms": 0, "producer": ""
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn what_reads_and_what_does_not() {
+        let none = Value::Null;
+        let graphql = |text: &str| json!({"query": text});
+        let cases: Vec<(&str, &str, Value, bool, &str, &str, bool)> = vec![
+            // method, url, body, answers with a list, where the typed value stands, what was pressed, reads
+            ("GET", "http://a.test/delete", none.clone(), false, "", "Show", false),
+            ("GET", "http://a.test/items", none.clone(), false, "", "Delete", true),
+            ("GET", "http://a.test/cart/add", none.clone(), false, "", "Add to cart", false),
+            (
+                "POST",
+                "http://a.test/rpc",
+                json!({"jsonrpc": "2.0", "method": "firms.find", "params": {"name": "x"}}),
+                true,
+                "/params/name",
+                "Look up",
+                true,
+            ),
+            (
+                "POST",
+                "http://a.test/rpc",
+                json!([{"jsonrpc": "2.0", "method": "firms.find"}, {"jsonrpc": "2.0", "method": "firms.delete"}]),
+                true,
+                "",
+                "Look up",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/ajax",
+                json!({"action": "find_grants"}),
+                true,
+                "",
+                "Find grants",
+                true,
+            ),
+            (
+                "POST",
+                "http://a.test/ajax",
+                json!({"action": "add_to_cart"}),
+                true,
+                "",
+                "Find",
+                false,
+            ),
+            ("POST", "http://a.test/api/search", json!({"q": "x"}), true, "/q", "Search", true),
+            (
+                "POST",
+                "http://a.test/1/indexes/docs/query",
+                json!({"query": "x"}),
+                true,
+                "/query",
+                "",
+                true,
+            ),
+            (
+                "POST",
+                "http://a.test/api/orders/search",
+                json!({"q": "x"}),
+                true,
+                "/q",
+                "Find order",
+                true,
+            ),
+            ("POST", "http://a.test/data", json!({"query": "x"}), true, "/query", "Go", true),
+            // The test's task asks to see something; only a typed text speaks against it.
+            ("POST", "http://a.test/data", json!({"sid": "x"}), true, "/sid", "Go", true),
+            ("POST", "http://a.test/data", json!({"title": "x"}), true, "/title", "Go", false),
+            (
+                "POST",
+                "http://a.test/search/save",
+                json!({"query": "x"}),
+                true,
+                "/query",
+                "Go",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/api/orders",
+                json!({"note": "x"}),
+                false,
+                "/note",
+                "Place order",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/api/messages",
+                json!({"text": "hi"}),
+                true,
+                "/text",
+                "Go",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/api/threads",
+                json!({"text": "hi"}),
+                true,
+                "/text",
+                "Send",
+                false,
+            ),
+            ("POST", "http://a.test/collect", json!({"q": "x"}), false, "/q", "Search", false),
+            ("DELETE", "http://a.test/x", none, false, "", "Go", false),
+            (
+                "POST",
+                "http://a.test/graphql",
+                graphql("query Repos { search { id } }"),
+                true,
+                "",
+                "Save",
+                true,
+            ),
+            ("POST", "http://a.test/graphql", graphql("{ mutation { id } }"), true, "", "", true),
+            ("POST", "http://a.test/graphql", graphql("mutation M { buy }"), true, "", "", false),
+            (
+                "POST",
+                "http://a.test/graphql",
+                graphql("# x\nmutation M { buy }"),
+                true,
+                "",
+                "",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                graphql("fragment F on A { b } mutation M { buy }"),
+                true,
+                "",
+                "",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                graphql("query Q(a: \"mutation\") { b }"),
+                true,
+                "",
+                "",
+                true,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                json!([graphql("{ a }"), graphql("mutation { b }")]),
+                true,
+                "",
+                "",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                json!({"operationName": "AddToCart", "extensions": {"persistedQuery": {}}}),
+                true,
+                "",
+                "",
+                false,
+            ),
+            (
+                "POST",
+                "http://a.test/graphql",
+                json!({"operationName": "SearchRepos", "extensions": {"persistedQuery": {}}}),
+                true,
+                "",
+                "",
+                true,
+            ),
+        ];
+        for (method, url, body, list, typed_at, pressed, expected) in cases {
+            let got =
+                recorded(&exchange(method, url, body.clone(), list, typed_at), &recording(pressed));
+            assert_eq!(got.is_read(), expected, "{method} {url} {body} {pressed}: {got:?}");
+        }
+    }
+}
