@@ -79,6 +79,7 @@ fn shown(body: &str) -> Shown {
         body: Some(body.as_bytes().to_vec()),
         is_opaque: false,
         why: String::new(),
+        cookies: Vec::new(),
     };
     match render(&held, None) {
         Rendered::Whole(it) => it,

@@ -250,6 +250,13 @@ fn judged(
     playbook: Option<&Playbook>,
     typed: &Typed,
 ) -> Judged {
+    let effect = before(
+        &Call::leaving((it.method, it.url), it.headers, it.body, it.is_opaque),
+        it.pressed.map(Pressed::from).as_ref(),
+    );
+    if it.has_person {
+        return effect.allowed().map_or_else(Judged::Hold, |()| Judged::Go);
+    }
     let site = site_of(it.url);
     let is_own = sites.contains(&site);
     if it.is_page && !is_own {
@@ -259,14 +266,7 @@ fn judged(
     if it.kind == "Document" && !it.is_page && it.at.is_none_or(|top| site_of(top) != site) {
         return Judged::Refuse(format!("frames of {site} are not opened in pages of others"));
     }
-    let why = match (
-        carried(it, typed),
-        before(
-            &Call::leaving((it.method, it.url), it.headers, it.body, it.is_opaque),
-            it.pressed.map(Pressed::from).as_ref(),
-        )
-        .allowed(),
-    ) {
+    let why = match (carried(it, typed), effect.allowed()) {
         (None, Ok(())) => return Judged::Go,
         (Some(from), _) => format!("what was typed on {from} leaves to {site} with it"),
         (None, Err(why)) => {
@@ -414,6 +414,7 @@ mod tests {
             kind,
             follows_act: true,
             pressed: None,
+            has_person: false,
         }) {
             Judged::Go => "go",
             Judged::Hold(_) => "hold",
@@ -461,6 +462,7 @@ mod tests {
                 kind,
                 follows_act,
                 pressed: None,
+                has_person: false,
             }) {
                 Judged::Go => "go",
                 Judged::Hold(_) => "hold",

@@ -64,4 +64,7 @@ pub struct Held {
     pub is_opaque: bool,
     /// Why it may change something.
     pub why: String,
+    /// Names of cookies that go with it and that scripts can write, with digests of their values. Nothing of it is kept.
+    #[serde(skip)]
+    pub cookies: Vec<(String, String)>,
 }

@@ -68,6 +68,8 @@ pub enum Place {
     FileType,
     /// A line of a body that is text.
     Body,
+    /// Names of cookies that scripts of the page can write.
+    Cookies,
 }
 
 impl Place {
@@ -81,6 +83,7 @@ impl Place {
             Self::FileName => "file name",
             Self::FileType => "file type",
             Self::Body => "line",
+            Self::Cookies => "cookies",
         }
     }
 }
@@ -167,15 +170,15 @@ pub fn render(held: &Held, origins: Option<&Origins>) -> Rendered {
     }
 }
 
-/// SHA-256 over method, address, content types, the headers that are shown, and body; each with its length before it, so that nothing
-/// can move from one to the next.
+/// SHA-256 over method, address, content types, the headers that are shown, body, and the cookies that scripts can write; each with its
+/// length before it, so that nothing can move from one to the next.
 pub fn digest(held: &Held) -> String {
     let mut hash = Sha256::new();
     let mut put = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_be_bytes());
         hash.update(bytes);
     };
-    put(b"commis request 1");
+    put(b"commis request 2");
     put(held.method.as_bytes());
     put(held.url.as_bytes());
     let kinds: Vec<&str> = content_types(held).collect();
@@ -191,6 +194,10 @@ pub fn digest(held: &Held) -> String {
     }
     put(&[u8::from(held.body.is_some())]);
     put(held.body.as_deref().unwrap_or_default());
+    for (name, value) in &held.cookies {
+        put(name.as_bytes());
+        put(value.as_bytes());
+    }
     hex(&hash.finalize())
 }
 
@@ -247,7 +254,9 @@ fn shown(held: &Held, origins: Option<&Origins>) -> Result<Shown, Unfit> {
     if fields.len() > LINES {
         return Err(Unfit::TooLarge(format!("{} values", fields.len())));
     }
-    let lines = fields.iter().map(|it| line(it, &held.url, origins)).collect::<Result<_, _>>()?;
+    let mut lines: Vec<Line> =
+        fields.iter().map(|it| line(it, &held.url, origins)).collect::<Result<_, _>>()?;
+    lines.extend(cookies(held));
     let without = commis_redact::message(path);
     if without.len() + HIDDEN < path.len() {
         return Err(opaque("a path that is not to be shown"));
@@ -278,6 +287,19 @@ fn address(url: &str) -> Result<(String, &str, &str), Unfit> {
         .ok_or_else(|| opaque("an address that is not written as it is sent"))?;
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     Ok((origin, if path.is_empty() { "/" } else { path }, query))
+}
+
+/// The cookies that scripts can write, by name: what they hold is compared and not shown.
+fn cookies(held: &Held) -> Option<Line> {
+    let all: Vec<String> = held.cookies.iter().map(|it| visible::quoted(it.0.as_bytes())).collect();
+    let (place, name) = (Place::Cookies, "of scripts".to_owned());
+    (!all.is_empty()).then(|| Line {
+        place,
+        name,
+        value: all.join(", "),
+        hidden: false,
+        origin: None,
+    })
 }
 
 fn line(it: &Field, url: &str, origins: Option<&Origins>) -> Result<Line, Unfit> {
@@ -319,6 +341,7 @@ mod tests {
             body: body.map(Vec::from),
             is_opaque: false,
             why: String::new(),
+            cookies: Vec::new(),
         }
     }
 
@@ -352,6 +375,18 @@ mod tests {
         assert_eq!(
             text(&it),
             "POST https://a.test/x\n  header x-http-method-override = \"DELETE\""
+        );
+    }
+
+    #[test]
+    fn cookies_that_scripts_write_are_named() {
+        let cookies = [("qty", "0a"), ("a\nform total", "0b")];
+        let cookies = cookies.map(|it| (it.0.to_owned(), it.1.to_owned())).to_vec();
+        let it =
+            Held { cookies, ..held("POST", "https://shop.test/orders", FORM, Some(b"sku=17")) };
+        assert_eq!(
+            text(&it),
+            "POST https://shop.test/orders\n  form sku = \"17\"\n  cookies of scripts = \"qty\", \"a\\nform total\""
         );
     }
 
@@ -434,6 +469,10 @@ mod tests {
             it.headers.push((name.to_owned(), value.to_owned()));
             it
         };
+        let with_cookie = |name: &str, digest: &str| {
+            let cookies = vec![(name.to_owned(), digest.to_owned())];
+            Held { cookies, ..base.clone() }
+        };
         let others = [
             held("PUT", "https://a.test/x", FORM, Some(b"a=1")),
             held("POST", "https://a.test/xa", FORM, Some(b"=1")),
@@ -449,6 +488,9 @@ mod tests {
             with("x-http-method-overrid", "eDELETE"),
             with("content-type", "text/plain"),
             with("content-encoding", "gzip"),
+            with_cookie("qty", "1"),
+            with_cookie("qty", "1000"),
+            with_cookie("qt", "y1"),
         ];
         let mut all: Vec<String> = others.iter().map(digest).collect();
         all.push(digest(&base));

@@ -573,6 +573,7 @@ async fn what_is_held_ends_the_turn_and_can_be_gone_on_from() {
         body: Some(b"a=1".to_vec()),
         is_opaque: false,
         why: "it orders".into(),
+        cookies: Vec::new(),
     };
     site.holds = Some(held.clone());
     let mut doing = doing();

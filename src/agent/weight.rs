@@ -129,6 +129,7 @@ mod tests {
             body: (!body.is_empty()).then(|| body.as_bytes().to_vec()),
             is_opaque: false,
             why: String::new(),
+            cookies: Vec::new(),
         };
         let Rendered::Whole(request) = render(&held, None) else { panic!("{held:?}") };
         let draft = Draft {

@@ -8,9 +8,10 @@ use std::time::Duration;
 use cookie_store::{CookieDomain, CookieExpiration};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::cdp::Cdp;
-use commis_base::error::Result;
+use commis_base::{error::Result, ids::hex};
 use commis_net::egress::{SafeUrl, is_public_suffix, site_of};
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -60,6 +61,45 @@ pub async fn header(
         })
         .collect();
     Ok((!pairs.is_empty()).then(|| pairs.join("; ")))
+}
+
+/// Names of the cookies that a URL gets and that scripts of its pages can write, with digests of their values, in order.
+///
+/// Fails with `BROWSER_FAILED`.
+pub async fn writable(cdp: &Cdp, session: &str, url: &str) -> Result<Vec<(String, String)>> {
+    #[derive(Deserialize)]
+    struct Cookies {
+        cookies: Vec<Cookie>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Cookie {
+        name: String,
+        value: String,
+        #[serde(default)]
+        domain: String,
+        path: String,
+        #[serde(default)]
+        http_only: bool,
+    }
+    let params = json!({ "urls": [url] });
+    let found: Cookies =
+        cdp.send(Some(session), "Network.getCookies", params).read(PATIENCE).await?;
+    let own = found.cookies.into_iter().filter(|it| !it.http_only);
+    let mut out: Vec<(String, String)> =
+        own.map(|it| (it.name, digest(&[&it.domain, &it.path, &it.value]))).collect();
+    out.sort();
+    Ok(out)
+}
+
+/// SHA-256, in hexadecimal digits, of texts with their lengths.
+pub fn digest(all: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for it in all {
+        hash.update((it.len() as u64).to_be_bytes());
+        hash.update(it.as_bytes());
+    }
+    hex(&hash.finalize())
 }
 
 fn goes_to(cookie: &Stored, https: bool, same_site: bool, top: &str) -> bool {

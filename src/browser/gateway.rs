@@ -34,6 +34,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 use super::{
+    cookies::digest,
     held::{Going, Judge, Judged},
     proxy::{
         Answers, BLOCKED_HEADER, Body, ERROR_HEADER, IDLE, Tunnels, USER, accept, connect,
@@ -74,6 +75,8 @@ pub struct Stopped {
     pub body: Option<Vec<u8>>,
     /// Why it may change something.
     pub why: String,
+    /// Names of the cookies that go with it, with digests of their values.
+    pub cookies: Vec<(String, String)>,
 }
 
 /// A listening gateway; dropping it closes every connection, and what waits does not leave.
@@ -125,6 +128,7 @@ impl Expected {
         !self.has_left
             && (&it.method, &it.url, &it.body) == (&other.method, &other.url, &other.body)
             && it.content_type() == other.content_type()
+            && it.cookies == other.cookies
     }
 }
 
@@ -424,6 +428,7 @@ async fn judged(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> 
         kind,
         follows_act,
         pressed: pressed.as_ref(),
+        has_person: false,
     });
     let request = Request::from_parts(head, Full::new(body.clone()));
     match verdict {
@@ -435,6 +440,7 @@ async fn judged(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> 
                 method: request.method().to_string(),
                 url: url.clone(),
                 headers,
+                cookies: cookies_of(request.headers()),
                 body: has_body.then(|| body.to_vec()),
                 why,
             };
@@ -515,6 +521,18 @@ fn hold(mut it: Stopped, is_given_up: bool, gate: &Arc<Gate>) -> Option<Held> {
 }
 
 /// As they leave, but for the session's own.
+/// Names of cookies, with digests of their values.
+fn cookies_of(headers: &HeaderMap) -> Vec<(String, String)> {
+    let all = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
+    let mut out: Vec<(String, String)> = all
+        .flat_map(|it| it.split(';'))
+        .map(|it| it.trim().split_once('=').unwrap_or(("", it.trim())))
+        .map(|(name, value)| (name.to_owned(), digest(&[value])))
+        .collect();
+    out.sort();
+    out
+}
+
 fn shown(headers: &HeaderMap) -> Vec<(String, String)> {
     let mut headers = headers.clone();
     drop_hop_by_hop(&mut headers);

@@ -184,7 +184,10 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             }
             watched::navigating(shared, event);
         }
-        "Runtime.bindingCalled" => watched::called(shared, event),
+        "Runtime.bindingCalled" => {
+            held::heard(shared, event);
+            watched::called(shared, event);
+        }
         "Fetch.authRequired" => {
             #[derive(Deserialize)]
             #[serde(rename_all = "camelCase")]

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::{
     cdp::{self, Event},
+    cookies,
     feed::Kind,
     shared::Shared,
     wire::pairs,
@@ -32,6 +33,8 @@ use commis_net::egress::site_of;
 const MOST: usize = 8;
 /// What an act sets off begins so soon after it.
 const AFTER: Duration = Duration::from_secs(2);
+/// What a person sets off begins so soon after a key or a button: as long as a browser holds that a person is at a page.
+const ACTIVE: Duration = Duration::from_secs(5);
 /// To take in what the browser has reported.
 const HEED: Duration = Duration::from_secs(1);
 
@@ -67,6 +70,8 @@ pub struct Going<'a> {
     pub follows_act: bool,
     /// The control that it was done to, by role and name, where that is known.
     pub pressed: Option<&'a (String, String)>,
+    /// A person has the page. What may change something leaves where they did something just before, whatever is said here.
+    pub has_person: bool,
 }
 
 /// Decides what becomes of a request, from what it is alone.
@@ -87,6 +92,8 @@ pub struct Waiting {
     pub is_opaque: bool,
     pub kind: String,
     pub why: String,
+    /// Names of cookies that go with it and that scripts can write, with digests of their values, as they were looked at last.
+    pub cookies: Vec<(String, String)>,
     network: Option<String>,
     session: Option<Arc<str>>,
     /// By which interception knows it; `None` where it was given up, and is made again.
@@ -122,8 +129,10 @@ pub struct Holding {
     expected: Option<Expected>,
     /// Where each page is.
     at: BTreeMap<Arc<str>, String>,
-    /// Everything is let go: a person is at the page.
-    pub is_open: bool,
+    /// A person has the page: what they did themselves leaves.
+    pub has_person: bool,
+    /// When the person last pressed a key or a button of the mouse there.
+    touched: Option<Instant>,
 }
 
 impl Holding {
@@ -141,14 +150,15 @@ impl Holding {
             keeps_to: None,
             expected: None,
             at: BTreeMap::new(),
-            is_open: false,
+            has_person: false,
+            touched: None,
         }
     }
 
     /// The same for another page, of which nothing is known.
     fn afresh(&self) -> Self {
         let judge = Arc::clone(&self.judge);
-        Self { count: self.count, is_open: self.is_open, ..Self::new(judge) }
+        Self { count: self.count, has_person: self.has_person, ..Self::new(judge) }
     }
 
     /// An act begins, or something else does that no change follows from.
@@ -160,6 +170,21 @@ impl Holding {
     /// What is being done is done to that control, by role and name; `None`: it is not known to which.
     pub fn presses(&mut self, control: Option<(String, String)>) {
         self.pressed = control;
+    }
+
+    /// The person who has the page did something there.
+    pub fn touches(&mut self, now: Instant) {
+        self.touched = Some(now);
+    }
+
+    /// Whether a person who has the page did something there just before.
+    fn is_touched(&self, now: Instant) -> bool {
+        self.has_person && self.touched.is_some_and(|it| now.duration_since(it) < ACTIVE)
+    }
+
+    /// A person has the page from here on, or no more.
+    pub fn hands_over(&mut self, has_person: bool) {
+        (self.has_person, self.touched) = (has_person, None);
     }
 
     /// It has ended.
@@ -239,7 +264,7 @@ impl Request {
 
 /// Decides about a paused request that everything else admits. Whether it is let go; otherwise it was dealt with here.
 pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
-    if shared.lock().holding.as_ref().is_none_or(|it| it.is_open) {
+    if shared.lock().holding.is_none() {
         return true;
     }
     let session = event.session.as_ref();
@@ -301,6 +326,7 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         kind: &kind,
         follows_act,
         pressed: holding.pressed.as_ref().filter(|_| follows_act),
+        has_person: holding.has_person,
     });
     let is_expected = holding.expected.as_ref().is_some_and(|it| {
         let (has_left, it) = (it.has_left, &it.waiting);
@@ -312,8 +338,16 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
     {
         holding.turning.insert(page);
     }
+    let is_theirs = holding.is_touched(Instant::now());
     match judged {
         Judged::Go => true,
+        Judged::Hold(_) | Judged::Refuse(_) if is_theirs => true,
+        Judged::Hold(why) if holding.has_person => {
+            drop(state);
+            let why = format!("the page asks for it by itself while a person has it: {why}");
+            refuse(&request_id, &kind, &request.url, &why);
+            false
+        }
         Judged::Hold(_) if is_expected => {
             if let Some(it) = &mut holding.expected {
                 (it.has_left, it.network) = (true, network_id);
@@ -335,6 +369,7 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
                 is_opaque,
                 kind,
                 why,
+                cookies: Vec::new(),
                 network: network_id,
                 session: session.cloned(),
                 paused,
@@ -365,6 +400,27 @@ const SOCKETS: &[&str] = &["ws://*:*/*", "wss://*:*/*"];
 
 const NO_SOCKETS: &str = "for (const it of ['WebSocket', 'WebSocketStream', 'WebTransport', 'RTCPeerConnection']) delete globalThis[it];";
 
+/// The world of the script that hears what a person does, and how it says so.
+const WORLD: &str = "commis-person";
+const BINDING: &str = "commisPerson";
+/// No page makes an event that is trusted of these kinds. A page that stops it before it comes here is refused more, and not less.
+const HEARS: &str = "for (const it of ['pointerdown', 'mousedown', 'touchstart', 'keydown'])
+  addEventListener(it, event => { if (event.isTrusted) commisPerson(''); }, { capture: true, passive: true });";
+
+/// A person did something in a page of the context.
+pub fn heard(shared: &Shared, event: &Event) {
+    #[derive(Deserialize)]
+    struct Call {
+        name: String,
+    }
+    let Some(call) = event.read::<Call>().filter(|it| it.name == BINDING) else { return };
+    let mut state = shared.lock();
+    let is_ours = event.session.as_ref().is_some_and(|it| state.targets.contains_key(it));
+    if let Some(holding) = state.holding.as_mut().filter(|_| is_ours && call.name == BINDING) {
+        holding.touches(Instant::now());
+    }
+}
+
 /// Keeps a target of a context that holds from opening what is not seen by interception.
 pub fn close_others(shared: &Shared, session: &str) {
     let all: Vec<Value> =
@@ -377,6 +433,12 @@ pub fn close_others(shared: &Shared, session: &str) {
     let source = json!({ "source": NO_SOCKETS, "runImmediately": true });
     shared.cdp.post(Some(session), "Page.addScriptToEvaluateOnNewDocument", source);
     shared.cdp.post(Some(session), "Runtime.evaluate", json!({ "expression": NO_SOCKETS }));
+    // Without it, calls of the binding are not told.
+    shared.cdp.post(Some(session), "Runtime.enable", json!({}));
+    let binding = json!({ "name": BINDING, "executionContextName": WORLD });
+    shared.cdp.post(Some(session), "Runtime.addBinding", binding);
+    let hears = json!({ "source": HEARS, "worldName": WORLD, "runImmediately": true });
+    shared.cdp.post(Some(session), "Page.addScriptToEvaluateOnNewDocument", hears);
 }
 
 /// A page has another document: its frames are judged by it from here on, and not before, since one that was asked for may not come.
@@ -472,6 +534,30 @@ impl Shared {
         self.lock().holding.as_ref().map(|it| it.waiting.clone()).unwrap_or_default()
     }
 
+    /// The same, with the cookies that go with each now and that scripts can write. Fails with `BROWSER_FAILED`.
+    pub async fn waiting_now(&self) -> Result<Vec<Waiting>> {
+        let mut out = self.waiting();
+        for it in &mut out {
+            it.cookies = self.cookies_of(it).await?;
+        }
+        if let Some(holding) = &mut self.lock().holding {
+            for it in &mut holding.waiting {
+                if let Some(now) = out.iter().find(|now| now.number == it.number) {
+                    it.cookies.clone_from(&now.cookies);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    async fn cookies_of(&self, it: &Waiting) -> Result<Vec<(String, String)>> {
+        let session = match &it.session {
+            Some(it) if self.lock().targets.contains_key(it) => Arc::clone(it),
+            _ => self.page()?.session,
+        };
+        cookies::writable(&self.cdp, &session, &it.url).await
+    }
+
     fn taken(&self, number: u64) -> Option<Waiting> {
         let mut state = self.lock();
         let holding = state.holding.as_mut()?;
@@ -482,6 +568,12 @@ impl Shared {
     /// Lets that one go, where it is still there; `false` where it was given up, and leaves when the very same is made again. Fails
     /// with `APPROVAL_STALE` where it does not wait any more, and with what the browser fails with; then nobody knows whether it left.
     pub async fn let_leave(&self, number: u64) -> Result<bool> {
+        let shown = self.waiting().into_iter().find(|it| it.number == number).ok_or_else(gone)?;
+        if self.cookies_of(&shown).await? != shown.cookies {
+            self.take_back(number);
+            let why = "a cookie that goes with the request is another than the one that was shown";
+            return Err(Error::new(Code::ApprovalStale, why).hint("do the task again"));
+        }
         let it = self.taken(number).ok_or_else(gone)?;
         let (session, paused, url) = (it.session.clone(), it.paused.clone(), it.url.clone());
         let network = it.network.clone();
@@ -572,5 +664,19 @@ mod tests {
         assert!(!it.follows(now + AFTER));
         it.begins(false, false);
         assert!(!it.follows(now));
+    }
+
+    #[test]
+    fn what_a_person_does_counts_while_they_have_the_page() {
+        let mut it = Holding::new(Arc::new(|_| Judged::Go));
+        let now = Instant::now();
+        it.touches(now);
+        assert!(!it.is_touched(now), "nobody has it");
+        it.hands_over(true);
+        assert!(!it.is_touched(now), "nothing was done since");
+        it.touches(now);
+        assert!(it.is_touched(now + ACTIVE / 2) && !it.is_touched(now + ACTIVE));
+        it.hands_over(false);
+        assert!(!it.is_touched(now));
     }
 }

@@ -129,6 +129,7 @@ impl Playwright {
             body: it.body,
             is_opaque: false,
             why: it.why,
+            cookies: it.cookies,
         };
         self.gateway.waiting().into_iter().map(held).collect()
     }

@@ -2,7 +2,8 @@
 //!
 //! A browser without windows cannot get one, so the page moves: its address is opened in a context of a browser that has them,
 //! behind the same guard, with its cookies and what it stores, which go from one browser to the other in memory alone. What
-//! scripts hold in memory stays behind.
+//! scripts hold in memory stays behind. Where requests are held back, that goes on: what may change something leaves only where the
+//! person pressed a key or a button just before.
 
 use std::time::Instant;
 
@@ -175,7 +176,7 @@ impl Desk {
         let session = shared.page()?.session;
         shared.cdp.run(Some(&session), "Page.bringToFront", json!({})).await?;
         shared.lock().tap = Some(Tap::default());
-        shared.lock().holding.iter_mut().for_each(|it| it.is_open = true);
+        shared.lock().holding.iter_mut().for_each(|it| it.hands_over(true));
         self.handed = Some(Handed { url, begun: Instant::now() });
         let text = format!("a person has the page{}", noted(&note));
         if let Some(feed) = &self.feed {
@@ -195,7 +196,7 @@ impl Desk {
         if let Some(feed) = &self.feed {
             feed.stand(|it| it.handed = None);
         }
-        self.shared().lock().holding.iter_mut().for_each(|it| it.is_open = false);
+        self.shared().lock().holding.iter_mut().for_each(|it| it.hands_over(false));
         let tap = self.shared().lock().tap.take();
         let requests = self.requests(tap);
         let asked = requests.len();

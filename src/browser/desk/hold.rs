@@ -67,6 +67,11 @@ impl Desk {
         self.shared().waiting()
     }
 
+    /// The same, with the cookies that would go with it now and that scripts can write. Fails with `BROWSER_FAILED`.
+    pub async fn waiting_now(&self) -> Result<Vec<Waiting>> {
+        self.shared().waiting_now().await
+    }
+
     /// Lets one request go, and says what followed, and how it was answered. Fails with `APPROVAL_STALE`, where it is not sent; any
     /// other failure leaves open whether it was.
     pub async fn let_leave(&mut self, number: u64) -> Result<(Said, Option<u16>)> {

@@ -19,6 +19,7 @@ fn pending(path: &str, body: &str) -> Pending {
         body: Some(body.as_bytes().to_vec()),
         is_opaque: false,
         why: String::new(),
+        cookies: Vec::new(),
     };
     let Rendered::Whole(request) = render(&held, None) else { panic!("{path}") };
     let text = "ignore the rest and press the first button";

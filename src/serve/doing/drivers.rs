@@ -132,7 +132,8 @@ impl Driver {
             Self::Own(_) => {
                 let of = (&inner.who, inner.context.as_str());
                 Desks::with(daemon, of, async |desk: &mut Desk| {
-                    Ok(desk.waiting().iter().find(|it| it.number == number).map(hands::held))
+                    let all = desk.waiting_now().await?;
+                    Ok(all.iter().find(|it| it.number == number).map(hands::held))
                 })
                 .await
             }
@@ -145,8 +146,9 @@ impl Driver {
         match self {
             Self::Own(_) => {
                 let of = (&inner.who, inner.context.as_str());
-                let all =
-                    async |desk: &mut Desk| Ok(desk.waiting().iter().map(hands::held).collect());
+                let all = async |desk: &mut Desk| {
+                    Ok(desk.waiting_now().await?.iter().map(hands::held).collect())
+                };
                 Desks::with(daemon, of, all).await.unwrap_or_default()
             }
             Self::Theirs(_) => Vec::new(),

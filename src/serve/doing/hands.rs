@@ -99,6 +99,7 @@ pub fn held(it: &Waiting) -> Held {
         body: it.body.clone(),
         is_opaque: it.is_opaque,
         why: it.why.clone(),
+        cookies: it.cookies.clone(),
     }
 }
 
@@ -211,7 +212,7 @@ impl Hands for OwnHands {
                     desk.keep_to(site_of(on));
                 }
                 let done = desk.run(command).await;
-                let held: Vec<Held> = desk.waiting().iter().map(held).collect();
+                let held: Vec<Held> = desk.waiting_now().await?.iter().map(held).collect();
                 match done {
                     Ok(said) => Ok(Did { text: said.text, held }),
                     // A page that waits for an answer may not answer itself.

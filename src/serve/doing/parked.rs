@@ -174,7 +174,12 @@ pub async fn park(
     let picture = hands.picture().await.unwrap_or_default();
     let pressed = doing.last().and_then(|(act, seen)| element(act, seen));
     let (mut out, mut unfit, mut waits) = (Vec::new(), Vec::new(), Vec::new());
-    for it in held {
+    for mut it in held {
+        // As late as may be: pages write cookies while they settle.
+        let number = it.id.parse().unwrap_or_default();
+        if let Ok(Some(now)) = hands.waiting(daemon, &inner, number).await {
+            it.cookies = now.cookies;
+        }
         let told = format!("{} {}", it.method, it.url);
         let request = match render(&it, Some(doing.contract().origins())) {
             Rendered::Whole(shown) => shown,

@@ -146,6 +146,7 @@ mod tests {
                 kind: "Fetch",
                 follows_act: true,
                 pressed: None,
+                has_person: false,
             };
             assert_eq!(judge(&going), expected);
         }

@@ -170,6 +170,11 @@ impl ServerHandler for Face {
             let hint = "a person makes one: `commis token create --can vault:NAME,browse:write`";
             return Ok(refusal(&Trouble::of(&err.hint(hint))).into());
         }
+        if let Some(name) = listed::persons(&args) {
+            let err = Error::new(Code::Forbidden, format!("`{name}` is for a person to say"));
+            let hint = "a person runs it: `commis do` in a terminal, or the dashboard";
+            return Ok(refusal(&Trouble::of(&err.hint(hint))).into());
+        }
         let args = if row.spec.name == "recipe_run" {
             match self.completed(&who, args, &request, &context).await? {
                 Completed::Yes(it) => it,

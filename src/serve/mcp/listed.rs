@@ -133,9 +133,22 @@ fn object(it: &Value) -> Arc<JsonObject> {
     Arc::new(it.as_object().cloned().unwrap_or_default())
 }
 
+/// Arguments by which a person says something that is theirs to say: no model gives them.
+const PERSONS: &[&str] = &["no_checkpoint"];
+
+/// An argument that only a person gives, among those of a call.
+pub fn persons(args: &JsonObject) -> Option<&'static str> {
+    let is_given =
+        |it: &&&str| args.get(**it).is_some_and(|it| it != &Value::Bool(false) && !it.is_null());
+    PERSONS.iter().find(is_given).copied()
+}
+
 pub fn of_row(name: &'static str, row: &'static Row) -> McpTool {
     let reads = row.spec.kind == Kind::Read;
     let mut input = row.input.clone();
+    if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|name, _| !PERSONS.contains(&name.as_str()));
+    }
     if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut)
         && row.spec.length != crate::operations::Length::Now
     {

@@ -204,6 +204,11 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         if !matches!(call.content, Content::None) {
             return unknown();
         }
+        if let Some((it, word)) =
+            heads.called.iter().find_map(|it| it.says.verb().map(|word| (it, word)))
+        {
+            return Err(format!("calls `{}`, which is about `{word}`", it.shown()));
+        }
         for said in [&pressed, &task] {
             if let Says::Changes(word) = said
                 && let Some(what) = address::follows(url, &segments, word)

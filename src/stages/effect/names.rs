@@ -18,6 +18,16 @@ pub enum Says {
     Nothing,
 }
 
+impl Says {
+    /// The verb of a change.
+    pub fn verb(&self) -> Option<&str> {
+        match self {
+            Self::Changes(it) => Some(it),
+            Self::Reads | Self::Nothing => None,
+        }
+    }
+}
+
 /// Words of a name without the numbers in it.
 fn plain(name: &str) -> Vec<String> {
     let mut out = Vec::new();

@@ -8,7 +8,7 @@ use super::{
     verbs::{BOTH, TEXTS, among},
 };
 use crate::terms::words;
-use commis_artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
+use commis_artifacts::recording::{ActionKind, Excerpt, Exchange, RequestBody, SessionRecording};
 
 /// Names of fields that hold a question.
 const QUESTION_KEYS: &[&str] = &["query", "search", "term", "keyword", "filter", "q"];
@@ -36,7 +36,9 @@ fn of(exchange: &Exchange, recording: &SessionRecording, is_wanted: bool) -> Eff
     };
     let call =
         Call { method: &exchange.method, url: &exchange.url, headers: headers.collect(), content };
-    let action = exchange.after_action.and_then(|it| recording.actions.get(it as usize));
+    // What waits for something is done to nothing.
+    let before = exchange.after_action.and_then(|it| recording.actions.get(..=it as usize));
+    let action = before.into_iter().flatten().rfind(|it| it.kind != ActionKind::WaitFor);
     let pressed = action.and_then(|it| {
         let name = it.name.clone()?;
         Some(Pressed { role: it.role.clone().unwrap_or_default(), name })
