@@ -343,6 +343,20 @@ CASES = [
         "b = new URLSearchParams({ item: 7 }); fetch('/orders', { method: 'POST', body: b }); setTimeout(() => b.set('item', 8), 100); setTimeout(() => fetch('/orders', { method: 'POST', body: b }), 700)",
         after_a_while,
     ),
+    scripted("with a cookie of a script", f"document.cookie = 'theme=dark'; {SEND}"),
+    # What was shown is gone each time: nothing arrives.
+    scripted(
+        "a cookie changed while it waits",
+        f"{SEND}; let n = 0; setInterval(() => {{ document.cookie = 'qty=' + n++ }}, 300)",
+        after_a_while,
+        allowed=(),
+    ),
+    scripted(
+        "a cookie that comes while it waits",
+        f"{SEND}; setInterval(() => {{ document.cookie = 'c' + Date.now() + '=1' }}, 300)",
+        after_a_while,
+        allowed=(),
+    ),
     buys(
         "form changed while it waits",
         after_a_while,

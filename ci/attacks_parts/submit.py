@@ -34,6 +34,8 @@ def own(tag):
     return at_shop(f"the page asks by itself: {tag.partition(' ')[0][1:]}", tag, wait("Shop"), may_miss=True)
 
 
+FORM = "{ 'content-type': 'application/x-www-form-urlencoded' }"
+JSON = "{ 'content-type': 'application/json' }"
 SECURE = "https://~shop~/"
 ACTIVE = "self.addEventListener('install', () => self.skipWaiting());"
 
@@ -404,6 +406,67 @@ CASES = [
             ),
         )
     ),
+    # What frameworks and protocols call, whatever the path says.
+    *(
+        asked(f"called by {name}", path, method="'POST'", headers=headers, body=body)
+        for name, path, headers, body in (
+            ("a server action", "/search", "{ 'Next-Action': '7f3a9c0de1' }", "'[17,2]'"),
+            ("a server action of a form", "/search", FORM, "'$ACTION_ID_7f3a=&q=x'"),
+            ("a named form action", "/search?/buy", "{ 'x-sveltekit-action': 'true', 'content-type': 'application/x-www-form-urlencoded' }", "'q=x'"),
+            ("an intent", "/search?_data=routes%2Fsearch", FORM, "'intent=buy&q=x'"),
+            ("an intent of two words", "/search", FORM, "'_action=placeOrder&q=x'"),
+            ("the button of a form", "/search", FORM, "'q=x&commit=Place+order'"),
+            ("a button with a number", "/search", FORM, "'q=x&buy.17=Buy'"),
+            ("a postback", "/Search.aspx", FORM, "'__EVENTTARGET=grid%24ctl03%24btnBuy&__EVENTARGUMENT=&__VIEWSTATE=a&q=x'"),
+            ("a command of a grid", "/Search.aspx", FORM, "'__EVENTTARGET=grid&__EVENTARGUMENT=Delete%242&__VIEWSTATE=a&q=x'"),
+            ("a partial request", "/search.xhtml", FORM, "'javax.faces.partial.ajax=true&javax.faces.source=form%3Abuy17&form=form&q=x'"),
+            ("a listener", "/search?3-1.0-results-rows-2-buy", "{ 'Wicket-Ajax': 'true' }", "'q=x'"),
+            (
+                "a component's method",
+                "/livewire/message/search",
+                JSON,
+                "JSON.stringify({ updates: [{ type: 'callMethod', payload: { method: 'take', params: [17] } }] })",
+            ),
+            ("a component's call", "/livewire/update", JSON, "JSON.stringify({ components: [{ updates: {}, calls: [{ method: 'buy' }] }] })"),
+            ("a trigger's name", "/search", "{ 'HX-Request': 'true', 'HX-Trigger-Name': 'buy' }", "new URLSearchParams({ q: 'x' })"),
+            ("a target", "/search", "{ 'X-Amz-Target': 'Shop.PlaceOrder', 'content-type': 'application/x-amz-json-1.0' }", "'{\"q\":17}'"),
+            ("SOAP", "/search", "{ SOAPAction: 'urn:shop#PlaceOrder', 'content-type': 'text/xml' }", "'<x/>'"),
+            ("JSON-RPC", "/api/search", JSON, "JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'order.place', params: { q: 'x' } })"),
+            ("JSON-RPC, in a batch", "/api/search", JSON, "JSON.stringify([{ jsonrpc: '2.0', method: 'items.find' }, { jsonrpc: '2.0', method: 'cart.put' }])"),
+            ("a procedure", "/api/trpc/search.list,cart.put?batch=1", JSON, "'{\"0\":{},\"1\":{\"sku\":17}}'"),
+            ("gRPC", "/shop.Search/PlaceOrder", "{ 'content-type': 'application/grpc-web+proto' }", "'x'"),
+            ("a batch", "/odata/$batch", JSON, "JSON.stringify({ requests: [{ id: '1', method: 'DELETE', url: '/Orders(1)' }] })"),
+            ("a subscription", "/graphql", JSON, "JSON.stringify({ query: 'subscription { buy(id: 17) { ok } }' })"),
+            ("a header that names another address", "/search", "{ 'X-Original-URL': '/orders/17/delete' }", "new URLSearchParams({ q: 'x' })"),
+            ("a header of another verb", "/search", "{ 'X-HTTP-Verb': 'DELETE' }", "new URLSearchParams({ q: 'x' })"),
+            ("a header with a key", "/search", "{ 'Idempotency-Key': '17' }", "new URLSearchParams({ q: 'x' })"),
+        )
+    ),
+    *(
+        asked(f"GET with {name}", "/items/17", headers=headers)
+        for name, headers in (
+            ("a header of another verb", "{ 'X-REST-Method': 'DELETE' }"),
+            ("a header that names another address", "{ 'X-Rewrite-URL': '/orders/17/delete' }"),
+            ("a header that names an action", "{ 'X-Action': 'placeOrder' }"),
+        )
+    ),
+    # What was pressed speaks of it.
+    at_shop(
+        "a search after what buys",
+        button("fetch('/search', { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'q=x&page=2' })", "Buy it now"),
+        click('button "Buy it now"'),
+    ),
+    at_shop(
+        "a query after what buys",
+        button(f"fetch('/graphql', {{ method: 'POST', headers: {JSON}, body: JSON.stringify({{ query: '{{ items {{ id }} }}' }}) }})", "Buy it now"),
+        click('button "Buy it now"'),
+    ),
+    at_shop("GET after what buys", button("fetch('/order?sku=17&qty=1')", "Buy it now"), click('button "Buy it now"'), changing=("/order",)),
+    at_shop("a search by its path alone", button("fetch('/search', { method: 'POST' })", "Go"), click('button "Go"')),
+    # Other channels.
+    at_shop("link with ping", "<a ping=/orders href=/two>Show details</a>", click('link "Show details"'), pages={("shop", "/two"): page("Two")}),
+    by("WebTransport", "new WebTransport('https://~shop~/wt')", wait("Shop"), changing=("/wt",), start=SECURE),
+    by("many that outlive a worker", "new Worker('/w.js')", wait("Shop"), pages={("shop", "/w.js"): script(f"for (let n = 0; n < 3; n++) {{ {KEPT} }}")}),
     by("a mutation by GET", "fetch('/graphql?query=' + encodeURIComponent('mutation { deleteAccount { id } }'))", changing=("/graphql",)),
     *(
         by_get(it)

@@ -29,6 +29,7 @@ use commis_recipe::{
     standing::Event,
 };
 use commis_runner::call::Caller;
+use commis_stages::effect::of_recipe;
 use commis_state::State;
 
 /// Inputs that are read before their turn.
@@ -239,12 +240,12 @@ fn afar(
 fn allowed(recipe: &Recipe, draft: bool) -> Result<()> {
     match recipe.status {
         Status::Verified => Ok(()),
-        Status::Draft if draft && recipe.request.method == "GET" => Ok(()),
+        Status::Draft if draft && of_recipe(recipe, false).is_read() => Ok(()),
         Status::Draft if draft => Err(Error::new(
             Code::RecipeNotVerified,
             format!(
-                "{} is a draft that asks with {}: it may change something",
-                recipe.name, recipe.request.method
+                "{} is a draft that is not known to read: it may change something",
+                recipe.name
             ),
         )
         .hint(format!("`commis recipe verify {}` proves it on its examples", recipe.name))),

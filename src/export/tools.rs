@@ -12,6 +12,7 @@ use commis_recipe::{
     json_schema::{data_schema, input_schema},
     model::{ParamType, Recipe, Status},
 };
+use commis_stages::effect::of_recipe;
 
 /// Of both; those that are out of service are refused.
 fn each(recipes: &[Recipe], out: &mut Exported, make: impl Fn(&Recipe) -> Value) -> Vec<Value> {
@@ -80,13 +81,18 @@ pub fn mcp(recipes: &[Recipe], out: &mut Exported) {
                 "required": ["data"],
             },
             "annotations": {
-                "readOnlyHint": recipe.request.method == "GET" || recipe.status == Status::Verified,
+                "readOnlyHint": reads_only(recipe),
                 "openWorldHint": true,
             },
             "_meta": {"commis/proof": proof(recipe)},
         })
     });
     push(out, "mcp-tools.json", all);
+}
+
+/// Whether its request is known to read, by itself or by what it was answered when it was proven.
+fn reads_only(recipe: &Recipe) -> bool {
+    of_recipe(recipe, recipe.status == Status::Verified).is_read()
 }
 
 pub fn skill(recipes: &[Recipe], out: &mut Exported) {
@@ -100,8 +106,13 @@ pub fn skill(recipes: &[Recipe], out: &mut Exported) {
 fn page(recipe: &Recipe) -> String {
     let name = recipe.name.as_str();
     let task = markdown(&task(recipe));
+    let changes = if reads_only(recipe) {
+        "and changes nothing"
+    } else {
+        "but may change something: ask first"
+    };
     let told = format!(
-        "{task}. Use it when this is wanted, before opening a browser: it answers in milliseconds and changes nothing."
+        "{task}. Use it when this is wanted, before opening a browser: it answers in milliseconds {changes}."
     );
     let mut out = format!(
         "---\nname: {name}\ndescription: {}\ncompatibility: Needs the program commis on the PATH, this recipe in it, and network access\n\

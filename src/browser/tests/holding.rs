@@ -72,6 +72,38 @@ document.querySelector('button').onclick = () => {
     browser.close().await.unwrap();
 }
 
+/// The page's own timer sends nothing; what a press of the mouse sets off leaves.
+#[tokio::test(flavor = "multi_thread")]
+async fn while_a_person_has_the_page_only_what_they_do_leaves() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let html = "<title>T</title><button style='position:fixed;inset:0' onclick=\"fetch('/post?by=hand', {method: 'POST'})\">Pay</button>
+<script>setInterval(() => { fetch('/post?by=page', {method: 'POST'}); document.querySelector('button').click() }, 100)</script>";
+    run(&mut desk, Command::Goto(page("shop.test", html))).await.unwrap();
+    desk.hand_off("pay").await.unwrap();
+    let shared = desk.shared();
+    let until = std::time::Instant::now() + Duration::from_secs(20);
+    let refused = || shared.lock().refused.iter().any(|it| it.1.contains("while a person has it"));
+    while !refused() && std::time::Instant::now() < until {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(refused());
+    assert_eq!(posts(&site), 0);
+    let session = shared.page().unwrap().session;
+    for kind in ["mousePressed", "mouseReleased"] {
+        let at = json!({"type": kind, "x": 50, "y": 50, "button": "left", "clickCount": 1});
+        shared.cdp.run(Some(&session), "Input.dispatchMouseEvent", at).await.unwrap();
+    }
+    let by_hand = || site.log.lock().unwrap().iter().any(|it| it.contains("by=hand"));
+    while !by_hand() && std::time::Instant::now() < until {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(by_hand());
+    desk.resume().await.unwrap();
+    browser.close().await.unwrap();
+}
+
 /// By its own wish, begun before or meanwhile, or by whoever opened it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_turns_into_another_gets_none_of_what_is_typed() {

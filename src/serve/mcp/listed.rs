@@ -345,6 +345,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_only_a_person_says_is_no_argument_of_a_model() {
+        for row in rows(&Wanted { all: true, browse: true, recipes: Recipes::None }) {
+            let tool = of_row(row.0, row.1);
+            let text = json!(tool.input_schema).to_string();
+            assert!(!PERSONS.iter().any(|it| text.contains(&format!("\"{it}\""))), "{text}");
+        }
+        let given = |it: Value| persons(it.as_object().unwrap());
+        assert_eq!(given(json!({"no_checkpoint": true})), Some("no_checkpoint"));
+        assert_eq!(given(json!({"no_checkpoint": "yes"})), Some("no_checkpoint"));
+        assert_eq!(given(json!({"no_checkpoint": false, "task": "x"})), None);
+    }
+
+    #[test]
     fn what_is_listed_is_taken_by_every_provider() {
         let mut it = json!({
             "type": "object",

@@ -10,6 +10,7 @@ use commis_recipe::{
     json_schema::{conform::Declared, data_schema, input_schema},
     model::{FirstPage, LoginProof, Recipe, Status},
 };
+use commis_stages::effect::of_recipe;
 
 /// Bytes of a tool in a list, as far as its data's schema can help it; `commis_describe` has that whole.
 const LISTED: usize = 390;
@@ -103,9 +104,9 @@ fn brief(input: &Value) -> Value {
     out
 }
 
-/// A GET, or what was sent many times to prove that it only reads.
+/// Whether its request is known to read, by itself or by what it was answered when it was proven.
 fn reads_only(recipe: &Recipe) -> bool {
-    matches!(recipe.request.method.as_str(), "GET" | "HEAD") || proof(recipe).is_some()
+    of_recipe(recipe, proof(recipe).is_some()).is_read()
 }
 
 fn proof(recipe: &Recipe) -> Option<Value> {

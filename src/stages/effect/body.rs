@@ -31,7 +31,7 @@ pub enum Content<'a> {
 /// How much of a body is a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Question {
-    /// It names how much of what, or one thing alone.
+    /// It names how much of what, or one thing alone, or cannot be taken apart.
     Thing,
     /// It is not known what it says.
     Other,
@@ -97,6 +97,14 @@ impl<'a> Body<'a> {
         })
     }
 
+    /// It is nothing that can be taken apart, and no call in a coding of its own either.
+    pub fn is_hidden(&self, call: &Call<'_>) -> bool {
+        let kind = call.header("content-type").unwrap_or_default();
+        let is_call = ["grpc", "proto", "xml", "connect+"].iter().any(|it| kind.contains(it));
+        let is_query = self.text.as_deref().is_some_and(|it| it.starts_with(['<', '$']));
+        self.fields.is_none() && !is_call && !is_query
+    }
+
     /// Nothing is said in it: `{}` is empty, too.
     pub fn is_empty(&self) -> bool {
         self.empty || self.fields.as_ref().is_some_and(|it| it.iter().all(|it| it.1.is_empty()))
@@ -138,7 +146,7 @@ impl<'a> Body<'a> {
     }
 
     pub fn question(&self) -> Question {
-        let Some(fields) = &self.fields else { return Question::Other };
+        let Some(fields) = &self.fields else { return Question::Thing };
         let mut has = [false; 7];
         for (name, value) in fields {
             let kind = kind(name, value);

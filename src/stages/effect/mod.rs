@@ -23,6 +23,7 @@ mod graphql;
 mod headers;
 mod names;
 mod recorded;
+mod template;
 mod verbs;
 
 use url::Url;
@@ -34,6 +35,7 @@ use names::Says;
 
 pub use body::Content;
 pub use recorded::{asks_to_see, by_itself, recorded};
+pub use template::of_recipe;
 
 /// What a request does, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,7 +257,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     }
     let names =
         called.iter().any(|it| matches!(it.says, Says::Reads)) || conventions::is_trial(url, &body);
-    let is_opaque = called.iter().any(|it| it.says == Says::Nothing);
+    let is_opaque = called.iter().any(|it| it.says == Says::Nothing) || body.is_hidden(call);
     let evidence = Evidence {
         names,
         path: path == Says::Reads,
