@@ -20,6 +20,8 @@ const ASKING: &[&str] = &[
 const NEW: u64 = 50;
 /// Items of a list that is one.
 const MIN_ROWS: usize = 3;
+/// Labels of a record that the task names, for it to be what is asked for.
+const MIN_SAID: usize = 2;
 /// So many times lighter, a list needs to be the very thing that the task names.
 const CLOSE: u64 = 3;
 /// Per cent of one block's items that the other says too: the same, shown twice.
@@ -96,6 +98,7 @@ pub fn of(
     if weights[best] == 0 {
         return None;
     }
+    let best = asked.of_other_kind(page, &weights, best).unwrap_or(best);
     let speaks_for = |at: usize| asked.speaks_of(&page.shown[at]);
     let block = &page.shown[best];
     let is_list = |it: &ShownBlock| !it.is_record && it.rows.len() >= MIN_ROWS;
@@ -179,6 +182,29 @@ impl Asked {
             * if named { 13 } else { 10 }
             * if echoes { 3 } else { 1 }
             / 100_000
+    }
+
+    /// Where one thing and a list stand side by side, and the task's words are those of the one that is lighter: the list whose
+    /// heading says what is to be listed, the record whose labels are what is to be shown.
+    fn of_other_kind(&self, page: &FinalPage, weights: &[u64], best: usize) -> Option<usize> {
+        let own = &page.shown[best];
+        let said = self.speaks_of(own);
+        let thing = self.thing.as_deref()?;
+        let fits = |it: &ShownBlock| {
+            let speaks = self.speaks_of(it);
+            match (own.is_record, self.asks) {
+                (true, Asks::Many) => speaks.contains(thing) && !said.contains(thing),
+                (false, Asks::One) => speaks.len() >= MIN_SAID && said.is_empty(),
+                _ => false,
+            }
+        };
+        (0..weights.len())
+            .filter(|at| weights[*at] > 0)
+            .filter(|at| {
+                let it = &page.shown[*at];
+                it.is_record != own.is_record && self.share(it) >= NEW && fits(it)
+            })
+            .max_by_key(|at| (weights[*at], std::cmp::Reverse(*at)))
     }
 
     /// A list whose items begin as those of the other page do, each in its own way: labels, and the whole is one thing. Without
@@ -324,6 +350,38 @@ mod tests {
         let typed = BTreeMap::from([("q".to_owned(), "Tern".to_owned())]);
         let main = |early| of(&shows("Tern"), None, "Search birds", &typed, early).unwrap().at;
         assert_eq!((main(&BTreeSet::new()), main(&early)), (0, 1));
+    }
+
+    #[test]
+    fn of_a_thing_and_a_list_the_task_decides() {
+        let page = |n: &str, lines: usize| {
+            let value = |it: &str| format!("{it} of {n}");
+            let values = [value("Lamp"), value("4,672.50"), value("Kiel"), value("as new")];
+            let thing = block(
+                &["title", "estimate", "origin", "condition"],
+                &[&values.each_ref().map(String::as_str)],
+            );
+            let all: Vec<[String; 2]> =
+                (0..lines).map(|i| [format!("P{n}{i}"), format!("{i}0 {n}")]).collect();
+            let rows: Vec<[&str; 2]> =
+                all.iter().map(|it| it.each_ref().map(String::as_str)).collect();
+            let bids =
+                block(&["paddle", "amount"], &rows.iter().map(|it| &it[..]).collect::<Vec<_>>());
+            page(vec![
+                ShownBlock { is_record: true, weight: 150, ..thing },
+                ShownBlock { heading: Some("Bids".to_owned()), weight: 24 * lines as u32, ..bids },
+            ])
+        };
+        let ask = |task: &str, lines| {
+            let (own, other) = (page("A", lines), page("B", 2));
+            of(&own, Some(&other), task, &BTreeMap::new(), &BTreeSet::new()).unwrap().at
+        };
+        for lines in [2, 30] {
+            assert_eq!(ask("Show the lot {id} with estimate, origin and condition", lines), 0);
+            assert_eq!(ask("List the bids on the lot {id}", lines), 1);
+        }
+        // Nothing of the task is what it is called.
+        assert_eq!(ask("Show the lot {id}", 30), 1);
     }
 
     #[test]

@@ -166,6 +166,7 @@ pub fn find(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
 
 fn found(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
     let mut groups = groups::groups(page);
+    records::name_tables(page, &mut groups);
     records::add(page, &mut groups);
     if prose {
         records::add_prose(page, &mut groups);

@@ -83,6 +83,44 @@ fn names_in_small_print_above_their_values() {
 }
 
 #[test]
+fn labels_that_their_class_tells() {
+    let make = |q: &str, n: usize| {
+        let row = |name: &str, value: &str| {
+            format!(
+                "<div class='row field-{name}'><p class='body Labeled-label'><span>{name}</span></p>{value}</div>"
+            )
+        };
+        let text = |it: &str| format!("<span class='body2'>{it}</span>");
+        let bids = format!(
+            "<div><table><thead><tr><th>Paddle</th><th>Amount</th></tr></thead><tbody>{}</tbody></table></div>",
+            each(n, |i| format!("<tr><td>P{i}</td><td>{i}0.00 of {q}</td></tr>"))
+        );
+        let rows = [
+            row("Title", &text(&format!("Lamp of {q}"))),
+            row("Estimate", &text("€4,672.50")),
+            row("Condition", &text("as new")),
+            row("Bids", &bids),
+        ];
+        format!("<div class='stack'>{}</div>", rows.concat())
+    };
+    assert_eq!(
+        thing(&make("Aurora", 4), &make("Calypso", 2)),
+        json!({"title": "Lamp of Calypso", "estimate": "€4,672.50", "condition": "as new"})
+    );
+    let lists = find(&parsed(&page(&make("Aurora", 4))).unwrap(), true, true);
+    assert_eq!(lists.iter().find(|it| !it.is_record).unwrap().heading.as_deref(), Some("Bids"));
+    // Tags of things are no labels.
+    let things = each(6, |i| {
+        format!(
+            "<li><span class='label'>{}</span><a href='/{i}'>Thing {i}</a></li>",
+            ["bug", "wish"][i % 2]
+        )
+    });
+    let list = parsed(&page(&format!("<ul>{things}</ul>"))).unwrap();
+    assert!(find(&list, true, true)[0].spec.as_ref().is_some_and(|it| !it.single));
+}
+
+#[test]
 fn values_that_are_links_or_pictures() {
     let make = |q: &str| {
         let row = |name: &str, value: &str| {

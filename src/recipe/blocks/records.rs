@@ -17,6 +17,8 @@ use super::{
 const MAX_LABEL: usize = 60;
 /// Fewer labels are no record.
 const MIN_PAIRS: usize = 2;
+/// Labels that nothing but their class tells.
+const MIN_CALLED: usize = 3;
 /// Values of records count for what they are: few, and all of them meant.
 const WEIGHT: usize = 120;
 /// Columns of a record beside its labels.
@@ -55,6 +57,19 @@ pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
                 .or_else(|| super::groups::heading_before(home)),
             weight: weight * standing(home) / 100,
         });
+    }
+}
+
+/// Names tables that stand as the value of a label by that label.
+pub fn name_tables<'a>(page: &'a Html, groups: &mut [Group<'a>]) {
+    let labelled = labelled(page.root_element());
+    for (label, value) in labelled.into_iter().filter(|it| holds_rows(it.1)) {
+        let is_within = |it: &Group<'_>| {
+            it.items.iter().all(|it| it.first().ancestors().any(|it| it.id() == value.id()))
+        };
+        for it in groups.iter_mut().filter(|it| is_within(it)) {
+            it.heading = Some(label);
+        }
     }
 }
 
@@ -223,8 +238,15 @@ fn titled(label: ElementRef<'_>) -> Option<ElementRef<'_>> {
     })
 }
 
-/// Labels and their values below an element, in document order.
+/// Labels and their values below an element, in document order, but for those above tables of data.
 pub fn pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
+    let mut out = labelled(element);
+    out.retain(|it| !holds_rows(it.1));
+    out
+}
+
+/// The same with those above tables.
+fn labelled(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
     let mut out = Vec::new();
     let mut stack = vec![element];
     while let Some(at) = stack.pop() {
@@ -276,6 +298,14 @@ pub fn pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
     out
 }
 
+/// A table of data, which is a list of its own.
+fn holds_rows(value: ElementRef<'_>) -> bool {
+    let tables = value.descendants().filter_map(ElementRef::wrap);
+    tables
+        .filter(|it| it.value().name() == "table")
+        .any(|it| Grid::new(it).is_some_and(|it| it.is_data() && !it.is_labels()))
+}
+
 /// An element of two: a label that is called one or ends in a colon, and a value.
 fn beside(element: ElementRef<'_>) -> Option<(ElementRef<'_>, ElementRef<'_>)> {
     if has_own_text(element)
@@ -287,26 +317,51 @@ fn beside(element: ElementRef<'_>) -> Option<(ElementRef<'_>, ElementRef<'_>)> {
     let (a, b) = (parts.next()?, parts.next()?);
     if parts.next().is_some()
         || is_heading(a)
-        || matches!(a.value().name(), "ul" | "ol" | "table" | "dl" | "p")
+        || matches!(a.value().name(), "ul" | "ol" | "table" | "dl")
     {
         return None;
     }
-    let said = |it: &str| {
-        let it = it.to_ascii_lowercase();
-        it.split(|c: char| !c.is_ascii_alphabetic())
-            .any(|it| matches!(it, "label" | "key" | "term" | "caption" | "name" | "title"))
-            && !it.contains("value")
-    };
     let valued = b.value().classes().any(|it| {
         let it = it.to_ascii_lowercase();
         it.split(|c: char| !c.is_ascii_alphabetic())
             .any(|it| matches!(it, "value" | "val" | "data" | "content" | "text"))
     });
+    let called = a.value().classes().any(calls_label);
     let is_said = a.value().name() == "label"
-        || text(a).ends_with(':')
-        || (a.value().classes().any(said) && valued)
-        || (is_small(a) && !is_small(b) && is_repeated(element));
+        || (a.value().name() != "p"
+            && (text(a).ends_with(':')
+                || (called && valued)
+                || (is_small(a) && !is_small(b) && is_repeated(element))))
+        || (called && is_called_so_beside(element, a));
     is_said.then_some((a, b))
+}
+
+/// A class says that it is a label.
+fn calls_label(class: &str) -> bool {
+    let it = class.to_ascii_lowercase();
+    it.split(|c: char| !c.is_ascii_alphabetic())
+        .any(|it| matches!(it, "label" | "key" | "term" | "caption" | "name" | "title"))
+        && !it.contains("value")
+}
+
+/// Elements beside it begin with labels of that class as well, each with words of its own.
+fn is_called_so_beside(element: ElementRef<'_>, label: ElementRef<'_>) -> bool {
+    let is_label = |it: &str| {
+        let it = it.to_ascii_lowercase();
+        it.split(|c: char| !c.is_ascii_alphabetic()).any(|it| it == "label")
+    };
+    let own: BTreeSet<&str> = label.value().classes().filter(|it| is_label(it)).collect();
+    if own.is_empty() {
+        return false;
+    }
+    let is_alike = |it: &ElementRef<'_>| {
+        it.value().name() == label.value().name() && it.value().classes().any(|it| own.contains(it))
+    };
+    let beside = element.parent().into_iter().flat_map(|it| it.children());
+    let beside = beside.filter_map(ElementRef::wrap).filter_map(|it| children(it).next());
+    let labels: Vec<String> = beside.filter(is_alike).map(text).collect();
+    let distinct: BTreeSet<&String> = labels.iter().collect();
+    labels.len() >= MIN_CALLED && distinct.len() == labels.len()
 }
 
 fn is_small(element: ElementRef<'_>) -> bool {
@@ -345,7 +400,7 @@ fn is_head(element: ElementRef<'_>) -> bool {
 pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
     let pairs = pairs(home);
     let mut known: BTreeSet<NodeId> = BTreeSet::new();
-    for (label, value) in &pairs {
+    for (label, value) in &labelled(home) {
         known.insert(label.id());
         known.insert(value.id());
     }
