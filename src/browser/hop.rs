@@ -114,6 +114,24 @@ impl Hop {
         (size > MAX_BODY as u64).then_some(BodyStatus::TooLarge)
     }
 
+    /// Nothing was to come after this body: it has the length that was announced, or is JSON, which says where it ends.
+    pub fn is_whole(&self, body: &[u8]) -> bool {
+        let Some(response) = &self.response else { return false };
+        let headers = wire::pairs(&response.headers);
+        let header = |name: &str| {
+            headers.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.as_str())
+        };
+        let announced = header("content-length").and_then(|it| it.trim().parse::<u64>().ok());
+        let is_plain = header("content-encoding").is_none_or(|it| it == "identity");
+        let is_json = || {
+            let mut lines = body.split(|it| *it == b'\n').filter(|it| !it.trim_ascii().is_empty());
+            serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
+                || (lines.clone().next().is_some()
+                    && lines.all(|it| serde_json::from_slice::<serde::de::IgnoredAny>(it).is_ok()))
+        };
+        (is_plain && announced == Some(self.decoded)) || is_json()
+    }
+
     pub fn resource_type(&self, main_frame: &str) -> ResourceType {
         if self.is_preflight() {
             return ResourceType::Preflight;
