@@ -109,6 +109,9 @@ fn asked_for_something_else(
     }
     let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
     let told = |it: &Scored<'_>| share(it, "task_keys") + share(it, "body_task_overlap");
+    // The page that the session ended at shows what it came to.
+    let is_document = |it: &Scored<'_>| it.exchange.resource_type == ResourceType::Document;
+    let came_to = is_document(&top.1) && top.1.exchange.url == recording.page.url;
     let rival = others.iter().find(|(_, it)| {
         it.exchange.method == top.1.exchange.method
             && path(it.exchange) == path(top.1.exchange)
@@ -116,6 +119,8 @@ fn asked_for_something_else(
             && !is_further_page(it.exchange, top.1.exchange)
             && share(it, "has_list") >= 700
             && share(it, "lacks_items") == 0
+            && share(it, "holds_items") >= share(&top.1, "holds_items")
+            && !(came_to && is_document(it))
             && share(it, "typed_in_request") >= share(&top.1, "typed_in_request")
             && 100 * told(it) >= 85 * told(&top.1)
     });

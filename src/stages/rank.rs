@@ -132,11 +132,17 @@ fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: 
     if items < 2 {
         return;
     }
-    let share = |it: &Scored<'_>| {
+    let carries = |it: &Scored<'_>| !it.exchange.measures.typed_in_request.is_empty();
+    let held = |it: &Scored<'_>| -> i32 {
         let held = it.exchange.measures.holds.get(main).copied().unwrap_or(0);
         (1000 * held.min(items) / items) as i32
     };
-    let carries = |it: &Scored<'_>| !it.exchange.measures.typed_in_request.is_empty();
+    // A page shows nothing of what was asked for before it was opened, where it or a later answer has the items.
+    let is_document = |it: &&Exchange| it.resource_type == ResourceType::Document;
+    let opened = recording.exchanges.iter().rfind(is_document).map_or(0, |it| it.id);
+    let since = all.iter().any(|it| it.exchange.id >= opened && carries(it) && held(it) >= MOST);
+    let is_before = |it: &Scored<'_>| since && it.exchange.id < opened;
+    let share = |it: &Scored<'_>| if is_before(it) { 0 } else { held(it) };
     let mut holders = all.iter().filter(|it| share(it) >= MOST).peekable();
     if holders.peek().is_none() {
         return;

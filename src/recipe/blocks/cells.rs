@@ -150,11 +150,18 @@ pub fn is_heading(element: ElementRef<'_>) -> bool {
 /// How much of its weight an element keeps where it stands, per cent: nothing in navigation, little in what is named like it.
 pub fn standing(element: ElementRef<'_>) -> usize {
     let mut out = 100;
+    let mut in_form = false;
     for it in std::iter::once(element).chain(element.ancestors().filter_map(ElementRef::wrap)) {
         step(1);
         let (name, role) = (it.value().name(), it.value().attr("role").unwrap_or(""));
+        in_form |= matches!(name, "form" | "search") || matches!(role, "search" | "listbox");
         let none = match name {
             "nav" | "head" | "select" | "datalist" | "dialog" => name != "dialog",
+            // What a search in the head of a page offers; it is about that search.
+            "header" if in_form => {
+                out = out.min(25);
+                false
+            }
             // Those of an article are its own.
             "header" | "footer" => !it.ancestors().filter_map(ElementRef::wrap).any(|it| {
                 matches!(it.value().name(), "article" | "section" | "main" | "li" | "td")

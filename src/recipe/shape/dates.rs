@@ -13,9 +13,29 @@ pub struct Moment {
     utc: Option<(Date, u16)>,
 }
 
+/// Bytes of `1 Jan 26 10:00 UT`.
+const SHORTEST_MAIL: usize = 17;
+
 impl Moment {
-    /// `2026-11-22`, `2026-11-22T10:00:00.000Z`, `2026-11-22 10:00`, `2026-11-22T10:00+01:00`, `20261122T1000`. `None` for others.
+    /// `2026-11-22`, `2026-11-22T10:00:00.000Z`, `2026-11-22 10:00`, `2026-11-22T10:00+01:00`, `Sun, 22 Nov 2026 10:00:00 +0100`.
+    /// `None` for others.
     pub fn parse(text: &str) -> Option<Self> {
+        Self::of_iso(text).or_else(|| Self::of_mail(text))
+    }
+
+    /// As mails and HTTP write it: RFC 5322.
+    fn of_mail(text: &str) -> Option<Self> {
+        if text.len() < SHORTEST_MAIL || !text.ends_with(|c: char| c.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let at = jiff::fmt::rfc2822::DateTimeParser::new().parse_zoned(text).ok()?;
+        let minute = |it: &jiff::Zoned| it.hour() as u16 * 60 + it.minute() as u16;
+        let utc = at.with_time_zone(jiff::tz::TimeZone::UTC);
+        let utc = (utc.datetime() != at.datetime()).then(|| (utc.date(), minute(&utc)));
+        Some(Self { date: at.date(), minute: Some(minute(&at)), utc })
+    }
+
+    fn of_iso(text: &str) -> Option<Self> {
         let day = text.get(..10).filter(|it| is_iso(it))?;
         let date = civil(day)?;
         let rest = &text[10..];
