@@ -53,6 +53,31 @@ pub const CONTROL: &str = "function (options, max) {
   return out;
 }";
 
+/// Links beside the one that is clicked that go to the same place but for one value: a choice, by their texts.
+const LINKS: &str = "function (options, max) {
+  const own = (this instanceof Element ? this : this.parentElement)?.closest('a[href]');
+  if (!own) return null;
+  const cut = it => String(it ?? '').replace(/\\s+/g, ' ').trim().slice(0, max).toWellFormed();
+  const read = it => { try { return decodeURIComponent(it); } catch { return it; } };
+  const parts = it => {
+    const url = new URL(it.href), path = it => it.split('/').map(it => ['', read(it)]);
+    const [hash, query] = url.hash.slice(1).split('?', 2);
+    return [['', url.host], ...path(url.pathname), ...url.searchParams, ['', '#'], ...path(hash), ...new URLSearchParams(query ?? '')];
+  };
+  const all = Array.from(document.links).slice(0, 2000).filter(it => /^https?:$/.test(it.protocol) && cut(it.innerText));
+  const read_all = all.map(it => [cut(it.innerText), parts(it)]), mine = parts(own);
+  let found = null;
+  mine.forEach(([name], at) => {
+    const others = read_all.filter(([, it]) => it.length === mine.length
+      && it.every(([key, value], n) => key === mine[n][0] && (n === at) === (value !== mine[n][1])));
+    if (others.length && others.length < 100 && others.length > (found?.others.length ?? 0)) found = { at, name, others };
+  });
+  if (!found) return null;
+  const option = ([label, it]) => ({ label, value: cut(it[found.at][1]) });
+  const list = [[cut(own.innerText), mine], ...found.others].map(option);
+  return { kind: 'link', name: cut(found.name), label: '', options: list.slice(0, options) };
+}";
+
 /// Chooses an option by what a reader sees, its label, alone or behind its group's; by the value that the form sends; or takes it
 /// back. What fits several options chooses none.
 const CHOOSE: &str = "function (wanted, on) {
@@ -155,6 +180,15 @@ pub async fn read(shared: &Shared, found: &Found) -> Option<Control> {
 pub async fn read_object(shared: &Shared, session: &str, object: &str) -> Option<Control> {
     let arguments = [MAX_OPTIONS.into(), MAX_TEXT.into()];
     let read = page::call_on_object(&shared.cdp, session, object, CONTROL, &arguments).await;
+    read.ok().flatten().map(bounded)
+}
+
+/// What a link is one choice of; `None` for what is none, or stands alone.
+pub async fn links(shared: &Shared, found: &Found) -> Option<Control> {
+    let Found { session, world, backend, .. } = found;
+    let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
+    let arguments = [MAX_OPTIONS.into(), MAX_TEXT.into()];
+    let read = page::call_on_object(&shared.cdp, session, &object, LINKS, &arguments).await;
     read.ok().flatten().map(bounded)
 }
 

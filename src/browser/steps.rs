@@ -96,7 +96,10 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         Step::Click(it) => {
             let found = seek(shared, step, it, &[], deadline).await?;
             let aim = pointer::reach(shared, step, &found, (None, Arm::Loosely), deadline).await?;
-            let control = controls::read(shared, &found).await;
+            let control = match controls::read(shared, &found).await {
+                Some(it) => Some(it),
+                None => controls::links(shared, &found).await,
+            };
             shared.act(action(ActionKind::Click, &found, control, None));
             pointer::click(shared, step, &found, aim, deadline).await
         }

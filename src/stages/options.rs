@@ -84,7 +84,10 @@ impl Choices {
                 ..Constraints::default()
             };
             if let Some(evidence) = draft.evidence.get_mut(&parameter.name) {
-                evidence.push_str(", as the form's option of that name");
+                evidence.push_str(match control.kind.as_str() {
+                    "link" => ", as the page's link of that name",
+                    _ => ", as the form's option of that name",
+                });
             }
         }
     }

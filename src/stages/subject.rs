@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::witness::{MIN_TEXT, plain, stem, words};
 use commis_artifacts::recording::{
-    Action, ActionKind, Exchange, FinalPage, SessionRecording, ShownBlock,
+    Action, ActionKind, Driver, Exchange, FinalPage, SessionRecording, ShownBlock,
 };
 use commis_recipe::blocks::{Asks, asks, asks_for_fact};
 
@@ -48,6 +48,10 @@ pub fn of_session(it: &SessionRecording, other: Option<&SessionRecording>) -> Op
 
 /// Blocks whose items came before anything was typed, and not again after it: recommendations and the like.
 fn early(recording: &SessionRecording) -> BTreeSet<usize> {
+    // A HAR does not tell what came after what was done.
+    if recording.driver == Driver::Har {
+        return BTreeSet::new();
+    }
     let typing = |it: &Action| matches!(it.kind, ActionKind::Fill | ActionKind::Select);
     let Some(typed) = recording.actions.iter().position(typing) else { return BTreeSet::new() };
     let is_early = |it: &Exchange| it.after_action.is_none_or(|at| (at as usize) < typed);

@@ -4,6 +4,7 @@
 //! the wrong type is taken as absent. Only a file that is no HAR at all is an error.
 
 mod bytes;
+mod choices;
 mod entry;
 mod page;
 mod resource;
@@ -131,19 +132,21 @@ fn finish(
     };
     let url = start_url(&exchanges);
     let page = page::last(&exchanges, &url);
+    let chosen = choices::choices(&exchanges, &typed);
+    let opened = Action {
+        kind: ActionKind::Navigate,
+        role: None,
+        name: None,
+        value: Some(url.clone()),
+        at_ms: 0,
+        control: None,
+    };
     Ok(Imported {
         recording: RawRecording {
             task: task.to_owned(),
             driver: Driver::Har,
             typed,
-            actions: vec![Action {
-                kind: ActionKind::Navigate,
-                role: None,
-                name: None,
-                value: Some(url.clone()),
-                at_ms: 0,
-                control: None,
-            }],
+            actions: std::iter::once(opened).chain(chosen).collect(),
             url,
             final_answer: None,
             page,

@@ -1,0 +1,209 @@
+//! What the documents of a HAR let a reader choose: a word of a list or a link, and what the page sends for it.
+//!
+//! A HAR tells no actions. Where a typed word stands in no request, and one document offers it beside others, it was chosen there.
+
+use std::collections::BTreeMap;
+
+use scraper::{ElementRef, Html, Selector};
+use url::Url;
+
+use crate::{encode::decode_percent, raw::RawExchange};
+use commis_artifacts::recording::{Action, ActionKind, Control, ControlOption, ResourceType};
+
+/// Documents that are read, and bytes of each.
+const MAX_DOCUMENTS: usize = 8;
+const MAX_BYTES: usize = 2 << 20;
+const MAX_OPTIONS: usize = 500;
+/// Links of one kind that a reader chooses from; more are a list of things.
+const MAX_LINKS: usize = 100;
+const MAX_TEXT: usize = 200;
+
+/// For each typed word that stands in no request, how it was chosen.
+pub fn choices(exchanges: &[RawExchange], typed: &BTreeMap<String, String>) -> Vec<Action> {
+    let words: Vec<&String> = typed.values().filter(|it| !is_sent(exchanges, it)).collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let is_page =
+        |it: &&RawExchange| it.resource_type == ResourceType::Document && it.mime.contains("html");
+    let mut found: Vec<Control> = Vec::new();
+    for it in exchanges.iter().filter(is_page).take(MAX_DOCUMENTS) {
+        let Some(bytes) = it.body.bytes().filter(|it| it.len() <= MAX_BYTES) else { continue };
+        let html = Html::parse_document(&String::from_utf8_lossy(&bytes));
+        found.extend(lists(&html));
+        found.extend(words.iter().filter_map(|word| links(&html, &it.url, word)));
+    }
+    let mut out = Vec::new();
+    for (name, word) in typed.iter().filter(|it| words.contains(&it.1)) {
+        let asked =
+            |it: &Control| it.sent_for(word).is_some_and(|value| sends(exchanges, &it.name, value));
+        if let Some(control) = found.iter().find(|it| asked(it)) {
+            let kind = ActionKind::Select;
+            let value = Some(format!("{{{name}}}"));
+            let control = Some(control.clone());
+            out.push(Action { kind, role: None, name: None, value, at_ms: 0, control });
+        }
+    }
+    out
+}
+
+/// Lists of forms, with their options in order.
+fn lists(html: &Html) -> Vec<Control> {
+    let Ok(selects) = Selector::parse("select") else { return Vec::new() };
+    let Ok(options) = Selector::parse("option") else { return Vec::new() };
+    let option = |it: ElementRef<'_>| {
+        let label = it.attr("label").map_or_else(|| text(it), str::to_owned);
+        let value = it.attr("value").map_or_else(|| label.clone(), str::to_owned);
+        ControlOption { label, value }
+    };
+    let list = |it: ElementRef<'_>| Control {
+        kind: "select".to_owned(),
+        name: it.attr("name").unwrap_or_default().to_owned(),
+        options: short(it.select(&options).map(option).take(MAX_OPTIONS)),
+        ..Control::default()
+    };
+    html.select(&selects).map(list).collect()
+}
+
+/// The links beside the one with this text that go to the same place but for one value.
+fn links(html: &Html, base: &Url, word: &str) -> Option<Control> {
+    let all: Vec<(String, Vec<Part>)> = html
+        .select(&Selector::parse("a[href]").ok()?)
+        .filter_map(|it| Some((text(it), parts(&base.join(it.attr("href")?).ok()?))))
+        .filter(|it| !it.0.is_empty())
+        .collect();
+    let is_word = |it: &&(String, Vec<Part>)| plain(&it.0) == plain(word);
+    let own = &all.iter().find(is_word)?.1;
+    let beside =
+        |at: usize| -> Vec<&(String, Vec<Part>)> {
+            let is_beside =
+                |it: &&(String, Vec<Part>)| {
+                    it.1.len() == own.len()
+                        && it.1.iter().zip(own).enumerate().all(|(n, (a, b))| {
+                            a.name == b.name && (n == at) == (a.value != b.value)
+                        })
+                };
+            all.iter().filter(is_beside).collect()
+        };
+    let (at, others) = (0..own.len())
+        .map(|at| (at, beside(at)))
+        .filter(|it| !it.1.is_empty() && it.1.len() < MAX_LINKS)
+        .max_by_key(|it| (it.1.len(), std::cmp::Reverse(it.0)))?;
+    let own = (word.to_owned(), own.clone());
+    let mut options: Vec<ControlOption> = Vec::new();
+    for (label, parts) in std::iter::once(&own).chain(others) {
+        let it = ControlOption { label: label.clone(), value: parts[at].value.clone() };
+        if !options.contains(&it) {
+            options.push(it);
+        }
+    }
+    Some(Control {
+        kind: "link".to_owned(),
+        name: own.1[at].name.clone(),
+        options: short(options.into_iter()),
+        ..Control::default()
+    })
+}
+
+/// A part of an address: a segment of its path, without a name, or a pair of its query.
+#[derive(Clone, PartialEq, Eq)]
+struct Part {
+    name: String,
+    value: String,
+}
+
+fn parts(url: &Url) -> Vec<Part> {
+    let host = Part { name: String::new(), value: url.host_str().unwrap_or_default().to_owned() };
+    let path = url.path_segments().into_iter().flatten();
+    let path = path.map(|it| Part { name: String::new(), value: decode_percent(it).into_owned() });
+    let query = url.query_pairs();
+    let query = query.map(|(name, value)| Part { name: name.into(), value: value.into() });
+    std::iter::once(host).chain(path).chain(query).collect()
+}
+
+/// Each value that a request sends, by its name; segments of a path have none.
+fn sent(it: &RawExchange) -> Vec<(String, String)> {
+    let mut out: Vec<(String, String)> =
+        parts(&it.url).into_iter().skip(1).map(|it| (it.name, it.value)).collect();
+    if let Some(body) = it.request_body.as_deref() {
+        out.extend(url::form_urlencoded::parse(body).into_owned());
+    }
+    out
+}
+
+fn sends(exchanges: &[RawExchange], name: &str, value: &str) -> bool {
+    let is_it = |it: &(String, String)| {
+        it.1 == value && (name.is_empty() || it.0.is_empty() || it.0 == name)
+    };
+    exchanges.iter().any(|it| sent(it).iter().any(is_it))
+}
+
+/// A request holds the word itself.
+fn is_sent(exchanges: &[RawExchange], word: &str) -> bool {
+    let word = plain(word);
+    let holds = |it: &str| plain(it).contains(&word);
+    exchanges.iter().any(|it| {
+        sent(it).iter().any(|it| holds(&it.1))
+            || it.request_body.as_deref().is_some_and(|it| holds(&String::from_utf8_lossy(it)))
+    })
+}
+
+fn short(options: impl Iterator<Item = ControlOption>) -> Vec<ControlOption> {
+    let fits = |it: &str| it.chars().count() <= MAX_TEXT;
+    options.filter(|it| fits(&it.label) && fits(&it.value)).collect()
+}
+
+fn text(it: ElementRef<'_>) -> String {
+    it.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn plain(text: &str) -> String {
+    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::har::import;
+
+    fn recorded(page: &str, asked: &str, word: &str) -> Option<Control> {
+        let entry = |url: &str, mime: &str, text: &str| {
+            json!({
+                "startedDateTime": "2026-11-27T08:00:00Z", "time": 5, "_resourceType": if mime == "text/html" { "document" } else { "xhr" },
+                "request": {"method": "GET", "url": url, "headers": [], "queryString": []},
+                "response": {"status": 200, "headers": [{"name": "content-type", "value": mime}], "content": {"mimeType": mime, "text": text}},
+            })
+        };
+        let har = json!({"log": {"entries": [entry("http://a.test/start", "text/html", page), entry(asked, "text/html", "<p>x</p>")]}});
+        let typed = BTreeMap::from([("kind".to_owned(), word.to_owned())]);
+        let it = import(har.to_string().as_bytes(), "List", typed).unwrap().recording;
+        it.actions.into_iter().find_map(|it| it.control)
+    }
+
+    #[test]
+    fn options_of_the_list_that_was_asked_by() {
+        let page = "<select name=m><option value=01>Jan<option value=02>Fév<option value=03>Mar</select>\
+            <select name=year><option>2025</select>";
+        let it = recorded(page, "http://a.test/stats?year=2025&m=02", "Fév").unwrap();
+        assert_eq!((it.name.as_str(), it.sent_for("Mar")), ("m", Some("03")));
+        // It sent another value, or the word itself.
+        assert!(recorded(page, "http://a.test/stats?year=2025&m=05", "Fév").is_none());
+        assert!(recorded(page, "http://a.test/stats?m=F%C3%A9v", "Fév").is_none());
+    }
+
+    #[test]
+    fn links_that_differ_in_one_value() {
+        let page = "<nav><a href='/'>Home</a></nav><ul><li><a href='?mat=ZN&o=1'>Zinn</a><li><a href='?mat=SI&o=1'>Silber</a>\
+            <li><a href='?mat=ZN&o=2'>Wert</a></ul><a href='/group/deck_4/'>Deck</a> <a href='/group/galley_1/'>Galley</a>";
+        let it = recorded(page, "http://a.test/start?mat=ZN&o=1", "Zinn").unwrap();
+        assert_eq!(
+            (it.name.as_str(), it.sent_for("silber"), it.sent_for("Wert")),
+            ("mat", Some("SI"), None)
+        );
+        let it = recorded(page, "http://a.test/group/deck_4/", "Deck").unwrap();
+        assert_eq!((it.name.as_str(), it.sent_for("Galley")), ("", Some("galley_1")));
+        assert!(recorded(page, "http://a.test/", "Home").is_none());
+    }
+}
