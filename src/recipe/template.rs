@@ -45,6 +45,8 @@ pub enum Filter {
     /// Composed and decomposed characters (UAX 15).
     Nfc,
     Nfd,
+    /// Letters without their accents: `Jamtland` of `Jämtland`.
+    Unaccent,
     /// A date of any order as `2026-11-22`, `22.11.2026`, `2.1.2026`, `22/11/2026`, `11/22/2026`, `1/2/2026`, `20261122`.
     DateIso,
     DateDmy,
@@ -96,6 +98,7 @@ impl Filter {
         ("compact", Self::Compact),
         ("nfc", Self::Nfc),
         ("nfd", Self::Nfd),
+        ("unaccent", Self::Unaccent),
         ("date_iso", Self::DateIso),
         ("date_dmy", Self::DateDmy),
         ("date_dmy_short", Self::DateDmyShort),
@@ -146,6 +149,9 @@ impl Filter {
         &[Self::Upper, Self::Compact],
         &[Self::Nfc],
         &[Self::Nfd],
+        &[Self::Unaccent],
+        &[Self::Unaccent, Self::Slug],
+        &[Self::Unaccent, Self::Lower],
         &[Self::DateIso],
         &[Self::DateDmy],
         &[Self::DateDmyShort],
@@ -206,6 +212,7 @@ impl Filter {
             Self::Compact => transforms::joined(value, ""),
             Self::Nfc => transforms::nfc(value),
             Self::Nfd => transforms::nfd(value),
+            Self::Unaccent => transforms::unaccented(value),
             Self::DateIso => transforms::dated(value, |y, m, d| format!("{y:04}-{m:02}-{d:02}")),
             Self::DateDmy => transforms::dated(value, |y, m, d| format!("{d:02}.{m:02}.{y:04}")),
             Self::DateDmyShort => transforms::dated(value, |y, m, d| format!("{d}.{m}.{y:04}")),
@@ -428,6 +435,8 @@ mod tests {
         for (filter, value, want) in [
             (Filter::Slug, "New  York, NY!", "new-york-ny"),
             (Filter::Slug, "Ærø", "ærø"),
+            (Filter::Unaccent, "Ærø, Łęg, Straße, Jämtland", "AEro, Leg, Strasse, Jamtland"),
+            (Filter::Unaccent, "日本 й", "日本 и"),
             (Filter::Lower, "RUST", "rust"),
             (Filter::Json, "a \"b\" \\ \u{7}", r#"a \"b\" \\ \u0007"#),
             (Filter::Url, "a b&c=d/é", "a%20b%26c%3Dd%2F%C3%A9"),

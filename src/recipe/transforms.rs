@@ -44,6 +44,38 @@ pub fn nfd(text: &str) -> String {
     DecomposingNormalizerBorrowed::new_nfd().normalize(text).into_owned()
 }
 
+/// Letters that are no letter with an accent, and what they are written as without one.
+const LETTERS: &[(char, &str)] = &[
+    ('ß', "ss"),
+    ('æ', "ae"),
+    ('Æ', "AE"),
+    ('œ', "oe"),
+    ('Œ', "OE"),
+    ('ø', "o"),
+    ('Ø', "O"),
+    ('ł', "l"),
+    ('Ł', "L"),
+    ('đ', "d"),
+    ('Đ', "D"),
+    ('ð', "d"),
+    ('Ð', "D"),
+    ('þ', "th"),
+    ('Þ', "TH"),
+    ('ı', "i"),
+];
+
+/// Letters without accents.
+pub fn unaccented(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in nfd(text).chars().filter(|it| !matches!(it, '\u{300}'..='\u{36f}')) {
+        match LETTERS.iter().find(|it| it.0 == c) {
+            Some((_, plain)) => out.push_str(plain),
+            None => out.push(c),
+        }
+    }
+    out
+}
+
 /// `2026-11-22`, `22.11.2026`, `11/22/2026` (`22/11/2026` where that is no month), `20261122`.
 pub fn date(text: &str) -> Option<Date> {
     let text = text.trim();

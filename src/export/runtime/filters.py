@@ -50,6 +50,11 @@ def _nfd(text):
     return unicodedata.normalize("NFD", text)
 
 
+def _unaccent(text):
+    letters = dict(zip("ßæÆœŒøØłŁđĐðÐþÞı", "ss ae AE oe OE o O l L d D d D th TH i".split()))
+    return "".join(letters.get(it, it) for it in _nfd(text) if not "\u0300" <= it <= "\u036f")
+
+
 def _dated(text, write):
     bare, tries = text.strip(), []
     if re.fullmatch("[0-9]{8}", bare):

@@ -22,6 +22,11 @@ const _plus = (text: string): string => _words(text).join("+");
 const _compact = (text: string): string => _words(text).join("");
 const _nfc = (text: string): string => text.normalize("NFC");
 const _nfd = (text: string): string => text.normalize("NFD");
+const _unaccent = (text: string): string => {
+  const plain = "ss ae AE oe OE o O l L d D d D th TH i".split(" ");
+  const letters = new Map([..."ßæÆœŒøØłŁđĐðÐþÞı"].map((it, at) => [it, plain[at]]));
+  return [..._nfd(text).replace(/[\u0300-\u036f]/g, "")].map((it) => letters.get(it) ?? it).join("");
+};
 function _dated(text: string, write: (y: string, m: number, d: number) => string): string {
   const bare = text.trim();
   let tries: string[][] = [];
