@@ -23,6 +23,8 @@ use commis_recipe::blocks::asks_for_one;
 
 /// The page showed so much of an answer, in thousandths, that it is data.
 const SHOWN: i32 = 300;
+/// Of the task's words, in thousandths, that are keys of an answer which is what it asks for.
+const MOST_KEYS: i32 = 700;
 /// Values of an object that is more than an error's.
 const MIN_FACTS: usize = 3;
 /// Values of a receipt for work that goes on.
@@ -128,6 +130,22 @@ fn asked_for_something_else(
         out.push(Doubt::new(
             "same_path_twice",
             "the same path was called in another way with an answer as good, and neither request says what the task asks for",
+        ));
+    }
+    let keys = |it: &Scored<'_>| share(it, "task_keys");
+    let named = others.iter().find(|(_, it)| {
+        keys(it) >= MOST_KEYS
+            && share(it, "typed_in_request") >= share(&top.1, "typed_in_request")
+            && share(it, "visible_on_page") > 0
+    });
+    if asks_for_one(&recording.task)
+        && share(&top.1, "has_list") > 0
+        && keys(&top.1) == 0
+        && named.is_some()
+    {
+        out.push(Doubt::new(
+            "list_for_one",
+            "its answer is a list, and another answer has what the task names of one thing",
         ));
     }
     out

@@ -32,6 +32,8 @@ const START: usize = 4;
 const FEW: usize = 5;
 /// Bytes of a text that is not stored to its end.
 const LONG: usize = 380;
+/// What a page sets for text that it leaves out.
+const CUT: char = '…';
 /// Fewer characters tell nothing.
 pub const MIN_TEXT: usize = 2;
 /// Items that one text may point at.
@@ -415,7 +417,9 @@ fn best(
     // A date, a price or a share stands in the data in another form; it is looked for where another text points at the item.
     let score = |at: usize, forms: bool| {
         let item = &items[at];
-        let holds = |it: &Cell<'_>| item.holds(&it.plain) || (forms && item.says(it.raw));
+        let holds = |it: &Cell<'_>| {
+            item.holds(&it.plain) || ((forms || it.raw.contains(CUT)) && item.says(it.raw))
+        };
         let said = cells.iter().filter(|it| holds(it)).count();
         let key = holds(longest);
         if key || said * 2 >= cells.len() {
@@ -537,9 +541,21 @@ impl Text {
         }
         // Cut short by the page.
         let cut = cell.trim_end();
-        if let Some(start) = cut.strip_suffix('…').or_else(|| cut.strip_suffix("...")) {
+        if let Some(start) = cut.strip_suffix(CUT).or_else(|| cut.strip_suffix("...")) {
             let start = plain(start);
             if start.chars().count() >= 8 && self.whole.contains(&format!(" {start}")) {
+                return true;
+            }
+        }
+        // Cut within: the leaf begins and ends as it does.
+        if let Some((start, end)) = cut.split_once(CUT).filter(|it| !it.1.is_empty()) {
+            let (start, end) = (start.trim_start(), end.trim_end());
+            let is_cut = |it: &Value| {
+                it.as_str().is_some_and(|it| {
+                    it.len() > start.len() + end.len() && it.starts_with(start) && it.ends_with(end)
+                })
+            };
+            if start.chars().count() >= 8 && self.values.iter().any(is_cut) {
                 return true;
             }
         }
@@ -715,6 +731,14 @@ pub mod tests {
             about: Vec::new(),
             weight: 1000,
         }
+    }
+
+    #[test]
+    fn texts_that_the_page_cuts_short() {
+        let page = block(&["text"], &[&["capstan_davit (ships)"], &["capstan_windlass (…s)"]]);
+        let data = |last: &str| json!([{"t": "capstan_davit (ships)"}, {"t": last}]);
+        assert!(coverage(&data("capstan_windlass (ships)"), &page, "List").is_whole());
+        assert!(!coverage(&data("capstan_windlass (boat)"), &page, "List").is_whole());
     }
 
     #[test]

@@ -246,6 +246,18 @@ fn alike(a: &Shape, b: &Shape) -> bool {
     common * 10 >= small * 7 && (small + 1) * 10 >= (large + 1) * 3
 }
 
+/// Half of the smaller one is in the other: enough of a kind for elements of one name.
+fn akin(a: &Shape, b: &Shape) -> bool {
+    let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
+    a.intersection(b).count() * 2 >= small && (small + 1) * 10 >= (large + 1) * 3
+}
+
+/// Both have the same classes, and some.
+fn is_called_so(a: ElementRef<'_>, b: ElementRef<'_>) -> bool {
+    let (a, b): (BTreeSet<&str>, BTreeSet<&str>) = (classes(a).collect(), classes(b).collect());
+    !a.is_empty() && a == b
+}
+
 /// Children that belong together without an element around them: from one kind to the next of that kind.
 fn runs(parent: ElementRef<'_>) -> Option<Vec<Item<'_>>> {
     let all: Vec<ElementRef<'_>> = children(parent)
@@ -354,7 +366,9 @@ fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
             // Two that have names of their own are groups of one list only under headings.
             let named = other.is_some_and(|it| it.value().id() != id);
             let headed = || has_heading(parent) && other.is_some_and(has_heading);
-            alike(&shape(first), &own) && (!named || headed())
+            let same = || is_called_so(first, it.items[0].first());
+            let shape = shape(first);
+            (alike(&shape, &own) || (same() && akin(&shape, &own))) && (!named || headed())
         });
         if let Some(at) = same {
             let (had, new) = (out[at].items.len(), it.items.len());

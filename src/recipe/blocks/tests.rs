@@ -113,6 +113,23 @@ fn columns_of_a_layout_are_no_items() {
     assert_eq!(got.len(), 4, "{got:?}");
     assert_eq!(got[2]["link"], "Calypso 2");
     assert_eq!(got[1]["tag"], json!(["tag 0", "tag 1"]));
+    // Entries that have little in common but their name.
+    let sparse = |text: bool, tag: bool, i: usize| {
+        let text = if text { format!("<div><p>Berth {i}</p></div>") } else { String::new() };
+        let tag = if tag { "<span class='tag'>tag</span>" } else { "" };
+        format!(
+            "<div class='entry'><div class='name'><a href='/e/{i}'>Tern {i}</a></div><div class='said'>{text}</div><div>{tag}</div></div>"
+        )
+    };
+    let columns = [
+        sparse(true, false, 0),
+        sparse(true, true, 1),
+        sparse(false, true, 2) + &sparse(true, true, 3),
+    ];
+    let columns = columns.map(|it| format!("<div class='third'>{it}</div>")).concat();
+    let found =
+        find(&parsed(&page(&format!("<div class='row'>{columns}</div>"))).unwrap(), true, false);
+    assert_eq!(found[0].rows.len(), 4, "{found:?}");
 }
 
 #[test]
