@@ -9,6 +9,8 @@ import words
 from app import App, Task
 
 BACKENDS = ("web", "web-intern", "bilder", "api-alt", "api-neu", "suche", "archiv", "mail")
+# Whose page it is.
+OWN = "uebersicht"
 CONFIG = """global
     stats socket {data}/admin.sock mode 600 level admin
     maxconn 400
@@ -80,7 +82,7 @@ class HAProxy(App):
         return servers, [self.row(it) for it in rows]
 
     def row(self, it):
-        return {
+        row = {
             "name": "Backend" if it["svname"] == "BACKEND" else it["svname"],
             "proxy": it["pxname"],
             "sessions": int(it["stot"]),
@@ -89,6 +91,8 @@ class HAProxy(App):
             "status": it["status"],
             "weight": it["weight"],
         }
+        # The proxy of the page itself counts each look at it.
+        return {name: fact for name, fact in row.items() if it["pxname"] != OWN or name not in ("sessions", "in", "out")}
 
     def one(self, values):
         """The proxy is what was asked for; no row need say it again."""
