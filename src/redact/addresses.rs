@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 
 use super::{
-    detector::{Why, erratic, is_hex, is_uuid, verdict},
+    configs::is_stand_in,
+    detector::{Why, erratic, is_hex, is_uuid, natural, random, verdict},
     encode::{decode_percent, percent},
     formats,
     keys::{KeyClass, classify},
+    lexicon,
     walk::{Place, Walk},
 };
 
@@ -39,6 +41,7 @@ impl Walk<'_> {
             && let Some((scheme, rest)) = user.split_once("://")
             && let Some((name, password)) = rest.split_once(':')
             && verdict(KeyClass::Always, password).is_some()
+            && !is_stand_in(password)
             && let Some(new) = self.sink.secret("password", password, Why::Key)
         {
             head = format!("{scheme}://{name}:{new}@{host}");
@@ -58,6 +61,9 @@ impl Walk<'_> {
         let new = self.path_at(path, head.contains("://hooks."));
         if let Some(query) = query {
             self.grant(path, query);
+        }
+        if let Some(fragment) = fragment {
+            self.fragment(fragment);
         }
         let mut out = head;
         changed |= new.is_some();
@@ -87,6 +93,9 @@ impl Walk<'_> {
         let mut out = Kept::new(path);
         let mut before = "";
         let last = path.rsplit('/').next();
+        // A subscription to what is somebody's own.
+        let feed = last.is_some_and(is_feed);
+        let mut granted = false;
         for segment in path.split('/') {
             let plain = decode_percent(segment);
             let new = if let Some((name, value)) = plain.split_once('=')
@@ -106,35 +115,69 @@ impl Walk<'_> {
             } else if plain.starts_with('(') {
                 self.cookieless(&plain)
             } else if plain.len() >= 16
-                && [ONE_TIME, GRANTS].iter().any(|it| it.contains(&&*before.to_ascii_lowercase()))
+                && GRANTS.contains(&&*before.to_ascii_lowercase())
                 && looks_issued(&plain)
             {
                 self.sink.secret(before, &plain, Why::Key).map(|it| percent(&it))
+            } else if plain.len() >= 8 && granted && is_grant(&plain) {
+                self.sink.secret("link", &plain, Why::Key).map(|it| percent(&it))
+            } else if plain.len() >= 20
+                && !plain.contains('.')
+                && (feed && !is_uuid(&plain) || self.grants || is_shared(before) && random(&plain))
+                && looks_issued(&plain)
+            {
+                self.sink.secret("link", &plain, Why::Key).map(|it| percent(&it))
+            } else if let Some((word, value)) = plain.split_once('-')
+                && is_shared(word)
+                && value.len() >= 16
+                && looks_issued(value)
+            {
+                let new = self.sink.secret("link", value, Why::Key);
+                new.map(|new| percent(&plain.replacen(value, &new, 1)))
             } else {
                 None
             };
             let new = new.or_else(|| self.sink.plain(&plain).map(|it| percent(&it)));
             out.part(segment, new, '/');
             before = segment;
-            hook |= segment.starts_with("webhook");
+            hook |= segment.starts_with("webhook") || matches!(segment, "hook" | "hooks");
+            granted |= lexicon::is_grant(&plain);
         }
         out.changed
     }
 
     /// `/reset?t=8f14e45fceea167a`: what a one-time address is for stands in its query, under whatever name.
     pub fn grant(&mut self, path: &str, query: &str) {
-        let word = |it: &str| {
-            let it = it.split('.').next().unwrap_or(it).to_ascii_lowercase().replace('_', "-");
-            ONE_TIME.contains(&it.as_str())
-        };
-        if !path.split('/').any(word) {
+        if !self.grants && !path.split('/').any(|it| lexicon::is_grant(&decode_percent(it))) {
             return;
         }
         for (name, value) in query.split('&').filter_map(|it| it.split_once('=')) {
             let plain = decode_percent(value);
             if (16..=512).contains(&plain.len())
-                && looks_issued(&plain)
-                && self.rules.class(name, Place::Query) == KeyClass::Silent
+                && is_one_word(&plain)
+                && (looks_issued(&plain) || random(&plain))
+                && self.rules.class(name, Place::Query) != KeyClass::Harmless
+            {
+                self.sink.secret(name, &plain, Why::Key);
+            }
+        }
+    }
+
+    /// What a server never hears, and whoever has the address has: `#key=…`, or nothing but random.
+    fn fragment(&mut self, fragment: &str) {
+        if !fragment.contains('=') {
+            let plain = fragment.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+            if plain && (20..=128).contains(&fragment.len()) && random(fragment) {
+                self.sink.secret("fragment", fragment, Why::Key);
+            }
+            return;
+        }
+        for (name, value) in fragment.split('&').filter_map(|it| it.split_once('=')) {
+            let class = self.rules.class(name, Place::Query);
+            let plain = decode_percent(value);
+            if matches!(class, KeyClass::Perhaps | KeyClass::Likely | KeyClass::Always)
+                && plain.len() >= 16
+                && verdict(class, &plain).is_some()
             {
                 self.sink.secret(name, &plain, Why::Key);
             }
@@ -185,28 +228,61 @@ impl<'a> Kept<'a> {
 }
 
 fn looks_issued(text: &str) -> bool {
-    is_hex(text) || is_uuid(text) || erratic(text)
+    is_hex(text) || is_uuid(text) || erratic(text) || text.len() >= 20 && random(text)
 }
 
-/// What an address is called that is good for once: a path segment after it is a grant.
-const ONE_TIME: &[&str] = &[
-    "reset",
-    "password-reset",
-    "reset-password",
-    "verify",
-    "verification",
-    "confirm",
-    "confirmation",
-    "activate",
-    "activation",
-    "invite",
-    "invitation",
-    "magic",
-    "magic-link",
-    "unsubscribe",
-    "recover",
-    "recovery",
-];
+/// What stands after a word such as `confirm` or `join`, and is no word itself.
+fn is_grant(text: &str) -> bool {
+    let digits = text.bytes().any(|b| b.is_ascii_digit());
+    is_one_word(text)
+        && !text.contains('.')
+        && digits
+        && (looks_issued(text) || random(text))
+        && !natural(text)
+        || text.len() >= 20 && random(text)
+}
+
+fn is_one_word(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_~.=+/|:".contains(&b))
+        && !text.contains("//")
+}
+
+/// What a path calls that which is there for whoever has the address.
+fn is_shared(segment: &str) -> bool {
+    matches!(
+        segment,
+        "share"
+            | "shared"
+            | "sharing"
+            | "private"
+            | "secret"
+            | "s"
+            | "u"
+            | "feed"
+            | "feeds"
+            | "ical"
+            | "ics"
+            | "webcal"
+            | "guest"
+            | "public-link"
+            | "magic"
+            | "preview"
+            | "draft"
+            | "embed-private"
+            | "unlisted"
+            | "dl"
+            | "drop"
+    )
+}
+
+/// Calendars and news that a program fetches again and again, without a login.
+fn is_feed(segment: &str) -> bool {
+    let name = segment.to_ascii_lowercase();
+    let (front, end) = name.rsplit_once('.').unwrap_or((&name, ""));
+    matches!(end, "ics" | "ical" | "ifb" | "vcs")
+        || matches!(front, "feed" | "rss" | "atom" | "ical")
+            && matches!(end, "" | "xml" | "rss" | "atom" | "json")
+}
 
 /// And so is one after these, or a session.
 const GRANTS: &[&str] = &[

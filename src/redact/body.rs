@@ -284,8 +284,8 @@ pub fn disposition(head: &str, key: &str) -> Option<String> {
 }
 
 /// Free text of an answer.
-pub fn text_excerpt(text: &str, walk: &mut Walk<'_>) -> (String, bool) {
-    let new = walk.lines(text, Prose::Code);
+pub fn text_excerpt(text: &str, mime: &str, walk: &mut Walk<'_>) -> (String, bool) {
+    let new = walk.lines(text, Prose::of(text, mime));
     let new = new.as_deref().unwrap_or(text);
     let kept = cut(new, MAX_TEXT);
     (kept.to_owned(), kept.len() < new.len())

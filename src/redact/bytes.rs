@@ -22,6 +22,7 @@ impl Bytes {
     pub const STAR: u16 = 1 << 11;
     pub const DOT: u16 = 1 << 13;
     pub const BAR: u16 = 1 << 14;
+    pub const DIGIT: u16 = 1 << 15;
     /// What never stands in base64 of either alphabet.
     pub const NO_BASE64: u16 = 1 << 12;
 
@@ -59,6 +60,7 @@ const KINDS: [u16; 256] = {
             b'*' => Bytes::STAR,
             b'.' => Bytes::DOT,
             b'|' => Bytes::BAR,
+            b'0'..=b'9' => Bytes::DIGIT,
             0x80.. => Bytes::WIDE,
             _ => 0,
         };

@@ -16,6 +16,8 @@ pub enum Why {
     Cookie,
     Key,
     Format,
+    /// The words around it say what it is.
+    Context,
     /// Holds a secret in an encoded form.
     Container,
     Entropy,
@@ -28,7 +30,7 @@ pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
 
 /// The same where the kinds of its bytes are known.
 pub fn verdict_of(class: KeyClass, value: &str, bytes: Bytes) -> Option<Why> {
-    let told = matches!(class, KeyClass::Always | KeyClass::Likely);
+    let told = matches!(class, KeyClass::Always | KeyClass::Code | KeyClass::Likely);
     // No format and no entropy is told from less.
     if matches!(class, KeyClass::Silent | KeyClass::Harmless) && value.len() < 15 {
         return None;
@@ -38,6 +40,7 @@ pub fn verdict_of(class: KeyClass, value: &str, bytes: Bytes) -> Option<Why> {
     }
     match class {
         KeyClass::Always if value.len() >= 3 => return Some(Why::Key),
+        KeyClass::Code if is_typed_code(value) => return Some(Why::Key),
         KeyClass::Likely if could_be(value) || formats::prefixed(value) => return Some(Why::Key),
         KeyClass::Perhaps
             if value.len() >= 10
@@ -56,6 +59,26 @@ pub fn verdict_of(class: KeyClass, value: &str, bytes: Bytes) -> Option<Why> {
         return Some(Why::Format);
     }
     (class == KeyClass::Silent && !bytes.spaced(value) && entropic(value)).then_some(Why::Entropy)
+}
+
+/// As people type codes from a message or a sheet: digits, capitals, groups; no words, no date, no number of a thing.
+fn is_typed_code(value: &str) -> bool {
+    let chars = value.bytes().filter(u8::is_ascii_alphanumeric).count();
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let plain = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"- _".contains(&b));
+    let upper = value.bytes().all(|b| !b.is_ascii_lowercase());
+    plain
+        && (4..=64).contains(&chars)
+        && (digits == chars && chars != 5
+            || digits > 0 && chars >= 6 && !natural(value)
+            || upper && grouped_in_two(value)
+            || chars >= 8 && (!natural(value) || is_odd(value)))
+        && !super::messages::is_date(value)
+}
+
+/// `WDJB-MJHT`
+fn grouped_in_two(value: &str) -> bool {
+    value.split_once('-').is_some_and(|(a, b)| (4..=6).contains(&a.len()) && a.len() == b.len())
 }
 
 /// One character repeated: `xxxx`, `********`.
@@ -463,6 +486,13 @@ fn strange(value: &str) -> bool {
         rare += usize::from(NEIGHBOURS[usize::from(a)] >> b & 1 == 0);
     }
     all >= 10 && rare >= 4 && rare * 20 >= all * 7
+}
+
+/// Two such neighbours and more in one word: hardly one of a language.
+fn is_odd(value: &str) -> bool {
+    let pairs = value.as_bytes().windows(2).filter(|it| it.iter().all(u8::is_ascii_lowercase));
+    let rare = |it: &[u8]| NEIGHBOURS[usize::from(it[0] - b'a')] >> (it[1] - b'a') & 1 == 0;
+    pairs.filter(|it| rare(it)).count() >= 2
 }
 
 /// For each letter, as bits, the letters that follow it in words: more than once in 4,000 pairs, over the 17,000 words that

@@ -37,6 +37,43 @@ pub fn each_guise(secret: &str, mut found: impl FnMut(&[u8])) {
     }
 }
 
+/// The same as debuggers and people write it: from the end, in other capitals, letter by letter, as numbers, in two halves.
+pub fn each_echo(secret: &str, mut found: impl FnMut(&[u8])) {
+    if !secret.bytes().all(|b| b.is_ascii_graphic()) {
+        return;
+    }
+    let mut told = |it: String| found(Zeroizing::new(it).as_bytes());
+    told(secret.chars().rev().collect());
+    for (is, other) in [
+        (secret.bytes().any(|b| b.is_ascii_lowercase()), secret.to_ascii_uppercase()),
+        (secret.bytes().any(|b| b.is_ascii_uppercase()), secret.to_ascii_lowercase()),
+    ] {
+        if is {
+            told(other);
+        }
+    }
+    let letters: Vec<String> = secret.chars().map(String::from).collect();
+    let numbers: Vec<String> = secret.bytes().map(|b| b.to_string()).collect();
+    let pairs: Vec<String> = secret.bytes().map(|b| format!("{b:02x}")).collect();
+    for (all, sign) in [
+        (&letters, " "),
+        (&letters, "-"),
+        (&letters, ", "),
+        (&numbers, ", "),
+        (&numbers, ","),
+        (&numbers, " "),
+        (&pairs, " "),
+        (&pairs, ":"),
+    ] {
+        told(all.join(sign));
+    }
+    if secret.len() >= 24 {
+        let (front, back) = secret.split_at(secret.len() / 2);
+        told(front.to_owned());
+        told(back.to_owned());
+    }
+}
+
 /// Text with one layer of escapes undone, and where each of its bytes stood: `%2F`, `\u002f`, `\x2f`, `\/`, `&#x2F;`,
 /// `&amp;`, in any mixture.
 pub struct Layer {

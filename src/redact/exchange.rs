@@ -6,7 +6,7 @@ use url::Url;
 use super::{
     Noted, Writer,
     body::{self, Frame, MAX_STORED, Parsed, cut, essence},
-    detector::Why,
+    detector::{Why, random},
     html, markup,
     measures::{Measured, Meter},
     raw::{RawBody, RawExchange},
@@ -29,13 +29,15 @@ pub fn learn(raw: &RawExchange, parsed: &Parsed, rules: &Rules) -> Noted {
     let mut noted = Noted::default();
     request_and_headers(raw, &mut Walk::new(rules, &mut noted));
     noted.seen = noted.secrets.len();
-    answer(parsed, &mut Walk::new(rules, &mut noted));
+    answer(parsed, &raw.mime, &mut Walk::new(rules, &mut noted));
     noted
 }
 
 fn request_and_headers(raw: &RawExchange, walk: &mut Walk<'_>) {
     for (name, value) in raw.request_headers.iter().chain(&raw.response_headers) {
-        header(&name.to_ascii_lowercase(), value, walk);
+        let name = name.to_ascii_lowercase();
+        header_name(&name, walk);
+        header(&name, value, walk);
     }
     address(&raw.url, walk);
     if let Some(bytes) = &raw.request_body {
@@ -43,20 +45,20 @@ fn request_and_headers(raw: &RawExchange, walk: &mut Walk<'_>) {
     }
 }
 
-fn answer(parsed: &Parsed, walk: &mut Walk<'_>) {
+fn answer(parsed: &Parsed, mime: &str, walk: &mut Walk<'_>) {
     match parsed {
         Parsed::Json(value, _) => walk.look_through(value),
         Parsed::Html(text) => {
             markup::named_values(text, |_, name, value| {
                 walk.leaf(name, value, Place::Json);
             });
-            walk.text(text, Prose::Code);
+            walk.text(text, Prose::Markup);
             // JSON in an attribute.
             if text.contains("&quot;") || text.contains("&#34;") || text.contains("&#x22;") {
                 walk.text(&markup::entities(text), Prose::Code);
             }
         }
-        Parsed::Text(text) => _ = walk.lines(text, Prose::Code),
+        Parsed::Text(text) => _ = walk.lines(text, Prose::of(text, mime)),
         Parsed::Code(text) => _ = walk.text(text, Prose::Code),
         Parsed::Binary | Parsed::None => {}
     }
@@ -93,6 +95,7 @@ pub fn request(
         } else {
             writer.stands_at(&format!("header:{name}"));
         }
+        let name = header_name(&name, &mut Walk::new(rules, writer)).unwrap_or(name);
         request_headers.push(kept(name, new.as_deref().unwrap_or(value)));
     }
     let mut walk = Walk::new(rules, writer);
@@ -202,6 +205,7 @@ pub fn response(
     let judged = walk.judged.take();
     for (name, value) in stored_headers(&raw.response_headers) {
         let new = header(&name, value, &mut walk);
+        let name = header_name(&name, &mut walk).unwrap_or(name);
         stored.response_headers.push(kept(name, new.as_deref().unwrap_or(value)));
     }
     stored.body_status = match &raw.body {
@@ -242,7 +246,7 @@ pub fn response(
             }
         }
         Answer::Text(text) => {
-            let (kept, was_cut) = body::text_excerpt(&text, &mut walk);
+            let (kept, was_cut) = body::text_excerpt(&text, &raw.mime, &mut walk);
             stored.excerpt = Some(Excerpt::Text(kept));
             if !was_cut {
                 stored.body_status = BodyStatus::Captured;
@@ -289,6 +293,20 @@ fn kept(name: String, value: &str) -> Header {
     Header { name: cut(&name, 256).to_owned(), value: cut(value, MAX_HEADER_VALUE).to_owned() }
 }
 
+/// A header's name of which a part is random: `x-auth-0c7hb3vq…`.
+pub fn header_name(name: &str, walk: &mut Walk<'_>) -> Option<String> {
+    let part = name.split(['-', '_']).find(|it| it.len() >= 16 && random(it))?;
+    let new = walk.sink.secret("header", part, Why::Key)?;
+    Some(name.replacen(part, &new, 1))
+}
+
+/// `'nonce-…'`: good for the scripts of one page.
+fn nonces(value: &str, walk: &mut Walk<'_>) -> Option<String> {
+    let all = value.split(['\'', ' ']).filter_map(|it| it.strip_prefix("nonce-"));
+    let found = all.filter(|it| it.len() >= 8).map(|it| ("nonce", it, Why::Key)).collect();
+    walk.replace(value, found, Vec::new())
+}
+
 /// One header. `Bearer x` keeps its scheme, so that the credential's own origin can be told; everything else that
 /// carries credentials is replaced whole.
 pub fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
@@ -328,6 +346,10 @@ pub fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
         | "authentication-info"
         | "proxy-authentication-info" => walk.challenge(name, value),
         "location" | "content-location" | "referer" => walk.link(value),
+        "content-security-policy" | "content-security-policy-report-only" => {
+            let leaf = walk.leaf(name, value, Place::Header);
+            nonces(leaf.as_deref().unwrap_or(value), walk).or(leaf)
+        }
         _ => walk.leaf(name, value, Place::Header),
     }
 }

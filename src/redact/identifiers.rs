@@ -34,6 +34,7 @@ pub fn is_public(value: &str) -> bool {
         || is_content_id(value)
         || is_account(value)
         || is_object(value)
+        || is_coin_address(value)
 }
 
 /// Whether it is an address or a picture: no credential is written so, whatever its name claims a little.
@@ -349,6 +350,13 @@ fn is_account(value: &str) -> bool {
     begins && rest(&mut plain[4..].chars().chain(plain[..4].chars())) == 1
         || plain.len() == 20 && rest(&mut plain.chars()) == 1
         || plain.len() == 18 && plain.starts_with("1Z")
+}
+
+/// Where coins are sent (BIP 173): a network, a one, 38 letters and more.
+fn is_coin_address(value: &str) -> bool {
+    ["bc1", "tb1", "ltc1"].iter().any(|it| value.starts_with(it))
+        && (40..=64).contains(&value.len())
+        && value.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
 }
 
 /// Objects of services by the prefix and the length that they are given out with.

@@ -18,6 +18,8 @@ use super::{
 pub enum KeyClass {
     /// Whatever stands there is a secret: `password`, `client_secret`.
     Always,
+    /// A secret if it is one that people type from a message or a sheet: `backup_codes`, `otp_code`.
+    Code,
     /// A secret if it could be one: `token`, `session`, `csrf`.
     Likely,
     /// A secret if it looks random: `bitbucket_key`, `code`, `state`.
@@ -140,6 +142,10 @@ const LIKELY: &[&str] = &[
     "creds",
     "passkey",
     "psk",
+    "presharedkey",
+    "viewstate",
+    "eventvalidation",
+    "relaystate",
     // Of widely used sites and delivery networks.
     "dtsg",
     "sesskey",
@@ -652,6 +658,15 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     {
         return KeyClass::Harmless;
     }
+    if place == Place::Answer && is_code(&words) {
+        return KeyClass::Code;
+    }
+    // What somebody is asked who has lost their password.
+    if matches!(last, "answer" | "answers")
+        && has(&["security", "secret", "challenge", "recovery", "verification"])
+    {
+        return KeyClass::Always;
+    }
     if has(ALWAYS)
         || inside(ALWAYS_INSIDE)
         || (last == "pass" && words.len() > 1)
@@ -697,6 +712,9 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
             "admin",
             "server",
             "functions",
+            "preshared",
+            "webhook",
+            "hmac",
         ]);
         if credential {
             return KeyClass::Likely;
@@ -747,6 +765,53 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         KeyClass::Harmless
     } else {
         KeyClass::Silent
+    }
+}
+
+/// Whether a name is one of codes that log in: for once, or when a device is lost. `security_code` is a share's, too, and
+/// `confirmation_code` an order's.
+fn is_code(words: &[String]) -> bool {
+    let is = |it: &str| words.iter().any(|word| word == it);
+    let any = |list: &[&str]| list.iter().any(|it| is(it));
+    let last = words.last().map_or("", String::as_str);
+    let joined = words.concat();
+    let lost = ["backup", "recovery", "scratch", "emergency", "rescue"];
+    match last {
+        "codes" if any(&lost) => true,
+        "code" | "codes" => {
+            any(&lost)
+                || any(&[
+                    "otp",
+                    "totp",
+                    "mfa",
+                    "tfa",
+                    "sms",
+                    "login",
+                    "signin",
+                    "twofactor",
+                    "passcode",
+                    "pairing",
+                ])
+                || is("verification") && words.len() <= 3
+                || is("user") && words.len() == 2
+                || is("fa") && words.len() == 2
+                || is("one") && is("time")
+                || is("onetime")
+                || is("auth") && words.len() == 2
+                || is("authentication") && words.len() == 2
+        }
+        "keys" | "key" => any(&["recovery", "scratch", "emergency", "rescue"]) && words.len() == 2,
+        "pin" => words.len() == 1,
+        _ => matches!(
+            joined.as_str(),
+            "otp"
+                | "totp"
+                | "onetimepassword"
+                | "onetimepasscode"
+                | "usercode"
+                | "backupcodes"
+                | "recoverycodes"
+        ),
     }
 }
 

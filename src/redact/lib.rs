@@ -9,6 +9,7 @@ mod body;
 mod builds;
 mod bytes;
 mod calls;
+mod configs;
 mod detector;
 mod elements;
 mod encode;
@@ -23,20 +24,25 @@ mod html;
 mod identifiers;
 mod keys;
 pub mod known;
+mod lexicon;
+mod links;
 mod live;
 pub mod markup;
 mod matcher;
 mod measures;
 mod memo;
+mod messages;
 mod names;
 mod origins;
 pub mod raw;
 mod scan;
+mod scripts;
 mod sealed;
 mod services;
 mod share;
 mod shown;
 mod steps;
+mod texts;
 mod things;
 mod typed;
 mod vault;
@@ -49,6 +55,7 @@ pub use hidden::{hide, hide_all};
 pub use live::LiveValues;
 pub use sealed::{Sealed, count};
 pub use share::{Redactor, Removed};
+pub use texts::{lines, message, text, written};
 pub use vault::is_placeholder;
 pub use walk::{Place, Rules};
 
@@ -341,28 +348,6 @@ pub fn let_go(
     raw.body = RawBody::Elsewhere(Elsewhere { noted, len, is_binary, again });
 }
 
-/// One free text (a task, an error message) without a recording around it, and without what this process types as a secret.
-pub fn text(value: &str, settings: &RedactSettings) -> String {
-    let value = &*hidden::without(value);
-    let rules = Rules::new(&settings.allow, std::iter::once(value));
-    let mut vault = Vault::default();
-    Walk::new(&rules, &mut Learner(&mut vault)).text(value, Prose::Spoken);
-    vault.seal(Vec::new());
-    let mut writer = Writer::new(&mut vault);
-    spoken(&mut Walk::new(&rules, &mut writer), value)
-}
-
-/// What a person wrote (a task, an example value) as it may be stored: as it is, unless it seems to hold a secret. The
-/// entropy rule alone would redact words that a person types.
-pub fn written(value: &str) -> String {
-    if probable_secret(value).is_some() { message(value) } else { value.to_owned() }
-}
-
-/// [`text`] with the default settings: for messages and log lines.
-pub fn message(value: &str) -> String {
-    text(value, &RedactSettings::default())
-}
-
 /// Why a task or a typed value probably holds a secret: for `SECRET_IN_TASK`. Words, names, numbers and dates never do.
 pub fn probable_secret(text: &str) -> Option<&'static str> {
     struct Found(Option<Why>);
@@ -400,7 +385,7 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
         }
     }
     found.0.map(|why| match why {
-        Why::Password | Why::Header | Why::Cookie | Why::Key => {
+        Why::Password | Why::Header | Why::Cookie | Why::Key | Why::Context => {
             "a value after a name such as password or token"
         }
         Why::Format => "the format of a known kind of key",

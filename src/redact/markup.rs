@@ -83,7 +83,12 @@ pub fn each_tag<'a>(html: &'a str, mut found: impl FnMut(&'a str, &[Attribute<'a
         steps::look(open + 1);
         let len = tag[1..].bytes().take(64).take_while(|b| in_name(*b)).count();
         let name = &tag[1..=len];
-        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        // In a program `a<b&&c` begins nothing.
+        let ends = tag
+            .as_bytes()
+            .get(len + 1)
+            .is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>'));
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !ends {
             rest = &tag[1..];
             continue;
         }
@@ -113,6 +118,28 @@ pub fn scripts(html: &str) -> Vec<(usize, usize)> {
             // Whatever ends it, a tag ends what is in it.
             let to = html.len() - after;
             out.push((from, html[from..to].rfind("</").map_or(to, |it| from + it)));
+        }
+    });
+    out
+}
+
+/// What stands in elements that keep their lines: `<pre>`, `<code>`, `<textarea>`.
+pub fn written(html: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut done = 0;
+    each_tag(html, |tag, _| {
+        if ["pre", "code", "textarea"].iter().any(|it| tag.eq_ignore_ascii_case(it)) {
+            let at = tag.as_ptr() as usize - html.as_ptr() as usize;
+            if at < done {
+                return;
+            }
+            let from = at + html[at..].find('>').map_or(0, |it| it + 1);
+            let after = skip_element(&html[from..], tag).len();
+            let to = html.len() - after;
+            done = to;
+            out.push(
+                html[from..to].rfind("</").map_or(&html[from..to], |it| &html[from..from + it]),
+            );
         }
     });
     out

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use zeroize::Zeroizing;
 
 use super::{
-    encode::{Layer, each_base64_core, each_guise},
+    encode::{Layer, each_base64_core, each_echo, each_guise},
     steps,
 };
 
@@ -13,7 +13,7 @@ use super::{
 /// however many begin alike, and however long they are: what shares [`LONG`] bytes with one is taken for it, so that no text is
 /// compared over and over.
 pub struct Matcher {
-    /// Two bits for each pattern: one for its first four bytes, one for the four after its second.
+    /// Empty without patterns. Two bits for each pattern: one for its first four bytes, one for the four after its second.
     bitmap: Vec<u64>,
     /// Some pattern has fewer than six bytes.
     has_short: bool,
@@ -57,7 +57,7 @@ const NONE: u32 = u32::MAX;
 impl Default for Matcher {
     fn default() -> Self {
         Self {
-            bitmap: vec![0; 1 << (BITS - 6)],
+            bitmap: Vec::new(),
             has_short: false,
             lists: Vec::new(),
             waiting: Vec::new(),
@@ -145,6 +145,16 @@ fn shared(a: &[u8], b: &[u8]) -> usize {
 impl Matcher {
     /// A value in every guise. Found from the next [`settle`](Self::settle) on.
     pub fn add(&mut self, known: usize, value: &str) {
+        self.guises(known, value);
+    }
+
+    /// The same, and as it may be repeated by a debugger: of values that no one else's are by chance.
+    pub fn add_echoes(&mut self, known: usize, value: &str) {
+        self.guises(known, value);
+        each_echo(value, |it| self.pattern(it, known, false, false));
+    }
+
+    fn guises(&mut self, known: usize, value: &str) {
         let bounded = value.len() < 10 || value.bytes().all(|b| b.is_ascii_digit());
         self.pattern(value.as_bytes(), known, bounded, false);
         if value.len() <= 4096 {
@@ -169,6 +179,9 @@ impl Matcher {
     }
 
     fn mark(&mut self, slot: usize) {
+        if self.bitmap.is_empty() {
+            self.bitmap = vec![0; 1 << (BITS - 6)];
+        }
         self.bitmap[slot >> 6] |= 1 << (slot & 63);
     }
 

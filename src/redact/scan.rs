@@ -11,13 +11,14 @@ use base64::{
 use super::{
     LITTLE,
     bytes::Bytes,
+    configs,
     detector::{Why, erratic, natural, random, verdict},
     elements::each_leaf,
     encode::decode_escapes,
     formats,
     keys::KeyClass,
-    markup, steps,
-    walk::{MAX_OPEN, Place, Walk},
+    markup, messages, steps,
+    walk::{MAX_OPEN, Place, Walk, is_tagged},
 };
 
 /// What a text is, as far as it matters for what is a secret in it.
@@ -34,7 +35,7 @@ pub struct Kind {
 }
 
 impl Walk<'_> {
-    /// Text in which secrets stand as `name = value` or by their format.
+    /// Text in which secrets stand as `name = value`, by their format, or by what is said of them.
     pub fn text(&mut self, text: &str, prose: Prose) -> Option<String> {
         let kind = Kind { prose, place: Place::Answer, depth: 0, lined: false, every: false };
         self.text_of(text, Bytes::of(text), kind)
@@ -48,8 +49,13 @@ impl Walk<'_> {
 
     /// The same of a page or another document with tags.
     pub fn markup(&mut self, text: &str) -> Option<String> {
-        let kind =
-            Kind { prose: Prose::Code, place: Place::Answer, depth: 0, lined: false, every: true };
+        let kind = Kind {
+            prose: Prose::Markup,
+            place: Place::Answer,
+            depth: 0,
+            lined: false,
+            every: true,
+        };
         self.text_of(text, Bytes::of(text), kind)
     }
 
@@ -99,11 +105,69 @@ impl Walk<'_> {
                 found.push((key, value, Why::Key));
             }
         });
-        if bytes.any(Bytes::ANGLE) {
+        if bytes.any(Bytes::ANGLE) && prose != Prose::Code {
             self.tagged(text, kind, found, cuts);
         }
         if kind.lined && kind.depth < MAX_OPEN {
-            self.lined(text, kind, found, cuts);
+            self.events_in(text, kind, cuts);
+            self.columns_in(text, cuts);
+        }
+        self.meant(text, bytes, kind, found, cuts);
+    }
+
+    /// What a text says by more than its names: addresses, settings, commands, programs, messages.
+    fn meant<'t>(
+        &mut self,
+        text: &'t str,
+        bytes: Bytes,
+        kind: Kind,
+        found: &mut Vec<(&'t str, &'t str, Why)>,
+        cuts: &mut Vec<Cut>,
+    ) {
+        let marked = kind.prose == Prose::Markup;
+        if bytes.any(Bytes::COLON) && bytes.any(Bytes::SLASH) {
+            self.links_in(text, marked, kind.depth, cuts);
+        }
+        if matches!(kind.prose, Prose::Code | Prose::Markup) && bytes.any(Bytes::QUOTE) {
+            self.stored_in(text, found);
+        }
+        if kind.prose == Prose::Code && !kind.lined {
+            return;
+        }
+        if kind.depth < MAX_OPEN {
+            if marked {
+                for part in markup::written(text) {
+                    self.settings_in(part, kind.place, found);
+                    configs::commands(part, found);
+                }
+            } else if kind.lined {
+                self.settings_in(text, kind.place, found);
+            }
+        }
+        if !marked && bytes.any(Bytes::DASH) {
+            configs::commands(text, found);
+        }
+        if bytes.any(Bytes::DIGIT) {
+            self.said(text, kind, found);
+        }
+    }
+
+    /// What a message tells its reader to type.
+    fn said<'t>(&mut self, text: &'t str, kind: Kind, found: &mut Vec<(&'t str, &'t str, Why)>) {
+        if kind.prose != Prose::Markup {
+            let all = messages::told(text);
+            found.extend(all.iter().map(|it| (it.name, &text[it.from..it.to], Why::Context)));
+            return;
+        }
+        let shown = markup::visible_text(text, text.len());
+        for it in messages::told(&shown) {
+            let value = &shown[it.from..it.to];
+            // Tags may stand between its groups.
+            if !standing(text, it.name, value, found) && value.contains(' ') {
+                for part in value.split(' ').filter(|it| it.len() >= 3) {
+                    standing(text, it.name, part, found);
+                }
+            }
         }
     }
 
@@ -121,6 +185,7 @@ impl Walk<'_> {
         let told = |key: &str, value: &str| {
             let class = match rules.class(key, Place::Json) {
                 KeyClass::Always if sent => KeyClass::Always,
+                KeyClass::Code => KeyClass::Code,
                 KeyClass::Always | KeyClass::Likely => KeyClass::Likely,
                 KeyClass::Perhaps => KeyClass::Perhaps,
                 KeyClass::Silent | KeyClass::Harmless => return false,
@@ -128,6 +193,7 @@ impl Walk<'_> {
             // `a<b` in a script begins what looks like a tag, and its "attributes" are code: `x=function(e){return`.
             let is_code = value.contains("){") || value.contains("=>");
             verdict(class, value).is_some()
+                && is_plain_name(key)
                 && (sent || !value.contains(char::is_whitespace) && !is_code)
         };
         each_leaf(text, |it| {
@@ -140,19 +206,49 @@ impl Walk<'_> {
             );
         });
         let mut named = Vec::new();
+        let mut opened = Vec::new();
+        let mut pictures = Vec::new();
         markup::each_tag(text, |tag, attributes| {
             for it in attributes {
                 if it.value.len() >= 3 && it.name.len() <= 64 && told(it.name, it.value) {
                     found.push((it.name, it.value, Why::Key));
+                } else if is_packed(it.value) {
+                    opened.push((it.name, it.value));
                 }
+            }
+            let get = |name: &str| attributes.iter().find(|it| it.name.eq_ignore_ascii_case(name));
+            if get("type").is_some_and(|it| it.value.eq_ignore_ascii_case("password"))
+                && let Some(it) = get("value").filter(|it| it.value.len() >= 3)
+                && verdict(KeyClass::Always, it.value).is_some()
+            {
+                found.push(("password", it.value, Why::Key));
+            }
+            if let Some(it) = get("src").filter(|it| it.value.starts_with("data:image/"))
+                && attributes.iter().any(|it| is_of_seed(it.value))
+                && let Some((_, body)) = it.value.split_once("base64,")
+            {
+                pictures.push(body);
             }
             named.extend(markup::named(tag, attributes).filter(|it| it.0.len() <= 200));
         });
+        // A picture of a key is the key.
+        if !pictures.is_empty() && messages::is_about_seeds(&markup::visible_text(text, text.len()))
+        {
+            found.extend(pictures.into_iter().map(|it| ("qr", it, Why::Context)));
+        }
+        for (name, value) in opened {
+            if kind.depth < MAX_OPEN {
+                let plain = plain(value).unwrap_or(value.into());
+                let name = name.strip_prefix("data-").unwrap_or(name);
+                let new = self.open(name, &plain, Place::Answer, kind.depth + 1);
+                cuts.extend(new.map(|new| cut(text, value, attribute(&new))));
+            }
+        }
         for (name, value) in named {
             let name = plain(name).unwrap_or(name.into());
             let class = rules.class(&name, Place::Json);
             let judged = match class {
-                KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps => true,
+                KeyClass::Always | KeyClass::Code | KeyClass::Likely | KeyClass::Perhaps => true,
                 KeyClass::Silent => kind.every,
                 KeyClass::Harmless => false,
             };
@@ -164,47 +260,16 @@ impl Walk<'_> {
         }
     }
 
-    /// Lines of a body: events and lines of JSON, and `name=value` or `name: value`.
-    fn lined<'t>(
-        &mut self,
-        text: &'t str,
-        kind: Kind,
-        found: &mut Vec<(&'t str, &'t str, Why)>,
-        cuts: &mut Vec<Cut>,
-    ) {
+    /// Lines of a body that are JSON, by themselves or as an event's data.
+    fn events_in(&mut self, text: &str, kind: Kind, cuts: &mut Vec<Cut>) {
         for line in text.split('\n') {
             let line = line.trim_end_matches('\r').trim();
             let value = line.strip_prefix("data:").unwrap_or(line).trim();
             if value.starts_with(['{', '['])
                 && let Ok(mut json) = serde_json::from_str(value)
+                && self.json_at("", &mut json, kind.place, kind.depth + 1, None)
             {
-                if self.json_at("", &mut json, kind.place, kind.depth + 1, None) {
-                    cuts.push(cut(text, value, json.to_string()));
-                }
-                continue;
-            }
-            let is_name = |it: &&str| {
-                (2..=64).contains(&it.len())
-                    && it.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-. ".contains(&b))
-                    && it.bytes().filter(|b| *b == b' ').count() <= 2
-            };
-            let Some((name, value, sign)) = value
-                .find(['=', ':'])
-                .map(|it| (value[..it].trim_end(), value[it + 1..].trim(), value.as_bytes()[it]))
-                .filter(|it| is_name(&it.0))
-            else {
-                continue;
-            };
-            let value = value.trim_matches(['"', '\'']);
-            let class = match self.rules.class(name, Place::Form) {
-                // A sentence may begin with `Password:`.
-                KeyClass::Always if sign == b':' && kind.place == Place::Answer => KeyClass::Likely,
-                class @ (KeyClass::Always | KeyClass::Likely) => class,
-                _ => continue,
-            };
-            let whole = !value.contains(char::is_whitespace) || kind.place != Place::Answer;
-            if whole && value.len() < 8192 && verdict(class, value).is_some() {
-                found.push((name, value, Why::Key));
+                cuts.push(cut(text, value, json.to_string()));
             }
         }
     }
@@ -255,10 +320,54 @@ impl Walk<'_> {
     }
 }
 
+/// As elements and attributes are called; in a program `<` begins something else.
+fn is_plain_name(key: &str) -> bool {
+    key.chars().all(|c| c.is_alphanumeric() || "-_:.@".contains(c))
+}
+
+/// JSON, also percent-encoded or with references, or a connection string.
+fn is_packed(value: &str) -> bool {
+    let begins =
+        ["{", "[", "%7B", "%5B", "%7b", "%5b", "&quot;"].iter().any(|it| value.starts_with(it));
+    value.len() >= 12
+        && (begins
+            || value.contains(';')
+                && value.contains('=')
+                && !value.contains("://")
+                && !value.contains('('))
+}
+
+/// Whether an attribute says that a picture shows the key of an authenticator.
+fn is_of_seed(value: &str) -> bool {
+    let lower = if value.len() <= 200 { value.to_ascii_lowercase() } else { return false };
+    ["qr", "otp", "authenticator", "2fa", "mfa", "barcode"].iter().any(|it| lower.contains(it))
+}
+
+/// Each place of a value in a text where it is no part of a word. Returns whether there is one.
+fn standing<'t>(
+    text: &'t str,
+    name: &'static str,
+    value: &str,
+    found: &mut Vec<(&'t str, &'t str, Why)>,
+) -> bool {
+    let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    let before = found.len();
+    found.extend(
+        text.match_indices(value)
+            .filter(|(at, part)| {
+                !word(text[..*at].chars().next_back())
+                    && !word(text[at + part.len()..].chars().next())
+            })
+            .map(|it| (name, it.1, Why::Context)),
+    );
+    found.len() > before
+}
+
 /// A part of a text, from where to where, and what replaces it.
 pub type Cut = (usize, usize, String);
 
-fn cut(text: &str, part: &str, new: String) -> Cut {
+/// That part of the text replaced.
+pub fn cut(text: &str, part: &str, new: String) -> Cut {
     let at = part.as_ptr() as usize - text.as_ptr() as usize;
     (at, at + part.len(), new)
 }
@@ -280,7 +389,24 @@ fn attribute(text: &str) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prose {
     Spoken,
+    /// A program, a style sheet.
     Code,
+    /// A page, XML: what people read stands between tags.
+    Markup,
+}
+
+impl Prose {
+    /// Of a body that is text, by its type and by how it begins.
+    pub fn of(text: &str, mime: &str) -> Self {
+        let kind = mime.to_ascii_lowercase();
+        if ["javascript", "ecmascript", "css"].iter().any(|it| kind.contains(it)) {
+            Self::Code
+        } else if is_tagged(text) {
+            Self::Markup
+        } else {
+            Self::Spoken
+        }
+    }
 }
 
 /// Whether `name = value` in a text gives a secret away. Code says `password: o.password`, and labels say
@@ -289,13 +415,15 @@ fn in_text(class: KeyClass, value: &str, quoted: bool, prose: Prose) -> bool {
     let spaced = value.contains(char::is_whitespace);
     match (class, prose) {
         (KeyClass::Perhaps, _) => quoted && value.len() >= 16 && !spaced && random(value),
-        (_, Prose::Code) if quoted => {
+        (_, Prose::Code | Prose::Markup) if quoted => {
             value.len() >= 8
                 && !spaced
                 && erratic(value)
                 && (value.len() >= 20 || !value.contains(['.', '/']))
         }
-        (_, Prose::Code) => value.len() >= 20 && erratic(value) && !value.contains(['.', '/']),
+        (_, Prose::Code | Prose::Markup) => {
+            value.len() >= 20 && erratic(value) && !value.contains(['.', '/'])
+        }
         (_, Prose::Spoken) if quoted => verdict(class, value).is_some(),
         (_, Prose::Spoken) => {
             value.len() >= 8
@@ -348,7 +476,10 @@ fn assignments<'a>(
             continue;
         }
         let mut end = at;
-        while end > 0 && at - end < 3 && matches!(bytes[end - 1], b' ' | b'"' | b'\'' | b'\\') {
+        while end > 0
+            && at - end < 3
+            && matches!(bytes[end - 1], b' ' | b'"' | b'\'' | b'\\' | b']')
+        {
             end -= 1;
         }
         let mut start = end;
@@ -388,6 +519,15 @@ fn assignments<'a>(
         let Some(&open) = bytes.get(from) else {
             continue;
         };
+        // `"session": {"id": "…"`: the first of what stands under it.
+        let mut open = open;
+        if open == b'{'
+            && matches!(class, KeyClass::Always | KeyClass::Likely)
+            && let Some(inner) = first_value(&text[from..])
+        {
+            from += inner;
+            open = bytes[from];
+        }
         let quoted = matches!(open, b'"' | b'\'' | b'`');
         // `\"` ends where `\"` stands again, `"` may hold escapes.
         let inside = bytes[from - 1] == b'\\';
@@ -415,6 +555,16 @@ fn assignments<'a>(
             i = until.max(i);
         }
     }
+}
+
+/// Where the value of an object's first field begins, if that says no more than that it is one: `{id: "…"`.
+fn first_value(text: &str) -> Option<usize> {
+    let head = text.get(1..48.min(text.len())).unwrap_or("");
+    let (name, rest) = head.split_once(':')?;
+    let named = ["id", "value", "token", "key", "raw", "secret"]
+        .contains(&name.trim().trim_matches(['"', '\'']));
+    let at = 1 + head.len() - rest.trim_start().len();
+    (named && rest.trim_start().starts_with(['"', '\''])).then_some(at)
 }
 
 /// The last end of a character up to there.

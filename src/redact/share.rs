@@ -88,6 +88,11 @@ impl Redactor {
         self.walk(|it| exchange::header(&name, value, it))
     }
 
+    /// A header's name.
+    pub fn header_name(&mut self, name: &str) -> Option<String> {
+        self.walk(|it| exchange::header_name(name, it).or_else(|| it.name(name)))
+    }
+
     /// A cookie's value, whatever it is.
     pub fn cookie(&mut self, name: &str, value: &str) -> Option<String> {
         self.walk(|it| {
@@ -189,12 +194,10 @@ impl Redactor {
         if place != Place::Answer {
             return self.named("", text, Place::Form);
         }
-        let by_lines = ["event-stream", "ndjson", "jsonl", "json-seq", "text/plain"];
-        let prose = if kind == "text/plain" { Prose::Spoken } else { Prose::Code };
-        if by_lines.iter().any(|it| kind.contains(it)) || kind.is_empty() {
-            return self.walk(|it| it.lines(text, prose));
+        match Prose::of(text, &kind) {
+            Prose::Code => self.walk(|it| it.text(text, Prose::Code)),
+            prose => self.walk(|it| it.lines(text, prose)),
         }
-        self.walk(|it| it.text(text, prose))
     }
 
     /// A page: its text, its fields, and JSON where a script is nothing else.
@@ -301,6 +304,7 @@ impl Sink for Counting<'_> {
             Why::Cookie => "cookie",
             Why::Key => "key",
             Why::Format => "format",
+            Why::Context => "context",
             Why::Container => "container",
             Why::Entropy => "entropy",
         };

@@ -13,7 +13,7 @@ use serde_json::{Map, Number, Value};
 use super::{
     addresses::Kept,
     bytes::Bytes,
-    calls,
+    calls, configs,
     detector::{Why, verdict, verdict_of},
     encode::{decode_percent, percent},
     formats,
@@ -180,11 +180,13 @@ pub struct Walk<'a> {
     /// The texts of this answer in which a rule found a secret in the first pass (see [`mark`]). In all others only secrets are
     /// left that are known from elsewhere.
     pub judged: Option<BTreeSet<u64>>,
+    /// Words around an address say that it logs in, confirms, or the like.
+    pub grants: bool,
 }
 
 impl<'a> Walk<'a> {
     pub fn new(rules: &'a Rules, sink: &'a mut dyn Sink) -> Self {
-        Self { rules, sink, judged: None }
+        Self { rules, sink, judged: None, grants: false }
     }
 }
 
@@ -227,6 +229,7 @@ impl Walk<'_> {
             // Known values may stand between the parts, too.
             return opened.map(|it| self.sink.plain(&it).unwrap_or(it));
         }
+        let class = if place == Place::Answer { answered(class, key, value) } else { class };
         // Where a key was cut behind its prefix: `sbp_ = 0f1e…`.
         let cut = key.ends_with(['_', '-']) && formats::known(&format!("{key}{value}")).is_some();
         if let Some(why) = verdict_of(class, value, bytes).or(cut.then_some(Why::Format))
@@ -252,11 +255,20 @@ impl Walk<'_> {
         let marked = bytes.any(Bytes::QUOTE | Bytes::ANGLE)
             || bytes.any(Bytes::OPENS) && value.contains('{');
         if value.len() >= 15 && (marked || bytes.spaced(value)) {
-            let lined = place != Place::Answer && value.contains('\n');
-            let kind = Kind { prose: Prose::Spoken, place, depth, lined, every: false };
+            let tagged = bytes.any(Bytes::ANGLE) && is_tagged(value);
+            let prose = if tagged { Prose::Markup } else { Prose::Spoken };
+            let lined = !tagged && value.contains('\n');
+            let kind = Kind { prose, place, depth, lined, every: false };
             return self.text_of(value, bytes, kind);
         }
         self.sink.plain(value)
+    }
+
+    /// Whether a secret stands in a value that is opened; what only looks random is none there.
+    pub fn holds(&mut self, key: &str, value: &str, depth: u32) -> bool {
+        let mut probe = Probe { sink: self.sink, hit: false };
+        Walk::new(self.rules, &mut probe).open(key, value, Place::Answer, depth);
+        probe.hit
     }
 
     /// `Some(answer)` if the value was a container and is thereby dealt with.
@@ -298,7 +310,10 @@ impl Walk<'_> {
             return Some(new);
         }
         let inner = if place == Place::Answer { place } else { Place::Form };
-        let told = matches!(class, KeyClass::Always | KeyClass::Likely | KeyClass::Perhaps);
+        let told = matches!(
+            class,
+            KeyClass::Always | KeyClass::Code | KeyClass::Likely | KeyClass::Perhaps
+        );
         // A connection string: `Endpoint=https://…;Secret=…`.
         if bytes.any(Bytes::SEMICOLON)
             && bytes.any(Bytes::EQUALS)
@@ -378,12 +393,11 @@ impl Walk<'_> {
             Value::Object(fields) => {
                 let named = named(fields).map(str::to_owned);
                 let call = calls::arguments(fields).map(|it| (it.0, it.1.to_owned()));
+                let is_jwk = is_jwk(fields);
                 let mut renamed = Vec::new();
                 for (name, item) in fields.iter_mut() {
-                    let under = match &named {
-                        Some(named) if name == "value" && item.is_string() => named.as_str(),
-                        _ => told(name),
-                    };
+                    let under = self.under(key, named.as_deref(), name, item, is_jwk, inner);
+                    let under = &*under;
                     let len = pointer.as_mut().map(|it| push_pointer(it, name));
                     if let Some((list, method)) = &call
                         && list == name
@@ -416,10 +430,17 @@ impl Walk<'_> {
                 }
             }
             Value::Array(items) => {
+                if let Some(new) = bytes_of(items).and_then(|it| self.sink.plain(&it)) {
+                    *value = Value::String(new);
+                    if let Some(pointer) = pointer {
+                        self.sink.stands_at(&format!("json:{pointer}"));
+                    }
+                    return true;
+                }
                 let pairs = are_pairs(items);
                 for (i, item) in items.iter_mut().enumerate() {
                     let len = pointer.as_mut().map(|it| push_pointer(it, &i.to_string()));
-                    if pairs
+                    if (pairs || self.is_told_pair(item, inner))
                         && let Value::Array(pair) = item
                         && let [Value::String(name), value] = &mut pair[..]
                     {
@@ -467,6 +488,52 @@ impl Walk<'_> {
         changed
     }
 
+    /// `["password", …]` among other things.
+    fn is_told_pair(&self, item: &Value, place: Place) -> bool {
+        match item.as_array().map(Vec::as_slice) {
+            Some([Value::String(name), Value::String(_)]) => {
+                (1..=64).contains(&name.len()) && tells(self.rules.class(name, place))
+            }
+            _ => false,
+        }
+    }
+
+    /// What a field of an object stands under: its own name, what names it beside it, or the object's name with it.
+    fn under<'k>(
+        &self,
+        object: &str,
+        named: Option<&'k str>,
+        name: &'k str,
+        item: &Value,
+        is_jwk: bool,
+        place: Place,
+    ) -> Cow<'k, str> {
+        let text = matches!(item, Value::String(_) | Value::Number(_));
+        if is_jwk && text && name.len() <= 3 {
+            // RFC 7518, 6: the private half, and what anybody may see.
+            return if matches!(name, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") {
+                "private_key".into()
+            } else {
+                "public_id".into()
+            };
+        }
+        if text && name != "key" && configs::is_generic(name) {
+            if let Some(named) = named
+                && (name == "value" && item.is_string()
+                    || tells(self.rules.class(named, place)) && !matches!(name, "id" | "number"))
+            {
+                return named.into();
+            }
+            if !object.is_empty() {
+                let class = self.rules.class(name, place);
+                if tells(configs::named(class, object, name)) && !tells(class) {
+                    return format!("{object}_{name}").into();
+                }
+            }
+        }
+        told(name).into()
+    }
+
     /// A name in JSON, a form or a query: known values in it, or a credential in its place.
     pub fn name(&mut self, name: &str) -> Option<String> {
         if name.len() < 6 {
@@ -479,14 +546,14 @@ impl Walk<'_> {
     /// `"pin": 492039`: a short number is a secret only where the name leaves no doubt.
     fn number(&mut self, key: &str, number: &Number, place: Place) -> Option<String> {
         let class = self.rules.class(key, place);
-        let telling = matches!(class, KeyClass::Always | KeyClass::Likely);
+        let telling = matches!(class, KeyClass::Always | KeyClass::Code | KeyClass::Likely);
         if !telling && number.as_i64().is_some_and(|it| it.unsigned_abs() < 10_000_000_000) {
             return None;
         }
         let text = number.to_string();
         let secret = match class {
             KeyClass::Always => text.len() >= 3,
-            KeyClass::Likely => verdict(KeyClass::Likely, &text).is_some(),
+            KeyClass::Code | KeyClass::Likely => verdict(class, &text).is_some(),
             _ => false,
         };
         if secret {
@@ -509,11 +576,10 @@ impl Walk<'_> {
             Value::Object(fields) => {
                 let named = named(fields);
                 let call = calls::arguments(fields);
+                let is_jwk = is_jwk(fields);
                 for (name, item) in fields {
-                    let under = match named {
-                        Some(named) if name == "value" && item.is_string() => named,
-                        _ => told(name),
-                    };
+                    let under = self.under(key, named, name, item, is_jwk, Place::Answer);
+                    let under = &*under;
                     match (call, item) {
                         (Some((list, method)), Value::Array(given)) if list == name => {
                             for (i, it) in given.iter().enumerate() {
@@ -535,7 +601,7 @@ impl Walk<'_> {
                 let pairs = are_pairs(items);
                 for item in items {
                     match item {
-                        Value::Array(pair) if pairs => {
+                        Value::Array(pair) if pairs || self.is_told_pair(item, Place::Answer) => {
                             self.look_through_at(pair[0].as_str().unwrap_or(key), &pair[1], seen);
                         }
                         _ => self.look_through_at(key, item, seen),
@@ -621,6 +687,13 @@ impl Walk<'_> {
     }
 }
 
+/// Whether a text is one with tags: it begins with one, or ends some.
+pub fn is_tagged(text: &str) -> bool {
+    let begins = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']).strip_prefix('<');
+    begins.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_alphabetic() || "!?".contains(c)))
+        || text.contains("</")
+}
+
 /// What was looked at in one answer.
 #[derive(Default)]
 struct Seen<'v> {
@@ -628,6 +701,37 @@ struct Seen<'v> {
     clean: Memo<'v, KeyClass>,
     /// Names that are no credentials.
     names: Memo<'v, ()>,
+}
+
+fn tells(class: KeyClass) -> bool {
+    matches!(class, KeyClass::Always | KeyClass::Code | KeyClass::Likely)
+}
+
+/// A key of RFC 7517.
+fn is_jwk(fields: &Map<String, Value>) -> bool {
+    (3..=16).contains(&fields.len()) && fields.get("kty").is_some_and(Value::is_string)
+}
+
+/// Bytes of ASCII as numbers: `[72, 88, 122, …]`.
+fn bytes_of(items: &[Value]) -> Option<String> {
+    if !(8..=1024).contains(&items.len()) {
+        return None;
+    }
+    let byte =
+        |it: &Value| it.as_u64().and_then(|it| u8::try_from(it).ok()).filter(u8::is_ascii_graphic);
+    items.iter().map(|it| byte(it).map(char::from)).collect()
+}
+
+/// What a name says in an answer, which also holds labels for such a field, messages about it, and numbers of things.
+fn answered(class: KeyClass, key: &str, value: &str) -> KeyClass {
+    if class != KeyClass::Always {
+        return class;
+    }
+    let lower = key.to_ascii_lowercase();
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let short = lower.contains("card") && lower.contains("num") && digits < 12;
+    let label = !lower.ends_with("answer") && configs::is_label(value);
+    if short || label { KeyClass::Perhaps } else { class }
 }
 
 /// What a key says of all that is under it: nothing, where it is longer than names are.
@@ -659,17 +763,21 @@ fn named(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() > 6 {
         return None;
     }
-    let mut found = [None; 3];
+    let mut found = [None; 5];
     for (name, value) in fields {
         let at = match name.as_bytes() {
             b"name" => 0,
             b"key" => 1,
-            b"id" => 2,
+            b"field" => 2,
+            b"id" => 3,
+            // RFC 6902
+            b"path" if fields.contains_key("op") => 4,
             _ => continue,
         };
         found[at] = value.as_str();
     }
-    found.into_iter().flatten().next().filter(|it| it.len() <= 64)
+    let name = found.into_iter().flatten().next().filter(|it| it.len() <= 64)?;
+    Some(if name.starts_with('/') { name.rsplit('/').next().unwrap_or(name) } else { name })
 }
 
 fn decode_form(text: &str) -> Cow<'_, str> {

@@ -91,7 +91,7 @@ impl Desk {
             items.iter().filter(|it| it.what == What::Control && it.role == "link").collect();
         let lines: Vec<String> =
             links.iter().map(|it| shown::line(it, self.refs.of(&read, it), false)).collect();
-        Ok(lines.join("\n").into())
+        Ok(commis_redact::lines(&lines).join("\n").into())
     }
 
     pub(super) async fn snapshot(
@@ -126,17 +126,14 @@ impl Desk {
         let (url, title) = head?;
         let at = format!("{url} {}", quoted(&title));
         let mut lines = vec![suspect::told(commis_redact::message(&at))];
-        lines.extend(
-            shown::lines(&items, &numbers, &found).iter().map(|it| commis_redact::message(it)),
-        );
+        lines.extend(commis_redact::lines(&shown::lines(&items, &numbers, &found)));
         let mut shown_clicks = Vec::new();
         if let Some(clicks) = clicks {
             for it in &clicks.read(&read, &items).await {
                 let n = self.clicks.of(&read, it);
-                shown_clicks.push(commis_redact::message(
-                    &shown::line(it, n, false).replacen("@e", "@c", 1),
-                ));
+                shown_clicks.push(shown::line(it, n, false).replacen("@e", "@c", 1));
             }
+            shown_clicks = commis_redact::lines(&shown_clicks);
         }
         let mut out = if wish.changed && !self.shown[0].is_empty() {
             let mut out = shown::changes(&self.shown[0], &lines);
@@ -204,8 +201,7 @@ impl Desk {
     async fn unnumbered(&self) -> Result<Vec<String>> {
         let (_, mut items) = self.look(false).await?;
         let (found, _) = hidden::leave_out(&self.shared(), &mut items).await;
-        let lines = shown::lines(&items, &vec![0; items.len()], &found);
-        Ok(lines.iter().map(|it| commis_redact::message(it)).collect())
+        Ok(commis_redact::lines(&shown::lines(&items, &vec![0; items.len()], &found)))
     }
 
     /// Numbers of all elements below those that a selector matches.

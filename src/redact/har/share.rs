@@ -213,7 +213,7 @@ impl Visit<'_> {
                     match (&named, value) {
                         (None, value) => self.value(key, value, kind),
                         (Some(name), Value::String(it)) if name == it => {
-                            set(it, self.redactor.name(it));
+                            set(it, kind.name(self.redactor, it));
                         }
                         (Some(_), value) if ABOUT.contains(&key.as_str()) => self.other(key, value),
                         (Some(name), value) => self.value(name, value, kind),
@@ -357,6 +357,13 @@ impl Kind {
             Self::Cookie => redactor.cookie(name, value),
             Self::Query => redactor.named(name, value, Place::Query),
             Self::Form => redactor.named(name, value, Place::Form),
+        }
+    }
+
+    fn name(self, redactor: &mut Redactor, name: &str) -> Option<String> {
+        match self {
+            Self::Header => redactor.header_name(name),
+            Self::Cookie | Self::Query | Self::Form => redactor.name(name),
         }
     }
 

@@ -1,0 +1,652 @@
+//! What messages and pages tell people to type: codes that are good once, keys of authenticators, codes for when a device is lost,
+//! passwords in a sentence. The words beside them say what they are ([`lexicon`](super::lexicon)), their form says which they are.
+
+use super::{
+    detector::{bits, erratic, is_hex, natural, random},
+    lexicon::{Hit, Sense, senses},
+    steps,
+};
+
+/// A secret in a text, and what it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Told {
+    pub from: usize,
+    pub to: usize,
+    pub name: &'static str,
+}
+
+/// Bytes before and after a code in which words about it stand.
+const BEFORE: usize = 140;
+const AFTER: usize = 70;
+/// The same of a key, which a picture and an explanation may separate from it.
+const NEAR: usize = 420;
+/// How far a list of codes goes on after it was announced.
+const LIST: usize = 2400;
+const MOST: usize = 256;
+
+/// All of a text that people read; from left to right, not overlapping.
+pub fn told(text: &str) -> Vec<Told> {
+    let runs = runs(text);
+    steps::look(text.len());
+    let may = runs.iter().any(|it| it.digits > 0 || it.is_base32(text))
+        || text.len() > 60 && ["hrase", "mnemonic", "frase"].iter().any(|it| text.contains(it));
+    if !may {
+        return Vec::new();
+    }
+    told_by(text, &runs, &senses(text))
+}
+
+/// Whether words about logging in, confirming or leaving stand in a text.
+pub fn asks_to_follow(text: &str) -> bool {
+    let hits = senses(text);
+    let has = |sense: Sense| hits.iter().any(|it| it.sense == sense);
+    has(Sense::Act) || has(Sense::Once) || has(Sense::Yours) && has(Sense::Code)
+}
+
+/// Whether a text speaks of an authenticator.
+pub fn is_about_seeds(text: &str) -> bool {
+    senses(text).iter().any(|it| it.sense == Sense::Seed)
+}
+
+fn told_by(text: &str, runs: &[Run], hits: &[Hit]) -> Vec<Told> {
+    let mut out = Vec::new();
+    let has = |sense: Sense| hits.iter().any(|it| it.sense == sense);
+    if has(Sense::Recovery) {
+        lists(text, hits, &mut out);
+    }
+    if has(Sense::Seed) {
+        seeds(text, runs, hits, &mut out);
+    }
+    if has(Sense::Phrase) {
+        phrases(text, hits, &mut out);
+    }
+    if has(Sense::Password) {
+        passwords(text, hits, &mut out);
+    }
+    if has(Sense::Once) || has(Sense::Code) || has(Sense::Use) {
+        codes(text, runs, hits, &mut out);
+    }
+    out.sort();
+    let mut done = 0;
+    out.retain(|it| {
+        let free = it.from >= done;
+        done = if free { it.to } else { done };
+        free
+    });
+    out.truncate(MOST);
+    out
+}
+
+/// Letters and digits of ASCII with single hyphens inside.
+#[derive(Clone, Copy)]
+struct Run {
+    from: usize,
+    to: usize,
+    digits: usize,
+    upper: usize,
+    lower: usize,
+    hyphens: usize,
+}
+
+impl Run {
+    fn text<'t>(&self, text: &'t str) -> &'t str {
+        &text[self.from..self.to]
+    }
+
+    /// As authenticators take keys, 80 bits and more.
+    fn is_base32(&self, text: &str) -> bool {
+        self.hyphens == 0
+            && (16..=128).contains(&(self.to - self.from))
+            && (self.lower == 0 || self.upper == 0)
+            && self.text(text).bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'2'..=b'7'))
+    }
+}
+
+fn runs(text: &str) -> Vec<Run> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::new();
+    let mut i = 0;
+    while i < bytes.len() {
+        if !bytes[i].is_ascii_alphanumeric() {
+            i += 1;
+            continue;
+        }
+        let mut it = Run { from: i, to: i, digits: 0, upper: 0, lower: 0, hyphens: 0 };
+        while i < bytes.len() {
+            match bytes[i] {
+                b'0'..=b'9' => it.digits += 1,
+                b'A'..=b'Z' => it.upper += 1,
+                b'a'..=b'z' => it.lower += 1,
+                b'-' if bytes.get(i + 1).is_some_and(u8::is_ascii_alphanumeric) => it.hyphens += 1,
+                _ => break,
+            }
+            i += 1;
+        }
+        it.to = i;
+        // Words of letters alone are of no interest unless they are long.
+        if it.digits > 0 || it.upper >= 4 && it.lower == 0 || it.to - it.from >= 16 {
+            out.push(it);
+        }
+    }
+    out
+}
+
+/// A text that could be a code that is good once.
+#[derive(Clone, Copy)]
+struct Candidate {
+    from: usize,
+    to: usize,
+    /// How much has to speak for it.
+    least: i32,
+}
+
+fn codes(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Told>) {
+    let candidates = candidates(text, runs);
+    let mut first = 0;
+    for (i, it) in candidates.iter().enumerate() {
+        while first < hits.len() && hits[first].to + BEFORE < it.from {
+            first += 1;
+        }
+        let near = hits[first..].iter().take_while(|hit| hit.to <= it.to + AFTER + 40);
+        steps::look(near.clone().count());
+        let before = i.checked_sub(1).map(|at| candidates[at].to);
+        let after = candidates.get(i + 1).map(|it| it.from);
+        if speaks_for(text, it, near, before, after) >= it.least {
+            out.push(Told { from: it.from, to: it.to, name: "code" });
+        }
+    }
+}
+
+/// What the words around a candidate say for it.
+fn speaks_for<'h>(
+    text: &str,
+    it: &Candidate,
+    near: impl Iterator<Item = &'h Hit> + Clone,
+    before: Option<usize>,
+    after: Option<usize>,
+) -> i32 {
+    let alone = is_alone(text, it.from, it.to);
+    let (mut once, mut code, mut proof, mut yours, mut uses, mut act) = (0, 0, 0, 0, 0, 0);
+    let mut other = false;
+    // Where the code is named, in the words before and after.
+    let mut named: Vec<(usize, usize)> = Vec::new();
+    for hit in near.clone() {
+        let ahead = hit.to <= it.from;
+        if !ahead && hit.from < it.to
+            || ahead && it.from - hit.to > BEFORE
+            || !ahead && hit.from - it.to > AFTER
+        {
+            continue;
+        }
+        let gap = if ahead { &text[hit.to..it.from] } else { &text[it.to..hit.from] };
+        // Another code is nearer to what was said.
+        if ahead && before.is_some_and(|at| at > hit.to) && hit.sense != Sense::Act
+            || !ahead && after.is_some_and(|at| at < hit.from)
+        {
+            continue;
+        }
+        let same = !ends(gap);
+        if !same && !(ahead && alone) {
+            continue;
+        }
+        match hit.sense {
+            Sense::Once => {
+                once = 3;
+                code = code.max(i32::from(links(gap)));
+                named.push((hit.from, hit.to));
+            }
+            Sense::Code => {
+                code = code.max(1 + i32::from(ahead && links(gap)));
+                named.push((hit.from, hit.to));
+            }
+            Sense::Proof => proof = 2,
+            Sense::Yours if same => yours = 1,
+            Sense::Use if ahead => uses = uses.max(1 + i32::from(gap.trim().is_empty())),
+            Sense::Act => act = 1,
+            Sense::Other => {
+                // `zip code`, `20 % off`; a word elsewhere in the sentence is about something else.
+                other |= !ahead && gap.len() <= 24 || ahead && gap.len() <= 16;
+            }
+            _ => {}
+        }
+    }
+    if named.is_empty() {
+        (proof, yours) = (0, 0);
+    }
+    // An offer's, a place's: what stands right before the word says so.
+    for hit in near {
+        other |= hit.sense == Sense::Other
+            && named.iter().any(|(from, to)| {
+                hit.to <= *from && from - hit.to <= 2
+                    || hit.from >= *to && hit.from - to <= 2
+                    || hit.from == *from && hit.to < *to
+                    || hit.from > *from && hit.to == *to
+            });
+    }
+    if other && once == 0 {
+        return -5;
+    }
+    once + code + proof + yours + uses + act + i32::from(alone) - i32::from(other) * 2
+}
+
+/// Whether a sentence ends in it.
+fn ends(gap: &str) -> bool {
+    let bytes = gap.as_bytes();
+    bytes
+        .windows(2)
+        .any(|it| matches!(it[0], b'.' | b'!' | b'?' | b';') && it[1].is_ascii_whitespace())
+        || gap.contains(['。', '！', '？', '।'])
+}
+
+/// Nothing but a verb, signs and spaces: what follows is what was named.
+fn links(gap: &str) -> bool {
+    let letters = gap.chars().filter(|c| c.is_alphanumeric()).count();
+    letters == 0 && gap.len() <= 24
+        || gap.len() <= 40
+            && letters <= 12
+            && gap.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).count() <= 2
+            && senses(gap).iter().any(|it| it.sense == Sense::Is)
+}
+
+/// On a line, in an element or in quotes of its own.
+fn is_alone(text: &str, from: usize, to: usize) -> bool {
+    let skip = |c: char| matches!(c, ' ' | '\t' | '"' | '\'' | '*' | '`' | '\u{a0}' | '\r');
+    let before = text[..from].trim_end_matches(skip);
+    let after = text[to..].trim_start_matches(skip);
+    (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
+}
+
+fn candidates(text: &str, runs: &[Run]) -> Vec<Candidate> {
+    let mut out: Vec<Candidate> = Vec::new();
+    let mut i = 0;
+    while i < runs.len() {
+        let run = runs[i];
+        i += 1;
+        if run.digits == 0 && run.upper < 4 || touches(text, run.from, run.to) {
+            continue;
+        }
+        // `482 913`, `48 29 13`, `4 8 2 9 1 3`: groups alike with one blank between.
+        let mut to = run.to;
+        let (mut groups, mut digits) = (1, run.digits);
+        if run.digits == run.to - run.from && run.digits <= 4 {
+            while let Some(next) = runs.get(i)
+                && next.digits == next.to - next.from
+                && next.digits == run.digits
+                && matches!(&text[to..next.from], " " | "\u{a0}" | "\u{202f}" | "\u{2009}")
+                && groups < 8
+            {
+                (to, groups, digits) = (next.to, groups + 1, digits + next.digits);
+                i += 1;
+            }
+            if touches(text, run.from, to) {
+                continue;
+            }
+        }
+        let all = &text[run.from..to];
+        let least = if groups > 1 {
+            if !(4..=8).contains(&digits) || follows_a_number(text, run.from, to) {
+                continue;
+            }
+            if digits == 6 { 3 } else { 4 }
+        } else if run.digits == all.len() {
+            if follows_a_number(text, run.from, to) {
+                continue;
+            }
+            match run.digits {
+                6 => 3,
+                4 | 5 | 7 | 8 => 4,
+                _ => continue,
+            }
+        } else if let Some(front) = all.strip_prefix(|c: char| c.is_ascii_uppercase())
+            && let Some(number) = front.strip_prefix('-')
+            && (4..=8).contains(&number.len())
+            && number.bytes().all(|b| b.is_ascii_digit())
+        {
+            // `G-482913`
+            let least = if number.len() == 6 { 3 } else { 4 };
+            out.push(Candidate { from: to - number.len(), to, least });
+            continue;
+        } else if let Some(least) = grouped(all) {
+            least
+        } else {
+            continue;
+        };
+        out.push(Candidate { from: run.from, to, least });
+    }
+    out
+}
+
+/// `482-913`, `N5DJ-ACYP`, `A7K2Q9`: how much has to speak for it.
+fn grouped(run: &str) -> Option<i32> {
+    let groups: Vec<&str> = run.split('-').collect();
+    let len = groups[0].len();
+    let alike = groups.iter().all(|it| it.len() == len);
+    let upper = run.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'-');
+    let digits = run.bytes().filter(u8::is_ascii_digit).count();
+    let letters = run.bytes().filter(u8::is_ascii_uppercase).count();
+    if groups.len() > 1 {
+        let fits = alike && (2..=5).contains(&len) && (2..=4).contains(&groups.len());
+        if letters == 0 {
+            return (fits && len != 2 && (6..=8).contains(&digits)).then_some(3);
+        }
+        return (fits && upper && len >= 3 && !natural_run(run)).then_some(4);
+    }
+    // Without a separator only what is mixed.
+    let lower = run.bytes().filter(u8::is_ascii_lowercase).count();
+    let mixed = digits >= 2 && letters >= 2 && upper || digits >= 1 && lower >= 2 && letters >= 2;
+    ((5..=10).contains(&run.len()) && mixed && (digits >= 3 || erratic(run))).then_some(5)
+}
+
+fn natural_run(run: &str) -> bool {
+    !run.bytes().any(|b| b.is_ascii_digit()) && natural(run) && bits(run) < 2.5
+}
+
+/// Part of a longer word, an address, a date, a price, a time, a version.
+fn touches(text: &str, from: usize, to: usize) -> bool {
+    let before = text[..from].chars().next_back();
+    let after = text[to..].chars().next();
+    let more = |at: usize| text[at..].chars().nth(1);
+    let joins = |c: char| {
+        matches!(c, '_' | '/' | '@' | '#' | '$' | '€' | '£' | '¥' | '+' | '=' | '&' | '%' | '\\')
+    };
+    before.is_some_and(|c| {
+        joins(c) && !matches!(c, '=')
+            || matches!(c, '.' | ',' | ':')
+                && text[..from].chars().rev().nth(1).is_some_and(|c| c.is_ascii_digit())
+    }) || before.is_some_and(|c| c.is_alphabetic() && c.is_ascii())
+        || after.is_some_and(|c| {
+            joins(c)
+                || matches!(c, '.' | ',' | ':') && more(to).is_some_and(char::is_alphanumeric)
+                || c == '-' && more(to).is_some_and(char::is_alphanumeric)
+        })
+        || before == Some('-')
+        || text[to..].starts_with(" %")
+        || text[to..].starts_with(" €")
+        || text[to..].starts_with(" $")
+}
+
+/// More digits stand beside it: a telephone's, an account's, a card's number.
+fn follows_a_number(text: &str, from: usize, to: usize) -> bool {
+    let blank = |c: char| matches!(c, ' ' | '\u{a0}' | '-' | '(' | ')');
+    let before = text[..from].trim_end_matches(blank);
+    let after = text[to..].trim_start_matches(blank);
+    let gap = |n: usize| (1..=3).contains(&n);
+    let ahead =
+        before.ends_with(|c: char| c.is_ascii_digit() || c == '+') && gap(from - before.len());
+    let behind =
+        after.starts_with(|c: char| c.is_ascii_digit()) && gap(text.len() - to - after.len());
+    ahead || behind
+}
+
+/// Keys of authenticators near words about them.
+fn seeds(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Told>) {
+    let near = |from: usize, to: usize| {
+        let hit =
+            |it: &&Hit| it.sense == Sense::Seed && it.to + NEAR >= from && it.from <= to + NEAR;
+        hits.iter().find(hit).is_some()
+    };
+    for it in runs.iter().filter(|it| it.is_base32(text)) {
+        let value = it.text(text);
+        let fits = it.digits > 0 || value.len() >= 26 && !natural(value);
+        if fits && bits(value) > 2.5 && !touches(text, it.from, it.to) && near(it.from, it.to) {
+            out.push(Told { from: it.from, to: it.to, name: "seed" });
+        }
+    }
+    // In groups of four, as they are read out.
+    let mut i = 0;
+    let is_group = |it: &str, len: usize| {
+        it.len() == len
+            && it.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'2'..=b'7'))
+            && !(it.bytes().any(|b| b.is_ascii_lowercase())
+                && it.bytes().any(|b| b.is_ascii_uppercase()))
+    };
+    let words: Vec<&str> = text.split([' ', '\n', '\t', '\u{a0}', '-']).collect();
+    let place = |it: &str| it.as_ptr() as usize - text.as_ptr() as usize;
+    while i < words.len() {
+        steps::look(1);
+        let mut end = i;
+        while end < words.len() && is_group(trimmed(words[end]), 4) && end - i < 32 {
+            end += 1;
+        }
+        // A word may follow that looks like one more: keys have lengths of their own.
+        let fits = [32, 26, 16, 13, 10, 8, 6, 5, 4].into_iter().find(|it| *it <= end - i);
+        if let Some(count) = fits {
+            let end = i + count;
+            let first = trimmed(words[i]);
+            let last = trimmed(words[end - 1]);
+            let (from, to) = (place(first), place(last) + last.len());
+            let digits = text[from..to].bytes().filter(u8::is_ascii_digit).count();
+            if digits >= 2 && near(from, to) {
+                out.push(Told { from, to, name: "seed" });
+            }
+        }
+        i = end.max(i + 1);
+    }
+}
+
+fn trimmed(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_ascii_alphanumeric())
+}
+
+/// Codes of one form, one after the other, once they were announced.
+fn lists(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
+    let mut done = 0;
+    for hit in hits.iter().filter(|it| it.sense == Sense::Recovery) {
+        if hit.to < done {
+            continue;
+        }
+        let mut end = (hit.to + LIST).min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        done = end;
+        let window = &text[hit.to..end];
+        steps::look(window.len());
+        let by_line =
+            entries(window, |c| matches!(c, '\n' | ',' | ';' | '•' | '·' | '|' | '"' | '\t'));
+        let by_word = entries(window, char::is_whitespace);
+        let place = |it: &str| it.as_ptr() as usize - text.as_ptr() as usize;
+        for it in if by_line.len() >= by_word.len() { by_line } else { by_word } {
+            let from = place(it);
+            out.push(Told { from, to: from + it.len(), name: "recovery-code" });
+        }
+    }
+}
+
+/// The first row of at least two entries of one form; what is no code may stand before it.
+fn entries(window: &str, splits: impl Fn(char) -> bool) -> Vec<&str> {
+    let mut out: Vec<&str> = Vec::new();
+    let mut gap = 0;
+    for entry in window.split(splits) {
+        let entry = entry.trim();
+        // `1.`, `2)`, bullets.
+        let bare = entry.trim_start_matches(['-', '*', '–', '☐', '✓', ' ', '.', ':']);
+        let bare = match bare.split_once(['.', ')']) {
+            Some((number, rest))
+                if number.len() <= 2 && number.bytes().all(|b| b.is_ascii_digit()) =>
+            {
+                rest.trim()
+            }
+            _ => bare,
+        };
+        let bare = bare.trim_end_matches(['.', ')', ']', ' ']).trim_start_matches(['(', '[']);
+        if bare.is_empty() {
+            continue;
+        }
+        let code = is_recovery_code(bare);
+        match out.first() {
+            Some(first) if code && form(first) == form(bare) => {
+                out.push(bare);
+                gap = 0;
+            }
+            Some(_) if out.len() >= 2 => {
+                gap += 1;
+                if gap > 3 {
+                    break;
+                }
+            }
+            _ => out = if code { vec![bare] } else { Vec::new() },
+        }
+    }
+    if out.len() >= 2 || out.first().is_some_and(|it| it.len() >= 16) { out } else { Vec::new() }
+}
+
+/// As services print them: letters and digits in groups, 6 to 64 of them.
+pub fn is_recovery_code(text: &str) -> bool {
+    let chars = text.bytes().filter(u8::is_ascii_alphanumeric).count();
+    let plain =
+        text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b' ' | b'_' | b'.'));
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let spaces = text.bytes().filter(|b| *b == b' ').count();
+    plain
+        && (6..=64).contains(&chars)
+        && (digits > 0 || chars >= 8 && !natural(text))
+        && (spaces == 0
+            || text.split(' ').all(|it| {
+                it.len() >= 3
+                    && (digits == chars || erratic(it) || it.bytes().any(|b| b.is_ascii_digit()))
+            }))
+        && !natural(text)
+        && !is_date(text)
+}
+
+/// A day: three numbers.
+pub fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(['-', '.', '/', ' ']).collect();
+    parts.len() == 3
+        && parts.iter().all(|it| it.bytes().all(|b| b.is_ascii_digit()))
+        && (parts[0].len() == 4 && parts[1].len() == 2 && parts[2].len() == 2
+            || parts[2].len() == 4 && parts[0].len() <= 2 && parts[1].len() <= 2)
+}
+
+/// Length, and where its separators are.
+fn form(text: &str) -> (usize, Vec<usize>) {
+    let signs = text.bytes().enumerate().filter(|it| !it.1.is_ascii_alphanumeric());
+    (text.len(), signs.map(|it| it.0).collect())
+}
+
+/// Twelve to 24 words of a wallet.
+fn phrases(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
+    for hit in hits.iter().filter(|it| it.sense == Sense::Phrase) {
+        let mut end = (hit.to + 600).min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let window = &text[hit.to..end];
+        let place = |it: &str| it.as_ptr() as usize - text.as_ptr() as usize;
+        let words =
+            window.split(|c: char| c.is_whitespace() || c == ',').filter(|it| !it.is_empty());
+        // Numbers may stand before them.
+        let numbered =
+            |it: &str| it.trim_end_matches(['.', ')']).bytes().all(|b| b.is_ascii_digit());
+        let is_word =
+            |it: &str| (3..=8).contains(&it.len()) && it.bytes().all(|b| b.is_ascii_lowercase());
+        let mut row: Vec<&str> = Vec::new();
+        for it in words {
+            let it = it.trim_matches(['"', '\'', '.', ':']);
+            if is_word(it) {
+                row.push(it);
+            } else if !numbered(it) || it.is_empty() {
+                if row.len() >= 12 {
+                    break;
+                }
+                row.clear();
+            }
+        }
+        if matches!(row.len(), 12 | 15 | 18 | 21 | 24) {
+            let last = row[row.len() - 1];
+            out.push(Told { from: place(row[0]), to: place(last) + last.len(), name: "phrase" });
+        }
+    }
+}
+
+/// Passwords and tokens in a sentence: `the password is …`, `login: ann / …`.
+fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
+    const FAR: usize = 90;
+    let mut done = 0;
+    for hit in hits.iter().filter(|it| it.sense == Sense::Password) {
+        if hit.to < done {
+            continue;
+        }
+        let mut end = (hit.to + FAR + 80).min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let window = &text[hit.to..end];
+        steps::look(window.len());
+        let place = |it: &str| it.as_ptr() as usize - window.as_ptr() as usize;
+        // A name, a colon, somebody, a stroke.
+        let mut linked = false;
+        for word in window.split_whitespace() {
+            let at = place(word);
+            if at > FAR || word.contains("://") {
+                break;
+            }
+            let bare = word.trim_matches([
+                '"', '\'', '`', '(', ')', ',', ';', ':', '“', '”', '„', '«', '»', '<', '>',
+            ]);
+            let bare = bare.strip_suffix('.').unwrap_or(bare);
+            let quoted = word.starts_with(['"', '\'', '`', '“', '„', '«']);
+            if (linked || at <= 2 && quoted) && looks_chosen(bare) {
+                let from = hit.to + place(bare);
+                out.push(Told { from, to: from + bare.len(), name: "password" });
+                done = from + bare.len();
+                break;
+            }
+            // `password=…` is read elsewhere.
+            let sign = window[..at + word.len()].ends_with([':', '=', '：', '/', '→'])
+                || word == "-"
+                || word == "–";
+            linked |= sign
+                || senses(word)
+                    .iter()
+                    .any(|it| it.sense == Sense::Is && it.to - it.from == word.len());
+            if word.ends_with(['.', '!', '?', '。']) && !sign {
+                break;
+            }
+        }
+    }
+}
+
+/// As people choose a password, or services issue one: letters and digits, and signs or both cases among them.
+pub fn looks_chosen(word: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
+    let letters = has(u8::is_ascii_alphabetic);
+    let mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    let sign = word.bytes().any(|b| b.is_ascii_punctuation());
+    let number = word.trim_start_matches(['v', 'V']).starts_with(|c: char| c.is_ascii_digit());
+    let version = number
+        && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+'))
+        && word.contains('.');
+    let host = word.contains('@') && word.rsplit('@').next().is_some_and(|it| it.contains('.'));
+    let odd = ["${", "{{", "%(", "<", "YOUR_", "://"].iter().any(|it| word.contains(it));
+    let path = word.starts_with(['/', '~', '#', '@', '$', '-'])
+        || word.starts_with("./")
+        || word.matches('/').count() > 1;
+    let file = word.rsplit_once('.').is_some_and(|(front, end)| {
+        (2..=4).contains(&end.len())
+            && end.bytes().all(|b| b.is_ascii_lowercase())
+            && !front.is_empty()
+            && !sign_beside(front)
+    });
+    let call = word.ends_with("()") || word.contains("](") || word.contains("=>");
+    (6..=128).contains(&word.len())
+        && word.is_ascii()
+        && letters
+        && has(u8::is_ascii_digit)
+        && (mixed
+            || sign
+            || random(word)
+            || is_hex(word) && word.len() >= 16
+            || erratic(word) && word.len() >= 8)
+        && !natural(word)
+        && !(version || host || odd || path || file || call)
+}
+
+fn sign_beside(front: &str) -> bool {
+    front.bytes().any(|b| matches!(b, b'!' | b'*' | b'$' | b'%' | b'^' | b'&' | b'#' | b'@' | b'?'))
+}
+
+#[cfg(test)]
+#[path = "messages_tests.rs"]
+mod tests;

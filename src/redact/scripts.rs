@@ -1,0 +1,98 @@
+//! Secrets that programs hold: what they store, what they assign, cookies that they set.
+
+use super::{
+    configs::{is_code, is_stand_in, tells},
+    detector::{Why, erratic, random, verdict},
+    keys::KeyClass,
+    steps,
+    walk::{Place, Walk},
+};
+
+/// Bytes of a literal that are read.
+const LONGEST: usize = 8192;
+
+impl Walk<'_> {
+    /// `setItem('jwt', '…')`, `Cookies.set("sid", "…")`, `document.cookie = "sid=…; path=/"`, `var t = "…"`.
+    pub fn stored_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+        for quote in ["('", "(\"", "(`"] {
+            for (at, _) in text.match_indices(quote) {
+                let Some((name, rest)) =
+                    literal(&text[at + 1..]).filter(|it| (1..=80).contains(&it.0.len()))
+                else {
+                    continue;
+                };
+                steps::look(name.len());
+                let Some(rest) = rest.trim_start().strip_prefix(',') else { continue };
+                let Some((value, _)) = literal(rest.trim_start()) else { continue };
+                steps::look(value.len());
+                let called = &text[..at];
+                let stores = called.ends_with("setItem");
+                let class = self.rules.class(name, Place::Json);
+                let told = match class {
+                    KeyClass::Always | KeyClass::Likely => {
+                        tells(class, value, true, false)
+                            && (value.len() >= 20 || random(value) || erratic(value) || stores)
+                    }
+                    KeyClass::Perhaps | KeyClass::Silent
+                        if stores || class == KeyClass::Perhaps =>
+                    {
+                        value.len() >= 16 && verdict(class, value).is_some()
+                    }
+                    _ => false,
+                };
+                if told {
+                    found.push((name, value, Why::Key));
+                }
+            }
+        }
+        for (at, it) in text.match_indices(".cookie") {
+            let rest = text[at + it.len()..].trim_start();
+            let Some((line, _)) = rest.strip_prefix('=').and_then(|it| literal(it.trim_start()))
+            else {
+                continue;
+            };
+            steps::look(line.len());
+            if let Some((name, value)) = line.split(';').next().and_then(|it| it.split_once('='))
+                && value.len() >= 8
+                && (random(value) || tells(self.rules.class(name, Place::Json), value, true, false))
+            {
+                found.push((name, value, Why::Cookie));
+            }
+        }
+        for keyword in ["var ", "let ", "const "] {
+            for (at, it) in text.match_indices(keyword) {
+                let rest = &text[at + it.len()..];
+                let len = rest
+                    .bytes()
+                    .take(40)
+                    .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$'))
+                    .count();
+                steps::look(len + 1);
+                let (name, rest) = rest.split_at(len);
+                let Some((value, _)) =
+                    rest.trim_start().strip_prefix('=').and_then(|it| literal(it.trim_start()))
+                else {
+                    continue;
+                };
+                steps::look(value.len());
+                if value.len() >= 24
+                    && !is_code(value)
+                    && !is_stand_in(value)
+                    && self.rules.class(name, Place::Json) == KeyClass::Silent
+                    && verdict(KeyClass::Silent, value).is_some()
+                {
+                    found.push((name, value, Why::Entropy));
+                }
+            }
+        }
+    }
+}
+
+/// A string that a text begins with, and what follows it. One with escapes is none.
+fn literal(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+    let inside = &text[1..];
+    let end =
+        inside.bytes().take(LONGEST).position(|b| b == quote as u8 || b == b'\n' || b == b'\\')?;
+    (inside.as_bytes()[end] == quote as u8).then(|| (&inside[..end], &inside[end + 1..]))
+}

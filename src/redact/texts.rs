@@ -1,0 +1,126 @@
+//! Texts without a recording around them: what a live page shows, a task, a message, a line of the log.
+
+use serde_json::Value;
+
+use super::{
+    Learner, Writer, hidden, probable_secret,
+    scan::Prose,
+    vault::Vault,
+    walk::{Place, Rules, Walk, is_tagged},
+};
+use commis_base::settings::RedactSettings;
+
+/// One free text without its secrets, and without what this process types as a secret. It is read as what it is: JSON, a page,
+/// settings, words.
+pub fn text(value: &str, settings: &RedactSettings) -> String {
+    let value = &*hidden::without(value);
+    // Words that somebody wrote look random at times; values of a document have names.
+    let typed = (!is_json(value)).then_some(value);
+    let rules = Rules::new(&settings.allow, typed.into_iter());
+    let mut vault = Vault::default();
+    document(&mut Walk::new(&rules, &mut Learner(&mut vault)), value);
+    vault.seal(Vec::new());
+    let mut writer = Writer::new(&mut vault);
+    let new = document(&mut Walk::new(&rules, &mut writer), value);
+    new.unwrap_or_else(|| value.to_owned())
+}
+
+/// What a person wrote (a task, an example value) as it may be stored: as it is, unless it seems to hold a secret. The
+/// entropy rule alone would redact words that a person types.
+pub fn written(value: &str) -> String {
+    if probable_secret(value).is_some() { message(value) } else { value.to_owned() }
+}
+
+/// [`text`] with the default settings: for messages and log lines.
+pub fn message(value: &str) -> String {
+    text(value, &RedactSettings::default())
+}
+
+/// The same of lines that belong together, such as those of a page: what one of them says of the next counts.
+pub fn lines(all: &[String]) -> Vec<String> {
+    let all: Vec<_> = all.iter().map(|it| hidden::without(it)).collect();
+    let rules = Rules::new(&[], std::iter::empty());
+    let mut vault = Vault::default();
+    let whole = all.join("\n");
+    let mut learner = Learner(&mut vault);
+    let mut walk = Walk::new(&rules, &mut learner);
+    walk.text(&whole, Prose::Spoken);
+    for it in &all {
+        quoted(&mut walk, it);
+    }
+    let told = super::messages::told(&whole);
+    vault.seal(Vec::new());
+    let mut writer = Writer::new(&mut vault);
+    let mut at = 0;
+    let mut told = told.into_iter().peekable();
+    all.iter()
+        .map(|line| {
+            let (from, to) = (at, at + line.len());
+            at = to + 1;
+            // What is told of one line in another, in its place.
+            let mut cuts = Vec::new();
+            while let Some(it) = told.next_if(|it| it.from < to) {
+                if it.from >= from && it.to <= to {
+                    let value = &whole[it.from..it.to];
+                    let new = super::walk::Sink::secret(
+                        &mut writer,
+                        it.name,
+                        value,
+                        super::detector::Why::Context,
+                    );
+                    cuts.extend(new.map(|new| (it.from - from, it.to - from, new)));
+                }
+            }
+            let mut walk = Walk::new(&rules, &mut writer);
+            let new = walk.replace(line, Vec::new(), cuts);
+            let now = new.as_deref().unwrap_or(line);
+            let json = quoted(&mut walk, now);
+            let now = json.as_deref().unwrap_or(now);
+            walk.text(now, Prose::Spoken).unwrap_or_else(|| now.to_owned())
+        })
+        .collect()
+}
+
+/// A text as what it is.
+fn document(walk: &mut Walk<'_>, text: &str) -> Option<String> {
+    if let Some(new) = json(walk, text) {
+        return new;
+    }
+    let prose = if is_tagged(text) { Prose::Markup } else { Prose::Spoken };
+    if text.contains('\n') { walk.lines(text, prose) } else { walk.text(text, prose) }
+}
+
+/// JSON that is the whole of a text, as people read it where they did before.
+#[expect(
+    clippy::option_option,
+    reason = "the outer says whether it is JSON, the inner what replaces it"
+)]
+fn json(walk: &mut Walk<'_>, text: &str) -> Option<Option<String>> {
+    let trimmed = text.trim();
+    if !is_json(trimmed) {
+        return None;
+    }
+    let mut value: Value = serde_json::from_str(trimmed).ok()?;
+    let changed = walk.json(&mut value, Place::Answer);
+    let written = || {
+        let pretty = trimmed.contains("\n  ").then(|| serde_json::to_string_pretty(&value).ok());
+        pretty.flatten().unwrap_or_else(|| value.to_string())
+    };
+    Some(if changed { Some(written()) } else { walk.sink.plain(text) })
+}
+
+/// Whether it begins and ends as JSON does.
+fn is_json(text: &str) -> bool {
+    let it = text.trim();
+    it.starts_with('{') && it.ends_with('}') || it.starts_with('[') && it.ends_with(']')
+}
+
+/// JSON between the first and the last quote of a line, where its own are escaped.
+fn quoted(walk: &mut Walk<'_>, line: &str) -> Option<String> {
+    let (from, to) = (line.find('"')? + 1, line.rfind('"')?);
+    let inside = line.get(from..to).filter(|it| it.starts_with(['{', '[']) && it.contains('"'))?;
+    let plain = inside.replace("\\\"", "\"").replace("\\\\", "\\");
+    let new = json(walk, &plain)??;
+    let new = new.replace('\\', "\\\\").replace('"', "\\\"");
+    Some(format!("{}{new}{}", &line[..from], &line[to..]))
+}
